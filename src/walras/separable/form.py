@@ -1,0 +1,263 @@
+"""Separable: the one form of an allocation problem that engines see.
+
+Minimise over the entries x of an allocation (each owned by one resource and one demand) and a few
+shared scalars t
+
+    c·x + 1/2 x·diag(h) x + e·t + sum_k f_k(y_k),        y = G x + E t
+
+subject to ``row_lower <= y <= row_upper`` on constraint rows and ``lower <= x <= upper``. A row
+belongs to one resource, to one demand, or couples several; a *utility* row carries a convex cost
+f_k of its activity instead of bounds. Maximisation problems are stored negated; ``maximize`` says
+so and :meth:`Separable.reported` turns a minimised value back.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from walras.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
+
+
+class Side(enum.IntEnum):
+    """Which side of the allocation owns a row."""
+
+    RESOURCE = 0
+    DEMAND = 1
+    COUPLED = 2
+
+
+class Utility(enum.IntEnum):
+    """Convex cost f of a row's activity y, with weight w > 0 and a parameter a.
+
+    ``NONE`` marks a constraint row. ``LOG`` and ``POWER`` are the negated utilities of
+    alpha-fairness (Mo and Walrand 2000), both need y > 0.
+    """
+
+    NONE = 0
+    LOG = 1  # f = -w log y
+    POWER = 2  # f = -w y^(1-a) / (1-a),  a > 0, a != 1
+    QUADRATIC = 3  # f = w/2 (y - a)^2
+    CONVEX_POWER = 4  # f = w y^a,  a > 1, y >= 0
+    ENTROPY = 5  # f = w y log y,  y >= 0
+
+
+@dataclass(frozen=True)
+class Family:
+    """A run of consecutive rows that one user constraint gave rise to.
+
+    Attributes:
+        name: The user's word for it, such as ``capacity``.
+        start: First row.
+        stop: One past the last row.
+        labels: One label a row; empty when the rows are numbered.
+    """
+
+    name: str
+    start: int
+    stop: int
+    labels: Sequence[str] = ()
+
+    def row_name(self, row: int) -> str:
+        """Name of absolute row number ``row``, such as ``capacity[v100]``."""
+        k = row - self.start
+        return f"{self.name}[{self.labels[k] if len(self.labels) else k}]"
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """All rows of a problem: coefficients, bounds, owners, utilities, names.
+
+    Attributes:
+        matrix: G, sparse CSC (rows, entries).
+        scalar_matrix: E, dense (rows, scalars).
+        lower: (rows,) ``-inf`` where absent; both bounds are infinite on utility rows.
+        upper: (rows,) ``inf`` where absent.
+        side: (rows,) values of :class:`Side`.
+        owner: (rows,) index of the owning resource or demand, -1 on coupled rows.
+        utility: (rows,) values of :class:`Utility`.
+        weight: (rows,) weight w of a utility, > 0.
+        parameter: (rows,) parameter a of a utility.
+        families: the runs of rows and their names, covering all rows in order.
+    """
+
+    matrix: sp.csc_array
+    scalar_matrix: Floats
+    lower: Floats
+    upper: Floats
+    side: npt.NDArray[np.int8]
+    owner: Ints
+    utility: npt.NDArray[np.int8]
+    weight: Floats
+    parameter: Floats
+    families: tuple[Family, ...]
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return len(self.lower)
+
+    @property
+    def is_utility(self) -> Bools:
+        """(rows,) True where the row carries a utility."""
+        return self.utility != Utility.NONE
+
+    def name(self, row: int) -> str:
+        """The user's name of a row, such as ``capacity[v100]``."""
+        for family in self.families:
+            if family.start <= row < family.stop:
+                return family.row_name(row)
+        return f"row[{row}]"
+
+
+@dataclass(frozen=True, eq=False)
+class Separable:
+    """An allocation problem as arrays; validated when built, immutable after.
+
+    Attributes:
+        resource: (entries,) resource that owns the entry, -1 if none.
+        demand: (entries,) demand that owns the entry, -1 if none.
+        cost: c, (entries,).
+        quadratic: h >= 0, (entries,).
+        lower: (entries,) ``-inf`` allowed.
+        upper: (entries,) ``inf`` allowed.
+        scalar_cost: e, (scalars,).
+        scalar_lower: (scalars,).
+        scalar_upper: (scalars,).
+        rows: constraint and utility rows.
+        resource_names: (resources,) labels.
+        demand_names: (demands,) labels.
+        integer: (entries,) True where the entry must be whole, or None.
+        scalar_names: (scalars,) labels.
+        maximize: whether the user's problem was a maximisation (stored negated).
+        constant: added to the minimised value.
+        objective: the user's word for the objective, for reports.
+        gap_scale: denominator of the relative gap, or None for ``max(|value|, |bound|)``
+            (see :mod:`walras.certificate`).
+        gap_unit: what the gap is relative to, in words, such as ``nat a job``.
+    """
+
+    resource: Ints
+    demand: Ints
+    cost: Floats
+    quadratic: Floats
+    lower: Floats
+    upper: Floats
+    scalar_cost: Floats
+    scalar_lower: Floats
+    scalar_upper: Floats
+    rows: Rows
+    resource_names: Sequence[str]
+    demand_names: Sequence[str]
+    integer: Bools | None = None
+    scalar_names: Sequence[str] = ()
+    maximize: bool = False
+    constant: float = 0.0
+    objective: str = "linear"
+    gap_scale: float | None = None
+    gap_unit: str = "of the value"
+    meta: dict[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check_lengths(self)
+        _check_numbers(self)
+
+    @property
+    def entries(self) -> int:
+        """Number of entries of x."""
+        return len(self.cost)
+
+    @property
+    def scalars(self) -> int:
+        """Number of shared scalars."""
+        return len(self.scalar_cost)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(resources, demands)."""
+        return len(self.resource_names), len(self.demand_names)
+
+    def reported(self, minimised: float) -> float:
+        """The user's objective value of a minimised one."""
+        return -minimised if self.maximize else minimised
+
+    def dense(self, x: Floats) -> Floats:
+        """Entries summed into a dense (resources, demands) array; ownerless entries left out."""
+        out = np.zeros(self.shape)
+        owned = (self.resource >= 0) & (self.demand >= 0)
+        np.add.at(out, (self.resource[owned], self.demand[owned]), x[owned])
+        return out
+
+
+def _check_lengths(p: Separable) -> None:
+    n, s, r = p.entries, p.scalars, p.rows.count
+    expected = {
+        "resource": (p.resource.shape, (n,)),
+        "demand": (p.demand.shape, (n,)),
+        "quadratic": (p.quadratic.shape, (n,)),
+        "lower": (p.lower.shape, (n,)),
+        "upper": (p.upper.shape, (n,)),
+        "scalar_lower": (p.scalar_lower.shape, (s,)),
+        "scalar_upper": (p.scalar_upper.shape, (s,)),
+        "rows.matrix": (p.rows.matrix.shape, (r, n)),
+        "rows.scalar_matrix": (p.rows.scalar_matrix.shape, (r, s)),
+        "rows.upper": (p.rows.upper.shape, (r,)),
+        "rows.side": (p.rows.side.shape, (r,)),
+        "rows.owner": (p.rows.owner.shape, (r,)),
+        "rows.utility": (p.rows.utility.shape, (r,)),
+        "rows.weight": (p.rows.weight.shape, (r,)),
+        "rows.parameter": (p.rows.parameter.shape, (r,)),
+    }
+    for name, (got, want) in expected.items():
+        if tuple(got) != want:
+            raise InputError(
+                f"has shape {tuple(got)}", where=name, allowed=f"{want}",
+                remedy="give every array of the problem the same entries, scalars and rows",
+            )
+    if n == 0:
+        raise InputError(
+            "the problem has no entries", where="Separable", allowed="at least one entry",
+            remedy="check that some resource can serve some demand",
+        )
+
+
+def _check_numbers(p: Separable) -> None:
+    finite = {
+        "cost": p.cost, "quadratic": p.quadratic, "scalar_cost": p.scalar_cost,
+        "rows.matrix": p.rows.matrix.data, "rows.scalar_matrix": p.rows.scalar_matrix.ravel(),
+        "rows.weight": p.rows.weight, "rows.parameter": p.rows.parameter,
+    }
+    for name, array in finite.items():
+        if not np.all(np.isfinite(array)):
+            raise InputError(
+                "is not finite", where=f"{name}[{int(np.argmin(np.isfinite(array)))}]",
+                allowed="finite numbers", remedy="remove NaN and infinity from the data",
+            )
+    if np.any(p.quadratic < 0):
+        raise InputError(
+            "is negative", where=f"quadratic[{int(np.argmax(p.quadratic < 0))}]",
+            allowed=">= 0", remedy="the objective must be convex in every entry",
+        )
+    ordered = (
+        ("lower", p.lower, p.upper),
+        ("scalar_lower", p.scalar_lower, p.scalar_upper),
+        ("rows.lower", p.rows.lower, p.rows.upper),
+    )
+    for name, low, high in ordered:
+        bad = ~(low <= high) | (low == np.inf) | (high == -np.inf)
+        if np.any(bad):
+            k = int(np.argmax(bad))
+            label = p.rows.name(k) if name.startswith("rows") else f"{name}[{k}]"
+            raise InputError(
+                f"the bounds [{low[k]:g}, {high[k]:g}] admit no number", where=label,
+                allowed="lower <= upper", remedy="swap or loosen the bounds",
+            )

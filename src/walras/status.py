@@ -1,0 +1,47 @@
+"""How a solve ended: each value carries what happened and what to do next."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Status(str, enum.Enum):
+    """Outcome of a solve; the strings are those cvxpy's users know.
+
+    ``OPTIMAL`` is given only by the certificate, never by an engine's own opinion.
+    """
+
+    OPTIMAL = "optimal"
+    INACCURATE = "optimal_inaccurate"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    LIMIT = "user_limit"
+    INTERRUPTED = "interrupted"
+    FAILED = "solver_error"
+
+    @property
+    def message(self) -> str:
+        """What happened, and what to do next, in one sentence each."""
+        return _MESSAGES[self]
+
+    @property
+    def has_allocation(self) -> bool:
+        """Whether a feasible allocation comes with this status."""
+        return self in (Status.OPTIMAL, Status.INACCURATE, Status.LIMIT, Status.INTERRUPTED)
+
+    def __str__(self) -> str:
+        return self.value
+
+
+_MESSAGES = {
+    Status.OPTIMAL: "The certificate proves the allocation optimal within the tolerance.",
+    Status.INACCURATE: (
+        "The allocation is feasible but its certified gap exceeds the tolerance; "
+        "loosen the tolerance, rescale the data, or try engine='exact'."
+    ),
+    Status.INFEASIBLE: "No allocation meets all constraints; see the named rows.",
+    Status.UNBOUNDED: "The objective improves without end; bound the named entries.",
+    Status.LIMIT: "A limit was reached; the allocation is feasible and its gap is certified.",
+    Status.INTERRUPTED: "Interrupted; the allocation is feasible and its gap is certified.",
+    Status.FAILED: "The engine broke down; try engine='exact' and report the problem.",
+}
