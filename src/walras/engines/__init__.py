@@ -1,0 +1,1 @@
+"""Engines: each takes a Separable and Settings and returns an Iterate."""

@@ -1,0 +1,69 @@
+"""What a caller may ask of any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import InputError
+from walras.history import Progress
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """A point to begin from, already matched by name to the problem at hand.
+
+    Attributes:
+        x: (entries,) allocation; NaN where nothing is known.
+        prices: (rows,) prices; NaN where nothing is known.
+    """
+
+    x: Floats
+    prices: Floats
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Limits and wishes of one solve; immutable, checked when built.
+
+    Attributes:
+        tolerance: Relative certified gap at which to stop, 1e-12 to 1.
+        time_limit: Wall seconds, or None for no limit.
+        threads: Worker threads, or None for all cores.
+        start: Warm start, or None.
+        callback: Called once a step; stops the solve when it returns True.
+        verbose: One line an iteration through the log.
+        max_iterations: Steps before the engine gives up.
+
+    Raises:
+        InputError: A setting is outside its range.
+    """
+
+    tolerance: float = 1e-6
+    time_limit: float | None = None
+    threads: int | None = None
+    start: Start | None = None
+    callback: Callable[[Progress], bool | None] | None = field(default=None, compare=False)
+    verbose: bool = False
+    max_iterations: int = 300
+
+    def __post_init__(self) -> None:
+        _in_range("tolerance", self.tolerance, 1e-12, 1.0)
+        if self.time_limit is not None:
+            _in_range("time_limit", self.time_limit, 0.0, np.inf)
+        if self.threads is not None:
+            _in_range("threads", self.threads, 1, 4096)
+        _in_range("max_iterations", self.max_iterations, 1, 10**9)
+
+
+def _in_range(name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise InputError(
+            f"is {value!r}", where=f"setting {name}", allowed=f"{low:g} to {high:g}",
+            remedy="choose a value in that range",
+        )

@@ -1,0 +1,96 @@
+"""What a solve did, step by step, and how long each stage took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+import pandas as pd
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One line of a solve's diary.
+
+    Attributes:
+        iteration: Number of the step, from 0.
+        elapsed: Seconds since the engine began.
+        value: The user's objective at the current point (it may not be feasible yet).
+        bound: The best bound known on that objective.
+        gap: Relative gap between the two, by the engine's own account.
+        primal_residual: Largest violation of a row, relative to its scale.
+        dual_residual: Largest violation of stationarity, relative to its scale.
+        step: Length of the step taken, 0..1.
+        note: What kind of step, such as ``columns +312``.
+    """
+
+    iteration: int
+    elapsed: float
+    value: float
+    bound: float
+    gap: float
+    primal_residual: float
+    dual_residual: float
+    step: float = float("nan")
+    note: str = ""
+
+    def line(self) -> str:
+        """The step as one line of text, for ``verbose``."""
+        return (
+            f"{self.iteration:5d} {self.elapsed:9.3f}s  value {self.value: .9e}  "
+            f"bound {self.bound: .9e}  gap {self.gap:.2e}  primal {self.primal_residual:.1e}  "
+            f"dual {self.dual_residual:.1e}  step {self.step:.3f}  {self.note}"
+        )
+
+
+@dataclass(frozen=True)
+class History:
+    """All steps of a solve, in order; behaves as a sequence of :class:`Progress`."""
+
+    steps: tuple[Progress, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[Progress]:
+        return iter(self.steps)
+
+    def __getitem__(self, index: int) -> Progress:
+        return self.steps[index]
+
+    def __add__(self, other: History) -> History:
+        return History(self.steps + other.steps)
+
+    def frame(self) -> pd.DataFrame:
+        """One row a step, one column a field of :class:`Progress`."""
+        return pd.DataFrame([asdict(step) for step in self.steps])
+
+
+@dataclass(frozen=True)
+class Timings:
+    """Seconds spent in each stage of a solve.
+
+    Attributes:
+        build: Stating the problem as arrays and preparing the engine.
+        iterate: The engine's own iterations.
+        repair: Making the allocation exactly feasible and certifying it.
+        polish: Turning prices and support into an exact vertex, when asked.
+        ideal: What ``iterate`` would take were all parts solved at once on machines of their own
+            (POP's published timing), else NaN.
+    """
+
+    build: float = 0.0
+    iterate: float = 0.0
+    repair: float = 0.0
+    polish: float = 0.0
+    ideal: float = float("nan")
+
+    @property
+    def total(self) -> float:
+        """Wall seconds of all stages."""
+        return self.build + self.iterate + self.repair + self.polish
+
+
+def join(parts: Sequence[History]) -> History:
+    """Several histories, one after the other."""
+    return History(tuple(step for part in parts for step in part))
