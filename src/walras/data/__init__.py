@@ -1,0 +1,142 @@
+"""Real data sets: find, download, verify and load them.
+
+Walras carries no third-party data. A set is looked for in ``$WALRAS_DATA/<name>``, then in the
+user's cache, to which :func:`fetch` downloads it from its origin. Without either, :func:`load`
+draws a synthetic stand-in of the same shape from a model fitted to the set; what is loaded says
+which it is in its ``source`` and ``origin``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, overload
+
+from walras.data.dataset import DataFile, DataSet, Origin, Source
+from walras.data.dede_cluster import ClusterThroughputs
+from walras.data.fetch import RAW_FILES, Progress, download
+from walras.data.gavel import GavelThroughputs
+from walras.data.gavel_traces import JobTraces
+from walras.data.registry import REGISTRY, lookup
+from walras.data.store import FileState, check, locate, search_path
+from walras.errors import DataError
+
+__all__ = [
+    "REGISTRY",
+    "ClusterThroughputs",
+    "DataFile",
+    "DataSet",
+    "FileState",
+    "GavelThroughputs",
+    "JobTraces",
+    "Origin",
+    "Source",
+    "fetch",
+    "find",
+    "load",
+    "search_path",
+    "verify",
+]
+
+
+def find(name: str) -> Path | None:
+    """The folder that holds a data set, or None when it is on no folder of the search path.
+
+    Args:
+        name: One of the registry's names.
+
+    Raises:
+        InputError: The name is unknown.
+    """
+    return locate(lookup(name))
+
+
+@overload
+def load(
+    name: Literal["gavel"], *, synthetic: bool | None = None, seed: int = 0
+) -> GavelThroughputs: ...
+@overload
+def load(
+    name: Literal["gavel_traces"], *, synthetic: bool | None = None, seed: int = 0
+) -> JobTraces: ...
+@overload
+def load(
+    name: Literal["dede_cluster"], *, synthetic: bool | None = None, seed: int = 0
+) -> ClusterThroughputs: ...
+@overload
+def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any: ...
+def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any:
+    """Load a data set, or its synthetic stand-in.
+
+    Args:
+        name: One of the registry's names.
+        synthetic: True for the stand-in, False for the real set only; when left out, the real set
+            if it is found and the stand-in otherwise.
+        seed: Of the stand-in's random numbers.
+
+    Returns:
+        The set as a frozen dataclass whose ``source`` says whether it was measured.
+
+    Raises:
+        InputError: The name is unknown.
+        DataError: A file is not what it should be, or the real set is wanted and not found.
+    """
+    data_set = lookup(name)
+    folder = None if synthetic else locate(data_set)
+    if folder is not None:
+        return data_set.read(folder)
+    if synthetic is False:
+        raise not_found(data_set)
+    return data_set.stand_in(seed)
+
+
+def fetch(
+    name: str, *, mirror: str = RAW_FILES, force: bool = False, progress: Progress | None = None
+) -> Path:
+    """Download a data set from its origin into the user's cache.
+
+    Args:
+        name: One of the registry's names.
+        mirror: Base address that serves ``<repository>/<commit>/<path>``.
+        force: Download again what is there and intact.
+        progress: Called with (path, done, total) after each download.
+
+    Returns:
+        The folder that now holds the set.
+
+    Raises:
+        InputError: The name is unknown or the mirror is not an address.
+        DataError: The network or the disk failed, or a file is not the one registered.
+    """
+    return download(lookup(name), mirror=mirror, force=force, progress=progress)
+
+
+def verify(name: str) -> Mapping[str, FileState]:
+    """Compare a data set's files with their checksums.
+
+    Args:
+        name: One of the registry's names.
+
+    Returns:
+        The state of each file, by name.
+
+    Raises:
+        InputError: The name is unknown.
+        DataError: The set is on no folder of the search path.
+    """
+    data_set = lookup(name)
+    folder = locate(data_set)
+    if folder is None:
+        raise not_found(data_set)
+    return check(data_set, folder)
+
+
+def not_found(data_set: DataSet[Any]) -> DataError:
+    """The error for a data set that is on no folder of the search path."""
+    folders = ", ".join(str(folder / data_set.name) for folder in search_path())
+    return DataError(
+        f"data set '{data_set.name}' was not found",
+        where=folders,
+        allowed=f"a folder that holds {', '.join(file.name for file in data_set.files)}",
+        remedy=f"walras data fetch {data_set.name}, or set WALRAS_DATA to the folder above it",
+    )

@@ -1,0 +1,74 @@
+"""What the registry knows of a data set: where it comes from, its files and its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, Literal, TypeVar
+
+T = TypeVar("T")
+
+Source = Literal["measured", "synthetic stand-in"]
+"""Whether numbers were measured by a set's authors, or drawn from a model fitted to them."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The public repository that a data set comes from, pinned to one commit.
+
+    Attributes:
+        repository: ``owner/name`` on GitHub.
+        commit: The 40 hexadecimal digits of the commit.
+        licence: Its SPDX identifier.
+        citation: Whom to cite.
+    """
+
+    repository: str
+    commit: str
+    licence: str
+    citation: str
+
+    def __str__(self) -> str:
+        return f"{self.repository}@{self.commit[:7]}"
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file of a data set.
+
+    Attributes:
+        name: Its name in the set's folder.
+        sha256: Checksum of its content; of the uncompressed content when the name ends in .gz.
+        sources: Paths in the origin's repository that it is made from.
+        derive: Makes the content from the sources' contents, in their order; None when the only
+            source is taken unchanged.
+    """
+
+    name: str
+    sha256: str
+    sources: tuple[str, ...]
+    derive: Callable[[Sequence[bytes]], bytes] | None = None
+
+
+@dataclass(frozen=True)
+class DataSet(Generic[T]):
+    """One row of the registry.
+
+    Attributes:
+        name: Its name, and that of its folder.
+        title: What it holds, in one line.
+        origin: Where it comes from.
+        files: Its files.
+        columns: The meaning and unit of each column or axis, by name.
+        read: Reads the set from a folder that holds its files.
+        stand_in: Draws a synthetic set of the same shape from a seed.
+    """
+
+    name: str
+    title: str
+    origin: Origin
+    files: tuple[DataFile, ...]
+    columns: Mapping[str, str]
+    read: Callable[[Path], T]
+    stand_in: Callable[[int], T]

@@ -1,0 +1,83 @@
+"""Throughputs and worker types of DeDe's cluster-scheduling example."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.data.dataset import Source
+from walras.data.store import unreadable
+
+NAME = "dede_cluster"
+THROUGHPUT_FILE = "simulation_throughputs.npy"
+WORKERS_FILE = "cluster_spec.json"
+SHAPE = (10, 2588, 6)
+SCALE_FACTORS = (1, 2, 4, 8, 16, 32)
+
+
+@dataclass(frozen=True)
+class ClusterThroughputs:
+    """How fast each job runs on each worker type, with each number of workers.
+
+    Attributes:
+        worker_types: Name of each worker type; length m.
+        workers: Number of workers of each type; shape (m,).
+        scale_factors: Number of workers that a job may use; shape (k,).
+        throughput: Job steps per second; shape (m, n, k); 0 where the job cannot run.
+        source: Whether the numbers are measured or synthetic.
+        origin: Where they come from, in words.
+    """
+
+    worker_types: tuple[str, ...]
+    workers: npt.NDArray[np.int64]
+    scale_factors: npt.NDArray[np.int64]
+    throughput: npt.NDArray[np.float64]
+    source: Source
+    origin: str
+
+    def __post_init__(self) -> None:
+        for array in (self.workers, self.scale_factors, self.throughput):
+            array.setflags(write=False)
+
+
+def read(folder: Path) -> ClusterThroughputs:
+    """Read the throughputs and the number of workers of each type.
+
+    Raises:
+        DataError: A file is not what it should be.
+    """
+    throughput_path, workers_path = folder / THROUGHPUT_FILE, folder / WORKERS_FILE
+    try:
+        throughput = np.asarray(np.load(throughput_path, allow_pickle=False), dtype=np.float64)
+    except (OSError, EOFError, ValueError) as error:
+        raise unreadable(NAME, throughput_path, error) from error
+    if throughput.shape != SHAPE or not np.all(np.isfinite(throughput) & (throughput >= 0.0)):
+        reason = f"shape {throughput.shape} is not {SHAPE}, or an entry is negative or not finite"
+        raise unreadable(NAME, throughput_path, reason)
+    try:
+        spec = json.loads(workers_path.read_text(encoding="utf-8"))
+        workers = np.array([int(spec[f"worker_{i}"]) for i in range(SHAPE[0])], dtype=np.int64)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise unreadable(NAME, workers_path, error) from error
+    return assemble(throughput, workers, "measured", str(folder))
+
+
+def assemble(
+    throughput: npt.NDArray[np.float64],
+    workers: npt.NDArray[np.int64],
+    source: Source,
+    origin: str,
+) -> ClusterThroughputs:
+    """Name the worker types and scale factors of the arrays."""
+    return ClusterThroughputs(
+        worker_types=tuple(f"worker_{i}" for i in range(len(workers))),
+        workers=workers,
+        scale_factors=np.array(SCALE_FACTORS, dtype=np.int64),
+        throughput=throughput,
+        source=source,
+        origin=origin,
+    )

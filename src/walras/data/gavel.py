@@ -1,0 +1,144 @@
+"""Measured training throughputs on V100, P100 and K80 GPUs (Gavel)."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from walras.data.dataset import Source
+from walras.data.store import unreadable
+from walras.errors import InputError
+
+NAME = "gavel"
+FILE = "simulation_throughputs.json"
+CLUSTERS = ("v100", "p100", "k80")
+
+Measurements = Mapping[str, Mapping[tuple[str, int], float]]
+"""Steps per second of a job running alone: cluster -> (job type, scale factor) -> steps/s."""
+
+
+@dataclass(frozen=True)
+class GavelThroughputs:
+    """How fast each job type trains on each GPU type when it runs alone.
+
+    Attributes:
+        job_types: Name of each job type, with its batch size; length n.
+        scale_factors: Number of GPUs that each job type uses; shape (n,).
+        clusters: Name of each GPU type; length m.
+        throughput: Mini-batch steps per second on GPUs of one server; shape (m, n); 0 where the
+            job cannot run.
+        unconsolidated: The same with the workers spread over servers; shape (m, n).
+        source: Whether the numbers are measured or synthetic.
+        origin: Where they come from, in words.
+    """
+
+    job_types: tuple[str, ...]
+    scale_factors: npt.NDArray[np.int64]
+    clusters: tuple[str, ...]
+    throughput: npt.NDArray[np.float64]
+    unconsolidated: npt.NDArray[np.float64]
+    source: Source
+    origin: str
+
+    def __post_init__(self) -> None:
+        for array in (self.scale_factors, self.throughput, self.unconsolidated):
+            array.setflags(write=False)
+
+    def columns(
+        self, job_types: Sequence[str], scale_factors: npt.ArrayLike
+    ) -> npt.NDArray[np.int64]:
+        """The column of each job in ``throughput``.
+
+        Args:
+            job_types: Job type of each job; length k.
+            scale_factors: Number of GPUs of each job; shape (k,).
+
+        Returns:
+            Column indices, shape (k,); -1 where the pair was not measured.
+
+        Raises:
+            InputError: The two lengths differ.
+        """
+        scales = np.asarray(scale_factors, dtype=np.int64)
+        if scales.shape != (len(job_types),):
+            raise InputError(
+                f"{len(job_types)} job types but scale factors of shape {scales.shape}",
+                where="scale_factors",
+                allowed=f"shape ({len(job_types)},)",
+                remedy="pass one scale factor a job",
+            )
+        known = {pair: j for j, pair in enumerate(self._pairs())}
+        wanted = zip(job_types, scales.tolist(), strict=True)
+        return np.array([known.get(pair, -1) for pair in wanted], dtype=np.int64)
+
+    def table(self) -> pd.DataFrame:
+        """One row a job type: its name, scale factor and steps per second on each cluster."""
+        rates = dict(zip(self.clusters, self.throughput, strict=True))
+        return pd.DataFrame(
+            {"job_type": self.job_types, "scale_factor": self.scale_factors, **rates}
+        )
+
+    def _pairs(self) -> list[tuple[str, int]]:
+        return list(zip(self.job_types, self.scale_factors.tolist(), strict=True))
+
+
+def read(folder: Path) -> GavelThroughputs:
+    """Read the measured throughputs.
+
+    Args:
+        folder: Holds ``simulation_throughputs.json``: cluster -> "('job type', scale factor)" ->
+            {"null": steps/s alone, "('other', scale)": [steps/s of each, co-located]}.
+
+    Raises:
+        DataError: The file is not what it should be.
+    """
+    path = folder / FILE
+    try:
+        alone = _alone(json.loads(path.read_text(encoding="utf-8")))
+        return assemble(alone, "measured", str(folder))
+    except (OSError, ValueError, SyntaxError, KeyError, TypeError, AttributeError) as error:
+        raise unreadable(NAME, path, error) from error
+
+
+def _alone(content: dict[str, dict[str, dict[str, float]]]) -> Measurements:
+    return {
+        cluster: {_pair(key): float(rates.get("null", 0.0)) for key, rates in jobs.items()}
+        for cluster, jobs in content.items()
+    }
+
+
+def _pair(key: str) -> tuple[str, int]:
+    job_type, scale_factor = ast.literal_eval(key)
+    return str(job_type), int(scale_factor)
+
+
+def assemble(alone: Measurements, source: Source, origin: str) -> GavelThroughputs:
+    """Arrange measurements as arrays, job types in the order of the first cluster's.
+
+    Args:
+        alone: Steps per second of each job alone, for every cluster and its ``_unconsolidated``
+            counterpart; an absent job cannot run.
+        source: Whether they are measured.
+        origin: Where they come from.
+    """
+    pairs = sorted(alone[CLUSTERS[0]], key=lambda pair: pair[1])
+
+    def rates(suffix: str) -> npt.NDArray[np.float64]:
+        return np.array([[alone[c + suffix].get(pair, 0.0) for pair in pairs] for c in CLUSTERS])
+
+    return GavelThroughputs(
+        job_types=tuple(job_type for job_type, _ in pairs),
+        scale_factors=np.array([scale for _, scale in pairs], dtype=np.int64),
+        clusters=CLUSTERS,
+        throughput=rates(""),
+        unconsolidated=rates("_unconsolidated"),
+        source=source,
+        origin=origin,
+    )

@@ -1,0 +1,126 @@
+"""The registry: every real data set that Walras knows, one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from walras.data import (
+    dede_cluster,
+    dede_cluster_stand_in,
+    gavel,
+    gavel_stand_in,
+    gavel_traces,
+    gavel_traces_stand_in,
+)
+from walras.data.dataset import DataFile, DataSet, Origin
+from walras.errors import InputError
+
+_GAVEL = Origin(
+    repository="stanford-futuredata/gavel",
+    commit="c4fa40097339e9608ab71fd64c8bdea96a5e4a4c",
+    licence="MIT",
+    citation=(
+        "Narayanan, Santhanam, Kazhamiaka, Phanishayee, Zaharia: Heterogeneity-Aware Cluster "
+        "Scheduling Policies for Deep Learning Workloads, OSDI 2020"
+    ),
+)
+_DEDE = Origin(
+    repository="illinois-nsai/dede",
+    commit="bbda485b87f5b377af8d0f9fd1fe387e0f55b76d",
+    licence="MIT",
+    citation="Xu, Yu, Yan: Decouple and Decompose: Scaling Resource Allocation, OSDI 2025",
+)
+
+GAVEL = DataSet(
+    name=gavel.NAME,
+    title="training throughputs of 83 job types on V100, P100 and K80 GPUs",
+    origin=_GAVEL,
+    files=(
+        DataFile(
+            name=gavel.FILE,
+            sha256="17111f7295f03265fd9e5118d7eba31e3dd9d6e50a2e215c13ad3d3f91f74381",
+            sources=(f"scheduler/{gavel.FILE}",),
+        ),
+    ),
+    columns={
+        "job_type": "family and batch size",
+        "scale_factor": "number of GPUs that the job uses",
+        "v100, p100, k80": "mini-batch steps per second on that GPU type; 0 where it cannot run",
+    },
+    read=gavel.read,
+    stand_in=gavel_stand_in.stand_in,
+)
+
+GAVEL_TRACES = DataSet(
+    name=gavel_traces.NAME,
+    title="76,607 training jobs in 83 traces of virtual and physical clusters",
+    origin=_GAVEL,
+    files=(
+        DataFile(
+            name=gavel_traces.FILE,
+            sha256="f282cb2c56c768572f5eda5eb024ece2830f12311a966210096ec1d5263c00f7",
+            sources=tuple(f"scheduler/traces/{trace}" for trace in gavel_traces.TRACES),
+            derive=gavel_traces.derive_table,
+        ),
+    ),
+    columns={
+        "trace": "name of the trace",
+        "job_type": "family and batch size, as in gavel",
+        "total_steps": "mini-batch steps to run",
+        "scale_factor": "number of GPUs that the job uses",
+        "priority_weight": "weight; empty where the trace has none",
+        "SLO": "service-level objective; -1 where none is set, empty where the trace has none",
+        "arrival_time": "seconds since the trace began",
+    },
+    read=gavel_traces.read,
+    stand_in=gavel_traces_stand_in.stand_in,
+)
+
+_DEDE_FOLDER = "examples/cluster_scheduling/data"
+DEDE_CLUSTER = DataSet(
+    name=dede_cluster.NAME,
+    title="throughputs of 2,588 jobs on 10 worker types with 1 to 32 workers",
+    origin=_DEDE,
+    files=(
+        DataFile(
+            name=dede_cluster.THROUGHPUT_FILE,
+            sha256="0775f03b85626ce687a569ac4e60e1ac949b9884f678750f8b0044010d183c2b",
+            sources=(f"{_DEDE_FOLDER}/{dede_cluster.THROUGHPUT_FILE}",),
+        ),
+        DataFile(
+            name=dede_cluster.WORKERS_FILE,
+            sha256="d5b9f6d07cf9b07cac6c0e05abbb00d3b92b055391941d195126251d493732f8",
+            sources=(f"{_DEDE_FOLDER}/{dede_cluster.WORKERS_FILE}",),
+        ),
+    ),
+    columns={
+        "axis 0": "worker type",
+        "axis 1": "job",
+        "axis 2": "log2 of the number of workers (1 to 32)",
+        "entries": "job steps per second; 0 where the job cannot run",
+    },
+    read=dede_cluster.read,
+    stand_in=dede_cluster_stand_in.stand_in,
+)
+
+REGISTRY: Mapping[str, DataSet[Any]] = MappingProxyType(
+    {data_set.name: data_set for data_set in (GAVEL, GAVEL_TRACES, DEDE_CLUSTER)}
+)
+
+
+def lookup(name: str) -> DataSet[Any]:
+    """The registry's row of that name.
+
+    Raises:
+        InputError: There is none.
+    """
+    if name not in REGISTRY:
+        raise InputError(
+            f"there is no data set '{name}'",
+            where="name",
+            allowed=", ".join(REGISTRY),
+            remedy="walras data list shows every set",
+        )
+    return REGISTRY[name]

@@ -1,0 +1,86 @@
+"""Find data sets on disk and check their files against the registry's checksums."""
+
+from __future__ import annotations
+
+import enum
+import gzip
+import hashlib
+import os
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from walras.data.dataset import DataFile, DataSet
+from walras.errors import DataError
+
+ENVIRONMENT_VARIABLE = "WALRAS_DATA"
+
+
+class FileState(enum.StrEnum):
+    """What a check of one file found."""
+
+    OK = "ok"
+    CHANGED = "changed"
+    MISSING = "missing"
+    UNREADABLE = "unreadable"
+
+
+def cache_folder() -> Path:
+    """The user's cache for downloaded data sets, as the operating system wants it."""
+    return platformdirs.user_cache_path("walras") / "data"
+
+
+def search_path() -> tuple[Path, ...]:
+    """The folders searched, in order: ``$WALRAS_DATA`` when set, then the user's cache."""
+    folder = os.environ.get(ENVIRONMENT_VARIABLE, "")
+    return (Path(folder), cache_folder()) if folder else (cache_folder(),)
+
+
+def locate(data_set: DataSet[Any]) -> Path | None:
+    """The first folder of the search path that holds every file of a data set, or None."""
+    for folder in search_path():
+        candidate = folder / data_set.name
+        if all((candidate / file.name).is_file() for file in data_set.files):
+            return candidate
+    return None
+
+
+def content_checksum(file: DataFile, raw: bytes) -> str:
+    """SHA-256 of a file's content; uncompressed when its name ends in .gz."""
+    return hashlib.sha256(gzip.decompress(raw) if file.name.endswith(".gz") else raw).hexdigest()
+
+
+def check(data_set: DataSet[Any], folder: Path) -> Mapping[str, FileState]:
+    """Compare each file of a data set in a folder with its checksum.
+
+    Args:
+        data_set: The registry's row.
+        folder: Where the files are expected.
+
+    Returns:
+        The state of each file, by name.
+    """
+    return {file.name: _state(file, folder / file.name) for file in data_set.files}
+
+
+def _state(file: DataFile, path: Path) -> FileState:
+    try:
+        checksum = content_checksum(file, path.read_bytes())
+    except FileNotFoundError:
+        return FileState.MISSING
+    except (OSError, EOFError, zlib.error):
+        return FileState.UNREADABLE
+    return FileState.OK if checksum == file.sha256 else FileState.CHANGED
+
+
+def unreadable(name: str, path: Path, reason: object) -> DataError:
+    """The error for a file that is there but is not what its name says."""
+    return DataError(
+        f"the file cannot be read as data set '{name}': {reason}",
+        where=str(path),
+        allowed="the file as published (walras data verify compares checksums)",
+        remedy=f"walras data fetch {name} --force, or replace the file",
+    )
