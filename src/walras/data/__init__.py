@@ -14,7 +14,7 @@ from typing import Any, Literal, overload
 
 from walras.data.dataset import DataFile, DataSet, Origin, Source
 from walras.data.dede_cluster import ClusterThroughputs
-from walras.data.fetch import RAW_FILES, Progress, download
+from walras.data.fetch import ORIGINS, Progress, download
 from walras.data.gavel import GavelThroughputs
 from walras.data.gavel_traces import JobTraces
 from walras.data.registry import REGISTRY, lookup
@@ -22,6 +22,7 @@ from walras.data.store import FileState, check, locate, search_path
 from walras.errors import DataError
 
 __all__ = [
+    "ORIGINS",
     "REGISTRY",
     "ClusterThroughputs",
     "DataFile",
@@ -33,7 +34,10 @@ __all__ = [
     "Source",
     "fetch",
     "find",
+    "fit_stand_in",
     "load",
+    "lookup",
+    "not_found",
     "search_path",
     "verify",
 ]
@@ -91,7 +95,7 @@ def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any:
 
 
 def fetch(
-    name: str, *, mirror: str = RAW_FILES, force: bool = False, progress: Progress | None = None
+    name: str, *, mirror: str = ORIGINS, force: bool = False, progress: Progress | None = None
 ) -> Path:
     """Download a data set from its origin into the user's cache.
 
@@ -129,6 +133,23 @@ def verify(name: str) -> Mapping[str, FileState]:
     if folder is None:
         raise not_found(data_set)
     return check(data_set, folder)
+
+
+def fit_stand_in(name: str) -> Any:
+    """Fit the model of a set's stand-in to the real set.
+
+    Args:
+        name: One of the registry's names.
+
+    Returns:
+        The model's parameters, a frozen dataclass; rounded as they stand in the code.
+
+    Raises:
+        InputError: The name is unknown.
+        DataError: A real set that the fit needs is not found or not readable.
+    """
+    data_set = lookup(name)
+    return data_set.fit(*(load(needed, synthetic=False) for needed in data_set.fitted_on))
 
 
 def not_found(data_set: DataSet[Any]) -> DataError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 T = TypeVar("T")
 
@@ -63,6 +63,8 @@ class DataSet(Generic[T]):
         columns: The meaning and unit of each column or axis, by name.
         read: Reads the set from a folder that holds its files.
         stand_in: Draws a synthetic set of the same shape from a seed.
+        fit: Estimates the parameters of the stand-in's model (a dataclass) from real sets.
+        fitted_on: Names of the sets that ``fit`` takes, in its order.
     """
 
     name: str
@@ -72,3 +74,5 @@ class DataSet(Generic[T]):
     columns: Mapping[str, str]
     read: Callable[[Path], T]
     stand_in: Callable[[int], T]
+    fit: Callable[..., Any]
+    fitted_on: tuple[str, ...]

@@ -15,7 +15,7 @@ from walras.data.dataset import DataFile, DataSet
 from walras.data.store import FileState, cache_folder, check, content_checksum
 from walras.errors import DataError, InputError
 
-RAW_FILES = "https://raw.githubusercontent.com"
+ORIGINS = "https://raw.githubusercontent.com"
 TIMEOUT_SECONDS = 30.0
 
 Progress = Callable[[str, int, int], None]
@@ -25,7 +25,7 @@ Progress = Callable[[str, int, int], None]
 def download(
     data_set: DataSet[Any],
     *,
-    mirror: str = RAW_FILES,
+    mirror: str = ORIGINS,
     force: bool = False,
     progress: Progress | None = None,
 ) -> Path:
@@ -52,7 +52,7 @@ def download(
             f"'{mirror}' is not an address",
             where="mirror",
             allowed="https://..., http://... or file://...",
-            remedy=f"leave it out to use {RAW_FILES}",
+            remedy=f"leave it out to use {ORIGINS}",
         )
     folder = cache_folder() / data_set.name
     states = check(data_set, folder)

@@ -6,7 +6,8 @@ In one trace, gaps between arrivals and durations are lognormal,
 
 with the gaps scaled to the span of the real trace. The job type is uniform, the number of GPUs is
 drawn from the observed frequencies, and a job has duration x (steps/s of its type on V100) steps.
-``FITTED`` holds the estimates (five seeds of a virtual cluster pooled), as printed by ``walras data fit gavel_traces`` on the measured set.
+``FITTED`` holds the estimates (five seeds of a virtual cluster pooled), as printed by ``walras
+data fit gavel_traces`` on the measured set.
 """
 
 from __future__ import annotations

@@ -51,6 +51,8 @@ GAVEL = DataSet(
     },
     read=gavel.read,
     stand_in=gavel_stand_in.stand_in,
+    fit=gavel_stand_in.fit,
+    fitted_on=(gavel.NAME,),
 )
 
 GAVEL_TRACES = DataSet(
@@ -76,6 +78,8 @@ GAVEL_TRACES = DataSet(
     },
     read=gavel_traces.read,
     stand_in=gavel_traces_stand_in.stand_in,
+    fit=gavel_traces_stand_in.fit,
+    fitted_on=(gavel_traces.NAME, gavel.NAME),
 )
 
 _DEDE_FOLDER = "examples/cluster_scheduling/data"
@@ -103,6 +107,8 @@ DEDE_CLUSTER = DataSet(
     },
     read=dede_cluster.read,
     stand_in=dede_cluster_stand_in.stand_in,
+    fit=dede_cluster_stand_in.fit,
+    fitted_on=(dede_cluster.NAME,),
 )
 
 REGISTRY: Mapping[str, DataSet[Any]] = MappingProxyType(

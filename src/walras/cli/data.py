@@ -1,0 +1,148 @@
+"""``walras data``: list, find, fetch and verify real data sets."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import Annotated
+
+import typer
+
+from walras import data
+from walras.cli.errors import ExitCode
+from walras.cli.output import Format, OutputOption, Table, emit, to_json
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="""List, find, fetch and verify real data sets.
+
+    Sets are looked for in $WALRAS_DATA/<name>, then in the user's cache.
+    Without a set, every command works on a labelled synthetic stand-in.
+
+    Examples:
+
+      walras data list
+
+      walras data fetch gavel
+
+      walras data verify
+    """,
+)
+
+Name = Annotated[str, typer.Argument(help="Name of the set, as in walras data list.")]
+SomeNames = Annotated[
+    list[str] | None, typer.Argument(help="Names of sets; all of them when left out.")
+]
+
+
+@app.command("list")
+def list_sets(output: OutputOption = Format.TABLE) -> None:
+    """Show every data set: what it holds, where it comes from, whether it is here.
+
+    Examples:
+
+      walras data list
+
+      walras data list -o json
+    """
+    rows = [
+        (s.name, s.title, str(s.origin), s.origin.licence, _text(data.find(s.name)))
+        for s in data.REGISTRY.values()
+    ]
+    emit(Table(("name", "holds", "origin", "licence", "found in"), rows, "Data sets"), output)
+
+
+@app.command()
+def show(name: Name, output: OutputOption = Format.TABLE) -> None:
+    """Explain one data set: its columns with their units, and whom to cite.
+
+    Examples:
+
+      walras data show gavel_traces
+    """
+    data_set = data.lookup(name)
+    title = f"{data_set.name}: {data_set.title}. {data_set.origin.citation}."
+    emit(Table(("column", "meaning"), list(data_set.columns.items()), title), output)
+
+
+@app.command()
+def path(name: Name) -> None:
+    """Print the folder that holds a set; exit with 6 when it is not here.
+
+    Examples:
+
+      walras data path gavel
+    """
+    folder = data.find(name)
+    if folder is None:
+        raise data.not_found(data.lookup(name))
+    print(folder)
+
+
+@app.command()
+def fetch(
+    names: SomeNames = None,
+    force: Annotated[bool, typer.Option(help="Download again what is here and intact.")] = False,
+    mirror: Annotated[
+        str, typer.Option(help="Base address that serves <repository>/<commit>/<path>.")
+    ] = data.ORIGINS,
+) -> None:
+    """Download sets from their origin into the user's cache, and check them.
+
+    Examples:
+
+      walras data fetch
+
+      walras data fetch gavel gavel_traces
+
+      walras data fetch gavel --mirror file:///srv/mirror
+    """
+    for name in names or list(data.REGISTRY):
+        folder = data.fetch(name, mirror=mirror, force=force, progress=_progress)
+        print(f"{name}: {folder}")
+
+
+@app.command()
+def verify(names: SomeNames = None, output: OutputOption = Format.TABLE) -> None:
+    """Compare files with their checksums; exit with 6 when one is missing or differs.
+
+    Examples:
+
+      walras data verify
+
+      walras data verify gavel -o json
+    """
+    rows: list[tuple[str, str, str, str | None]] = []
+    for name in names or list(data.REGISTRY):
+        data_set = data.lookup(name)
+        folder = data.find(name)
+        states = data.verify(name) if folder is not None else {}
+        for file in data_set.files:
+            state = states.get(file.name, data.FileState.MISSING)
+            rows.append((name, file.name, state.value, _text(folder)))
+    emit(Table(("name", "file", "state", "folder"), rows), output)
+    if any(state != data.FileState.OK for _, _, state, _ in rows):
+        raise typer.Exit(ExitCode.NO_DATA)
+
+
+@app.command()
+def fit(name: Name) -> None:
+    """Fit the model of a set's synthetic stand-in to the real set, and print it as JSON.
+
+    Examples:
+
+      walras data fit gavel
+    """
+    print(to_json(dataclasses.asdict(data.fit_stand_in(name))))
+
+
+def _text(folder: object) -> str | None:
+    return None if folder is None else str(folder)
+
+
+def _progress(source: str, done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{done}/{total} {source:<70.70}", end="", file=sys.stderr, flush=True)
+        if done == total:
+            print(file=sys.stderr)

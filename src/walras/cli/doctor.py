@@ -1,0 +1,116 @@
+"""``walras doctor``: what is installed, how it runs, and what it finds."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+import re
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from walras.cli.errors import ExitCode
+from walras.cli.output import Format, OutputOption, Table, emit
+
+Row = tuple[str, str, str, bool]
+"""Section, item, what was found, and whether it is as it should be."""
+
+KERNELS = "walras.kernels.cpu"
+
+
+def doctor(output: OutputOption = Format.TABLE) -> None:
+    """Show versions, threads, kernels and data; exit with 1 when a needed part is missing.
+
+    Examples:
+
+      walras doctor
+
+      walras doctor -o json
+    """
+    rows = [*_python(), *_packages(), *_threads(), *_kernels(), *_data()]
+    emit(Table(("section", "item", "found", "ok"), rows, "walras doctor"), output)
+    if any(not ok for section, _, _, ok in rows if section in ("python", "package")):
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _python() -> Iterator[Row]:
+    yield "python", "walras", version("walras"), True
+    running = f"{platform.python_implementation()} {platform.python_version()}"
+    yield "python", "interpreter", running, True
+    yield "python", "platform", platform.platform(), True
+
+
+def _packages() -> Iterator[Row]:
+    """Every requirement of the distribution, by extra."""
+    for requirement in requires("walras") or ():
+        name = re.match(r"[\w.-]+", requirement)
+        extra = re.search(r"extra\s*==\s*['\"](\w+)['\"]", requirement)
+        if name is None:
+            continue
+        try:
+            found, here = version(name[0]), True
+        except PackageNotFoundError:
+            found, here = "not installed", False
+        yield f"extra {extra[1]}" if extra else "package", name[0], found, here
+
+
+def _threads() -> Iterator[Row]:
+    import numba
+    from threadpoolctl import threadpool_info
+
+    yield "threads", "processors", str(_processors()), True
+    yield "threads", "numba", str(numba.get_num_threads()), True
+    importlib.import_module("scipy.linalg")
+    for pool in threadpool_info():
+        library = f"{pool['internal_api']} ({pool['user_api']})"
+        yield "threads", library, str(pool["num_threads"]), True
+
+
+def _processors() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def _kernels() -> Iterator[Row]:
+    """How many compiled kernels have an entry in numba's cache on disk."""
+    from numba.core.dispatcher import Dispatcher
+
+    found = [
+        k for k in vars(importlib.import_module(KERNELS)).values() if isinstance(k, Dispatcher)
+    ]
+    cached = [kernel for kernel in found if _is_cached(kernel)]
+    missing = len(found) - len(cached)
+    state = f"{len(cached)} of {len(found)} compiled and cached"
+    yield (
+        "kernels",
+        "cpu",
+        f"{state}; the next solve compiles {missing}" if missing else state,
+        True,
+    )
+    for folder in sorted({str(kernel.stats.cache_path) for kernel in found}):
+        writable = os.access(_existing(Path(folder)), os.W_OK)
+        yield "kernels", "cache", folder, writable
+
+
+def _is_cached(kernel: Any) -> bool:
+    function = kernel.py_func
+    stem = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
+    entries = f"{stem}-{function.__code__.co_firstlineno}.*.nbi"
+    return any(Path(kernel.stats.cache_path).glob(entries))
+
+
+def _existing(folder: Path) -> Path:
+    return folder if folder.exists() else _existing(folder.parent)
+
+
+def _data() -> Iterator[Row]:
+    from walras import data
+
+    for name in data.REGISTRY:
+        folder = data.find(name)
+        stand_in = "not found: commands use the synthetic stand-in (walras data fetch)"
+        yield "data", name, stand_in if folder is None else str(folder), folder is not None

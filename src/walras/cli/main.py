@@ -1,0 +1,111 @@
+"""The ``walras`` command: its sub-commands are imported only when they run."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from walras.cli.errors import guarded
+
+
+@dataclass(frozen=True)
+class LazyCommand:
+    """A sub-command that is not imported yet.
+
+    Attributes:
+        target: ``module:name`` of its function or Typer application.
+        summary: Its line in ``walras --help``.
+    """
+
+    target: str
+    summary: str
+
+    def load(self, name: str) -> Any:
+        """Import the sub-command and make it a command of that name."""
+        module, attribute = self.target.split(":")
+        found = getattr(importlib.import_module(module), attribute)
+        if not isinstance(found, typer.Typer):
+            application = typer.Typer(add_completion=False)
+            application.command(name)(found)
+            found = application
+        command = get_command(found)
+        command.name = name
+        return command
+
+
+COMMANDS: Mapping[str, LazyCommand] = {
+    "demo": LazyCommand("walras.cli.demo:demo", "Solve, compare and certify a scheduling round."),
+    "solve": LazyCommand("walras.cli.solve:app", "Solve a problem from CSV tables or an MPS file."),
+    "bench": LazyCommand("walras.cli.bench:bench", "Measure against peers on this computer."),
+    "data": LazyCommand("walras.cli.data:app", "List, find, fetch and verify real data sets."),
+    "doctor": LazyCommand("walras.cli.doctor:doctor", "Show versions, threads, kernels and data."),
+}
+
+
+class LazyGroup(TyperGroup):
+    """Lists sub-commands from ``COMMANDS`` and imports only the one that runs."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of the sub-commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A placeholder that carries the name and summary, or None for an unknown name."""
+        if cmd_name not in COMMANDS:
+            return None
+        return TyperCommand(cmd_name, help=COMMANDS[cmd_name].summary)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The sub-command that ``args`` name, imported."""
+        name, placeholder, rest = super().resolve_command(ctx, args)
+        if name is None or placeholder is None:
+            return name, placeholder, rest
+        return name, COMMANDS[placeholder.name or name].load(placeholder.name or name), rest
+
+
+app = typer.Typer(cls=LazyGroup, no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"walras {version('walras')}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version."),
+    ] = False,
+) -> None:
+    """Allocate computing resources at scale, and prove how good the allocation is.
+
+    Examples:
+
+      walras demo
+
+      walras data list
+
+      walras solve cluster --help
+
+    Exit codes: 0 done, 1 the engine failed, 2 bad input or usage, 3 infeasible,
+    4 unbounded, 5 a limit was reached before the tolerance, 6 data not found or
+    unreadable, 130 interrupted.
+    """
+
+
+def main() -> None:
+    """Entry point of the ``walras`` script."""
+    guarded(app)
+
+
+if __name__ == "__main__":
+    main()
