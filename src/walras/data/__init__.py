@@ -14,7 +14,7 @@ from typing import Any, Literal, overload
 
 from walras.data.dataset import DataFile, DataSet, Origin, Source
 from walras.data.dede_cluster import ClusterThroughputs
-from walras.data.fetch import ORIGINS, Progress, download
+from walras.data.download import ORIGINS, Progress, download
 from walras.data.gavel import GavelThroughputs
 from walras.data.gavel_traces import JobTraces
 from walras.data.registry import REGISTRY, lookup

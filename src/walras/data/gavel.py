@@ -131,7 +131,8 @@ def assemble(alone: Measurements, source: Source, origin: str) -> GavelThroughpu
     pairs = sorted(alone[CLUSTERS[0]], key=lambda pair: pair[1])
 
     def rates(suffix: str) -> npt.NDArray[np.float64]:
-        return np.array([[alone[c + suffix].get(pair, 0.0) for pair in pairs] for c in CLUSTERS])
+        measured = [alone[cluster + suffix] for cluster in CLUSTERS]
+        return np.array([[rate.get(pair, 0.0) for pair in pairs] for rate in measured])
 
     return GavelThroughputs(
         job_types=tuple(job_type for job_type, _ in pairs),

@@ -1,0 +1,56 @@
+"""``walras doctor``: it sees what is there and what is not."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from walras.cli import doctor
+from walras.cli.main import app
+
+
+def _rows() -> list[dict[str, Any]]:
+    result = CliRunner().invoke(app, ["doctor", "-o", "json"])
+    assert result.exit_code == 0, result.output
+    return list(json.loads(result.output))
+
+
+def test_versions_threads_kernels_and_data_are_shown() -> None:
+    rows = _rows()
+    found = {(row["section"], row["item"]): row["found"] for row in rows}
+    assert found["package", "numpy"] == version("numpy")
+    assert int(found["threads", "numba"]) >= 1
+    assert int(found["threads", "processors"]) >= 1
+    assert " compiled and cached" in found["kernels", "cpu"]
+    assert ("data", "gavel") in found
+    assert any(row["section"] == "threads" and "blas" in row["item"] for row in rows)
+
+
+def test_a_missing_requirement_is_named_and_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_highs(name: str) -> str:
+        if name == "highspy":
+            raise PackageNotFoundError(name)
+        return version(name)
+
+    monkeypatch.setattr(doctor, "version", without_highs)
+    result = CliRunner().invoke(app, ["doctor", "-o", "json"])
+    assert result.exit_code == 1
+    missing = [row for row in json.loads(result.output) if row["item"] == "highspy"]
+    assert missing == [
+        {"section": "package", "item": "highspy", "found": "not installed", "ok": False}
+    ]
+
+
+def test_data_that_are_not_there_are_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WALRAS_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    rows = [row for row in _rows() if row["section"] == "data"]
+    assert not any(row["ok"] for row in rows)
+    assert all("synthetic stand-in" in row["found"] for row in rows)

@@ -1,0 +1,185 @@
+"""Find and load: the search path, the real sets, their stand-ins, and files that are wrong."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from walras import data
+from walras.data import gavel, gavel_traces
+from walras.errors import DataError, InputError
+
+NAMES = tuple(data.REGISTRY)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder of the test's own, and an empty cache."""
+    monkeypatch.setenv("WALRAS_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "data"
+
+
+def _place(folder: Path, name: str, file: str, content: bytes) -> Path:
+    (folder / name).mkdir(parents=True, exist_ok=True)
+    path = folder / name / file
+    path.write_bytes(content)
+    return path
+
+
+def _gavel_file() -> bytes:
+    jobs = {"('A3C', 1)": {"null": 2.0, "('A3C', 1)": [1.5, 1.5]}, "('LM', 2)": {"null": 3.0}}
+    clusters = [c + suffix for c in gavel.CLUSTERS for suffix in ("", "_unconsolidated")]
+    content = {c: jobs for c in clusters}
+    content["k80"] = {"('A3C', 1)": {"null": 0.5}}
+    return json.dumps(content).encode()
+
+
+@pytest.mark.usefixtures("folder")
+def test_nothing_is_found_in_empty_folders() -> None:
+    assert [data.find(name) for name in NAMES] == [None] * len(NAMES)
+
+
+def test_a_set_needs_all_its_files(folder: Path) -> None:
+    _place(folder, "dede_cluster", "cluster_spec.json", b"{}")
+    assert data.find("dede_cluster") is None
+    _place(folder, "dede_cluster", "simulation_throughputs.npy", b"")
+    assert data.find("dede_cluster") == folder / "dede_cluster"
+
+
+def test_the_cache_is_searched_after_the_environment(folder: Path) -> None:
+    cache = data.search_path()[1]
+    _place(cache, "gavel", gavel.FILE, _gavel_file())
+    assert data.find("gavel") == cache / "gavel"
+    _place(folder, "gavel", gavel.FILE, _gavel_file())
+    assert data.find("gavel") == folder / "gavel"
+
+
+def test_gavel_is_read_into_arrays(folder: Path) -> None:
+    _place(folder, "gavel", gavel.FILE, _gavel_file())
+    found = data.load("gavel")
+    assert found.source == "measured"
+    assert found.origin == str(folder / "gavel")
+    assert found.job_types == ("A3C", "LM")
+    assert found.scale_factors.tolist() == [1, 2]
+    # K80 lists no LM on two GPUs: it cannot run there.
+    np.testing.assert_array_equal(found.throughput, [[2.0, 3.0], [2.0, 3.0], [0.5, 0.0]])
+    np.testing.assert_array_equal(found.unconsolidated[2], [2.0, 3.0])
+    assert found.columns(["LM", "A3C", "LM"], [2, 1, 1]).tolist() == [1, 0, -1]
+    assert found.table().loc[1, "k80"] == 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        found.throughput[0, 0] = 1.0
+
+
+def test_columns_wants_one_scale_factor_a_job() -> None:
+    with pytest.raises(InputError, match=r"scale_factors.*shape \(2,\)"):
+        data.load("gavel", synthetic=True).columns(["A3C", "A3C"], [1])
+
+
+WRONG_FILES = {
+    "gavel is not JSON": ("gavel", gavel.FILE, b"{"),
+    "gavel lacks a cluster": ("gavel", gavel.FILE, b'{"v100": {}}'),
+    "gavel is a list": ("gavel", gavel.FILE, b"[]"),
+    "gavel has a strange key": ("gavel", gavel.FILE, b'{"v100": {"A3C(": {"null": 1}}}'),
+    "traces are not compressed": ("gavel_traces", gavel_traces.FILE, b"trace\n"),
+    "traces are empty": ("gavel_traces", gavel_traces.FILE, gzip.compress(b"")),
+    "traces lack columns": ("gavel_traces", gavel_traces.FILE, gzip.compress(b"trace\nx\n")),
+    "traces are ragged": (
+        "gavel_traces",
+        gavel_traces.FILE,
+        gzip.compress(b"trace,job_type\nx,y\nx,y,z\n"),
+    ),
+    "a trace has words for numbers": (
+        "gavel_traces",
+        gavel_traces.FILE,
+        gzip.compress(b"trace,job_type,total_steps\nx,y,many\n"),
+    ),
+    "a file is cut short": ("gavel_traces", gavel_traces.FILE, gzip.compress(b"trace" * 99)[:-9]),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_FILES)
+def test_a_wrong_file_is_one_clear_error(case: str, folder: Path) -> None:
+    name, file, content = WRONG_FILES[case]
+    path = _place(folder, name, file, content)
+    with pytest.raises(DataError) as caught:
+        data.load(name)
+    assert caught.value.where == str(path)
+    assert f"walras data fetch {name}" in caught.value.remedy
+
+
+@pytest.mark.parametrize("entry", [np.nan, -1.0])
+def test_dede_throughputs_must_be_finite_and_not_negative(entry: float, folder: Path) -> None:
+    place = folder / "dede_cluster"
+    place.mkdir(parents=True)
+    throughput = data.load("dede_cluster", synthetic=True).throughput.copy()
+    throughput[3, 5, 1] = entry
+    np.save(place / "simulation_throughputs.npy", throughput)
+    (place / "cluster_spec.json").write_text("{}")
+    with pytest.raises(DataError, match="negative or not finite"):
+        data.load("dede_cluster")
+    throughput[3, 5, 1] = 1.0
+    np.save(place / "simulation_throughputs.npy", throughput)
+    with pytest.raises(DataError, match="worker_0"):
+        data.load("dede_cluster")
+
+
+def test_unknown_names_are_refused() -> None:
+    for call in (data.find, data.load, data.verify, data.fetch):
+        with pytest.raises(InputError, match=r"no data set 'gravel'.*gavel_traces"):
+            call("gravel")
+
+
+@pytest.mark.usefixtures("folder")
+def test_only_the_real_set_can_be_asked_for() -> None:
+    with pytest.raises(DataError, match="walras data fetch gavel"):
+        data.load("gavel", synthetic=False)
+    with pytest.raises(DataError, match="was not found"):
+        data.verify("gavel")
+
+
+def test_an_unknown_trace_is_refused() -> None:
+    traces = data.load("gavel_traces", synthetic=True)
+    with pytest.raises(InputError, match="no trace 'msr/seed=9'"):
+        traces.trace("msr/seed=9")
+
+
+@pytest.mark.real_data(*NAMES)
+def test_the_real_sets_are_as_registered() -> None:
+    for name in NAMES:
+        assert set(data.verify(name).values()) == {data.FileState.OK}
+        assert data.load(name).source == "measured"
+
+
+@pytest.mark.real_data(*NAMES)
+def test_the_stand_ins_have_the_shape_of_the_real_sets() -> None:
+    measured, drawn = data.load("gavel"), data.load("gavel", synthetic=True)
+    assert set(_pairs(measured)) == set(_pairs(drawn))
+    assert measured.throughput.shape == drawn.throughput.shape
+    jobs, stand_in = data.load("gavel_traces").jobs, data.load("gavel_traces", synthetic=True).jobs
+    assert jobs.dtypes.equals(stand_in.dtypes)
+    assert jobs["trace"].value_counts().to_dict() == stand_in["trace"].value_counts().to_dict()
+    real, fake = data.load("dede_cluster"), data.load("dede_cluster", synthetic=True)
+    assert real.throughput.shape == fake.throughput.shape
+    assert real.workers.tolist() == fake.workers.tolist()
+
+
+@pytest.mark.real_data(*NAMES)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_fitted_parameters_are_those_in_the_code(name: str) -> None:
+    from walras.data import dede_cluster_stand_in, gavel_stand_in, gavel_traces_stand_in
+
+    stored = {
+        "gavel": gavel_stand_in.FITTED,
+        "gavel_traces": gavel_traces_stand_in.FITTED,
+        "dede_cluster": dede_cluster_stand_in.FITTED,
+    }
+    assert data.fit_stand_in(name) == stored[name]
+
+
+def _pairs(throughputs: data.GavelThroughputs) -> list[tuple[str, int]]:
+    return list(zip(throughputs.job_types, throughputs.scale_factors.tolist(), strict=True))
