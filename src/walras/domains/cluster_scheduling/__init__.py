@@ -1,0 +1,33 @@
+"""Cluster scheduling: shares of time of unlike GPUs for jobs that run on them at unlike speeds.
+
+    s = wl.solve(cluster_scheduling.max_min(throughput, size, capacity))
+
+States each objective directly as arrays, with priorities, restricted types, quotas and a price on
+churn; has the baselines that clusters run today, and an evaluation that trusts no solver.
+"""
+
+from walras.domains.cluster_scheduling.baselines import equal_share, greedy
+from walras.domains.cluster_scheduling.evaluate import Evaluation, evaluate
+from walras.domains.cluster_scheduling.normalise import normalise
+from walras.domains.cluster_scheduling.objectives import (
+    alpha_fair,
+    max_min,
+    min_makespan,
+    proportional_fairness,
+    total_throughput,
+)
+from walras.domains.cluster_scheduling.quota import Quota
+
+__all__ = [
+    "Evaluation",
+    "Quota",
+    "alpha_fair",
+    "equal_share",
+    "evaluate",
+    "greedy",
+    "max_min",
+    "min_makespan",
+    "normalise",
+    "proportional_fairness",
+    "total_throughput",
+]

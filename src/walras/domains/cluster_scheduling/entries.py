@@ -1,0 +1,122 @@
+"""The entries of a scheduling problem: one a pair, or two where moving GPUs has a price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from walras.domains.cluster_scheduling import matrices
+from walras.domains.cluster_scheduling.cluster import Cluster
+from walras.domains.cluster_scheduling.matrices import Floats, Ints, Matrix
+from walras.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Columns of the problem, ordered job by job.
+
+    Attributes:
+        throughput: (entries,) speed.
+        resource: (entries,) owning resource.
+        demand: (entries,) owning job.
+        cost: (entries,) price of churn, to be minimised.
+        upper: (entries,) upper bound.
+        constant: What churn costs when all previous shares are given up.
+    """
+
+    throughput: Floats
+    resource: Ints
+    demand: Ints
+    cost: Floats
+    upper: Floats
+    constant: float
+
+
+def of_cluster(cluster: Cluster) -> Entries:
+    """One entry a pair; no bound but x >= 0, since a job's time row implies x <= 1."""
+    zeros = np.zeros(cluster.pairs)
+    upper = np.full(cluster.pairs, np.inf)
+    return Entries(cluster.throughput, cluster.resource, cluster.demand, zeros, upper, 0.0)
+
+
+def with_churn(cluster: Cluster, previous: Matrix, churn: float) -> Entries:
+    """Entries whose cost is ``churn * sum_ij size_j |x_ij - previous_ij|``.
+
+    A pair that ran before becomes two entries whose sum is x: what is kept, up to the previous
+    share, earns what giving it up would cost; what is added pays
+
+        k s |x - x0| = k s x0 + min{-k s a + k s b : a + b = x, 0 <= a <= x0, b >= 0}.
+
+    Args:
+        cluster: The instance.
+        previous: (resources, jobs) shares of time before; a labelled frame is matched by label,
+            its departed jobs and types are left out and new ones start at 0.
+        churn: Price k >= 0 of a GPU given or taken; one that moves between types is both.
+
+    Raises:
+        InputError: ``previous`` or ``churn`` is not usable.
+    """
+    if not 0 <= churn < np.inf:
+        raise InputError(
+            f"is {churn}", where="churn", allowed="finite and >= 0 per GPU",
+            remedy="state it in units of the objective",
+        )  # fmt: skip
+    share, unlisted = _shares(cluster, previous)
+    price = churn * cluster.size
+    twice = np.where(share > 0, 2, 1)
+    pair = np.repeat(np.arange(cluster.pairs), twice)
+    kept = np.zeros(len(pair), dtype=np.bool_)
+    kept[np.cumsum(twice)[share > 0] - 2] = True
+    demand = cluster.demand[pair]
+    return Entries(
+        throughput=cluster.throughput[pair],
+        resource=cluster.resource[pair],
+        demand=demand,
+        cost=np.where(kept, -price[demand], price[demand]),
+        upper=np.where(kept, share[pair], np.inf),
+        constant=float(share @ price[cluster.demand] + unlisted @ price),
+    )
+
+
+def _shares(cluster: Cluster, previous: Matrix) -> tuple[Floats, Floats]:
+    """Previous share of each pair that can run, and of each job on pairs that no longer can."""
+    before = _in_order(cluster, previous)
+    row, column, value = before.row, before.col, before.data
+
+    def where(at: tuple[int, ...]) -> str:
+        i, j = int(row[at[0]]), int(column[at[0]])
+        return f"previous[{cluster.resource_names[i]}, {cluster.demand_names[j]}]"
+
+    matrices.in_range(value, where, positive=False, remedy="give shares of time, 0 to 1")
+    m = cluster.resources
+    pairs = cluster.demand.astype(np.int64) * m + cluster.resource
+    wanted = column.astype(np.int64) * m + row
+    at = np.minimum(np.searchsorted(pairs, wanted), cluster.pairs - 1)
+    listed = pairs[at] == wanted
+    share = np.zeros(cluster.pairs)
+    np.add.at(share, at[listed], value[listed])
+    unlisted = np.bincount(column[~listed], value[~listed], minlength=cluster.jobs)
+    return share, unlisted.astype(np.float64)
+
+
+def _in_order(cluster: Cluster, previous: Matrix) -> sp.coo_array:
+    """The previous shares by position in today's cluster; departed labels are left out."""
+    shape = (cluster.resources, cluster.jobs)
+    if isinstance(previous, pd.DataFrame):
+        rows = matrices.labels(previous.index, "rows of previous") or ()
+        columns = matrices.labels(previous.columns, "columns of previous") or ()
+        row = pd.Index(cluster.resource_names).get_indexer(pd.Index(rows))
+        column = pd.Index(cluster.demand_names).get_indexer(pd.Index(columns))
+        known = matrices.numeric(previous, "previous")[np.ix_(row >= 0, column >= 0)]
+        i, j = np.nonzero(known)
+        return sp.coo_array((known[i, j], (row[row >= 0][i], column[column >= 0][j])), shape=shape)
+    if isinstance(previous, matrices.SPARSE):
+        sparse = matrices.compressed(previous, "previous")
+        matrices.shaped(sparse.shape, shape, "previous", "as throughput")
+        return sparse.tocoo()
+    dense = matrices.numeric(previous, "previous")
+    matrices.shaped(dense.shape, shape, "previous", "as throughput")
+    return sp.coo_array(dense)

@@ -1,0 +1,112 @@
+"""What an allocation gives to whom, computed from it and the data alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from walras.domains.cluster_scheduling import cluster as clusters
+from walras.domains.cluster_scheduling import matrices
+from walras.domains.cluster_scheduling import quota as quotas
+from walras.domains.cluster_scheduling.matrices import Floats, Matrix, Vector
+from walras.domains.cluster_scheduling.quota import Quota
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The figures of one allocation.
+
+    Attributes:
+        throughput: (jobs,) ``sum_i throughput_ij x_ij``.
+        used: (resources,) GPUs in use, averaged over the round.
+        capacity: (resources,) GPUs of each type.
+        weight: (jobs,) priorities.
+        violation: Largest violation of any rule, relative to its limit; 0 when feasible.
+    """
+
+    throughput: Floats
+    used: Floats
+    capacity: Floats
+    weight: Floats
+    violation: float
+
+    @property
+    def least(self) -> float:
+        """``min_j throughput_j / weight_j``."""
+        return float(np.min(self.throughput / self.weight))
+
+    @property
+    def median(self) -> float:
+        """Median throughput."""
+        return float(np.median(self.throughput))
+
+    @property
+    def mean(self) -> float:
+        """Mean throughput."""
+        return float(np.mean(self.throughput))
+
+    @property
+    def log_fairness(self) -> float:
+        """Weighted mean of ``log throughput``, in nat a job; -inf when a job gets nothing."""
+        with np.errstate(divide="ignore"):
+            return float(np.average(np.log(self.throughput), weights=self.weight))
+
+    @property
+    def utilisation(self) -> float:
+        """Share of all GPUs in use."""
+        return float(self.used.sum() / self.capacity.sum())
+
+
+def evaluate(
+    throughput: Matrix,
+    size: Vector,
+    capacity: Vector,
+    x: npt.ArrayLike,
+    weight: Vector | None = None,
+    allowed: Matrix | None = None,
+    *,
+    quota: Quota | None = None,
+) -> Evaluation:
+    """Judge an allocation; knows neither the problem solved nor its solver.
+
+    Args:
+        throughput: (resources, jobs) work per second; 0 where a job cannot run.
+        size: (jobs,) GPUs that a job occupies while it runs.
+        capacity: (resources,) GPUs of each type.
+        x: (resources, jobs) shares of time; a labelled frame is matched by label.
+        weight: (jobs,) priorities; 1 when None.
+        allowed: (resources, jobs) mask of permitted pairs.
+        quota: Limits of groups.
+
+    Raises:
+        InputError: The data cannot be used, or ``x`` has another shape.
+    """
+    cluster = clusters.read(throughput, size, capacity, weight, allowed)
+    if isinstance(x, pd.DataFrame):
+        x = matrices.aligned(x, cluster.resource_names, cluster.demand_names, "x")
+    shares = matrices.numeric(x, "x")
+    matrices.shaped(shares.shape, (cluster.resources, cluster.jobs), "x", "as throughput")
+    speeds = cluster.dense()
+    held = cluster.size * shares.sum(axis=0)
+    used = shares @ cluster.size
+    excess = [
+        np.max(used / cluster.capacity) - 1,
+        np.max(shares.sum(axis=0)) - 1,
+        np.max(-shares),
+        np.max(np.where(speeds > 0, 0.0, shares)),
+    ]
+    if quota is not None:
+        limits = quotas.resolve(quota, cluster.demand_names)
+        for group in limits.level:
+            total = np.bincount(group[group >= 0], held[group >= 0], minlength=len(limits.names))
+            excess.append(np.max(total / limits.limit) - 1)
+    return Evaluation(
+        throughput=(speeds * shares).sum(axis=0),
+        used=used,
+        capacity=cluster.capacity,
+        weight=cluster.weight,
+        violation=float(max(0.0, *excess)),
+    )

@@ -1,0 +1,210 @@
+"""User matrices and vectors, dense, labelled or sparse, read as plain checked arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+
+from walras.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
+Labels = tuple[str, ...]
+Matrix = npt.ArrayLike | pd.DataFrame | sp.sparray | sp.spmatrix
+Vector = npt.ArrayLike | pd.Series
+SPARSE = (sp.sparray, sp.spmatrix)
+
+
+@dataclass(frozen=True)
+class Names:
+    """Labels of the two sides; None while only positions are known."""
+
+    resources: Labels | None
+    demands: Labels | None
+
+    def resource(self, i: int) -> str:
+        """How an error names resource ``i``."""
+        return f"{i} ({self.resources[i]})" if self.resources else str(i)
+
+    def demand(self, j: int) -> str:
+        """How an error names demand ``j``."""
+        return f"{j} ({self.demands[j]})" if self.demands else str(j)
+
+
+def labels(given: Sequence[object] | pd.Index | None, name: str) -> Labels | None:
+    """The labels as distinct strings.
+
+    Raises:
+        InputError: Two labels are the same.
+    """
+    if given is None:
+        return None
+    out = tuple(map(str, given))
+    if len(set(out)) < len(out):
+        twice = next(label for k, label in enumerate(out) if label in out[:k])
+        raise InputError(
+            f"the label '{twice}' appears twice", where=name, allowed="distinct labels",
+            remedy="rename or merge the rows of that label",
+        )  # fmt: skip
+    return out
+
+
+def compressed(given: Any, where: str) -> sp.csc_array:
+    """A SciPy sparse matrix or array by columns, with each pair once.
+
+    Raises:
+        InputError: It is not numeric, or not two-dimensional.
+    """
+    try:
+        out = sp.csc_array(given, dtype=np.float64, copy=True)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"is not a numeric matrix: {error}", where=where, allowed="two-dimensional numbers",
+            remedy="give one row a resource type and one column a job",
+        ) from error  # fmt: skip
+    out.sum_duplicates()
+    return out
+
+
+def numeric(given: object, where: str) -> Floats:
+    """Any array-like as float64.
+
+    Raises:
+        InputError: Something in it is not a number.
+    """
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"is not numeric: {error}", where=where, allowed="numbers",
+            remedy="remove text and empty cells, and give every row the same length",
+        ) from error  # fmt: skip
+
+
+def shaped(got: tuple[int, ...], shape: tuple[int, ...], where: str, why: str) -> None:
+    """Check a shape.
+
+    Raises:
+        InputError: It differs.
+    """
+    if got != shape:
+        raise InputError(
+            f"has shape {got}", where=where, allowed=f"{shape}, {why}",
+            remedy="give throughput as (resources, demands), size and weight one number a demand, "
+            "capacity one number a resource",
+        )  # fmt: skip
+
+
+def in_range(
+    array: Floats, where: Callable[[tuple[int, ...]], str], *, positive: bool, remedy: str
+) -> None:
+    """Check that all numbers are finite and >= 0, or > 0.
+
+    Raises:
+        InputError: One is not; names the first.
+    """
+    if array.size == 0:
+        return
+    low, high = float(array.min()), float(array.max())  # NaN spreads, and fails both comparisons
+    if (low > 0 if positive else low >= 0) and high < np.inf:
+        return
+    good = np.isfinite(array) & ((array > 0) if positive else (array >= 0))
+    at = tuple(int(k) for k in np.unravel_index(int(np.argmin(good)), array.shape))
+    value = float(array[at])
+    what = "NaN" if np.isnan(value) else f"{value:g}"
+    raise InputError(
+        f"is {what}", where=where(at), allowed="finite and > 0" if positive else "finite and >= 0",
+        remedy=remedy,
+    )  # fmt: skip
+
+
+def vector(
+    given: Vector, name: str, known: Labels | None, side: str, length: int, remedy: str
+) -> Floats:
+    """One positive number a resource or demand; a labelled Series is matched by label.
+
+    Args:
+        given: The numbers.
+        name: The argument's name, for errors.
+        known: Labels of that side.
+        side: ``resource`` or ``demand``, for errors.
+        length: How many are expected.
+        remedy: What to do about a number that is not positive.
+
+    Raises:
+        InputError: Wrong length, unknown or missing label, or a number that is not > 0.
+    """
+    if isinstance(given, pd.Series) and known is not None:
+        given = _matched(given, known, name, side)
+    array = numeric(given, name)
+    shaped(array.shape, (length,), name, f"one number a {side}")
+
+    def where(at: tuple[int, ...]) -> str:
+        return f"{name}[{at[0]}]" + (f" ({known[at[0]]})" if known else "")
+
+    in_range(array, where, positive=True, remedy=remedy)
+    return array
+
+
+def _matched(given: pd.Series, known: Labels, name: str, side: str) -> Floats:
+    own = labels(given.index, f"labels of {name}") or ()
+    missing = sorted(set(known) - set(own))
+    unknown = sorted(set(own) - set(known))
+    if missing or unknown:
+        what = f"has no {side} '{missing[0]}'" if missing else f"unknown {side} '{unknown[0]}'"
+        raise InputError(
+            what, where=f"labels of {name}", allowed=f"the {side}s of throughput",
+            remedy="give throughput, size, weight and capacity the same labels",
+        )  # fmt: skip
+    return numeric(pd.Series(given.to_numpy(), index=list(own)).reindex(list(known)), name)
+
+
+def boolean(given: Matrix, shape: tuple[int, int], names: Names) -> Bools | sp.csc_array:
+    """The mask of allowed pairs, dense or sparse; a labelled frame is matched by label.
+
+    Raises:
+        InputError: Wrong shape or labels, or values that are not booleans.
+    """
+    if isinstance(given, SPARSE):
+        sparse = compressed(given, "allowed")
+        shaped(sparse.shape, shape, "allowed", "as throughput")
+        return sparse
+    if isinstance(given, pd.DataFrame) and names.resources and names.demands:
+        given = aligned(given, names.resources, names.demands, "allowed")
+    mask = np.asarray(given)
+    shaped(mask.shape, shape, "allowed", "as throughput")
+    if mask.dtype != np.bool_ and not np.all((mask == 0) | (mask == 1)):
+        raise InputError(
+            f"holds values of type {mask.dtype} other than 0 and 1", where="allowed",
+            allowed="booleans", remedy="pass throughput > 0, or a boolean mask",
+        )  # fmt: skip
+    return mask.astype(np.bool_, copy=False)
+
+
+def aligned(frame: pd.DataFrame, resources: Labels, demands: Labels, name: str) -> npt.NDArray[Any]:
+    """A labelled frame in the order of the given labels.
+
+    Raises:
+        InputError: A label is missing.
+    """
+    own_rows = labels(frame.index, f"rows of {name}") or ()
+    own_columns = labels(frame.columns, f"columns of {name}") or ()
+    for side, own, wanted in (
+        ("resource", own_rows, resources),
+        ("demand", own_columns, demands),
+    ):
+        missing = sorted(set(wanted) - set(own))
+        if missing:
+            raise InputError(
+                f"has no {side} '{missing[0]}'", where=name, allowed=f"all {len(wanted)} {side}s",
+                remedy="give it the labels of throughput",
+            )  # fmt: skip
+    renamed = frame.set_axis(list(own_rows), axis=0).set_axis(list(own_columns), axis=1)
+    return renamed.loc[list(resources), list(demands)].to_numpy()

@@ -1,0 +1,55 @@
+"""Throughputs of unlike jobs made comparable."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from walras.domains.cluster_scheduling import cluster as clusters
+from walras.domains.cluster_scheduling.baselines import isolated_share
+from walras.domains.cluster_scheduling.matrices import Floats, Matrix, Vector
+from walras.errors import InputError
+
+
+def normalise(
+    throughput: Matrix,
+    size: Vector,
+    capacity: Vector,
+    *,
+    per: Literal["gpu", "share"] = "gpu",
+) -> Floats:
+    """Throughputs in units that mean the same for every job.
+
+    ``per="gpu"``: in average GPUs of this cluster, as Gavel and DeDe do,
+
+        T_ij size_j / (sum_i capacity_i T_ij / sum_i capacity_i);
+
+    ``per="share"``: relative to what the job gets from an equal, isolated share of every type
+    (:func:`~walras.domains.cluster_scheduling.equal_share`), so that 1 means neither better nor
+    worse off than alone with its share.
+
+    Args:
+        throughput: (resources, jobs) work per second; 0 where a job cannot run.
+        size: (jobs,) GPUs that a job occupies while it runs.
+        capacity: (resources,) GPUs of each type.
+        per: The unit.
+
+    Returns:
+        (resources, jobs) dimensionless throughputs.
+
+    Raises:
+        InputError: The data cannot be used, or ``per`` is unknown.
+    """
+    cluster = clusters.read(throughput, size, capacity)
+    if per == "gpu":
+        share = np.outer(cluster.capacity / cluster.capacity.sum(), 1.0 / cluster.size)
+    elif per == "share":
+        share = isolated_share(cluster)
+    else:
+        raise InputError(
+            f"is '{per}'", where="per", allowed="'gpu' or 'share'", remedy="choose one of them"
+        )
+    dense = cluster.dense()
+    reference = (dense * share).sum(axis=0)
+    return np.asarray(dense / reference)

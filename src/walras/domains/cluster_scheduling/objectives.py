@@ -1,0 +1,262 @@
+"""The objectives of cluster scheduling, each stated directly as arrays.
+
+All of them choose shares of time x_ij >= 0 of job j on resource type i, with
+
+    sum_j size_j x_ij <= capacity_i,    sum_i x_ij <= 1,
+
+and act through the job's throughput y_j = sum_i throughput_ij x_ij. Common arguments:
+
+    throughput: (resources, jobs) work per second; NumPy, labelled DataFrame or SciPy sparse;
+        0 or absent = cannot run.
+    size: (jobs,) GPUs that a job occupies while it runs, > 0.
+    capacity: (resources,) GPUs of each type, > 0.
+    weight: (jobs,) priorities, > 0; 1 when None.
+    allowed: (resources, jobs) mask of permitted pairs; all when None.
+    quota: Limits on the GPUs that groups of jobs hold together.
+    previous: (resources, jobs) shares of the round before.
+    churn: Price of a GPU given or taken against ``previous``, in units of the objective.
+    resource_names, demand_names: Labels, when ``throughput`` carries none.
+
+Every function raises :class:`~walras.errors.InputError` on data that cannot be used, naming the
+array, the index and the remedy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from walras.domains.cluster_scheduling import cluster as clusters
+from walras.domains.cluster_scheduling import entries as columns
+from walras.domains.cluster_scheduling import quota as quotas
+from walras.domains.cluster_scheduling import rows
+from walras.domains.cluster_scheduling.cluster import Cluster
+from walras.domains.cluster_scheduling.entries import Entries
+from walras.domains.cluster_scheduling.matrices import Floats, Matrix, Vector
+from walras.domains.cluster_scheduling.quota import Quota
+from walras.errors import InputError
+from walras.separable import Separable, Utility
+
+
+def max_min(
+    throughput: Matrix,
+    size: Vector,
+    capacity: Vector,
+    weight: Vector | None = None,
+    allowed: Matrix | None = None,
+    *,
+    quota: Quota | None = None,
+    previous: Matrix | None = None,
+    churn: float = 0.0,
+    resource_names: Sequence[str] | None = None,
+    demand_names: Sequence[str] | None = None,
+) -> Separable:
+    """Maximise the least weighted throughput, ``min_j y_j / weight_j``.
+
+    A job of weight 2 is entitled to twice the throughput. Throughputs of unlike jobs compare only
+    after :func:`~walras.domains.cluster_scheduling.normalise`. Source: Narayanan et al., OSDI 2020
+    (section 4.1); Xu et al., OSDI 2025 (section 5.1). Arguments as in this module's head.
+    """
+    cluster = clusters.read(
+        throughput, size, capacity, weight, allowed,
+        resource_names=resource_names, demand_names=demand_names,
+    )  # fmt: skip
+    return _raise_the_least(cluster, cluster.weight, "max-min fairness", quota, previous, churn)
+
+
+def min_makespan(
+    throughput: Matrix,
+    size: Vector,
+    capacity: Vector,
+    steps: Vector,
+    allowed: Matrix | None = None,
+    *,
+    quota: Quota | None = None,
+    previous: Matrix | None = None,
+    churn: float = 0.0,
+    resource_names: Sequence[str] | None = None,
+    demand_names: Sequence[str] | None = None,
+) -> Separable:
+    """Let the job that finishes last finish soonest, when the allocation is kept.
+
+    Maximises the rate ``1 / makespan = min_j y_j / steps_j``: the objective's value is a rate, and
+    the makespan in seconds is one over it. Source: Narayanan et al., OSDI 2020 (section 4.2).
+
+    ``steps`` (jobs,) is the work left of each job, > 0, in the unit of ``throughput`` times
+    seconds; the other arguments as in this module's head.
+    """
+    try:
+        cluster = clusters.read(
+            throughput, size, capacity, steps, allowed,
+            resource_names=resource_names, demand_names=demand_names,
+        )  # fmt: skip
+    except InputError as error:
+        if not error.where.startswith(("weight", "labels of weight")):
+            raise
+        where = error.where.replace("weight", "steps", 1)
+        raise InputError(
+            error.what, where=where, allowed=error.allowed,
+            remedy="give every job the work it has left; leave finished jobs out",
+        ) from error  # fmt: skip
+    name = "makespan (as the rate 1/makespan)"
+    return _raise_the_least(cluster, cluster.weight, name, quota, previous, churn)
+
+
+def proportional_fairness(
+    throughput: Matrix,
+    size: Vector,
+    capacity: Vector,
+    weight: Vector | None = None,
+    allowed: Matrix | None = None,
+    *,
+    quota: Quota | None = None,
+    previous: Matrix | None = None,
+    churn: float = 0.0,
+    resource_names: Sequence[str] | None = None,
+    demand_names: Sequence[str] | None = None,
+) -> Separable:
+    """Maximise ``sum_j weight_j log y_j``: Nash's bargaining solution.
+
+    The gap is stated in nat a job (per unit of weight). Source: Kelly, 1997; Xu et al., OSDI 2025
+    (section 5.1). Arguments as in this module's head.
+    """
+    return alpha_fair(
+        throughput, size, capacity, weight, allowed, alpha=1.0, quota=quota, previous=previous,
+        churn=churn, resource_names=resource_names, demand_names=demand_names,
+    )  # fmt: skip
+
+
+def alpha_fair(
+    throughput: Matrix,
+    size: Vector,
+    capacity: Vector,
+    weight: Vector | None = None,
+    allowed: Matrix | None = None,
+    *,
+    alpha: float,
+    quota: Quota | None = None,
+    previous: Matrix | None = None,
+    churn: float = 0.0,
+    resource_names: Sequence[str] | None = None,
+    demand_names: Sequence[str] | None = None,
+) -> Separable:
+    """Maximise ``sum_j weight_j y_j^(1 - alpha) / (1 - alpha)``.
+
+    From total throughput (alpha 0) through proportional fairness (1, the logarithm) and minimal
+    potential delay (2) towards max-min (large). Source: Mo and Walrand, 2000.
+
+    ``alpha`` is the aversion to inequality, 0 to 100; where nothing else binds a job's throughput
+    grows as ``weight^(1/alpha)``. The other arguments as in this module's head.
+    """
+    if not 0 <= alpha <= 100:
+        raise InputError(
+            f"is {alpha}", where="alpha", allowed="0 to 100",
+            remedy="use max_min or leximin for the limit of large alpha",
+        )  # fmt: skip
+    cluster = clusters.read(
+        throughput, size, capacity, weight, allowed,
+        resource_names=resource_names, demand_names=demand_names,
+    )  # fmt: skip
+    entries = _entries(cluster, previous, churn)
+    if alpha == 0:
+        gain = entries.throughput * cluster.weight[entries.demand]
+        return _state(cluster, entries, [], "total throughput", quota, cost=entries.cost - gain)
+    if alpha == 1:
+        block = rows.utility(cluster, entries, Utility.LOG, 0.0)
+        return _state(
+            cluster, entries, [block], "proportional fairness", quota,
+            gap_scale=float(cluster.weight.sum()), gap_unit="nat a job",
+        )  # fmt: skip
+    block = rows.utility(cluster, entries, Utility.POWER, alpha)
+    return _state(cluster, entries, [block], f"alpha-fairness, alpha = {alpha:g}", quota)
+
+
+def total_throughput(
+    throughput: Matrix,
+    size: Vector,
+    capacity: Vector,
+    weight: Vector | None = None,
+    allowed: Matrix | None = None,
+    *,
+    quota: Quota | None = None,
+    previous: Matrix | None = None,
+    churn: float = 0.0,
+    resource_names: Sequence[str] | None = None,
+    demand_names: Sequence[str] | None = None,
+) -> Separable:
+    """Maximise ``sum_j weight_j y_j``; fair to nobody. Arguments as in this module's head."""
+    return alpha_fair(
+        throughput, size, capacity, weight, allowed, alpha=0.0, quota=quota, previous=previous,
+        churn=churn, resource_names=resource_names, demand_names=demand_names,
+    )  # fmt: skip
+
+
+def _entries(cluster: Cluster, previous: Matrix | None, churn: float) -> Entries:
+    if previous is None:
+        if churn:
+            raise InputError(
+                "a churn penalty needs the previous allocation", where="churn", allowed="0",
+                remedy="pass previous=, the shares of the round before",
+            )  # fmt: skip
+        return columns.of_cluster(cluster)
+    return columns.with_churn(cluster, previous, churn)
+
+
+def _raise_the_least(
+    cluster: Cluster,
+    weight: Floats,
+    objective: str,
+    quota: Quota | None,
+    previous: Matrix | None,
+    churn: float,
+) -> Separable:
+    """Maximise a scalar t with ``t <= y_j / weight_j`` for every job.
+
+    No job beats its best type all the time: ``0 <= t <= min_j max_i throughput_ij / weight_j``.
+    """
+    entries = _entries(cluster, previous, churn)
+    block = rows.shortfall(cluster, entries, weight)
+    ceiling = float(np.min(cluster.best() / weight))
+    return _state(cluster, entries, [block], objective, quota, ceiling=ceiling)
+
+
+def _state(
+    cluster: Cluster,
+    entries: Entries,
+    blocks: list[rows.Block],
+    objective: str,
+    quota: Quota | None,
+    *,
+    cost: Floats | None = None,
+    ceiling: float | None = None,
+    gap_scale: float | None = None,
+    gap_unit: str = "of the value",
+) -> Separable:
+    groups = [] if quota is None else rows.quotas(
+        cluster, entries, quotas.resolve(quota, cluster.demand_names)
+    )  # fmt: skip
+    blocks = [rows.capacity(cluster, entries), rows.time(cluster, entries), *blocks, *groups]
+    count = len(entries.throughput)
+    zeros = np.zeros(count)
+    scalars = 0 if ceiling is None else 1
+    return Separable(
+        resource=entries.resource,
+        demand=entries.demand,
+        cost=entries.cost if cost is None else cost,
+        quadratic=zeros,
+        lower=zeros,
+        upper=entries.upper,
+        scalar_cost=np.full(scalars, -1.0),
+        scalar_lower=np.zeros(scalars),
+        scalar_upper=np.full(scalars, ceiling or 0.0),
+        rows=rows.assemble(blocks, count),
+        resource_names=cluster.resource_names,
+        demand_names=cluster.demand_names,
+        scalar_names=("least throughput",) * scalars,
+        maximize=True,
+        constant=entries.constant,
+        objective=objective,
+        gap_scale=gap_scale,
+        gap_unit=gap_unit,
+    )

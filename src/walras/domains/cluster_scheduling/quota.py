@@ -1,0 +1,133 @@
+"""Quotas: groups of jobs, nested or apart, that may hold so many GPUs together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.domains.cluster_scheduling.matrices import Floats, Ints
+from walras.errors import InputError
+
+
+@dataclass(frozen=True)
+class Quota:
+    """Limits on the GPUs that groups of jobs hold together, averaged over the round.
+
+    Two groups are either apart, or one lies within the other (a user inside an organisation).
+
+    Attributes:
+        groups: Jobs of each group, by label or by position.
+        limits: GPUs of each group, > 0.
+    """
+
+    groups: Mapping[str, Sequence[int] | Sequence[str]]
+    limits: Mapping[str, float]
+
+    @classmethod
+    def of_users(cls, users: Sequence[Hashable], limits: Mapping[str, float]) -> Quota:
+        """A quota a user, from the user of each job in order.
+
+        Args:
+            users: (jobs,) the user of each job; users without a limit are unlimited.
+            limits: GPUs of each user.
+        """
+        groups: dict[str, list[int]] = {name: [] for name in limits}
+        for j, user in enumerate(users):
+            if str(user) in groups:
+                groups[str(user)].append(j)
+        return cls({name: jobs for name, jobs in groups.items() if jobs},
+                   {name: limit for name, limit in limits.items() if groups[name]})  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """A checked quota as arrays.
+
+    Attributes:
+        names: (groups,) the groups, largest first.
+        limit: (groups,) GPUs.
+        level: (depth, jobs) the group of each job at each depth of nesting, -1 where none.
+        members: (groups,) number of jobs.
+    """
+
+    names: tuple[str, ...]
+    limit: Floats
+    level: Ints
+    members: Ints
+
+
+def resolve(quota: Quota, demand_names: Sequence[str]) -> Limits:
+    """Find the jobs of each group, and how groups nest.
+
+    Args:
+        quota: The quota.
+        demand_names: (jobs,) labels.
+
+    Raises:
+        InputError: Unknown or repeated jobs, a bad limit, or two groups that overlap in part.
+    """
+    _check_limits(quota)
+    position = {name: j for j, name in enumerate(demand_names)}
+    members = {name: _members(name, jobs, position) for name, jobs in quota.groups.items()}
+    names = tuple(sorted(members, key=lambda name: -len(members[name])))
+    inner = np.full(len(position), -1, dtype=np.int32)  # innermost group of each job so far
+    depth = np.zeros(len(position), dtype=np.int32)
+    levels: list[Ints] = []
+    for g, name in enumerate(names):
+        jobs = members[name]
+        around = np.unique(inner[jobs])
+        if len(around) > 1:
+            # The smallest of the groups met cannot contain this one, so they overlap in part.
+            raise InputError(
+                f"the groups '{names[around[-1]]}' and '{name}' overlap, and neither contains the "
+                "other", where="quota.groups", allowed="groups that are apart or nested",
+                remedy="move the shared jobs into one of them, or nest the groups",
+            )  # fmt: skip
+        at = int(depth[jobs[0]])
+        if at == len(levels):
+            levels.append(np.full(len(position), -1, dtype=np.int32))
+        levels[at][jobs] = g
+        inner[jobs] = g
+        depth[jobs] += 1
+    return Limits(
+        names=names,
+        limit=np.array([float(quota.limits[name]) for name in names]),
+        level=np.array(levels, dtype=np.int32).reshape(len(levels), len(position)),
+        members=np.array([len(members[name]) for name in names], dtype=np.int32),
+    )
+
+
+def _check_limits(quota: Quota) -> None:
+    for missing in sorted(set(quota.groups) ^ set(quota.limits)):
+        what = "has no limit" if missing in quota.groups else "has a limit but no jobs"
+        raise InputError(
+            f"group '{missing}' {what}", where="quota", allowed="one limit a group",
+            remedy="give groups and limits the same names",
+        )  # fmt: skip
+    for name, limit in quota.limits.items():
+        if not 0 < limit < np.inf:
+            raise InputError(
+                f"is {limit}", where=f"quota.limits['{name}']", allowed="finite and > 0 GPUs",
+                remedy="leave an unlimited group out; remove the jobs of a group that may not run",
+            )  # fmt: skip
+
+
+def _members(name: str, jobs: Sequence[int] | Sequence[str], position: Mapping[str, int]) -> Ints:
+    where = f"quota.groups['{name}']"
+    found = []
+    for job in jobs:
+        j = position.get(job, -1) if isinstance(job, str) else int(job)
+        if not 0 <= j < len(position):
+            raise InputError(
+                f"unknown job '{job}'", where=where, allowed=f"{len(position)} labels or positions",
+                remedy="use the labels of throughput's columns",
+            )  # fmt: skip
+        found.append(j)
+    if not found or len(set(found)) < len(found):
+        raise InputError(
+            "has no jobs" if not found else "names a job twice", where=where,
+            allowed="each job once, at least one", remedy="list the group's jobs once each",
+        )  # fmt: skip
+    return np.array(found, dtype=np.int32)
