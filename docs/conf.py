@@ -1,0 +1,32 @@
+"""Sphinx configuration: MyST pages, the API from docstrings, the furo theme."""
+
+from importlib.metadata import version as installed
+
+project = "Walras"
+author = "The Walras authors"
+copyright = "2026, the Walras authors"
+release = version = installed("walras")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
+exclude_patterns = ["_build"]
+
+myst_enable_extensions = ["colon_fence", "dollarmath", "fieldlist"]
+myst_heading_anchors = 3
+
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+autodoc_member_order = "bysource"
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+napoleon_use_ivar = True
+
+html_theme = "furo"
+html_title = "Walras"
+html_copy_source = False
+# Mathematics is drawn by MathJax when a reader is on line; the pages themselves need no network.
