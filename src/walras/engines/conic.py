@@ -1,0 +1,295 @@
+"""Problems with convex utilities in conic form, through Clarabel, with prices mapped back.
+
+Minimise 1/2 z'Pz + q'z over z = (x, t, u) subject to b - Az in a product of cones, with one
+auxiliary u a utility row. The cones of the utilities (Chares 2009; Clarabel's conventions):
+
+    LOG           u <= log y          (u, 1, y)   exponential
+    ENTROPY       u >= y log y        (-u, y, 1)  exponential
+    POWER  a < 1  u <= y^(1-a)        (y, 1, u)   power, exponent 1-a
+    POWER  a > 1  u >= y^(1-a)        (u, y, 1)   power, exponent 1/a
+    CONVEX_POWER  u >= y^a, y >= 0    (u, 1, y)   power, exponent 1/a
+    QUADRATIC     u = y, P_uu = w     zero cone
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import clarabel
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from walras.engines.iterate import Iterate
+from walras.engines.settings import Settings
+from walras.history import History, Progress, Timings
+from walras.separable.form import Separable, Utility
+from walras.status import Status
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_STATUS = {
+    "Solved": Status.OPTIMAL,
+    "AlmostSolved": Status.INACCURATE,
+    "PrimalInfeasible": Status.INFEASIBLE,
+    "AlmostPrimalInfeasible": Status.INFEASIBLE,
+    "DualInfeasible": Status.UNBOUNDED,
+    "AlmostDualInfeasible": Status.UNBOUNDED,
+    "MaxIterations": Status.LIMIT,
+    "MaxTime": Status.LIMIT,
+    "CallbackTerminated": Status.INTERRUPTED,
+    "InsufficientProgress": Status.INACCURATE,
+    "NumericalError": Status.INACCURATE,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Rows ``A z + s = b`` with s in ``cones``, and what their duals mean.
+
+    Attributes:
+        matrix: (rows, columns of z).
+        offset: b, (rows,).
+        cones: Clarabel's cones, covering the rows in order.
+        source: (rows,) row of the problem whose price the dual gives, -1 if none.
+        sign: (rows,) the price is ``sign * dual``.
+    """
+
+    matrix: sp.csr_array
+    offset: Floats
+    cones: tuple[object, ...]
+    source: Ints
+    sign: Floats
+
+
+def solve_conic(problem: Separable, settings: Settings) -> Iterate:
+    """Solve a continuous problem by Clarabel's interior point method.
+
+    Args:
+        problem: A problem without integer entries.
+        settings: ``tolerance`` sets Clarabel's own gap a hundred times tighter, so that the
+            certificate's repair stays within it.
+
+    Returns:
+        The point and a price for every row; that of a utility row is its slope f'(y).
+    """
+    began = time.perf_counter()
+    quadratic, linear = _objective(problem)
+    blocks = _blocks(problem)
+    matrix = sp.csc_matrix(sp.vstack([block.matrix for block in blocks]))
+    offset = np.concatenate([block.offset for block in blocks])
+    cones = [cone for block in blocks for cone in block.cones]
+    solver = clarabel.DefaultSolver(
+        sp.csc_matrix(quadratic), linear, matrix, offset, cones, _settings(settings)
+    )
+    watch = _Watch(problem, settings)
+    solver.set_termination_callback(watch.step)
+    built = time.perf_counter()
+    solution = solver.solve()
+    elapsed = time.perf_counter() - built
+    z = np.asarray(solution.x, dtype=np.float64)
+    prices = _prices(problem, blocks, np.asarray(solution.z, dtype=np.float64))
+    status = _STATUS.get(str(solution.status), Status.FAILED)
+    n, s = problem.entries, problem.scalars
+    return Iterate(
+        x=z[:n], t=z[n : n + s], prices=prices, status=status,
+        history=History(tuple(watch.steps)),
+        timings=Timings(build=built - began, iterate=elapsed),
+        message=f"Clarabel: {solution.status}",
+    )
+
+
+def _settings(settings: Settings) -> clarabel.DefaultSettings:
+    wanted = clarabel.DefaultSettings()
+    wanted.verbose = False
+    wanted.max_iter = settings.max_iterations
+    tolerance = float(np.clip(settings.tolerance / 100, 1e-12, 1e-8))
+    wanted.tol_gap_rel = wanted.tol_gap_abs = wanted.tol_feas = tolerance
+    if settings.threads is not None:
+        wanted.max_threads = settings.threads
+    if settings.time_limit is not None:
+        wanted.time_limit = float(settings.time_limit)
+    return wanted
+
+
+def _scales(problem: Separable) -> Floats:
+    """(rows,) d > 0: cones see y / d, so that activities of any size are near one."""
+    rows = problem.rows
+    largest = abs(rows.matrix).max(axis=1).toarray().ravel()
+    scaled = np.isin(rows.utility, (Utility.LOG, Utility.POWER, Utility.CONVEX_POWER))
+    return np.where(scaled & (largest > 0), largest, 1.0)
+
+
+def _objective(problem: Separable) -> tuple[sp.csc_array, Floats]:
+    """P and q over z = (x, t, u); a utility's scale d moves into its weight."""
+    rows = problem.rows
+    k = np.flatnonzero(rows.is_utility)
+    kind, w, a, d = rows.utility[k], rows.weight[k], rows.parameter[k], _scales(problem)[k]
+    power = kind == Utility.POWER
+    exponent = np.where(power, 1 - a, np.where(kind == Utility.CONVEX_POWER, a, 0.0))
+    linear = w * d**exponent
+    linear = np.where(kind == Utility.LOG, -w, linear)
+    # -w y^(1-a)/(1-a): u <= y^(1-a) is rewarded, u >= y^(1-a) is charged.
+    linear[power] = -linear[power] / (1 - a[power])
+    quadratic = kind == Utility.QUADRATIC
+    linear = np.where(quadratic, -w * a, linear)
+    diagonal = np.concatenate([
+        problem.quadratic, np.zeros(problem.scalars), np.where(quadratic, w, 0.0)
+    ])
+    return (
+        sp.csc_array(sp.diags_array(diagonal)),
+        np.concatenate([problem.cost, problem.scalar_cost, linear]),
+    )
+
+
+def _blocks(problem: Separable) -> list[_Block]:
+    columns = sp.csr_array(
+        sp.hstack([problem.rows.matrix, sp.csr_array(problem.rows.scalar_matrix)])
+    )
+    utilities = np.flatnonzero(problem.rows.is_utility)
+    padding = sp.csr_array((columns.shape[0], len(utilities)))
+    activity = sp.csr_array(sp.hstack([columns, padding]))
+    blocks = [
+        *_bound_blocks(activity, problem.rows.lower, problem.rows.upper, named=True),
+        *_bound_blocks(
+            sp.eye_array(
+                problem.entries + problem.scalars, activity.shape[1], format="csr"
+            ),
+            np.concatenate([problem.lower, problem.scalar_lower]),
+            np.concatenate([problem.upper, problem.scalar_upper]), named=False,
+        ),
+    ]
+    scales = _scales(problem)
+    first = problem.entries + problem.scalars
+    for utility in Utility:
+        chosen = np.flatnonzero(problem.rows.utility[utilities] == utility)
+        if utility is not Utility.NONE and len(chosen):
+            k = utilities[chosen]
+            scaled = sp.csr_array(sp.diags_array(1 / scales[k]) @ activity[k])
+            auxiliary = _selector(first + chosen, activity.shape[1])
+            blocks.append(_utility_block(problem, utility, k, scaled, auxiliary, scales[k]))
+    return [block for block in blocks if len(block.offset)]
+
+
+def _bound_blocks(
+    matrix: sp.csr_array, lower: Floats, upper: Floats, *, named: bool
+) -> list[_Block]:
+    """``lower <= matrix z <= upper`` as a zero cone and a nonnegative cone."""
+    equal = np.flatnonzero(lower == upper)
+    high = np.flatnonzero(np.isfinite(upper) & (lower != upper))
+    low = np.flatnonzero(np.isfinite(lower) & (lower != upper))
+
+    def source(rows: Ints) -> Ints:
+        return rows if named else np.full(len(rows), -1)
+
+    zero = _Block(
+        sp.csr_array(matrix[equal]), upper[equal],
+        (clarabel.ZeroConeT(len(equal)),) if len(equal) else (),
+        source(equal), np.ones(len(equal)),
+    )
+    sides = len(high) + len(low)
+    inequality = _Block(
+        sp.csr_array(sp.vstack([matrix[high], -matrix[low]])),
+        np.concatenate([upper[high], -lower[low]]),
+        (clarabel.NonnegativeConeT(sides),) if sides else (),
+        np.concatenate([source(high), source(low)]),
+        np.concatenate([np.ones(len(high)), -np.ones(len(low))]),
+    )
+    return [zero, inequality]
+
+
+def _utility_block(
+    problem: Separable, utility: Utility, k: Ints, y: sp.csr_array, u: sp.csr_array, scale: Floats
+) -> _Block:
+    """The cones of the rows ``k``, all of one utility; ``y`` and ``u`` select from z."""
+    a = problem.rows.parameter[k]
+    count = len(k)
+    nothing = sp.csr_array(y.shape)
+    one, zero = np.ones(count), np.zeros(count)
+    if utility is Utility.QUADRATIC:
+        cone: tuple[object, ...] = (clarabel.ZeroConeT(count),)
+        return _Block(sp.csr_array(y - u), zero, cone, k, one)
+    if utility is Utility.LOG:
+        parts, constants, at = (-u, nothing, -y), (zero, one, zero), 2
+        cones: list[object] = [clarabel.ExponentialConeT() for _ in k]
+    elif utility is Utility.ENTROPY:
+        parts, constants, at = (u, -y, nothing), (zero, zero, one), 1
+        cones = [clarabel.ExponentialConeT() for _ in k]
+    elif utility is Utility.CONVEX_POWER:
+        parts, constants, at = (-u, nothing, -y), (zero, one, zero), 2
+        cones = [clarabel.PowerConeT(float(1 / value)) for value in a]
+    else:
+        return _power_block(a, k, y, u, scale)
+    return _interleaved(parts, constants, at, cones, k, scale)
+
+
+def _power_block(
+    a: Floats, k: Ints, y: sp.csr_array, u: sp.csr_array, scale: Floats
+) -> _Block:
+    """Concave powers: the cone's first two coordinates swap with the sign of 1 - a."""
+    mild = a < 1
+    at_first = sp.diags_array(np.where(mild, 1.0, 0.0))
+    at_second = sp.diags_array(np.where(mild, 0.0, 1.0))
+    first = -(at_first @ y) - (at_second @ u)
+    second = -(at_second @ y)
+    third = -(at_first @ u)
+    constants = (np.zeros(len(a)), np.where(mild, 1.0, 0.0), np.where(mild, 0.0, 1.0))
+    exponents = np.where(mild, 1 - a, 1 / np.where(mild, 1.0, a))
+    cones: list[object] = [clarabel.PowerConeT(float(value)) for value in exponents]
+    position = np.where(mild, 0, 1)
+    return _interleaved((first, second, third), constants, position, cones, k, scale)
+
+
+def _interleaved(
+    parts: tuple[sp.sparray, ...], constants: tuple[Floats, ...], at: int | Ints,
+    cones: list[object], k: Ints, scale: Floats,
+) -> _Block:
+    """Three-row cones, one a utility row; coordinate ``at`` of each holds y / scale."""
+    count = len(k)
+    order = np.arange(3 * count).reshape(3, count).T.ravel()
+    stacked = sp.csr_array(sp.vstack(parts, format="csr"))[order]
+    source = np.full((count, 3), -1, dtype=np.int64)
+    source[np.arange(count), at] = k
+    sign = np.zeros((count, 3))
+    sign[np.arange(count), at] = -1 / scale
+    return _Block(
+        stacked, np.concatenate(constants)[order], tuple(cones), source.ravel(), sign.ravel()
+    )
+
+
+def _selector(columns: Ints, width: int) -> sp.csr_array:
+    """(len(columns), width) with a one in each row."""
+    count = len(columns)
+    return sp.csr_array((np.ones(count), (np.arange(count), columns)), shape=(count, width))
+
+
+def _prices(problem: Separable, blocks: list[_Block], dual: Floats) -> Floats:
+    source = np.concatenate([block.source for block in blocks])
+    sign = np.concatenate([block.sign for block in blocks])
+    prices = np.zeros(problem.rows.count)
+    owned = source >= 0
+    np.add.at(prices, source[owned], (sign * dual)[owned])
+    return prices
+
+
+class _Watch:
+    """Records Clarabel's iterations and passes on the caller's wish to stop."""
+
+    def __init__(self, problem: Separable, settings: Settings) -> None:
+        self.steps: list[Progress] = []
+        self._problem = problem
+        self._settings = settings
+
+    def step(self, info: clarabel.DefaultInfo) -> bool:
+        """Called by Clarabel once an iteration; True stops it."""
+        reported, constant = self._problem.reported, self._problem.constant
+        progress = Progress(
+            info.iterations, info.solve_time, reported(info.cost_primal + constant),
+            reported(info.cost_dual + constant), info.gap_rel, info.res_primal, info.res_dual,
+            info.step_length,
+        )
+        self.steps.append(progress)
+        callback = self._settings.callback
+        return callback is not None and bool(callback(progress))

@@ -1,0 +1,186 @@
+"""The exact engine: HiGHS for linear and integer problems, Clarabel for the other utilities.
+
+It takes any :class:`~walras.separable.Separable` and is the reference the other engines are held
+against. It is the right choice for small problems and the only one for integer entries.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from walras.engines.conic import solve_conic
+from walras.engines.highs import Answer, LinearProgram, solve_program
+from walras.engines.iterate import Iterate
+from walras.engines.relaxation import improving_ray, least_relaxation
+from walras.engines.settings import Settings
+from walras.errors import EngineError
+from walras.history import History, Progress, Timings
+from walras.separable.form import Separable
+from walras.status import Status
+
+Floats = npt.NDArray[np.float64]
+
+# A point this many times larger than every bound has run along a ray.
+_FAR = 1e8
+_OUT_OF_TIME, _STOPPED = "Clarabel: MaxTime", "Clarabel: CallbackTerminated"
+
+
+def exact(problem: Separable, settings: Settings) -> Iterate:
+    """Solve a problem by a general solver.
+
+    Linear problems go to HiGHS (simplex, or interior point with crossover when large), integer
+    ones to its branch and bound, other utilities to Clarabel's conic interior point. Prices of an
+    integer problem are those of its continuous relaxation.
+
+    Args:
+        problem: Any problem.
+        settings: ``start`` helps integer problems only. ``time_limit`` returns the best point so
+            far.
+
+    Returns:
+        The point, its prices, and for integer problems the bound that branch and bound proved.
+        An infeasible problem comes with Farkas multipliers, an unbounded one with a ray.
+
+    Raises:
+        EngineError: The solver rejected the problem or broke down, or integer entries come with
+            nonlinear utilities.
+    """
+    has_integers = problem.integer is not None and bool(np.any(problem.integer))
+    if is_linear(problem):
+        found = _integer(problem, settings) if has_integers else _linear(problem, settings)
+    elif has_integers:
+        raise EngineError(
+            "integer entries under nonlinear utilities are not supported", where="engine exact",
+            allowed="integer entries with linear costs",
+            remedy="drop the integrality, or replace the utilities by piecewise linear ones",
+        )
+    else:
+        found = solve_conic(problem, settings)
+    if found.status in (Status.INFEASIBLE, Status.UNBOUNDED) or _is_suspect(problem, found):
+        return _diagnosed(problem, found, settings)
+    return found
+
+
+def is_linear(problem: Separable) -> bool:
+    """Whether the problem has neither utilities nor quadratic costs."""
+    return not np.any(problem.rows.is_utility) and not np.any(problem.quadratic)
+
+
+def linear_program(problem: Separable, *, relaxed: bool = False) -> LinearProgram:
+    """The linear part of a problem over the columns [x t].
+
+    Args:
+        problem: The problem; utilities and quadratic costs are left out.
+        relaxed: Whether to drop integrality.
+    """
+    rows = problem.rows
+    integer = None
+    if problem.integer is not None and not relaxed:
+        integer = np.concatenate([problem.integer, np.zeros(problem.scalars, bool)])
+    return LinearProgram(
+        cost=np.concatenate([problem.cost, problem.scalar_cost]),
+        lower=np.concatenate([problem.lower, problem.scalar_lower]),
+        upper=np.concatenate([problem.upper, problem.scalar_upper]),
+        matrix=sp.csc_array(sp.hstack([rows.matrix, sp.csc_array(rows.scalar_matrix)])),
+        row_lower=rows.lower,
+        row_upper=rows.upper,
+        integer=integer,
+    )
+
+
+def _linear(problem: Separable, settings: Settings) -> Iterate:
+    began = time.perf_counter()
+    program = linear_program(problem)
+    built = time.perf_counter()
+    answer = solve_program(program, _translated(problem, settings))
+    timings = Timings(build=built - began, iterate=time.perf_counter() - built)
+    return _iterate(problem, answer, answer.prices, timings)
+
+
+def _integer(problem: Separable, settings: Settings) -> Iterate:
+    began = time.perf_counter()
+    program = linear_program(problem)
+    start = None
+    if settings.start is not None:
+        start = np.concatenate([settings.start.x, np.full(problem.scalars, np.nan)])
+    built = time.perf_counter()
+    answer = solve_program(program, _translated(problem, settings), start)
+    prices = np.full(problem.rows.count, np.nan)
+    left = None
+    if settings.time_limit is not None:
+        left = max(settings.time_limit - (time.perf_counter() - built), 0.0)
+    if answer.x is not None and answer.status.has_allocation and left != 0.0:
+        limited = replace(settings, time_limit=left, callback=None)
+        prices = solve_program(linear_program(problem, relaxed=True), limited).prices
+    timings = Timings(build=built - began, iterate=time.perf_counter() - built)
+    return _iterate(problem, answer, prices, timings)
+
+
+def _iterate(problem: Separable, answer: Answer, prices: Floats, timings: Timings) -> Iterate:
+    n = problem.entries
+    columns = answer.x
+    if columns is None:
+        columns = np.concatenate([
+            np.clip(0.0, problem.lower, problem.upper),
+            np.clip(0.0, problem.scalar_lower, problem.scalar_upper),
+        ])
+    steps = tuple(_reported(problem, step) for step in answer.steps)
+    return Iterate(
+        x=columns[:n], t=columns[n:], prices=np.nan_to_num(prices), status=answer.status,
+        history=History(steps), timings=timings, message=answer.message,
+        bound=answer.bound + problem.constant,
+    )
+
+
+def _translated(problem: Separable, settings: Settings) -> Settings:
+    """Settings whose callback sees the user's objective instead of the minimised one."""
+    callback = settings.callback
+    if callback is None:
+        return settings
+    return replace(settings, callback=lambda step: callback(_reported(problem, step)))
+
+
+def _reported(problem: Separable, step: Progress) -> Progress:
+    return replace(
+        step,
+        value=problem.reported(step.value + problem.constant),
+        bound=problem.reported(step.bound + problem.constant),
+    )
+
+
+def _is_suspect(problem: Separable, found: Iterate) -> bool:
+    """Whether the solver may have chased a ray, or a point that does not exist.
+
+    A logarithm grows so slowly that a solver may call a point far along a ray optimal.
+    """
+    if is_linear(problem) or found.message in (_OUT_OF_TIME, _STOPPED):
+        return False
+    bounds = np.concatenate([problem.lower, problem.upper, problem.rows.lower, problem.rows.upper])
+    largest = max(1.0, float(np.max(np.abs(bounds[np.isfinite(bounds)]), initial=0.0)))
+    is_far = bool(np.max(np.abs(found.x), initial=0.0) > _FAR * largest)
+    return is_far or found.status is not Status.OPTIMAL
+
+
+def _diagnosed(problem: Separable, found: Iterate, settings: Settings) -> Iterate:
+    """Say why there is no answer; solvers confuse the two reasons, so both are examined."""
+    quick = replace(settings, callback=None, start=None)
+    relaxation = least_relaxation(problem, quick)
+    if relaxation.is_needed:
+        return replace(
+            found, status=Status.INFEASIBLE, farkas=relaxation.multipliers,
+            message=f"{found.message}; least relaxation: {relaxation.text()}",
+        )
+    ray = improving_ray(problem, quick)
+    if ray is not None:
+        return replace(found, status=Status.UNBOUNDED, ray=ray.x)
+    if found.status.has_allocation:
+        return found
+    return replace(
+        found, status=Status.FAILED,
+        message=f"{found.message}, but neither a relaxation nor a ray confirms it",
+    )

@@ -1,0 +1,249 @@
+"""Linear and mixed-integer programs through HiGHS, with prices in Walras' sign convention."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+
+import highspy
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from highspy.highs import HighsCallbackEvent
+
+from walras.engines.settings import Settings
+from walras.errors import EngineError
+from walras.history import Progress
+from walras.status import Status
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+# Past this many nonzeros the interior point with crossover beats the dual simplex method on
+# allocation problems, which are massively degenerate.
+_INTERIOR_FROM_NONZEROS = 100_000
+
+_STATUS = {
+    highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
+    highspy.HighsModelStatus.kModelEmpty: Status.OPTIMAL,
+    highspy.HighsModelStatus.kInfeasible: Status.INFEASIBLE,
+    highspy.HighsModelStatus.kUnbounded: Status.UNBOUNDED,
+    # HiGHS' presolve cannot tell the two apart; the caller looks for a relaxation first.
+    highspy.HighsModelStatus.kUnboundedOrInfeasible: Status.INFEASIBLE,
+    highspy.HighsModelStatus.kTimeLimit: Status.LIMIT,
+    highspy.HighsModelStatus.kIterationLimit: Status.LIMIT,
+    highspy.HighsModelStatus.kSolutionLimit: Status.LIMIT,
+    highspy.HighsModelStatus.kMemoryLimit: Status.LIMIT,
+    highspy.HighsModelStatus.kInterrupt: Status.INTERRUPTED,
+    highspy.HighsModelStatus.kUnknown: Status.INACCURATE,
+}
+# HiGHS keeps one scheduler a process, sized by the first solve; it may only be resized while no
+# other solve runs. Solves running side by side (POP) all ask for one thread, so none waits.
+_scheduler = threading.Lock()
+_scheduler_threads = 0
+_running = 0
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProgram:
+    """Minimise ``cost.x`` subject to bounds on x and on ``matrix x``.
+
+    Attributes:
+        cost: (columns,).
+        lower: (columns,) ``-inf`` where absent.
+        upper: (columns,) ``inf`` where absent.
+        matrix: (rows, columns).
+        row_lower: (rows,).
+        row_upper: (rows,).
+        integer: (columns,) True where the column must be whole, or None.
+    """
+
+    cost: Floats
+    lower: Floats
+    upper: Floats
+    matrix: sp.csc_array
+    row_lower: Floats
+    row_upper: Floats
+    integer: Bools | None = None
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether some column must be whole."""
+        return self.integer is not None and bool(np.any(self.integer))
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What HiGHS found.
+
+    Attributes:
+        status: HiGHS' opinion.
+        x: (columns,) the best point it has, or None.
+        prices: (rows,) >= 0 at a row's upper bound; NaN for integer programs.
+        bound: Proven bound on the minimum, ``-inf`` if none.
+        steps: What was seen on the way.
+        message: HiGHS' own words.
+    """
+
+    status: Status
+    x: Floats | None
+    prices: Floats
+    bound: float
+    steps: tuple[Progress, ...]
+    message: str
+
+
+def solve_program(
+    program: LinearProgram, settings: Settings, start: Floats | None = None
+) -> Answer:
+    """Solve a linear or mixed-integer program.
+
+    Args:
+        program: The program.
+        settings: ``tolerance`` is the relative gap of integer programs, ``time_limit`` and
+            ``threads`` are HiGHS' own, ``callback`` may interrupt.
+        start: (columns,) a first solution for integer programs; NaN where nothing is known.
+
+    Raises:
+        EngineError: HiGHS rejected the program or broke down.
+    """
+    solver = new_solver(settings)
+    nonzeros = program.matrix.nnz
+    if not program.is_integer and nonzeros >= _INTERIOR_FROM_NONZEROS:
+        solver.setOptionValue("solver", "ipm")
+    if solver.passModel(_model(program)) == highspy.HighsStatus.kError:
+        raise EngineError(
+            "HiGHS rejected the program", where="engine exact",
+            allowed="finite coefficients, lower bounds not above upper ones",
+            remedy="look for coefficients beyond 1e15 in size and rescale them",
+        )
+    if start is not None and program.is_integer:
+        _pass_start(solver, start)
+    return run(solver, settings)
+
+
+def run(solver: highspy.Highs, settings: Settings) -> Answer:
+    """Run a loaded solver to its end and read the answer."""
+    watch = _Watch(solver, settings)
+    _enter(solver, settings.threads)
+    try:
+        solver.run()
+    finally:
+        _leave()
+    status = _STATUS.get(solver.getModelStatus(), Status.FAILED)
+    message = f"HiGHS: {solver.modelStatusToString(solver.getModelStatus())}"
+    if status is Status.FAILED:
+        raise EngineError(
+            f"HiGHS stopped without an answer ({message})", where="engine exact",
+            remedy="rescale the data so that coefficients lie within 1e-6 to 1e6",
+        )
+    return _read(solver, watch, status, message)
+
+
+def _read(
+    solver: highspy.Highs, watch: _Watch, status: Status, message: str
+) -> Answer:
+    info = solver.getInfo()
+    is_integer = bool(info.mip_node_count >= 0)
+    solution = solver.getSolution()
+    has_point = info.primal_solution_status != 0 and solution.value_valid
+    x = np.asarray(solution.col_value, dtype=np.float64) if has_point else None
+    prices = np.full(solver.getNumRow(), np.nan)
+    if solution.dual_valid:
+        # HiGHS' dual is the change of the minimum per unit of the bound: -price.
+        prices = -np.asarray(solution.row_dual, dtype=np.float64)
+    proven = float(info.mip_dual_bound) if is_integer else -np.inf
+    if status is Status.OPTIMAL and not is_integer:
+        proven = float(info.objective_function_value)
+    watch.final(float(info.objective_function_value), proven)
+    return Answer(status, x, prices, proven, tuple(watch.steps), message)
+
+
+def new_solver(settings: Settings) -> highspy.Highs:
+    """A silent HiGHS with the limits of ``settings``."""
+    solver = highspy.Highs()
+    solver.silent()
+    if settings.time_limit is not None:
+        solver.setOptionValue("time_limit", float(settings.time_limit))
+    solver.setOptionValue("mip_rel_gap", float(settings.tolerance))
+    return solver
+
+
+def _enter(solver: highspy.Highs, threads: int | None) -> None:
+    global _running, _scheduler_threads
+    with _scheduler:
+        if threads is not None and _running == 0:
+            if _scheduler_threads not in (0, threads):
+                highspy.Highs.resetGlobalScheduler(True)
+            _scheduler_threads = threads
+            solver.setOptionValue("threads", threads)
+        _running += 1
+
+
+def _leave() -> None:
+    global _running
+    with _scheduler:
+        _running -= 1
+
+
+def _model(program: LinearProgram) -> highspy.HighsLp:
+    matrix = program.matrix.tocsc()
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = matrix.shape[1], matrix.shape[0]
+    lp.col_cost_ = program.cost
+    lp.col_lower_, lp.col_upper_ = program.lower, program.upper
+    lp.row_lower_, lp.row_upper_ = program.row_lower, program.row_upper
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = matrix.indptr
+    lp.a_matrix_.index_ = matrix.indices
+    lp.a_matrix_.value_ = matrix.data
+    if program.is_integer:
+        whole, free = highspy.HighsVarType.kInteger, highspy.HighsVarType.kContinuous
+        flags = np.zeros(len(program.cost), bool) if program.integer is None else program.integer
+        lp.integrality_ = [whole if flag else free for flag in flags]
+    return lp
+
+
+def _pass_start(solver: highspy.Highs, start: Floats) -> None:
+    known = np.flatnonzero(np.isfinite(start)).astype(np.int32)
+    if known.size:
+        solver.setSolution(known.size, known, start[known])
+
+
+class _Watch:
+    """Listens to HiGHS: records progress and passes on the caller's wish to stop."""
+
+    def __init__(self, solver: highspy.Highs, settings: Settings) -> None:
+        self.steps: list[Progress] = []
+        self._began = time.perf_counter()
+        self._callback = settings.callback
+        self._stop = False
+        if solver.getNumCol() and self._callback is not None:
+            solver.cbSimplexInterrupt.subscribe(self._interrupt)
+            solver.cbIpmInterrupt.subscribe(self._interrupt)
+            solver.cbMipInterrupt.subscribe(self._interrupt)
+            solver.cbMipImprovingSolution.subscribe(self._improved)
+
+    def _interrupt(self, event: HighsCallbackEvent) -> None:
+        out = event.data_out
+        primal = float(out.objective_function_value)
+        step = self._step(primal, -np.inf)
+        if self._callback is not None and self._callback(step):
+            self._stop = True
+        if self._stop:
+            event.interrupt()
+
+    def _improved(self, event: HighsCallbackEvent) -> None:
+        out = event.data_out
+        self.steps.append(self._step(float(out.mip_primal_bound), float(out.mip_dual_bound)))
+
+    def final(self, value: float, bound: float) -> None:
+        """Record where HiGHS ended."""
+        self.steps.append(self._step(value, bound))
+
+    def _step(self, value: float, bound: float) -> Progress:
+        scale = max(abs(value), abs(bound), 1e-12)
+        gap = abs(value - bound) / scale if np.isfinite(value) and np.isfinite(bound) else np.inf
+        elapsed = time.perf_counter() - self._began
+        return Progress(len(self.steps), elapsed, value, bound, gap, np.nan, np.nan)

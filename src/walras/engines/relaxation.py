@@ -1,0 +1,222 @@
+"""Why a problem has no answer: the least relaxation of its rows, or the ray it improves along.
+
+Both are small linear programs of the problem's own data and know no engine: they serve whatever
+engine gave up. The multipliers of the elastic program (Chinneck 2008, section 5) are a Farkas
+certificate: they prove that no allocation meets the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from walras.engines.highs import LinearProgram, solve_program
+from walras.engines.settings import Settings
+from walras.separable.form import Rows, Separable, Utility
+from walras.status import Status
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+
+# Violations below this share of a row's scale are rounding.
+_NEGLIGIBLE = 1e-7
+# A utility that needs y > 0 is asked for this share of its row's largest coefficient.
+_STRICT = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxation:
+    """The least change of the rows' bounds that admits an allocation.
+
+    Attributes:
+        rows: Rows to relax; empty when an allocation exists.
+        amounts: One a row: > 0 raises its upper bound, < 0 lowers its lower bound.
+        names: The user's names of the rows.
+        multipliers: (all rows,) Farkas multipliers, >= 0 at upper bounds: whatever the entries
+            within their bounds, ``multipliers.(Gx + Et)`` exceeds what the rows allow it.
+    """
+
+    rows: Ints
+    amounts: Floats
+    names: tuple[str, ...]
+    multipliers: Floats
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether no allocation meets the rows as they are."""
+        return len(self.rows) > 0
+
+    def text(self, limit: int = 5) -> str:
+        """The rows and amounts in words, the largest first."""
+        order = np.argsort(-np.abs(self.amounts), kind="stable")
+        words = [
+            f"{'raise' if self.amounts[k] > 0 else 'lower'} {self.names[k]} by "
+            f"{abs(self.amounts[k]):.6g}"
+            for k in order[:limit]
+        ]
+        more = len(order) - limit
+        return ", ".join(words) + (f" and {more} more" if more > 0 else "")
+
+
+@dataclass(frozen=True, eq=False)
+class Ray:
+    """A direction along which the objective improves without end.
+
+    Attributes:
+        x: (entries,) direction, largest component 1.
+        t: (scalars,).
+    """
+
+    x: Floats
+    t: Floats
+
+
+def least_relaxation(problem: Separable, settings: Settings | None = None) -> Relaxation:
+    """The cheapest set of bounds to relax so that an allocation exists.
+
+    Minimises the sum of row violations, each relative to its row's scale (its largest bound or
+    coefficient); bounds of entries stay hard. Domains of utilities (y > 0 for a logarithm) count
+    as rows, so a utility that is forced to zero is named.
+
+    Args:
+        problem: The problem; integer entries stay integer.
+        settings: Limits for HiGHS.
+    """
+    settings = settings or Settings()
+    found = _elastic(problem, settings, strict=False)
+    if not found.is_needed and np.any(_is_strict(problem.rows)):
+        return _elastic(problem, settings, strict=True)
+    return found
+
+
+def improving_ray(problem: Separable, settings: Settings | None = None) -> Ray | None:
+    """A direction of endless improvement, or None when there is none.
+
+    Logarithms and concave powers grow more slowly than any linear cost, so first a direction of
+    negative linear cost is looked for, then one that costs nothing and raises such a utility.
+    """
+    settings = settings or Settings()
+    cost = np.concatenate([problem.cost, problem.scalar_cost])
+    program = _recession(problem, cost)
+    scale = max(float(np.max(np.abs(cost), initial=0.0)), 1e-30)
+    answer = solve_program(program, settings)
+    if answer.x is not None and cost @ answer.x < -1e-9 * scale:
+        return _ray(problem, answer.x)
+    rows = problem.rows
+    endless = (rows.utility == Utility.LOG) | (
+        (rows.utility == Utility.POWER) & (rows.parameter < 1)
+    )
+    if not np.any(endless):
+        return None
+    matrix = _columns(problem)
+    gain = np.asarray(matrix.T @ endless.astype(np.float64), dtype=np.float64)
+    free = LinearProgram(
+        -gain, program.lower, program.upper,
+        sp.csc_array(sp.vstack([program.matrix, sp.csr_array(cost[None, :])])),
+        np.append(program.row_lower, -np.inf), np.append(program.row_upper, 0.0),
+    )
+    answer = solve_program(free, settings)
+    if answer.x is not None and gain @ answer.x > 1e-9 * max(float(np.max(np.abs(gain))), 1e-30):
+        return _ray(problem, answer.x)
+    return None
+
+
+def _elastic(problem: Separable, settings: Settings, *, strict: bool) -> Relaxation:
+    """Minimise sum_k (up_k + down_k)/scale_k,  row_lower <= y - up + down <= row_upper."""
+    matrix = _columns(problem)
+    low, high = _row_bounds(problem, strict=strict)
+    scale = _row_scale(matrix, low, high)
+    has_low, has_high = np.flatnonzero(np.isfinite(low)), np.flatnonzero(np.isfinite(high))
+    n, rows = matrix.shape[1], matrix.shape[0]
+    units = sp.eye_array(rows, format="csc")
+    program = LinearProgram(
+        cost=np.concatenate([np.zeros(n), 1 / scale[has_high], 1 / scale[has_low]]),
+        lower=np.concatenate(
+            [problem.lower, problem.scalar_lower, np.zeros(len(has_high) + len(has_low))]
+        ),
+        upper=np.concatenate(
+            [problem.upper, problem.scalar_upper, np.full(len(has_high) + len(has_low), np.inf)]
+        ),
+        matrix=sp.csc_array(sp.hstack([matrix, -units[:, has_high], units[:, has_low]])),
+        row_lower=low,
+        row_upper=high,
+        integer=None if problem.integer is None else np.concatenate(
+            [problem.integer, np.zeros(problem.scalars + len(has_high) + len(has_low), bool)]
+        ),
+    )
+    answer = solve_program(program, settings)
+    if answer.x is None or answer.status is not Status.OPTIMAL:
+        return Relaxation(np.zeros(0, np.int32), np.zeros(0), (), np.zeros(rows))
+    amounts = np.zeros(rows)
+    amounts[has_high] += answer.x[n : n + len(has_high)]
+    amounts[has_low] -= answer.x[n + len(has_high) :]
+    needed = np.flatnonzero(np.abs(amounts) > _NEGLIGIBLE * (_STRICT if strict else 1.0) * scale)
+    multipliers = np.nan_to_num(answer.prices)
+    return Relaxation(
+        needed.astype(np.int32), amounts[needed],
+        tuple(problem.rows.name(int(k)) for k in needed), multipliers,
+    )
+
+
+def _recession(problem: Separable, cost: Floats) -> LinearProgram:
+    """Minimise cost.d over directions d in the recession cone of the problem, |d| <= 1."""
+    rows = problem.rows
+    low, high = _row_bounds(problem, strict=False)
+    # A utility of superlinear growth admits no movement of its activity.
+    steep = np.isin(rows.utility, (Utility.QUADRATIC, Utility.CONVEX_POWER, Utility.ENTROPY))
+    held = np.concatenate([problem.quadratic > 0, np.zeros(problem.scalars, bool)])
+    lower = np.concatenate([problem.lower, problem.scalar_lower])
+    upper = np.concatenate([problem.upper, problem.scalar_upper])
+    return LinearProgram(
+        cost=cost,
+        lower=np.where(np.isfinite(lower) | held, 0.0, -1.0),
+        upper=np.where(np.isfinite(upper) | held, 0.0, 1.0),
+        matrix=_columns(problem),
+        row_lower=np.where(np.isfinite(low) | steep, 0.0, -np.inf),
+        row_upper=np.where(np.isfinite(high) | steep, 0.0, np.inf),
+    )
+
+
+def _ray(problem: Separable, direction: Floats) -> Ray:
+    direction = np.where(np.abs(direction) > 1e-9, direction, 0.0)
+    direction = direction / max(float(np.max(np.abs(direction))), 1e-30)
+    return Ray(direction[: problem.entries], direction[problem.entries :])
+
+
+def _columns(problem: Separable) -> sp.csc_array:
+    """[G E], all columns of the problem."""
+    rows = problem.rows
+    if problem.scalars == 0:
+        return sp.csc_array(rows.matrix)
+    return sp.csc_array(sp.hstack([rows.matrix, sp.csc_array(rows.scalar_matrix)]))
+
+
+def _is_strict(rows: Rows) -> npt.NDArray[np.bool_]:
+    """Rows whose utility is infinite at y = 0."""
+    is_strict: npt.NDArray[np.bool_] = (rows.utility == Utility.LOG) | (
+        (rows.utility == Utility.POWER) & (rows.parameter > 1)
+    )
+    return is_strict
+
+
+def _row_bounds(problem: Separable, *, strict: bool) -> tuple[Floats, Floats]:
+    """Bounds of the activities, with the domains of the utilities among them."""
+    rows = problem.rows
+    positive = rows.is_utility & (rows.utility != Utility.QUADRATIC)
+    low = np.where(positive, np.maximum(rows.lower, 0.0), rows.lower)
+    if strict:
+        largest = abs(_columns(problem)).max(axis=1).toarray().ravel()
+        low = np.where(_is_strict(rows), np.maximum(low, _STRICT * largest), low)
+    return low, rows.upper
+
+
+def _row_scale(matrix: sp.csc_array, low: Floats, high: Floats) -> Floats:
+    bounds = np.maximum(
+        np.where(np.isfinite(low), np.abs(low), 0.0), np.where(np.isfinite(high), np.abs(high), 0.0)
+    )
+    largest = abs(matrix).max(axis=1).toarray().ravel()
+    scale = np.maximum(bounds, largest)
+    return np.where(scale > 0, scale, 1.0)
