@@ -25,6 +25,7 @@ autodoc_member_order = "bysource"
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
+napoleon_custom_sections = [("Common arguments", "params_style")]
 
 html_theme = "furo"
 html_title = "Walras"
