@@ -1,0 +1,30 @@
+"""Figures and the report; needs the extra ``walras[plot]``.
+
+Every figure is a function of a tidy table, the one from which the printed tables come.
+"""
+
+from walras.plot.figures import (
+    allocation_map,
+    convergence,
+    prices,
+    throughput_distribution,
+)
+from walras.plot.frames import allocation_frame, history_frame, price_frame, throughput_frame
+from walras.plot.report import Figure, Report, Section, Table, render, write
+
+__all__ = [
+    "Figure",
+    "Report",
+    "Section",
+    "Table",
+    "allocation_frame",
+    "allocation_map",
+    "convergence",
+    "history_frame",
+    "price_frame",
+    "prices",
+    "render",
+    "throughput_distribution",
+    "throughput_frame",
+    "write",
+]

@@ -1,0 +1,99 @@
+"""A report as one HTML file that fetches nothing: tables, figures, words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+from matplotlib.figure import Figure as MplFigure
+
+from walras.errors import DataError
+from walras.plot.style import to_svg
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under headings; cells are shown as given.
+
+    Attributes:
+        columns: Headings.
+        rows: One string a column; the first is the row's heading.
+        caption: What the table shows.
+        strong: Rows to stress, by position.
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    strong: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawn figure and the sentence below it."""
+
+    drawing: MplFigure
+    caption: str
+
+    @property
+    def svg(self) -> Markup:
+        """The drawing, inline."""
+        return Markup(to_svg(self.drawing, self.caption))
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading with words, tables and figures, in that order."""
+
+    title: str
+    paragraphs: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+    figures: Sequence[Figure] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the page says.
+
+    Attributes:
+        title: Its title.
+        lead: The one thing to take away.
+        sections: Its sections.
+        facts: Names and values for the foot: seed, versions, times.
+    """
+
+    title: str
+    lead: str
+    sections: Sequence[Section]
+    facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
+
+
+def render(report: Report) -> str:
+    """The report as HTML."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("walras.plot"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html").render(report=report)
+
+
+def write(report: Report, path: Path) -> None:
+    """Write the report to a file; folders are made.
+
+    Raises:
+        DataError: The file cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(render(report), encoding="utf-8")
+    except OSError as error:
+        raise DataError(
+            f"the report cannot be written: {error.strerror}", where=str(path),
+            allowed="a file in a folder you may write to", remedy="choose another --report PATH",
+        ) from error  # fmt: skip
