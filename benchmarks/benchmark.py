@@ -1,0 +1,121 @@
+"""What a benchmark is: cells to measure, and targets computed from their records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.cell import Cell
+from benchmarks.instances import Spec
+from benchmarks.judge import relative_gap
+
+Records = Mapping[str, Mapping[str, Any]]
+
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Target:
+    """A row of the table of targets.
+
+    Attributes:
+        case: What is promised.
+        aim: The bar, in words.
+        measured: What was measured, in words; empty if its cells have not been measured.
+        met: Whether the bar is reached, None if it cannot be told yet.
+    """
+
+    case: str
+    aim: str
+    measured: str = ""
+    met: bool | None = None
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A section of the results.
+
+    Attributes:
+        name: Prefix of its cells.
+        title: Heading in the table.
+        cells: What it measures.
+        targets: What the records say of its targets.
+    """
+
+    name: str
+    title: str
+    cells: tuple[Cell, ...]
+    targets: Callable[[Records], Sequence[Target]]
+
+
+def best_bound(records: Records, instance: str, objective: str) -> float | None:
+    """Least certified upper bound that any method gave for an instance."""
+    bounds = [
+        record["numbers"]["bound"] for record in records.values()
+        if record["cell"]["instance"] == instance and record["cell"]["objective"] == objective
+        and "bound" in record.get("numbers", {})
+    ]
+    return min(bounds) if bounds else None
+
+
+def gap(records: Records, record: Mapping[str, Any]) -> float | None:
+    """Distance of a record's repaired value from the best bound of its instance."""
+    cell = record["cell"]
+    bound = best_bound(records, cell["instance"], cell["objective"])
+    if bound is None or record.get("value") is None:
+        return None
+    return relative_gap(cell["objective"], record["value"], bound, cell["demands"])
+
+
+def of_method(
+    records: Records, objective: str, spec: Spec, method: str
+) -> Mapping[str, Any] | None:
+    """The record of a method on an instance, from whichever benchmark measured it."""
+    for record in records.values():
+        cell = record["cell"]
+        key = cell["instance"], cell["objective"], cell["method"]
+        if key == (spec.name, objective, method):
+            return record
+    return None
+
+
+def quickest_peer(
+    records: Records, objective: str, spec: Spec, peers: Sequence[str]
+) -> tuple[str, float, bool] | None:
+    """The peer with the least total time; its time, and whether that is only a lower bound."""
+    times = []
+    for peer in peers:
+        record = of_method(records, objective, spec, peer)
+        if record is None or record["status"] not in ("ran", "stopped"):
+            continue
+        stopped = record["status"] == "stopped"
+        seconds = record["cell"]["limit"] if stopped else record["total"]
+        times.append((seconds, peer, stopped))
+    if not times:
+        return None
+    seconds, peer, stopped = min(times)
+    return peer, seconds, stopped
+
+
+def speed_target(
+    records: Records, case: str, objective: str, spec: Spec, peers: Sequence[str], factor: float
+) -> Target:
+    """Certified gap within the tolerance and at least ``factor`` times the quickest peer."""
+    aim = f"gap <= {TOLERANCE:g}, at least {factor:g}x the quickest peer"
+    ours = of_method(records, objective, spec, "walras")
+    rival = quickest_peer(records, objective, spec, peers)
+    if ours is None or "total" not in ours or rival is None:
+        return Target(case, aim)
+    distance = gap(records, ours)
+    ratio = rival[1] / ours["total"]
+    sign = ">" if rival[2] else ""
+    shown = "no bound" if distance is None else f"gap {distance:.1e}"
+    measured = f"{shown}; {sign}{ratio:.1f}x {rival[0]} ({sign}{rival[1]:.1f} s)"
+    if distance is None:
+        return Target(case, aim, measured)
+    # A stopped peer gives a lower bound on the ratio: below the bar it decides nothing.
+    met = None if rival[2] and ratio < factor and distance <= TOLERANCE else (
+        ratio >= factor and distance <= TOLERANCE
+    )
+    return Target(case, aim, measured, met)

@@ -1,0 +1,1 @@
+"""The benchmarks, one file each: its cells, and the targets they are held against."""

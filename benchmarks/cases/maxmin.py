@@ -1,0 +1,67 @@
+"""Max-min fairness against linear programming, DeDe and POP."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmarks.benchmark import Benchmark, Records, Target, speed_target
+from benchmarks.cell import Cell
+from benchmarks.instances import REPORT_SEEDS, Spec
+
+OBJECTIVE = "max-min"
+CAPACITIES = (0.2, 1.0, 5.0)
+PEERS = ("highs-ipm", "highs", "pdlp-1e-4", "pdlp-1e-6", "clarabel", "scs", "cvxpy")
+SMALL = Spec("heterogeneous", 50, 300)
+GAVEL = Spec("gavel", 3, 300)
+
+# Peers that need over 30 s run once, on the cells named here: estimate and limit in seconds.
+_SMALL = {"highs-ipm": 3.0, "highs": 3.0, "pdlp-1e-4": 8.0, "pdlp-1e-6": 15.0, "clarabel": 5.0,
+          "cvxpy": 5.0, "pop-4": 5.0, "pop-16": 5.0}
+_LARGE = (
+    ("highs-ipm", 0.2, 80.0, 300.0), ("highs-ipm", 1.0, 40.0, 300.0),
+    ("highs-ipm", 5.0, 40.0, 300.0), ("pdlp-1e-4", 0.2, 165.0, 300.0),
+    ("highs", 0.2, 120.0, 120.0), ("dede-example", 0.2, 95.0, 90.0),
+)
+
+
+def spec(capacity: float, seed: int = 100) -> Spec:
+    """The 456 x 2,000 instance of a capacity factor."""
+    return Spec("heterogeneous", 456, 2000, seed, capacity)
+
+
+def cells() -> tuple[Cell, ...]:
+    """All cells of the benchmark."""
+
+    def cell(
+        spec: Spec, method: str, estimate: float, limit: float = 300.0, *, runs: int = 5,
+        quick: bool = False,
+    ) -> Cell:
+        return Cell("max-min", spec, OBJECTIVE, method, estimate, runs, limit, quick)
+
+    small = [cell(SMALL, "walras", 4.0, quick=True)]
+    small += [cell(SMALL, peer, seconds, quick=True) for peer, seconds in _SMALL.items()]
+    small += [cell(SMALL, "scs", 60.0, 60.0), cell(SMALL, "dede-example", 65.0, 60.0)]
+    ours = [
+        cell(spec(c, s), "walras", 12.0 if s == 100 else 6.0, runs=5 if s == 100 else 1,
+             quick=s == 100)
+        for c in CAPACITIES for s in REPORT_SEEDS
+    ]
+    peers = [cell(spec(c), m, seconds, limit) for m, c, seconds, limit in _LARGE]
+    peers += [cell(spec(c), f"pop-{k}", 20.0, runs=1) for c in CAPACITIES for k in (4, 16)]
+    real = [cell(GAVEL, m, 4.0, quick=True) for m in ("walras", "highs-ipm", "highs", "pop-4")]
+    for load in (1.25, 8.0):
+        dede = Spec("dede-456", 456, 2000, load=load)
+        real += [cell(dede, "walras", 12.0), cell(dede, "highs-ipm", 50.0)]
+    return (*small, *ours, *peers, *real)
+
+
+def targets(records: Records) -> Sequence[Target]:
+    """At least 25 times the quickest peer, tight, as is and loose."""
+    return [
+        speed_target(records, f"max-min 456x2,000, capacity x {c:g}", OBJECTIVE, spec(c), PEERS,
+                     25.0)
+        for c in CAPACITIES
+    ]
+
+
+BENCHMARK = Benchmark("max-min", "Max-min fairness", cells(), targets)

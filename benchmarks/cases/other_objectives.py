@@ -1,0 +1,51 @@
+"""Total throughput, alpha fairness with alpha = 2, and leximin over ten levels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmarks.benchmark import Benchmark, Records, Target, speed_target
+from benchmarks.cases.maxmin import SMALL, spec
+from benchmarks.cell import Cell
+
+NAME = "other-objectives"
+
+# Objective -> peers, with seconds expected on 50x300, on 456x2,000, and the limit there.
+_PEERS = {
+    "total-throughput": {"highs-ipm": (3.0, 40.0, 300.0), "highs": (3.0, 60.0, 120.0)},
+    "alpha-fair-2": {"clarabel": (4.0, 120.0, 120.0)},
+    "leximin": {"highs-leximin": (8.0, 120.0, 120.0)},
+}
+_SMALL_ONLY = {
+    "total-throughput": {"pdlp-1e-6": 10.0, "clarabel": 5.0, "cvxpy": 5.0, "dede-library": 60.0},
+    "alpha-fair-2": {"cvxpy": 8.0},
+    "leximin": {},
+}
+
+
+def cells() -> tuple[Cell, ...]:
+    """All cells of the benchmark."""
+    found = []
+    for objective, peers in _PEERS.items():
+        found += [Cell(NAME, SMALL, objective, "walras", 4.0, quick=True),
+                  Cell(NAME, spec(1.0), objective, "walras", 40.0 if objective == "leximin"
+                       else 15.0)]
+        for peer, (small, large, limit) in peers.items():
+            found += [Cell(NAME, SMALL, objective, peer, small, quick=True),
+                      Cell(NAME, spec(1.0), objective, peer, large, runs=1, limit=limit)]
+        found += [
+            Cell(NAME, SMALL, objective, peer, seconds, limit=60.0, quick=seconds < 30.0)
+            for peer, seconds in _SMALL_ONLY[objective].items()
+        ]
+    return tuple(found)
+
+
+def targets(records: Records) -> Sequence[Target]:
+    """At least ten times the quickest peer on 456 x 2,000."""
+    return [
+        speed_target(records, f"{objective} 456x2,000", objective, spec(1.0), list(peers), 10.0)
+        for objective, peers in _PEERS.items()
+    ]
+
+
+BENCHMARK = Benchmark(NAME, "Other objectives", cells(), targets)

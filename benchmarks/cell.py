@@ -1,0 +1,43 @@
+"""A cell: one method on one instance for one objective, measured once and kept in one file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchmarks.instances import Spec
+
+SLOW = 30.0  # seconds; a method that needs more on a cell runs once
+LIMIT = 300.0  # seconds; a method that needs more is stopped
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is measured, how often, and what it is expected to take.
+
+    Attributes:
+        benchmark: Name of the benchmark it belongs to.
+        spec: The instance.
+        objective: ``max-min``, ``proportional-fairness``, ``alpha-fair-2``, ``total-throughput``,
+            ``leximin`` or ``dede-toy``.
+        method: Key of :data:`benchmarks.peers.METHODS`.
+        estimate: Seconds that all runs together are expected to take.
+        runs: Runs whose median is reported; one if the first takes over :data:`SLOW`.
+        limit: Seconds after which a run is stopped.
+        quick: Whether the cell belongs to the quick selection too.
+        fresh_kernels: Whether compiled kernels must not come from the cache.
+    """
+
+    benchmark: str
+    spec: Spec
+    objective: str
+    method: str
+    estimate: float
+    runs: int = 5
+    limit: float = LIMIT
+    quick: bool = False
+    fresh_kernels: bool = False
+
+    @property
+    def name(self) -> str:
+        """File name of the result, without its suffix."""
+        return f"{self.benchmark}--{self.spec.name}--{self.objective}--{self.method}"

@@ -1,0 +1,177 @@
+"""Measure a cell: a process with a wall limit, then the independent judgement, then a record."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cell import SLOW, Cell
+from benchmarks.instances import build
+from benchmarks.judge import judge
+from benchmarks.peers import METHODS
+
+HERE = Path(__file__).parent
+ENVIRONMENTS = HERE / ".environments"
+THREADS = 2
+
+_STARTUP = 180.0  # seconds for imports, warm-up and compilation before the first run
+_GRACE = 0.05  # of the limit, at least a second: a method may stop itself before it is stopped
+_THREAD_VARIABLES = (
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
+    "RAYON_NUM_THREADS",
+)
+
+Record = dict[str, Any]
+
+
+def measure(cell: Cell) -> Record:
+    """Run a cell in a process of its own and judge what it returns."""
+    started = datetime.now(UTC)
+    python = interpreter(METHODS[cell.method].environment)
+    base: Record = {
+        "cell": _described(cell), "started": started.isoformat(timespec="seconds"),
+        "machine": _machine(), "threads": THREADS,
+    }
+    if python is None:
+        remedy = "see benchmarks/requirements-dede.txt"
+        return base | {"status": "no environment", "message": remedy}
+    instance = build(cell.spec)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        instance.save(folder / "instance.npz")
+        if cell.spec.churn:
+            build(cell.spec.previous).save(folder / "previous.npz")
+        stopped = _run(cell, python, folder)
+        events = _events(folder)
+        record = base | _summary(cell, events, stopped, folder)
+        record["source"] = instance.source
+        record["load"] = instance.load
+        if (folder / "x.npy").exists():
+            verdict = judge(instance, cell.objective, np.load(folder / "x.npy"))
+            # A job left with nothing makes some objectives infinite, which JSON cannot say.
+            value = verdict.value if math.isfinite(verdict.value) else None
+            record |= {"value": value, "violation": verdict.violation,
+                       "lowest": verdict.utilities}
+    record["elapsed"] = (datetime.now(UTC) - started).total_seconds()
+    return record
+
+
+def interpreter(environment: str) -> Path | None:
+    """Python of an environment, None if it has not been made."""
+    if environment == "project":
+        return Path(sys.executable)
+    python = ENVIRONMENTS / environment / "bin" / "python"
+    return python if python.exists() else None
+
+
+def _run(cell: Cell, python: Path, folder: Path) -> bool:
+    """Run the worker; the deadline moves on with every event. True if it had to be stopped."""
+    first_call = cell.fresh_kernels
+    request = {
+        "method": cell.method, "objective": cell.objective, "runs": cell.runs, "slow": SLOW,
+        "warm_up": not first_call and cell.objective != "dede-toy",
+        "budget": {"threads": THREADS, "time_limit": cell.limit},
+    }
+    (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
+    with (folder / "log.txt").open("w", encoding="utf-8") as log:
+        process = subprocess.Popen(
+            [str(python), "-m", "benchmarks.worker", str(folder)],
+            cwd=HERE.parent, env=_environment(folder if first_call else None),
+            stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+        )
+        try:
+            return _wait(process, folder, cell.limit + max(1.0, _GRACE * cell.limit))
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+def _wait(process: subprocess.Popen[bytes], folder: Path, limit: float) -> bool:
+    seen, deadline = 0, time.monotonic() + _STARTUP
+    while process.poll() is None:
+        events = len(_events(folder))
+        if events > seen:
+            seen, deadline = events, time.monotonic() + limit
+        if time.monotonic() > deadline:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def _environment(fresh_cache: Path | None) -> dict[str, str]:
+    variables = dict(os.environ) | dict.fromkeys(_THREAD_VARIABLES, str(THREADS))
+    variables["PYTHONPATH"] = str(HERE.parent)
+    if fresh_cache is not None:
+        variables["NUMBA_CACHE_DIR"] = str(fresh_cache / "kernels")
+    return variables
+
+
+def _events(folder: Path) -> list[Record]:
+    path = folder / "events.jsonl"
+    if not path.exists():
+        return []
+    lines = path.read_text(encoding="utf-8").split("\n")[:-1]  # a last line may be half written
+    return [json.loads(line) for line in lines]
+
+
+def _summary(cell: Cell, events: list[Record], stopped: bool, folder: Path) -> Record:
+    """Medians and spread over the runs, or how it failed."""
+    ready = next((e for e in events if e["event"] == "ready"), None)
+    runs = [e for e in events if e["event"] == "run"]
+    versions: Mapping[str, str] = ready["versions"] if ready else {}
+    if not runs:
+        tail = (folder / "log.txt").read_text(encoding="utf-8", errors="replace")[-600:]
+        status = "stopped" if stopped else "failed"
+        return {"status": status, "versions": versions, "message": tail if not stopped else ""}
+    totals = [run["build"] + run["solve"] for run in runs]
+    overran = cell.objective != "dede-toy" and totals[0] >= 0.99 * cell.limit
+    memory = [run["memory_arrays"] for run in runs if run["memory_arrays"] is not None]
+    return {
+        "status": "stopped" if stopped or overran else "ran",
+        "versions": versions,
+        "runs": len(runs),
+        "build": statistics.median(run["build"] for run in runs),
+        "solve": statistics.median(run["solve"] for run in runs),
+        "total": statistics.median(totals),
+        "spread": [min(totals), max(totals)],
+        "memory_arrays": max(memory) if memory else None,
+        "iterations": runs[0]["iterations"],
+        "message": runs[0]["message"],
+        "numbers": runs[0]["numbers"],
+    }
+
+
+def _described(cell: Cell) -> Record:
+    return {
+        "name": cell.name, "benchmark": cell.benchmark, "instance": cell.spec.name,
+        "seed": cell.spec.seed, "resources": cell.spec.resources, "demands": cell.spec.demands,
+        "objective": cell.objective, "method": cell.method, "limit": cell.limit,
+    }
+
+
+def _machine() -> Record:
+    return {"cpu": _processor(), "cores": os.cpu_count(), "system": platform.system(),
+            "release": platform.release()}
+
+
+def _processor() -> str:
+    path = Path("/proc/cpuinfo")
+    if not path.exists():
+        return platform.processor()
+    names = [t for t in path.read_text().splitlines() if t.startswith("model name")]
+    return names[0].split(":", 1)[1].strip() if names else platform.machine()

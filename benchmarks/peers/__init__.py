@@ -1,0 +1,81 @@
+"""The methods under measurement: Walras itself and its peers, one file a peer.
+
+A method is a function ``solve(instance, objective, budget, **options) -> Outcome`` on plain
+arrays, called in a process of its own.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from benchmarks.problem import Budget, Instance, Outcome
+
+
+@dataclass(frozen=True)
+class Method:
+    """One row of the table.
+
+    Attributes:
+        label: Name in the table.
+        target: ``module:function``, imported only in the process that runs it.
+        options: Keyword arguments of the function.
+        environment: ``project``, or the name of a folder in ``benchmarks/.environments``.
+        packages: Distributions whose versions are recorded.
+    """
+
+    label: str
+    target: str
+    options: Mapping[str, object] = field(default_factory=dict)
+    environment: str = "project"
+    packages: tuple[str, ...] = ()
+
+    def run(self, instance: Instance, objective: str, budget: Budget) -> Outcome:
+        """Import the function and call it."""
+        module, name = self.target.split(":")
+        function: Callable[..., Outcome] = getattr(importlib.import_module(module), name)
+        return function(instance, objective, budget, **self.options)
+
+
+def _highs(label: str, **options: object) -> Method:
+    return Method(label, "benchmarks.peers.highs:solve", options, packages=("highspy",))
+
+
+def _pdlp(tolerance: float) -> Method:
+    return Method(
+        f"OR-tools PDLP {tolerance:.0e}", "benchmarks.peers.pdlp:solve",
+        {"tolerance": tolerance}, packages=("ortools",),
+    )
+
+
+def _dede(label: str, target: str) -> Method:
+    return Method(label, target, environment="dede", packages=("dede", "cvxpy", "numpy", "scipy"))
+
+
+def _walras(label: str, function: str, **options: object) -> Method:
+    packages = ("walras", "numpy", "scipy", "numba", "highspy")
+    return Method(label, f"benchmarks.peers.{function}", options, packages=packages)
+
+
+METHODS: dict[str, Method] = {
+    "walras": _walras("Walras", "walras_engine:solve"),
+    "walras-warm": _walras("Walras, warm start", "walras_engine:solve_warm"),
+    "walras-first-call": _walras("Walras, first call", "walras_engine:first_call"),
+    "walras-dede": _walras("Walras through `walras.dede`", "walras_toy:through_dede"),
+    "walras-arrays": _walras("Walras from arrays", "walras_toy:from_arrays"),
+    "pop-4": _walras("POP-4", "walras_engine:solve", engine="pop", parts=4),
+    "pop-16": _walras("POP-16", "walras_engine:solve", engine="pop", parts=16),
+    "highs-ipm": _highs("HiGHS ipm, no crossover", algorithm="ipm", crossover="off"),
+    "highs": _highs("HiGHS default", algorithm="choose", crossover="on"),
+    "highs-leximin": Method(
+        "HiGHS ipm, rounds", "benchmarks.peers.highs_leximin:solve", packages=("highspy",)
+    ),
+    "pdlp-1e-4": _pdlp(1e-4),
+    "pdlp-1e-6": _pdlp(1e-6),
+    "clarabel": Method("Clarabel", "benchmarks.peers.clarabel_conic:solve", packages=("clarabel",)),
+    "scs": Method("SCS", "benchmarks.peers.scs_conic:solve", packages=("scs",)),
+    "cvxpy": Method("cvxpy default", "benchmarks.peers.cvxpy_default:solve", packages=("cvxpy",)),
+    "dede-library": _dede("dede library", "benchmarks.peers.dede_library:solve"),
+    "dede-example": _dede("dede example's subproblems", "benchmarks.peers.dede_example:solve"),
+}

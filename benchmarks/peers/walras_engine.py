@@ -1,0 +1,96 @@
+"""Walras itself: the domain's builders and ``solve``, cold, warm, and on the very first call."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import walras as wl
+from benchmarks.problem import Budget, Instance, Outcome
+
+cs = wl.domains.cluster_scheduling
+
+BUILDERS: dict[str, Callable[..., wl.Separable]] = {
+    "max-min": cs.max_min,
+    "proportional-fairness": cs.proportional_fairness,
+    "alpha-fair-2": lambda *arrays, **more: cs.alpha_fair(*arrays, alpha=2.0, **more),
+    "total-throughput": cs.total_throughput,
+    "leximin": cs.leximin,
+}
+
+
+def solve(
+    instance: Instance, objective: str, budget: Budget, *, engine: str = "auto", **settings: object
+) -> Outcome:
+    """Build and solve; ``build`` ends where :func:`walras.solve` begins."""
+    start = time.perf_counter()
+    problem = state(instance, objective)
+    built = time.perf_counter()
+    solution = wl.solve(
+        problem, tolerance=budget.tolerance, time_limit=budget.time_limit,
+        threads=budget.threads, engine=engine, **settings,
+    )
+    solved = time.perf_counter()
+    return outcome(solution, built - start, solved - built)
+
+
+def solve_warm(instance: Instance, objective: str, budget: Budget) -> Outcome:
+    """Solve the previous round untimed, then this one from its solution, matched by name."""
+    if instance.previous is None:
+        raise wl.InputError(
+            "there is no previous round", where="instance", allowed="a churn above 0",
+            remedy="name an instance with churn",
+        )
+    settings = {
+        "tolerance": budget.tolerance, "time_limit": budget.time_limit, "threads": budget.threads,
+    }
+    before = wl.solve(state(instance.previous, objective), **settings)
+    names = job_names(instance)
+    start = time.perf_counter()
+    problem = state(instance, objective, names)
+    built = time.perf_counter()
+    solution = wl.solve(problem, start=before, **settings)
+    solved = time.perf_counter()
+    return outcome(solution, built - start, solved - built)
+
+
+def first_call(instance: Instance, objective: str, budget: Budget) -> Outcome:
+    """Solve every objective twice: what the first calls take longer is compilation."""
+    seconds = {name: _twice(instance, name, budget) for name in BUILDERS}
+    total = sum(seconds.values())
+    return Outcome(None, 0.0, total, numbers={"compile": total, **seconds})
+
+
+def _twice(instance: Instance, objective: str, budget: Budget) -> float:
+    first, second = (solve(instance, objective, budget) for _ in range(2))
+    return max(0.0, first.build + first.solve - second.build - second.solve)
+
+
+def state(
+    instance: Instance, objective: str, names: Sequence[str] | None = None
+) -> wl.Separable:
+    """The domain's statement of an objective; jobs are numbered unless named."""
+    names = [f"job-{j}" for j in range(instance.shape[1])] if names is None else names
+    return BUILDERS[objective](
+        instance.throughput, instance.size, instance.capacity, allowed=instance.allowed,
+        demand_names=names,
+    )
+
+
+def job_names(instance: Instance) -> list[str]:
+    """Names that tell the jobs of this round that were not in the previous one."""
+    before = instance.previous or instance
+    same = (
+        (instance.throughput == before.throughput).all(axis=0) & (instance.size == before.size)
+    )
+    return [f"job-{j}" if kept else f"new-{j}" for j, kept in enumerate(same)]
+
+
+def outcome(solution: Any, build: float, seconds: float) -> Outcome:
+    """What is recorded of a solution."""
+    return Outcome(
+        solution.x, build, seconds, len(solution.history), str(solution.status),
+        {"bound": float(solution.bound), "reported": float(solution.value),
+         "gap": float(solution.gap)},
+    )

@@ -1,0 +1,47 @@
+"""All benchmarks, and the selection of their cells."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+
+from benchmarks.benchmark import Benchmark
+from benchmarks.cases import (
+    dede_toy,
+    growth,
+    kernels,
+    maxmin,
+    other_objectives,
+    proportional,
+    warm_start,
+)
+from benchmarks.cell import Cell
+
+BENCHMARKS: tuple[Benchmark, ...] = (
+    maxmin.BENCHMARK,
+    proportional.BENCHMARK,
+    other_objectives.BENCHMARK,
+    dede_toy.BENCHMARK,
+    warm_start.BENCHMARK,
+    growth.BENCHMARK,
+    kernels.BENCHMARK,
+)
+
+
+def all_cells() -> tuple[Cell, ...]:
+    """Cells of every benchmark, in order."""
+    return tuple(cell for benchmark in BENCHMARKS for cell in benchmark.cells)
+
+
+def select(*, quick: bool, only: str | None = None) -> Sequence[Cell]:
+    """Cells of the quick or the full selection whose name matches a pattern.
+
+    Args:
+        quick: Whether to leave out the cells that take long.
+        only: Shell pattern, matched anywhere in the name.
+    """
+    pattern = f"*{only}*" if only else "*"
+    return [
+        cell for cell in all_cells()
+        if (cell.quick or not quick) and fnmatch.fnmatchcase(cell.name, pattern)
+    ]

@@ -1,0 +1,109 @@
+"""The tables in Markdown, rendered from the records and from nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from benchmarks.benchmark import Benchmark, Records, Target, gap, of_method
+from benchmarks.cell import Cell
+from benchmarks.peers import METHODS
+
+_HEADER = (
+    "| instance | objective | method | build s | solve s | total s (min to max, runs) | x Walras "
+    "| iterations | value after repair | gap | violation | note |\n"
+    "|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|\n"
+)
+_BEATEN = 1e-7  # a repaired value above its certified bound by more would disprove the bound
+
+
+def render(benchmarks: Sequence[Benchmark], records: Records) -> str:
+    """The whole page: targets first, then a table a benchmark, then how it was measured."""
+    targets = [target for benchmark in benchmarks for target in benchmark.targets(records)]
+    parts = [_targets(targets)]
+    for benchmark in benchmarks:
+        rows = [_row(cell, records) for cell in benchmark.cells if cell.name in records]
+        if rows:
+            parts.append(f"### {benchmark.title}\n\n{_HEADER}" + "".join(rows))
+    parts.append(_method(records.values(), sum(len(b.cells) for b in benchmarks)))
+    return "\n".join(parts)
+
+
+def _targets(targets: Iterable[Target]) -> str:
+    verdict = {True: "met", False: "**missed**", None: "open"}
+    rows = [
+        f"| {t.case} | {t.aim} | {t.measured or 'not measured'} | {verdict[t.met]} |\n"
+        for t in targets
+    ]
+    return "| case | target | measured | |\n|---|---|---|---|\n" + "".join(rows)
+
+
+def _row(cell: Cell, records: Records) -> str:
+    record = records[cell.name]
+    spread = record.get("spread")
+    total = "" if spread is None else (
+        f"{record['total']:.3g} ({spread[0]:.3g} to {spread[1]:.3g}, {record['runs']})"
+    )
+    if record["status"] == "stopped":
+        total = f"> {cell.limit:g}"
+    columns = (
+        cell.spec.name, cell.objective, METHODS[cell.method].label,
+        _number(record.get("build")), _number(record.get("solve")), total,
+        _ratio(cell, record, records), str(record.get("iterations") or ""),
+        _number(record.get("value"), 9), _number(gap(records, record), 2),
+        _number(record.get("violation"), 2), _note(cell, record, records),
+    )
+    return "| " + " | ".join(columns) + " |\n"
+
+
+def _ratio(cell: Cell, record: Mapping[str, Any], records: Records) -> str:
+    """Total time over that of Walras on the same instance."""
+    ours = of_method(records, cell.objective, cell.spec, "walras")
+    if ours is None or "total" not in ours:
+        return ""
+    if record["status"] == "stopped":
+        return f"> {cell.limit / ours['total']:.3g}"
+    return _number(record["total"] / ours["total"] if "total" in record else None)
+
+
+def _note(cell: Cell, record: Mapping[str, Any], records: Records) -> str:
+    """How it ended, unless it simply ended well."""
+    if "value" in record and record["value"] is None:
+        return f"some job gets nothing; {_last_line(record)}"
+    distance = gap(records, record)
+    if distance is not None and distance < -_BEATEN:
+        return "BEATS THE BOUND: the certificate is wrong"
+    if record["status"] == "stopped":
+        return f"stopped at {cell.limit:g} s"
+    if record["status"] != "ran":
+        return f"{record['status']}: {_last_line(record)}"
+    return _last_line(record)
+
+
+def _last_line(record: Mapping[str, Any]) -> str:
+    lines = str(record.get("message", "")).strip().splitlines()
+    return lines[-1].replace("|", "/")[:80] if lines else ""
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    return "" if value is None else f"{value:.{digits}g}"
+
+
+def _method(records: Iterable[Mapping[str, Any]], cells: int) -> str:
+    found = list(records)
+    machines = sorted({
+        f"{r['machine']['cpu']}, {r['machine']['cores']} cores, {r['machine']['system']}"
+        for r in found
+    })
+    versions = sorted({f"{k} {v}" for r in found for k, v in r.get("versions", {}).items()})
+    threads = sorted({str(r["threads"]) for r in found})
+    days = sorted({r["started"][:10] for r in found})
+    return (
+        f"{len(found)} of {cells} cells measured, {' to '.join(days[:1] + days[1:][-1:])}; "
+        f"{'; '.join(machines)}; {', '.join(threads)} threads each; {', '.join(versions)}. "
+        "Times are medians; total = build + solve, from arrays to allocation. Every allocation is "
+        "repaired and valued by the same independent check; the gap is to the best certified "
+        "bound of the instance (nats a job for proportional fairness, otherwise relative to the "
+        "bound). A method that needs over 30 s on a cell runs once; `>` marks a run that was "
+        "stopped.\n"
+    )

@@ -1,0 +1,91 @@
+"""The process that runs one method on one instance: ``python -m benchmarks.worker FOLDER``.
+
+It reads ``request.json`` and ``instance.npz`` in the folder and appends one JSON line a run to
+``events.jsonl``, so that a process stopped at its limit leaves what it had finished.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.peers import METHODS
+from benchmarks.problem import Budget, Instance, Outcome
+
+_STATUS = Path("/proc/self/status")
+_RESET = Path("/proc/self/clear_refs")
+
+
+def main(folder: Path) -> None:
+    """Warm the method up on a tiny instance, then run it as often as the request says."""
+    request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
+    instance = Instance.read(folder / "instance.npz")
+    if (folder / "previous.npz").exists():
+        instance = replace(instance, previous=Instance.read(folder / "previous.npz"))
+    method = METHODS[request["method"]]
+    budget = Budget(**request["budget"])
+    if request["warm_up"]:
+        method.run(_corner(instance), request["objective"], budget)
+    _record(folder, {"event": "ready", "versions": _versions(method.packages)})
+    for run in range(request["runs"]):
+        before = _reset_peak()
+        outcome = method.run(instance, request["objective"], budget)
+        peak = _memory("VmHWM:")
+        if run == 0 and outcome.x is not None:
+            np.save(folder / "x.npy", outcome.x)
+        growth = None if peak is None or before is None else (peak - before) / (
+            8 * instance.throughput.size)
+        _record(folder, {"event": "run", "memory_arrays": growth, **_scalars(outcome)})
+        if outcome.build + outcome.solve > request["slow"]:
+            break
+
+
+def _corner(instance: Instance, resources: int = 6, demands: int = 12) -> Instance:
+    """A small instance with the same cluster: compiles kernels and loads libraries."""
+    keep = np.flatnonzero(instance.allowed[:resources].any(axis=0))[:demands]
+    part = np.ix_(np.arange(min(resources, instance.shape[0])), keep)
+    corner = Instance(
+        instance.throughput[part], instance.size[keep], instance.capacity[:resources],
+        instance.allowed[part], instance.source,
+    )
+    return replace(corner, previous=corner) if instance.previous else corner
+
+
+def _scalars(outcome: Outcome) -> dict[str, object]:
+    return {
+        "build": outcome.build, "solve": outcome.solve, "iterations": outcome.iterations,
+        "message": outcome.message, "numbers": outcome.numbers, "has_x": outcome.x is not None,
+    }
+
+
+def _versions(packages: tuple[str, ...]) -> dict[str, str]:
+    return {"python": sys.version.split()[0], **{p: metadata.version(p) for p in packages}}
+
+
+def _record(folder: Path, event: dict[str, object]) -> None:
+    with (folder / "events.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(event) + "\n")
+
+
+def _memory(label: str) -> int | None:
+    """Bytes of a line of the process' status, None where the system has no such file."""
+    if not _STATUS.exists():
+        return None
+    line = next(t for t in _STATUS.read_text().splitlines() if t.startswith(label))
+    return 1024 * int(line.split()[1])
+
+
+def _reset_peak() -> int | None:
+    """Start the peak of resident memory anew; resident bytes now."""
+    if _RESET.exists():
+        _RESET.write_text("5")
+    return _memory("VmRSS:")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

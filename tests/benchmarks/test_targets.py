@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.benchmark import gap, quickest_peer, speed_target
+from benchmarks.cell import Cell
+from benchmarks.instances import Spec
+from benchmarks.measure import _described
+from benchmarks.registry import BENCHMARKS
+from benchmarks.table import render
+
+SPEC = Spec("heterogeneous", 8, 24)
+
+
+def _record(method: str, total: float, value: float = 2.0, **more: Any) -> dict[str, Any]:
+    cell = Cell("test", SPEC, "max-min", method, 1.0)
+    record = {"cell": _described(cell), "status": "ran", "total": total, "value": value,
+              "numbers": {}}
+    return record | more
+
+
+def _records(*records: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {record["cell"]["name"]: record for record in records}
+
+
+def _verdict(*records: dict[str, Any]) -> bool | None:
+    peers = ("highs", "highs-ipm")
+    return speed_target(_records(*records), "case", "max-min", SPEC, peers, 25.0).met
+
+
+OURS = _record("walras", 1.0, numbers={"bound": 2.0 + 1e-7})
+
+
+def test_the_quickest_peer_counts() -> None:
+    assert _verdict(OURS, _record("highs", 60.0), _record("highs-ipm", 30.0)) is True
+    assert _verdict(OURS, _record("highs", 60.0), _record("highs-ipm", 20.0)) is False
+
+
+def test_speed_without_a_closed_gap_misses() -> None:
+    loose = _record("walras", 1.0, numbers={"bound": 2.1})
+    assert _verdict(loose, _record("highs", 60.0)) is False
+
+
+def test_a_stopped_peer_proves_only_a_lower_bound() -> None:
+    stopped = _record("highs", 0.0, status="stopped")
+    found = quickest_peer(_records(stopped), "max-min", SPEC, ("highs",))
+    assert found == ("highs", 300.0, True)
+    assert _verdict(OURS, stopped) is True
+    slower = _record("walras", 20.0, numbers={"bound": 2.0})
+    assert _verdict(slower, stopped) is None
+
+
+def test_nothing_is_claimed_before_it_is_measured() -> None:
+    targets = [target for b in BENCHMARKS for target in b.targets({})]
+    assert len(targets) >= 20
+    assert {(target.measured, target.met) for target in targets} == {("", None)}
+    assert "not measured" in render(BENCHMARKS, {})
+
+
+def test_the_gap_is_to_the_best_bound_of_any_method() -> None:
+    other = _record("highs", 3.0, value=1.0, numbers={"bound": 4.0})
+    records = _records(OURS, other)
+    distance = gap(records, other)
+    assert distance is not None
+    assert abs(distance - 0.5) < 1e-6
