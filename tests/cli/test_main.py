@@ -45,6 +45,10 @@ def test_help_imports_no_library_of_the_core() -> None:
     assert not _imported_by(code) & set(HEAVY)
 
 
+def test_importing_walras_imports_no_library_of_the_core() -> None:
+    assert not _imported_by("import walras") & {*HEAVY, "torch", "ray", "typer", "rich"}
+
+
 def test_help_answers_at_once() -> None:
     def seconds() -> float:
         start = time.perf_counter()

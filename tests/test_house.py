@@ -1,0 +1,90 @@
+"""The rules of the house that no linter holds: locks, sizes, the task runner."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = sorted((ROOT / "src/walras").rglob("*.py"))
+LOCKS = ("requirements.lock", "requirements-peers.lock")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def _pins(lock: str) -> Iterator[tuple[str, str]]:
+    """Each package of a lock with the lines that belong to it."""
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    for entry in re.findall(r"^\S.*(?:\n .*)*", text, re.MULTILINE):
+        yield re.split(r"[=\s]", entry)[0], entry
+
+
+def _names(requirements: list[str]) -> set[str]:
+    found = (re.match(r"[\w.-]+", requirement) for requirement in requirements)
+    return {name[0].lower() for name in found if name}
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_locks_hold_exact_versions_and_hashes_and_no_address(lock: str) -> None:
+    pins = list(_pins(lock))
+    assert len(pins) > 30
+    for name, entry in pins:
+        assert re.match(rf"{re.escape(name)}==\S+", entry), entry
+        assert "--hash=sha256:" in entry, entry
+        assert "://" not in entry
+        assert "index" not in entry
+
+
+def test_every_requirement_is_locked() -> None:
+    extras = dict(PROJECT["project"]["optional-dependencies"])
+    peers = _names(extras.pop("peers"))
+    wanted = _names(PROJECT["project"]["dependencies"])
+    wanted |= {name for requirements in extras.values() for name in _names(requirements)}
+    wanted |= _names(PROJECT["dependency-groups"]["build"])
+    assert wanted - {name for name, _ in _pins("requirements.lock")} == set()
+    assert peers - {name for name, _ in _pins("requirements-peers.lock")} == set()
+
+
+def test_the_two_locks_agree() -> None:
+    first, second = ({name: entry.split()[0] for name, entry in _pins(lock)} for lock in LOCKS)
+    common = first.keys() & second.keys()
+    assert common
+    assert {name for name in common if first[name] != second[name]} == set()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_and_functions_stay_short(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") < 400
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert length <= 60, f"{node.name}, line {node.lineno}: {length} lines"
+
+
+def _dev(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", str(ROOT / "dev"), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_dev_explains_its_tasks() -> None:
+    run = _dev("--help")
+    assert run.returncode == 0
+    for task in ("demo", "test", "bench", "docs", "lint", "setup", "lock"):
+        assert re.search(rf"^  {task}\b", run.stdout, re.MULTILINE), task
+
+
+def test_dev_refuses_an_unknown_task() -> None:
+    run = _dev("dance")
+    assert run.returncode == 2
+    assert "unknown task: dance" in run.stderr
