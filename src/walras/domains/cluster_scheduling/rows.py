@@ -164,30 +164,42 @@ def assemble(blocks: Sequence[Block], entries: int) -> Rows:
 
 
 def _interleaved(blocks: Sequence[Block], starts: np.ndarray, entries: int) -> sp.csc_array:
-    full = sum(bool(block.row.min() >= 0) for block in blocks)
-    if full == len(blocks):  # every column has one coefficient a block: strided writes
-        pointer = np.arange(0, full * entries + 1, full, dtype=np.int64)
-    else:
-        counts = np.zeros(entries, dtype=np.int64)
-        for block in blocks:
-            counts += block.row >= 0
-        pointer = np.concatenate(([0], np.cumsum(counts)))
-    kind: type[np.int32 | np.int64] = np.int32 if pointer[-1] < 2**31 else np.int64
-    data = np.empty(int(pointer[-1]))
-    indices = np.empty(int(pointer[-1]), dtype=kind)
-    nth = np.zeros(0 if full == len(blocks) else entries, dtype=np.int64)
-    for k, block in enumerate(blocks):
-        if full == len(blocks):
-            data[k::full] = block.coefficient
-            np.add(block.row, starts[k], out=indices[k::full], casting="unsafe")
-            continue
-        has = block.row >= 0
-        at = (pointer[:-1] + nth)[has]
-        data[at] = np.broadcast_to(block.coefficient, entries)[has]
-        indices[at] = block.row[has] + starts[k]
-        nth += has
-    compressed: Any = (data, indices, pointer.astype(kind))
-    matrix = sp.csc_array(compressed, shape=(int(starts[-1]), entries))
+    kind: type[np.int32 | np.int64] = np.int32 if len(blocks) * entries < 2**31 else np.int64
+    fill = _strided if all(block.row.min() >= 0 for block in blocks) else _counted
+    columns: Any = fill(blocks, starts, entries, kind)
+    matrix = sp.csc_array(columns, shape=(int(starts[-1]), entries))
     matrix.has_sorted_indices = True
     matrix.has_canonical_format = True
     return matrix
+
+
+def _strided(
+    blocks: Sequence[Block], starts: np.ndarray, entries: int, kind: type[np.int32 | np.int64]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every column has one coefficient a block."""
+    each = len(blocks)
+    data = np.empty(each * entries)
+    indices = np.empty(each * entries, dtype=kind)
+    for k, block in enumerate(blocks):
+        data[k::each] = block.coefficient
+        np.add(block.row, starts[k], out=indices[k::each], casting="unsafe")
+    return data, indices, np.arange(0, each * entries + 1, each, dtype=kind)
+
+
+def _counted(
+    blocks: Sequence[Block], starts: np.ndarray, entries: int, kind: type[np.int32 | np.int64]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Some blocks leave some columns out."""
+    counts = np.zeros(entries, dtype=np.int64)
+    for block in blocks:
+        counts += block.row >= 0
+    pointer = np.concatenate(([0], np.cumsum(counts)), dtype=kind)
+    data = np.empty(int(pointer[-1]))
+    indices = np.empty(int(pointer[-1]), dtype=kind)
+    at = pointer[:-1].astype(np.int64)
+    for k, block in enumerate(blocks):
+        has = block.row >= 0
+        data[at[has]] = np.broadcast_to(block.coefficient, entries)[has]
+        indices[at[has]] = block.row[has] + starts[k]
+        at += has
+    return data, indices, pointer

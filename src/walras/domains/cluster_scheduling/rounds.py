@@ -1,0 +1,165 @@
+"""Scheduling rounds from real data: who asks for what at one moment, on which cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from walras import data
+from walras.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+
+_OVERLOAD = 2.0  # GPUs asked for over GPUs there, in the round of a Gavel trace
+_LAW_NOISE = 0.163  # s.d. of log throughput around job + type at scale 1 (DeDe's released table)
+_LAW_RESTRICTED = 0.348  # share of jobs that run on some types only, each with probability 1/2
+_LAW_DOUBLING = 1.87  # median factor on the throughput when the number of workers doubles
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One scheduling round as arrays, with its provenance.
+
+    Attributes:
+        throughput: (resources, jobs) labelled; steps per second; 0 where a job cannot run.
+        size: (jobs,) GPUs a job occupies.
+        capacity: (resources,) GPUs of each type.
+        jobs: One row a job: its type and whatever the source knows of it.
+        title: What the round is, in one line.
+        source: ``measured`` or ``synthetic stand-in``.
+        origin: Where the numbers come from, in words.
+        left_out: Jobs of the trace without measured throughput, left out.
+    """
+
+    throughput: pd.DataFrame
+    size: Floats
+    capacity: Floats
+    jobs: pd.DataFrame
+    title: str
+    source: str
+    origin: str
+    left_out: int = 0
+
+    @property
+    def load(self) -> float:
+        """GPUs asked for over GPUs there."""
+        return float(self.size.sum() / self.capacity.sum())
+
+
+def gavel(jobs: int = 300, seed: int = 0) -> Round:
+    """The jobs active at one moment of a real trace, with throughputs measured on three GPU types.
+
+    A trace is drawn among those that are busy enough; the moment is the first at which ``jobs``
+    of its jobs are active, each counted from its arrival until it would end alone at its mean
+    speed. The cluster has equal numbers of V100, P100 and K80, half as many GPUs as are asked for.
+
+    Args:
+        jobs: Number of jobs, 2 to the busiest trace's most.
+        seed: Of the draw of the trace.
+
+    Raises:
+        InputError: No trace is ever that busy.
+    """
+    measured, traces = data.load("gavel"), data.load("gavel_traces")
+    table = traces.jobs.reset_index(drop=True)
+    column = measured.columns(table["job_type"].tolist(), table["scale_factor"].to_numpy())
+    known = table[column >= 0].assign(column=column[column >= 0])
+    speed = measured.throughput[:, known["column"]].mean(axis=0)
+    known = known.assign(end=known["arrival_time"] + known["total_steps"] / speed)
+    name, moment = _busy_moment(known, jobs, seed)
+    trace = known[known["trace"] == name]
+    active = trace[(trace["arrival_time"] <= moment) & (trace["end"] > moment)]
+    active = active.sort_values("arrival_time", kind="stable").head(jobs)
+    size = active["scale_factor"].to_numpy(dtype=np.float64)
+    each = max(8, 8 * round(size.sum() / _OVERLOAD / len(measured.clusters) / 8))
+    labels = [f"j{number}" for number in active.index]
+    return Round(
+        throughput=pd.DataFrame(
+            measured.throughput[:, active["column"]], index=list(measured.clusters), columns=labels
+        ),
+        size=size,
+        capacity=np.full(len(measured.clusters), float(each)),
+        jobs=_described(active, moment, labels),
+        title=f"{len(active)} jobs of trace {name} at hour {moment / 3600:.0f}",
+        source="measured" if {measured.source, traces.source} == {"measured"} else
+        "synthetic stand-in",
+        origin=f"throughputs: {measured.origin}; jobs: {traces.origin}",
+        left_out=int(np.sum((table["trace"] == name) & (column < 0))),
+    )  # fmt: skip
+
+
+def _described(active: pd.DataFrame, moment: float, labels: list[str]) -> pd.DataFrame:
+    left = active["total_steps"] * (active["end"] - moment) / (
+        active["end"] - active["arrival_time"]
+    )  # fmt: skip
+    table = active[["job_type", "scale_factor", "arrival_time"]].assign(steps_left=left)
+    return table.set_axis(labels, axis=0)
+
+
+def _busy_moment(known: pd.DataFrame, jobs: int, seed: int) -> tuple[str, float]:
+    """A trace and the first moment at which that many of its jobs are active."""
+    moments, most = {}, 0
+    for name, trace in known.groupby("trace", sort=True):
+        times = np.concatenate((trace["arrival_time"], trace["end"]))
+        change = np.repeat((1, -1), len(trace))
+        order = np.lexsort((-change, times))
+        active = np.cumsum(change[order])
+        most = max(most, int(active.max()))
+        if active.max() >= jobs:
+            moments[str(name)] = float(times[order][np.argmax(active >= jobs)])
+    if jobs < 2 or not moments:
+        raise InputError(
+            f"is {jobs}", where="jobs", allowed=f"2 to {most}, as busy as the busiest trace gets",
+            remedy="ask for fewer jobs",
+        )  # fmt: skip
+    name = sorted(moments)[int(np.random.default_rng(seed).integers(len(moments)))]
+    return name, moments[name]
+
+
+def dede_like(resources: int = 456, jobs: int = 2000, seed: int = 0, load: float = 8.0) -> Round:
+    """A round like DeDe's largest: hundreds of GPU types, thousands of jobs, a third restricted.
+
+    The table of 456 types is unreleased; ten types are. So ``log T = job + type + noise`` with the
+    job and type effects drawn from the released ones, each job asking for 1 to 32 GPUs. Source:
+    Xu et al., OSDI 2025 (section 7.1.1), and the statistics of their released table.
+
+    Args:
+        resources: Number of GPU types.
+        jobs: Number of jobs.
+        seed: Of all draws.
+        load: GPUs asked for over GPUs there.
+    """
+    released = data.load("dede_cluster")
+    rng = np.random.default_rng(seed)
+    single = released.throughput[:, :, 0]
+    everywhere = np.log(single[:, (single > 0).all(axis=0)])
+    job_effect = everywhere.mean(axis=0)
+    type_effect = everywhere.mean(axis=1) - everywhere.mean()
+    size = np.exp2(rng.integers(0, 6, jobs), dtype=np.float64)
+    log_speed = (
+        rng.choice(job_effect, jobs)
+        + rng.choice(type_effect, resources)[:, None]
+        + rng.normal(0.0, _LAW_NOISE, (resources, 1))
+        + rng.normal(0.0, _LAW_NOISE, (resources, jobs))
+        + np.log(_LAW_DOUBLING) * np.log2(size)
+    )
+    restricted = rng.random(jobs) < _LAW_RESTRICTED
+    runs = ~restricted | (rng.random((resources, jobs)) < 0.5)
+    capacity = rng.choice(np.arange(8.0, 65.0, 8.0), resources)
+    capacity *= size.sum() / load / capacity.sum()
+    return Round(
+        throughput=pd.DataFrame(
+            np.exp(log_speed) * runs,
+            index=[f"type{i}" for i in range(resources)],
+            columns=[f"j{j}" for j in range(jobs)],
+        ),
+        size=size,
+        capacity=capacity,
+        jobs=pd.DataFrame({"scale_factor": size}, index=[f"j{j}" for j in range(jobs)]),
+        title=f"DeDe-{resources}-like round of {jobs:,} jobs",
+        source="measured" if released.source == "measured" else "synthetic stand-in",
+        origin=f"law of {released.origin}",
+    )

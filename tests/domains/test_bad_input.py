@@ -1,0 +1,151 @@
+"""Data that cannot be used: one error each, that says what, where, what is allowed, what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from walras.domains import cluster_scheduling as cs
+from walras.errors import InputError
+
+T = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+SIZE = np.array([1.0, 2.0, 4.0])
+CAPACITY = np.array([8.0, 16.0])
+FRAME = pd.DataFrame(T, index=["v100", "k80"], columns=["a", "b", "c"])
+
+
+def spoiled(array: np.ndarray, at: Any, value: float) -> np.ndarray:
+    out = array.copy()
+    out[at] = value
+    return out
+
+
+CASES = {
+    "NaN throughput": ({"throughput": spoiled(T, (1, 2), np.nan)}, "throughput[1, 2]", "NaN"),
+    "infinite throughput": ({"throughput": spoiled(T, (0, 1), np.inf)}, "throughput[0, 1]", "inf"),
+    "negative throughput": ({"throughput": spoiled(T, (1, 0), -2)}, "throughput[1, 0]", "-2"),
+    "negative, labelled": (
+        {"throughput": FRAME.replace(5.0, -5.0)}, "throughput[1 (k80), 1 (b)]", "-5",
+    ),
+    "NaN, sparse": (
+        {"throughput": sp.csr_array(spoiled(T, (1, 2), np.nan))}, "throughput[1, 2]", "NaN",
+    ),
+    "text": ({"throughput": [["fast", 1, 1], [1, 1, 1]]}, "throughput", "not numeric"),
+    "ragged": ({"throughput": [[1, 2, 3], [4, 5]]}, "throughput", "not numeric"),
+    "one dimension": ({"throughput": np.ones(3)}, "throughput", "1 dimensions"),
+    "no jobs": ({"throughput": np.ones((2, 0)), "size": []}, "throughput", "empty"),
+    "no resources": ({"throughput": np.ones((0, 3)), "capacity": []}, "throughput", "empty"),
+    "a job that cannot run": (
+        {"throughput": T * [1, 0, 1]}, "throughput[:, 1]", "no resource type can run this job",
+    ),
+    "a job that may not run": (
+        {"throughput": FRAME, "allowed": T < 3},
+        "throughput[:, 2 (c)]", "no resource type",
+    ),
+    "NaN size": ({"size": spoiled(SIZE, 1, np.nan)}, "size[1]", "NaN"),
+    "zero size": ({"size": spoiled(SIZE, 2, 0)}, "size[2]", "is 0"),
+    "negative size": ({"throughput": FRAME, "size": -SIZE}, "size[0] (a)", "-1"),
+    "short size": ({"size": SIZE[:2]}, "size", "shape (2,)"),
+    "scalar size": ({"size": 1.0}, "size", "shape ()"),
+    "zero capacity": ({"throughput": FRAME, "capacity": [8, 0]}, "capacity[1] (k80)", "is 0"),
+    "negative capacity": ({"capacity": [-8, 1]}, "capacity[0]", "-8"),
+    "infinite capacity": ({"capacity": [8, np.inf]}, "capacity[1]", "inf"),
+    "long capacity": ({"capacity": [1, 2, 3]}, "capacity", "shape (3,)"),
+    "zero weight": ({"weight": [1, 0, 1]}, "weight[1]", "is 0"),
+    "mask of another shape": ({"allowed": np.ones((3, 2), bool)}, "allowed", "shape (3, 2)"),
+    "mask of speeds": ({"allowed": T}, "allowed", "other than 0 and 1"),
+    "size of an unknown job": (
+        {"throughput": FRAME, "size": pd.Series(SIZE, index=["a", "b", "x"])},
+        "labels of size", "no demand 'c'",
+    ),
+    "capacity of one more type": (
+        {"throughput": FRAME, "capacity": pd.Series([1, 2, 3], index=["v100", "k80", "p100"])},
+        "labels of capacity", "unknown resource 'p100'",
+    ),
+    "labels that come twice": (
+        {"throughput": FRAME.set_axis(["a", "b", "a"], axis=1)},
+        "demand names", "'a' appears twice",
+    ),
+    "too few labels": ({"demand_names": ["a"]}, "demand_names", "1 labels for 3"),
+    "mask without a type": (
+        {"throughput": FRAME, "allowed": FRAME.iloc[:1] > 0}, "allowed", "no resource 'k80'",
+    ),
+    "negative churn": ({"previous": T * 0, "churn": -1.0}, "churn", "-1"),
+    "churn against nothing": ({"churn": 1.0}, "churn", "needs the previous allocation"),
+    "negative previous": (
+        {"previous": spoiled(T * 0, (0, 1), -0.5), "churn": 1.0}, "previous[0, 1]", "-0.5",
+    ),
+    "NaN previous, labelled": (
+        {"throughput": FRAME, "previous": FRAME.replace(2.0, np.nan), "churn": 1.0},
+        "previous[v100, b]", "NaN",
+    ),
+    "previous of another shape": ({"previous": T.T}, "previous", "shape (3, 2)"),
+    "quota of an unknown job": (
+        {"throughput": FRAME, "quota": cs.Quota({"ann": ["a", "z"]}, {"ann": 1.0})},
+        "quota.groups['ann']", "unknown job 'z'",
+    ),
+    "quota of a position beyond": (
+        {"quota": cs.Quota({"ann": [0, 3]}, {"ann": 1.0})}, "quota.groups['ann']", "job '3'",
+    ),
+    "quota of a job twice": (
+        {"quota": cs.Quota({"ann": [0, 0]}, {"ann": 1.0})}, "quota.groups['ann']", "twice",
+    ),
+    "quota of nobody": ({"quota": cs.Quota({"ann": []}, {"ann": 1.0})}, "'ann'", "no jobs"),
+    "quota without a limit": ({"quota": cs.Quota({"ann": [0]}, {})}, "quota", "'ann' has no limit"),
+    "quota of zero": (
+        {"quota": cs.Quota({"ann": [0]}, {"ann": 0.0})}, "quota.limits['ann']", "is 0",
+    ),
+    "quotas that cross": (
+        {"quota": cs.Quota({"ann": [0, 1], "bob": [1, 2]}, {"ann": 1.0, "bob": 1.0})},
+        "quota.groups", "'ann' and 'bob' overlap",
+    ),
+    "quotas that cross inside another": (
+        {
+            "quota": cs.Quota(
+                {"all": [0, 1, 2], "ann": [0, 1], "bob": [2, 1]},
+                {"all": 9.0, "ann": 1.0, "bob": 1.0},
+            )
+        },
+        "quota.groups", "'ann' and 'bob' overlap",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_clear_error(name: str) -> None:
+    changes, where, what = CASES[name]
+    given: dict[str, Any] = {"throughput": T, "size": SIZE, "capacity": CAPACITY} | changes
+    with pytest.raises(InputError) as caught:
+        cs.max_min(**given)
+    error = caught.value
+    assert where in error.where
+    assert what in error.what
+    assert error.allowed
+    assert error.remedy
+
+
+def test_alpha_out_of_range() -> None:
+    for alpha in (-1.0, np.nan, 1e9):
+        with pytest.raises(InputError, match="alpha"):
+            cs.alpha_fair(T, SIZE, CAPACITY, alpha=alpha)
+
+
+def test_bad_steps_are_called_steps() -> None:
+    with pytest.raises(InputError, match=r"steps\[1\]"):
+        cs.min_makespan(T, SIZE, CAPACITY, [1, 0, 1])
+    with pytest.raises(InputError, match=r"size\[0\]"):
+        cs.min_makespan(T, -SIZE, CAPACITY, [1, 1, 1])
+
+
+def test_unknown_unit() -> None:
+    with pytest.raises(InputError, match="per"):
+        cs.normalise(T, SIZE, CAPACITY, per="watt")  # type: ignore[arg-type]
+
+
+def test_evaluation_of_another_shape() -> None:
+    with pytest.raises(InputError, match="x: has shape"):
+        cs.evaluate(T, SIZE, CAPACITY, T.T)

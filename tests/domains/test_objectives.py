@@ -1,0 +1,258 @@
+"""Every objective against the same problem written in cvxpy from its definition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from tests.domains.instances import Data, draw
+
+from walras.domains import cluster_scheduling as cs
+from walras.engines.exact import exact
+from walras.engines.settings import Settings
+from walras.separable import Separable, Side
+
+ACCURACY = 2e-6
+
+
+def solved(problem: Separable) -> tuple[float, np.ndarray]:
+    """The user's value and dense allocation by the exact engine, and its feasibility."""
+    point = exact(problem, Settings(tolerance=1e-8))
+    y = problem.rows.matrix @ point.x + problem.rows.scalar_matrix @ point.t
+    assert np.all(y <= problem.rows.upper + 1e-6)
+    x = problem.dense(point.x)
+    return problem.reported(minimised(problem, point.x, point.t)), x
+
+
+def minimised(p: Separable, x: np.ndarray, t: np.ndarray) -> float:
+    from walras.separable import utility
+
+    y = p.rows.matrix @ x + p.rows.scalar_matrix @ t
+    costs = utility.value(p.rows.utility, p.rows.weight, p.rows.parameter, y)
+    return float(p.cost @ x + p.scalar_cost @ t + costs.sum() + p.constant)
+
+
+def in_cvxpy(
+    d: Data, gain: Callable[[cp.Expression], cp.Expression], *extra: object, churn: float = 0.0
+) -> float:
+    x = cp.Variable(d.throughput.shape, nonneg=True)
+    y = cp.sum(cp.multiply(d.throughput, x), axis=0)
+    moved = cp.sum(cp.multiply(d.size[None, :], cp.abs(x - d.previous)))
+    rules = [x @ d.size <= d.capacity, cp.sum(x, axis=0) <= 1, x[d.throughput == 0] == 0]
+    rules += [make(x) for make in extra]
+    return float(cp.Problem(cp.Maximize(gain(y) - churn * moved), rules).solve(cp.CLARABEL))
+
+
+OBJECTIVES = {
+    "max_min": (
+        lambda d, **k: cs.max_min(d.throughput, d.size, d.capacity, d.weight, **k),
+        lambda d: lambda y: cp.min(cp.multiply(1 / d.weight, y)),
+    ),
+    "makespan": (
+        lambda d, **k: cs.min_makespan(d.throughput, d.size, d.capacity, d.weight, **k),
+        lambda d: lambda y: cp.min(cp.multiply(1 / d.weight, y)),
+    ),
+    "proportional": (
+        lambda d, **k: cs.proportional_fairness(d.throughput, d.size, d.capacity, d.weight, **k),
+        lambda d: lambda y: d.weight @ cp.log(y),
+    ),
+    "alpha 2": (
+        lambda d, **k: cs.alpha_fair(d.throughput, d.size, d.capacity, d.weight, alpha=2, **k),
+        lambda d: lambda y: -d.weight @ cp.inv_pos(y),
+    ),
+    "alpha 1/2": (
+        lambda d, **k: cs.alpha_fair(d.throughput, d.size, d.capacity, d.weight, alpha=0.5, **k),
+        lambda d: lambda y: 2 * d.weight @ cp.sqrt(y),
+    ),
+    "throughput": (
+        lambda d, **k: cs.total_throughput(d.throughput, d.size, d.capacity, d.weight, **k),
+        lambda d: lambda y: d.weight @ y,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_agrees_with_its_definition(name: str, seed: int) -> None:
+    data = draw(seed)
+    state, gain = OBJECTIVES[name]
+    value, _ = solved(state(data))
+    assert value == pytest.approx(in_cvxpy(data, gain(data)), rel=ACCURACY, abs=ACCURACY)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_churn_costs_what_it_says(name: str) -> None:
+    data = draw(3)
+    state, gain = OBJECTIVES[name]
+    value, _ = solved(state(data, previous=data.previous, churn=0.05))
+    assert value == pytest.approx(
+        in_cvxpy(data, gain(data), churn=0.05), rel=5 * ACCURACY, abs=5 * ACCURACY
+    )
+    free, _ = solved(state(data))
+    assert value < free  # staying has a price here
+    kept, _ = solved(state(data, previous=data.previous, churn=0.0))
+    assert kept == pytest.approx(free, rel=ACCURACY, abs=ACCURACY)
+
+
+def test_high_price_of_churn_keeps_the_previous_allocation() -> None:
+    data = draw(4)
+    _, x = solved(
+        cs.max_min(data.throughput, data.size, data.capacity, previous=data.previous, churn=1e3)
+    )
+    assert x == pytest.approx(data.previous, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["max_min", "proportional", "throughput"])
+def test_nested_quotas_bind(name: str) -> None:
+    data = draw(5)
+    n = data.size.size
+    quota = cs.Quota(
+        {"org": list(range(n // 2)), "ann": [0, 1], "bob": [3], "apart": [n - 1, n - 2]},
+        {"org": 4.0, "ann": 0.8, "bob": 0.3, "apart": 0.5},
+    )
+    state, gain = OBJECTIVES[name]
+    rules = [
+        lambda x, jobs=jobs, g=g: cp.sum(x, axis=0)[jobs] @ data.size[jobs] <= quota.limits[g]
+        for g, jobs in quota.groups.items()
+    ]
+    problem = state(data, quota=quota)
+    value, x = solved(problem)
+    assert value == pytest.approx(in_cvxpy(data, gain(data), *rules), rel=ACCURACY, abs=ACCURACY)
+    assert value < solved(state(data))[0] - 1e-6
+    judged = cs.evaluate(data.throughput, data.size, data.capacity, x, quota=quota)
+    assert judged.violation < 1e-6
+    sides = {problem.rows.name(r): problem.rows.side[r] for r in range(problem.rows.count)}
+    assert sides["quota[org]"] == Side.COUPLED
+    assert sides["quota, depth 2[bob]"] == Side.DEMAND  # a group of one job is that job's row
+
+
+def test_restricted_types_are_left_alone() -> None:
+    data = draw(6)
+    allowed = np.random.default_rng(0).random(data.throughput.shape) < 0.6
+    allowed[0] = True
+    masked = np.where(allowed, data.throughput, 0)
+    if not np.all((masked > 0).any(axis=0)):
+        allowed |= ~(masked > 0).any(axis=0)
+    problem = cs.max_min(data.throughput, data.size, data.capacity, allowed=allowed)
+    assert problem.entries == np.count_nonzero(allowed & (data.throughput > 0))
+    value, x = solved(problem)
+    assert not np.any(x[~allowed])
+    direct = cs.max_min(np.where(allowed, data.throughput, 0), data.size, data.capacity)
+    assert value == pytest.approx(solved(direct)[0], rel=ACCURACY)
+
+
+def test_twice_the_weight_is_twice_the_throughput() -> None:
+    T = np.ones((1, 2))
+    _, x = solved(cs.max_min(T, [1, 1], [1], weight=[1, 2]))
+    assert x[0] == pytest.approx([1 / 3, 2 / 3], abs=1e-6)
+    _, x = solved(cs.proportional_fairness(T, [1, 1], [1], weight=[1, 2]))
+    assert x[0] == pytest.approx([1 / 3, 2 / 3], abs=1e-6)
+    _, x = solved(cs.alpha_fair(T, [1, 1], [1], weight=[1, 2], alpha=2))
+    assert x[0, 1] / x[0, 0] == pytest.approx(2**0.5, abs=1e-4)
+
+
+def test_makespan_in_closed_form() -> None:
+    # One GPU, 100 and 300 steps at 1 step a second: the last job ends after 400 s.
+    value, x = solved(cs.min_makespan(np.ones((1, 2)), [1, 1], [1], [100, 300]))
+    assert 1 / value == pytest.approx(400)
+    assert x[0] == pytest.approx([0.25, 0.75])
+
+
+@pytest.mark.parametrize("form", ["frame", "csc", "coo", "csr with zeros", "fortran", "float32"])
+def test_all_forms_of_throughput_state_the_same_problem(form: str) -> None:
+    data = draw(7)
+    T = data.throughput
+    stored = sp.csr_array(T)
+    if form == "csr with zeros":
+        stored.data[0] = 0.0
+        T = stored.toarray()
+    given = {
+        "frame": pd.DataFrame(T),
+        "csc": sp.csc_matrix(T),
+        "coo": sp.coo_array(T),
+        "csr with zeros": stored,
+        "fortran": np.asfortranarray(T),
+        "float32": T.astype(np.float32),
+    }[form]
+    if form == "float32":
+        T = T.astype(np.float32).astype(float)
+    a = cs.proportional_fairness(T, data.size, data.capacity)
+    b = cs.proportional_fairness(given, data.size, data.capacity)
+    for name in ("resource", "demand", "cost", "upper"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+    assert (a.rows.matrix != b.rows.matrix).nnz == 0
+    assert np.all(np.diff(a.demand) >= 0)
+
+
+def test_masks_dense_labelled_and_sparse_agree() -> None:
+    data = draw(8)
+    allowed = data.throughput > np.median(data.throughput)
+    allowed[0] |= ~allowed.any(axis=0)
+    T = np.where(data.throughput > 0, data.throughput, 0.5)
+    size, capacity = data.size, data.capacity
+    want = cs.max_min(T, size, capacity, allowed=allowed)
+    frame = pd.DataFrame(allowed, index=[f"r{i}" for i in range(len(T))])
+    frame = frame.set_axis([f"j{j}" for j in range(T.shape[1])], axis=1)
+    labelled = pd.DataFrame(T, index=frame.index, columns=frame.columns)
+    for throughput, mask in [
+        (T, sp.coo_array(allowed)),
+        (sp.csc_array(T), allowed),
+        (sp.csc_array(T), sp.csr_array(allowed)),
+        (labelled, frame.iloc[::-1, ::-1]),
+    ]:
+        got = cs.max_min(throughput, size, capacity, allowed=mask)
+        assert (got.rows.matrix != want.rows.matrix).nnz == 0
+        np.testing.assert_array_equal(got.resource, want.resource)
+
+
+def test_labels_travel_and_series_are_matched_by_label() -> None:
+    T = pd.DataFrame([[1.0, 2.0, 0.0], [1.0, 1.0, 5.0]], index=["v100", "k80"], columns=list("abc"))
+    size = pd.Series({"c": 4.0, "a": 1.0, "b": 2.0})
+    capacity = pd.Series({"k80": 3.0, "v100": 7.0})
+    p = cs.max_min(T, size, capacity, weight=pd.Series({"b": 2.0, "c": 3.0, "a": 1.0}))
+    assert p.resource_names == ("v100", "k80")
+    assert p.demand_names == ("a", "b", "c")
+    assert p.rows.name(0) == "capacity[v100]"
+    assert p.rows.name(4) == "time[c]"
+    assert p.rows.name(5) == "throughput[a]"
+    assert p.rows.upper[:2].tolist() == [7.0, 3.0]
+    G = p.rows.matrix.toarray()
+    assert G[1].tolist() == [0, 1, 0, 2, 4]  # entries a@v100 a@k80 b@v100 b@k80 c@k80
+    assert G[7].tolist() == [0, 0, 0, 0, -5 / 3]
+
+
+def test_previous_frame_of_another_round_is_matched_by_label() -> None:
+    T = pd.DataFrame(np.ones((2, 3)), index=["v100", "k80"], columns=list("abc"))
+    before = pd.DataFrame(
+        [[0.5, 0.2], [0.1, 0.3], [0.0, 0.4]], index=["k80", "p100", "v100"], columns=["b", "gone"]
+    )
+    want = np.zeros((2, 3))
+    want[1, 1] = 0.5
+    args = ([1, 1, 1], [1, 1])
+    a = cs.max_min(T, *args, previous=before, churn=0.1)
+    b = cs.max_min(T, *args, previous=want, churn=0.1)
+    c = cs.max_min(T, *args, previous=sp.coo_array(want), churn=0.1)
+    for other in (b, c):
+        np.testing.assert_array_equal(a.upper, other.upper)
+        np.testing.assert_array_equal(a.cost, other.cost)
+    assert a.constant == pytest.approx(0.05)
+    assert a.entries == 7
+
+
+def test_giving_up_a_pair_that_can_no_longer_run_is_paid_for() -> None:
+    T = np.array([[1.0, 1.0], [0.0, 1.0]])
+    previous = np.array([[0.0, 0.0], [0.5, 0.0]])
+    value, _ = solved(cs.total_throughput(T, [2.0, 1.0], [4.0, 1.0], previous=previous, churn=0.1))
+    # 2 throughput; job 0 gains 2 GPUs of type 0 and lost 1 of type 1, job 1 gains 1.
+    assert value == pytest.approx(2 - 0.1 * (2 + 1 + 1))
+
+
+def test_the_bound_on_the_scalar_is_the_worst_job_alone() -> None:
+    T = np.array([[1.0, 4.0], [3.0, 2.0]])
+    p = cs.max_min(T, [1, 1], [9, 9], weight=[1, 2])
+    assert p.scalar_upper.tolist() == [2.0]
+    assert solved(p)[0] == pytest.approx(2.0)
