@@ -10,7 +10,7 @@ from benchmarks.instances import Spec
 
 SPEC = Spec("heterogeneous", 8, 24)
 SECONDS = 20.0
-CELL = Cell("kernels", SPEC, "all", "walras-first-call", 60.0, runs=1, quick=True,
+CELL = Cell("kernels", SPEC, "all", "walras-first-call", 40.0, runs=1, quick=True,
             fresh_kernels=True)
 
 

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from benchmarks.benchmark import Benchmark, Records, Target, speed_target
 from benchmarks.cases.maxmin import SMALL, spec
-from benchmarks.cell import Cell
+from benchmarks.cell import SLOW, Cell
 
 NAME = "other-objectives"
 
 # Objective -> peers, with seconds expected on 50x300, on 456x2,000, and the limit there.
 _PEERS = {
-    "total-throughput": {"highs-ipm": (3.0, 40.0, 300.0), "highs": (3.0, 60.0, 120.0)},
-    "alpha-fair-2": {"clarabel": (4.0, 120.0, 120.0)},
+    "total-throughput": {"highs-ipm": (3.0, 30.0, 300.0), "highs": (3.0, 30.0, 60.0)},
+    "alpha-fair-2": {"clarabel": (4.0, 60.0, 60.0)},
     "leximin": {"highs-leximin": (8.0, 120.0, 120.0)},
 }
 _SMALL_ONLY = {
-    "total-throughput": {"pdlp-1e-6": 10.0, "clarabel": 5.0, "cvxpy": 5.0, "dede-library": 60.0},
+    "total-throughput": {"pdlp-1e-6": 10.0, "clarabel": 5.0, "cvxpy": 5.0, "dede-library": 35.0},
     "alpha-fair-2": {"cvxpy": 8.0},
     "leximin": {},
 }
@@ -34,7 +34,7 @@ def cells() -> tuple[Cell, ...]:
             found += [Cell(NAME, SMALL, objective, peer, small, quick=True),
                       Cell(NAME, spec(1.0), objective, peer, large, runs=1, limit=limit)]
         found += [
-            Cell(NAME, SMALL, objective, peer, seconds, limit=60.0, quick=seconds < 30.0)
+            Cell(NAME, SMALL, objective, peer, seconds, limit=60.0, quick=seconds < SLOW)
             for peer, seconds in _SMALL_ONLY[objective].items()
         ]
     return tuple(found)

@@ -22,13 +22,13 @@ def cells() -> tuple[Cell, ...]:
         return Cell(OBJECTIVE, spec, OBJECTIVE, method, estimate, runs, limit, quick)
 
     small = [cell(SMALL, m, 4.0, quick=True) for m in ("walras", "clarabel", "cvxpy")]
-    small += [cell(SMALL, "scs", 60.0, 60.0), cell(SMALL, "dede-example", 65.0, 60.0)]
+    small += [cell(SMALL, "scs", 32.0, 30.0), cell(SMALL, "dede-example", 32.0, 30.0)]
     ours = [
         cell(spec(c, s), "walras", 12.0 if s == 100 else 6.0, runs=5 if s == 100 else 1,
              quick=s == 100)
         for c in CAPACITIES for s in REPORT_SEEDS
     ]
-    peers = [cell(spec(1.0), "clarabel", 160.0)]
+    peers = [cell(spec(1.0), "clarabel", 180.0)]
     real = [cell(GAVEL, m, 4.0, quick=True) for m in ("walras", "clarabel")]
     real += [cell(Spec("dede-456", 456, 2000, load=8.0), "walras", 12.0)]
     return (*small, *ours, *peers, *real)

@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-import walras
 from walras.errors import DataError
 
 
@@ -42,9 +41,9 @@ def bench(
 
     Examples:
 
-        walras bench --list
+      walras bench --list
 
-        walras bench --only max-min--gavel
+      walras bench --only max-min--gavel
     """
     arguments = ["--cells", cells.value]
     arguments += ["--only", only] if only else []
@@ -60,7 +59,7 @@ def source_tree() -> Path:
     Raises:
         DataError: The package was not imported from a source tree.
     """
-    root = Path(walras.__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]  # src/walras/cli/bench.py
     if not (root / "benchmarks" / "__main__.py").is_file():
         raise DataError(
             "the benchmarks are not part of the installed package",
