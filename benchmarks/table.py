@@ -45,7 +45,7 @@ def _row(cell: Cell, records: Records) -> str:
         f"{record['total']:.3g} ({spread[0]:.3g} to {spread[1]:.3g}, {record['runs']})"
     )
     if record["status"] == "stopped":
-        total = f"> {cell.limit:g}"
+        total = f"> {record['cell']['limit']:g}"
     columns = (
         cell.spec.name, cell.objective, METHODS[cell.method].label,
         _number(record.get("build")), _number(record.get("solve")), total,
@@ -62,7 +62,7 @@ def _ratio(cell: Cell, record: Mapping[str, Any], records: Records) -> str:
     if ours is None or "total" not in ours:
         return ""
     if record["status"] == "stopped":
-        return f"> {cell.limit / ours['total']:.3g}"
+        return f"> {record['cell']['limit'] / ours['total']:.3g}"
     return _number(record["total"] / ours["total"] if "total" in record else None)
 
 
@@ -74,7 +74,7 @@ def _note(cell: Cell, record: Mapping[str, Any], records: Records) -> str:
     if distance is not None and distance < -_BEATEN:
         return "BEATS THE BOUND: the certificate is wrong"
     if record["status"] == "stopped":
-        return f"stopped at {cell.limit:g} s"
+        return f"stopped at {record['cell']['limit']:g} s"
     if record["status"] != "ran":
         return f"{record['status']}: {_last_line(record)}"
     return _last_line(record)
