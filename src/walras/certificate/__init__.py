@@ -1,0 +1,21 @@
+"""Proof of an allocation: feasibility, repair, dual bound and gap, from x and prices alone.
+
+Nothing here knows an engine. A :class:`Certificate` recomputes every figure from the problem's
+data, so a wrong engine cannot make it lie, only make its gap large.
+"""
+
+from walras.certificate.bound import DualBound, dual_bound
+from walras.certificate.certify import Certificate, certify, gap_between, minimised_value
+from walras.certificate.repair import repair, row_violations, violation
+
+__all__ = [
+    "Certificate",
+    "DualBound",
+    "certify",
+    "dual_bound",
+    "gap_between",
+    "minimised_value",
+    "repair",
+    "row_violations",
+    "violation",
+]

@@ -1,0 +1,147 @@
+r"""The dual bound: what any prices prove about the optimum.
+
+For prices pi of the rows the Lagrangian gives, for every feasible (x, t),
+
+    value >= const + sum_k [- pi_k b_k or - f_k*(pi_k)] + min_t (e + E'pi)·t
+                   + sum_q min_{l<=x<=u} (r_q x + h_q x^2 / 2),     r = c + G'pi
+
+whatever the prices are. Before it is evaluated the prices are mended: signs, the scale that a
+free scalar asks for, and, in closed form, the price of each packing row: the least that leaves no
+entry of the row with a negative reduced cost (allocation.md section 2.2: theta of a job given the
+prices of the resources).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.certificate.structure import Floats, Structure, structure
+from walras.kernels import cpu as kernels
+from walras.separable import Separable, Utility, utility
+
+_ROUNDING = 4 * np.finfo(float).eps
+
+
+@dataclass(frozen=True, eq=False)
+class DualBound:
+    """A lower bound on the minimised value and the prices that prove it.
+
+    Attributes:
+        value: The bound; ``-inf`` when the prices prove nothing.
+        prices: (rows,) the mended prices.
+        reduced: (entries,) reduced costs at the mended prices.
+    """
+
+    value: float
+    prices: Floats
+    reduced: Floats
+
+
+def dual_bound(problem: Separable, prices: Floats) -> DualBound:
+    """The bound that prices prove, after mending them.
+
+    Args:
+        problem: The problem.
+        prices: (rows,) any numbers; NaN counts as zero.
+    """
+    shape = structure(problem)
+    pi = _signed(problem, np.nan_to_num(prices, nan=0.0, posinf=0.0, neginf=0.0))
+    pi = _rescaled(problem, shape, pi)
+    bare = np.where(shape.open_rows, 0.0, pi)
+    reduced = problem.cost + problem.rows.matrix.T @ bare
+    pi, reduced = _cap_prices(problem, shape, bare, reduced)
+    value = (
+        problem.constant + _row_terms(problem, pi) + _scalar_terms(problem, pi)
+        + _entry_terms(problem, shape, reduced)
+    )
+    return DualBound(value if np.isfinite(value) else -np.inf, pi, reduced)
+
+
+def _signed(problem: Separable, pi: Floats) -> Floats:
+    """Prices with the sign their row allows, utilities' inside the domain of the conjugate."""
+    rows = problem.rows
+    pi = np.where(np.isinf(rows.upper) & ~rows.is_utility, np.minimum(pi, 0.0), pi)
+    pi = np.where(np.isinf(rows.lower) & ~rows.is_utility, np.maximum(pi, 0.0), pi)
+    falling = np.isin(rows.utility, (Utility.LOG, Utility.POWER))
+    return np.where(falling, np.minimum(pi, -np.finfo(float).tiny), pi)
+
+
+def _rescaled(problem: Separable, shape: Structure, pi: Floats) -> Floats:
+    """Prices scaled so that ``e + E'pi = 0`` where scaling alone can do it."""
+    for k in range(problem.scalars):
+        column = problem.rows.scalar_matrix[:, k]
+        total, cost = float(column @ pi), float(problem.scalar_cost[k])
+        if cost == 0.0 or total == 0.0 or total * cost > 0.0:
+            continue
+        together = shape.homogeneous and problem.scalars == 1
+        pi = pi * (-cost / total) if together else np.where(column != 0, pi * (-cost / total), pi)
+    return pi
+
+
+def _cap_prices(
+    problem: Separable, shape: Structure, pi: Floats, reduced: Floats
+) -> tuple[Floats, Floats]:
+    """Least rise of the packing rows' prices that leaves no uncapped negative reduced cost."""
+    exempt = np.isfinite(problem.upper) | (problem.quadratic > 0)
+    rise = kernels.price_rise(
+        shape.cap, shape.coefficient, reduced, exempt, problem.rows.count
+    )
+    # Entries meet a raised row through any of its coefficients, not only as their cap.
+    if np.any(rise):
+        reduced = reduced + problem.rows.matrix.T @ rise
+    return pi + rise, reduced
+
+
+def _row_terms(problem: Separable, pi: Floats) -> float:
+    rows = problem.rows
+    bound = np.where(pi > 0, rows.upper, rows.lower)
+    used = (pi != 0) & ~rows.is_utility
+    total = -float(pi[used] @ bound[used])
+    own = rows.is_utility
+    if np.any(own):
+        total -= float(
+            np.sum(
+                utility.conjugate(
+                    rows.utility[own], rows.weight[own], rows.parameter[own], pi[own]
+                )
+            )
+        )
+    return total
+
+
+def _scalar_terms(problem: Separable, pi: Floats) -> float:
+    slope = problem.scalar_cost + problem.rows.scalar_matrix.T @ pi
+    size = np.abs(problem.scalar_cost) + np.abs(problem.rows.scalar_matrix).T @ np.abs(pi)
+    at = np.where(slope > 0, problem.scalar_lower, problem.scalar_upper)
+    free = np.isinf(at)
+    # A free scalar needs slope 0; what is left of it after scaling is rounding.
+    if np.any(free & (np.abs(slope) > 8 * _ROUNDING * size)):
+        return -np.inf
+    return float(np.sum(slope[~free] * at[~free]))
+
+
+def _entry_terms(problem: Separable, shape: Structure, reduced: Floats) -> float:
+    low, high, h = problem.lower, problem.upper, problem.quadratic
+    if not np.any(h):
+        at = np.where(reduced >= 0, low, high)
+    else:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inner = np.clip(np.where(h > 0, -reduced / np.where(h > 0, h, 1.0), 0.0), low, high)
+        at = np.where(h > 0, inner, np.where(reduced >= 0, low, high))
+    lost = np.isinf(at) & (reduced != 0)
+    if np.any(lost):
+        limit = _own_limit(problem, shape)
+        at = np.where(lost & (reduced < 0), limit, at)
+        if np.any(np.isinf(at) & (reduced != 0)):
+            return -np.inf
+    at = np.where(np.isinf(at), 0.0, at)
+    return float(reduced @ at + 0.5 * h @ (at * at))
+
+
+def _own_limit(problem: Separable, shape: Structure) -> Floats:
+    """The most an entry can be because its packing row holds, other entries being >= 0."""
+    capped = shape.cap >= 0
+    upper = np.where(capped, problem.rows.upper[shape.cap], np.inf)
+    return np.where(capped, upper / shape.coefficient, np.inf)

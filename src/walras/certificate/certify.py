@@ -1,0 +1,120 @@
+"""The certificate of a point: what it is worth, how good it can at most be, what it violates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.certificate.bound import dual_bound
+from walras.certificate.repair import FEASIBLE, repair, row_violations, violation
+from walras.certificate.structure import Floats
+from walras.separable import Separable, utility
+
+_TERMS = 1e-6  # the gap's denominator is at least this share of the objective's terms
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What is proved about one allocation; all values are the minimised ones.
+
+    Attributes:
+        x: (entries,) the repaired allocation.
+        t: (scalars,) the repaired scalars.
+        prices: (rows,) the mended prices that prove the bound.
+        reduced: (entries,) reduced costs at those prices.
+        value: Objective at (x, t); ``inf`` outside a utility's domain.
+        bound: Lower bound on every feasible value.
+        gap: ``(value - bound)`` over its denominator, >= 0 up to rounding.
+        violation: Largest relative violation of a row or bound after repair.
+        worst_row: The row that has it.
+        stationarity: Largest relative product of an entry and its reduced cost, complementarity.
+        engine_bound: Whether the bound is the engine's own (branch and bound) and not recomputed.
+    """
+
+    x: Floats
+    t: Floats
+    prices: Floats
+    reduced: Floats
+    value: float
+    bound: float
+    gap: float
+    violation: float
+    worst_row: int
+    stationarity: float
+    engine_bound: bool = False
+
+    @property
+    def feasible(self) -> bool:
+        """Whether every constraint holds to 1e-9 relative."""
+        return self.violation <= FEASIBLE
+
+    def proves(self, tolerance: float) -> bool:
+        """Whether the allocation is feasible and within the tolerance of the optimum."""
+        return self.feasible and self.gap <= tolerance
+
+
+def minimised_value(problem: Separable, x: Floats, t: Floats) -> float:
+    """The minimised objective at (x, t), ``inf`` outside its domain."""
+    rows = problem.rows
+    total = problem.constant + float(
+        problem.cost @ x + 0.5 * problem.quadratic @ (x * x) + problem.scalar_cost @ t
+    )
+    own = np.flatnonzero(rows.is_utility)
+    if len(own):
+        y = (rows.matrix @ x)[own] + rows.scalar_matrix[own] @ t
+        total += float(
+            np.sum(utility.value(rows.utility[own], rows.weight[own], rows.parameter[own], y))
+        )
+    return total
+
+
+def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: float) -> float:
+    """Relative gap of a value and a bound.
+
+    The denominator is ``problem.gap_scale`` where the objective has a natural one (the sum of
+    weights for logarithms: nats a job), else ``max(|value|, |bound|)``, but never under 1e-6 of the
+    sum of the objective's terms, so that a value that cancels to zero does not make the gap
+    infinite; it is 1 (an absolute gap) when all of these are zero.
+    """
+    if not (np.isfinite(value) and np.isfinite(bound)):
+        return np.inf
+    scale = problem.gap_scale
+    if scale is None:
+        terms = float(
+            np.abs(problem.cost) @ np.abs(x) + problem.quadratic @ (x * x)
+            + np.abs(problem.scalar_cost) @ np.abs(t) + abs(problem.constant)
+        )
+        scale = max(abs(value), abs(bound), _TERMS * terms) or 1.0
+    return max(value - bound, 0.0) / scale
+
+
+def certify(
+    problem: Separable, x: Floats, t: Floats, prices: Floats, engine_bound: float = -np.inf
+) -> Certificate:
+    """Repair a point, bound the optimum from prices, and measure what lies between.
+
+    Args:
+        problem: The problem.
+        x: (entries,) allocation, any numbers.
+        t: (scalars,) any numbers.
+        prices: (rows,) any numbers.
+        engine_bound: A bound that an engine proved by branching, used where it is the better one.
+    """
+    x, t = repair(problem, x, t)
+    if problem.integer is not None:
+        x = np.where(problem.integer, np.round(x), x)
+    value = minimised_value(problem, x, t)
+    proved = dual_bound(problem, prices)
+    bound = max(proved.value, engine_bound)
+    rows = row_violations(problem, x, t)
+    away = np.minimum(x - problem.lower, problem.upper - x)
+    products = np.abs(proved.reduced) * np.where(np.isfinite(away), away, np.abs(x))
+    return Certificate(
+        x=x, t=t, prices=proved.prices, reduced=proved.reduced, value=value, bound=bound,
+        gap=gap_between(problem, x, t, value, bound), violation=violation(problem, x, t),
+        worst_row=int(np.argmax(rows)) if len(rows) else -1,
+        stationarity=float(np.max(products, initial=0.0)) / max(abs(value), 1.0)
+        if np.isfinite(value) else np.inf,
+        engine_bound=engine_bound > proved.value,
+    )

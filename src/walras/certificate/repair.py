@@ -1,0 +1,139 @@
+"""Repair: from an engine's point to an allocation that meets every constraint.
+
+Entries are clipped, then scaled down until every packing row holds (each entry by the worst of
+its rows), and every scalar takes its best value for the entries. Rows that packing cannot mend
+(equalities, minimums) are met by a least correction in the metric of the entries themselves,
+which moves what is large and leaves what is zero at zero.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+
+from walras.certificate.structure import Floats, structure
+from walras.separable import Separable
+
+FEASIBLE = 1e-9
+_CORRECTIONS = 3
+_MOST_ROWS = 20_000
+
+
+def repair(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
+    """An allocation near (x, t) that is feasible, as far as scaling and correction can make it.
+
+    Args:
+        problem: The problem.
+        x: (entries,) any numbers; NaN counts as the entry's resting place.
+        t: (scalars,) any numbers.
+
+    Returns:
+        x and t; :func:`violation` says how well it went.
+    """
+    x = np.clip(np.nan_to_num(x, nan=0.0), problem.lower, problem.upper)
+    x = _scaled_down(problem, x)
+    t = best_scalars(problem, x, np.nan_to_num(t, nan=0.0))
+    for _ in range(_CORRECTIONS):
+        if violation(problem, x, t) <= FEASIBLE:
+            break
+        moved = _corrected(problem, x, t)
+        if moved is None:
+            break
+        x = _scaled_down(problem, np.clip(moved, problem.lower, problem.upper))
+        t = best_scalars(problem, x, t)
+    return x, t
+
+
+def row_scale(problem: Separable, x: Floats, t: Floats) -> Floats:
+    """(rows,) size of what a row adds up, or of its bounds, whichever is larger."""
+    rows = problem.rows
+    terms = abs(rows.matrix) @ np.abs(x) + np.abs(rows.scalar_matrix) @ np.abs(t)
+    low = np.where(np.isfinite(rows.lower), np.abs(rows.lower), 0.0)
+    high = np.where(np.isfinite(rows.upper), np.abs(rows.upper), 0.0)
+    return np.maximum(np.maximum(terms, np.maximum(low, high)), np.finfo(float).tiny)
+
+
+def row_violations(problem: Separable, x: Floats, t: Floats) -> Floats:
+    """(rows,) amount by which each constraint row is violated, relative to its scale."""
+    rows = problem.rows
+    activity = rows.matrix @ x + rows.scalar_matrix @ t
+    over = np.maximum(activity - rows.upper, rows.lower - activity)
+    return np.maximum(over, 0.0) / row_scale(problem, x, t)
+
+
+def violation(problem: Separable, x: Floats, t: Floats) -> float:
+    """Largest relative violation of a constraint row or of a bound."""
+    entries = np.maximum(problem.lower - x, x - problem.upper)
+    scalars = np.maximum(problem.scalar_lower - t, t - problem.scalar_upper)
+    return float(
+        max(
+            np.max(row_violations(problem, x, t), initial=0.0),
+            np.max(entries / (1.0 + np.abs(x)), initial=0.0),
+            np.max(scalars / (1.0 + np.abs(t)), initial=0.0),
+        )
+    )
+
+
+def _scaled_down(problem: Separable, x: Floats) -> Floats:
+    packing = structure(problem).packing
+    matrix = problem.rows.matrix
+    load = matrix @ x
+    over = packing & (load > problem.rows.upper)
+    if not np.any(over):
+        return x
+    factor = np.ones(problem.rows.count)
+    factor[over] = problem.rows.upper[over] / load[over] * (1.0 - np.finfo(float).eps)
+    at = np.flatnonzero(over[matrix.indices])
+    entry = np.searchsorted(matrix.indptr, at, side="right") - 1
+    scale = np.ones(problem.entries)
+    np.minimum.at(scale, entry, factor[matrix.indices[at]])
+    return np.maximum(x * scale, np.where(np.isfinite(problem.lower), problem.lower, -np.inf))
+
+
+def best_scalars(problem: Separable, x: Floats, t: Floats) -> Floats:
+    """Each scalar in turn at its cheapest value that its rows allow, the others held."""
+    rows = problem.rows
+    t = np.clip(t, problem.scalar_lower, problem.scalar_upper)
+    if not problem.scalars:
+        return t
+    activity = rows.matrix @ x
+    for k in range(problem.scalars):
+        column = rows.scalar_matrix[:, k]
+        cost = problem.scalar_cost[k]
+        if cost == 0.0 or np.any(rows.is_utility & (column != 0)):
+            continue
+        others = activity + rows.scalar_matrix @ t - column * t[k]
+        held = np.flatnonzero(column)
+        ends = np.stack([rows.lower[held] - others[held], rows.upper[held] - others[held]])
+        ends = np.sort(ends / column[held], axis=0)
+        low = max(np.max(ends[0], initial=-np.inf), problem.scalar_lower[k])
+        high = min(np.min(ends[1], initial=np.inf), problem.scalar_upper[k])
+        best = high if cost < 0 else low
+        if low <= high and np.isfinite(best):
+            t[k] = best
+    return t
+
+
+def _corrected(problem: Separable, x: Floats, t: Floats) -> Floats | None:
+    """x moved by D G'(G D G')^-1 of the violated and active rows' errors, D = x^2."""
+    rows = problem.rows
+    activity = rows.matrix @ x + rows.scalar_matrix @ t
+    error = np.where(activity > rows.upper, rows.upper - activity, 0.0)
+    error = np.where(activity < rows.lower, rows.lower - activity, error)
+    slack = np.minimum(rows.upper - activity, activity - rows.lower)
+    tight = np.flatnonzero((slack <= 1e-7 * row_scale(problem, x, t)) & ~rows.is_utility)
+    if not 0 < len(tight) <= _MOST_ROWS:
+        return None
+    spread = np.maximum(x - problem.lower, 0.0)
+    spread = np.where(np.isfinite(spread), np.minimum(spread, 1.0 + np.abs(x)), 1.0 + np.abs(x))
+    part = sp.csr_array(rows.matrix.tocsr()[tight])
+    weighted = part @ sp.diags_array(spread * spread)
+    system = sp.csc_array(weighted @ part.T)
+    system = system + sp.diags_array(1e-14 * system.diagonal() + np.finfo(float).tiny)
+    try:
+        y = spla.splu(sp.csc_array(system)).solve(error[tight])
+    except RuntimeError:  # exactly singular: the rows contradict one another
+        return None
+    moved = x + weighted.T @ y
+    return moved if np.all(np.isfinite(moved)) else None

@@ -1,0 +1,254 @@
+"""``walras solve``: problems from CSV tables or an MPS file."""
+
+from __future__ import annotations
+
+import enum
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from typer.core import TyperGroup
+
+from walras.cli import tables
+from walras.cli.errors import exit_code
+from walras.cli.output import Format, OutputOption, Table, emit, to_json
+from walras.cli.progress import Interruptible, Stages
+from walras.cli.tables import Tables
+from walras.domains import cluster_scheduling as cs
+from walras.errors import InputError
+from walras.separable import Separable
+from walras.separable.lexicographic import Leximin
+from walras.solution import Solution
+from walras.solve import solve
+
+_SHOWN = 12  # jobs in the table; json and csv have all of them
+_NEGLIGIBLE = 1e-9  # shares of time below this are not worth a word
+
+Problem = Separable | Leximin
+
+
+class Objective(enum.StrEnum):
+    """What ``walras solve cluster`` can aim at."""
+
+    MAX_MIN = "max-min"
+    PROPORTIONAL = "proportional"
+    ALPHA = "alpha"
+    THROUGHPUT = "throughput"
+    MAKESPAN = "makespan"
+    LEXIMIN = "leximin"
+
+
+class Unit(enum.StrEnum):
+    """Units of throughput, see :func:`walras.domains.cluster_scheduling.normalise`."""
+
+    NONE = "none"
+    GPU = "gpu"
+    SHARE = "share"
+
+
+class FileOrCommand(TyperGroup):
+    """Takes a file name in the place of a sub-command: ``walras solve problem.mps``."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The sub-command named, or the one for files."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            return "FILE", self.commands["FILE"], args
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(cls=FileOrCommand, no_args_is_help=True, pretty_exceptions_enable=False)
+
+Tolerance = Annotated[float, typer.Option(help="Certified relative gap to reach.")]
+TimeLimit = Annotated[float | None, typer.Option(help="Seconds; the best so far is returned.")]
+Threads = Annotated[int | None, typer.Option(help="Threads; all cores when left out.")]
+ShowProgress = Annotated[bool, typer.Option("--progress/--no-progress", help="On stderr.")]
+
+
+@app.callback()
+def root() -> None:
+    """Solve a problem from CSV tables, or from an MPS file.
+
+    Examples:
+
+      walras solve cluster --throughput t.csv --jobs jobs.csv --resources r.csv
+
+      walras solve problem.mps
+    """
+
+
+@app.command("cluster")
+def cluster(
+    throughput: Annotated[Path, typer.Option(help="CSV: job, then a column a resource type.")],
+    jobs: Annotated[Path, typer.Option(help="CSV: job, size[, weight][, steps][, group].")],
+    resources: Annotated[Path, typer.Option(help="CSV: resource, capacity.")],
+    objective: Annotated[Objective, typer.Option(help="What to aim at.")] = Objective.MAX_MIN,
+    alpha: Annotated[float, typer.Option(help="For --objective alpha: 0 to 100.")] = 2.0,
+    levels: Annotated[int, typer.Option(help="For --objective leximin: rounds.")] = 10,
+    normalise: Annotated[
+        Unit, typer.Option(help="Throughputs per average GPU, or per equal share.")
+    ] = Unit.NONE,
+    quota: Annotated[Path | None, typer.Option(help="CSV: group, limit[, parent].")] = None,
+    previous: Annotated[
+        Path | None, typer.Option(help="CSV as --throughput: shares of time before.")
+    ] = None,
+    churn: Annotated[float, typer.Option(help="Price of a GPU given or taken.")] = 0.0,
+    tolerance: Tolerance = 1e-6,
+    time_limit: TimeLimit = None,
+    engine: Annotated[str, typer.Option(help="auto, interior, exact or pop.")] = "auto",
+    threads: Threads = None,
+    progress: ShowProgress = True,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Share a cluster's time among jobs: one allocation, its value and how good it is.
+
+    The tables are CSV with a header line:
+
+      throughput  job,v100,p100,...   work per second of each job on each resource type;
+                                      empty or 0 where it cannot run
+
+      jobs        job,size            GPUs that each job occupies; optional: weight (priority),
+                                      steps (work left, for makespan), group (for --quota)
+
+      resources   resource,capacity   GPUs of each type
+
+      quota       group,limit         GPUs that the jobs of a group may hold together;
+                                      optional: parent (the group around it)
+
+      previous    job,v100,p100,...   shares of time before; what -o csv prints
+
+    Examples:
+
+      walras solve cluster --throughput t.csv --jobs jobs.csv --resources r.csv -o csv > x.csv
+
+      walras solve cluster --throughput t.csv --jobs jobs.csv --resources r.csv
+      --objective proportional --normalise share --previous x.csv --churn 0.01
+
+    Exit codes: 0 optimal, 2 bad input, 3 infeasible, 4 unbounded, 5 a limit was reached before
+    the tolerance, 6 a file cannot be read, 130 interrupted; 5 and 130 still print an allocation.
+    """
+    given = tables.load(throughput, jobs, resources, quota, previous)
+    if normalise is not Unit.NONE:
+        unit = "gpu" if normalise is Unit.GPU else "share"
+        given = _normalised(given, unit)
+    problem = _state(given, objective, alpha, levels, churn)
+    solution = _run(
+        lambda callback: solve(
+            problem, engine=engine, tolerance=tolerance, time_limit=time_limit, threads=threads,
+            callback=callback,
+        ),
+        tolerance, progress,
+    )  # fmt: skip
+    _print_cluster(given, solution, output)
+    raise typer.Exit(exit_code(solution.status))
+
+
+def _normalised(given: Tables, per: Any) -> Tables:
+    from dataclasses import replace
+
+    import pandas as pd
+
+    scaled = cs.normalise(given.throughput, given.size, given.capacity, per=per)
+    frame = pd.DataFrame(scaled, index=given.throughput.index, columns=given.throughput.columns)
+    return replace(given, throughput=frame)
+
+
+def _state(given: Tables, objective: Objective, alpha: float, levels: int, churn: float) -> Problem:
+    """The problem in the words of the domain."""
+    common: dict[str, Any] = {
+        "throughput": given.throughput,
+        "size": given.size,
+        "capacity": given.capacity,
+        "quota": given.quota,
+        "previous": given.previous,
+        "churn": churn,
+    }
+    if objective is Objective.MAKESPAN:
+        if given.steps is None:
+            raise InputError(
+                "the makespan needs the work that each job has left", where="--objective makespan",
+                allowed="a column 'steps' in --jobs", remedy="add it",
+            )  # fmt: skip
+        return cs.min_makespan(steps=given.steps, **common)
+    common["weight"] = given.weight
+    statements: dict[Objective, Callable[[], Problem]] = {
+        Objective.MAX_MIN: lambda: cs.max_min(**common),
+        Objective.PROPORTIONAL: lambda: cs.proportional_fairness(**common),
+        Objective.ALPHA: lambda: cs.alpha_fair(alpha=alpha, **common),
+        Objective.THROUGHPUT: lambda: cs.total_throughput(**common),
+        Objective.LEXIMIN: lambda: cs.leximin(levels=levels, **common),
+    }
+    return statements[objective]()
+
+
+def _run(job: Callable[[Any], Solution], tolerance: float, progress: bool) -> Solution:
+    with Interruptible() as interrupt, Stages(
+        {"solving": 1.0}, tolerance, interrupt, shown=progress
+    ) as stages:  # fmt: skip
+        return job(stages.begin("solving"))
+
+
+def _print_cluster(given: Tables, solution: Solution, output: Format) -> None:
+    x = np.where(solution.x > _NEGLIGIBLE, solution.x, 0.0)
+    resources, jobs = list(given.throughput.index), list(given.throughput.columns)
+    if output is Format.CSV:
+        rows = [(job, *column) for job, column in zip(jobs, x.T.tolist(), strict=True)]
+        emit(Table(("job", *resources), rows), output)
+        return
+    judged = cs.evaluate(
+        given.throughput, given.size, given.capacity, x, given.weight, quota=given.quota
+    )
+    summary = _summary(solution, judged.violation)
+    capacities = Table(
+        ("resource", "capacity", "used", "price of one more"),
+        list(
+            zip(
+                resources,
+                judged.capacity.tolist(),
+                judged.used.tolist(),
+                np.abs(solution.prices.resources).tolist(),
+                strict=True,
+            )
+        ),
+    )
+    order = np.argsort(judged.throughput / judged.weight, kind="stable")
+    rows = [
+        (
+            jobs[j],
+            float(judged.throughput[j]),
+            ", ".join(f"{resources[i]} {x[i, j]:.3f}" for i in np.argsort(-x[:, j]) if x[i, j]),
+        )
+        for j in (order if output is Format.JSON else order[:_SHOWN]).tolist()
+    ]
+    title = f"the {len(rows)} worst off of {len(jobs)} jobs (-o csv prints all)"
+    shares = Table(("job", "throughput", "shares of time"), rows, title)
+    if output is Format.JSON:
+        allocation = {
+            job: {resources[i]: float(x[i, j]) for i in np.flatnonzero(x[:, j])}
+            for j, job in enumerate(jobs)
+        }
+        content = {**dict(summary.rows), "resources": capacities.records(),
+                   "allocation": allocation}  # fmt: skip
+        print(to_json(content))
+        return
+    for table in (summary, capacities, shares):
+        emit(table)
+    print(solution.status.message, file=sys.stderr)
+
+
+def _summary(solution: Solution, violation: float) -> Table:
+    return Table(
+        ("", "solution"),
+        [
+            ("objective", solution.problem.objective),
+            ("status", str(solution.status)),
+            ("value", solution.value),
+            ("bound", solution.bound),
+            ("gap", solution.gap),
+            ("violation", violation),
+            ("engine", solution.engine),
+            ("seconds", solution.timings.total),
+        ],
+    )

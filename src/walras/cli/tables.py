@@ -1,0 +1,298 @@
+"""The CSV tables of ``walras solve cluster``, read with errors that name file, line and column."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from walras.domains.cluster_scheduling import Quota
+from walras.errors import DataError, InputError
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell and where it stands."""
+
+    text: str
+    where: str
+
+    def number(self, empty: float | None = None) -> float:
+        """The cell as a number.
+
+        Args:
+            empty: What an empty cell means; None when it must not be empty.
+
+        Raises:
+            InputError: It is not a number.
+        """
+        if not self.text and empty is not None:
+            return empty
+        try:
+            return float(self.text)
+        except ValueError as error:
+            raise InputError(
+                f"'{self.text}' is not a number" if self.text else "the cell is empty",
+                where=self.where, allowed="a number such as 12.5",
+                remedy="write decimals with a point, and no units",
+            ) from error  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A CSV file: cells by line and column name, keyed by its first column.
+
+    Attributes:
+        path: The file.
+        columns: Names of the columns, the key's first.
+        lines: Cells of each line, by column.
+    """
+
+    path: Path
+    columns: tuple[str, ...]
+    lines: tuple[dict[str, Cell], ...]
+
+    @property
+    def keys(self) -> list[str]:
+        """The first column."""
+        return [line[self.columns[0]].text for line in self.lines]
+
+    def numbers(self, column: str) -> pd.Series:
+        """A column of numbers, labelled by the key.
+
+        Raises:
+            InputError: A cell is not a number.
+        """
+        return pd.Series([line[column].number() for line in self.lines], index=self.keys)
+
+    def has(self, column: str) -> bool:
+        """Whether the file has an optional column."""
+        return column in self.columns
+
+
+def read(path: Path, key: str, required: Sequence[str], optional: Sequence[str] | None) -> Sheet:
+    """Read a CSV file with a header line.
+
+    Args:
+        path: The file.
+        key: Name of the first column, whose cells are distinct labels.
+        required: Further columns that must be there.
+        optional: Columns that may be there; None when any may.
+
+    Raises:
+        DataError: The file cannot be read.
+        InputError: A column is missing or unknown, a line is ragged, or a label comes twice.
+    """
+    rows = _rows(path)
+    if not rows or not rows[0][1]:
+        raise InputError(
+            "the file is empty", where=str(path), allowed=f"a header line: {key}, ...",
+            remedy="see walras solve cluster --help for the columns",
+        )  # fmt: skip
+    header = tuple(name.strip() for name in rows[0][1])
+    _check_header(path, header, key, required, optional)
+    lines = tuple(_line(path, number, row, header) for number, row in rows[1:])
+    _check_labels(lines, key)
+    if not lines:
+        raise InputError(
+            "the file has no lines below the header", where=str(path), allowed=f"one line a {key}",
+            remedy="see walras solve cluster --help for the columns",
+        )  # fmt: skip
+    return Sheet(path, header, lines)
+
+
+def _line(path: Path, number: int, row: list[str], header: tuple[str, ...]) -> dict[str, Cell]:
+    if len(row) != len(header):
+        raise InputError(
+            f"the line has {len(row)} cells", where=f"{path}, line {number}",
+            allowed=f"{len(header)}, as the header", remedy="add or remove commas",
+        )  # fmt: skip
+    return {
+        name: Cell(text.strip(), f"{path}, line {number}, column '{name}'")
+        for name, text in zip(header, row, strict=True)
+    }
+
+
+def _check_labels(lines: Sequence[dict[str, Cell]], key: str) -> None:
+    seen: set[str] = set()
+    for line in lines:
+        label = line[key]
+        if not label.text or label.text in seen:
+            raise InputError(
+                f"'{label.text}' comes twice" if label.text else "the label is empty",
+                where=label.where, allowed="distinct labels", remedy=f"rename the {key}",
+            )  # fmt: skip
+        seen.add(label.text)
+
+
+def _rows(path: Path) -> list[tuple[int, list[str]]]:
+    """The lines that are not blank, with their numbers."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            return [(reader.line_num, row) for row in reader if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise DataError(
+            f"the file cannot be read: {reason}", where=str(path),
+            allowed="comma-separated text in UTF-8", remedy="check the path and the encoding",
+        ) from error  # fmt: skip
+
+
+def _check_header(
+    path: Path, header: tuple[str, ...], key: str, required: Sequence[str],
+    optional: Sequence[str] | None,
+) -> None:  # fmt: skip
+    where = f"{path}, line 1"
+    known = (key, *required, *(optional or ()))
+    for name in header:
+        if header.count(name) > 1 or not name:
+            raise InputError(
+                f"column '{name}' comes twice" if name else "a column has no name", where=where,
+                allowed="distinct names", remedy="rename the column",
+            )  # fmt: skip
+        if optional is not None and name not in known:
+            raise InputError(
+                f"unknown column '{name}'", where=where, allowed=", ".join(known),
+                remedy="rename or remove the column",
+            )  # fmt: skip
+    missing = next((name for name in (key, *required) if name not in header), None)
+    if missing is not None or header[0] != key:
+        raise InputError(
+            f"no column '{missing}'" if missing else f"the first column is '{header[0]}'",
+            where=where, allowed=f"{key} first, then {', '.join(known[1:]) or 'one a resource'}",
+            remedy="see walras solve cluster --help for the columns",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The tables of a cluster-scheduling problem, labels matched.
+
+    Attributes:
+        throughput: (resources, jobs) labelled.
+        size: (jobs,) GPUs.
+        capacity: (resources,) GPUs.
+        weight: (jobs,) priorities.
+        steps: (jobs,) work left, or None.
+        quota: Limits of groups, or None.
+        previous: (resources, jobs) shares before, labelled, or None.
+    """
+
+    throughput: pd.DataFrame
+    size: pd.Series
+    capacity: pd.Series
+    weight: pd.Series
+    steps: pd.Series | None
+    quota: Quota | None
+    previous: pd.DataFrame | None
+
+
+def load(
+    throughput: Path, jobs: Path, resources: Path, quota: Path | None, previous: Path | None
+) -> Tables:
+    """Read and match all tables.
+
+    Args:
+        throughput: ``job, <resource>, <resource>, ...``; empty or 0 where a job cannot run.
+        jobs: ``job, size[, weight][, steps][, group]``.
+        resources: ``resource, capacity``.
+        quota: ``group, limit[, parent]``.
+        previous: As ``throughput``, shares of time before.
+
+    Raises:
+        DataError: A file cannot be read.
+        InputError: A table is not as it should be.
+    """
+    speeds = read(throughput, "job", (), None)
+    job = read(jobs, "job", ("size",), ("weight", "steps", "group"))
+    resource = read(resources, "resource", ("capacity",), ())
+    _check_same(speeds, list(speeds.columns[1:]), resource, "resource")
+    _check_same(speeds, speeds.keys, job, "job")
+    _check_same(job, job.keys, speeds, "job")
+    _check_known(resource, set(speeds.columns[1:]), speeds)
+    order = resource.keys
+    ones = pd.Series(1.0, index=job.keys)
+    return Tables(
+        throughput=_matrix(speeds).loc[order, job.keys],
+        size=job.numbers("size"),
+        capacity=resource.numbers("capacity"),
+        weight=job.numbers("weight") if job.has("weight") else ones,
+        steps=job.numbers("steps") if job.has("steps") else None,
+        quota=None if quota is None else _quota(read(quota, "group", ("limit",), ("parent",)), job),
+        previous=None if previous is None else _matrix(read(previous, "job", (), None)),
+    )
+
+
+def _matrix(sheet: Sheet) -> pd.DataFrame:
+    names = sheet.columns[1:]
+    numbers = np.array([[line[name].number(0.0) for name in names] for line in sheet.lines])
+    return pd.DataFrame(numbers.T, index=list(names), columns=sheet.keys)
+
+
+def _check_same(sheet: Sheet, labels: Sequence[str], other: Sheet, kind: str) -> None:
+    known = set(other.keys)
+    for k, label in enumerate(labels):
+        if label not in known:
+            as_column = kind == "resource"
+            where = f"{sheet.path}, line 1" if as_column else sheet.lines[k]["job"].where
+            raise InputError(
+                f"unknown {kind} '{label}'", where=where, allowed=f"the {kind}s of {other.path}",
+                remedy=f"add it to {other.path}, or remove it here",
+            )  # fmt: skip
+
+
+def _check_known(resource: Sheet, columns: set[str], speeds: Sheet) -> None:
+    for line in resource.lines:
+        if line["resource"].text not in columns:
+            raise InputError(
+                f"no throughput for resource '{line['resource'].text}'",
+                where=line["resource"].where, allowed=f"the columns of {speeds.path}",
+                remedy="add a column of throughputs, or remove the resource",
+            )  # fmt: skip
+
+
+def _quota(sheet: Sheet, job: Sheet) -> Quota:
+    """Each job counts in its own group and in all groups around it."""
+    if not job.has("group"):
+        raise InputError(
+            "there is a quota but the jobs have no column 'group'", where=f"{job.path}, line 1",
+            allowed="job, size, weight, steps, group", remedy="name each job's group",
+        )  # fmt: skip
+    parents = _parents(sheet)
+    members: dict[str, list[str]] = {name: [] for name in sheet.keys}
+    for line in job.lines:
+        group = line["group"].text
+        if group and group not in members:
+            raise InputError(
+                f"unknown group '{group}'", where=line["group"].where,
+                allowed=f"the groups of {sheet.path}, or empty", remedy="add it there",
+            )  # fmt: skip
+        while group:
+            members[group].append(line["job"].text)
+            group = parents.get(group, "")
+    limits = sheet.numbers("limit")
+    full = {name: jobs for name, jobs in members.items() if jobs}
+    return Quota(full, {name: float(limits[name]) for name in full})
+
+
+def _parents(sheet: Sheet) -> Mapping[str, str]:
+    if not sheet.has("parent"):
+        return {}
+    parents = {line["group"].text: line["parent"].text for line in sheet.lines}
+    for line in sheet.lines:
+        above, seen = line["group"].text, set[str]()
+        while above:
+            if above in seen or above not in parents:
+                raise InputError(
+                    f"'{above}' is around itself" if above in seen else f"unknown group '{above}'",
+                    where=line["parent"].where, allowed="another group, or empty",
+                    remedy="name the group directly around this one",
+                )  # fmt: skip
+            seen.add(above)
+            above = parents[above]
+    return parents

@@ -1,0 +1,97 @@
+"""Which engine a problem goes to: a cost model, written down.
+
+Seconds on one core, from runs of ``python -m benchmarks choice`` on random cluster problems
+(each constant is the median over its runs; the tests hold the choice to within 1.5 times the
+better engine on those cells):
+
+    interior   I (b + a n + g w^2 + f w^3),  n columns kept, w narrow rows, I iterations
+    exact      LP: c N^1.55 (HiGHS), utilities: u N^1.15 (Clarabel),  N nonzeros
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.engines.exact import is_linear
+from walras.engines.interior.columns import FIRST
+from walras.engines.interior.form import MAX_BORDER
+from walras.errors import InputError
+from walras.separable import Separable, Side
+
+ENGINES = ("interior", "exact", "pop")
+
+_ITERATIONS = 30.0
+_BASE, _COLUMN, _SQUARE, _CUBE = 1.1e-3, 1.5e-7, 4e-9, 2.0e-11
+_HIGHS, _CLARABEL = 3.0e-9, 6.0e-6
+_NARROW_LIMIT = 12_000
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An engine and why.
+
+    Attributes:
+        engine: Its name.
+        reason: In words.
+        seconds: Predicted seconds of each engine that could do it.
+    """
+
+    engine: str
+    reason: str
+    seconds: dict[str, float]
+
+
+def choose(problem: Separable, engine: str = "auto") -> Choice:
+    """The engine for a problem.
+
+    Args:
+        problem: What is to be solved.
+        engine: ``auto``, or the name of an engine, which is then taken.
+
+    Raises:
+        InputError: Unknown name.
+    """
+    if engine in ENGINES:
+        return Choice(engine, "asked for", {})
+    if engine != "auto":
+        raise InputError(
+            f"there is no engine {engine!r}", where="engine", allowed=f"auto, {', '.join(ENGINES)}",
+            remedy="use one of these names",
+        )
+    if problem.integer is not None and np.any(problem.integer):
+        return Choice("exact", "some entries are integer", {})
+    free = int(np.sum(np.isinf(problem.lower) & np.isinf(problem.upper)))
+    if free + problem.scalars > MAX_BORDER:
+        return Choice("exact", f"{free} entries are free, more than a border of {MAX_BORDER}", {})
+    narrow = _narrow(problem)
+    if narrow > _NARROW_LIMIT:
+        return Choice("exact", f"the narrow side has {narrow} rows", {})
+    seconds = {"interior": _interior_seconds(problem, narrow), "exact": _exact_seconds(problem)}
+    best = min(seconds, key=lambda name: seconds[name])
+    return Choice(
+        best,
+        f"predicted {seconds[best]:.2g} s, against {max(seconds.values()):.2g} s",
+        seconds,
+    )
+
+
+def _narrow(problem: Separable) -> int:
+    """Rows that stay when the rows of the wide side are eliminated."""
+    side = problem.rows.side
+    return int(min(np.sum(side != Side.DEMAND), np.sum(side != Side.RESOURCE)))
+
+
+def _interior_seconds(problem: Separable, narrow: int) -> float:
+    blocks = max(problem.shape)
+    kept = min(problem.entries, 2 * FIRST * blocks)
+    one = _BASE + _COLUMN * kept + _SQUARE * narrow**2 + _CUBE * narrow**3
+    return _ITERATIONS * one + 3e-8 * problem.rows.matrix.nnz
+
+
+def _exact_seconds(problem: Separable) -> float:
+    nonzeros = float(problem.rows.matrix.nnz)
+    if is_linear(problem):
+        return 1e-3 + _HIGHS * nonzeros**1.55
+    return 2e-3 + _CLARABEL * nonzeros**1.15

@@ -1,0 +1,132 @@
+"""Column generation around the interior point (Gondzio, Gonzalez-Brevis and Munari 2013).
+
+An optimal allocation uses a few entries a block, so the method runs on a few entries a block:
+solve for those, price all others with the well-centred prices found, add the ones that pay, go
+on from the point at hand. One pass over all entries a round replaces one (or many) an iteration,
+and each round's prices prove a bound on the whole problem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.engines.interior.form import Floats, Form, Ints
+from walras.engines.interior.point import Layout, Point
+from walras.engines.interior.start import packing_rows, raise_packing
+from walras.kernels import cpu as kernels
+from walras.separable import Separable, Utility
+
+FIRST = 6  # columns a block and a score in the first round
+MORE = 4  # columns a block and round after it
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """All entries, ordered by block, for pricing.
+
+    Attributes:
+        order: (entries,) entry at each place, block by block.
+        ptr: (blocks + 1,) first place of each block.
+    """
+
+    order: Ints
+    ptr: Ints
+
+    @classmethod
+    def of(cls, owner: np.ndarray) -> Pool:
+        """Entries grouped by owner; the ownerless ones are not in the pool."""
+        order = np.argsort(owner, kind="stable").astype(np.int64)
+        order = order[np.searchsorted(owner[order], 0) :]
+        _, first = np.unique(owner[order], return_index=True)
+        return cls(order, np.append(first, len(order)).astype(np.int64))
+
+    def best(
+        self, score: Floats, active: np.ndarray, limit: float, most: int, threads: int
+    ) -> Ints:
+        """Inactive entries of lowest score, at most ``most`` a block, below ``limit``."""
+        places = kernels.cheapest(
+            self.ptr, score[self.order], active[self.order], limit, most, threads
+        )
+        return self.order[places]
+
+
+def first_entries(problem: Separable, pool: Pool, threads: int) -> np.ndarray:
+    """(entries,) True on those of the first round.
+
+    Two scores choose them: what an entry brings (its cost, and its part in rows that gain by it),
+    and that divided by a first guess of its narrow rows' prices, the mean share of the best that
+    they bring to a block. Entries that do not rest at a lower bound of zero are always in.
+    """
+    active = (problem.lower != 0.0) | (problem.upper == 0.0)
+    active[np.setdiff1d(np.arange(problem.entries), pool.order, assume_unique=True)] = True
+    gain = benefit(problem)
+    best = np.zeros(problem.entries)
+    tops = np.maximum.reduceat(gain[pool.order], pool.ptr[:-1])
+    best[pool.order] = np.repeat(tops, np.diff(pool.ptr))
+    share = gain / np.where(best > 0, best, 1.0)
+    for score in (share, share / _scarcity(problem, share)):
+        active[pool.best(-score, np.zeros_like(active), np.inf, FIRST, threads)] = True
+    return active
+
+
+def benefit(problem: Separable) -> Floats:
+    """(entries,) what one unit of an entry brings at unit prices of the rows that gain by it."""
+    rows = problem.rows
+    rising = np.isin(rows.utility, (Utility.LOG, Utility.POWER))
+    price = np.where(rising | (np.isfinite(rows.lower) & np.isinf(rows.upper)), -1.0, 0.0)
+    negative = np.zeros(rows.count, dtype=bool)
+    negative[rows.matrix.indices[rows.matrix.data < 0]] = True
+    price[negative & np.isfinite(rows.upper) & np.isinf(rows.lower)] = 1.0
+    gain = -(problem.cost + rows.matrix.T @ price)
+    low = float(np.min(gain, initial=0.0))
+    return gain - low if low < 0 else gain
+
+
+def _scarcity(problem: Separable, share: Floats) -> Floats:
+    """(entries,) first guess of the price of the resource an entry uses."""
+    owner = np.maximum(problem.resource, 0)
+    count = np.bincount(owner, minlength=len(problem.resource_names))
+    total = np.bincount(owner, weights=share, minlength=len(problem.resource_names))
+    mean = np.where(total > 0, total / np.maximum(count, 1), 1.0)
+    return mean[owner]
+
+
+def carried(form: Form, layout: Layout, old: Form, point: Point, mu: float) -> Point:
+    """A start on more columns from a centred point on fewer with barrier parameter ``mu``.
+
+    New columns begin on the central path, ``x = mu/z``; where their reduced cost is not positive
+    the local packing price of their block rises until it is.
+    """
+    kept = np.isin(form.columns, old.columns, assume_unique=True)
+    x = np.zeros(len(form.columns))
+    x[kept] = point.x[np.searchsorted(old.columns, form.columns[kept])]
+    typical = float(np.mean(point.x))
+    p = _row_values(form, old, point.p)
+    floor = np.where(kept, 0.0, mu / typical)
+    p = raise_packing(form, packing_rows(form), p, margin=1.0, floor=floor)
+    z = form.c + form.h * x + form.transposed @ p
+    x = np.where(kept, x, mu / np.maximum(z, mu / typical))
+    w = np.maximum(form.u - x, 1e-3 * form.u)[layout.bounded]
+    y = mu / w
+    z[layout.bounded] += y
+    z = np.where(z > 1e-3 * mu / x, z, mu / x)
+    slack = form.b - form.matrix @ x - form.border @ point.t
+    s = _row_values(form, old, point.s)
+    s[layout.pairs] = np.maximum(slack, 0.5 * s)[layout.pairs]
+    s[layout.slack_positive] = np.maximum(s, slack)[layout.slack_positive]
+    return Point(x, z, w, y, s, p, point.t)
+
+
+def _row_values(form: Form, old: Form, values: Floats) -> Floats:
+    """Values of the old form's rows on the new one's, which has the same rows in other places."""
+    def key(f: Form) -> Ints:
+        code = 2 * f.source + (f.sign > 0)
+        return np.where(f.source >= 0, code, -1 - np.arange(len(code))[::-1])
+
+    new, known = key(form), key(old)
+    order = np.argsort(known)
+    at = np.minimum(np.searchsorted(known[order], new), len(known) - 1)
+    found = known[order][at] == new
+    return np.where(found, values[order][at], 1.0)

@@ -1,0 +1,203 @@
+"""The interior engine: structured interior point, with column generation where it pays."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from walras.certificate import DualBound, dual_bound, gap_between
+from walras.engines.diary import Diary
+from walras.engines.interior.columns import MORE, Pool, carried, first_entries
+from walras.engines.interior.form import Form, make_form
+from walras.engines.interior.method import Ending, run
+from walras.engines.interior.point import Layout, Point, Residuals
+from walras.engines.interior.start import cold_start, warm_start
+from walras.engines.iterate import Iterate
+from walras.engines.settings import Settings
+from walras.history import Progress, Timings
+from walras.separable import Separable, Side
+from walras.status import Status
+
+_ROUNDS = 40
+_FIRST_TOLERANCE = 1e-2
+_TIGHTEN = 0.05  # next round's tolerance as a share of the gap just certified
+_SHARE = 0.3  # the method's own gap as a share of the tolerance asked for
+_MANY = 24.0  # mean entries a block from which column generation pays
+_LARGE = 20_000
+
+
+def interior(problem: Separable, settings: Settings) -> Iterate:
+    """Solve a continuous problem by the structured interior point.
+
+    Args:
+        problem: Any problem without integer entries; at most 64 entries and scalars may be free.
+        settings: Every setting is honoured; a warm start helps when few entries changed.
+
+    Returns:
+        The point with its prices. ``FAILED`` when the method broke down, which infeasible and
+        unbounded problems make it do.
+
+    Raises:
+        EngineError: Too many free entries.
+    """
+    solve = _Solve(problem, settings)
+    try:
+        return solve.by_columns() if _many_columns(problem) else solve.whole()
+    except KeyboardInterrupt:
+        return solve.result(Status.INTERRUPTED)
+
+
+def _many_columns(problem: Separable) -> bool:
+    """Whether blocks are wide enough, and linear enough, for column generation."""
+    blocks = len(problem.demand_names)
+    narrow = int(np.sum(problem.rows.side != Side.DEMAND))
+    wide = problem.entries > max(_LARGE, _MANY * blocks) and narrow <= problem.rows.count - narrow
+    return wide and not np.any(problem.quadratic)
+
+
+@dataclass(eq=False)
+class _Solve:
+    """The moving part of one solve: what is known so far, whoever stops it."""
+
+    problem: Separable
+    settings: Settings
+    diary: Diary = field(init=False)
+    built: float = 0.0
+    form: Form | None = None
+    point: Point | None = None
+    proof: DualBound | None = None
+    path: list[tuple[Point, float, float]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.diary = Diary(self.settings)
+
+    @property
+    def threads(self) -> int:
+        return self.settings.threads or len(os.sched_getaffinity(0))
+
+    def whole(self) -> Iterate:
+        """All entries at once."""
+        form = make_form(self.problem)
+        layout = Layout.of(form)
+        start = self.settings.start
+        point = cold_start(form, layout)
+        if start is not None:
+            point = warm_start(form, layout, point, start.x, start.prices)
+        self.built = self.diary.elapsed
+        ending = self._run(form, layout, point, _SHARE * self.settings.tolerance, "")
+        return self.result(self._outcome(ending))
+
+    def by_columns(self) -> Iterate:
+        """A few entries a block, more of them as their prices ask for it."""
+        problem, tolerance = self.problem, self.settings.tolerance
+        pool = Pool.of(problem.demand)
+        active = self._first(pool)
+        self.built = self.diary.elapsed
+        loose, point, old = max(_FIRST_TOLERANCE, tolerance), None, self.form
+        gap, ending = np.inf, None
+        for _ in range(_ROUNDS):
+            form = make_form(problem, np.flatnonzero(active))
+            layout = Layout.of(form)
+            point = self._next_start(form, layout, old, gap)
+            ending = self._run(form, layout, point, loose, f"{len(form.columns)} entries")
+            if ending.stopped:
+                break
+            old, previous = form, gap
+            gap, added = self._price(pool, active, ending)
+            if gap <= 0.5 * tolerance or (not added and not ending.converged):
+                break
+            if not added and gap >= 0.9 * previous and loose <= 1e-3 * tolerance:
+                break
+            loose = float(np.clip(_TIGHTEN * gap, 1e-3 * tolerance, loose))
+        status = self._outcome(ending)
+        proved = gap <= 0.5 * tolerance
+        return self.result(Status.OPTIMAL if proved and status == Status.FAILED else status)
+
+    def _first(self, pool: Pool) -> np.ndarray:
+        active = first_entries(self.problem, pool, self.threads)
+        start = self.settings.start
+        if start is not None:
+            active |= np.nan_to_num(start.x, nan=0.0) > 0
+        return active
+
+    def _next_start(self, form: Form, layout: Layout, old: Form | None, gap: float) -> Point:
+        """The last round's path at the gap that pricing found, or a start from the data."""
+        near = [step for step in self.path if step[1] >= gap]
+        if old is None or not self.path:
+            point = cold_start(form, layout)
+            start = self.settings.start
+            if start is not None:
+                return warm_start(form, layout, point, start.x, start.prices)
+            return point
+        point, _, mu = near[-1] if near else self.path[0]
+        return carried(form, layout, old, point, mu)
+
+    def _run(
+        self, form: Form, layout: Layout, point: Point, tolerance: float, note: str
+    ) -> Ending:
+        self.path = []
+        self.form, self.point = form, point
+        began = self.diary.steps
+
+        def watch(k: int, found: Residuals, gap: float, step: float, point: Point) -> bool:
+            self.point = point
+            self.path.append((point, gap, found.mu))
+            value, bound = found.value, found.value - found.gap
+            return self.diary.record(
+                Progress(
+                    iteration=began + k, elapsed=self.diary.elapsed,
+                    value=self.problem.reported(value), bound=self.problem.reported(bound),
+                    gap=gap, primal_residual=found.primal_error,
+                    dual_residual=found.dual_error, step=step, note=note if k == 0 else "",
+                )
+            )
+
+        ending = run(
+            form, layout, point, tolerance, self.settings.max_iterations, self.threads, watch,
+            self.diary.deadline,
+        )
+        self.point = ending.point
+        return ending
+
+    def _price(self, pool: Pool, active: np.ndarray, ending: Ending) -> tuple[float, int]:
+        """Bound the whole problem, let the entries in that pay, and return gap and their number."""
+        form = self.form
+        if form is None or self.point is None:
+            return np.inf, 0
+        prices = form.row_prices(self.point.p)
+        proof = dual_bound(self.problem, prices)
+        if self.proof is None or proof.value > self.proof.value:
+            self.proof = proof
+        x = form.entries(self.point.x, self.point.t)
+        t = self.point.t[: self.problem.scalars]
+        gap = gap_between(self.problem, x, t, ending.residuals.value, self.proof.value)
+        reduced = self.problem.cost + self.problem.rows.matrix.T @ prices
+        added = pool.best(reduced, active, 0.0, MORE, self.threads)
+        active[added] = True
+        return gap, len(added)
+
+    def _outcome(self, ending: Ending | None) -> Status:
+        if self.diary.outcome is not None:
+            return self.diary.outcome
+        if ending is not None and ending.stopped:
+            return Status.LIMIT
+        return Status.OPTIMAL if ending is not None and ending.converged else Status.FAILED
+
+    def result(self, status: Status) -> Iterate:
+        """What is known now, as every engine hands it back."""
+        problem, form, point = self.problem, self.form, self.point
+        if form is None or point is None:
+            x = np.where(np.isfinite(problem.lower), problem.lower, 0.0)
+            t, prices = np.zeros(problem.scalars), np.zeros(problem.rows.count)
+        else:
+            x, t = form.entries(point.x, point.t), point.t[: problem.scalars]
+            prices = form.row_prices(point.p)
+            if self.proof is not None and self.proof.value > dual_bound(problem, prices).value:
+                prices = self.proof.prices
+        return Iterate(
+            x=x, t=t, prices=prices, status=status, history=self.diary.history,
+            timings=Timings(build=self.built, iterate=self.diary.elapsed - self.built),
+        )
+

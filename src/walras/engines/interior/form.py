@@ -1,0 +1,299 @@
+"""The interior point's own form: blocks of columns, a few local rows each, and narrow rows.
+
+From a :class:`~walras.separable.Separable` (or some of its entries)
+
+    min c·x + 1/2 x·diag(h) x + e·t + sum f_k(s_k),   A x + E t + s = b,   0 <= x <= u
+
+A constraint ``y <= upper`` keeps its sign, ``y >= lower`` and utility rows are negated, so that a
+slack s >= 0 (or the utility's own activity s = y) stands on every row. Columns are ordered by
+*block*, the side of the allocation with more groups; a row of one block is *local*, of which each
+block has at most ``MAX_SLOTS``; every other row is *narrow* and enters the Schur complement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from walras.errors import EngineError
+from walras.separable import Separable, Side, Utility
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+MAX_SLOTS = 4
+MAX_BORDER = 64
+
+# Kinds of row; utilities keep their own number.
+INEQUALITY, EQUALITY, EMPTY = -1, -2, -3
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """Data of one interior-point solve.
+
+    Attributes:
+        problem: The problem it was made from.
+        columns: (n,) entry of ``problem`` behind each column, block by block.
+        ptr: (blocks + 1,) first column of each block.
+        block: (n,) block of each column.
+        slots: Local rows a block.
+        local: (slots, n) coefficients of the local rows.
+        matrix: A, CSR (rows, n): ``blocks*slots`` local rows, then the narrow ones.
+        transposed: A transposed, CSR (n, rows).
+        narrow: The narrow part of A, CSC (narrow rows, n).
+        border: E, (rows, scalars): shared scalars, then free entries.
+        b: (rows,) right-hand sides.
+        kind: (rows,) INEQUALITY, EQUALITY, EMPTY or a Utility.
+        weight: (rows,) of a utility.
+        parameter: (rows,) of a utility.
+        source: (rows,) row of ``problem``, -1 for the bound of a scalar or an empty slot.
+        sign: (rows,) +1 or -1: price of the source row = sign * p.
+        c: (n,) costs.
+        h: (n,) diagonal of the quadratic.
+        u: (n,) upper bounds.
+        shift: (n,) entry = shift + flip * x.
+        flip: (n,) +1 or -1.
+        e: (scalars,) costs of the border.
+        border_h: (scalars,) quadratic costs of the border.
+        free: (k,) entries that are free and stand in the border.
+    """
+
+    problem: Separable
+    columns: Ints
+    ptr: Ints
+    block: Ints
+    slots: int
+    local: Floats
+    matrix: sp.csr_array
+    transposed: sp.csr_array
+    narrow: sp.csc_array
+    border: Floats
+    b: Floats
+    kind: npt.NDArray[np.int8]
+    weight: Floats
+    parameter: Floats
+    source: Ints
+    sign: Floats
+    c: Floats
+    h: Floats
+    u: Floats
+    shift: Floats
+    flip: Floats
+    e: Floats
+    border_h: Floats
+    free: Ints
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return len(self.ptr) - 1
+
+    @property
+    def local_rows(self) -> int:
+        """Number of local rows, empty slots included."""
+        return self.blocks * self.slots
+
+    def entries(self, x: Floats, t: Floats) -> Floats:
+        """Entries of the problem from columns and border; the rest at their lower bound."""
+        out = resting(self.problem)
+        out[self.columns] = self.shift + self.flip * x
+        out[self.free] = t[self.problem.scalars :]
+        return out
+
+    def row_prices(self, p: Floats) -> Floats:
+        """Prices of the problem's rows from those of the form's."""
+        out = np.zeros(self.problem.rows.count)
+        known = self.source >= 0
+        np.add.at(out, self.source[known], (self.sign * p)[known])
+        return out
+
+
+def resting(problem: Separable) -> Floats:
+    """(entries,) where each entry rests when no engine moves it: the finite bound nearest to 0."""
+    low = np.where(np.isfinite(problem.lower), problem.lower, np.minimum(problem.upper, 0.0))
+    return np.where(np.isfinite(low), low, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Standard:
+    """One-sided rows in the order of the problem's, before they are placed in blocks."""
+
+    source: Ints
+    sign: Floats
+    bound: Floats
+    kind: npt.NDArray[np.int8]
+
+
+def make_form(problem: Separable, entries: Ints | None = None) -> Form:
+    """The form of a problem, or of some of its entries with the others at rest.
+
+    Args:
+        problem: What to solve.
+        entries: (n,) entries to keep, or None for all.
+
+    Raises:
+        EngineError: More than ``MAX_BORDER`` entries are free (unbounded both ways).
+    """
+    chosen = np.arange(problem.entries) if entries is None else np.asarray(entries, dtype=np.int64)
+    is_free = np.isinf(problem.lower[chosen]) & np.isinf(problem.upper[chosen])
+    free, chosen = chosen[is_free], chosen[~is_free]
+    if len(free) + problem.scalars > MAX_BORDER:
+        raise EngineError(
+            f"{len(free)} entries have no bound on either side", where="engine 'interior'",
+            allowed=f"at most {MAX_BORDER} free entries and scalars",
+            remedy="bound the entries or use engine='exact'",
+        )
+    side, block_of = _block_side(problem, chosen)
+    order = np.argsort(block_of, kind="stable")
+    columns, (_, block) = chosen[order], np.unique(block_of[order], return_inverse=True)
+    matrix = problem.rows.matrix if entries is None else problem.rows.matrix[:, columns]
+    matrix = matrix[:, columns] if entries is None and not _in_order(columns) else matrix
+    standard = _standard_rows(problem)
+    placed, slots, blocks = _place(problem, side, standard, matrix, block)
+    return _assemble(problem, columns, free, block, matrix, standard, placed, slots, blocks)
+
+
+def _in_order(columns: Ints) -> bool:
+    return len(columns) > 0 and columns[0] == 0 and bool(np.all(np.diff(columns) == 1))
+
+
+def _block_side(problem: Separable, chosen: Ints) -> tuple[Side, Ints]:
+    """The side with fewer foreign rows as blocks; ownerless entries are blocks of their own."""
+    side = problem.rows.side
+    foreign = {s: int(np.sum(side != s)) for s in (Side.DEMAND, Side.RESOURCE)}
+    best = Side.DEMAND if foreign[Side.DEMAND] <= foreign[Side.RESOURCE] else Side.RESOURCE
+    owner = (problem.demand if best == Side.DEMAND else problem.resource)[chosen].astype(np.int64)
+    alone = owner < 0
+    owner[alone] = len(problem.demand_names) + len(problem.resource_names) + np.flatnonzero(alone)
+    return best, owner
+
+
+def _standard_rows(problem: Separable) -> _Standard:
+    rows = problem.rows
+    equal = rows.lower == rows.upper
+    groups = (
+        (rows.is_utility, -1.0, np.zeros(rows.count), None),
+        (equal, 1.0, rows.upper, EQUALITY),
+        (np.isfinite(rows.upper) & ~equal, 1.0, rows.upper, INEQUALITY),
+        (np.isfinite(rows.lower) & ~equal, -1.0, -rows.lower, INEQUALITY),
+    )
+    source = [np.flatnonzero(mask) for mask, *_ in groups]
+    return _Standard(
+        source=np.concatenate(source),
+        sign=np.concatenate(
+            [np.full(len(r), g[1]) for r, g in zip(source, groups, strict=True)]
+        ),
+        bound=np.concatenate([g[2][r] for r, g in zip(source, groups, strict=True)]),
+        kind=np.concatenate(
+            [
+                rows.utility[r] if g[3] is None else np.full(len(r), g[3], dtype=np.int8)
+                for r, g in zip(source, groups, strict=True)
+            ]
+        ),
+    )
+
+
+def _place(
+    problem: Separable, side: Side, standard: _Standard, matrix: sp.csc_array, block: Ints
+) -> tuple[Ints, int, int]:
+    """Position of every standard row: ``block*slots + slot`` when local, after them when narrow."""
+    blocks = int(block[-1]) + 1 if len(block) else 0
+    touched_low = np.full(problem.rows.count, blocks, dtype=np.int64)
+    touched_high = np.full(problem.rows.count, -1, dtype=np.int64)
+    of_nonzero = np.repeat(block, np.diff(matrix.indptr))
+    np.minimum.at(touched_low, matrix.indices, of_nonzero)
+    np.maximum.at(touched_high, matrix.indices, of_nonzero)
+    mine = (problem.rows.side == side) & (touched_low == touched_high)
+    home = np.where(mine, touched_low, -1)[standard.source]
+    order = np.argsort(home, kind="stable")
+    sorted_home = home[order]
+    first = np.searchsorted(sorted_home, sorted_home, side="left")
+    slot = np.empty(len(home), dtype=np.int64)
+    slot[order] = np.arange(len(home)) - first
+    local = (home >= 0) & (slot < MAX_SLOTS)
+    slots = int(slot[local].max()) + 1 if np.any(local) else 0
+    placed = np.empty(len(home), dtype=np.int64)
+    placed[local] = home[local] * slots + slot[local]
+    placed[~local] = blocks * slots + np.arange(int(np.sum(~local)))
+    return placed, slots, blocks
+
+
+def _assemble(
+    problem: Separable, columns: Ints, free: Ints, block: Ints, matrix: sp.csc_array,
+    standard: _Standard, placed: Ints, slots: int, blocks: int,
+) -> Form:
+    """Scatter rows to their places and append the bounds of the scalars as narrow rows."""
+    rows = problem.rows
+    bounded = _scalar_bounds(problem)
+    total = blocks * slots + int(np.sum(placed >= blocks * slots)) + len(bounded)
+    low, high = problem.lower[columns], problem.upper[columns]
+    flip = np.where(np.isfinite(low), 1.0, -1.0)
+    shift = np.where(np.isfinite(low), low, high)
+    rest = resting(problem)
+    rest[columns], rest[free] = shift, 0.0
+    offset = rows.matrix @ rest if np.any(rest) else np.zeros(rows.count)
+    place = sp.csr_array(
+        (standard.sign, (placed, standard.source)), shape=(total, rows.count)
+    )
+    a = place @ matrix @ sp.diags_array(flip) if np.any(flip < 0) else place @ matrix
+    a = sp.csr_array(a)
+    a.sort_indices()
+
+    def scatter(values: npt.NDArray[np.generic], fill: float, dtype: type) -> npt.NDArray:
+        out = np.full(total, fill, dtype=dtype)
+        out[placed] = values
+        return out
+
+    border = np.zeros((total, problem.scalars + len(free)))
+    border[:, : problem.scalars] = place @ rows.scalar_matrix
+    if len(free):
+        border[:, problem.scalars :] = (place @ rows.matrix[:, free]).toarray()
+    b = scatter(standard.bound - standard.sign * offset[standard.source], 0.0, np.float64)
+    kind = scatter(standard.kind, EMPTY, np.int8)
+    for k, (scalar, sense, bound) in enumerate(bounded):
+        row = total - len(bounded) + k
+        border[row, scalar], b[row], kind[row] = sense, sense * bound, INEQUALITY
+    ptr = np.searchsorted(block, np.arange(blocks + 1)).astype(np.int64)
+    return Form(
+        problem=problem, columns=columns, ptr=ptr, block=block, slots=slots,
+        local=_local_coefficients(a, blocks, slots, len(columns)), matrix=a,
+        transposed=sp.csr_array(a.T), narrow=sp.csc_array(a[blocks * slots :]), border=border,
+        b=b, kind=kind,
+        weight=scatter(rows.weight[standard.source], 1.0, np.float64),
+        parameter=scatter(rows.parameter[standard.source], 2.0, np.float64),
+        source=scatter(standard.source, -1, np.int64),
+        sign=scatter(standard.sign, 1.0, np.float64),
+        c=flip * problem.cost[columns] + flip * problem.quadratic[columns] * shift,
+        h=problem.quadratic[columns], u=np.where(flip > 0, high - low, np.inf),
+        shift=shift, flip=flip,
+        e=np.concatenate([problem.scalar_cost, problem.cost[free]]),
+        border_h=np.concatenate([np.zeros(problem.scalars), problem.quadratic[free]]),
+        free=free,
+    )
+
+
+def _scalar_bounds(problem: Separable) -> list[tuple[int, float, float]]:
+    """(scalar, sense, bound) of every finite bound of a shared scalar."""
+    found = []
+    for k in range(problem.scalars):
+        if np.isfinite(problem.scalar_upper[k]):
+            found.append((k, 1.0, float(problem.scalar_upper[k])))
+        if np.isfinite(problem.scalar_lower[k]):
+            found.append((k, -1.0, float(problem.scalar_lower[k])))
+    return found
+
+
+def _local_coefficients(a: sp.csr_array, blocks: int, slots: int, n: int) -> Floats:
+    out = np.zeros((slots, n))
+    part = a[: blocks * slots].tocoo()
+    out[part.row % max(slots, 1), part.col] = part.data
+    return out
+
+
+def is_fixed_target(kind: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
+    """Rows whose slack times price (or a power of it) has a target that does not shrink."""
+    return (kind == Utility.LOG) | (kind == Utility.POWER)

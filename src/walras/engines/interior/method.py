@@ -1,0 +1,90 @@
+"""The interior-point loop: from a form and a point to a point that is optimal for the form."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.engines.interior.form import Form
+from walras.engines.interior.newton import FactorError
+from walras.engines.interior.point import Layout, Point, Residuals, residuals
+from walras.engines.interior.steps import System, iterate
+
+_FEASIBLE = 1e-8
+_STALLED = 8  # iterations without progress
+_TINY_STEP = 1e-6
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Why the loop ended.
+
+    Attributes:
+        point: The best point met.
+        residuals: Its residuals.
+        converged: Whether gap and residuals are within the tolerance.
+        stopped: Whether the watcher asked to stop.
+        iterations: Newton systems factored.
+    """
+
+    point: Point
+    residuals: Residuals
+    converged: bool
+    stopped: bool
+    iterations: int
+
+
+Watcher = Callable[[int, Residuals, float, float, Point], bool]
+
+
+def relative_gap(form: Form, found: Residuals) -> float:
+    """The gap over the scale that the certificate will use."""
+    scale = form.problem.gap_scale
+    return found.gap / (scale if scale is not None else max(abs(found.value), 1e-300))
+
+
+def run(
+    form: Form, layout: Layout, point: Point, tolerance: float, most: int, threads: int,
+    watch: Watcher, deadline: float = np.inf,
+) -> Ending:
+    """Iterate until the gap is within the tolerance, nothing moves, or the watcher says stop.
+
+    Args:
+        form: The problem.
+        layout: Its layout.
+        point: Where to begin; every positive coordinate is positive.
+        tolerance: Relative gap to reach; residuals are held to the smaller of it and 1e-8.
+        most: Iterations at most.
+        threads: Threads of the kernels.
+        watch: Called once an iteration with (iteration, residuals, gap, step, point); True stops.
+        deadline: ``time.perf_counter`` value at which to stop.
+    """
+    found = residuals(form, layout, point)
+    best, best_merit, since = (point, found), np.inf, 0
+    length, k = float("nan"), 0
+    for k in range(most + 1):
+        gap = relative_gap(form, found)
+        merit = max(gap, found.primal_error, found.dual_error)
+        if not np.isfinite(merit):
+            break
+        if merit < 0.9 * best_merit:
+            best, best_merit, since = (point, found), merit, 0
+        else:
+            since += 1
+        limit = min(tolerance, _FEASIBLE)
+        converged = gap <= tolerance and max(found.primal_error, found.dual_error) <= limit
+        stopped = watch(k, found, gap, length, point) or time.perf_counter() > deadline
+        if converged or stopped:
+            return Ending(point, found, converged, stopped, k)
+        if since > _STALLED and (length < _TINY_STEP or gap < 1e-10) or since > 5 * _STALLED:
+            break
+        try:
+            point, primal, dual = iterate(System.of(form, layout, point, found, threads))
+        except FactorError:
+            break
+        length = min(primal, dual)
+        found = residuals(form, layout, point)
+    return Ending(best[0], best[1], False, False, k)

@@ -1,0 +1,237 @@
+"""The moving part of an interior-point solve: the point, its residuals, a step along a direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from walras.engines.interior.form import EMPTY, EQUALITY, INEQUALITY, Floats, Form
+from walras.separable import Utility, utility
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Columns x and w = u - x with prices z and y; slacks s with prices p; scalars t.
+
+    ``w`` and ``y`` are those of the columns with a finite upper bound, in order.
+    """
+
+    x: Floats
+    z: Floats
+    w: Floats
+    y: Floats
+    s: Floats
+    p: Floats
+    t: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Step(Point):
+    """A direction in the same coordinates as a point."""
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Which rows and columns take part in what; computed once from a form.
+
+    Attributes:
+        bounded: columns with a finite upper bound.
+        pairs: rows whose slack times price goes to the barrier parameter.
+        slack_positive: rows whose slack must stay positive.
+        price_positive: rows whose price must stay positive.
+        fixed: utility rows.
+        magnitude: |A|, for the scale of a row.
+        count: number of complementary pairs.
+        constant: value of what the form leaves out.
+    """
+
+    bounded: np.ndarray
+    pairs: np.ndarray
+    slack_positive: np.ndarray
+    price_positive: np.ndarray
+    fixed: np.ndarray
+    magnitude: sp.csr_array
+    count: int
+    constant: float
+
+    @classmethod
+    def of(cls, form: Form) -> Layout:
+        kind = form.kind
+        concave = np.isin(kind, (Utility.LOG, Utility.POWER))
+        pairs = np.flatnonzero(kind == INEQUALITY)
+        bounded = np.flatnonzero(np.isfinite(form.u))
+        domain = np.isin(kind, (Utility.CONVEX_POWER, Utility.ENTROPY))
+        return cls(
+            bounded=bounded,
+            pairs=pairs,
+            slack_positive=np.flatnonzero((kind == INEQUALITY) | concave | domain),
+            price_positive=np.flatnonzero((kind == INEQUALITY) | concave),
+            fixed=np.flatnonzero(kind > Utility.NONE),
+            magnitude=abs(form.matrix),
+            count=len(form.c) + len(bounded) + len(pairs),
+            constant=_left_out(form),
+        )
+
+
+def _left_out(form: Form) -> float:
+    """Cost of the entries at x = 0, t = 0."""
+    problem = form.problem
+    rest = form.entries(np.zeros(len(form.c)), np.zeros(len(form.e)))
+    return problem.constant + float(
+        problem.cost @ rest + 0.5 * problem.quadratic @ (rest * rest)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """What separates a point from optimality.
+
+    Attributes:
+        dual: (n,) c + h x + A'p - z + y.
+        primal: (rows,) b - A x - E t - s.
+        border: (scalars,) e + H t + E'p.
+        mu: mean complementary product.
+        value: minimised objective at the point.
+        gap: complementary products plus Fenchel gaps of the utilities.
+        primal_error: largest primal residual relative to its row.
+        dual_error: largest dual residual relative to its column.
+    """
+
+    dual: Floats
+    primal: Floats
+    border: Floats
+    mu: float
+    value: float
+    gap: float
+    primal_error: float
+    dual_error: float
+
+
+def residuals(form: Form, layout: Layout, point: Point) -> Residuals:
+    """Residuals, barrier parameter and gap of a point."""
+    prices = form.transposed @ point.p
+    smooth = form.c + form.h * point.x
+    dual = smooth + prices - point.z
+    dual[layout.bounded] += point.y
+    activity = form.matrix @ point.x + form.border @ point.t
+    primal = form.b - activity - point.s
+    primal[form.kind == EMPTY] = 0.0
+    border = form.e + form.border_h * point.t + form.border.T @ point.p
+    products = (
+        float(point.x @ point.z) + float(point.w @ point.y)
+        + float(point.s[layout.pairs] @ point.p[layout.pairs])
+    )
+    value, fenchel = _utilities(form, layout, point)
+    value += layout.constant + float(
+        form.c @ point.x + 0.5 * form.h @ (point.x * point.x)
+        + form.e @ point.t + 0.5 * form.border_h @ (point.t * point.t)
+    )
+    size = row_scale(form, layout, point)
+    return Residuals(
+        dual=dual, primal=primal, border=border, mu=products / layout.count, value=value,
+        gap=products + fenchel,
+        primal_error=float(np.max(np.abs(primal) / size, initial=0.0)),
+        dual_error=_dual_error(form, dual, prices, border, point),
+    )
+
+
+def row_scale(form: Form, layout: Layout, point: Point) -> Floats:
+    """(rows,) |A| x + |E| |t| + |b| + |s|: the size of the terms that a row adds up."""
+    terms = layout.magnitude @ point.x + np.abs(form.border) @ np.abs(point.t)
+    return np.asarray(terms + np.abs(form.b) + np.abs(point.s) + 1e-300)
+
+
+def _dual_error(
+    form: Form, dual: Floats, prices: Floats, border: Floats, point: Point
+) -> float:
+    scale = 1.0 + np.max(np.abs(form.c), initial=0.0)
+    columns = np.max(np.abs(dual) / (scale + np.abs(prices) + np.abs(point.z)), initial=0.0)
+    magnitude = np.abs(form.e) + np.abs(form.border).T @ np.abs(point.p)
+    scalars = np.max(np.abs(border) / (magnitude + 1e-300), initial=0.0)
+    return float(max(columns, scalars))
+
+
+def _utilities(form: Form, layout: Layout, point: Point) -> tuple[float, float]:
+    """Value of the utilities and their Fenchel gaps f(s) + f*(-p) + s p >= 0."""
+    rows = layout.fixed
+    if not len(rows):
+        return 0.0, 0.0
+    args = form.kind[rows], form.weight[rows], form.parameter[rows]
+    s, p = point.s[rows], point.p[rows]
+    value = utility.value(*args, s)
+    gaps = value + utility.conjugate(*args, -p) + s * p
+    return float(np.sum(value)), float(np.sum(np.maximum(gaps, 0.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class RowModel:
+    """The linear model ds = rho - theta dp of every row at a point.
+
+    ``rho`` is the model's constant for a barrier target of zero and no second-order term; the
+    target and the term of an inequality enter divided by p, those of a utility as ``second``.
+    """
+
+    theta: Floats
+    rho: Floats
+    target: Floats
+
+
+def row_model(form: Form, point: Point) -> RowModel:
+    """Slack against price on every row.
+
+    Inequality: ``s p = target``. Log utility: ``s p = w``. Power: ``s p^(1/a) = w^(1/a)``. Other
+    utilities: ``p = -f'(s)``. Equality: ``s = 0``.
+    """
+    kind, s, p = form.kind, point.s, point.p
+    theta, rho, target = np.ones(len(s)), np.zeros(len(s)), np.zeros(len(s))
+    pair = kind == INEQUALITY
+    theta[pair], rho[pair], target[pair] = s[pair] / p[pair], -s[pair], 1.0 / p[pair]
+    theta[kind == EQUALITY] = 0.0
+    log = kind == Utility.LOG
+    theta[log], rho[log] = s[log] / p[log], form.weight[log] / p[log] - s[log]
+    power = kind == Utility.POWER
+    a = form.parameter[power]
+    theta[power] = s[power] / (a * p[power])
+    rho[power] = (form.weight[power] / p[power]) ** (1 / a) - s[power]
+    other = (kind > Utility.NONE) & ~log & ~power
+    args = kind[other], form.weight[other], form.parameter[other], s[other]
+    bend = utility.curvature(*args)
+    theta[other] = 1.0 / bend
+    rho[other] = -(p[other] + utility.slope(*args)) / bend
+    return RowModel(theta, rho, target)
+
+
+def longest(layout: Layout, point: Point, step: Step) -> tuple[float, float]:
+    """Reciprocals of the longest primal and dual steps that keep everything positive."""
+    slack, price = layout.slack_positive, layout.price_positive
+    primal = max(
+        np.max(-step.x / point.x, initial=0.0),
+        np.max(-step.w / point.w, initial=0.0),
+        np.max(-step.s[slack] / point.s[slack], initial=0.0),
+    )
+    dual = max(
+        np.max(-step.z / point.z, initial=0.0),
+        np.max(-step.y / point.y, initial=0.0),
+        np.max(-step.p[price] / point.p[price], initial=0.0),
+    )
+    return float(primal), float(dual)
+
+
+def moved(point: Point, step: Step, primal: float, dual: float) -> Point:
+    """The point after steps of given lengths in primal and dual coordinates."""
+    return Point(
+        x=point.x + primal * step.x, z=point.z + dual * step.z,
+        w=point.w + primal * step.w, y=point.y + dual * step.y,
+        s=point.s + primal * step.s, p=point.p + dual * step.p,
+        t=point.t + primal * step.t,
+    )
+
+
+def products(layout: Layout, point: Point) -> float:
+    """Sum of the complementary products."""
+    return float(
+        point.x @ point.z + point.w @ point.y
+        + point.s[layout.pairs] @ point.p[layout.pairs]
+    )

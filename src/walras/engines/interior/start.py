@@ -1,0 +1,231 @@
+r"""Where an interior-point solve begins.
+
+Packing rows (``a x <= b`` with a >= 0, b > 0) have an analytic centre ``x = 1/(A'a)``,
+``s = 1/a``, found by alternating Newton steps in log a on local and on narrow rows; with prices
+``mu a`` it is centred. Utilities then set their own prices, a shared scalar is centred on the
+rows that hold it, and packing prices are raised where a column's reduced cost is not positive:
+on allocation problems every residual begins at zero. Other problems begin infeasible.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from walras.engines.interior.form import EQUALITY, INEQUALITY, Floats, Form
+from walras.engines.interior.point import Layout, Point
+from walras.separable import Utility, utility
+
+_SWEEPS = 4
+_FIRST_MU = 0.2
+_WARM = 1e-3  # barrier parameter of a warm start as a share of a cold one's
+
+
+def cold_start(form: Form, layout: Layout) -> Point:
+    """A centred point from the data alone."""
+    packing = packing_rows(form)
+    x, a = _analytic_centre(form, packing)
+    x = np.where(np.isfinite(form.u), np.minimum(x, 0.5 * form.u), x)
+    return _complete(form, layout, packing, x, a)
+
+
+def packing_rows(form: Form) -> np.ndarray:
+    """(rows,) True on inequalities with coefficients >= 0, no scalar, and a positive bound."""
+    negative = np.zeros(len(form.b), dtype=bool)
+    row_of = np.repeat(np.arange(len(form.b)), np.diff(form.matrix.indptr))
+    negative[row_of[form.matrix.data < 0]] = True
+    return (
+        (form.kind == INEQUALITY) & ~negative & (form.b > 0)
+        & ~np.any(form.border != 0, axis=1)
+    )
+
+
+def _analytic_centre(form: Form, packing: np.ndarray) -> tuple[Floats, Floats]:
+    """x and a = 1/s of the centre of the packing rows, approximately, then pulled inside."""
+    count = np.diff(form.matrix.indptr)
+    a = np.where(packing, (count + 1.0) / np.where(packing, form.b, 1.0), 0.0)
+    matrix = form.matrix.multiply(packing[:, None]).tocsr()
+    transposed = matrix.T.tocsr()
+    squared = matrix.multiply(matrix).tocsr()
+    local = packing.copy()
+    local[form.local_rows :] = False
+    narrow = packing & ~local
+    for _ in range(_SWEEPS):
+        for rows in (local, local, narrow):
+            if np.any(rows):
+                a = _centre_step(form, matrix, squared, transposed, a, rows)
+    price = transposed @ a
+    x = 1.0 / np.where(price > 0, price, 1.0)
+    load = matrix @ x
+    ratio = np.where(packing, load / np.where(packing, 0.95 * form.b, 1.0), 0.0)
+    over = np.maximum(ratio, 1.0)
+    largest = np.zeros(len(x))
+    column_of = np.repeat(np.arange(len(x)), np.diff(transposed.indptr))
+    np.maximum.at(largest, column_of, over[transposed.indices])
+    return x / np.maximum(largest, 1.0), a
+
+
+def _centre_step(
+    form: Form, matrix, squared, transposed, a: Floats, rows: np.ndarray
+) -> Floats:
+    """One Newton step in log a of ``sum_q A_q/(A'a)_q + 1/a = b`` on some rows, the rest fixed."""
+    price = transposed @ a
+    x = 1.0 / np.where(price > 0, price, 1.0)
+    load = matrix @ x + np.where(rows, 1.0 / np.where(rows, a, 1.0), 0.0)
+    slope = squared @ (x * x) * a + np.where(rows, 1.0 / np.where(rows, a, 1.0), 0.0)
+    b = np.where(rows, form.b, 1.0)
+    load, slope = np.where(rows, load / b, 1.0), np.where(rows, slope / b, 1.0)
+    move = np.clip(load * np.log(load) / slope, -2.0, 2.0)
+    return np.where(rows, a * np.exp(move), a)
+
+
+def _complete(
+    form: Form, layout: Layout, packing: np.ndarray, x: Floats, a: Floats
+) -> Point:
+    """Slacks, prices and scalars that go with x, as centred as the problem allows."""
+    activity = form.matrix @ x
+    s = form.b - activity
+    p = np.zeros(len(s))
+    p[layout.fixed], s[layout.fixed] = _utility_prices(form, layout, s)
+    share = _scalar_shares(form)
+    pull = np.abs(form.c) + np.abs(form.transposed) @ np.where(packing, 0.0, np.abs(p) + share)
+    mu = _FIRST_MU * max(float(np.max(pull * x, initial=0.0)), 1e-300)
+    t = _centred_scalars(form, s, mu)
+    if len(t):
+        s = np.where(form.kind == INEQUALITY, s - form.border @ t, s)
+    pairs = form.kind == INEQUALITY
+    floor = 1e-3 * (np.abs(form.b) + np.abs(activity)) + 1e-8
+    outside = pairs & (s < 1e-6 * floor)
+    s = np.where(outside, floor, s)
+    s[form.kind == EQUALITY] = 0.0
+    p = np.where(pairs, mu / np.where(pairs, s, 1.0), p)
+    p = np.where(packing, mu * a, p)
+    p = raise_packing(form, packing, p)
+    z = form.c + form.h * x + form.transposed @ p
+    w = form.u[layout.bounded] - x[layout.bounded]
+    y = mu / w
+    z[layout.bounded] += y
+    z = np.where(z > 1e-3 * mu / x, z, mu / x)
+    return Point(x, z, w, y, s, p, t)
+
+
+def _utility_prices(form: Form, layout: Layout, s: Floats) -> tuple[Floats, Floats]:
+    """Price -f'(y) of every utility at its activity, which is moved into the domain first."""
+    rows = layout.fixed
+    kind = form.kind[rows]
+    y = s[rows]
+    needs = kind != Utility.QUADRATIC
+    typical = np.median(np.abs(y[needs])) if np.any(needs) else 1.0
+    y = np.where(needs & (y <= 1e-8 * typical), max(float(typical), 1e-8), y)
+    return -utility.slope(kind, form.weight[rows], form.parameter[rows], y), y
+
+
+def _scalar_shares(form: Form) -> Floats:
+    """Rows' shares of each scalar's cost: what their prices must add up to, spread evenly."""
+    if not len(form.e):
+        return np.zeros(len(form.b))
+    holds = (form.border != 0) & (form.kind == INEQUALITY)[:, None]
+    total = np.sum(np.abs(form.border) * holds, axis=0)
+    return np.sum(holds * (np.abs(form.e) / np.where(total > 0, total, 1.0)), axis=1)
+
+
+def _centred_scalars(form: Form, s: Floats, mu: float) -> Floats:
+    """Each scalar in turn minimises its cost minus mu log of the slacks that hold it."""
+    t = np.zeros(len(form.e))
+    s = s.copy()
+    for k in range(len(t)):
+        e = form.border[:, k]
+        rows = np.flatnonzero((e != 0) & (form.kind == INEQUALITY))
+        if not len(rows):
+            continue
+        t[k] = _centred_scalar(float(form.e[k]), e[rows], s[rows], mu)
+        s = s - e * t[k]
+    return t
+
+
+def _centred_scalar(cost: float, e: Floats, s: Floats, mu: float) -> float:
+    """Root of ``cost + sum mu e/(s - e t) = 0`` on the interval where every s - e t > 0."""
+    high = np.min(s[e > 0] / e[e > 0], initial=np.inf)
+    low = np.max(s[e < 0] / e[e < 0], initial=-np.inf)
+    if not low < high:
+        return float(0.5 * (low + high))
+    reach = mu * len(s) / max(abs(cost), 1e-300)
+    low = high - 2.0 * reach - 1e-12 * abs(high) if not np.isfinite(low) else low
+    high = low + 2.0 * reach + 1e-12 * abs(low) if not np.isfinite(high) else high
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break
+        if cost + mu * np.sum(e / (s - e * middle)) > 0:
+            high = middle
+        else:
+            low = middle
+    return float(low if np.all(s - e * low > 0) else 0.5 * (low + high))
+
+
+def raise_packing(
+    form: Form, packing: np.ndarray, p: Floats, margin: float = 1.5, floor: Floats | float = 0.0
+) -> Floats:
+    """Local packing prices raised so that their block's reduced costs are not below a floor.
+
+    Args:
+        form: The problem.
+        packing: (rows,) of :func:`packing_rows`.
+        p: (rows,) prices.
+        margin: Rise as a multiple of the need.
+        floor: (n,) least reduced cost wanted.
+    """
+    p = p.copy()
+    reduced = form.c + form.transposed @ p - floor
+    for slot in range(form.slots):
+        rows = np.arange(form.blocks) * form.slots + slot
+        usable = packing[rows]
+        coefficient = form.local[slot]
+        need = np.where(coefficient > 0, -reduced / np.where(coefficient > 0, coefficient, 1), 0)
+        most = np.maximum.reduceat(np.maximum(need, 0.0), form.ptr[:-1]) if form.blocks else need
+        lift = np.where(usable, margin * most, 0.0)
+        p[rows] += lift
+        reduced = reduced + coefficient * lift[form.block]
+    return p
+
+
+def warm_start(form: Form, layout: Layout, cold: Point, x: Floats, prices: Floats) -> Point:
+    """A point near a known allocation and its prices, moved inside.
+
+    Known prices replace the cold ones, known entries the cold ones; products are then raised to
+    a barrier parameter of the size that the known point misses complementarity by, so that the
+    method neither starts from the boundary nor forgets what it was told.
+
+    Args:
+        form: The problem.
+        layout: Its layout.
+        cold: The start from the data alone, used where nothing is known.
+        x: (entries,) known allocation, NaN elsewhere.
+        prices: (rows,) known prices, NaN elsewhere.
+    """
+    packing = packing_rows(form)
+    known = form.flip * (x[form.columns] - form.shift)
+    start = np.where(np.isnan(known), 0.0, np.maximum(known, 0.0))
+    price = np.where(form.source >= 0, form.sign * prices[form.source], np.nan)
+    p = np.where(np.isnan(price), cold.p, price)
+    pairs = form.kind == INEQUALITY
+    mu = _WARM * float(cold.x @ cold.z + cold.s[pairs] @ cold.p[pairs]) / layout.count
+    p = np.where(pairs, np.maximum(p, 1e-8 * np.max(np.abs(p), initial=0.0)), p)
+    start = np.maximum(0.98 * start, _WARM * cold.x)
+    p = raise_packing(form, packing, p, margin=1.0, floor=mu / np.maximum(start, cold.x))
+    w = form.u[layout.bounded] - start[layout.bounded]
+    w = np.where(w > 0, w, 1e-3 * form.u[layout.bounded])
+    y = mu / w
+    z = form.c + form.h * start + form.transposed @ p
+    z[layout.bounded] += y
+    z = np.maximum(z, mu / np.maximum(start, cold.x))
+    activity = form.matrix @ start
+    s = form.b - activity
+    _, s[layout.fixed] = _utility_prices(form, layout, s)
+    t = _centred_scalars(form, s, mu * layout.count / max(len(form.e), 1) * 1e-3)
+    if len(t):
+        s = np.where(pairs, s - form.border @ t, s)
+    s = np.where(pairs, np.maximum(s, mu / np.maximum(p, 1e-300)), s)
+    s = np.where(pairs, np.minimum(s, np.maximum(form.b - activity - form.border @ t, s)), s)
+    s[form.kind == EQUALITY] = 0.0
+    p = np.where(pairs, np.maximum(p, 0.1 * mu / np.where(pairs, s, 1.0)), p)
+    return Point(start, z, w, y, s, p, t)

@@ -1,0 +1,240 @@
+"""The kernels compiled by numba: one pass over memory a block, threads over runs of blocks.
+
+Each compiled function works serially on a run of blocks and releases the interpreter lock; a
+thread pool maps it over the runs. One pool serves the kernels and BLAS stays beside it, so that
+solves may run side by side in threads, and results depend on the number of runs only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from walras.kernels.reference import Floats, Ints, block_sums
+
+__all__ = ["block_sums", "cheapest", "orthogonalise", "price_rise", "schur"]
+
+_WIDE = 0.2  # blocks that touch more than this share of the narrow rows go through BLAS
+_BATCH = 256  # wide blocks a BLAS call
+_DEPENDENT = 1e-14
+_jit = nb.njit(nogil=True, cache=True, error_model="numpy", boundscheck=False)
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="walras-kernel")
+
+
+def _map(threads: int, work: Callable[[int, int], None], ptr: Ints) -> None:
+    """``work(first, last)`` on runs of blocks with about equal numbers of columns."""
+    runs = max(1, min(threads, len(ptr) - 1))
+    cut = np.searchsorted(ptr, np.linspace(0, ptr[-1], runs + 1)[1:-1])
+    edges = [0, *[int(k) for k in cut], len(ptr) - 1]
+    if runs == 1:
+        work(edges[0], edges[1])
+        return
+    jobs = [_pool(threads).submit(work, a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    for job in jobs:
+        job.result()
+
+
+@_jit
+def _orthogonalise(
+    first: int, last: int, ptr: Ints, local: Floats, d: Floats, theta: Floats, r: Floats, v: Floats
+) -> None:
+    slots = local.shape[0]
+    tail = np.zeros((slots, slots))
+    for j in range(first, last):
+        low, high = ptr[j], ptr[j + 1]
+        tail[:] = 0.0
+        for a in range(slots):
+            tail[a, a] = np.sqrt(theta[j, a])
+            whole = theta[j, a]
+            for q in range(low, high):
+                v[a, q] = local[a, q]
+                whole += d[q] * local[a, q] * local[a, q]
+            for b in range(a):
+                dot = 0.0
+                for q in range(low, high):
+                    dot += d[q] * v[a, q] * v[b, q]
+                for k in range(slots):
+                    dot += tail[a, k] * tail[b, k]
+                r[j, b, a] = dot
+                for q in range(low, high):
+                    v[a, q] -= dot * v[b, q]
+                for k in range(slots):
+                    tail[a, k] -= dot * tail[b, k]
+            square = 0.0
+            for q in range(low, high):
+                square += d[q] * v[a, q] * v[a, q]
+            for k in range(slots):
+                square += tail[a, k] * tail[a, k]
+            norm = np.sqrt(square)
+            if square <= _DEPENDENT * _DEPENDENT * whole:
+                norm = np.inf
+            r[j, a, a] = norm
+            inverse = 1.0 / norm
+            for q in range(low, high):
+                v[a, q] *= inverse
+            for k in range(slots):
+                tail[a, k] *= inverse
+
+
+def orthogonalise(
+    ptr: Ints, local: Floats, d: Floats, theta: Floats, threads: int = 1
+) -> tuple[Floats, Floats]:
+    """Compiled :func:`walras.kernels.reference.orthogonalise`."""
+    slots, blocks = local.shape[0], len(ptr) - 1
+    r = np.zeros((blocks, slots, slots))
+    v = np.empty_like(local)
+    if slots and blocks:
+        _map(threads, lambda a, b: _orthogonalise(a, b, ptr, local, d, theta, r, v), ptr)
+    return r, v
+
+
+@_jit
+def _scatter(
+    first: int, last: int, ptr: Ints, d: Floats, v: Floats, wide: npt.NDArray[np.bool_],
+    indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: Floats, out: Floats,
+) -> None:
+    """Lower triangle of every block's share; of a wide block the first term alone."""
+    slots = v.shape[0]
+    for j in range(first, last):
+        for q in range(ptr[j], ptr[j + 1]):
+            for m in range(indptr[q], indptr[q + 1]):
+                row, weight = indices[m], data[m] * d[q]
+                for k in range(indptr[q], m + 1):
+                    out[row, indices[k]] += weight * data[k]
+            if wide[j]:
+                continue
+            for s in range(ptr[j], q + 1):
+                dot = 0.0
+                for a in range(slots):
+                    dot += v[a, q] * v[a, s]
+                dot *= d[q] * d[s]
+                for m in range(indptr[q], indptr[q + 1]):
+                    row, weight = indices[m], data[m] * dot
+                    for k in range(indptr[s], indptr[s + 1]):
+                        column = indices[k]
+                        if s == q:
+                            if column <= row:
+                                out[row, column] -= weight * data[k]
+                        elif column == row:
+                            out[row, row] -= 2.0 * weight * data[k]
+                        elif column < row:
+                            out[row, column] -= weight * data[k]
+                        else:
+                            out[column, row] -= weight * data[k]
+
+
+@_jit
+def _wide_rows(
+    chosen: Ints, ptr: Ints, d: Floats, v: Floats, indptr: npt.NDArray[np.int32],
+    indices: npt.NDArray[np.int32], data: Floats, w: Floats,
+) -> None:
+    """Rows of W: (N D V')_j of each chosen block, one row a slot."""
+    slots = v.shape[0]
+    w[:] = 0.0
+    for c in range(len(chosen)):
+        for q in range(ptr[chosen[c]], ptr[chosen[c] + 1]):
+            for m in range(indptr[q], indptr[q + 1]):
+                weight = d[q] * data[m]
+                for a in range(slots):
+                    w[c * slots + a, indices[m]] += weight * v[a, q]
+
+
+def schur(
+    ptr: Ints, d: Floats, v: Floats, narrow: sp.csc_array, threads: int = 1
+) -> Floats:
+    """Compiled :func:`walras.kernels.reference.schur`, of which the lower triangle alone is
+    meaningful; wide blocks go through BLAS.
+    """
+    size, slots = narrow.shape[0], v.shape[0]
+    nonzeros = narrow.indptr[ptr[1:]] - narrow.indptr[ptr[:-1]]
+    wide = nonzeros > max(_WIDE * size, 8)
+    outs: dict[int, Floats] = {}
+
+    def work(first: int, last: int) -> None:
+        out = np.zeros((size, size))
+        _scatter(
+            first, last, ptr, d, v, wide, narrow.indptr, narrow.indices, narrow.data, out
+        )
+        chosen = first + np.flatnonzero(wide[first:last])
+        for k in range(0, len(chosen), _BATCH):
+            some = chosen[k : k + _BATCH]
+            w = np.empty((len(some) * slots, size))
+            _wide_rows(some, ptr, d, v, narrow.indptr, narrow.indices, narrow.data, w)
+            out -= w.T @ w
+        outs[first] = out
+
+    _map(threads, work, ptr)
+    runs = [outs[first] for first in sorted(outs)]
+    total = runs[0] if runs else np.zeros((size, size))
+    for other in runs[1:]:
+        total += other
+    return total
+
+
+@_jit
+def _cheapest(
+    first: int, last: int, ptr: Ints, score: Floats, active: npt.NDArray[np.bool_],
+    limit: float, most: int, found: Ints, count: Ints,
+) -> None:
+    for j in range(first, last):
+        kept = 0
+        base = j * most
+        for q in range(ptr[j], ptr[j + 1]):
+            if active[q] or not score[q] < limit:
+                continue
+            if kept == most and not score[q] < score[found[base + most - 1]]:
+                continue
+            k = kept if kept < most else most - 1
+            while k > 0 and score[found[base + k - 1]] > score[q]:
+                found[base + k] = found[base + k - 1]
+                k -= 1
+            found[base + k] = q
+            kept = min(kept + 1, most)
+        count[j] = kept
+
+
+def cheapest(
+    ptr: Ints, score: Floats, active: npt.NDArray[np.bool_], limit: float, most: int,
+    threads: int = 1,
+) -> Ints:
+    """Compiled :func:`walras.kernels.reference.cheapest`."""
+    blocks = len(ptr) - 1
+    found = np.full(blocks * most, -1, dtype=np.int64)
+    count = np.zeros(blocks, dtype=np.int64)
+    _map(
+        threads,
+        lambda a, b: _cheapest(a, b, ptr, score, active, limit, most, found, count),
+        ptr,
+    )
+    kept = np.arange(most)[None, :] < count[:, None]
+    return np.sort(found.reshape(blocks, most)[kept])
+
+
+@_jit
+def _price_rise(
+    row: Ints, coefficient: Floats, reduced: Floats, exempt: npt.NDArray[np.bool_], out: Floats
+) -> None:
+    for q in range(len(row)):
+        if row[q] >= 0 and reduced[q] < 0 and not exempt[q]:
+            need = -reduced[q] / coefficient[q]
+            if need > out[row[q]]:
+                out[row[q]] = need
+
+
+def price_rise(
+    row: Ints, coefficient: Floats, reduced: Floats, exempt: npt.NDArray[np.bool_], rows: int
+) -> Floats:
+    """Compiled :func:`walras.kernels.reference.price_rise`."""
+    out = np.zeros(rows)
+    _price_rise(row, coefficient, reduced, exempt, out)
+    return out

@@ -1,0 +1,128 @@
+"""The kernels in plain NumPy: the definition that the compiled ones are tested against.
+
+Columns stand block by block; ``ptr`` gives each block's first column. No block is empty.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_DEPENDENT = 1e-14
+
+
+def block_sums(ptr: Ints, values: Floats) -> Floats:
+    """Sum of ``values`` (n,) over each block, (blocks,)."""
+    return np.add.reduceat(values, ptr[:-1]) if len(ptr) > 1 else np.zeros(0)
+
+
+def orthogonalise(ptr: Ints, local: Floats, d: Floats, theta: Floats) -> tuple[Floats, Floats]:
+    """Local rows of every block made orthonormal in the metric of the Newton system.
+
+    For block j with local rows U (slots x columns) the matrix ``U D U' + Theta`` is R'R with R
+    upper triangular. Modified Gram-Schmidt on the columns of ``[D^1/2 U'; Theta^1/2]`` gives R and
+    ``V = R^-T U`` without ever forming the product: it subtracts weighted means before it squares,
+    which is what keeps the factor accurate when a few columns carry a block.
+
+    Args:
+        ptr: (blocks + 1,) first column of each block.
+        local: (slots, n) U.
+        d: (n,) D > 0.
+        theta: (blocks, slots) Theta >= 0.
+
+    Returns:
+        R (blocks, slots, slots), whose rows of dependent local rows have a diagonal of ``inf`` (so
+        that dividing by it gives the price no change), and V (slots, n).
+    """
+    slots, blocks = local.shape[0], len(ptr) - 1
+    width = np.diff(ptr)
+    r = np.zeros((blocks, slots, slots))
+    v = np.array(local, dtype=np.float64)
+    tail = np.zeros((blocks, slots, slots))  # [j, a] = row a of Theta^1/2, being orthogonalised
+    for a in range(slots):
+        tail[:, a, a] = np.sqrt(theta[:, a])
+        whole = block_sums(ptr, d * v[a] * v[a]) + theta[:, a]
+        for b in range(a):
+            dot = block_sums(ptr, d * v[a] * v[b]) + np.sum(tail[:, a] * tail[:, b], axis=1)
+            r[:, b, a] = dot
+            v[a] -= np.repeat(dot, width) * v[b]
+            tail[:, a] -= dot[:, None] * tail[:, b]
+        square = block_sums(ptr, d * v[a] * v[a]) + np.sum(tail[:, a] ** 2, axis=1)
+        norm = np.sqrt(square)
+        norm[square <= (_DEPENDENT * _DEPENDENT) * whole] = np.inf
+        r[:, a, a] = norm
+        v[a] /= np.repeat(norm, width)
+        tail[:, a] /= norm[:, None]
+    return r, v
+
+
+def schur(
+    ptr: Ints, d: Floats, v: Floats, narrow: sp.csc_array, threads: int = 1
+) -> Floats:
+    """``N D N' - sum_j (N D V')_j (N D V')_j'``: what blocks leave of the narrow rows.
+
+    Args:
+        ptr: (blocks + 1,) first column of each block.
+        d: (n,) D.
+        v: (slots, n) V of :func:`orthogonalise`.
+        narrow: N, CSC (narrow rows, n).
+        threads: Ignored here.
+
+    Returns:
+        (narrow, narrow) symmetric; callers read its lower triangle.
+    """
+    weighted = narrow @ sp.diags_array(d)
+    out = np.asarray((weighted @ narrow.T).toarray())
+    for j in range(len(ptr) - 1):
+        w = np.asarray((weighted[:, ptr[j] : ptr[j + 1]] @ v[:, ptr[j] : ptr[j + 1]].T))
+        out -= w @ w.T
+    return out
+
+
+def cheapest(
+    ptr: Ints, score: Floats, active: npt.NDArray[np.bool_], limit: float, most: int
+) -> Ints:
+    """Up to ``most`` inactive columns a block with a score below ``limit``, the lowest first.
+
+    Args:
+        ptr: (blocks + 1,) first column of each block; blocks may be empty.
+        score: (n,) the lower the better.
+        active: (n,) True on columns that are not to be returned.
+        limit: Only scores strictly below it count.
+        most: Columns a block.
+
+    Returns:
+        Column numbers, ascending.
+    """
+    chosen = []
+    for j in range(len(ptr) - 1):
+        columns = np.arange(ptr[j], ptr[j + 1])
+        columns = columns[~active[columns] & (score[columns] < limit)]
+        order = np.lexsort((columns, score[columns]))[:most]
+        chosen.append(columns[order])
+    return np.sort(np.concatenate(chosen)) if chosen else np.zeros(0, dtype=np.int64)
+
+
+def price_rise(
+    row: Ints, coefficient: Floats, reduced: Floats, exempt: npt.NDArray[np.bool_], rows: int
+) -> Floats:
+    """Least rise of each row's price that leaves no reduced cost of its entries negative.
+
+    Args:
+        row: (n,) the row whose price may rise for the entry, -1 if none.
+        coefficient: (n,) of the entry in that row, > 0.
+        reduced: (n,) reduced costs.
+        exempt: (n,) True where a negative reduced cost may stay.
+        rows: Number of rows.
+
+    Returns:
+        (rows,) ``max(0, max_q -reduced/coefficient)`` over each row's entries.
+    """
+    out = np.zeros(rows)
+    use = (row >= 0) & ~exempt & (reduced < 0)
+    np.maximum.at(out, row[use], -reduced[use] / coefficient[use])
+    return out

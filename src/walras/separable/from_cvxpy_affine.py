@@ -1,0 +1,215 @@
+"""Coefficients of affine cvxpy expressions, through cvxpy's own vectorised canonicalisation.
+
+Stacked expressions are ``A(theta) z + b(theta)`` in the flattened variables z; cvxpy's backend gives
+A and b as a sparse tensor that is linear in the parameters theta (Agrawal et al. 2019, section 4.1),
+so a change of theta costs one sparse product. That tensor grows with the product of parameters and
+variables, so expressions with many parameter values are canonicalised anew from constants instead;
+everything learnt from their pattern is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from cvxpy import settings as cvxpy_settings
+from cvxpy.cvxcore.python import canonInterface
+from cvxpy.lin_ops.lin_op import CONSTANT_ID
+
+from walras.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Expression = Any
+
+# The tensor pays while theta is short: 250 values times 10^5 nonzeros still fit in memory.
+_TENSOR_PARAMETERS = 250
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Where stacked affine expressions can be nonzero, whatever the parameters.
+
+    Attributes:
+        row: (nonzeros,) row of the stack; expressions are flattened column by column.
+        column: (nonzeros,) flattened variable; ``columns`` marks the constant term b.
+        fixed: (nonzeros,) True where the coefficient depends on no parameter.
+        rows: Length of the stack.
+        columns: Length of z.
+    """
+
+    row: Ints
+    column: Ints
+    fixed: npt.NDArray[np.bool_]
+    rows: int
+    columns: int
+
+
+class AffineMap:
+    """Stacked affine expressions as a sparse matrix that follows their parameters.
+
+    Args:
+        expressions: Affine cvxpy expressions.
+        variables: The variables, in the order of z.
+        reuse: Whether the expressions are linear in the parameters (DPP); if not, those with
+            parameters are canonicalised anew on every change.
+    """
+
+    def __init__(
+        self, expressions: Sequence[Expression], variables: Sequence[Any], *, reuse: bool = True
+    ) -> None:
+        self.offsets = np.concatenate([[0], np.cumsum([e.size for e in expressions])]).astype(int)
+        self._layout = _Layout(variables)
+        kept: list[int] = []
+        anew: list[int] = []
+        for k, expression in enumerate(expressions):
+            count = sum(p.size for p in expression.parameters())
+            light = count <= _TENSOR_PARAMETERS and reuse
+            (kept if count == 0 or light else anew).append(k)
+        rows = int(self.offsets[-1])
+        self._linear = _LinearPart([expressions[k] for k in kept], self._layout)
+        self._anew = _RenewedPart([expressions[k] for k in anew], self._layout)
+        self.pattern = Pattern(
+            row=np.concatenate([self._rows(kept)[self._linear.row], self._rows(anew)[self._anew.row]]),
+            column=np.concatenate([self._linear.column, self._anew.column]),
+            fixed=np.concatenate([self._linear.fixed, np.zeros(len(self._anew.row), bool)]),
+            rows=rows, columns=self._layout.length,
+        )
+
+    def values(self) -> Floats:
+        """(nonzeros,) coefficients at the parameters' present values.
+
+        Raises:
+            InputError: A parameter has no value, or one that is not finite.
+        """
+        return np.concatenate([self._linear.values(), self._anew.values()])
+
+    def _rows(self, chosen: list[int]) -> Ints:
+        """Rows of the whole stack that the chosen expressions occupy."""
+        if not chosen:
+            return np.zeros(0, np.int64)
+        return np.concatenate([np.arange(self.offsets[k], self.offsets[k + 1]) for k in chosen])
+
+
+class _Layout:
+    """Where each variable lies in z."""
+
+    def __init__(self, variables: Sequence[Any]) -> None:
+        self.start: dict[int, int] = {}
+        self.length = 0
+        for variable in variables:
+            self.start[variable.id] = self.length
+            self.length += variable.size
+
+    def tensor(self, expressions: Sequence[Expression], parameters: Sequence[Any]) -> Any:
+        """Sparse ((rows * (columns + 1)), (parameter values + 1)), column-major over (A | b)."""
+        sizes = {CONSTANT_ID: 1} | {p.id: p.size for p in parameters}
+        starts = np.cumsum([0] + [p.size for p in parameters])
+        places = {p.id: int(start) for p, start in zip(parameters, starts, strict=False)}
+        places[CONSTANT_ID] = int(starts[-1])
+        return canonInterface.get_problem_matrix(
+            [expression.canonical_form[0] for expression in expressions], self.length, self.start,
+            sizes, places, sum(expression.size for expression in expressions),
+            cvxpy_settings.COO_CANON_BACKEND,
+        )
+
+
+class _LinearPart:
+    """Expressions whose coefficients are a sparse linear function of few parameter values."""
+
+    def __init__(self, expressions: Sequence[Expression], layout: _Layout) -> None:
+        self._parameters = _unique_parameters(expressions)
+        rows = sum(e.size for e in expressions)
+        if rows == 0:
+            self.row = self.column = np.zeros(0, np.int64)
+            self._tensor = sp.csr_array((0, 1))
+        else:
+            tensor = layout.tensor(expressions, self._parameters).tocoo()
+            key, place = np.unique(tensor.coords[0], return_inverse=True)
+            self._tensor = sp.csr_array(
+                (tensor.data, (place, tensor.coords[1])), shape=(len(key), tensor.shape[1])
+            )
+            self.column, self.row = np.divmod(key.astype(np.int64), rows)
+        depends = np.diff(self._tensor[:, :-1].tocsr().indptr) > 0
+        self.fixed: npt.NDArray[np.bool_] = ~depends
+
+    def values(self) -> Floats:
+        theta = [_value(p).ravel(order="F") for p in self._parameters]
+        return np.asarray(self._tensor @ np.concatenate([*theta, [1.0]]), dtype=np.float64)
+
+
+class _RenewedPart:
+    """Expressions with many parameter values: canonicalised from constants on every change."""
+
+    def __init__(self, expressions: Sequence[Expression], layout: _Layout) -> None:
+        self._expressions = list(expressions)
+        self._layout = layout
+        self._height = sum(e.size for e in expressions)
+        # Parameters drawn at random do not cancel: their pattern contains every other.
+        rng = np.random.default_rng(0)
+        drawn = {p.id: rng.uniform(1.0, 2.0, p.shape) for p in _unique_parameters(expressions)}
+        self._key = self._coefficients(drawn)[0]
+        self.column, self.row = np.divmod(self._key, max(self._height, 1))
+
+    def values(self) -> Floats:
+        parameters = {p.id: _value(p) for p in _unique_parameters(self._expressions)}
+        key, data = self._coefficients(parameters)
+        place = np.searchsorted(self._key, key)
+        known = place < len(self._key)
+        known[known] = self._key[place[known]] == key[known]
+        if np.any(data[~known] != 0):
+            raise InputError(
+                "a coefficient appeared that no other value of the parameters gives",
+                where="parameters", remedy="state the problem anew for these values",
+            )
+        out = np.zeros(len(self._key))
+        out[place[known]] = data[known]
+        return out
+
+    def _coefficients(self, parameters: dict[int, Any]) -> tuple[Ints, Floats]:
+        if not self._expressions:
+            return np.zeros(0, np.int64), np.zeros(0)
+        constant = [_with_values(e, parameters) for e in self._expressions]
+        tensor = self._layout.tensor(constant, []).tocsc()
+        tensor.sum_duplicates()
+        return tensor.indices.astype(np.int64), np.asarray(tensor.data, dtype=np.float64)
+
+
+def _with_values(expression: Expression, parameters: dict[int, Any]) -> Expression:
+    """The expression with every parameter replaced by a constant."""
+    if isinstance(expression, cp.Parameter):
+        return cp.Constant(parameters[expression.id])
+    if not expression.parameters():
+        return expression
+    return expression.copy([_with_values(arg, parameters) for arg in expression.args])
+
+
+def _unique_parameters(expressions: Sequence[Expression]) -> list[Any]:
+    found = {p.id: p for expression in expressions for p in expression.parameters()}
+    return list(found.values())
+
+
+def _value(parameter: Any) -> Floats:
+    """A parameter's value, checked.
+
+    Raises:
+        InputError: It has none, or one that is not finite.
+    """
+    if parameter.value is None:
+        raise InputError(
+            "has no value", where=f"parameter {parameter.name()}", allowed="finite numbers",
+            remedy=f"assign {parameter.name()}.value before solving",
+        )
+    value = parameter.value
+    dense = np.asarray(value.toarray() if sp.issparse(value) else value, dtype=np.float64)
+    if not np.all(np.isfinite(dense)):
+        raise InputError(
+            "is not finite", where=f"parameter {parameter.name()}", allowed="finite numbers",
+            remedy="remove NaN and infinity from its value",
+        )
+    return dense

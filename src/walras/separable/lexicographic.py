@@ -1,0 +1,54 @@
+"""Leximin: a max-min problem to be raised level by level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.errors import InputError
+from walras.separable.form import Family, Separable
+
+
+@dataclass(frozen=True, eq=False)
+class Leximin:
+    """Maximise the least activity, then the least of the rest, and so on.
+
+    Attributes:
+        problem: A maximisation of one shared scalar t whose rows of ``family`` say
+            ``t - y_j <= 0``.
+        family: Name of the family of rows that is raised level by level.
+        levels: Rounds at most; each freezes the rows that cannot rise further.
+
+    Raises:
+        InputError: The problem is not of that kind, or ``levels`` is not positive.
+    """
+
+    problem: Separable
+    family: str
+    levels: int = 10
+
+    def __post_init__(self) -> None:
+        if self.levels < 1:
+            raise InputError(
+                f"is {self.levels}", where="levels", allowed=">= 1",
+                remedy="ask for at least one level",
+            )
+        found = [f.name for f in self.problem.rows.families]
+        if self.problem.scalars != 1 or self.family not in found:
+            raise InputError(
+                f"has {self.problem.scalars} scalars and the families {', '.join(found)}",
+                where="Leximin", allowed=f"one scalar and rows named {self.family!r}",
+                remedy="state it with domains.cluster_scheduling.leximin",
+            )
+        rows = self.rows
+        if np.any(self.problem.rows.scalar_matrix[rows.start : rows.stop, 0] != 1.0):
+            raise InputError(
+                "has rows without the scalar", where=f"family {self.family}",
+                allowed="t - y_j <= 0 in every row", remedy="give every row the coefficient 1",
+            )
+
+    @property
+    def rows(self) -> Family:
+        """The family of rows that is raised."""
+        return next(f for f in self.problem.rows.families if f.name == self.family)

@@ -1,0 +1,159 @@
+"""The solution of an allocation problem: the allocation, its prices and its proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from walras import insight
+from walras.certificate import Certificate
+from walras.engines.leximin import Level
+from walras.errors import InputError
+from walras.history import History, Timings
+from walras.separable import Separable, Side
+from walras.status import Status
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """What the constraints are worth; ``prices["capacity"]`` gives those of one family.
+
+    A row's price is >= 0 at its upper bound and <= 0 at its lower one; relaxing the bound by one
+    unit improves the objective by its absolute value, as long as the price holds.
+
+    Attributes:
+        problem: The problem the rows belong to.
+        rows: (rows,) one price a row.
+    """
+
+    problem: Separable
+    rows: Floats
+
+    def __getitem__(self, family: str) -> Floats:
+        """Prices of the rows of one family, in order.
+
+        Raises:
+            InputError: There is no such family.
+        """
+        for found in self.problem.rows.families:
+            if found.name == family:
+                return self.rows[found.start : found.stop]
+        names = ", ".join(f.name for f in self.problem.rows.families)
+        raise InputError(
+            f"there are no rows named {family!r}", where="prices", allowed=names,
+            remedy="use one of these names",
+        )
+
+    @property
+    def resources(self) -> Floats:
+        """(resources,) total price of each resource's own constraint rows."""
+        return self._by_owner(Side.RESOURCE, len(self.problem.resource_names))
+
+    @property
+    def demands(self) -> Floats:
+        """(demands,) total price of each demand's own constraint rows."""
+        return self._by_owner(Side.DEMAND, len(self.problem.demand_names))
+
+    def _by_owner(self, side: Side, count: int) -> Floats:
+        rows = self.problem.rows
+        own = (rows.side == side) & ~rows.is_utility & (rows.owner >= 0)
+        own &= ~np.any(rows.scalar_matrix, axis=1)
+        return np.bincount(rows.owner[own], weights=self.rows[own], minlength=count)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """An allocation with its prices and the proof of how good it is; immutable.
+
+    Values are the user's: of a maximisation, ``value <= optimum <= bound``.
+
+    Attributes:
+        problem: What was solved.
+        certificate: The proof; recomputed from the problem's data, not taken from the engine.
+        status: ``optimal`` only if the certificate shows it.
+        engine: Name of the engine that found it.
+        tolerance: The relative gap that was asked for.
+        history: The engine's steps.
+        timings: Seconds a stage.
+        message: The engine's own words, if any.
+        levels: Of a leximin problem, its levels.
+    """
+
+    problem: Separable
+    certificate: Certificate
+    status: Status
+    engine: str
+    tolerance: float
+    history: History = field(default_factory=History)
+    timings: Timings = field(default_factory=Timings)
+    message: str = ""
+    levels: tuple[Level, ...] = ()
+
+    @property
+    def value(self) -> float:
+        """The objective at the allocation."""
+        return self.problem.reported(self.certificate.value)
+
+    @property
+    def bound(self) -> float:
+        """What no feasible allocation can beat."""
+        return self.problem.reported(self.certificate.bound)
+
+    @property
+    def gap(self) -> float:
+        """Relative gap of value and bound; of a leximin problem, the largest of its levels'."""
+        return max([self.certificate.gap, *(level.gap for level in self.levels)])
+
+    @cached_property
+    def x(self) -> Floats:
+        """(resources, demands) the allocation, dense."""
+        return self.problem.dense(self.certificate.x)
+
+    @property
+    def entries(self) -> Floats:
+        """(entries,) the allocation as the problem's entries."""
+        return self.certificate.x
+
+    @property
+    def scalars(self) -> Floats:
+        """(scalars,) the shared scalars, such as the max-min level."""
+        return self.certificate.t
+
+    @property
+    def prices(self) -> Prices:
+        """Prices of all rows."""
+        return Prices(self.problem, self.certificate.prices)
+
+    def frame(self) -> pd.DataFrame:
+        """The allocation with the names of resources (rows) and demands (columns)."""
+        return pd.DataFrame(
+            self.x, index=list(self.problem.resource_names), columns=list(self.problem.demand_names)
+        )
+
+    def explain(self, demand: str | int) -> insight.Explanation:
+        """Why a demand got what it got: price, binding rows, the next best resource."""
+        return insight.explain(self.problem, self.certificate, demand)
+
+    def worth(self) -> pd.DataFrame:
+        """What one more unit of each resource buys, and how far that price holds."""
+        return insight.worth(self.problem, self.certificate)
+
+    def diff(self, other: Solution) -> insight.Difference:
+        """Why the allocation changed since ``other``: prices, binding rows, churn."""
+        return insight.difference(
+            (self.problem, self.certificate), (other.problem, other.certificate)
+        )
+
+    def __str__(self) -> str:
+        seconds = self.timings.total
+        return (
+            f"{self.status}: {self.problem.objective} {self.value:.9g}, bound {self.bound:.9g}, "
+            f"gap {self.gap:.1e} ({self.problem.gap_unit}), violation "
+            f"{self.certificate.violation:.1e}; engine {self.engine}, {seconds:.3g} s"
+        )

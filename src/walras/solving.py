@@ -1,0 +1,183 @@
+"""From a problem to a certified solution: the only place where the stages are wired together."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from walras.certificate import Certificate, certify
+from walras.engines.choose import Choice, choose
+from walras.engines.exact import exact
+from walras.engines.interior import interior
+from walras.engines.iterate import Iterate
+from walras.engines.leximin import LeximinResult, leximin
+from walras.engines.pop import pop
+from walras.engines.relaxation import improving_ray, least_relaxation
+from walras.engines.settings import Settings
+from walras.errors import InfeasibleError, UnboundedError
+from walras.history import Progress
+from walras.separable import Leximin, Separable
+from walras.solution import Solution
+from walras.status import Status
+from walras.warm import start_from
+
+_ENGINES: dict[str, Callable[[Separable, Settings], Iterate]] = {
+    "interior": interior,
+    "exact": exact,
+    "pop": pop,
+}
+_HOPELESS = 1e-3  # a gap above which an engine's failure is looked into
+
+
+def solve(
+    problem: Separable | Leximin,
+    *,
+    engine: str = "auto",
+    tolerance: float = 1e-6,
+    time_limit: float | None = None,
+    threads: int | None = None,
+    start: Solution | None = None,
+    callback: Callable[[Progress], bool | None] | None = None,
+    verbose: bool = False,
+) -> Solution:
+    """Solve an allocation problem and prove how good the answer is.
+
+    Args:
+        problem: From :mod:`walras.domains`, from arrays, or from a :class:`walras.Problem`.
+        engine: ``auto``, ``interior``, ``exact`` or ``pop``.
+        tolerance: Certified relative gap at which to stop (of logarithms: nats a job).
+        time_limit: Seconds; a feasible allocation with its certified gap comes back all the same.
+        threads: Worker threads, or None for all cores.
+        start: An earlier solution of a similar problem, matched by names.
+        callback: Called once an iteration with a :class:`~walras.history.Progress`; return True to
+            stop with the best so far. Ctrl-C does the same.
+        verbose: One line an iteration.
+
+    Returns:
+        The solution; its ``status`` is ``optimal`` only when the certificate shows it.
+
+    Raises:
+        InputError: A setting is out of range or a warm start shares no name with the problem.
+        InfeasibleError: No allocation meets the constraints; names rows and the least relaxation.
+        UnboundedError: The objective improves without end; names the entries.
+        EngineError: The engine cannot state the problem.
+    """
+    base = problem.problem if isinstance(problem, Leximin) else problem
+    settings = Settings(
+        tolerance=tolerance, time_limit=time_limit, threads=threads, callback=callback,
+        start=None if start is None else start_from(base, start), verbose=verbose,
+    )
+    if verbose:
+        _log_to_stderr()
+    choice = choose(base, engine)
+    run = _ENGINES[choice.engine]
+    with threadpool_limits(limits=threads, user_api="blas"):
+        if isinstance(problem, Leximin):
+            return _solve_leximin(problem, run, choice, settings)
+        return _solve_one(base, run, choice, settings)
+
+
+def _solve_one(
+    problem: Separable, run: Callable[[Separable, Settings], Iterate], choice: Choice,
+    settings: Settings,
+) -> Solution:
+    found = run(problem, settings)
+    proof, repair_seconds = _timed_certificate(problem, found)
+    if _needs_diagnosis(found, proof, settings):
+        _raise_if_impossible(problem, settings)
+        if choice.engine != "exact":
+            found = exact(problem, settings)
+            proof, repair_seconds = _timed_certificate(problem, found)
+            choice = Choice("exact", f"{choice.engine} broke down", {})
+    return Solution(
+        problem=problem, certificate=proof, status=_status(found, proof, settings),
+        engine=choice.engine, tolerance=settings.tolerance, history=found.history,
+        timings=replace(found.timings, repair=found.timings.repair + repair_seconds),
+        message=found.message,
+    )
+
+
+def _timed_certificate(problem: Separable, found: Iterate) -> tuple[Certificate, float]:
+    began = time.perf_counter()
+    proof = certify(problem, found.x, found.t, found.prices, found.bound)
+    return proof, time.perf_counter() - began
+
+
+def _needs_diagnosis(found: Iterate, proof: Certificate, settings: Settings) -> bool:
+    if found.status in (Status.INFEASIBLE, Status.UNBOUNDED):
+        return True
+    if found.status in (Status.LIMIT, Status.INTERRUPTED) or proof.proves(settings.tolerance):
+        return False
+    return not proof.feasible or proof.gap > max(_HOPELESS, settings.tolerance)
+
+
+def _raise_if_impossible(problem: Separable, settings: Settings) -> None:
+    """Name the rows that cannot hold together, or the entries along which nothing stops."""
+    limits = replace(settings, start=None, callback=None, verbose=False)
+    relaxation = least_relaxation(problem, limits)
+    if relaxation.is_needed:
+        raise InfeasibleError(
+            "no allocation meets all constraints", where=relaxation.text(),
+            allowed="bounds that some allocation meets",
+            remedy=f"the least relaxation that would do: {relaxation.text()}",
+        )
+    ray = improving_ray(problem, limits)
+    if ray is not None:
+        raise UnboundedError(
+            "the objective improves without end", where=_along(problem, ray.x, ray.t),
+            allowed="a finite optimum", remedy="bound these entries or add a constraint",
+        )
+
+
+def _along(problem: Separable, x: np.ndarray, t: np.ndarray) -> str:
+    """The entries that a ray moves most, by name."""
+    order = np.argsort(-np.abs(x))[:3]
+    names = []
+    for q in order[np.abs(x[order]) > 1e-9]:
+        i, j = problem.resource[q], problem.demand[q]
+        resource = problem.resource_names[i] if i >= 0 else "-"
+        demand = problem.demand_names[j] if j >= 0 else "-"
+        names.append(f"x[{resource}, {demand}]")
+    scalars = problem.scalar_names or [f"scalar {k}" for k in range(len(t))]
+    names += [str(scalars[k]) for k in np.flatnonzero(np.abs(t) > 1e-9)]
+    return ", ".join(names) or "x"
+
+
+def _status(found: Iterate, proof: Certificate, settings: Settings) -> Status:
+    """Optimal if proved; else how the engine ended, if what it left is feasible."""
+    if proof.proves(settings.tolerance):
+        return Status.OPTIMAL
+    if found.status in (Status.LIMIT, Status.INTERRUPTED):
+        return found.status
+    return Status.INACCURATE if proof.feasible else Status.FAILED
+
+
+def _solve_leximin(
+    spec: Leximin, run: Callable[[Separable, Settings], Iterate], choice: Choice,
+    settings: Settings,
+) -> Solution:
+    result: LeximinResult = leximin(spec, run, settings)
+    found = result.iterate
+    proof, repair_seconds = _timed_certificate(spec.problem, found)
+    solution = Solution(
+        problem=spec.problem, certificate=proof, status=_status(found, proof, settings),
+        engine=choice.engine, tolerance=settings.tolerance, history=found.history,
+        timings=replace(found.timings, repair=repair_seconds), levels=result.levels,
+    )
+    if solution.status == Status.OPTIMAL and solution.gap > settings.tolerance:
+        return replace(solution, status=Status.INACCURATE)
+    return solution
+
+
+def _log_to_stderr() -> None:
+    log = logging.getLogger("walras")
+    if not log.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        log.addHandler(handler)
+    log.setLevel(logging.INFO)

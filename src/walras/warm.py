@@ -1,0 +1,78 @@
+"""Warm starts by name: what an earlier solution says about a new problem.
+
+Entries are matched by the names of their resource and demand, rows by their own names, so that
+demands may have come and gone and capacities changed in between.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.engines.settings import Start
+from walras.errors import InputError
+from walras.separable import Separable
+from walras.solution import Solution
+
+Floats = npt.NDArray[np.float64]
+
+
+def start_from(problem: Separable, earlier: Solution) -> Start:
+    """A start for a problem from the solution of a similar one.
+
+    Args:
+        problem: The new problem.
+        earlier: A solution whose resources and demands bear the same names where they are the same.
+
+    Raises:
+        InputError: No name of a resource or of a demand is common to both.
+    """
+    old = earlier.problem
+    resource = _positions(problem.resource_names, old.resource_names, "resource")
+    demand = _positions(problem.demand_names, old.demand_names, "demand")
+    return Start(_entries(problem, earlier, resource, demand), _prices(problem, earlier))
+
+
+def _positions(new: npt.ArrayLike, old: npt.ArrayLike, kind: str) -> npt.NDArray[np.int64]:
+    """Place of each new name among the old ones, -1 where it is new."""
+    known = {str(name): k for k, name in enumerate(np.asarray(old, dtype=object))}
+    names = np.asarray(new, dtype=object)
+    place = np.array([known.get(str(name), -1) for name in names], dtype=np.int64)
+    if len(place) and np.all(place < 0):
+        raise InputError(
+            f"no {kind} of the problem occurs in the earlier solution", where="start",
+            allowed=f"at least one common {kind} name, such as {next(iter(known), 'none')!r}",
+            remedy=f"give both problems the same {kind} names, or leave start out",
+        )
+    return place
+
+
+def _entries(
+    problem: Separable, earlier: Solution, resource: Floats, demand: Floats
+) -> Floats:
+    """The earlier allocation on the new entries, NaN where either owner is new."""
+    i = np.where(problem.resource >= 0, resource[np.maximum(problem.resource, 0)], -1)
+    j = np.where(problem.demand >= 0, demand[np.maximum(problem.demand, 0)], -1)
+    known = (i >= 0) & (j >= 0)
+    out = np.full(problem.entries, np.nan)
+    out[known] = earlier.x[i[known], j[known]]
+    return np.clip(out, problem.lower, problem.upper)
+
+
+def _prices(problem: Separable, earlier: Solution) -> Floats:
+    """The earlier prices on the new rows, family by family and label by label."""
+    out = np.full(problem.rows.count, np.nan)
+    old = {family.name: family for family in earlier.problem.rows.families}
+    for family in problem.rows.families:
+        twin = old.get(family.name)
+        if twin is None:
+            continue
+        values = earlier.prices.rows[twin.start : twin.stop]
+        if not len(family.labels) and not len(twin.labels):
+            shared = min(family.stop - family.start, len(values))
+            out[family.start : family.start + shared] = values[:shared]
+            continue
+        known = {str(label): k for k, label in enumerate(twin.labels)}
+        place = np.array([known.get(str(label), -1) for label in family.labels], dtype=np.int64)
+        out[family.start : family.stop] = np.where(place >= 0, values[place], np.nan)
+    return out
