@@ -200,7 +200,10 @@ def merge(
     copies = np.zeros(problem.rows.count)
     for piece, iterate in zip(pieces, iterates, strict=True):
         x[piece.entries] = iterate.x
-        prices[piece.rows] += iterate.prices
+        # The activity of a shared utility row was multiplied by k, so its price counts k times.
+        shared = problem.rows.is_utility & (problem.rows.side != Side.DEMAND)
+        times = np.where(shared[piece.rows], len(pieces), 1.0)
+        prices[piece.rows] += iterate.prices * times
         copies[piece.rows] += 1
     scale = len(pieces) if problem.scalars else 1
     t = np.array([iterate.t for iterate in iterates]).reshape(len(pieces), problem.scalars)

@@ -1,0 +1,220 @@
+"""POP: the split, the merge, and that parts run side by side."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from walras.domains import cluster_scheduling as cs
+from walras.engines.exact import exact
+from walras.engines.iterate import Iterate
+from walras.engines.pop import pop, split
+from walras.engines.settings import Settings, Start
+from walras.errors import EngineError, InputError
+from walras.history import History, Progress, Timings
+from walras.separable import Family, Rows, Separable, Side, Utility
+from walras.status import Status
+
+CALM = Settings(threads=2)
+
+
+def cluster(seed: int, jobs: int = 24, resources: int = 4) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(seed)
+    T = rng.lognormal(0, 1, (resources, jobs)) * (rng.random((resources, jobs)) < 0.8)
+    T[0, ~(T > 0).any(axis=0)] = 1
+    return T, rng.choice([1.0, 2.0], jobs), rng.choice([2.0, 4.0], resources)
+
+
+def test_parts_cover_every_demand_once_with_a_kth_of_the_capacity() -> None:
+    T, size, capacity = cluster(0, jobs=10)
+    quota = cs.Quota({"org": list(range(6))}, {"org": 3.0})
+    problem = cs.max_min(T, size, capacity, quota=quota)
+    parts = split(problem, 3, seed=1)
+    assert sorted(len(part.problem.demand_names) for part in parts) == [3, 3, 4]
+    assert sorted(name for part in parts for name in part.problem.demand_names) == sorted(
+        problem.demand_names
+    )
+    entries = np.concatenate([part.entries for part in parts])
+    assert np.array_equal(np.sort(entries), np.arange(problem.entries))
+    for part in parts:
+        rows = {part.problem.rows.name(r): r for r in range(part.problem.rows.count)}
+        assert part.problem.rows.upper[rows["capacity[2]"]] == pytest.approx(capacity[2] / 3)
+        assert part.problem.rows.upper[rows["quota[org]"]] == pytest.approx(1.0)
+        for j, name in enumerate(part.problem.demand_names):
+            assert part.problem.rows.owner[rows[f"time[{name}]"]] == j
+            here = part.problem.demand == j
+            there = problem.demand == int(name)
+            block = part.problem.rows.matrix[[rows[f"throughput[{name}]"]]].toarray()[0]
+            assert -block[here] == pytest.approx(T[T[:, int(name)] > 0, int(name)])
+            assert np.array_equal(part.problem.resource[here], problem.resource[there])
+
+
+@pytest.mark.parametrize("state", [cs.max_min, cs.proportional_fairness, cs.total_throughput])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_feasible_and_no_better_than_the_whole(state: object, seed: int) -> None:
+    T, size, capacity = cluster(seed)
+    problem = state(T, size, capacity)  # type: ignore[operator]
+    best = cs.evaluate(T, size, capacity, problem.dense(exact(problem, CALM).x))
+    point = pop(problem, CALM, 3, engine=exact, seed=seed)
+    judged = cs.evaluate(T, size, capacity, problem.dense(point.x))
+    assert judged.violation < 1e-7
+    figure = {
+        cs.max_min: lambda e: e.least,
+        cs.proportional_fairness: lambda e: e.log_fairness,
+        cs.total_throughput: lambda e: e.mean,
+    }[state]  # type: ignore[index]
+    assert figure(judged) < figure(best) + 1e-6
+    assert figure(judged) > figure(best) - 0.9 * abs(figure(best)) - 0.5
+    if problem.scalars:
+        assert point.t[0] == pytest.approx(judged.least, rel=1e-6)
+
+
+def test_one_part_is_the_whole_problem() -> None:
+    problem = cs.proportional_fairness(*cluster(2))
+    whole, one = exact(problem, CALM), pop(problem, CALM, 1, engine=exact)
+    assert one.x == pytest.approx(whole.x, abs=1e-6)
+    assert one.prices == pytest.approx(whole.prices, abs=1e-5)
+
+
+def test_exact_when_jobs_are_interchangeable() -> None:
+    # The granular case POP is made for: identical jobs, so every part is the whole in small.
+    T = np.repeat([[2.0], [1.0]], 12, axis=1)
+    problem = cs.max_min(T, np.ones(12), [3.0, 3.0])
+    whole, parts = exact(problem, CALM), pop(problem, CALM, 4, engine=exact)
+    assert parts.t == pytest.approx(whole.t)
+    assert parts.prices[:2] == pytest.approx(whole.prices[:2])
+    # The demands' prices stay a price system of the whole: the scalar's cost is spread over them.
+    r = problem.rows.scalar_matrix[:, 0] @ parts.prices
+    assert r == pytest.approx(-problem.scalar_cost[0])
+
+
+def test_the_seed_decides_the_split() -> None:
+    problem = cs.max_min(*cluster(3))
+    a, b, c = (pop(problem, CALM, 4, engine=exact, seed=s) for s in (5, 5, 6))
+    assert np.array_equal(a.x, b.x)
+    assert not np.array_equal(a.x, c.x)
+
+
+def test_shared_utilities_and_equalities_are_split_too() -> None:
+    # Two equal demands on one resource: minimise (y - 3)^2 / 2 of the load y, and x_0 + x_1 = 2.
+    both = np.ones((2, 2))
+    rows = Rows(
+        matrix=sp.csc_array(both),
+        scalar_matrix=np.zeros((2, 0)),
+        lower=np.array([-np.inf, 2.0]),
+        upper=np.array([np.inf, 2.0]),
+        side=np.array([Side.RESOURCE, Side.COUPLED], np.int8),
+        owner=np.array([0, -1], np.int32),
+        utility=np.array([Utility.QUADRATIC, Utility.NONE], np.int8),
+        weight=np.ones(2),
+        parameter=np.array([3.0, 0.0]),
+        families=(Family("load", 0, 1), Family("total", 1, 2)),
+    )
+    zero = np.zeros(2)
+    problem = Separable(
+        resource=np.zeros(2, np.int32), demand=np.arange(2, dtype=np.int32), cost=zero,
+        quadratic=zero, lower=zero, upper=np.full(2, np.inf), scalar_cost=np.zeros(0),
+        scalar_lower=np.zeros(0), scalar_upper=np.zeros(0), rows=rows,
+        resource_names=["r"], demand_names=["a", "b"],
+    )  # fmt: skip
+    point = pop(problem, CALM, 2, engine=exact)
+    assert point.x == pytest.approx([1.0, 1.0], abs=1e-6)
+    assert point.prices == pytest.approx(exact(problem, CALM).prices, abs=1e-5)
+
+
+def stub(problem: Separable, settings: Settings, seconds: float = 0.0) -> Iterate:
+    return Iterate(
+        x=np.zeros(problem.entries),
+        t=np.zeros(problem.scalars),
+        prices=np.zeros(problem.rows.count),
+        status=Status.OPTIMAL,
+        timings=Timings(iterate=seconds),
+    )
+
+
+def test_parts_run_at_the_same_time_and_the_ideal_is_the_longest() -> None:
+    together = threading.Barrier(3, timeout=30)
+    seconds = iter((0.1, 0.7, 0.2))
+
+    def engine(problem: Separable, settings: Settings) -> Iterate:
+        together.wait()  # passes only when all three are here at once
+        assert settings.threads == 1
+        return stub(problem, settings, next(seconds))
+
+    point = pop(cs.max_min(*cluster(0)), Settings(threads=3), 3, engine=engine)
+    assert point.timings.ideal == 0.7
+    assert point.timings.iterate > 0
+
+
+def test_the_time_limit_is_shared_by_parts_that_wait() -> None:
+    limits = []
+
+    def engine(problem: Separable, settings: Settings) -> Iterate:
+        limits.append(settings.time_limit)
+        threading.Event().wait(0.05)
+        return stub(problem, settings)
+
+    pop(cs.max_min(*cluster(0)), Settings(threads=1, time_limit=9.0), 3, engine=engine)
+    assert all(limit is not None and limit <= 9.0 for limit in limits)
+    assert limits[2] == pytest.approx(9.0 - 0.1, abs=0.09)
+
+
+def test_a_callback_sees_every_part_and_stops_all() -> None:
+    told: list[Progress] = []
+    step = Progress(0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+    answers = []
+
+    def engine(problem: Separable, settings: Settings) -> Iterate:
+        assert settings.callback is not None
+        answers.append(settings.callback(step))
+        return replace(stub(problem, settings), status=Status.INTERRUPTED, history=History((step,)))
+
+    def callback(progress: Progress) -> bool:
+        told.append(progress)
+        return len(told) == 2
+
+    limits = Settings(threads=1, callback=callback)
+    point = pop(cs.max_min(*cluster(0)), limits, 3, engine=engine)
+    assert answers == [False, True, True]
+    assert [progress.note for progress in told] == ["part 0", "part 1"]
+    assert point.status is Status.INTERRUPTED
+    assert len(point.history) == 3
+
+
+def test_each_part_gets_its_own_start() -> None:
+    problem = cs.max_min(*cluster(4))
+    start = Start(
+        np.arange(problem.entries, dtype=float), np.arange(problem.rows.count, dtype=float) + 0.5
+    )
+    seen: list[tuple[Separable, Start]] = []
+
+    def engine(part: Separable, settings: Settings) -> Iterate:
+        assert settings.start is not None
+        seen.append((part, settings.start))
+        return stub(part, settings)
+
+    pop(problem, Settings(threads=1, start=start), 3, engine=engine, seed=2)
+    for piece, (part, given) in zip(split(problem, 3, 2), seen, strict=True):
+        assert np.array_equal(given.x, piece.entries)
+        assert np.array_equal(given.prices, piece.rows + 0.5)
+        assert part.demand_names == piece.problem.demand_names
+
+
+@pytest.mark.parametrize("parts", [0, -1, 25])
+def test_parts_out_of_range(parts: int) -> None:
+    with pytest.raises(InputError, match="1 to 24"):
+        pop(cs.max_min(*cluster(0)), CALM, parts, engine=exact)
+
+
+def test_a_part_that_cannot_be_solved_alone() -> None:
+    problem = cs.max_min(*cluster(0))
+    rows = problem.rows
+    # Each demand must use 0.9 of a GPU of type 0: together they can, the larger parts cannot.
+    tight = replace(problem, rows=replace(rows, upper=np.where(rows.side == 0, 0.0, rows.upper)),
+                    lower=np.full(problem.entries, 0.9))  # fmt: skip
+    with pytest.raises(EngineError, match="part 0 of 2 is infeasible"):
+        pop(tight, CALM, 2, engine=exact)
