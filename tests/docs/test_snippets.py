@@ -1,6 +1,7 @@
 """Every snippet of README and the documentation runs: Python blocks, and ``$ walras`` commands.
 
-Blocks of one page run in order and share their names, in a folder of their own.
+Blocks of one page run in order and share their names, in a folder of their own; a block with a
+caption becomes the file of that name.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from walras.cli.main import COMMANDS
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("[!_]*/*.md"), ROOT / "docs/index.md"])
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+FILE = re.compile(
+    r"^```\{code-block\} \w+\n:caption: (\S+)\n\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 
 
 def _blocks(page: Path) -> list[tuple[str, str, int]]:
@@ -45,6 +50,8 @@ def test_snippets_run(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    for caption, content in FILE.findall(page.read_text(encoding="utf-8")):
+        (tmp_path / caption).write_text(content, encoding="utf-8")
     names: dict[str, object] = {"__name__": "__main__"}
     for language, content, line in _blocks(page):
         if language == "python":
