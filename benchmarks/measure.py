@@ -9,7 +9,6 @@ import platform
 import signal
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -20,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cell import SLOW, Cell
+from benchmarks.environments import interpreter, prepare
 from benchmarks.instances import build
 from benchmarks.judge import judge
 from benchmarks.peers import METHODS
 
 HERE = Path(__file__).parent
-ENVIRONMENTS = HERE / ".environments"
 THREADS = 2
 
 _STARTUP = 180.0  # seconds for imports, warm-up and compilation before the first run
@@ -41,14 +40,15 @@ Record = dict[str, Any]
 def measure(cell: Cell) -> Record:
     """Run a cell in a process of its own and judge what it returns."""
     started = datetime.now(UTC)
-    python = interpreter(METHODS[cell.method].environment)
+    environment = METHODS[cell.method].environment
+    problem = prepare(environment)
+    python = interpreter(environment)
     base: Record = {
         "cell": _described(cell), "started": started.isoformat(timespec="seconds"),
         "machine": _machine(), "threads": THREADS,
     }
     if python is None:
-        remedy = "see benchmarks/requirements-dede.txt"
-        return base | {"status": "no environment", "message": remedy}
+        return base | {"status": "no environment", "message": problem}
     instance = build(cell.spec)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -68,14 +68,6 @@ def measure(cell: Cell) -> Record:
                        "lowest": verdict.utilities}
     record["elapsed"] = (datetime.now(UTC) - started).total_seconds()
     return record
-
-
-def interpreter(environment: str) -> Path | None:
-    """Python of an environment, None if it has not been made."""
-    if environment == "project":
-        return Path(sys.executable)
-    python = ENVIRONMENTS / environment / "bin" / "python"
-    return python if python.exists() else None
 
 
 def _run(cell: Cell, python: Path, folder: Path) -> bool:

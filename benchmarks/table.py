@@ -11,9 +11,10 @@ from benchmarks.peers import METHODS
 
 _HEADER = (
     "| instance | objective | method | build s | solve s | total s (min to max, runs) | x Walras "
-    "| iterations | value after repair | gap | violation | note |\n"
-    "|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|\n"
+    "| iterations | value after repair | gap | violation | memory | note |\n"
+    "|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n"
 )
+_LARGE = 500_000  # entries
 _BEATEN = 1e-7  # a repaired value above its certified bound by more would disprove the bound
 
 
@@ -51,7 +52,7 @@ def _row(cell: Cell, records: Records) -> str:
         _number(record.get("build")), _number(record.get("solve")), total,
         _ratio(cell, record, records), str(record.get("iterations") or ""),
         _number(record.get("value"), 9), _number(gap(records, record), 2),
-        _number(record.get("violation"), 2), _note(cell, record, records),
+        _number(record.get("violation"), 2), _memory(record), _note(cell, record, records),
     )
     return "| " + " | ".join(columns) + " |\n"
 
@@ -64,6 +65,13 @@ def _ratio(cell: Cell, record: Mapping[str, Any], records: Records) -> str:
     if record["status"] == "stopped":
         return f"> {record['cell']['limit'] / ours['total']:.3g}"
     return _number(record["total"] / ours["total"] if "total" in record else None)
+
+
+def _memory(record: Mapping[str, Any]) -> str:
+    """Peak in arrays of the size of X, where X is not dwarfed by what any program allocates."""
+    cell = record["cell"]
+    large = cell["resources"] * cell["demands"] >= _LARGE
+    return _number(record.get("memory_arrays"), 3) if large else ""
 
 
 def _note(cell: Cell, record: Mapping[str, Any], records: Records) -> str:
@@ -91,6 +99,8 @@ def _number(value: float | None, digits: int = 3) -> str:
 
 def _method(records: Iterable[Mapping[str, Any]], cells: int) -> str:
     found = list(records)
+    if not found:
+        return f"None of {cells} cells has been measured yet.\n"
     machines = sorted({
         f"{r['machine']['cpu']}, {r['machine']['cores']} cores, {r['machine']['system']}"
         for r in found
@@ -104,6 +114,6 @@ def _method(records: Iterable[Mapping[str, Any]], cells: int) -> str:
         "Times are medians; total = build + solve, from arrays to allocation. Every allocation is "
         "repaired and valued by the same independent check; the gap is to the best certified "
         "bound of the instance (nats a job for proportional fairness, otherwise relative to the "
-        "bound). A method that needs over 30 s on a cell runs once; `>` marks a run that was "
-        "stopped.\n"
+        "bound); memory is the peak of a run in arrays of the size of X. A method that needs over "
+        "30 s on a cell runs once; `>` marks a run that was stopped.\n"
     )

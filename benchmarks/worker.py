@@ -45,7 +45,7 @@ def main(folder: Path) -> None:
             break
 
 
-def _corner(instance: Instance, resources: int = 6, demands: int = 12) -> Instance:
+def _corner(instance: Instance, resources: int = 6, demands: int = 32) -> Instance:
     """A small instance with the same cluster: compiles kernels and loads libraries."""
     keep = np.flatnonzero(instance.allowed[:resources].any(axis=0))[:demands]
     part = np.ix_(np.arange(min(resources, instance.shape[0])), keep)

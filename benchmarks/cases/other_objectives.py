@@ -34,7 +34,8 @@ def cells() -> tuple[Cell, ...]:
             found += [Cell(NAME, SMALL, objective, peer, small, quick=True),
                       Cell(NAME, spec(1.0), objective, peer, large, runs=1, limit=limit)]
         found += [
-            Cell(NAME, SMALL, objective, peer, seconds, limit=60.0, quick=seconds < SLOW)
+            Cell(NAME, SMALL, objective, peer, seconds, runs=5 if seconds < SLOW else 1,
+                 limit=60.0, quick=seconds < SLOW)
             for peer, seconds in _SMALL_ONLY[objective].items()
         ]
     return tuple(found)

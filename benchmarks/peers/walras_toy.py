@@ -1,4 +1,4 @@
-"""The ``dede`` package's README example by Walras: with one line changed, and from arrays."""
+"""The ``dede`` package's README example by Walras, stated as arrays."""
 
 from __future__ import annotations
 
@@ -6,29 +6,14 @@ import time
 
 import numpy as np
 import scipy.sparse as sp
-import walras.dede as dd
 
 import walras as wl
 from benchmarks.problem import Budget, Instance, Outcome
 from walras.separable import Family, Rows, Side
 
 
-def through_dede(instance: Instance, objective: str, budget: Budget) -> Outcome:
-    """The README's program, import apart, with cvxpy's canonicalisation in the time."""
-    start = time.perf_counter()
-    m, n = instance.shape
-    x = dd.Variable((m, n), nonneg=True)
-    resource_constraints = [x[i, :].sum() >= i for i in range(m)]
-    demand_constraints = [x[:, j].sum() <= j for j in range(n)]
-    problem = dd.Problem(dd.Minimize(x.sum()), resource_constraints, demand_constraints)
-    built = time.perf_counter()
-    value = problem.solve(num_cpus=budget.threads, solver=dd.ECOS)
-    solved = time.perf_counter()
-    return Outcome(x.value, built - start, solved - built, numbers={"reported": float(value)})
-
-
-def from_arrays(instance: Instance, objective: str, budget: Budget) -> Outcome:
-    """The same problem stated as arrays."""
+def solve(instance: Instance, objective: str, budget: Budget) -> Outcome:
+    """State and solve ``dede-toy``."""
     start = time.perf_counter()
     problem = state(instance)
     built = time.perf_counter()

@@ -46,6 +46,31 @@ def test_two_peers_run_end_to_end_and_agree(measured: tuple[Store, list[Cell]]) 
     assert set(records[0]["versions"]) == {"python", "highspy"}
 
 
+def test_walras_is_measured_like_its_peers(measured: tuple[Store, list[Cell]]) -> None:
+    store, cells = measured
+    peer = store.read(cells[0])
+    ours = measure(_cell("walras"))
+    assert peer is not None
+    assert ours["status"] == "ran", ours["message"]
+    assert ours["value"] == pytest.approx(peer["value"], rel=1e-6)
+    assert ours["value"] <= ours["numbers"]["bound"] * (1 + 1e-12)
+    assert ours["numbers"]["bound"] == pytest.approx(peer["value"], rel=1e-6)
+
+
+def test_a_warm_start_solves_the_new_round() -> None:
+    spec = Spec("heterogeneous", 8, 60, churn=0.05)
+    cold, warm = (measure(_cell(method, spec=spec)) for method in ("walras", "walras-warm"))
+    assert warm["status"] == "ran", warm["message"]
+    assert warm["value"] == pytest.approx(cold["value"], rel=2e-6)
+
+
+def test_the_toy_from_arrays_is_solved_exactly() -> None:
+    record = measure(_cell("walras-arrays", "dede-toy", Spec("dede-toy", 6, 6, seed=0)))
+    assert record["status"] == "ran", record["message"]
+    assert record["value"] == pytest.approx(15.0, rel=1e-8)
+    assert record["violation"] <= 1e-7
+
+
 def test_finished_cells_are_not_measured_again(
     measured: tuple[Store, list[Cell]], capsys: pytest.CaptureFixture[str]
 ) -> None:
