@@ -70,7 +70,7 @@ class Stages:
         self._lines = shown and self._bar is None
         self._began = self._told = time.perf_counter()
         self._done = 0.0
-        self._name = ""
+        self._name, self._best = "", 0.0
 
     def __enter__(self) -> Self:
         if self._bar is not None:
@@ -88,13 +88,15 @@ class Stages:
     def begin(self, name: str) -> Callback:
         """Start a stage; the one before is done. Returns the callback for its solve."""
         self._done += self._expected.get(self._name, 0.0)
-        self._name = name
+        self._name, self._best = name, 0.0
         self._show(0.0, at_once=True)
         return self._step
 
     def _step(self, progress: Progress) -> bool:
         gap = progress.gap if math.isfinite(progress.gap) and progress.gap > 0 else 1.0
-        self._show(min(1.0, max(0.0, math.log(gap) / math.log(self._tolerance))))
+        # Gaps fall by factors, with setbacks: the share done is that of their logarithm so far.
+        self._best = max(self._best, min(1.0, math.log(gap) / math.log(self._tolerance)))
+        self._show(self._best)
         return self._interrupt.asked
 
     def _show(self, fraction: float, *, at_once: bool = False) -> None:

@@ -5,27 +5,30 @@ from __future__ import annotations
 import enum
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 import typer
 from typer.core import TyperGroup
 
 from walras.cli import tables
 from walras.cli.errors import exit_code
-from walras.cli.output import Format, OutputOption, Table, emit, to_json
+from walras.cli.output import Cell, Format, OutputOption, Table, emit, to_json
 from walras.cli.progress import Interruptible, Stages
 from walras.cli.tables import Tables
 from walras.domains import cluster_scheduling as cs
 from walras.errors import InputError
-from walras.separable import Separable
-from walras.separable.lexicographic import Leximin
+from walras.separable import Leximin, Separable
 from walras.solution import Solution
-from walras.solve import solve
+from walras.solving import solve
 
 _SHOWN = 12  # jobs in the table; json and csv have all of them
-_NEGLIGIBLE = 1e-9  # shares of time below this are not worth a word
+_SMALL = 5e-4  # shares of time below this are not worth a word
+_NEGLIGIBLE = 1e-9  # shares of time below this are rounding
 
 Problem = Separable | Leximin
 
@@ -59,7 +62,9 @@ class FileOrCommand(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-app = typer.Typer(cls=FileOrCommand, no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=FileOrCommand, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+)
 
 Tolerance = Annotated[float, typer.Option(help="Certified relative gap to reach.")]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds; the best so far is returned.")]
@@ -102,37 +107,42 @@ def cluster(
     progress: ShowProgress = True,
     output: OutputOption = Format.TABLE,
 ) -> None:
-    """Share a cluster's time among jobs: one allocation, its value and how good it is.
+    """Share a cluster's time among jobs: an allocation, its value, and its proof.
 
-    The tables are CSV with a header line:
+    The tables are CSV files with a header line:
 
-      throughput  job,v100,p100,...   work per second of each job on each resource type;
-                                      empty or 0 where it cannot run
+      throughput   job, then one column a resource type: work per second;
+                   empty or 0 where the job cannot run
 
-      jobs        job,size            GPUs that each job occupies; optional: weight (priority),
-                                      steps (work left, for makespan), group (for --quota)
+      jobs         job, size (GPUs it occupies); optional: weight (priority),
+                   steps (work left, for makespan), group (for the quota)
 
-      resources   resource,capacity   GPUs of each type
+      resources    resource, capacity (GPUs of that type)
 
-      quota       group,limit         GPUs that the jobs of a group may hold together;
-                                      optional: parent (the group around it)
+      quota        group, limit (GPUs its jobs may hold together);
+                   optional: parent (the group around it)
 
-      previous    job,v100,p100,...   shares of time before; what -o csv prints
+      previous     as throughput, with shares of time; -o csv prints it so
 
     Examples:
 
-      walras solve cluster --throughput t.csv --jobs jobs.csv --resources r.csv -o csv > x.csv
+      walras solve cluster --throughput t.csv --jobs j.csv --resources r.csv
 
-      walras solve cluster --throughput t.csv --jobs jobs.csv --resources r.csv
-      --objective proportional --normalise share --previous x.csv --churn 0.01
+      walras solve cluster --throughput t.csv --jobs j.csv --resources r.csv
+      --objective proportional --normalise share -o csv
 
-    Exit codes: 0 optimal, 2 bad input, 3 infeasible, 4 unbounded, 5 a limit was reached before
-    the tolerance, 6 a file cannot be read, 130 interrupted; 5 and 130 still print an allocation.
+    Exit codes: 0 optimal, 2 bad input, 3 infeasible, 4 unbounded, 5 a limit came
+    before the tolerance, 6 a file cannot be read, 130 interrupted; 5 and 130 still
+    print an allocation.
     """
     given = tables.load(throughput, jobs, resources, quota, previous)
     if normalise is not Unit.NONE:
-        unit = "gpu" if normalise is Unit.GPU else "share"
-        given = _normalised(given, unit)
+        if objective is Objective.MAKESPAN:
+            raise InputError(
+                "the makespan needs throughputs in steps per second", where="--normalise",
+                allowed="none with --objective makespan", remedy="leave --normalise out",
+            )  # fmt: skip
+        given = _normalised(given, normalise)
     problem = _state(given, objective, alpha, levels, churn)
     solution = _run(
         lambda callback: solve(
@@ -141,15 +151,12 @@ def cluster(
         ),
         tolerance, progress,
     )  # fmt: skip
-    _print_cluster(given, solution, output)
+    _print_cluster(given, solution, objective, output)
     raise typer.Exit(exit_code(solution.status))
 
 
-def _normalised(given: Tables, per: Any) -> Tables:
-    from dataclasses import replace
-
-    import pandas as pd
-
+def _normalised(given: Tables, unit: Unit) -> Tables:
+    per: Literal["gpu", "share"] = "gpu" if unit is Unit.GPU else "share"
     scaled = cs.normalise(given.throughput, given.size, given.capacity, per=per)
     frame = pd.DataFrame(scaled, index=given.throughput.index, columns=given.throughput.columns)
     return replace(given, throughput=frame)
@@ -190,18 +197,18 @@ def _run(job: Callable[[Any], Solution], tolerance: float, progress: bool) -> So
         return job(stages.begin("solving"))
 
 
-def _print_cluster(given: Tables, solution: Solution, output: Format) -> None:
+def _print_cluster(given: Tables, solution: Solution, objective: Objective, output: Format) -> None:
     x = np.where(solution.x > _NEGLIGIBLE, solution.x, 0.0)
     resources, jobs = list(given.throughput.index), list(given.throughput.columns)
     if output is Format.CSV:
-        rows = [(job, *column) for job, column in zip(jobs, x.T.tolist(), strict=True)]
-        emit(Table(("job", *resources), rows), output)
+        shares = [(job, *column) for job, column in zip(jobs, x.T.tolist(), strict=True)]
+        emit(Table(("job", *resources), shares), output)
         return
     judged = cs.evaluate(
         given.throughput, given.size, given.capacity, x, given.weight, quota=given.quota
     )
-    summary = _summary(solution, judged.violation)
-    capacities = Table(
+    facts = _facts(solution, judged.violation, objective)
+    worth = Table(
         ("resource", "capacity", "used", "price of one more"),
         list(
             zip(
@@ -213,42 +220,55 @@ def _print_cluster(given: Tables, solution: Solution, output: Format) -> None:
             )
         ),
     )
-    order = np.argsort(judged.throughput / judged.weight, kind="stable")
+    if output is Format.JSON:
+        allocation = [
+            {
+                "job": job,
+                "throughput": float(judged.throughput[j]),
+                "shares": {resources[i]: float(x[i, j]) for i in np.flatnonzero(x[:, j])},
+            }
+            for j, job in enumerate(jobs)
+        ]
+        print(to_json({**facts, "resources": worth.records(), "allocation": allocation}))
+        return
+    emit(Table(("", "solution"), list(facts.items())))
+    emit(worth)
+    emit(_worst_off(x, judged, resources, jobs))
+    print(solution.status.message, file=sys.stderr)
+
+
+def _worst_off(
+    x: npt.NDArray[np.float64], judged: cs.Evaluation, resources: list[str], jobs: list[str]
+) -> Table:
+    order = np.argsort(judged.throughput / judged.weight, kind="stable")[:_SHOWN].tolist()
     rows = [
         (
             jobs[j],
             float(judged.throughput[j]),
-            ", ".join(f"{resources[i]} {x[i, j]:.3f}" for i in np.argsort(-x[:, j]) if x[i, j]),
+            ", ".join(
+                f"{resources[i]} {x[i, j]:.3f}" for i in np.argsort(-x[:, j]) if x[i, j] > _SMALL
+            ),
         )
-        for j in (order if output is Format.JSON else order[:_SHOWN]).tolist()
+        for j in order
     ]
-    title = f"the {len(rows)} worst off of {len(jobs)} jobs (-o csv prints all)"
-    shares = Table(("job", "throughput", "shares of time"), rows, title)
-    if output is Format.JSON:
-        allocation = {
-            job: {resources[i]: float(x[i, j]) for i in np.flatnonzero(x[:, j])}
-            for j, job in enumerate(jobs)
-        }
-        content = {**dict(summary.rows), "resources": capacities.records(),
-                   "allocation": allocation}  # fmt: skip
-        print(to_json(content))
-        return
-    for table in (summary, capacities, shares):
-        emit(table)
-    print(solution.status.message, file=sys.stderr)
+    title = f"worst off {len(rows)} of {len(jobs)} jobs"
+    return Table(("job", "throughput", "shares of time"), rows, title)
 
 
-def _summary(solution: Solution, violation: float) -> Table:
-    return Table(
-        ("", "solution"),
-        [
-            ("objective", solution.problem.objective),
-            ("status", str(solution.status)),
-            ("value", solution.value),
-            ("bound", solution.bound),
-            ("gap", solution.gap),
-            ("violation", violation),
-            ("engine", solution.engine),
-            ("seconds", solution.timings.total),
-        ],
-    )
+def _facts(solution: Solution, violation: float, objective: Objective) -> dict[str, Cell]:
+    facts: dict[str, Cell] = {
+        "objective": solution.problem.objective,
+        "status": str(solution.status),
+        "value": solution.value,
+        "bound": solution.bound,
+        "gap": solution.gap,
+        "gap is": solution.problem.gap_unit,
+        "violation": violation,
+        "engine": solution.engine,
+        "seconds": solution.timings.total,
+    }
+    if objective is Objective.MAKESPAN:
+        facts["makespan in seconds"] = 1.0 / solution.value if solution.value > 0 else None
+    if objective is Objective.LEXIMIN:
+        facts["levels"] = ", ".join(f"{level.value:.6g}" for level in solution.levels)
+    return facts

@@ -11,6 +11,7 @@ from walras.domains.cluster_scheduling.evaluate import Evaluation, evaluate
 from walras.domains.cluster_scheduling.normalise import normalise
 from walras.domains.cluster_scheduling.objectives import (
     alpha_fair,
+    leximin,
     max_min,
     min_makespan,
     proportional_fairness,
@@ -25,6 +26,7 @@ __all__ = [
     "equal_share",
     "evaluate",
     "greedy",
+    "leximin",
     "max_min",
     "min_makespan",
     "normalise",

@@ -24,6 +24,7 @@ array, the index and the remedy.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -36,7 +37,7 @@ from walras.domains.cluster_scheduling.entries import Entries
 from walras.domains.cluster_scheduling.matrices import Floats, Matrix, Vector
 from walras.domains.cluster_scheduling.quota import Quota
 from walras.errors import InputError
-from walras.separable import Separable, Utility
+from walras.separable import Leximin, Separable, Utility
 
 
 def max_min(
@@ -63,6 +64,33 @@ def max_min(
         resource_names=resource_names, demand_names=demand_names,
     )  # fmt: skip
     return _raise_the_least(cluster, cluster.weight, "max-min fairness", quota, previous, churn)
+
+
+def leximin(
+    throughput: Matrix,
+    size: Vector,
+    capacity: Vector,
+    weight: Vector | None = None,
+    allowed: Matrix | None = None,
+    *,
+    levels: int = 10,
+    quota: Quota | None = None,
+    previous: Matrix | None = None,
+    churn: float = 0.0,
+    resource_names: Sequence[str] | None = None,
+    demand_names: Sequence[str] | None = None,
+) -> Leximin:
+    """Max-min, then the same for the jobs that can still rise, at most ``levels`` times.
+
+    Each level freezes the jobs held at its bound and raises the rest: water filling. Source:
+    Narayanan et al., OSDI 2020 (section 4.3); Ogryczak and Sliwinski, 2006. The other arguments as
+    in this module's head.
+    """
+    problem = max_min(
+        throughput, size, capacity, weight, allowed, quota=quota, previous=previous, churn=churn,
+        resource_names=resource_names, demand_names=demand_names,
+    )  # fmt: skip
+    return Leximin(replace(problem, objective="leximin"), "throughput", levels)
 
 
 def min_makespan(

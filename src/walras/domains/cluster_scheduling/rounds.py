@@ -29,7 +29,7 @@ class Round:
         capacity: (resources,) GPUs of each type.
         jobs: One row a job: its type and whatever the source knows of it.
         title: What the round is, in one line.
-        source: ``measured`` or ``synthetic stand-in``.
+        source: ``measured``, ``synthetic stand-in``, or drawn from the law of either.
         origin: Where the numbers come from, in words.
         left_out: Jobs of the trace without measured throughput, left out.
     """
@@ -83,7 +83,8 @@ def gavel(jobs: int = 300, seed: int = 0) -> Round:
         size=size,
         capacity=np.full(len(measured.clusters), float(each)),
         jobs=_described(active, moment, labels),
-        title=f"{len(active)} jobs of trace {name} at hour {moment / 3600:.0f}",
+        title=f"{len(active)} jobs of trace {name.removesuffix('.trace')} at hour "
+        f"{moment / 3600:.0f}",
         source="measured" if {measured.source, traces.source} == {"measured"} else
         "synthetic stand-in",
         origin=f"throughputs: {measured.origin}; jobs: {traces.origin}",
@@ -160,6 +161,6 @@ def dede_like(resources: int = 456, jobs: int = 2000, seed: int = 0, load: float
         capacity=capacity,
         jobs=pd.DataFrame({"scale_factor": size}, index=[f"j{j}" for j in range(jobs)]),
         title=f"DeDe-{resources}-like round of {jobs:,} jobs",
-        source="measured" if released.source == "measured" else "synthetic stand-in",
+        source=f"drawn from the law of a {released.source} table",
         origin=f"law of {released.origin}",
     )

@@ -1,0 +1,168 @@
+"""The report of ``walras demo``: what its page says and shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from walras import plot
+from walras.cli import demo
+from walras.cli.demo import Comparison, Outcome
+
+
+def build(comparisons: list[Comparison], record: dict[str, Any]) -> plot.Report:
+    """The report on a real round and, when it was reached, a large one.
+
+    Args:
+        comparisons: The real round, then the large one.
+        record: The run's record.
+    """
+    sections = [_results(comparisons[0])]
+    solved = [o for o in comparisons[0].outcomes if o.solution is not None]
+    if solved:
+        sections += [_who_runs_where(comparisons[0]), _proof(comparisons[0])]
+    sections += [_large(c) for c in comparisons[1:]]
+    return plot.Report(
+        title="A scheduling round: solved, compared, certified",
+        lead=_lead(comparisons[0]),
+        sections=sections,
+        facts=_facts(record),
+    )
+
+
+def _lead(c: Comparison) -> str:
+    best, greedy = c.of(demo.MAX_MIN), c.of(demo.GREEDY)
+    if best is None or greedy is None:
+        return f"{c.round.title}: interrupted before all policies were compared."
+    return (
+        f"On {c.round.title}, the worst-off job runs {best.judged.least:.2f} times as fast as with "
+        f"an equal share of the cluster, and no allocation can do better. A greedy placement "
+        f"leaves it at {greedy.judged.least:.2f}."
+    )
+
+
+def _results(c: Comparison) -> plot.Section:
+    figures = []
+    if c.outcomes:
+        frame = plot.throughput_frame({o.policy: o.judged.throughput for o in c.outcomes})
+        figures.append(
+            plot.Figure(
+                plot.throughput_distribution(frame),
+                "Share of jobs with at most a given throughput. Max-min lifts the left end as far "
+                "as it goes; proportional fairness gives up a little there for more elsewhere.",
+            )
+        )
+    return plot.Section("The round", [demo.facts(c)], [_table(c)], figures)
+
+
+def _table(c: Comparison) -> plot.Table:
+    exact = {demo.MAX_MIN, demo.FAIR}
+    rows = [
+        (
+            o.policy, f"{o.judged.least:.4f}", f"{o.judged.median:.4f}", f"{o.judged.mean:.4f}",
+            f"{round(o.judged.log_fairness, 5) + 0.0:.5f}", f"{100 * o.judged.utilisation:.1f} %",
+            _power(o.judged.violation), _power(o.solution.gap) if o.solution else "–",
+            f"{o.seconds:.3f} s",
+        )
+        for o in c.outcomes
+    ]  # fmt: skip
+    return plot.Table(
+        ("policy", "min", "median", "mean", "log-fairness", "in use", "violation", "gap", "time"),
+        rows,
+        "Throughput relative to an equal share; log-fairness is the mean log of it (nat a job); "
+        "the gap is certified, to the optimum of the policy's own objective; time includes "
+        f"stating the problem.{_ideal(c)}",
+        frozenset(k for k, o in enumerate(c.outcomes) if o.policy in exact),
+    )
+
+
+def _power(value: float) -> str:
+    return f"{value:.1e}" if value else "0"
+
+
+def _ideal(c: Comparison) -> str:
+    pop = c.of(demo.POP_MAX_MIN)
+    if pop is None or pop.solution is None or not np.isfinite(pop.solution.timings.ideal):
+        return ""
+    return (
+        f" With a machine for each of its parts, as its authors count, POP-4 would take "
+        f"{pop.solution.timings.ideal:.3f} s for max-min."
+    )
+
+
+def _who_runs_where(c: Comparison) -> plot.Section:
+    names, jobs = list(c.round.throughput.index), list(c.round.throughput.columns)
+    figures = [
+        plot.Figure(
+            plot.allocation_map(plot.allocation_frame(o.x, names, jobs)),
+            f"{o.policy}: shares of the round's time on each GPU type.",
+        )
+        for policy in (demo.MAX_MIN, demo.FAIR, demo.GREEDY)
+        if (o := c.of(policy)) is not None
+    ]
+    return plot.Section("Who runs where", (), (), figures)
+
+
+def _proof(c: Comparison) -> plot.Section:
+    return plot.Section("How good it is, and what a GPU is worth", demo.certificates(c), (),
+                        [*_convergence(c), *_prices(c)])  # fmt: skip
+
+
+def _exact(c: Comparison) -> list[Outcome]:
+    found = (c.of(demo.MAX_MIN), c.of(demo.FAIR))
+    return [o for o in found if o is not None]
+
+
+def _convergence(c: Comparison) -> list[plot.Figure]:
+    histories = {
+        o.policy: o.solution.history
+        for o in _exact(c)
+        if o.solution is not None and len(o.solution.history) > 1
+    }
+    if not histories:
+        return []
+    return [
+        plot.Figure(
+            plot.convergence(plot.history_frame(histories)),
+            "The engine's own gap at each step; the certificate is computed afterwards.",
+        )
+    ]
+
+
+def _prices(c: Comparison) -> list[plot.Figure]:
+    """Prices relative to their mean, as the two objectives have different units."""
+    relative = {}
+    for o in _exact(c):
+        if o.solution is None:
+            continue
+        price = np.abs(o.solution.prices.resources)
+        mean = float(np.average(price, weights=c.round.capacity))
+        if mean > 0:
+            relative[o.policy] = price / mean
+    if not relative:
+        return []
+    frame = plot.price_frame(relative, list(c.round.throughput.index))
+    return [
+        plot.Figure(
+            plot.prices(frame, "price of a GPU (mean 1)"),
+            "What one more GPU of each type would add to the objective, relative to the mean.",
+        )
+    ]
+
+
+def _large(c: Comparison) -> plot.Section:
+    return plot.Section(
+        c.round.title, [demo.facts(c), *demo.certificates(c)], [_table(c)],
+        [*_convergence(c), *_prices(c)],
+    )  # fmt: skip
+
+
+def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
+    facts = [("seed", str(record["seed"])), ("total time", f"{record['seconds']:.1f} s")]
+    facts += [("machine", record["machine"])]
+    facts += [(f"version of {name}", number) for name, number in record["versions"].items()]
+    for r in record["rounds"]:
+        facts.append((f"data of {r['title']}", f"{r['source']}; {r['origin']}"))
+        facts.append(("its SHA-256", r["sha256"]))
+    return facts
