@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from walras import plot
-from walras.cli import demo
-from walras.cli.demo import Comparison, Outcome
+from walras.cli import comparison as compared
+from walras.cli.comparison import Comparison
+from walras.status import Status
 
 
 def build(comparisons: list[Comparison], record: dict[str, Any]) -> plot.Report:
@@ -19,8 +20,7 @@ def build(comparisons: list[Comparison], record: dict[str, Any]) -> plot.Report:
         record: The run's record.
     """
     sections = [_results(comparisons[0])]
-    solved = [o for o in comparisons[0].outcomes if o.solution is not None]
-    if solved:
+    if comparisons[0].exact:
         sections += [_who_runs_where(comparisons[0]), _proof(comparisons[0])]
     sections += [_large(c) for c in comparisons[1:]]
     return plot.Report(
@@ -32,13 +32,15 @@ def build(comparisons: list[Comparison], record: dict[str, Any]) -> plot.Report:
 
 
 def _lead(c: Comparison) -> str:
-    best, greedy = c.of(demo.MAX_MIN), c.of(demo.GREEDY)
-    if best is None or greedy is None:
+    best, greedy = c.of(compared.MAX_MIN), c.of(compared.GREEDY)
+    if best is None or best.solution is None or greedy is None:
         return f"{c.round.title}: interrupted before all policies were compared."
+    proved = best.solution.status is Status.OPTIMAL
+    claim = "no allocation can do better" if proved else "the gap below is what may be missing"
     return (
         f"On {c.round.title}, the worst-off job runs {best.judged.least:.2f} times as fast as with "
-        f"an equal share of the cluster, and no allocation can do better. A greedy placement "
-        f"leaves it at {greedy.judged.least:.2f}."
+        f"an equal share of the cluster, and {claim}. A greedy placement leaves it at "
+        f"{greedy.judged.least:.2f}."
     )
 
 
@@ -53,11 +55,11 @@ def _results(c: Comparison) -> plot.Section:
                 "as it goes; proportional fairness gives up a little there for more elsewhere.",
             )
         )
-    return plot.Section("The round", [demo.facts(c)], [_table(c)], figures)
+    return plot.Section("The round", [compared.facts(c)], [_table(c)], figures)
 
 
 def _table(c: Comparison) -> plot.Table:
-    exact = {demo.MAX_MIN, demo.FAIR}
+    exact = {compared.MAX_MIN, compared.FAIR}
     rows = [
         (
             o.policy, f"{o.judged.least:.4f}", f"{o.judged.median:.4f}", f"{o.judged.mean:.4f}",
@@ -82,7 +84,7 @@ def _power(value: float) -> str:
 
 
 def _ideal(c: Comparison) -> str:
-    pop = c.of(demo.POP_MAX_MIN)
+    pop = c.of(compared.POP_MAX_MIN)
     if pop is None or pop.solution is None or not np.isfinite(pop.solution.timings.ideal):
         return ""
     return (
@@ -98,28 +100,19 @@ def _who_runs_where(c: Comparison) -> plot.Section:
             plot.allocation_map(plot.allocation_frame(o.x, names, jobs)),
             f"{o.policy}: shares of the round's time on each GPU type.",
         )
-        for policy in (demo.MAX_MIN, demo.FAIR, demo.GREEDY)
+        for policy in (compared.MAX_MIN, compared.FAIR, compared.GREEDY)
         if (o := c.of(policy)) is not None
     ]
     return plot.Section("Who runs where", (), (), figures)
 
 
 def _proof(c: Comparison) -> plot.Section:
-    return plot.Section("How good it is, and what a GPU is worth", demo.certificates(c), (),
+    return plot.Section("How good it is, and what a GPU is worth", compared.certificates(c), (),
                         [*_convergence(c), *_prices(c)])  # fmt: skip
 
 
-def _exact(c: Comparison) -> list[Outcome]:
-    found = (c.of(demo.MAX_MIN), c.of(demo.FAIR))
-    return [o for o in found if o is not None]
-
-
 def _convergence(c: Comparison) -> list[plot.Figure]:
-    histories = {
-        o.policy: o.solution.history
-        for o in _exact(c)
-        if o.solution is not None and len(o.solution.history) > 1
-    }
+    histories = {o.policy: s.history for o, s in c.exact if len(s.history) > 1}
     if not histories:
         return []
     return [
@@ -133,10 +126,8 @@ def _convergence(c: Comparison) -> list[plot.Figure]:
 def _prices(c: Comparison) -> list[plot.Figure]:
     """Prices relative to their mean, as the two objectives have different units."""
     relative = {}
-    for o in _exact(c):
-        if o.solution is None:
-            continue
-        price = np.abs(o.solution.prices.resources)
+    for o, solution in c.exact:
+        price = np.abs(solution.prices.resources)
         mean = float(np.average(price, weights=c.round.capacity))
         if mean > 0:
             relative[o.policy] = price / mean
@@ -153,7 +144,7 @@ def _prices(c: Comparison) -> list[plot.Figure]:
 
 def _large(c: Comparison) -> plot.Section:
     return plot.Section(
-        c.round.title, [demo.facts(c), *demo.certificates(c)], [_table(c)],
+        c.round.title, [compared.facts(c), *compared.certificates(c)], [_table(c)],
         [*_convergence(c), *_prices(c)],
     )  # fmt: skip
 
