@@ -81,7 +81,7 @@ class Answer:
         status: HiGHS' opinion.
         x: (columns,) the best point it has, or None.
         prices: (rows,) >= 0 at a row's upper bound; NaN for integer programs.
-        bound: Proven bound on the minimum, ``-inf`` if none.
+        bound: Bound on the minimum proved by branching, ``-inf`` for linear programs.
         steps: What was seen on the way.
         message: HiGHS' own words.
     """
@@ -153,10 +153,10 @@ def _read(
     if solution.dual_valid:
         # HiGHS' dual is the change of the minimum per unit of the bound: -price.
         prices = -np.asarray(solution.row_dual, dtype=np.float64)
+    value = float(info.objective_function_value)
+    # Of a linear program the prices are the proof; HiGHS' own word is only for the diary.
     proven = float(info.mip_dual_bound) if is_integer else -np.inf
-    if status is Status.OPTIMAL and not is_integer:
-        proven = float(info.objective_function_value)
-    watch.final(float(info.objective_function_value), proven)
+    watch.final(value, value if status is Status.OPTIMAL and not is_integer else proven)
     return Answer(status, x, prices, proven, tuple(watch.steps), message)
 
 

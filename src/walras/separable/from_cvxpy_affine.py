@@ -1,10 +1,10 @@
 """Coefficients of affine cvxpy expressions, through cvxpy's own vectorised canonicalisation.
 
-Stacked expressions are ``A(theta) z + b(theta)`` in the flattened variables z; cvxpy's backend gives
-A and b as a sparse tensor that is linear in the parameters theta (Agrawal et al. 2019, section 4.1),
-so a change of theta costs one sparse product. That tensor grows with the product of parameters and
-variables, so expressions with many parameter values are canonicalised anew from constants instead;
-everything learnt from their pattern is kept.
+Stacked expressions are ``A(theta) z + b(theta)`` in the flattened variables z; cvxpy's backend
+gives A and b as a sparse tensor that is linear in the parameters theta (Agrawal et al. 2019,
+section 4.1), so a change of theta costs one sparse product. That tensor grows with the product of
+parameters and variables, so expressions with many parameter values are canonicalised anew from
+constants instead; everything learnt from their pattern is kept.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ class AffineMap:
         self._linear = _LinearPart([expressions[k] for k in kept], self._layout)
         self._anew = _RenewedPart([expressions[k] for k in anew], self._layout)
         self.pattern = Pattern(
-            row=np.concatenate([self._rows(kept)[self._linear.row], self._rows(anew)[self._anew.row]]),
+            row=np.concatenate(
+                [self._rows(kept)[self._linear.row], self._rows(anew)[self._anew.row]]
+            ),
             column=np.concatenate([self._linear.column, self._anew.column]),
             fixed=np.concatenate([self._linear.fixed, np.zeros(len(self._anew.row), bool)]),
             rows=rows, columns=self._layout.length,
@@ -205,8 +207,8 @@ def _value(parameter: Any) -> Floats:
             "has no value", where=f"parameter {parameter.name()}", allowed="finite numbers",
             remedy=f"assign {parameter.name()}.value before solving",
         )
-    value = parameter.value
-    dense = np.asarray(value.toarray() if sp.issparse(value) else value, dtype=np.float64)
+    value: Any = parameter.value
+    dense = np.asarray(value, dtype=np.float64)
     if not np.all(np.isfinite(dense)):
         raise InputError(
             "is not finite", where=f"parameter {parameter.name()}", allowed="finite numbers",

@@ -1,11 +1,11 @@
 """Which cvxpy atoms the separable form can hold, and how.
 
 An objective is affine in its variables and in the values of its nonlinear atoms. Each such atom is
-replaced by a placeholder variable, so that one affine map yields the linear costs and the weight of
-every atom entry; the atom itself becomes rows. Smooth atoms become utility rows and may stand in the
-objective only; piecewise linear ones (min, max, abs) become an epigraph variable u with rows
-``argument - u <= 0`` (or ``u - argument <= 0``) and may stand in constraints and inside other atoms
-too. DCP guarantees that the weights have the right sign.
+replaced by a placeholder variable, so that one affine map yields the linear costs and the weight
+of every atom entry; the atom itself becomes rows. Smooth atoms become utility rows and may stand in
+the objective only; piecewise linear ones (min, max, abs) become an epigraph variable u with rows
+``argument - u <= 0`` (or ``u - argument <= 0``) and may stand in constraints and inside other
+atoms too. DCP guarantees that the weights have the right sign.
 """
 
 from __future__ import annotations
@@ -18,10 +18,7 @@ import cvxpy as cp
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from cvxpy.atoms.affine.add_expr import AddExpression
 from cvxpy.atoms.affine.affine_atom import AffAtom
-from cvxpy.atoms.norm1 import norm1
-from cvxpy.atoms.norm_inf import norm_inf
 
 from walras.separable.form import Utility
 
@@ -105,11 +102,12 @@ class Substitution:
         return self._replaced(expression, self._extreme)
 
     def _replaced(self, expression: Expression, atom: Callable[[Any], Any]) -> Expression:
+        expression = _REWRITTEN.get(_kind(expression), _unchanged)(expression)
         if expression.is_affine() and not expression.is_constant():
             return _canonical(expression)
         if expression.is_constant():
             return expression
-        if isinstance(expression, AddExpression) or isinstance(expression, AffAtom):
+        if isinstance(expression, AffAtom):
             args = [self._replaced(arg, atom) for arg in expression.args]
             return _canonical(expression.copy(args))
         return atom(expression)
@@ -133,7 +131,7 @@ class Substitution:
             _canonical(sign * (self.affine(argument) - placeholder)) for argument in arguments
         )
         self.extremes.append(Extreme(_kind(expression), placeholder, pieces, is_largest))
-        return placeholder
+        return cp.reshape(placeholder, expression.shape, order="F")
 
 
 def short_name(expression: Expression, limit: int = 60) -> str:
@@ -154,6 +152,10 @@ def _canonical(expression: Expression) -> Expression:
         expression.canonical_form  # noqa: B018
     except NotImplementedError:
         raise OutsideForm(expression, "an affine atom without a direct canonical form") from None
+    return expression
+
+
+def _unchanged(expression: Expression) -> Expression:
     return expression
 
 
@@ -203,7 +205,7 @@ def _sum_squares(expression: Expression, argument: Expression) -> Smooth:
 
 
 def _quad_form(expression: Expression, argument: Expression) -> Smooth:
-    """x'Px = +-|F x|^2 with F from the eigenvectors of P; rows of F stay sparse if P is diagonal."""
+    """x'Px = +-|F x|^2, F from the eigenvectors of P; the rows of F are sparse if P is diagonal."""
     if expression.args[1].parameters():
         raise OutsideForm(expression, "a quadratic form whose matrix is a parameter")
     matrix = sp.csr_array(expression.args[1].value).astype(np.float64)
@@ -255,6 +257,11 @@ def _over_axis(expression: Expression, *, is_largest: bool) -> _Extreme:
     return kept, [argument], is_largest
 
 
+# Atoms that are others in disguise.
+_REWRITTEN: dict[str, Callable[[Any], Any]] = {
+    "norm1": lambda e: cp.sum(cp.abs(e.args[0]), axis=e.axis, keepdims=e.keepdims),
+    "norm_inf": lambda e: cp.max(cp.abs(e.args[0]), axis=e.axis, keepdims=e.keepdims),
+}
 _SMOOTH: dict[str, Callable[[Any, Any], Smooth]] = {
     "log": _log,
     "log1p": _log1p,
