@@ -1,8 +1,9 @@
 """What a certificate needs to know of a problem's shape, found once a problem.
 
 A *packing row* is ``a x <= b`` with a >= 0, b >= 0, no scalar, over entries that cannot be
-negative: it limits each of its entries by itself, scaling entries down keeps it, and raising its
-price mends any dual violation on them.
+negative: it limits each of its entries by itself, and raising its price mends any dual violation
+on them. Without a lower bound (nor an equality) scaling entries down keeps it, and its price is
+never negative.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Structure:
     """Packing rows of a problem and the one that limits each entry.
 
     Attributes:
-        packing: (rows,) True on packing rows.
+        packing: (rows,) True on packing rows that have no lower bound above zero.
         cap: (entries,) packing row that limits the entry, a demand's before a resource's before a
             coupled one; -1 where there is none.
         coefficient: (entries,) the entry's coefficient in that row, 1 where there is none.
@@ -52,13 +53,17 @@ def structure(problem: Separable) -> Structure:
 
 
 def _find(problem: Separable) -> Structure:
-    packing = _packing_rows(problem)
-    cap, coefficient = _caps(problem, packing)
+    limiting = _limiting_rows(problem)
+    packing = limiting & (problem.rows.lower <= 0)
+    cap, coefficient = _caps(problem, limiting)
     capped = cap >= 0
     bounded = np.isfinite(problem.upper) | (problem.quadratic > 0) | (problem.lower != 0)
+    fixed = problem.lower == problem.upper
+    capped &= ~fixed
     open_rows = np.zeros(problem.rows.count, dtype=bool)
     open_rows[cap[capped & ~bounded]] = True
     open_rows[cap[capped & bounded]] = False
+    open_rows &= packing
     return Structure(
         packing=packing, cap=cap, coefficient=coefficient, open_rows=open_rows,
         homogeneous=not (
@@ -67,7 +72,7 @@ def _find(problem: Separable) -> Structure:
     )
 
 
-def _packing_rows(problem: Separable) -> npt.NDArray[np.bool_]:
+def _limiting_rows(problem: Separable) -> npt.NDArray[np.bool_]:
     rows = problem.rows
     spoiled = np.zeros(rows.count, dtype=bool)
     spoiled[rows.matrix.indices[rows.matrix.data < 0]] = True
@@ -79,12 +84,12 @@ def _packing_rows(problem: Separable) -> npt.NDArray[np.bool_]:
     )
 
 
-def _caps(problem: Separable, packing: npt.NDArray[np.bool_]) -> tuple[Ints, Floats]:
+def _caps(problem: Separable, limiting: npt.NDArray[np.bool_]) -> tuple[Ints, Floats]:
     """The first packing row of each entry by preference of side."""
     matrix = problem.rows.matrix
     rank = np.array([1, 0, 2], dtype=np.int8)[problem.rows.side]
     rank[problem.rows.side == Side.DEMAND] = 0
-    usable = packing[matrix.indices] & (matrix.data > 0)
+    usable = limiting[matrix.indices] & (matrix.data > 0)
     cap = np.full(problem.entries, -1, dtype=np.int64)
     coefficient = np.ones(problem.entries)
     width = np.diff(matrix.indptr)
