@@ -82,7 +82,7 @@ def demo(
             _print(comparison)
         seconds = time.perf_counter() - began
         where = f"Report: {report}" if written else _WITHOUT_PLOT
-        print(f"{where}  Record: {report.with_name('run.json')}  Total: {seconds:.1f} s")
+        print(f"{where}\nRecord: {report.with_name('run.json')}\nTotal:  {seconds:.1f} s")
     elif output is Format.JSON:
         print(to_json(record))
     else:

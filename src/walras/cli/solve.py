@@ -229,7 +229,8 @@ def _print_cluster(given: Tables, solution: Solution, objective: Objective, outp
             }
             for j, job in enumerate(jobs)
         ]
-        print(to_json({**facts, "resources": worth.records(), "allocation": allocation}))
+        told = Table(tuple(facts), [tuple(facts.values())]).records()[0]
+        print(to_json({**told, "resources": worth.records(), "allocation": allocation}))
         return
     emit(Table(("", "solution"), list(facts.items())))
     emit(worth)

@@ -1,0 +1,215 @@
+"""``walras demo``: its comparison, its record, its report, and stopping it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner, Result
+
+from walras.cli import comparison as compared
+from walras.cli import demo as demo_module
+from walras.cli.comparison import compare
+from walras.cli.main import app
+from walras.cli.progress import Interruptible, Stages
+from walras.domains.cluster_scheduling.rounds import Round
+from walras.errors import DataError, InputError
+from walras.history import Progress
+
+POLICIES = [compared.MAX_MIN, compared.POP_MAX_MIN, compared.FAIR, compared.POP_FAIR,
+            compared.GREEDY, compared.EQUAL]  # fmt: skip
+
+
+def run(folder: Path, *options: str) -> Result:
+    report = ["--report", str(folder / "out" / "report.html")]
+    return CliRunner().invoke(app, ["demo", "--no-open", "--threads", "2", *report, *options])
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A small run on whatever data are found: its folder and what it printed."""
+    folder = tmp_path_factory.mktemp("demo")
+    result = run(folder, "--jobs", "40", "--large", "60", "-o", "json", "--no-progress")
+    assert result.exit_code == 0, result.output
+    return folder / "out", json.loads(result.stdout)
+
+
+def test_the_exact_policies_win_at_their_own_game(
+    finished: tuple[Path, dict[str, Any]],
+) -> None:
+    _, record = finished
+    rows = {row["policy"]: row for row in record["rounds"][0]["policies"]}
+    assert list(rows) == POLICIES
+    assert all(row["violation"] < 1e-9 for row in rows.values())
+    for name, row in rows.items():
+        assert row["min"] <= rows[compared.MAX_MIN]["min"] + 1e-6, name
+        assert row["log"] <= rows[compared.FAIR]["log"] + 1e-6, name
+    assert rows[compared.EQUAL]["min"] == pytest.approx(1)
+    assert rows[compared.MAX_MIN]["min"] > 1.01  # everybody better off than alone
+    assert rows[compared.GREEDY]["min"] < rows[compared.MAX_MIN]["min"] - 0.01
+    for name in (compared.MAX_MIN, compared.FAIR):
+        assert rows[name]["gap"] <= 1e-6
+    assert rows[compared.GREEDY]["gap"] is None
+    large = record["rounds"][1]
+    assert [row["gap"] <= 1e-6 for row in large["policies"]] == [True, True]
+    assert len(large["certificates"]) == 3
+
+
+def test_the_record_names_seed_data_and_versions(
+    finished: tuple[Path, dict[str, Any]],
+) -> None:
+    folder, printed = finished
+    record = json.loads((folder / "run.json").read_text())
+    assert record == printed
+    assert record["seed"] == 0
+    assert {"python", "walras", "numpy", "highspy"} <= set(record["versions"])
+    assert all(re.fullmatch(r"[0-9a-f]{64}", r["sha256"]) for r in record["rounds"])
+    assert record["rounds"][0]["source"] in ("measured", "synthetic stand-in")
+
+
+def test_the_report_is_one_page_that_fetches_nothing(
+    finished: tuple[Path, dict[str, Any]],
+) -> None:
+    folder, record = finished
+    page = (folder / "report.html").read_text()
+    assert not re.search(r"(src|href)\s*=\s*[\"'](?!#|data:)", page)
+    assert "url(http" not in page
+    assert "<script" not in page
+    assert page.count("<svg") >= 6
+    assert record["rounds"][0]["title"] in page
+    worst = record["rounds"][0]["policies"][0]["min"]
+    assert f"{worst:.4f}" in page
+    assert "no allocation can do better" in page
+
+
+def test_the_same_seed_gives_the_same_data_and_results(tmp_path: Path) -> None:
+    records = []
+    for _ in range(2):
+        options = ("--jobs", "30", "--large", "0", "--seed", "7", "-o", "json")
+        records.append(json.loads(run(tmp_path, *options).stdout)["rounds"][0])
+    assert records[0]["sha256"] == records[1]["sha256"]
+    for a, b in zip(records[0]["policies"], records[1]["policies"], strict=True):
+        assert a["min"] == b["min"]
+        assert a["log"] == b["log"]
+
+
+def test_the_table_fits_80_columns_and_says_what_is_proved(tmp_path: Path) -> None:
+    result = run(tmp_path, "--jobs", "30", "--large", "0")
+    paths = ("Report:", "Record:")
+    lines = [line for line in result.stdout.splitlines() if not line.startswith(paths)]
+    assert max(map(len, lines)) <= 80
+    assert not any(line.strip() in ("on", "al", "n") for line in lines)  # no cell was folded
+    for words in ("by POP-4", "equal share", "no allocation gives all jobs more than", "Report:"):
+        assert words in result.stdout
+    stages = [json.loads(line) for line in result.stderr.splitlines()]
+    assert [stage["stage"].rsplit(": ", 1)[1] for stage in stages][:3] == POLICIES[:3]
+    assert all(0 <= stage["done"] <= 1 and stage["left"] >= 0 for stage in stages)
+
+
+def test_without_data_it_runs_on_the_labelled_stand_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WALRAS_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    result = run(tmp_path, "--jobs", "30", "--large", "0")
+    assert result.exit_code == 0
+    assert "synthetic stand-in" in result.stdout
+
+
+def test_without_the_plot_extra_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo_module, "find_spec", lambda name: None)
+    result = run(tmp_path, "--jobs", "20", "--large", "0")
+    assert result.exit_code == 0
+    assert "pip install 'walras[plot]'" in result.stdout
+    assert not (tmp_path / "out" / "report.html").exists()
+    assert (tmp_path / "out" / "run.json").exists()
+
+
+def test_bad_options(tmp_path: Path) -> None:
+    for options in (("--jobs", "100000"), ("--jobs", "0"), ("--seed", "-1"), ("--large", "-5")):
+        error = run(tmp_path, *options).exception
+        assert isinstance(error, InputError)
+        assert error.remedy
+
+
+def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    report = str(tmp_path / "file" / "report.html")
+    arguments = ["demo", "--no-open", "--jobs", "20", "--large", "0", "--report", report]
+    error = CliRunner().invoke(app, arguments).exception
+    assert isinstance(error, DataError)
+    assert str(tmp_path / "file") in error.where
+
+
+def small_round() -> Round:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.lognormal(0, 1, (4, 30)))
+    size = np.ones(30)
+    return Round(frame, size, np.full(4, 3.0), pd.DataFrame(index=frame.columns), "r", "s", "o")
+
+
+def test_an_interrupt_keeps_the_best_so_far_and_skips_the_rest() -> None:
+    with Interruptible() as interrupt:
+        stages = Stages(dict.fromkeys(POLICIES, 1.0), 1e-6, interrupt, shown=False)
+        begin = stages.begin
+
+        def interrupting(name: str) -> Any:
+            if name.endswith(compared.FAIR):
+                os.kill(os.getpid(), signal.SIGINT)
+            return begin(name)
+
+        stages.begin = interrupting  # type: ignore[method-assign]
+        comparison = compare(small_round(), POLICIES, 1, stages, interrupt)
+    assert interrupt.asked
+    assert [o.policy for o in comparison.outcomes] == POLICIES[:3]
+    stopped = comparison.outcomes[-1]
+    assert stopped.judged.violation < 1e-9
+    assert stopped.solution is not None
+    assert stopped.solution.bound >= stopped.solution.value
+
+
+def test_a_second_interrupt_ends_the_program(capsys: pytest.CaptureFixture[str]) -> None:
+    before = signal.getsignal(signal.SIGINT)
+
+    def twice() -> None:
+        with Interruptible() as interrupt:
+            os.kill(os.getpid(), signal.SIGINT)
+            assert interrupt.asked
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        twice()
+    assert "best so far" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_the_share_done_never_falls(capsys: pytest.CaptureFixture[str]) -> None:
+    with Interruptible() as interrupt, Stages({"a": 1.0, "b": 3.0}, 1e-6, interrupt) as stages:
+        step = stages.begin("a")
+        for gap in (1e-2, 1e-1, float("nan"), 1e-4):
+            stages._told = 0.0  # show every step, however quick
+            assert step(Progress(0, 0.0, 0.0, 0.0, gap, 0.0, 0.0)) is False
+        stages.begin("b")
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    done = [line["done"] for line in lines]
+    assert done == sorted(done)
+    assert done[-1] == 0.25
+    assert done[-2] == pytest.approx(0.25 * 4 / 6, abs=1e-3)
+
+
+def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with Interruptible() as interrupt, Stages({"a": 1.0}, 1e-6, interrupt) as stages:
+        stages.begin("a")(Progress(0, 0.0, 0.0, 0.0, 1e-3, 0.0, 0.0))
+        assert stages._bar is not None
+        (task,) = stages._bar.tasks
+        assert task.description == "a"
+        assert task.completed == pytest.approx(0.5)
