@@ -70,8 +70,8 @@ class Template:
         ]
         self.variables = _variables(expressions)
         self._check_variables()
-        reuse = all(e.is_dpp() for e in expressions)
-        self._affine = AffineMap(expressions, self.variables, reuse=reuse)
+        self.reuses = all(e.is_dpp() for e in expressions)
+        self._affine = AffineMap(expressions, self.variables, reuse=self.reuses)
         self.blocks = self._stack()
         columns = columns_of(
             self.variables, {s.placeholder.id for s in self.smooth},

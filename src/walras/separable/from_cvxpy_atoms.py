@@ -10,6 +10,7 @@ atoms too. DCP guarantees that the weights have the right sign.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +35,10 @@ class OutsideForm(Exception):  # noqa: N818 - a verdict that steers to another r
         self.expression = expression
         self.reason = reason
         super().__init__(f"{short_name(expression)}: {reason}")
+
+
+# Printed constant arrays, nested or not.
+_NUMBERS = re.compile(r"(?<![\w\])])\[[\[\]\d.,+\-e\s]*\d[\[\]\d.,+\-e\s]*\]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +140,12 @@ class Substitution:
 
 
 def short_name(expression: Expression, limit: int = 60) -> str:
-    """An expression's label, or its text on one line, shortened."""
+    """An expression's label, or its text on one line, without the numbers of its arrays."""
     label = getattr(expression, "label", None)
-    text = label or " ".join(str(expression).split())
+    if label:
+        return str(label)
+    text = _NUMBERS.sub("[..]", " ".join(str(expression).split()))
+    text = text.replace(", None, False)", ")").replace("Approx(", "(")
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

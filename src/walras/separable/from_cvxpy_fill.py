@@ -145,7 +145,8 @@ class Plan:
         row, column = self._row[pattern.row[inside]], self._entry[pattern.column[inside]]
         at_constant = self._row[pattern.row[self._constant]]
         shifted = self._utilities.is_shifted
-        extra = self._constant[(at_constant >= 0) & shifted[at_constant]]
+        of_rows = np.flatnonzero(at_constant >= 0)
+        extra = self._constant[of_rows[shifted[at_constant[of_rows]]]]
         extra_row = self._row[pattern.row[extra]]
         self.extras = len(extra)
         order = np.lexsort((row, column))

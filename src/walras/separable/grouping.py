@@ -202,16 +202,17 @@ def split(entries: int, constraints: Sequence[RowBlock], others: Sequence[RowBlo
 
 
 def _ordered(blocks: Sequence[RowBlock]) -> list[RowBlock]:
-    """Short rows first; last the blocks that run across the other blocks of the user's side."""
+    """Short rows first; last the blocks on the other side than their axes suggest.
+
+    Which axis is a resource's is the author's choice, so what most rows do counts as right.
+    """
     hinted = [b for b in blocks if b.side is not None and b.hint is not None]
-    along = {side: sum(b.rows for b in hinted if b.side is b.hint is side) for side in Side}
-    total = {side: sum(b.rows for b in hinted if b.side is side) for side in Side}
+    along = sum(b.rows for b in hinted if b.side is b.hint)
+    is_along = 2 * along >= sum(b.rows for b in hinted)
 
     def key(block: RowBlock) -> tuple[bool, float]:
-        is_odd = False
-        if block.side is not None and block.hint is not None:
-            is_along = 2 * along[block.side] >= total[block.side]
-            is_odd = (block.hint is block.side) != is_along
+        is_hinted = block.side is not None and block.hint is not None
+        is_odd = is_hinted and (block.side is block.hint) != is_along
         return is_odd, len(block.entries) / block.rows
 
     return sorted((block for block in blocks if block.rows), key=key)

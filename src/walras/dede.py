@@ -1,0 +1,125 @@
+"""The face for programs written for the ``dede`` package: change one import and run.
+
+    import walras.dede as dd        # was: import dede as dd
+
+Every public name of cvxpy is here, as in ``dede``, and :class:`Problem` takes resource and demand
+constraints apart (Xu, Yu and Yan, OSDI 2025, section 6). It finds the exact optimum instead of
+iterating ADMM, so the parameters of ADMM are accepted and have no effect.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import cvxpy as cp
+from cvxpy.reductions.solution import Solution as CvxpySolution
+
+from walras.problem import Problem as AllocationProblem
+from walras.solution import Solution
+
+_log = logging.getLogger("walras")
+_CVXPY_NAMES = [name for name in dir(cp) if not name.startswith("_") and name != "Problem"]
+
+__all__ = ["Problem", *_CVXPY_NAMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") or not hasattr(cp, name):
+        raise AttributeError(f"module 'walras.dede' has no attribute {name!r}")
+    return getattr(cp, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+class Problem(cp.Problem):  # type: ignore[misc]  # cvxpy carries no types
+    """A resource allocation problem with constraints of resources and of demands apart.
+
+    It is a cvxpy problem too: ``value``, ``status``, ``variables()`` and the rest are there.
+
+    Args:
+        objective: ``Minimize`` or ``Maximize``.
+        resource_constraints: Constraints, each of one resource.
+        demand_constraints: Constraints, each of one demand.
+
+    Raises:
+        InputError: An expression is not DCP, or a list holds something that is no constraint.
+    """
+
+    def __init__(
+        self,
+        objective: cp.Minimize | cp.Maximize,
+        resource_constraints: Sequence[cp.Constraint],
+        demand_constraints: Sequence[cp.Constraint],
+    ) -> None:
+        self._allocation = AllocationProblem(
+            objective, resource_constraints=resource_constraints,
+            demand_constraints=demand_constraints,
+        )
+        super().__init__(objective, self._allocation.constraints)
+
+    @property
+    def allocation(self) -> Solution | None:
+        """The last certified solution: prices, bound, gap, history; None before the first."""
+        return self._allocation.solution
+
+    def solve(
+        self,
+        enable_dede: bool = True,
+        num_cpus: int | None = None,
+        rho: float | None = None,
+        num_iter: int | None = None,
+        *args: Any,
+        tolerance: float = 1e-6,
+        time_limit: float | None = None,
+        **options: Any,
+    ) -> float:
+        """Solve to the certified optimum and set the variables' values.
+
+        Args:
+            enable_dede: False hands the problem to cvxpy's own ``solve`` with ``args`` and
+                ``options``.
+            num_cpus: Threads; all cores if None or more than there are.
+            rho: ADMM's penalty; no effect.
+            num_iter: ADMM's iterations; no effect, the optimum is always reached.
+            *args: Passed to cvxpy.
+            tolerance: Certified relative gap.
+            time_limit: Seconds.
+            **options: Passed to cvxpy; ``verbose`` is honoured by both, ``solver`` by cvxpy only.
+
+        Returns:
+            The objective's value; of a maximisation the value itself, not its negative.
+
+        Raises:
+            InfeasibleError: Names the constraints that cannot hold together.
+            UnboundedError: Names what improves without end.
+            InputError: A number is not finite, or a parameter has no value.
+        """
+        if not enable_dede:
+            return float(super().solve(*args, **_installed(options)))
+        cores = os.cpu_count() or 1
+        found = self._allocation.solve(
+            tolerance=tolerance, time_limit=time_limit,
+            threads=None if num_cpus is None else min(num_cpus, cores),
+            verbose=bool(options.get("verbose", False)),
+        )
+        self.unpack(
+            CvxpySolution(
+                str(found.status), found.value, {v.id: v.value for v in self.variables()},
+                {c.id: c.dual_value for c in self.constraints}, {},
+            )
+        )
+        return found.value
+
+
+def _installed(options: dict[str, Any]) -> dict[str, Any]:
+    """Options for cvxpy without a solver that is not there; cvxpy then chooses one."""
+    solver = options.get("solver")
+    if solver is None or solver in cp.installed_solvers():
+        return options
+    _log.warning("solver %s is not installed; cvxpy chooses another", solver)
+    return {key: value for key, value in options.items() if key != "solver"}

@@ -1,0 +1,88 @@
+"""What a user's objective and constraints must be, with the first thing that is wrong named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import cvxpy as cp
+from cvxpy.constraints.constraint import Constraint
+
+from walras.errors import InputError
+from walras.separable.from_cvxpy_atoms import short_name
+
+
+def check_objective(objective: Any) -> None:
+    """The objective is ``Minimize`` or ``Maximize`` of a real DCP expression.
+
+    Raises:
+        InputError: It is not; names the sub-expression that breaks the rules.
+    """
+    if not isinstance(objective, cp.Minimize | cp.Maximize):
+        raise InputError(
+            f"is a {type(objective).__name__}", where="objective",
+            allowed="cvxpy.Minimize(...) or cvxpy.Maximize(...)",
+            remedy="wrap the expression in one of them",
+        )
+    if objective.is_dcp():
+        return
+    wanted = "convex" if isinstance(objective, cp.Minimize) else "concave"
+    broken = _first_breach(objective.expr)
+    if broken is None:
+        raise InputError(
+            f"is {objective.expr.curvature.lower()}, so its optimum cannot be certified",
+            where=f"objective {short_name(objective.expr)}", allowed=f"a {wanted} expression",
+            remedy="turn Minimize and Maximize round, or restate it (cvxpy's DCP rules)",
+        )
+    raise InputError(
+        "does not follow cvxpy's rules for convex expressions (DCP)",
+        where=f"{short_name(broken)} in the objective", allowed=f"a {wanted} DCP expression",
+        remedy="write it with an atom of known curvature, such as square, log, inv_pos, min, max",
+    )
+
+
+def check_constraints(constraints: Sequence[Any], what: str = "constraint") -> list[Any]:
+    """A list of DCP constraints; ``True`` counts as none.
+
+    Raises:
+        InputError: Something is not a constraint, never holds, or is not DCP.
+    """
+    if isinstance(constraints, Constraint):
+        constraints = [constraints]
+    kept = []
+    for k, constraint in enumerate(constraints):
+        where = f"{what}[{k}]"
+        if isinstance(constraint, bool) and constraint:
+            continue
+        if not isinstance(constraint, Constraint):
+            raise InputError(
+                f"is {constraint!r}" if isinstance(constraint, bool)
+                else f"is a {type(constraint).__name__}", where=where,
+                allowed="a cvxpy constraint such as x <= 1",
+                remedy="compare cvxpy expressions with <=, >= or ==",
+            )
+        if not constraint.is_dcp():
+            _raise_not_dcp(constraint, where)
+        kept.append(constraint)
+    return kept
+
+
+def _raise_not_dcp(constraint: Any, where: str) -> None:
+    broken = next(filter(None, (_first_breach(arg) for arg in constraint.args)), None)
+    inside = short_name(broken) if broken is not None else short_name(constraint)
+    raise InputError(
+        "does not follow cvxpy's rules for convex constraints (DCP)",
+        where=f"{inside} in {where}", allowed="convex <= concave, or affine == affine",
+        remedy="turn the comparison round, or restate it with atoms of known curvature",
+    )
+
+
+def _first_breach(expression: Any) -> Any:
+    """The smallest sub-expression that is neither convex nor concave, or None."""
+    if expression.is_dcp():
+        return None
+    for arg in expression.args:
+        found = _first_breach(arg)
+        if found is not None:
+            return found
+    return expression

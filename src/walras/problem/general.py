@@ -1,0 +1,164 @@
+"""Problems outside the separable form: cvxpy's own chain to Clarabel or HiGHS.
+
+The bound is the solver's own dual objective, not recomputed: the certificate says so.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from walras.certificate import Certificate
+from walras.errors import EngineError, InfeasibleError, UnboundedError
+from walras.history import Timings
+from walras.separable import Rows, Separable
+from walras.solution import Solution
+from walras.status import Status
+
+Floats = npt.NDArray[np.float64]
+
+_STATUS = {
+    "optimal": Status.OPTIMAL,
+    "optimal_inaccurate": Status.INACCURATE,
+    "user_limit": Status.LIMIT,
+}
+
+
+def solve_general(
+    problem: cp.Problem, *, tolerance: float, time_limit: float | None, threads: int | None
+) -> Solution:
+    """Solve any DCP problem and measure the answer.
+
+    Args:
+        problem: A DCP problem.
+        tolerance: Relative gap.
+        time_limit: Seconds for the solver.
+        threads: Threads for the solver.
+
+    Returns:
+        A solution without resources and demands: its entries are the flattened variables.
+
+    Raises:
+        InfeasibleError: The solver proved that no point meets the constraints.
+        UnboundedError: The solver proved that the objective has no end.
+        EngineError: No solver takes the problem, or it broke down.
+    """
+    solver = cp.HIGHS if problem.is_mixed_integer() else cp.CLARABEL
+    options = _options(solver, tolerance, time_limit, threads)
+    began = time.perf_counter()
+    data, chain, inverse = _data(problem, solver, options)
+    built = time.perf_counter()
+    raw = chain.solver.solve_via_data(data, False, False, options)
+    solved = time.perf_counter()
+    problem.unpack_results(raw, chain, inverse)
+    _raise_unless_solved(problem, solver)
+    distance = _dual_distance(raw, solver)
+    sign = -1.0 if isinstance(problem.objective, cp.Maximize) else 1.0
+    value = sign * float(problem.objective.expr.value)
+    certificate = _certificate(problem, value, value - distance)
+    status = _STATUS.get(problem.status, Status.INACCURATE)
+    if certificate.proves(tolerance):
+        status = Status.OPTIMAL
+    elif status is Status.OPTIMAL:
+        status = Status.INACCURATE
+    return Solution(
+        problem=_shell(problem), certificate=certificate, status=status, engine="exact",
+        tolerance=tolerance, timings=Timings(build=built - began, iterate=solved - built),
+        message=f"{solver} through cvxpy; the bound is its own dual objective",
+    )
+
+
+def _options(
+    solver: str, tolerance: float, time_limit: float | None, threads: int | None
+) -> dict[str, Any]:
+    limits: dict[str, Any] = {} if time_limit is None else {"time_limit": float(time_limit)}
+    if solver == cp.HIGHS:
+        return limits | {"mip_rel_gap": tolerance}
+    tight = float(np.clip(tolerance / 100, 1e-12, 1e-8))
+    limits |= {"tol_gap_abs": tight, "tol_gap_rel": tight, "tol_feas": 1e-10}
+    return limits if threads is None else limits | {"max_threads": threads}
+
+
+def _data(problem: cp.Problem, solver: str, options: dict[str, Any]) -> tuple[Any, Any, Any]:
+    try:
+        return problem.get_problem_data(solver, solver_opts=options)  # type: ignore[no-any-return]
+    except cp.error.SolverError as reason:
+        raise EngineError(
+            f"no solver takes it ({reason})", where="problem outside the separable form",
+            allowed="integer variables in linear constraints and objectives, or none",
+            remedy="drop the integrality, or make the nonlinear parts piecewise linear",
+        ) from reason
+
+
+def _raise_unless_solved(problem: cp.Problem, solver: str) -> None:
+    if problem.status in cp.settings.SOLUTION_PRESENT:
+        return
+    if problem.status in cp.settings.INF_OR_UNB and "unbounded" not in problem.status:
+        raise InfeasibleError(
+            f"{solver} proved that no point meets all constraints",
+            where="problem outside the separable form",
+            remedy="relax constraints; within the separable form the rows would be named",
+        )
+    if problem.status in cp.settings.INF_OR_UNB:
+        raise UnboundedError(
+            f"{solver} proved that the objective improves without end",
+            where="problem outside the separable form", remedy="bound the variables",
+        )
+    raise EngineError(
+        f"{solver} ended with {problem.status}", where="engine exact",
+        remedy="rescale the data, or raise the time limit",
+    )
+
+
+def _dual_distance(raw: Any, solver: str) -> float:
+    """Value minus bound of the minimisation, both as the solver saw them."""
+    if solver == cp.CLARABEL:
+        return float(raw.obj_val - raw.obj_val_dual)
+    info = raw["info"]
+    if info.mip_node_count < 0:
+        return 0.0
+    return float(info.objective_function_value - info.mip_dual_bound)
+
+
+def _certificate(problem: cp.Problem, value: float, bound: float) -> Certificate:
+    x = _flat(problem.variables())
+    scale = max(abs(value), abs(bound)) or 1.0
+    violations = [_violation(constraint) for constraint in problem.constraints]
+    worst = int(np.argmax(violations)) if violations else -1
+    return Certificate(
+        x=x, t=np.zeros(0), prices=np.zeros(0), reduced=np.zeros(len(x)), value=value,
+        bound=bound, gap=max(value - bound, 0.0) / scale, violation=max(violations, default=0.0),
+        worst_row=worst, stationarity=np.nan, engine_bound=True,
+    )
+
+
+def _violation(constraint: Any) -> float:
+    """Largest residual, relative to the constraint's largest number."""
+    size = max((float(np.max(np.abs(arg.value))) for arg in constraint.args if arg.size), default=0)
+    return float(np.max(constraint.violation(), initial=0.0)) / max(1.0, size)
+
+
+def _flat(variables: Sequence[Any]) -> Floats:
+    return np.concatenate([np.real(np.asarray(v.value)).ravel(order="F") for v in variables])
+
+
+def _shell(problem: cp.Problem) -> Separable:
+    """A form without rows that carries what a solution reports."""
+    n = sum(v.size for v in problem.variables())
+    rows = Rows(
+        sp.csc_array((0, n)), np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.zeros(0, np.int8),
+        np.zeros(0, np.int32), np.zeros(0, np.int8), np.zeros(0), np.zeros(0), (),
+    )
+    nobody, free = np.full(n, -1, np.int32), np.full(n, np.inf)
+    none = np.zeros(0)
+    return Separable(
+        nobody, nobody, np.zeros(n), np.zeros(n), -free, free, none, none, none, rows, [], [],
+        maximize=isinstance(problem.objective, cp.Maximize),
+        objective="objective outside the separable form",
+    )

@@ -1,0 +1,212 @@
+"""Problem: an allocation problem in the words of cvxpy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import cvxpy as cp
+
+from walras.engines.choose import choose
+from walras.errors import EngineError, InfeasibleError, InputError, UnboundedError
+from walras.history import Progress
+from walras.problem.checks import check_constraints, check_objective
+from walras.problem.general import solve_general
+from walras.problem.report import Report, report_inside, report_outside
+from walras.separable.form import Side
+from walras.separable.from_cvxpy import Stated, Template
+from walras.separable.from_cvxpy_atoms import OutsideForm
+from walras.solution import Solution
+from walras.solving import solve
+from walras.status import Status
+
+
+class Problem:
+    """An allocation problem stated in cvxpy expressions.
+
+    Any DCP problem is accepted. Objectives made of linear, quadratic, logarithmic and power
+    utilities, of min and max, and of sums of them, under affine or piecewise linear constraints,
+    go to the structured engines; everything else to a general solver (see :meth:`report`).
+
+    Args:
+        objective: ``cp.Minimize`` or ``cp.Maximize``.
+        constraints: All constraints; which belong to resources and which to demands is found.
+        demand_constraints: Constraints of single demands (jobs, flows). When given, the
+            constraints before them, or ``resource_constraints``, are those of single resources.
+        resource_constraints: Constraints of single resources (machines, links).
+
+    Raises:
+        InputError: An expression is not DCP, a constraint is none, or both ways are mixed.
+
+    Example:
+        >>> import cvxpy as cp, numpy as np, walras as wl
+        >>> x = cp.Variable((2, 3), nonneg=True)
+        >>> p = wl.Problem(
+        ...     cp.Maximize(cp.sum(cp.log(cp.sum(x, axis=0)))),
+        ...     resource_constraints=[cp.sum(x, axis=1) <= 1],
+        ...     demand_constraints=[cp.sum(x, axis=0) <= 1],
+        ... )
+        >>> round(float(p.solve().value), 4)
+        -1.2164
+    """
+
+    def __init__(
+        self,
+        objective: cp.Minimize | cp.Maximize,
+        constraints: Sequence[cp.Constraint] | None = None,
+        demand_constraints: Sequence[cp.Constraint] | None = None,
+        *,
+        resource_constraints: Sequence[cp.Constraint] | None = None,
+    ) -> None:
+        check_objective(objective)
+        self.objective = objective
+        self._stated = _stated(constraints, resource_constraints, demand_constraints)
+        self._template: Template | None = None
+        self._outside: OutsideForm | None = None
+        self._solution: Solution | None = None
+        self._status: Status | None = None
+
+    @property
+    def constraints(self) -> list[cp.Constraint]:
+        """All constraints, in the order given."""
+        return [item.constraint for item in self._stated]
+
+    @property
+    def solution(self) -> Solution | None:
+        """The last solution, or None."""
+        return self._solution
+
+    @property
+    def status(self) -> str | None:
+        """How the last solve ended, in cvxpy's words; None before the first."""
+        return None if self._status is None else str(self._status)
+
+    @property
+    def value(self) -> float | None:
+        """The objective's value at the last solution, or None."""
+        return None if self._solution is None else self._solution.value
+
+    def solve(
+        self,
+        *,
+        engine: str = "auto",
+        tolerance: float = 1e-6,
+        time_limit: float | None = None,
+        threads: int | None = None,
+        start: Solution | None = None,
+        callback: Callable[[Progress], bool | None] | None = None,
+        verbose: bool = False,
+    ) -> Solution:
+        """Solve, and set the value of every variable and the dual value of every constraint.
+
+        Parameters may change between calls; what was learnt of the expressions is kept.
+
+        Args:
+            engine: As in :func:`walras.solve`.
+            tolerance: Certified relative gap at which to stop.
+            time_limit: Seconds.
+            threads: Worker threads, or None for all cores.
+            start: An earlier solution of this problem to begin from.
+            callback: Called once an iteration; return True to stop.
+            verbose: One line an iteration.
+
+        Returns:
+            The solution; ``solution.x`` is (resource groups, demand groups).
+
+        Raises:
+            InputError: A parameter has no value, or a number is not finite.
+            InfeasibleError: Names the constraints that cannot hold together.
+            UnboundedError: Names what improves without end.
+            EngineError: No engine takes the problem, or it broke down.
+        """
+        began = time.perf_counter()
+        template = self._prepared()
+        self._solution = None
+        try:
+            if template is None:
+                self._solution = self._solve_general(engine, tolerance, time_limit, threads)
+            else:
+                problem, restore = template.fill()
+                built = time.perf_counter() - began
+                found = solve(
+                    problem, engine=engine, tolerance=tolerance, time_limit=time_limit,
+                    threads=threads, start=start, callback=callback, verbose=verbose,
+                )
+                restore.apply(found.entries, found.scalars, found.prices.rows)
+                timings = replace(found.timings, build=found.timings.build + built)
+                self._solution = replace(found, timings=timings)
+        except InfeasibleError:
+            self._status = Status.INFEASIBLE
+            raise
+        except UnboundedError:
+            self._status = Status.UNBOUNDED
+            raise
+        self._status = self._solution.status
+        return self._solution
+
+    def report(self) -> Report:
+        """What was found in the expressions, and which engine will run."""
+        template = self._prepared()
+        parameters = self._cvxpy().parameters()
+        if template is None:
+            sense = "maximize" if isinstance(self.objective, cp.Maximize) else "minimize"
+            entries = sum(v.size for v in self._cvxpy().variables())
+            return report_outside(sense, str(self._outside), entries, len(parameters))
+        problem, _ = template.fill()
+        choice = choose(problem)
+        return report_inside(
+            problem, template.structure.split, choice.engine, choice.reason,
+            reuses=template.reuses, parameters=len(parameters),
+        )
+
+    def to_cvxpy(self) -> cp.Problem:
+        """The same problem as a plain cvxpy problem, sharing variables and constraints."""
+        return self._cvxpy()
+
+    def _prepared(self) -> Template | None:
+        """The template, made at the first call; None outside the separable form."""
+        if self._template is None and self._outside is None:
+            try:
+                self._template = Template(self.objective, self._stated)
+            except OutsideForm as reason:
+                self._outside = reason
+        return self._template
+
+    def _solve_general(
+        self, engine: str, tolerance: float, time_limit: float | None, threads: int | None
+    ) -> Solution:
+        if engine not in ("auto", "exact"):
+            raise EngineError(
+                f"cannot state it: {self._outside}", where=f"engine {engine}",
+                allowed="auto or exact for this problem", remedy="leave the engine out",
+            )
+        return solve_general(
+            self._cvxpy(), tolerance=tolerance, time_limit=time_limit, threads=threads
+        )
+
+    def _cvxpy(self) -> cp.Problem:
+        return cp.Problem(self.objective, self.constraints)
+
+
+def _stated(
+    constraints: Sequence[cp.Constraint] | None,
+    resource: Sequence[cp.Constraint] | None,
+    demand: Sequence[cp.Constraint] | None,
+) -> list[Stated]:
+    """The constraints with the sides their author gave them."""
+    if constraints is not None and resource is not None:
+        raise InputError(
+            "were given beside resource_constraints", where="constraints",
+            allowed="constraints alone, or resource_constraints with demand_constraints",
+            remedy="put every constraint in one of the two lists, or all in constraints",
+        )
+    if resource is None and demand is None:
+        return [Stated(item) for item in check_constraints(constraints or [])]
+    first = check_constraints(
+        (resource if resource is not None else constraints) or [], "resource_constraints"
+    )
+    second = check_constraints(demand or [], "demand_constraints")
+    return [Stated(item, Side.RESOURCE) for item in first] + [
+        Stated(item, Side.DEMAND) for item in second
+    ]
