@@ -7,6 +7,7 @@ value - bound, so one number a row, entry and scalar says where a point is not o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,7 @@ class Optimality:
         complementarity: Largest product of a price and a slack, over the objective's scale.
         gap: Sum of all products, over the objective's scale.
         value: The minimised objective.
+        bound: What the prices prove: the value less all products.
     """
 
     primal: float
@@ -34,6 +36,7 @@ class Optimality:
     complementarity: float
     gap: float
     value: float
+    bound: float
 
 
 def conjugate(kind: int, w: float, a: float, p: float) -> float:
@@ -73,17 +76,16 @@ def optimality(problem: Separable, x: Floats, t: Floats, p: Floats) -> Optimalit
     e = problem.scalar_cost + rows.scalar_matrix.T @ p
     e_size = np.abs(problem.scalar_cost) + np.abs(rows.scalar_matrix).T @ np.abs(p)
     utilities = np.flatnonzero(rows.is_utility)
-    costs = np.array([cost(*_row(problem, k), y[k]) for k in utilities])
-    conjugates = np.array([conjugate(*_row(problem, k), p[k]) for k in utilities])
+    costs = np.array([cost(*_row(problem, k), float(y[k])) for k in utilities])
+    conjugates = np.array([conjugate(*_row(problem, k), float(p[k])) for k in utilities])
     plain = ~rows.is_utility
     row_products, row_dual = _products(-p, p == 0, y, rows.lower, rows.upper, 1.0)
     x_products, x_dual = _products(z, z == 0, x, problem.lower, problem.upper, z_size)
     t_products, t_dual = _products(
         e, e == 0, t, problem.scalar_lower, problem.scalar_upper, e_size
     )
-    products = np.concatenate(
-        [row_products[plain], x_products, t_products, costs + conjugates - p[utilities] * y[utilities]]
-    )
+    fenchel = costs + conjugates - p[utilities] * y[utilities]
+    products = np.concatenate([row_products[plain], x_products, t_products, fenchel])
     terms = np.concatenate(
         [problem.cost * x, problem.quadratic * x * x / 2, problem.scalar_cost * t, costs]
     )
@@ -98,10 +100,11 @@ def optimality(problem: Separable, x: Floats, t: Floats, p: Floats) -> Optimalit
         dual=max(float(part.max(initial=0.0)) for part in (row_dual[plain], x_dual, t_dual)),
         complementarity=float(np.abs(products).max(initial=0.0)) / scale,
         gap=float(products.sum()) / scale, value=value,
+        bound=value - float(products.sum()),
     )
 
 
-def _row(problem: Separable, k: int) -> tuple[int, float, float]:
+def _row(problem: Separable, k: Any) -> tuple[int, float, float]:
     rows = problem.rows
     return int(rows.utility[k]), float(rows.weight[k]), float(rows.parameter[k])
 

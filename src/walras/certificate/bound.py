@@ -5,23 +5,24 @@ For prices pi of the rows the Lagrangian gives, for every feasible (x, t),
     value >= const + sum_k [- pi_k b_k or - f_k*(pi_k)] + min_t (e + E'pi)·t
                    + sum_q min_{l<=x<=u} (r_q x + h_q x^2 / 2),     r = c + G'pi
 
-whatever the prices are. Before it is evaluated the prices are mended: signs, the scale that a
-free scalar asks for, and, in closed form, the price of each packing row: the least that leaves no
-entry of the row with a negative reduced cost (allocation.md section 2.2: theta of a job given the
-prices of the resources).
+whatever the prices are. Before it is evaluated the prices are mended (:mod:`.mend`) and, in closed
+form, the price of each packing row is set: the least that leaves no entry of the row with a
+negative reduced cost (allocation.md section 2.2: theta of a job given the prices of the resources).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from walras.certificate.structure import Floats, Structure, structure
+from walras.certificate.mend import allowed, answered, balanced
+from walras.certificate.structure import Floats, Ints, Structure, structure
 from walras.kernels import cpu as kernels
-from walras.separable import Separable, Utility, utility
+from walras.separable import Separable, utility
 
-_ROUNDING = 4 * np.finfo(float).eps
+_ROUNDING = 32 * np.finfo(float).eps
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,28 +45,24 @@ def dual_bound(problem: Separable, prices: Floats) -> DualBound:
 
     Args:
         problem: The problem.
-        prices: (rows,) any numbers; NaN counts as zero.
+        prices: (rows,) any numbers; those that are not finite count as zero.
     """
     shape = structure(problem)
-    pi = _signed(problem, np.nan_to_num(prices, nan=0.0, posinf=0.0, neginf=0.0))
-    pi = _rescaled(problem, shape, pi)
-    bare = np.where(shape.open_rows, 0.0, pi)
-    reduced = problem.cost + problem.rows.matrix.T @ bare
-    pi, reduced = _cap_prices(problem, shape, bare, reduced)
-    value = (
-        problem.constant + _row_terms(problem, pi) + _scalar_terms(problem, pi)
-        + _entry_terms(problem, shape, reduced)
-    )
-    return DualBound(value if np.isfinite(value) else -np.inf, pi, reduced)
+    pi = allowed(problem, np.nan_to_num(prices, nan=0.0, posinf=0.0, neginf=0.0))
+    found = [_evaluated(problem, shape, candidate) for candidate in _candidates(problem, shape, pi)]
+    return max(found, key=lambda bound: bound.value)
 
 
-def _signed(problem: Separable, pi: Floats) -> Floats:
-    """Prices with the sign their row allows, utilities' inside the domain of the conjugate."""
-    rows = problem.rows
-    pi = np.where(np.isinf(rows.upper) & ~rows.is_utility, np.minimum(pi, 0.0), pi)
-    pi = np.where(np.isinf(rows.lower) & ~rows.is_utility, np.maximum(pi, 0.0), pi)
-    falling = np.isin(rows.utility, (Utility.LOG, Utility.POWER))
-    return np.where(falling, np.minimum(pi, -np.finfo(float).tiny), pi)
+def _candidates(problem: Separable, shape: Structure, pi: Floats) -> Iterator[Floats]:
+    """The prices as they are, and scaled to what a shared scalar asks for: ``e + E'pi = 0``."""
+    pi = balanced(problem, shape, pi)
+    if problem.scalars == 0:
+        yield pi
+        return
+    scaled = _rescaled(problem, shape, pi)
+    yield scaled
+    if not shape.homogeneous and not np.array_equal(scaled, pi):
+        yield pi
 
 
 def _rescaled(problem: Separable, shape: Structure, pi: Floats) -> Floats:
@@ -75,9 +72,25 @@ def _rescaled(problem: Separable, shape: Structure, pi: Floats) -> Floats:
         total, cost = float(column @ pi), float(problem.scalar_cost[k])
         if cost == 0.0 or total == 0.0 or total * cost > 0.0:
             continue
+        factor = -cost / total
+        if not np.isfinite(factor) or abs(factor - 1.0) < _ROUNDING:
+            continue
         together = shape.homogeneous and problem.scalars == 1
-        pi = pi * (-cost / total) if together else np.where(column != 0, pi * (-cost / total), pi)
+        pi = pi * factor if together else np.where(column != 0, pi * factor, pi)
     return pi
+
+
+def _evaluated(problem: Separable, shape: Structure, pi: Floats) -> DualBound:
+    bare = np.where(shape.open_rows, 0.0, pi)
+    with np.errstate(over="ignore", invalid="ignore"):
+        reduced = problem.cost + problem.rows.matrix.T @ bare
+        bare, reduced = answered(problem, shape, bare, reduced)
+        pi, reduced = _cap_prices(problem, shape, bare, reduced)
+        value = (
+            problem.constant + _row_terms(problem, pi) + _scalar_terms(problem, pi)
+            + _entry_terms(problem, shape, pi, reduced)
+        )
+    return DualBound(value if np.isfinite(value) else -np.inf, pi, reduced)
 
 
 def _cap_prices(
@@ -117,12 +130,12 @@ def _scalar_terms(problem: Separable, pi: Floats) -> float:
     at = np.where(slope > 0, problem.scalar_lower, problem.scalar_upper)
     free = np.isinf(at)
     # A free scalar needs slope 0; what is left of it after scaling is rounding.
-    if np.any(free & (np.abs(slope) > 8 * _ROUNDING * size)):
+    if np.any(free & ~(np.abs(slope) <= _ROUNDING * size)):
         return -np.inf
     return float(np.sum(slope[~free] * at[~free]))
 
 
-def _entry_terms(problem: Separable, shape: Structure, reduced: Floats) -> float:
+def _entry_terms(problem: Separable, shape: Structure, pi: Floats, reduced: Floats) -> float:
     low, high, h = problem.lower, problem.upper, problem.quadratic
     if not np.any(h):
         at = np.where(reduced >= 0, low, high)
@@ -132,15 +145,22 @@ def _entry_terms(problem: Separable, shape: Structure, reduced: Floats) -> float
         at = np.where(h > 0, inner, np.where(reduced >= 0, low, high))
     lost = np.isinf(at) & (reduced != 0)
     if np.any(lost):
-        limit = _own_limit(problem, shape)
+        limit = own_limit(problem, shape)
         at = np.where(lost & (reduced < 0), limit, at)
-        if np.any(np.isinf(at) & (reduced != 0)):
+        lost = np.flatnonzero(np.isinf(at) & (reduced != 0))
+        if len(lost) and not _is_rounding(problem, pi, reduced, lost):
             return -np.inf
     at = np.where(np.isinf(at), 0.0, at)
     return float(reduced @ at + 0.5 * h @ (at * at))
 
 
-def _own_limit(problem: Separable, shape: Structure) -> Floats:
+def _is_rounding(problem: Separable, pi: Floats, reduced: Floats, lost: Ints) -> bool:
+    """Whether reduced costs that should be zero are zero up to the rounding of their terms."""
+    size = np.abs(problem.cost[lost]) + abs(problem.rows.matrix[:, lost]).T @ np.abs(pi)
+    return bool(np.all(np.abs(reduced[lost]) <= _ROUNDING * size))
+
+
+def own_limit(problem: Separable, shape: Structure) -> Floats:
     """The most an entry can be because its packing row holds, other entries being >= 0."""
     capped = shape.cap >= 0
     upper = np.where(capped, problem.rows.upper[shape.cap], np.inf)

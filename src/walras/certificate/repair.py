@@ -51,7 +51,8 @@ def row_scale(problem: Separable, x: Floats, t: Floats) -> Floats:
     terms = abs(rows.matrix) @ np.abs(x) + np.abs(rows.scalar_matrix) @ np.abs(t)
     low = np.where(np.isfinite(rows.lower), np.abs(rows.lower), 0.0)
     high = np.where(np.isfinite(rows.upper), np.abs(rows.upper), 0.0)
-    return np.maximum(np.maximum(terms, np.maximum(low, high)), np.finfo(float).tiny)
+    scale: Floats = np.maximum(np.maximum(terms, np.maximum(low, high)), np.finfo(float).tiny)
+    return scale
 
 
 def row_violations(problem: Separable, x: Floats, t: Floats) -> Floats:

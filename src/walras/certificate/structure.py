@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from walras.separable import Separable, Side
 
@@ -32,6 +33,11 @@ class Structure:
         open_rows: (rows,) True where some entry capped by the row has no upper bound of its own
             and none has one: the best price of the row is then known in closed form.
         homogeneous: Whether prices may be scaled together: no cost on entries, no utility.
+        loose: (l,) entries with one bound, no quadratic cost and no row that limits them.
+        free: (k,) entries without bounds and without a quadratic cost.
+        free_scalars: (s,) scalars without bounds.
+        free_columns: (rows, s + k) their coefficients, scalars first; None where there are none.
+        holds_free: (rows,) True where such a column has a coefficient.
     """
 
     packing: npt.NDArray[np.bool_]
@@ -39,6 +45,11 @@ class Structure:
     coefficient: Floats
     open_rows: npt.NDArray[np.bool_]
     homogeneous: bool
+    loose: Ints
+    free: Ints
+    free_scalars: Ints
+    free_columns: sp.csc_array | None
+    holds_free: npt.NDArray[np.bool_]
 
 
 _known: WeakKeyDictionary[Separable, Structure] = WeakKeyDictionary()
@@ -64,24 +75,42 @@ def _find(problem: Separable) -> Structure:
     open_rows[cap[capped & ~bounded]] = True
     open_rows[cap[capped & bounded]] = False
     open_rows &= packing
+    free, free_scalars, columns = _free_columns(problem)
+    holds_free = np.zeros(problem.rows.count, dtype=bool)
+    if columns is not None:
+        holds_free[columns.indices] = True
+    half_open = np.isinf(problem.lower) != np.isinf(problem.upper)
     return Structure(
         packing=packing, cap=cap, coefficient=coefficient, open_rows=open_rows,
         homogeneous=not (
             np.any(problem.cost) or np.any(problem.quadratic) or np.any(problem.rows.utility)
         ),
+        loose=np.flatnonzero(half_open & (problem.quadratic == 0) & ~capped),
+        free=free, free_scalars=free_scalars, free_columns=columns, holds_free=holds_free,
     )
+
+
+def _free_columns(problem: Separable) -> tuple[Ints, Ints, sp.csc_array | None]:
+    """Entries and scalars without bounds, and their columns."""
+    unbounded = np.isinf(problem.lower) & np.isinf(problem.upper) & (problem.quadratic == 0)
+    free = np.flatnonzero(unbounded)
+    scalars = np.flatnonzero(np.isinf(problem.scalar_lower) & np.isinf(problem.scalar_upper))
+    if not len(free) and not len(scalars):
+        return free, scalars, None
+    shared = sp.csc_array(problem.rows.scalar_matrix[:, scalars])
+    return free, scalars, sp.csc_array(sp.hstack([shared, problem.rows.matrix[:, free]]))
 
 
 def _limiting_rows(problem: Separable) -> npt.NDArray[np.bool_]:
     rows = problem.rows
     spoiled = np.zeros(rows.count, dtype=bool)
     spoiled[rows.matrix.indices[rows.matrix.data < 0]] = True
+    spoiled |= np.any(rows.scalar_matrix, axis=1)
     negative = np.flatnonzero(problem.lower < 0)
     if len(negative):
         spoiled[rows.matrix[:, negative].indices] = True
-    return (
-        ~spoiled & np.isfinite(rows.upper) & (rows.upper >= 0) & ~np.any(rows.scalar_matrix, axis=1)
-    )
+    limiting: npt.NDArray[np.bool_] = ~spoiled & np.isfinite(rows.upper) & (rows.upper >= 0)
+    return limiting
 
 
 def _caps(problem: Separable, limiting: npt.NDArray[np.bool_]) -> tuple[Ints, Floats]:

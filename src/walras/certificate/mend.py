@@ -1,0 +1,100 @@
+"""Mending prices so that they prove a bound: signs, free columns, entries that nothing limits.
+
+Any mended prices prove a valid bound; what is done here only keeps the bound from being lost to
+the rounding and the residuals that an engine's prices carry.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+
+from walras.certificate.structure import Floats, Ints, Structure
+from walras.separable import Separable, Utility
+
+_PASSES = 4
+_SURPLUS = 1.0 + 1e-12  # moves overshoot by this much, so that rounding does not undo them
+
+
+def allowed(problem: Separable, pi: Floats) -> Floats:
+    """Prices with the sign their row allows, utilities' inside the domain of the conjugate."""
+    rows = problem.rows
+    pi = np.where(np.isinf(rows.upper) & ~rows.is_utility, np.minimum(pi, 0.0), pi)
+    pi = np.where(np.isinf(rows.lower) & ~rows.is_utility, np.maximum(pi, 0.0), pi)
+    falling = np.isin(rows.utility, (Utility.LOG, Utility.POWER))
+    return np.where(falling, np.minimum(pi, -np.finfo(float).tiny), pi)
+
+
+def balanced(problem: Separable, shape: Structure, pi: Floats) -> Floats:
+    """Prices moved least, relative to their size, so that free columns have reduced cost zero.
+
+    With C the columns of the free scalars and entries and D = |pi|: pi - D C (C'D C)^-1 (c + C'pi).
+    """
+    columns = shape.free_columns
+    if columns is None:
+        return pi
+    cost = np.concatenate([problem.scalar_cost[shape.free_scalars], problem.cost[shape.free]])
+    either = problem.rows.lower == problem.rows.upper
+    either |= problem.rows.utility == Utility.QUADRATIC
+    for _ in range(_PASSES):
+        size = np.abs(pi)
+        typical = float(np.mean(size[size > 0])) if np.any(size > 0) else 1.0
+        weighted = sp.diags_array(np.where(either, size + typical, size)) @ columns
+        system = sp.csc_array(columns.T @ weighted)
+        diagonal = system.diagonal()
+        ridge = 1e-14 * float(np.max(diagonal, initial=0.0)) + np.finfo(float).tiny
+        system = sp.csc_array(system + sp.diags_array(np.full(len(diagonal), ridge)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            move = weighted @ spla.splu(system).solve(cost + columns.T @ pi)
+        if not np.all(np.isfinite(move)) or not np.any(move):
+            break
+        pi = allowed(problem, pi - move)
+    return pi
+
+
+def answered(
+    problem: Separable, shape: Structure, pi: Floats, reduced: Floats
+) -> tuple[Floats, Floats]:
+    """Prices moved so that an entry without bound has no reduced cost that asks for one.
+
+    Packing rows mend their entries in closed form elsewhere; here an entry that is in none moves
+    the price of the row in which it weighs most, of those whose price may move that way.
+    """
+    for _ in range(_PASSES):
+        lost = _lost(problem, shape, reduced)
+        if not len(lost):
+            break
+        move = _moves(problem, shape, pi, reduced, lost)
+        if not np.any(move):
+            break
+        pi = allowed(problem, pi + move)
+        reduced = problem.cost + problem.rows.matrix.T @ pi
+    return pi, reduced
+
+
+def _lost(problem: Separable, shape: Structure, reduced: Floats) -> Ints:
+    """Entries whose reduced cost asks for a bound that they do not have."""
+    at = shape.loose
+    r = reduced[at]
+    return at[np.where(np.isinf(problem.upper[at]), r < 0, r > 0)]
+
+
+def _moves(
+    problem: Separable, shape: Structure, pi: Floats, reduced: Floats, lost: Ints
+) -> Floats:
+    """(rows,) the largest move that a lost entry asks of its row, where all ask the same way."""
+    rows = problem.rows
+    part = sp.coo_array(rows.matrix[:, lost])
+    need = -reduced[lost][part.col] / part.data * _SURPLUS
+    rises = rows.is_utility | np.isfinite(rows.upper) | (pi < 0)
+    falls = rows.is_utility | np.isfinite(rows.lower) | (pi > 0)
+    able = np.where(need > 0, rises[part.row], falls[part.row]) & ~shape.holds_free[part.row]
+    weight = np.where(able, np.abs(part.data), 0.0)
+    order = np.lexsort((-weight, part.col))
+    first = order[np.unique(part.col[order], return_index=True)[1]]
+    first = first[weight[first] > 0]
+    high, low = np.zeros(rows.count), np.zeros(rows.count)
+    np.maximum.at(high, part.row[first], need[first])
+    np.minimum.at(low, part.row[first], need[first])
+    return np.where(high > 0, np.where(low < 0, 0.0, high), low)
