@@ -1,9 +1,11 @@
-"""Leximin by levels: solve max-min, freeze who cannot rise, raise the rest.
+"""Leximin by levels: solve max-min, stay on its optimal face, raise the rest.
 
-After a level t* the rows with a positive price are at t* in every optimal allocation (strict
-complementarity, which interior points reach), and so are the rows whose own limit is t*: they are
-held at t* and lose the scalar; the others go on. Source: the rounds of Ogryczak and Sliwinski
-(2006); Gavel (OSDI 2020) calls it water filling.
+After a level t* complementarity tells which rows are at t* in *every* optimal allocation (those
+with a positive price), which entries are zero (positive reduced cost) and which constraints are
+tight (positive price). The next level is solved on that face: its rows as equalities, its zero
+entries gone, the scalar left on the other rows only. Inequalities that can only hold as equalities
+would leave an interior point no interior. Source: Ogryczak and Sliwinski (2006) for the levels;
+Gavel (OSDI 2020) calls them water filling.
 """
 
 from __future__ import annotations
@@ -13,21 +15,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse import csgraph
 
 from walras.certificate import Certificate, certify
+from walras.certificate.bound import own_limit
 from walras.certificate.structure import structure
 from walras.engines.iterate import Iterate
-from walras.engines.settings import Settings, Start
+from walras.engines.settings import Settings
 from walras.history import Timings, join
 from walras.separable import Leximin, Separable
 from walras.status import Status
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
 
-_AT_LIMIT = 1e-6  # relative distance from t* within which a row counts as at it
-_PRICED = 1e-6  # share of the largest price from which a row counts as priced
-_GIVE = 1e-9  # relative slack given to frozen rows, so that rounding cannot make them infeasible
+_ACCEPTED = 1e-7  # violation at which a later level still counts; the last repair mends it
+_PRESENT = 1e-11  # share of the objective or of a bound below which a number counts as zero
+_SHARP = 1e-9  # tolerance of a level: what is zero and what is not must be told apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,29 +76,28 @@ def leximin(
         engine: What solves a level.
         settings: As for one solve; the time limit is for all levels together.
     """
-    problem, rows = spec.problem, slice(spec.rows.start, spec.rows.stop)
-    limit = row_limits(problem)[rows]
+    rows = slice(spec.rows.start, spec.rows.stop)
+    sharp = replace(settings, tolerance=min(_SHARP, settings.tolerance))
+    limit = row_limits(spec.problem)[rows]
     frozen = np.zeros(len(limit), dtype=bool)
-    floor = np.zeros(len(limit))
+    stage, left = spec.problem, sharp
     levels: list[Level] = []
     parts: list[Iterate] = []
-    left = settings
     for _ in range(spec.levels):
-        stage = _stage(problem, rows, frozen, floor, limit)
         found = engine(stage, left)
-        proof = certify(stage, found.x, found.t, found.prices)
-        parts.append(found)
-        if levels and not proof.feasible:
-            parts[-1] = replace(parts[-2], status=found.status)
+        prices = _off_ceiling(stage, found.prices, rows, limit, frozen)
+        proof = certify(stage, found.x, found.t, prices)
+        if levels and not proof.violation <= _ACCEPTED:
+            parts.append(replace(parts[-1], status=found.status))
             break
-        now = _frozen_now(stage, proof, rows, frozen, limit)
+        parts.append(replace(found, x=proof.x, t=found.t))
+        now = _frozen_now(stage, proof, rows, frozen)
         levels.append(Level(-proof.value, -proof.bound, proof.gap, now))
-        floor[now] = -proof.value
         frozen |= now
-        left = _remaining(settings, parts, found)
-        stopped = found.status in (Status.LIMIT, Status.INTERRUPTED)
-        if np.all(frozen) or stopped or left.time_limit == 0.0:
+        left = _remaining(sharp, parts)
+        if found.status in (Status.LIMIT, Status.INTERRUPTED) or np.all(frozen):
             break
+        stage = _face(stage, proof, rows, now, limit, frozen)
     return LeximinResult(_joined(parts), tuple(levels))
 
 
@@ -113,40 +118,100 @@ def row_limits(problem: Separable) -> Floats:
     return out
 
 
-def _stage(
-    problem: Separable, rows: slice, frozen: Bools, floor: Floats, limit: Floats
-) -> Separable:
-    """The max-min problem of the rows that are not frozen, the others held where they are."""
-    scalar, upper = problem.rows.scalar_matrix.copy(), problem.rows.upper.copy()
-    scalar[rows, 0] = np.where(frozen, 0.0, 1.0)
-    upper[rows] = np.where(frozen, -(1.0 - _GIVE) * floor, 0.0)
-    most = np.minimum(problem.scalar_upper, np.min(limit[~frozen], initial=np.inf))
-    return replace(
-        problem, scalar_upper=np.maximum(most, problem.scalar_lower),
-        rows=replace(problem.rows, scalar_matrix=scalar, upper=upper),
-    )
+def _off_ceiling(
+    stage: Separable, prices: Floats, rows: slice, limit: Floats, frozen: Bools
+) -> Floats:
+    """Prices with the scalar's own bound charged to the row whose limit the bound is.
+
+    The level's ceiling is the least limit of a row, so a price on the ceiling (what the rows'
+    prices lack to one) says that this row is the one that cannot rise.
+    """
+    lacking = 1.0 - float(stage.rows.scalar_matrix[:, 0] @ prices)
+    if lacking <= _ACCEPTED:
+        return prices
+    out = prices.copy()
+    out[rows.start + int(np.argmin(np.where(frozen, np.inf, limit)))] += lacking
+    return out
 
 
-def _frozen_now(
-    stage: Separable, proof: Certificate, rows: slice, frozen: Bools, limit: Floats
-) -> Bools:
-    """Rows that cannot exceed the level: priced ones, and ones at their own limit."""
+def _frozen_now(stage: Separable, proof: Certificate, rows: slice, frozen: Bools) -> Bools:
+    """Rows at the level in every optimal allocation: priced by more than they are above it."""
     level = -proof.value
     activity = -(stage.rows.matrix @ proof.x)[rows]
-    near = activity <= level * (1.0 + _AT_LIMIT) + 1e-300
+    above = np.where(frozen, np.inf, activity / max(level, 1e-300) - 1.0)
     price = np.where(frozen, 0.0, proof.prices[rows])
-    now = ~frozen & near & (price > _PRICED * np.max(price, initial=0.0))
-    now |= ~frozen & (limit <= level * (1.0 + _GIVE))
+    now = price * len(price) > np.maximum(above, _PRESENT)
     if not np.any(now):
-        now[np.argmin(np.where(frozen, np.inf, activity))] = True
+        now[np.argmin(above)] = True
     return now
 
 
-def _remaining(settings: Settings, parts: list[Iterate], found: Iterate) -> Settings:
+def _face(
+    stage: Separable, proof: Certificate, rows: slice, now: Bools, limit: Floats, frozen: Bools
+) -> Separable:
+    """The optimal face of a level, with the scalar on the rows that are not frozen yet.
+
+    A price and the slack of its row are compared as shares of the objective a row and of the
+    bound, a reduced cost and its entry as shares of the terms it is the difference of and of the
+    most the entry can be: of each pair one is zero on the face, the larger is not.
+    """
+    problem_rows = stage.rows
+    objective = max(abs(proof.value), 1e-300)
+    family = np.zeros(problem_rows.count, dtype=bool)
+    family[rows] = True
+    activity = problem_rows.matrix @ proof.x
+    bound = np.where(np.isfinite(problem_rows.upper), problem_rows.upper, 0.0)
+    slack = (bound - activity) / np.maximum(bound, 1e-300)
+    worth = proof.prices * bound / objective * _family_sizes(stage)
+    free = problem_rows.lower < problem_rows.upper
+    tight = ~family & free & (bound > 0) & (worth > np.maximum(slack, _PRESENT))
+    scalar, upper = problem_rows.scalar_matrix.copy(), problem_rows.upper.copy()
+    lower = np.where(tight, upper, problem_rows.lower)
+    held = np.flatnonzero(family)[now]
+    reach = np.minimum(own_limit(stage, structure(stage)), 1e300)
+    share = proof.x / np.maximum(reach, 1e-300)
+    size = np.abs(stage.cost) + abs(problem_rows.matrix).T @ np.abs(proof.prices)
+    gone = proof.reduced > np.maximum(share, _PRESENT) * np.maximum(size, 1e-300)
+    scalar[held], upper[held], lower[held] = 0.0, proof.value, proof.value
+    implied = _implied(stage, held, np.flatnonzero(tight), ~gone, proof.prices)
+    lower[implied], upper[implied] = -np.inf, np.inf
+    return replace(
+        stage, upper=np.where(gone, stage.lower, stage.upper),
+        scalar_upper=np.maximum([np.min(limit[~frozen], initial=np.inf)], stage.scalar_lower),
+        rows=replace(problem_rows, scalar_matrix=scalar, lower=lower, upper=upper),
+    )
+
+
+def _family_sizes(stage: Separable) -> Floats:
+    """(rows,) number of rows in each row's family."""
+    out = np.ones(stage.rows.count)
+    for family in stage.rows.families:
+        out[family.start : family.stop] = family.stop - family.start
+    return out
+
+
+def _implied(
+    stage: Separable, held: Ints, tight: Ints, kept: Bools, prices: Floats
+) -> Ints:
+    """One held row a component of the market that a level clears, which the other rows imply.
+
+    Rows that share entries form a component; its prices add its equalities up to 0 = 0, so one of
+    them is redundant, and left in it would let prices grow without end.
+    """
+    rows = np.concatenate([held, tight])
+    part = stage.rows.matrix.tocsr()[rows][:, np.flatnonzero(kept)]
+    links = sp.block_array([[None, part], [part.T, None]], format="csr")
+    _, label = csgraph.connected_components(links, directed=False)
+    order = np.argsort(-prices[held], kind="stable")
+    _, first = np.unique(label[: len(held)][order], return_index=True)
+    return held[order[first]]
+
+
+def _remaining(settings: Settings, parts: list[Iterate]) -> Settings:
     limit = settings.time_limit
     if limit is not None:
         limit = max(0.0, limit - sum(part.timings.total for part in parts))
-    return replace(settings, time_limit=limit, start=Start(found.x, found.prices))
+    return replace(settings, time_limit=limit, start=None)
 
 
 def _joined(parts: list[Iterate]) -> Iterate:

@@ -18,12 +18,17 @@ import scipy.sparse as sp
 
 from walras.kernels.reference import Floats, Ints, block_sums
 
-__all__ = ["block_sums", "cheapest", "orthogonalise", "price_rise", "schur"]
+__all__ = ["backward", "block_sums", "cheapest", "forward", "orthogonalise", "price_rise", "schur"]
 
 _WIDE = 0.2  # blocks that touch more than this share of the narrow rows go through BLAS
 _BATCH = 256  # wide blocks a BLAS call
+_PASS = 100_000  # columns a thread below which starting it costs more than it saves
 _DEPENDENT = 1e-14
-_jit = nb.njit(nogil=True, cache=True, error_model="numpy", boundscheck=False)
+# Sums may be reordered for vector instructions; the order is fixed once compiled.
+_jit = nb.njit(
+    nogil=True, cache=True, error_model="numpy", boundscheck=False,
+    fastmath={"reassoc", "contract"},
+)
 
 
 @cache
@@ -34,11 +39,11 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 def _map(threads: int, work: Callable[[int, int], None], ptr: Ints) -> None:
     """``work(first, last)`` on runs of blocks with about equal numbers of columns."""
     runs = max(1, min(threads, len(ptr) - 1))
+    if runs == 1:
+        work(0, len(ptr) - 1)
+        return
     cut = np.searchsorted(ptr, np.linspace(0, ptr[-1], runs + 1)[1:-1])
     edges = [0, *[int(k) for k in cut], len(ptr) - 1]
-    if runs == 1:
-        work(edges[0], edges[1])
-        return
     jobs = [_pool(threads).submit(work, a, b) for a, b in zip(edges, edges[1:], strict=False)]
     for job in jobs:
         job.result()
@@ -96,6 +101,111 @@ def orthogonalise(
     if slots and blocks:
         _map(threads, lambda a, b: _orthogonalise(a, b, ptr, local, d, theta, r, v), ptr)
     return r, v
+
+
+@_jit
+def _forward(
+    first: int, last: int, ptr: Ints, r: Floats, v: Floats, d: Floats, g: Floats, beta: Floats,
+    indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: Floats,
+    top: Floats, right: Floats, rest: Floats,
+) -> None:
+    slots = v.shape[0]
+    for j in range(first, last):
+        for a in range(slots):
+            value = beta[j, a]
+            for b in range(a):
+                value -= r[j, b, a] * top[j, b]
+            top[j, a] = value / r[j, a, a]
+        for a in range(slots):
+            total = 0.0
+            for q in range(ptr[j], ptr[j + 1]):
+                total += v[a, q] * d[q] * g[q]
+            top[j, a] += total
+        for q in range(ptr[j], ptr[j + 1]):
+            rest[q] = g[q]
+        for a in range(slots):
+            value = top[j, a]
+            for q in range(ptr[j], ptr[j + 1]):
+                rest[q] -= v[a, q] * value
+        for q in range(ptr[j], ptr[j + 1]):
+            value = d[q] * rest[q]
+            for m in range(indptr[q], indptr[q + 1]):
+                right[indices[m]] += data[m] * value
+
+
+def forward(
+    ptr: Ints, r: Floats, v: Floats, d: Floats, g: Floats, beta: Floats, narrow: sp.csc_array,
+    threads: int = 1,
+) -> tuple[Floats, Floats]:
+    """Compiled :func:`walras.kernels.reference.forward`."""
+    top = np.empty((len(ptr) - 1, v.shape[0]))
+    rest = np.empty(len(g))
+    rights: dict[int, Floats] = {}
+
+    def work(first: int, last: int) -> None:
+        rights[first] = np.zeros(narrow.shape[0])
+        _forward(
+            first, last, ptr, r, v, d, g, beta, narrow.indptr, narrow.indices, narrow.data, top,
+            rights[first], rest,
+        )
+
+    _map(_few(threads, len(g)), work, ptr)
+    runs = [rights[first] for first in sorted(rights)]
+    return top, runs[0] if len(runs) == 1 else np.sum(runs, axis=0)
+
+
+@_jit
+def _backward(
+    first: int, last: int, ptr: Ints, r: Floats, v: Floats, d: Floats, g: Floats, top: Floats,
+    indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: Floats, p: Floats,
+    x: Floats, out: Floats,
+) -> None:
+    slots = v.shape[0]
+    for j in range(first, last):
+        for q in range(ptr[j], ptr[j + 1]):
+            charge = 0.0
+            for m in range(indptr[q], indptr[q + 1]):
+                charge += data[m] * p[indices[m]]
+            x[q] = charge
+        for a in range(slots):
+            total = 0.0
+            for q in range(ptr[j], ptr[j + 1]):
+                total += v[a, q] * d[q] * x[q]
+            out[j, a] = top[j, a] - total
+        for q in range(ptr[j], ptr[j + 1]):
+            x[q] = g[q] - x[q]
+        for a in range(slots):
+            value = out[j, a]
+            for q in range(ptr[j], ptr[j + 1]):
+                x[q] -= v[a, q] * value
+        for q in range(ptr[j], ptr[j + 1]):
+            x[q] *= d[q]
+        for a in range(slots - 1, -1, -1):
+            value = out[j, a]
+            for b in range(a + 1, slots):
+                value -= r[j, a, b] * out[j, b]
+            out[j, a] = value / r[j, a, a]
+
+
+def backward(
+    ptr: Ints, r: Floats, v: Floats, d: Floats, g: Floats, top: Floats, narrow: sp.csc_array,
+    p: Floats, threads: int = 1,
+) -> tuple[Floats, Floats]:
+    """Compiled :func:`walras.kernels.reference.backward`."""
+    x, out = np.empty(len(d)), np.empty_like(top)
+    _map(
+        _few(threads, len(g)),
+        lambda a, b: _backward(
+            a, b, ptr, r, v, d, g, top, narrow.indptr, narrow.indices, narrow.data, p, x, out
+        ),
+        ptr,
+    )
+    return x, out
+
+
+def _few(threads: int, columns: int) -> int:
+    """Threads worth starting for one cheap pass over some columns."""
+    return max(1, min(threads, columns // _PASS))
 
 
 @_jit

@@ -60,6 +60,70 @@ def orthogonalise(ptr: Ints, local: Floats, d: Floats, theta: Floats) -> tuple[F
     return r, v
 
 
+def forward(
+    ptr: Ints, r: Floats, v: Floats, d: Floats, g: Floats, beta: Floats, narrow: sp.csc_array
+) -> tuple[Floats, Floats]:
+    """First half of a solve: local rows eliminated from the right-hand sides.
+
+    Args:
+        ptr: (blocks + 1,) first column of each block.
+        r: (blocks, slots, slots) R of :func:`orthogonalise`.
+        v: (slots, n) V.
+        d: (n,) D.
+        g: (n,) right-hand side of the columns.
+        beta: (blocks, slots) right-hand side of the local rows.
+        narrow: N, CSC (narrow rows, n).
+
+    Returns:
+        ``top = V D g + R^-T beta`` (blocks, slots) and ``N D (g - V'top)`` (narrow rows,).
+    """
+    top = np.array(beta)
+    for a in range(v.shape[0]):
+        for b in range(a):
+            top[:, a] -= r[:, b, a] * top[:, b]
+        top[:, a] /= r[:, a, a]
+    for a in range(v.shape[0]):
+        top[:, a] += block_sums(ptr, v[a] * d * g)
+    return top, np.asarray(narrow @ (d * (g - _spread(ptr, v, top))))
+
+
+def backward(
+    ptr: Ints, r: Floats, v: Floats, d: Floats, g: Floats, top: Floats, narrow: sp.csc_array,
+    p: Floats,
+) -> tuple[Floats, Floats]:
+    """Second half of a solve: columns and local prices from the narrow ones.
+
+    Args:
+        ptr: (blocks + 1,) first column of each block.
+        r: (blocks, slots, slots) R.
+        v: (slots, n) V.
+        d: (n,) D.
+        g: (n,) right-hand side of the columns.
+        top: (blocks, slots) of :func:`forward`.
+        narrow: N, CSC (narrow rows, n).
+        p: (narrow rows,) their prices.
+
+    Returns:
+        ``x = D (g - N'p - V'q)`` (n,) and ``R^-1 q`` (blocks, slots), ``q = top - V D N'p``.
+    """
+    charge = narrow.T @ p
+    q = np.array(top)
+    for a in range(v.shape[0]):
+        q[:, a] -= block_sums(ptr, v[a] * d * charge)
+    x = d * (g - charge - _spread(ptr, v, q))
+    for a in reversed(range(v.shape[0])):
+        for b in range(a + 1, v.shape[0]):
+            q[:, a] -= r[:, a, b] * q[:, b]
+        q[:, a] /= r[:, a, a]
+    return x, q
+
+
+def _spread(ptr: Ints, v: Floats, q: Floats) -> Floats:
+    """V'q on columns, (n,)."""
+    width = np.diff(ptr)
+    return sum((v[a] * np.repeat(q[:, a], width) for a in range(v.shape[0])), np.zeros(v.shape[1]))
+
+
 def schur(
     ptr: Ints, d: Floats, v: Floats, narrow: sp.csc_array, threads: int = 1
 ) -> Floats:

@@ -18,8 +18,9 @@ from walras.engines.interior.start import packing_rows, raise_packing
 from walras.kernels import cpu as kernels
 from walras.separable import Separable, Utility
 
-FIRST = 6  # columns a block and a score in the first round
-MORE = 4  # columns a block and round after it
+FIRST = 8  # columns a block and a score in the first round
+MORE = 6  # columns a block and round after it
+_NEW = 1.0  # a new column begins at most at this multiple of a typical one
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +60,17 @@ def first_entries(problem: Separable, pool: Pool, threads: int) -> np.ndarray:
     and that divided by a first guess of its narrow rows' prices, the mean share of the best that
     they bring to a block. Entries that do not rest at a lower bound of zero are always in.
     """
-    active = (problem.lower != 0.0) | (problem.upper == 0.0)
+    active = problem.lower != 0.0
     active[np.setdiff1d(np.arange(problem.entries), pool.order, assume_unique=True)] = True
+    closed = problem.lower == problem.upper
     gain = benefit(problem)
     best = np.zeros(problem.entries)
     tops = np.maximum.reduceat(gain[pool.order], pool.ptr[:-1])
     best[pool.order] = np.repeat(tops, np.diff(pool.ptr))
     share = gain / np.where(best > 0, best, 1.0)
     for score in (share, share / _scarcity(problem, share)):
-        active[pool.best(-score, np.zeros_like(active), np.inf, FIRST, threads)] = True
-    return active
+        active[pool.best(-score, closed, np.inf, FIRST, threads)] = True
+    return active & ~closed
 
 
 def benefit(problem: Separable) -> Floats:
@@ -104,10 +106,11 @@ def carried(form: Form, layout: Layout, old: Form, point: Point, mu: float) -> P
     x[kept] = point.x[np.searchsorted(old.columns, form.columns[kept])]
     typical = float(np.mean(point.x))
     p = _row_values(form, old, point.p)
-    floor = np.where(kept, 0.0, mu / typical)
+    least = mu / (_NEW * typical)
+    floor = np.where(kept, 0.0, least)
     p = raise_packing(form, packing_rows(form), p, margin=1.0, floor=floor)
     z = form.c + form.h * x + form.transposed @ p
-    x = np.where(kept, x, mu / np.maximum(z, mu / typical))
+    x = np.where(kept, x, mu / np.maximum(z, least))
     w = np.maximum(form.u - x, 1e-3 * form.u)[layout.bounded]
     y = mu / w
     z[layout.bounded] += y

@@ -21,7 +21,7 @@ from walras.separable import Separable, Side
 from walras.status import Status
 
 _ROUNDS = 40
-_FIRST_TOLERANCE = 1e-2
+_FIRST_TOLERANCE = 0.1
 _TIGHTEN = 0.05  # next round's tolerance as a share of the gap just certified
 _SHARE = 0.3  # the method's own gap as a share of the tolerance asked for
 _MANY = 24.0  # mean entries a block from which column generation pays
@@ -166,15 +166,16 @@ class _Solve:
         form = self.form
         if form is None or self.point is None:
             return np.inf, 0
-        prices = form.row_prices(self.point.p)
-        proof = dual_bound(self.problem, prices)
+        problem, prices = self.problem, form.row_prices(self.point.p)
+        proof = dual_bound(problem, prices)
         if self.proof is None or proof.value > self.proof.value:
             self.proof = proof
         x = form.entries(self.point.x, self.point.t)
-        t = self.point.t[: self.problem.scalars]
-        gap = gap_between(self.problem, x, t, ending.residuals.value, self.proof.value)
-        reduced = self.problem.cost + self.problem.rows.matrix.T @ prices
-        added = pool.best(reduced, active, 0.0, MORE, self.threads)
+        t = self.point.t[: problem.scalars]
+        gap = gap_between(problem, x, t, ending.residuals.value, self.proof.value)
+        reduced = problem.cost + problem.rows.matrix.T @ prices
+        closed = active | (problem.lower == problem.upper)
+        added = pool.best(reduced, closed, 0.0, MORE, self.threads)
         active[added] = True
         return gap, len(added)
 

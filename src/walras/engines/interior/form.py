@@ -139,6 +139,7 @@ def make_form(problem: Separable, entries: Ints | None = None) -> Form:
         EngineError: More than ``MAX_BORDER`` entries are free (unbounded both ways).
     """
     chosen = np.arange(problem.entries) if entries is None else np.asarray(entries, dtype=np.int64)
+    chosen = chosen[problem.lower[chosen] < problem.upper[chosen]]
     is_free = np.isinf(problem.lower[chosen]) & np.isinf(problem.upper[chosen])
     free, chosen = chosen[is_free], chosen[~is_free]
     if len(free) + problem.scalars > MAX_BORDER:
@@ -150,15 +151,11 @@ def make_form(problem: Separable, entries: Ints | None = None) -> Form:
     side, block_of = _block_side(problem, chosen)
     order = np.argsort(block_of, kind="stable")
     columns, (_, block) = chosen[order], np.unique(block_of[order], return_inverse=True)
-    matrix = problem.rows.matrix if entries is None else problem.rows.matrix[:, columns]
-    matrix = matrix[:, columns] if entries is None and not _in_order(columns) else matrix
+    whole = len(columns) == problem.entries and bool(np.all(np.diff(columns) == 1))
+    matrix = problem.rows.matrix if whole else problem.rows.matrix[:, columns]
     standard = _standard_rows(problem)
     placed, slots, blocks = _place(problem, side, standard, matrix, block)
     return _assemble(problem, columns, free, block, matrix, standard, placed, slots, blocks)
-
-
-def _in_order(columns: Ints) -> bool:
-    return len(columns) > 0 and columns[0] == 0 and bool(np.all(np.diff(columns) == 1))
 
 
 def _block_side(problem: Separable, chosen: Ints) -> tuple[Side, Ints]:

@@ -16,6 +16,7 @@ from walras.engines.interior.steps import System, iterate
 _FEASIBLE = 1e-8
 _STALLED = 8  # iterations without progress
 _TINY_STEP = 1e-6
+_LEAST = 1e-2  # the barrier parameter stops at this share of what the tolerance asks for
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,10 @@ class Ending:
 Watcher = Callable[[int, Residuals, float, float, Point], bool]
 
 
-def relative_gap(form: Form, found: Residuals) -> float:
-    """The gap over the scale that the certificate will use."""
+def gap_scale(form: Form, found: Residuals) -> float:
+    """About the denominator of the gap that the certificate will use."""
     scale = form.problem.gap_scale
-    return found.gap / (scale if scale is not None else max(abs(found.value), 1e-300))
+    return scale if scale is not None else max(abs(found.value), 1e-300)
 
 
 def run(
@@ -66,7 +67,7 @@ def run(
     best, best_merit, since = (point, found), np.inf, 0
     length, k = float("nan"), 0
     for k in range(most + 1):
-        gap = relative_gap(form, found)
+        gap = found.gap / gap_scale(form, found)
         merit = max(gap, found.primal_error, found.dual_error)
         if not np.isfinite(merit):
             break
@@ -82,7 +83,9 @@ def run(
         if since > _STALLED and (length < _TINY_STEP or gap < 1e-10) or since > 5 * _STALLED:
             break
         try:
-            point, primal, dual = iterate(System.of(form, layout, point, found, threads))
+            least = _LEAST * tolerance * gap_scale(form, found) / layout.count
+            system = System.of(form, layout, point, found, threads)
+            point, primal, dual = iterate(system, least)
         except FactorError:
             break
         length = min(primal, dual)

@@ -13,7 +13,7 @@ on the narrow rows, positive definite and small; the shared scalars t border it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg.lapack as lapack
@@ -49,6 +49,7 @@ class Newton:
     v: Floats
     cholesky: Floats
     scale: Floats
+    threads: int
     border: Direction | None = None
     capacitance: Floats | None = None
 
@@ -66,7 +67,7 @@ class Newton:
         s = kernels.schur(form.ptr, d, v, form.narrow, threads)
         s[np.diag_indices_from(s)] += theta[local:]
         cholesky, scale = _cholesky(s)
-        bare = cls(form, d, theta, r, v, cholesky, scale)
+        bare = cls(form, d, theta, r, v, cholesky, scale, threads)
         return bare._with_border() if form.border.shape[1] else bare
 
     def _with_border(self) -> Newton:
@@ -77,10 +78,7 @@ class Newton:
             np.array([s[0] for s in steps]), np.array([s[1] for s in steps]), np.eye(k)
         )
         capacitance = border.p @ form.border + np.diag(form.border_h)
-        return Newton(
-            form, self.d, self.theta, self.r, self.v, self.cholesky, self.scale, border,
-            capacitance,
-        )
+        return replace(self, border=border, capacitance=capacitance)
 
     def solve(self, g: Floats, beta: Floats, tau: Floats) -> Direction:
         """The direction for right-hand sides g (n,), beta (rows,), tau (scalars,)."""
@@ -92,45 +90,13 @@ class Newton:
 
     def _rows(self, g: Floats, beta: Floats) -> tuple[Floats, Floats]:
         """Columns and rows of the system without its border."""
-        form, d, local = self.form, self.d, self.form.local_rows
-        dg = d * g
-        top = self._project(dg) + self._lower(beta[:local].reshape(form.blocks, form.slots))
-        right = form.narrow @ (dg - d * self._spread(top)) + beta[local:]
-        p_narrow = self._narrow_solve(right)
-        rest = g - form.narrow.T @ p_narrow
-        tilde = top + self._project(d * (rest - g))
-        x = d * (rest - self._spread(tilde))
-        return x, np.concatenate([self._upper(tilde).ravel(), p_narrow])
-
-    def _project(self, values: Floats) -> Floats:
-        """V values, block by block: (blocks, slots)."""
-        sums = [kernels.block_sums(self.form.ptr, row * values) for row in self.v]
-        return np.array(sums).reshape(self.form.slots, self.form.blocks).T
-
-    def _spread(self, tilde: Floats) -> Floats:
-        """V' tilde on columns, (n,)."""
-        out = np.zeros(len(self.d))
-        for a, row in enumerate(self.v):
-            out += row * tilde[:, a][self.form.block]
-        return out
-
-    def _lower(self, right: Floats) -> Floats:
-        """R^-T right, forward substitution over the slots of all blocks at once."""
-        out = np.array(right)
-        for a in range(self.form.slots):
-            for b in range(a):
-                out[:, a] -= self.r[:, b, a] * out[:, b]
-            out[:, a] /= self.r[:, a, a]
-        return out
-
-    def _upper(self, tilde: Floats) -> Floats:
-        """R^-1 tilde, backward substitution."""
-        out = np.array(tilde)
-        for a in reversed(range(self.form.slots)):
-            for b in range(a + 1, self.form.slots):
-                out[:, a] -= self.r[:, a, b] * out[:, b]
-            out[:, a] /= self.r[:, a, a]
-        return out
+        form, local = self.form, self.form.local_rows
+        own = beta[:local].reshape(form.blocks, form.slots)
+        factors = form.ptr, self.r, self.v, self.d, g
+        top, right = kernels.forward(*factors, own, form.narrow, self.threads)
+        p = self._narrow_solve(right + beta[local:])
+        x, q = kernels.backward(*factors, top, form.narrow, p, self.threads)
+        return x, np.concatenate([q.ravel(), p])
 
     def _narrow_solve(self, right: Floats) -> Floats:
         if not len(right):
@@ -144,10 +110,13 @@ def _cholesky(s: Floats) -> tuple[Floats, Floats]:
     if not len(s):
         return s, np.zeros(0)
     diagonal = np.diagonal(s)
-    scale = 1.0 / np.sqrt(np.maximum(diagonal, np.finfo(float).tiny))
+    # A row without columns and slack has a zero diagonal and takes no part.
+    absent = diagonal <= 0.0
+    scale = 1.0 / np.sqrt(np.where(absent, 1.0, diagonal))
     if not np.all(np.isfinite(scale)) or not np.all(np.isfinite(diagonal)):
         raise FactorError
     scaled = s * scale[:, None] * scale[None, :]
+    scaled[absent, absent] = 1.0
     shift = _SHIFT
     for _ in range(_TRIES):
         attempt = scaled.copy()
@@ -161,4 +130,6 @@ def _cholesky(s: Floats) -> tuple[Floats, Floats]:
 
 def _small_solve(matrix: Floats, right: Floats) -> Floats:
     """Solve with the few scalars' symmetric matrix, least squares when it is singular."""
+    if len(right) == 1:
+        return right / matrix[0, 0] if matrix[0, 0] else np.zeros(1)
     return np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-14)[0])

@@ -144,14 +144,19 @@ class System:
         )
 
 
-def iterate(system: System) -> tuple[Point, float, float]:
-    """One iteration: the next point and the lengths of the primal and the dual step."""
+def iterate(system: System, least: float) -> tuple[Point, float, float]:
+    """One iteration: the next point and the lengths of the primal and the dual step.
+
+    Args:
+        system: The factored system.
+        least: Barrier parameter below which nothing is gained; the target does not go below it.
+    """
     layout, point = system.layout, system.point
     affine = system.direction(system.predictor())
     lengths = _lengths(layout, point, affine)
     after = products(layout, moved(point, affine, *lengths)) / layout.count
     sigma = float(np.clip((after / system.residuals.mu) ** 3, *_SIGMA))
-    target = sigma * system.residuals.mu
+    target = max(sigma * system.residuals.mu, least)
     wish = system.corrector(affine, target)
     step = system.direction(wish)
     lengths = _lengths(layout, point, step)
