@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 
 from walras.cli.main import app
 from walras.domains import cluster_scheduling as cs
-from walras.errors import DataError, InputError, WalrasError
+from walras.errors import DataError, InfeasibleError, InputError, WalrasError
 from walras.solving import solve
 
 THROUGHPUT = "job,v100,k80\na,4,1\nb,2,\nc,3,2\nd,1,1\n"
@@ -271,6 +271,57 @@ def test_bad_options(run: Run, options: tuple[str, ...]) -> None:
 
 def test_unknown_engine(run: Run) -> None:
     assert isinstance(run("--engine", "magic").exception, WalrasError)
+
+
+PROGRAM = """Maximize
+ profit: 3 x + 2 y
+Subject To
+ steel: x + y <= 4
+ work: x + 3 y <= 9
+Bounds
+ x <= 3
+End
+"""
+
+
+def test_a_program_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "plan.lp"
+    path.write_text(PROGRAM)
+    result = CliRunner().invoke(app, ["solve", str(path), "--no-progress", "-o", "json"])
+    assert result.exit_code == 0
+    content = json.loads(result.stdout)
+    assert content["value"] == pytest.approx(11)
+    assert content["columns"] == pytest.approx({"x": 3, "y": 1})
+    assert content["prices"]["row[steel]"] == pytest.approx(2)
+    assert content["gap"] <= 1e-6
+    table = CliRunner().invoke(app, ["solve", str(path), "--no-progress"])
+    assert "2 of 2 columns that are not zero" in table.stdout
+    listed = CliRunner().invoke(app, ["solve", str(path), "--no-progress", "-o", "csv"])
+    assert listed.stdout.splitlines()[0] == "column,value"
+    assert len(listed.stdout.splitlines()) == 3
+
+
+def test_an_infeasible_program_names_its_rows(tmp_path: Path) -> None:
+    path = tmp_path / "plan.lp"
+    path.write_text(PROGRAM.replace("x + y <= 4", "x + y >= 9"))
+    error = CliRunner().invoke(app, ["solve", str(path), "--no-progress"]).exception
+    assert isinstance(error, InfeasibleError)
+    assert "steel" in str(error)
+
+
+def test_a_program_that_cannot_be_read(tmp_path: Path) -> None:
+    broken = tmp_path / "plan.mps"
+    broken.write_text("NAME\nROWS\n ? what\n")
+    for path in (broken, tmp_path / "missing.mps"):
+        error = CliRunner().invoke(app, ["solve", str(path), "--no-progress"]).exception
+        assert isinstance(error, DataError)
+        assert str(path) in error.where
+
+
+def test_help_lists_both_ways_in() -> None:
+    text = CliRunner().invoke(app, ["solve", "--help"]).stdout
+    assert "cluster" in text
+    assert "FILE" in text
 
 
 def test_an_error_on_the_command_line_is_a_few_lines_and_an_exit_code(tmp_path: Path) -> None:

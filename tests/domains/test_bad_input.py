@@ -24,7 +24,7 @@ def spoiled(array: np.ndarray, at: Any, value: float) -> np.ndarray:
     return out
 
 
-CASES = {
+CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     "NaN throughput": ({"throughput": spoiled(T, (1, 2), np.nan)}, "throughput[1, 2]", "NaN"),
     "infinite throughput": ({"throughput": spoiled(T, (0, 1), np.inf)}, "throughput[0, 1]", "inf"),
     "negative throughput": ({"throughput": spoiled(T, (1, 0), -2)}, "throughput[1, 0]", "-2"),
@@ -118,7 +118,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_one_clear_error(name: str) -> None:
     changes, where, what = CASES[name]
-    given: dict[str, Any] = {"throughput": T, "size": SIZE, "capacity": CAPACITY} | changes
+    given: dict[str, Any] = {"throughput": T, "size": SIZE, "capacity": CAPACITY, **changes}
     with pytest.raises(InputError) as caught:
         cs.max_min(**given)
     error = caught.value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -37,7 +38,7 @@ def minimised(p: Separable, x: np.ndarray, t: np.ndarray) -> float:
 
 
 def in_cvxpy(
-    d: Data, gain: Callable[[cp.Expression], cp.Expression], *extra: object, churn: float = 0.0
+    d: Data, gain: Callable[[Any], Any], *extra: Callable[[Any], Any], churn: float = 0.0
 ) -> float:
     x = cp.Variable(d.throughput.shape, nonneg=True)
     y = cp.sum(cp.multiply(d.throughput, x), axis=0)
@@ -170,21 +171,21 @@ def test_all_forms_of_throughput_state_the_same_problem(form: str) -> None:
     if form == "csr with zeros":
         stored.data[0] = 0.0
         T = stored.toarray()
-    given = {
+    forms: dict[str, Any] = {
         "frame": pd.DataFrame(T),
         "csc": sp.csc_matrix(T),
         "coo": sp.coo_array(T),
         "csr with zeros": stored,
         "fortran": np.asfortranarray(T),
         "float32": T.astype(np.float32),
-    }[form]
+    }
     if form == "float32":
         T = T.astype(np.float32).astype(float)
     a = cs.proportional_fairness(T, data.size, data.capacity)
-    b = cs.proportional_fairness(given, data.size, data.capacity)
+    b = cs.proportional_fairness(forms[form], data.size, data.capacity)
     for name in ("resource", "demand", "cost", "upper"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
-    assert (a.rows.matrix != b.rows.matrix).nnz == 0
+    assert abs(a.rows.matrix - b.rows.matrix).max() == 0
     assert np.all(np.diff(a.demand) >= 0)
 
 
@@ -198,14 +199,15 @@ def test_masks_dense_labelled_and_sparse_agree() -> None:
     frame = pd.DataFrame(allowed, index=[f"r{i}" for i in range(len(T))])
     frame = frame.set_axis([f"j{j}" for j in range(T.shape[1])], axis=1)
     labelled = pd.DataFrame(T, index=frame.index, columns=frame.columns)
-    for throughput, mask in [
+    pairs: list[tuple[Any, Any]] = [
         (T, sp.coo_array(allowed)),
         (sp.csc_array(T), allowed),
         (sp.csc_array(T), sp.csr_array(allowed)),
         (labelled, frame.iloc[::-1, ::-1]),
-    ]:
+    ]
+    for throughput, mask in pairs:
         got = cs.max_min(throughput, size, capacity, allowed=mask)
-        assert (got.rows.matrix != want.rows.matrix).nnz == 0
+        assert abs(got.rows.matrix - want.rows.matrix).max() == 0
         np.testing.assert_array_equal(got.resource, want.resource)
 
 

@@ -40,14 +40,14 @@ def test_jobs_are_active_at_the_moment() -> None:
 def test_stand_in_when_there_are_no_data(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
     monkeypatch.setenv("WALRAS_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    r = rounds.gavel(100)
-    check(r, 3, 100)
+    r = rounds.gavel(300)  # more than are ever active there at full speed
+    check(r, 3, 300)
     assert r.source == "synthetic stand-in"
-    assert rounds.dede_like(20, 50).source == "synthetic stand-in"
+    assert "synthetic stand-in" in rounds.dede_like(20, 50).source
 
 
 def test_more_jobs_than_any_trace_has() -> None:
-    with pytest.raises(InputError, match="busiest"):
+    with pytest.raises(InputError, match="half of the longest trace"):
         rounds.gavel(10**6)
     with pytest.raises(InputError, match="jobs"):
         rounds.gavel(1)

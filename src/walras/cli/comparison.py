@@ -143,7 +143,7 @@ def table(comparison: Comparison) -> Table:
 
 def shown(full: Table) -> Table:
     """The table with as many digits as people read; it fits 80 columns."""
-    digits = (".3f", ".3f", ".3f", ".4f", ".1f", ".0e", ".0e", ".2f")
+    digits = (".3f", ".3f", ".3f", ".3f", ".1f", ".0e", ".0e", ".2f")
     rows: list[list[Cell]] = []
     for policy, *figures in full.rows:
         # POP's rows stand below those of the objective they share.

@@ -21,6 +21,7 @@ from walras.cli.output import Cell, Format, OutputOption, Table, emit, to_json
 from walras.cli.progress import Interruptible, Stages
 from walras.cli.tables import Tables
 from walras.domains import cluster_scheduling as cs
+from walras.engines.mps import read_mps
 from walras.errors import InputError
 from walras.separable import Leximin, Separable
 from walras.solution import Solution
@@ -155,6 +156,37 @@ def cluster(
     raise typer.Exit(exit_code(solution.status))
 
 
+@app.command("FILE")
+def file(
+    path: Annotated[Path, typer.Argument(help=".mps or .lp, plain or .gz.", metavar="FILE")],
+    tolerance: Tolerance = 1e-6,
+    time_limit: TimeLimit = None,
+    threads: Threads = None,
+    progress: ShowProgress = True,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Solve a linear or mixed-integer program from a file, by the exact engine.
+
+    Examples:
+
+      walras solve problem.mps
+
+      walras solve problem.lp.gz --time-limit 60 -o json
+
+    Exit codes: as for walras solve cluster.
+    """
+    problem = read_mps(path)
+    solution = _run(
+        lambda callback: solve(
+            problem, engine="exact", tolerance=tolerance, time_limit=time_limit, threads=threads,
+            callback=callback,
+        ),
+        tolerance, progress,
+    )  # fmt: skip
+    _print_program(solution, output)
+    raise typer.Exit(exit_code(solution.status))
+
+
 def _normalised(given: Tables, unit: Unit) -> Tables:
     per: Literal["gpu", "share"] = "gpu" if unit is Unit.GPU else "share"
     scaled = cs.normalise(given.throughput, given.size, given.capacity, per=per)
@@ -256,7 +288,28 @@ def _worst_off(
     return Table(("job", "throughput", "shares of time"), rows, title)
 
 
-def _facts(solution: Solution, violation: float, objective: Objective) -> dict[str, Cell]:
+def _print_program(solution: Solution, output: Format) -> None:
+    """Columns by name; on a terminal those that are not zero, largest first."""
+    names, x = solution.problem.demand_names, solution.entries
+    columns = list(zip(names, x.tolist(), strict=True))
+    if output is Format.CSV:
+        emit(Table(("column", "value"), columns), output)
+        return
+    facts = _facts(solution, solution.certificate.violation, None)
+    if output is Format.JSON:
+        rows = solution.problem.rows
+        prices = {rows.name(r): float(p) for r, p in enumerate(solution.prices.rows)}
+        told = Table(tuple(facts), [tuple(facts.values())]).records()[0]
+        print(to_json({**told, "columns": dict(columns), "prices": prices}))
+        return
+    emit(Table(("", "solution"), list(facts.items())))
+    largest = [k for k in np.argsort(-np.abs(x), kind="stable")[:_SHOWN].tolist() if x[k]]
+    title = f"{len(largest)} of {np.count_nonzero(x)} columns that are not zero (of {len(x)})"
+    emit(Table(("column", "value"), [columns[k] for k in largest], title))
+    print(solution.status.message, file=sys.stderr)
+
+
+def _facts(solution: Solution, violation: float, objective: Objective | None) -> dict[str, Cell]:
     facts: dict[str, Cell] = {
         "objective": solution.problem.objective,
         "status": str(solution.status),

@@ -53,8 +53,9 @@ def gavel(jobs: int = 300, seed: int = 0) -> Round:
     """The jobs active at one moment of a real trace, with throughputs measured on three GPU types.
 
     A trace is drawn among those that are busy enough; the moment is the first at which ``jobs``
-    of its jobs are active, each counted from its arrival until it would end alone at its mean
-    speed. The cluster has equal numbers of V100, P100 and K80, half as many GPUs as are asked for.
+    of its jobs are active, each counted from its arrival until it would end at its mean speed
+    alone, or at half, a quarter, ... of it where no trace is that busy: jobs that share a cluster
+    take longer. It has equal numbers of V100, P100 and K80, half as many GPUs as are asked for.
 
     Args:
         jobs: Number of jobs, 2 to the busiest trace's most.
@@ -67,9 +68,8 @@ def gavel(jobs: int = 300, seed: int = 0) -> Round:
     table = traces.jobs.reset_index(drop=True)
     column = measured.columns(table["job_type"].tolist(), table["scale_factor"].to_numpy())
     known = table[column >= 0].assign(column=column[column >= 0])
-    speed = measured.throughput[:, known["column"]].mean(axis=0)
-    known = known.assign(end=known["arrival_time"] + known["total_steps"] / speed)
-    name, moment = _busy_moment(known, jobs, seed)
+    alone = known["total_steps"] / measured.throughput[:, known["column"]].mean(axis=0)
+    known, name, moment = _busy_moment(known.assign(alone=alone), jobs, seed)
     trace = known[known["trace"] == name]
     active = trace[(trace["arrival_time"] <= moment) & (trace["end"] > moment)]
     active = active.sort_values("arrival_time", kind="stable").head(jobs)
@@ -100,24 +100,27 @@ def _described(active: pd.DataFrame, moment: float, labels: list[str]) -> pd.Dat
     return table.set_axis(labels, axis=0)
 
 
-def _busy_moment(known: pd.DataFrame, jobs: int, seed: int) -> tuple[str, float]:
-    """A trace and the first moment at which that many of its jobs are active."""
-    moments, most = {}, 0
-    for name, trace in known.groupby("trace", sort=True):
-        times = np.concatenate((trace["arrival_time"], trace["end"]))
-        change = np.repeat((1, -1), len(trace))
-        order = np.lexsort((-change, times))
-        active = np.cumsum(change[order])
-        most = max(most, int(active.max()))
-        if active.max() >= jobs:
-            moments[str(name)] = float(times[order][np.argmax(active >= jobs)])
-    if jobs < 2 or not moments:
+def _busy_moment(known: pd.DataFrame, jobs: int, seed: int) -> tuple[pd.DataFrame, str, float]:
+    """The jobs with their ends, a trace, and the first moment with that many active jobs."""
+    most = int(known.groupby("trace").size().max())
+    if not 2 <= jobs <= most // 2:
         raise InputError(
-            f"is {jobs}", where="jobs", allowed=f"2 to {most}, as busy as the busiest trace gets",
-            remedy="ask for fewer jobs",
+            f"is {jobs}", where="jobs", allowed=f"2 to {most // 2}, half of the longest trace",
+            remedy="choose a number in that range",
         )  # fmt: skip
+    slowdown, moments = 1.0, dict[str, float]()
+    while not moments:
+        known = known.assign(end=known["arrival_time"] + slowdown * known["alone"])
+        for name, trace in known.groupby("trace", sort=True):
+            times = np.concatenate((trace["arrival_time"], trace["end"]))
+            change = np.repeat((1, -1), len(trace))
+            order = np.lexsort((-change, times))
+            active = np.cumsum(change[order])
+            if active.max() >= jobs:
+                moments[str(name)] = float(times[order][np.argmax(active >= jobs)])
+        slowdown *= 2.0
     name = sorted(moments)[int(np.random.default_rng(seed).integers(len(moments)))]
-    return name, moments[name]
+    return known, name, moments[name]
 
 
 def dede_like(resources: int = 456, jobs: int = 2000, seed: int = 0, load: float = 8.0) -> Round:
