@@ -32,8 +32,8 @@ Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 _ACCEPTED = 1e-7  # violation at which a later level still counts; the last repair mends it
-_PRESENT = 1e-11  # share of the objective or of a bound below which a number counts as zero
-_SHARP = 1e-9  # tolerance of a level: what is zero and what is not must be told apart
+_PRESENT = 1e-9  # share of the objective or of a bound below which a number counts as zero
+_SHARP = 1e-11  # tolerance of a level: what is zero and what is not must be told apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,9 +151,9 @@ def _face(
 ) -> Separable:
     """The optimal face of a level, with the scalar on the rows that are not frozen yet.
 
-    A price and the slack of its row are compared as shares of the objective a row and of the
-    bound, a reduced cost and its entry as shares of the terms it is the difference of and of the
-    most the entry can be: of each pair one is zero on the face, the larger is not.
+    A price and the slack of its row (a reduced cost and its entry) are compared as shares of the
+    objective a row and of the bound (of the most the entry can be): of each pair one is zero on
+    the face, the larger is not.
     """
     problem_rows = stage.rows
     objective = max(abs(proof.value), 1e-300)
@@ -170,8 +170,7 @@ def _face(
     held = np.flatnonzero(family)[now]
     reach = np.minimum(own_limit(stage, structure(stage)), 1e300)
     share = proof.x / np.maximum(reach, 1e-300)
-    size = np.abs(stage.cost) + abs(problem_rows.matrix).T @ np.abs(proof.prices)
-    gone = proof.reduced > np.maximum(share, _PRESENT) * np.maximum(size, 1e-300)
+    gone = proof.reduced * reach * len(now) / objective > np.maximum(share, _PRESENT)
     scalar[held], upper[held], lower[held] = 0.0, proof.value, proof.value
     implied = _implied(stage, held, np.flatnonzero(tight), ~gone, proof.prices)
     lower[implied], upper[implied] = -np.inf, np.inf
