@@ -1,0 +1,10 @@
+"""Reading a certificate: why a demand got what it got, what resources are worth, what changed.
+
+Everything here is computed from a problem and its certificate; nothing is solved again.
+"""
+
+from walras.insight.difference import Difference, difference
+from walras.insight.explain import Explanation, explain
+from walras.insight.worth import worth
+
+__all__ = ["Difference", "Explanation", "difference", "explain", "worth"]

@@ -1,0 +1,117 @@
+"""Which entries are in use and which rows bind, told apart by complementarity.
+
+Of an entry's amount and its reduced cost one is zero at the optimum, and so of a row's slack and
+its price. Numbers are never quite zero, so both of a pair are put as shares - of the entry's or
+row's own size, and of the objective - and the smaller of the two counts as the zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.certificate import Certificate
+from walras.separable import Separable, Side, utility
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+_NOTHING = 1e-9  # shares below this are zero whatever their partner is
+
+
+@dataclass(frozen=True, eq=False)
+class Active:
+    """What is in use at a certified point.
+
+    Attributes:
+        entries: (entries,) True on those strictly between their bounds.
+        scalars: (scalars,) the same.
+        rows: (rows,) True on constraint rows that bind and have a price.
+        activity: (rows,) y = G x + E t.
+        slack: (rows,) distance to the bound that the price refers to, else to the nearer one.
+        reach: (entries,) size against which an entry's amount is measured.
+        size: (rows,) size against which a row's slack is measured.
+        worth: Size of the objective against which prices are measured, > 0.
+    """
+
+    entries: Bools
+    scalars: Bools
+    rows: Bools
+    activity: Floats
+    slack: Floats
+    reach: Floats
+    size: Floats
+    worth: float
+
+
+def active(problem: Separable, certificate: Certificate) -> Active:
+    """Tell what is in use from what is not."""
+    rows, x, t, p = problem.rows, certificate.x, certificate.t, certificate.prices
+    activity = rows.matrix @ x + rows.scalar_matrix @ t
+    size = _row_size(problem, certificate, activity)
+    worth = objective_size(problem, certificate, activity)
+    bound = np.where(p > 0, rows.upper, np.where(p < 0, rows.lower, np.inf))
+    near = np.minimum(rows.upper - activity, activity - rows.lower)
+    slack = np.maximum(np.where(np.isfinite(bound), np.abs(bound - activity), near), 0.0)
+    price_share = np.abs(p) * size / worth
+    binds = ~rows.is_utility & (price_share > np.maximum(slack / size, _NOTHING))
+    reduced = certificate.reduced + problem.quadratic * x
+    reach = _reach(problem, x)
+    return Active(
+        entries=_between(x, problem.lower, problem.upper, reach, reduced, worth),
+        scalars=_between(
+            t, problem.scalar_lower, problem.scalar_upper, np.maximum(np.abs(t), 1e-300),
+            problem.scalar_cost + rows.scalar_matrix.T @ p, worth,
+        ),
+        rows=binds, activity=activity, slack=slack, reach=reach, size=size, worth=worth,
+    )
+
+
+def objective_size(problem: Separable, certificate: Certificate, activity: Floats) -> float:
+    """Size of the objective: the largest of its terms in absolute value, 1 if all are zero."""
+    rows, x, t = problem.rows, certificate.x, certificate.t
+    own = rows.is_utility
+    # Of a utility the term is what its activity is worth at the margin: log y may be zero.
+    slope = utility.slope(rows.utility[own], rows.weight[own], rows.parameter[own], activity[own])
+    terms = (
+        np.abs(problem.cost) @ np.abs(x) + problem.quadratic @ (x * x)
+        + np.abs(problem.scalar_cost) @ np.abs(t)
+        + float(np.sum(np.abs(np.nan_to_num(slope * activity[own]))))
+    )
+    value = certificate.value if np.isfinite(certificate.value) else 0.0
+    return float(max(terms, abs(value) if not np.any(own) else 0.0)) or 1.0
+
+
+def resource_prices(problem: Separable, prices: Floats) -> Floats:
+    """(resources,) total price of each resource's own constraint rows."""
+    rows = problem.rows
+    own = (rows.side == Side.RESOURCE) & ~rows.is_utility & (rows.owner >= 0)
+    total = np.bincount(rows.owner[own], weights=prices[own], minlength=problem.shape[0])
+    return total.astype(np.float64)
+
+
+def _between(
+    at: Floats, low: Floats, high: Floats, reach: Floats, reduced: Floats, worth: float
+) -> Bools:
+    away = np.minimum(np.minimum(at - low, high - at), reach)
+    share: Bools = away / reach > np.maximum(np.abs(reduced) * reach / worth, _NOTHING)
+    return share
+
+
+def _reach(problem: Separable, x: Floats) -> Floats:
+    """(entries,) width of an entry's bounds, where that is infinite the largest amount there is."""
+    largest = float(np.max(np.abs(x), initial=0.0)) or 1.0
+    width = problem.upper - problem.lower
+    return np.where(np.isfinite(width) & (width > 0), np.minimum(width, largest), largest)
+
+
+def _row_size(problem: Separable, certificate: Certificate, activity: Floats) -> Floats:
+    """(rows,) the larger of a row's bound and of the terms it adds up."""
+    rows = problem.rows
+    terms = abs(rows.matrix) @ np.abs(certificate.x)
+    terms = terms + np.abs(rows.scalar_matrix) @ np.abs(certificate.t)
+    for bound in (rows.lower, rows.upper):
+        terms = np.maximum(terms, np.where(np.isfinite(bound), np.abs(bound), 0.0))
+    return np.where(terms > 0, terms, 1.0)

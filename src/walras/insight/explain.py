@@ -1,0 +1,226 @@
+"""Why a demand got what it got: its prices, the rows that bind it, what else it could have had.
+
+An entry of a demand brings a *benefit* (the terms of its reduced cost that improve the objective:
+its own cost, its part in utilities and in rows that gain by it) and has a *cost* (what it takes
+from rows that have a price). Entries in use break even; any other misses by cost less benefit.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from walras.certificate import Certificate
+from walras.errors import InputError
+from walras.insight.active import Active, Floats, active
+from walras.separable import Separable, Side
+
+_USED = 1e-6  # share of a demand's largest entry from which an entry counts as used
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Why a demand got what it got; prices and benefits are in the user's objective.
+
+    Attributes:
+        demand: Its name.
+        choices: One row a resource it could use: ``resource``, ``amount``, ``benefit`` and ``cost``
+            of one more unit, ``reduced_cost`` (cost less benefit), ``misses_by`` (the same as a
+            share of the benefit), ``used``; those in use first, then the nearest misses.
+        rows: One row a constraint it meets: ``row``, ``activity``, ``bound``, ``price``, ``binds``,
+            ``own``.
+        reached: Activity of its utilities and of the rows that hold a shared scalar, by name: its
+            throughput.
+        marginal: What one more unit of each of them would add to the objective.
+    """
+
+    demand: str
+    choices: pd.DataFrame
+    rows: pd.DataFrame
+    reached: dict[str, float]
+    marginal: dict[str, float]
+
+    @property
+    def price(self) -> float:
+        """Total price of the demand's own constraint rows."""
+        own = self.rows[self.rows["own"]]
+        return float(own["price"].sum())
+
+    def frame(self) -> pd.DataFrame:
+        """One row a resource the demand could use: what it brings and what it costs."""
+        return self.choices
+
+    def __str__(self) -> str:
+        used = self.choices[self.choices["used"]]
+        got = ", ".join(f"{r.amount:.4g} of {r.resource}" for r in used.itertuples())
+        lines = [f"{self.demand} gets {got or 'nothing'}."]
+        for name, level in self.reached.items():
+            lines.append(
+                f"{name} is {level:.6g}; one more unit of it would add "
+                f"{self.marginal[name]:.4g} to the objective."
+            )
+        lines += [_row_line(row) for row in self.rows.itertuples() if row.binds or row.own]
+        lines += [_choice_line(choice) for choice in used.itertuples()]
+        others = self.choices[~self.choices["used"]]
+        lines += ["next best: " + _choice_line(choice) for choice in others.head(1).itertuples()]
+        return "\n".join(lines)
+
+
+def explain(problem: Separable, certificate: Certificate, demand: str | int) -> Explanation:
+    """Why a demand got what it got.
+
+    Args:
+        problem: The problem.
+        certificate: Its certified point.
+        demand: Name of the demand, or its index.
+
+    Raises:
+        InputError: There is no such demand; names close ones.
+    """
+    j = demand_index(problem, demand)
+    entries = np.flatnonzero(problem.demand == j)
+    state = active(problem, certificate)
+    part = problem.rows.matrix[:, entries]
+    met = np.union1d(part.indices.astype(np.int64), _owned(problem, j))
+    reached, marginal = _reached(problem, certificate, state, met)
+    return Explanation(
+        demand=str(problem.demand_names[j]), choices=_choices(problem, certificate, entries),
+        rows=_rows(problem, certificate, state, met, j), reached=reached, marginal=marginal,
+    )
+
+
+def demand_index(problem: Separable, demand: str | int) -> int:
+    """Index of a demand given by name or index.
+
+    Raises:
+        InputError: There is no such demand; names close ones.
+    """
+    names = [str(name) for name in problem.demand_names]
+    if isinstance(demand, str):
+        if demand in names:
+            return names.index(demand)
+        close = difflib.get_close_matches(demand, names, n=3, cutoff=0.5) or names[:3]
+        raise InputError(
+            f"there is no demand named {demand!r}", where="demand",
+            allowed=f"one of {len(names)} names, such as {', '.join(close)}",
+            remedy="use a name of the problem, or the demand's index",
+        )
+    if not 0 <= demand < len(names):
+        raise InputError(
+            f"is {demand}", where="demand", allowed=f"0 to {len(names) - 1}, or a name",
+            remedy="use an index of the problem's demands",
+        )
+    return int(demand)
+
+
+def entry_terms(
+    problem: Separable, certificate: Certificate, entries: Ints
+) -> tuple[Floats, Floats]:
+    """(benefit, cost) of one more unit of each entry at the certificate's prices, both >= 0."""
+    part = problem.rows.matrix[:, entries].tocoo()
+    terms = part.data * certificate.prices[part.row]
+    direct = problem.cost[entries] + problem.quadratic[entries] * certificate.x[entries]
+    count = len(entries)
+    benefit = np.maximum(-direct, 0.0)
+    cost = np.maximum(direct, 0.0)
+    benefit += np.bincount(part.col, weights=np.maximum(-terms, 0.0), minlength=count)
+    cost += np.bincount(part.col, weights=np.maximum(terms, 0.0), minlength=count)
+    return benefit, cost
+
+
+def _choices(problem: Separable, certificate: Certificate, entries: Ints) -> pd.DataFrame:
+    """One row a resource; of several entries for one the amounts add, the marginal one speaks."""
+    benefit, cost = entry_terms(problem, certificate, entries)
+    amount = certificate.x[entries]
+    reduced = cost - benefit
+    owner = problem.resource[entries]
+    names = np.array([*(str(name) for name in problem.resource_names), "-"], dtype=object)
+    table = pd.DataFrame(
+        {
+            "owner": owner, "resource": names[owner], "amount": amount, "benefit": benefit,
+            "cost": cost, "reduced_cost": reduced,
+            "misses_by": reduced / np.where(benefit > 0, benefit, np.nan), "size": np.abs(reduced),
+        }
+    )
+    total = table.groupby("owner")["amount"].sum()
+    table = table.sort_values("size", kind="stable").drop_duplicates("owner")
+    table["amount"] = table["owner"].map(total)
+    largest = float(table["amount"].abs().max()) if len(table) else 0.0
+    table["used"] = table["amount"].abs() > _USED * largest
+    used = table[table["used"]].sort_values("amount", ascending=False, kind="stable")
+    rest = table[~table["used"]].sort_values("misses_by", kind="stable")
+    return pd.concat([used, rest]).drop(columns=["owner", "size"]).reset_index(drop=True)
+
+
+def _owned(problem: Separable, j: int) -> Ints:
+    rows = problem.rows
+    return np.flatnonzero((rows.side == Side.DEMAND) & (rows.owner == j))
+
+
+def _holds_level(problem: Separable, met: Ints) -> npt.NDArray[np.bool_]:
+    """Rows that state what the demand is for: utilities, and rows with a shared scalar."""
+    rows = problem.rows
+    shared = np.any(rows.scalar_matrix[met], axis=1)
+    level: npt.NDArray[np.bool_] = rows.is_utility[met] | shared
+    level &= rows.side[met] != Side.RESOURCE
+    return level
+
+
+def _reached(
+    problem: Separable, certificate: Certificate, state: Active, met: Ints
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Activity of the level rows without their scalars, and what a unit more of it would add."""
+    rows = problem.rows
+    own = state.activity - rows.scalar_matrix @ certificate.t
+    reached, marginal = {}, {}
+    for k in met[_holds_level(problem, met)]:
+        # A row t - y <= 0 states y with its sign turned.
+        sign = -1.0 if not rows.is_utility[k] and np.isfinite(rows.upper[k]) else 1.0
+        reached[rows.name(int(k))] = float(sign * own[k])
+        marginal[rows.name(int(k))] = float(-sign * certificate.prices[k])
+    return reached, marginal
+
+
+def _rows(
+    problem: Separable, certificate: Certificate, state: Active, met: Ints, j: int
+) -> pd.DataFrame:
+    rows = problem.rows
+    met = met[~_holds_level(problem, met) & ~rows.is_utility[met]]
+    price = certificate.prices[met]
+    high = np.where(price != 0, price > 0, np.isfinite(rows.upper[met]))
+    own = (rows.side[met] == Side.DEMAND) & (rows.owner[met] == j)
+    table = pd.DataFrame(
+        {
+            "row": [rows.name(int(k)) for k in met], "activity": state.activity[met],
+            "bound": np.where(high, rows.upper[met], rows.lower[met]), "price": price,
+            "binds": state.rows[met], "own": own,
+        }
+    )
+    order = ["own", "binds", "price"]
+    return table.sort_values(order, ascending=False, kind="stable").reset_index(drop=True)
+
+
+def _row_line(row: object) -> str:
+    name, activity, bound = row.row, row.activity, row.bound  # type: ignore[attr-defined]
+    price, binds = row.price, row.binds  # type: ignore[attr-defined]
+    if not binds:
+        return f"{name} does not bind: {activity:.4g} of {bound:.4g}."
+    return f"{name} binds at {bound:.4g}, price {price:.4g}."
+
+
+def _choice_line(choice: object) -> str:
+    name, benefit = choice.resource, choice.benefit  # type: ignore[attr-defined]
+    cost, reduced = choice.cost, choice.reduced_cost  # type: ignore[attr-defined]
+    start = f"{name}: a unit brings {benefit:.4g} and costs {cost:.4g}"
+    if choice.used:  # type: ignore[attr-defined]
+        return f"{start}."
+    if benefit <= 0:
+        return f"{start}: it brings nothing."
+    if reduced <= 1e-6 * benefit:
+        return f"{start}: as good as those in use."
+    return f"{start}: misses by {100 * reduced / benefit:.3g} %."
