@@ -16,9 +16,9 @@ import scipy.sparse as sp
 from walras.engines.conic import solve_conic
 from walras.engines.highs import Answer, LinearProgram, solve_program
 from walras.engines.iterate import Iterate
+from walras.engines.outer import solve_by_cuts
 from walras.engines.relaxation import improving_ray, least_relaxation
 from walras.engines.settings import Settings
-from walras.errors import EngineError
 from walras.history import History, Progress, Timings
 from walras.separable.form import Separable
 from walras.status import Status
@@ -34,7 +34,8 @@ def exact(problem: Separable, settings: Settings) -> Iterate:
     """Solve a problem by a general solver.
 
     Linear problems go to HiGHS (simplex, or interior point with crossover when large), integer
-    ones to its branch and bound, other utilities to Clarabel's conic interior point. Prices of an
+    ones to its branch and bound, other utilities to Clarabel's conic interior point; integer
+    entries under convex utilities are solved by outer approximation with both. Prices of an
     integer problem are those of its continuous relaxation.
 
     Args:
@@ -47,18 +48,13 @@ def exact(problem: Separable, settings: Settings) -> Iterate:
         An infeasible problem comes with Farkas multipliers, an unbounded one with a ray.
 
     Raises:
-        EngineError: The solver rejected the problem or broke down, or integer entries come with
-            nonlinear utilities.
+        EngineError: The solver rejected the problem or broke down.
     """
     has_integers = problem.integer is not None and bool(np.any(problem.integer))
     if is_linear(problem):
         found = _integer(problem, settings) if has_integers else _linear(problem, settings)
     elif has_integers:
-        raise EngineError(
-            "integer entries under nonlinear utilities are not supported", where="engine exact",
-            allowed="integer entries with linear costs",
-            remedy="drop the integrality, or replace the utilities by piecewise linear ones",
-        )
+        found = solve_by_cuts(problem, settings)
     else:
         found = solve_conic(problem, settings)
     if found.status in (Status.INFEASIBLE, Status.UNBOUNDED) or _is_suspect(problem, found):

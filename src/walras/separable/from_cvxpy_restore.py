@@ -52,7 +52,8 @@ class Restore:
         flat[found.scalars] = t
         start = 0
         for variable in self.source.variables:
-            value = flat[start : start + variable.size].reshape(variable.shape, order="F")
+            # Adding zero turns -0.0 into 0.0.
+            value = 0.0 + flat[start : start + variable.size].reshape(variable.shape, order="F")
             variable.save_value(value if variable.shape else float(value))
             start += variable.size
 

@@ -1,0 +1,280 @@
+"""The exact engine: optimality conditions for every utility, and why there is no answer."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from walras.certificate import certify
+from walras.engines.exact import exact
+from walras.engines.relaxation import improving_ray, least_relaxation
+from walras.engines.settings import Settings, Start
+from walras.separable import Family, Rows, Separable, Utility, utility
+from walras.status import Status
+
+CALM = Settings(threads=1)
+SMOOTH = [
+    (Utility.LOG, 0.0), (Utility.POWER, 0.5), (Utility.POWER, 2.0), (Utility.POWER, 3.5),
+    (Utility.QUADRATIC, 1.3), (Utility.CONVEX_POWER, 1.5), (Utility.CONVEX_POWER, 3.0),
+    (Utility.ENTROPY, 0.0),
+]
+
+
+def stated(
+    matrix: Any, lower: Any, upper: Any, cost: Any, *, kinds: Any = None, weight: Any = 1.0,
+    parameter: Any = 0.0, low: float = 0.0, high: float = np.inf, quadratic: Any = 0.0,
+    integer: Any = None, maximize: bool = False,
+) -> Separable:
+    matrix = np.atleast_2d(np.asarray(matrix, float))
+    r, n = matrix.shape
+    rows = Rows(
+        sp.csc_array(matrix), np.zeros((r, 0)), np.broadcast_to(lower, r).astype(float),
+        np.broadcast_to(upper, r).astype(float), np.full(r, 2, np.int8),
+        np.full(r, -1, np.int32),
+        np.zeros(r, np.int8) if kinds is None else np.asarray(kinds, np.int8),
+        np.broadcast_to(weight, r).astype(float), np.broadcast_to(parameter, r).astype(float),
+        (Family("row", 0, r),),
+    )
+    none = np.zeros(0)
+    return Separable(
+        np.full(n, -1, np.int32), np.arange(n, dtype=np.int32), np.asarray(cost, float),
+        np.broadcast_to(quadratic, n).astype(float), np.full(n, low), np.full(n, high), none, none,
+        none, rows, [], [f"job{k}" for k in range(n)], integer=integer, maximize=maximize,
+    )
+
+
+def curved(kind: Utility, a: float, seed: int = 0) -> Separable:
+    """Four utility rows, one packing and one covering row, a linear and a quadratic cost."""
+    rng = np.random.default_rng(seed)
+    n, r = 6, 4
+    matrix = rng.uniform(0.1, 2.0, (r + 2, n)) * 5
+    lower, upper = np.full(r + 2, -np.inf), np.full(r + 2, np.inf)
+    upper[r], lower[r + 1] = 60.0, 3.0
+    return stated(
+        matrix, lower, upper, rng.normal(0.05, 0.1, n), kinds=[kind] * r + [0, 0], weight=1.7,
+        parameter=a, high=10.0, quadratic=rng.uniform(0, 0.01, n),
+    )
+
+
+def stationarity(problem: Separable, x: np.ndarray, prices: np.ndarray) -> np.ndarray:
+    """What is left of the reduced costs after the bounds that x meets have taken their part."""
+    reduced = problem.cost + problem.quadratic * x + problem.rows.matrix.T @ prices
+    reduced = np.where(x <= problem.lower + 1e-5, np.minimum(reduced, 0), reduced)
+    return np.where(x >= problem.upper - 1e-5, np.maximum(reduced, 0), reduced)
+
+
+@pytest.mark.parametrize(("kind", "a"), SMOOTH, ids=lambda v: getattr(v, "name", str(v)))
+def test_conditions_of_optimality_hold_for_every_utility(kind: Utility, a: float) -> None:
+    problem = curved(kind, a)
+    found = exact(problem, CALM)
+    assert found.status is Status.OPTIMAL
+    rows = problem.rows
+    y = rows.matrix @ found.x
+    slope = utility.slope(rows.utility, rows.weight, rows.parameter, y)[:4]
+    assert found.prices[:4] == pytest.approx(slope, rel=2e-4, abs=1e-6)
+    scale = np.max(np.abs(found.prices)) * np.max(rows.matrix.data)
+    assert np.max(np.abs(stationarity(problem, found.x, found.prices))) <= 1e-6 * scale
+    assert found.prices[4] >= -1e-8
+    assert found.prices[5] <= 1e-8
+    proof = certify(problem, found.x, found.t, found.prices)
+    assert proof.gap <= 1e-6
+    assert proof.feasible
+
+
+def test_prices_are_what_a_unit_of_a_bound_is_worth() -> None:
+    # max 3a + 2b, a + b <= 4, a <= 3 (as a row), b >= 0.5 (as a row).
+    matrix = [[1, 1], [1, 0], [0, 1]]
+    lower, upper = np.array([-np.inf, -np.inf, 2.0]), np.array([4.0, 3.0, np.inf])
+    problem = stated(matrix, lower, upper, [-3.0, -2.0], maximize=True)
+    found = exact(problem, CALM)
+    assert found.x == pytest.approx([2.0, 2.0])
+    assert found.prices == pytest.approx([3.0, 0.0, -1.0])
+    for row, bound in ((0, "upper"), (2, "lower")):
+        relaxed = getattr(problem.rows, bound).copy()
+        relaxed[row] += 0.1 if bound == "upper" else -0.1
+        moved = exact(replace(problem, rows=replace(problem.rows, **{bound: relaxed})), CALM)
+        assert problem.cost @ (found.x - moved.x) == pytest.approx(0.1 * abs(found.prices[row]))
+
+
+def test_a_linear_optimum_brings_no_bound_of_its_own() -> None:
+    found = exact(stated([[1, 1]], -np.inf, 1.0, [-1.0, -2.0]), CALM)
+    assert found.bound == -np.inf
+    assert found.history[-1].value == pytest.approx(-2.0)
+
+
+def test_integer_optimum_equals_enumeration() -> None:
+    rng = np.random.default_rng(3)
+    matrix, cost = rng.uniform(0, 3, (3, 5)), -rng.uniform(0.5, 2, 5)
+    problem = stated(
+        matrix, -np.inf, [7.0, 8.0, 6.0], cost, high=3.0, integer=np.ones(5, bool)
+    )
+    found = exact(problem, CALM)
+    points = np.array(list(itertools.product(range(4), repeat=5)), float)
+    best = np.min(points[np.all(points @ matrix.T <= [7.0, 8.0, 6.0], axis=1)] @ cost)
+    assert problem.cost @ found.x == pytest.approx(best)
+    assert found.bound == pytest.approx(best, rel=1e-6)
+    assert np.all(found.prices >= -1e-9)
+    # Prices are those of the relaxation: as good a bound as prices can give.
+    relaxed = exact(replace(problem, integer=None), CALM)
+    assert certify(problem, found.x, found.t, found.prices).bound == pytest.approx(
+        problem.cost @ relaxed.x
+    )
+
+
+@pytest.mark.parametrize("kind", [Utility.QUADRATIC, Utility.LOG, Utility.ENTROPY])
+def test_integers_under_utilities_equal_enumeration(kind: Utility) -> None:
+    rng = np.random.default_rng(5)
+    matrix = rng.uniform(0.2, 2, (4, 4))
+    problem = stated(
+        matrix, [-np.inf] * 3 + [2.0], [np.inf] * 3 + [9.0], rng.normal(0, 0.4, 4),
+        kinds=[kind] * 3 + [0], weight=1.2, parameter=2.0, high=4.0, quadratic=0.3,
+        integer=np.ones(4, bool),
+    )
+    found = exact(problem, replace(CALM, tolerance=1e-7))
+    rows = problem.rows
+
+    def value(x: np.ndarray) -> float:
+        f = utility.value(rows.utility, rows.weight, rows.parameter, matrix @ x)
+        return float(problem.cost @ x + problem.quadratic @ x**2 / 2 + np.sum(f))
+
+    points = np.array(list(itertools.product(range(5), repeat=4)), float)
+    load = points @ matrix[3]
+    best = min(value(x) for x in points[(load <= 9.0) & (load >= 2.0)])
+    assert found.status is Status.OPTIMAL
+    assert value(np.round(found.x)) == pytest.approx(best, rel=1e-6)
+    assert found.bound == pytest.approx(best, rel=1e-6)
+
+
+def test_infeasible_rows_come_with_multipliers_that_prove_it() -> None:
+    matrix = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, -1.0]])
+    lower, upper = np.array([-np.inf, 3, 3, -9]), np.array([4.0, np.inf, np.inf, 9])
+    problem = stated(matrix, lower, upper, [1.0, 1.0])
+    found = exact(problem, CALM)
+    assert found.status is Status.INFEASIBLE
+    assert found.farkas is not None
+    p = found.farkas
+    # Every x >= 0 has p.Gx >= 0 here, yet the rows allow at most sup p.y < 0.
+    assert np.all(matrix.T @ p >= -1e-9)
+    finite = np.where(p > 0, upper, np.where(p < 0, lower, 0.0))
+    assert p @ finite < -1e-9
+    relaxation = least_relaxation(problem)
+    assert relaxation.names == ("row[0]",)
+    assert relaxation.amounts == pytest.approx([2.0])
+    upper = upper.copy()
+    upper[relaxation.rows] += relaxation.amounts
+    mended = replace(problem, rows=replace(problem.rows, upper=upper))
+    assert exact(mended, CALM).status is Status.OPTIMAL
+
+
+def test_relaxation_lowers_lower_bounds_and_spares_what_is_feasible() -> None:
+    problem = stated([[1.0, 2.0]], 8.0, np.inf, [1.0, 1.0], high=2.0)
+    relaxation = least_relaxation(problem)
+    assert relaxation.amounts == pytest.approx([-2.0])
+    assert "lower row[0] by 2" in relaxation.text()
+    assert not least_relaxation(stated([[1.0, 2.0]], 5.0, np.inf, [1, 1], high=2.0)).is_needed
+
+
+def test_a_logarithm_forced_to_zero_names_the_row_that_forces_it() -> None:
+    problem = stated(
+        [[1, 1], [1, 0], [0, 1]], [-np.inf, -np.inf, 3.0], [3.0, np.inf, np.inf], [0.0, 0.0],
+        kinds=[0, Utility.LOG, 0],
+    )
+    assert exact(problem, CALM).status is Status.INFEASIBLE
+    assert least_relaxation(problem).is_needed
+
+
+@pytest.mark.parametrize("kind", [Utility.NONE, Utility.LOG, Utility.POWER])
+def test_an_endless_improvement_is_found_and_named(kind: Utility) -> None:
+    # Nothing holds the first entry back; the second is needed and costs.
+    problem = stated(
+        [[1.0, 0.0], [0.0, 1.0]], [-np.inf, 1.0], np.inf,
+        [-1.0 if kind is Utility.NONE else 0.0, 1.0], kinds=[kind, 0], parameter=0.5,
+    )
+    found = exact(problem, CALM)
+    assert found.status is Status.UNBOUNDED
+    assert found.ray == pytest.approx([1.0, 0.0])
+
+
+def test_bounded_utilities_are_not_called_unbounded() -> None:
+    # -1/y improves for ever but never beyond 0.
+    problem = stated(
+        [[1.0, 0.0], [0.0, 1.0]], [-np.inf, 1.0], np.inf, [0.0, 1.0], kinds=[Utility.POWER, 0],
+        parameter=2.0,
+    )
+    assert improving_ray(problem) is None
+
+
+@pytest.mark.parametrize("integer", [False, True])
+def test_a_time_limit_returns_a_point_within_its_bounds(integer: bool) -> None:
+    rng = np.random.default_rng(0)
+    n = 400
+    problem = stated(
+        rng.uniform(0, 1, (200, n)), -np.inf, 20.0, -rng.uniform(1, 2, n), high=3.0,
+        integer=np.ones(n, bool) if integer else None,
+    )
+    found = exact(problem, replace(CALM, time_limit=1e-3))
+    assert found.status is Status.LIMIT
+    assert np.all((found.x >= 0) & (found.x <= 3.0))
+    proof = certify(problem, found.x, found.t, found.prices, found.bound)
+    assert proof.feasible
+    assert proof.bound <= proof.value
+
+
+@pytest.mark.parametrize("kind", [Utility.LOG, Utility.NONE])
+def test_a_callback_sees_the_users_objective_and_may_stop(kind: Utility) -> None:
+    seen: list[float] = []
+
+    def stop(step: Any) -> bool:
+        seen.append(step.value)
+        return len(seen) >= 3
+
+    rng = np.random.default_rng(1)
+    n = 60
+    problem = stated(
+        rng.uniform(0.1, 1, (40, n)), -np.inf, np.where(np.arange(40) < 20, np.inf, 5.0),
+        -rng.uniform(0, 1, n), kinds=[kind] * 20 + [0] * 20, high=3.0, maximize=True,
+        integer=np.ones(n, bool) if kind is Utility.NONE else None,
+    )
+    found = exact(problem, replace(CALM, callback=stop))
+    assert found.status in (Status.INTERRUPTED, Status.OPTIMAL)
+    assert len(seen) >= 3 or kind is Utility.NONE
+    if kind is Utility.LOG:
+        assert found.status is Status.INTERRUPTED
+        assert len(found.history) == 3
+
+
+def test_a_start_is_taken_up_by_branch_and_bound() -> None:
+    rng = np.random.default_rng(2)
+    n = 40
+    problem = stated(
+        rng.integers(1, 30, (15, n)), -np.inf, 120.0, -rng.integers(5, 40, n).astype(float),
+        high=1.0, integer=np.ones(n, bool),
+    )
+    best = exact(problem, replace(CALM, time_limit=20.0))
+    start = Start(best.x, np.zeros(15))
+    again = exact(problem, replace(CALM, start=start, time_limit=1e-2))
+    assert problem.cost @ again.x == pytest.approx(problem.cost @ best.x)
+
+
+def test_solves_side_by_side_do_not_disturb_each_other() -> None:
+    problem = curved(Utility.NONE, 0.0)
+    alone = exact(problem, Settings(threads=2)).x
+    results: list[np.ndarray] = []
+
+    def work() -> None:
+        results.append(exact(problem, Settings(threads=1)).x)
+
+    workers = [threading.Thread(target=work) for _ in range(6)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(results) == 6
+    for x in results:
+        assert x == pytest.approx(alone)
