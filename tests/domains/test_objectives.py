@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -258,3 +259,17 @@ def test_the_bound_on_the_scalar_is_the_worst_job_alone() -> None:
     p = cs.max_min(T, [1, 1], [9, 9], weight=[1, 2])
     assert p.scalar_upper.tolist() == [2.0]
     assert solved(p)[0] == pytest.approx(2.0)
+
+
+def test_statement_takes_few_arrays_of_the_size_of_x() -> None:
+    rng = np.random.default_rng(0)
+    T = rng.lognormal(0, 1, (100, 3000))
+    size, capacity = np.ones(3000), np.ones(100)
+    tracemalloc.start()
+    problem = cs.max_min(T, size, capacity)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # The matrix (values 3, row numbers 3/2), owners (1), bounds and costs (3), throughput (1),
+    # and one column of coefficients at a time (1).
+    assert problem.entries == T.size
+    assert peak < 11 * T.nbytes

@@ -62,6 +62,7 @@ def test_feasible_and_no_better_than_the_whole(state: object, seed: int) -> None
     point = pop(problem, CALM, 3, engine=exact, seed=seed)
     judged = cs.evaluate(T, size, capacity, problem.dense(point.x))
     assert judged.violation < 1e-7
+    assert point.status is Status.LIMIT
     figure = {
         cs.max_min: lambda e: e.least,
         cs.proportional_fairness: lambda e: e.log_fairness,
@@ -76,6 +77,7 @@ def test_feasible_and_no_better_than_the_whole(state: object, seed: int) -> None
 def test_one_part_is_the_whole_problem() -> None:
     problem = cs.proportional_fairness(*cluster(2))
     whole, one = exact(problem, CALM), pop(problem, CALM, 1, engine=exact)
+    assert one.status is Status.OPTIMAL
     assert one.x == pytest.approx(whole.x, abs=1e-6)
     assert one.prices == pytest.approx(whole.prices, abs=1e-5)
 

@@ -85,7 +85,37 @@ def root() -> None:
     """
 
 
-@app.command("cluster")
+_CLUSTER_HELP = """Share a cluster's time among jobs: an allocation, its value, and its proof.
+
+The tables are CSV files with a header line:
+
+  throughput   job, then one column a resource type: work per second;
+               empty or 0 where the job cannot run
+
+  jobs         job, size (GPUs it occupies); optional: weight (priority),
+               steps (work left, for makespan), group (for the quota)
+
+  resources    resource, capacity (GPUs of that type)
+
+  quota        group, limit (GPUs its jobs may hold together);
+               optional: parent (the group around it)
+
+  previous     as throughput, with shares of time; -o csv prints it so
+
+Examples:
+
+  walras solve cluster --throughput t.csv --jobs j.csv --resources r.csv
+
+  walras solve cluster --throughput t.csv --jobs j.csv --resources r.csv
+  --objective proportional --normalise share -o csv
+
+Exit codes: 0 optimal, 2 bad input, 3 infeasible, 4 unbounded, 5 a limit came
+before the tolerance, 6 a file cannot be read, 130 interrupted; 5 and 130 still
+print an allocation.
+"""
+
+
+@app.command("cluster", help=_CLUSTER_HELP)
 def cluster(
     throughput: Annotated[Path, typer.Option(help="CSV: job, then a column a resource type.")],
     jobs: Annotated[Path, typer.Option(help="CSV: job, size[, weight][, steps][, group].")],
@@ -108,34 +138,7 @@ def cluster(
     progress: ShowProgress = True,
     output: OutputOption = Format.TABLE,
 ) -> None:
-    """Share a cluster's time among jobs: an allocation, its value, and its proof.
-
-    The tables are CSV files with a header line:
-
-      throughput   job, then one column a resource type: work per second;
-                   empty or 0 where the job cannot run
-
-      jobs         job, size (GPUs it occupies); optional: weight (priority),
-                   steps (work left, for makespan), group (for the quota)
-
-      resources    resource, capacity (GPUs of that type)
-
-      quota        group, limit (GPUs its jobs may hold together);
-                   optional: parent (the group around it)
-
-      previous     as throughput, with shares of time; -o csv prints it so
-
-    Examples:
-
-      walras solve cluster --throughput t.csv --jobs j.csv --resources r.csv
-
-      walras solve cluster --throughput t.csv --jobs j.csv --resources r.csv
-      --objective proportional --normalise share -o csv
-
-    Exit codes: 0 optimal, 2 bad input, 3 infeasible, 4 unbounded, 5 a limit came
-    before the tolerance, 6 a file cannot be read, 130 interrupted; 5 and 130 still
-    print an allocation.
-    """
+    """Share a cluster's time among jobs: an allocation, its value, and its proof."""
     given = tables.load(throughput, jobs, resources, quota, previous)
     if normalise is not Unit.NONE:
         if objective is Objective.MAKESPAN:

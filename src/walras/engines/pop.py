@@ -65,7 +65,8 @@ def pop(
         seed: Of the random split.
 
     Returns:
-        A feasible point when every part is; prices are averaged where parts share a row.
+        A feasible point when every part is; prices are averaged where parts share a row. Its
+        status is at best ``LIMIT``, as the parts' optima are seldom the whole's.
         ``timings.iterate`` is the wall time taken here, ``timings.ideal`` the longest of the
         parts' own iteration times: what POP's authors report, a machine for every part.
 
@@ -276,6 +277,8 @@ def _check_solved(iterates: Sequence[Iterate]) -> None:
 
 
 def _worst(iterates: Sequence[Iterate]) -> Status:
+    """How the whole ended: a heuristic that ends with its parts has reached its limit there."""
     ranking = (Status.INTERRUPTED, Status.LIMIT, Status.INACCURATE)
     found = {iterate.status for iterate in iterates}
-    return next((status for status in ranking if status in found), Status.OPTIMAL)
+    ended = Status.OPTIMAL if len(iterates) == 1 else Status.LIMIT
+    return next((status for status in ranking if status in found), ended)

@@ -38,7 +38,7 @@ class Entries:
 def of_cluster(cluster: Cluster) -> Entries:
     """One entry a pair; no bound but x >= 0, since a job's time row implies x <= 1."""
     zeros = np.zeros(cluster.pairs)
-    upper = np.full(cluster.pairs, np.inf)
+    upper = np.broadcast_to(np.inf, cluster.pairs)  # one number, no array of X's size
     return Entries(cluster.throughput, cluster.resource, cluster.demand, zeros, upper, 0.0)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,8 @@ class Block:
         name: The family's name.
         labels: (rows,) labels.
         row: (entries,) row of each entry within the block, -1 where none.
-        coefficient: (entries,) its coefficient, or one for all.
+        coefficient: Computes each entry's coefficient, (entries,) or one for all; called when the
+            rows are written, so that one such array exists at a time.
         upper: (rows,) upper bounds; the lower ones are infinite.
         side: (rows,) values of :class:`Side`.
         owner: (rows,) owning resource or demand, -1 if coupled.
@@ -37,7 +38,7 @@ class Block:
     name: str
     labels: Sequence[str]
     row: Ints
-    coefficient: Floats | float
+    coefficient: Callable[[], Floats | float]
     upper: Floats
     side: np.ndarray[tuple[int], np.dtype[np.int8]]
     owner: Ints
@@ -56,28 +57,32 @@ def capacity(cluster: Cluster, entries: Entries) -> Block:
     """``sum_j size_j x_ij <= capacity_i``: GPUs of each type, averaged over the round."""
     m = cluster.resources
     return Block(
-        "capacity", cluster.resource_names, entries.resource, cluster.size[entries.demand],
+        "capacity", cluster.resource_names, entries.resource, lambda: cluster.size[entries.demand],
         cluster.capacity, np.full(m, Side.RESOURCE, np.int8), np.arange(m, dtype=np.int32),
     )  # fmt: skip
 
 
 def time(cluster: Cluster, entries: Entries) -> Block:
     """``sum_i x_ij <= 1``: shares of the round."""
-    return _per_job("time", cluster, entries, 1.0, upper=np.ones(cluster.jobs))
+    return _per_job("time", cluster, entries, lambda: 1.0, upper=np.ones(cluster.jobs))
 
 
 def shortfall(cluster: Cluster, entries: Entries, weight: Floats) -> Block:
     """``t - sum_i throughput_ij x_ij / weight_j <= 0``: no job falls short of the scalar t."""
-    coefficient = entries.throughput / (-weight)[entries.demand]
     return _per_job(
-        "throughput", cluster, entries, coefficient, upper=np.zeros(cluster.jobs), scalar=1.0
+        "throughput",
+        cluster,
+        entries,
+        lambda: entries.throughput / (-weight)[entries.demand],
+        upper=np.zeros(cluster.jobs),
+        scalar=1.0,
     )
 
 
 def utility(cluster: Cluster, entries: Entries, kind: Utility, parameter: float) -> Block:
     """``y_j = sum_i throughput_ij x_ij`` with a concave utility of y_j."""
     return _per_job(
-        "throughput", cluster, entries, entries.throughput,
+        "throughput", cluster, entries, lambda: entries.throughput,
         upper=np.full(cluster.jobs, np.inf), utility=kind, parameter=parameter,
     )  # fmt: skip
 
@@ -86,7 +91,7 @@ def _per_job(
     name: str,
     cluster: Cluster,
     entries: Entries,
-    coefficient: Floats | float,
+    coefficient: Callable[[], Floats | float],
     *,
     upper: Floats,
     utility: Utility = Utility.NONE,
@@ -118,7 +123,7 @@ def quotas(cluster: Cluster, entries: Entries, limits: Limits) -> list[Block]:
                 "quota" if depth == 0 else f"quota, depth {depth + 1}",
                 [limits.names[g] for g in here],
                 position[group][entries.demand],
-                cluster.size[entries.demand],
+                lambda: cluster.size[entries.demand],
                 limits.limit[here],
                 np.where(alone, Side.DEMAND, Side.COUPLED).astype(np.int8),
                 np.where(alone, first, -1).astype(np.int32),
@@ -181,7 +186,7 @@ def _strided(
     data = np.empty(each * entries)
     indices = np.empty(each * entries, dtype=kind)
     for k, block in enumerate(blocks):
-        data[k::each] = block.coefficient
+        data[k::each] = block.coefficient()
         np.add(block.row, starts[k], out=indices[k::each], casting="unsafe")
     return data, indices, np.arange(0, each * entries + 1, each, dtype=kind)
 
@@ -199,7 +204,7 @@ def _counted(
     at = pointer[:-1].astype(np.int64)
     for k, block in enumerate(blocks):
         has = block.row >= 0
-        data[at[has]] = np.broadcast_to(block.coefficient, entries)[has]
+        data[at[has]] = np.broadcast_to(block.coefficient(), entries)[has]
         indices[at[has]] = block.row[has] + starts[k]
         at += has
     return data, indices, pointer
