@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from walras.certificate.mend import allowed, answered, balanced
-from walras.certificate.structure import Floats, Ints, Structure, structure
+from walras.certificate.structure import Floats, Ints, Structure, own_limit, structure
 from walras.kernels import cpu as kernels
 from walras.separable import Separable, utility
 
@@ -136,32 +136,23 @@ def _scalar_terms(problem: Separable, pi: Floats) -> float:
 
 
 def _entry_terms(problem: Separable, shape: Structure, pi: Floats, reduced: Floats) -> float:
-    low, high, h = problem.lower, problem.upper, problem.quadratic
-    if not np.any(h):
-        at = np.where(reduced >= 0, low, high)
-    else:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inner = np.clip(np.where(h > 0, -reduced / np.where(h > 0, h, 1.0), 0.0), low, high)
-        at = np.where(h > 0, inner, np.where(reduced >= 0, low, high))
-    lost = np.isinf(at) & (reduced != 0)
-    if np.any(lost):
-        limit = own_limit(problem, shape)
-        at = np.where(lost & (reduced < 0), limit, at)
-        lost = np.flatnonzero(np.isinf(at) & (reduced != 0))
-        if len(lost) and not _is_rounding(problem, pi, reduced, lost):
-            return -np.inf
+    # Entries that rest at zero with a reduced cost >= 0 add nothing.
+    some = np.flatnonzero((reduced < 0) | (problem.lower != 0) | (problem.quadratic > 0))
+    r, low, high = reduced[some], problem.lower[some], problem.upper[some]
+    h = problem.quadratic[some]
+    curved = h > 0
+    at = np.where(r >= 0, low, high)
+    at = np.where(curved, np.clip(-r / np.where(curved, h, 1.0), low, high), at)
+    lost = np.isinf(at) & (r != 0)
+    at = np.where(lost & (r < 0), own_limit(problem, shape, some), at)
+    lost = np.isinf(at) & (r != 0)
+    if np.any(lost) and not _is_rounding(problem, pi, reduced, some[lost]):
+        return -np.inf
     at = np.where(np.isinf(at), 0.0, at)
-    return float(reduced @ at + 0.5 * h @ (at * at))
+    return float(r @ at + 0.5 * h @ (at * at))
 
 
 def _is_rounding(problem: Separable, pi: Floats, reduced: Floats, lost: Ints) -> bool:
     """Whether reduced costs that should be zero are zero up to the rounding of their terms."""
     size = np.abs(problem.cost[lost]) + abs(problem.rows.matrix[:, lost]).T @ np.abs(pi)
     return bool(np.all(np.abs(reduced[lost]) <= _ROUNDING * size))
-
-
-def own_limit(problem: Separable, shape: Structure) -> Floats:
-    """The most an entry can be because its packing row holds, other entries being >= 0."""
-    capped = shape.cap >= 0
-    upper = np.where(capped, problem.rows.upper[shape.cap], np.inf)
-    return np.where(capped, upper / shape.coefficient, np.inf)

@@ -108,8 +108,10 @@ def certify(
     proved = dual_bound(problem, prices)
     bound = max(proved.value, engine_bound)
     rows = row_violations(problem, x, t)
-    away = np.minimum(x - problem.lower, problem.upper - x)
-    products = np.abs(proved.reduced) * np.where(np.isfinite(away), away, np.abs(x))
+    moved = np.flatnonzero((x != problem.lower) | (proved.reduced < 0))
+    away = np.minimum(x[moved] - problem.lower[moved], problem.upper[moved] - x[moved])
+    away = np.where(np.isfinite(away), away, np.abs(x[moved]))
+    products = np.abs(proved.reduced[moved]) * away
     return Certificate(
         x=x, t=t, prices=proved.prices, reduced=proved.reduced, value=value, bound=bound,
         gap=gap_between(problem, x, t, value, bound), violation=violation(problem, x, t),

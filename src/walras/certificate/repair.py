@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from walras.certificate.structure import Floats, structure
+from walras.certificate.structure import Floats, Ints, structure
 from walras.separable import Separable
 
 FEASIBLE = 1e-9
@@ -48,7 +48,8 @@ def repair(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
 def row_scale(problem: Separable, x: Floats, t: Floats) -> Floats:
     """(rows,) size of what a row adds up, or of its bounds, whichever is larger."""
     rows = problem.rows
-    terms = abs(rows.matrix) @ np.abs(x) + np.abs(rows.scalar_matrix) @ np.abs(t)
+    used, part = _used(problem, x)
+    terms = abs(part) @ np.abs(x[used]) + np.abs(rows.scalar_matrix) @ np.abs(t)
     low = np.where(np.isfinite(rows.lower), np.abs(rows.lower), 0.0)
     high = np.where(np.isfinite(rows.upper), np.abs(rows.upper), 0.0)
     scale: Floats = np.maximum(np.maximum(terms, np.maximum(low, high)), np.finfo(float).tiny)
@@ -76,20 +77,30 @@ def violation(problem: Separable, x: Floats, t: Floats) -> float:
     )
 
 
+def _used(problem: Separable, x: Floats) -> tuple[Ints | slice, sp.csc_array]:
+    """The entries that are not zero and their columns; most allocations are sparse."""
+    used = np.flatnonzero(x)
+    if 2 * len(used) > len(x):
+        return slice(None), problem.rows.matrix
+    return used, problem.rows.matrix[:, used]
+
+
 def _scaled_down(problem: Separable, x: Floats) -> Floats:
-    packing = structure(problem).packing
-    matrix = problem.rows.matrix
-    load = matrix @ x
-    over = packing & (load > problem.rows.upper)
+    used, matrix = _used(problem, x)
+    part = x[used]
+    load = matrix @ part
+    over = structure(problem).packing & (load > problem.rows.upper)
     if not np.any(over):
         return x
     factor = np.ones(problem.rows.count)
     factor[over] = problem.rows.upper[over] / load[over] * (1.0 - np.finfo(float).eps)
     at = np.flatnonzero(over[matrix.indices])
     entry = np.searchsorted(matrix.indptr, at, side="right") - 1
-    scale = np.ones(problem.entries)
+    scale = np.ones(len(part))
     np.minimum.at(scale, entry, factor[matrix.indices[at]])
-    return np.maximum(x * scale, np.where(np.isfinite(problem.lower), problem.lower, -np.inf))
+    out = x.copy()
+    out[used] = part * scale
+    return np.maximum(out, problem.lower, out=out)
 
 
 def best_scalars(problem: Separable, x: Floats, t: Floats) -> Floats:

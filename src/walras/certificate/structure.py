@@ -15,10 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from walras.kernels import cpu as kernels
 from walras.separable import Separable, Side
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+ALL = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,7 @@ class Structure:
     """
 
     packing: npt.NDArray[np.bool_]
-    cap: Ints
+    cap: npt.NDArray[np.int32]
     coefficient: Floats
     open_rows: npt.NDArray[np.bool_]
     homogeneous: bool
@@ -103,8 +105,9 @@ def _free_columns(problem: Separable) -> tuple[Ints, Ints, sp.csc_array | None]:
 
 def _limiting_rows(problem: Separable) -> npt.NDArray[np.bool_]:
     rows = problem.rows
-    spoiled = np.zeros(rows.count, dtype=bool)
-    spoiled[rows.matrix.indices[rows.matrix.data < 0]] = True
+    least = np.zeros(rows.count)
+    np.minimum.at(least, rows.matrix.indices, rows.matrix.data)
+    spoiled = least < 0
     spoiled |= np.any(rows.scalar_matrix, axis=1)
     negative = np.flatnonzero(problem.lower < 0)
     if len(negative):
@@ -113,20 +116,19 @@ def _limiting_rows(problem: Separable) -> npt.NDArray[np.bool_]:
     return limiting
 
 
-def _caps(problem: Separable, limiting: npt.NDArray[np.bool_]) -> tuple[Ints, Floats]:
+def _caps(
+    problem: Separable, limiting: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.int32], Floats]:
     """The first packing row of each entry by preference of side."""
     matrix = problem.rows.matrix
-    rank = np.array([1, 0, 2], dtype=np.int8)[problem.rows.side]
-    rank[problem.rows.side == Side.DEMAND] = 0
-    usable = limiting[matrix.indices] & (matrix.data > 0)
-    cap = np.full(problem.entries, -1, dtype=np.int64)
-    coefficient = np.ones(problem.entries)
-    width = np.diff(matrix.indptr)
-    for preferred in (2, 1, 0):  # later choices overwrite earlier ones
-        at = np.flatnonzero(usable & (rank[matrix.indices] == preferred))
-        if len(at):
-            entry = np.searchsorted(matrix.indptr, at, side="right") - 1
-            cap[entry] = matrix.indices[at]
-            coefficient[entry] = matrix.data[at]
-    cap[width == 0] = -1
-    return cap, coefficient
+    preference = np.zeros(len(Side), dtype=np.int8)
+    preference[[Side.DEMAND, Side.RESOURCE, Side.COUPLED]] = (0, 1, 2)
+    rank = np.where(limiting, preference[problem.rows.side], -1).astype(np.int8)
+    return kernels.first_rows(matrix.indptr, matrix.indices, matrix.data, rank)
+
+
+def own_limit(problem: Separable, shape: Structure, entries: Ints | slice = ALL) -> Floats:
+    """The most some entries can be because their packing row holds, other entries being >= 0."""
+    cap = shape.cap[entries]
+    upper = np.where(cap >= 0, problem.rows.upper[cap], np.inf)
+    return np.where(cap >= 0, upper / shape.coefficient[entries], np.inf)

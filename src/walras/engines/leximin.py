@@ -19,8 +19,7 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph
 
 from walras.certificate import Certificate, certify
-from walras.certificate.bound import own_limit
-from walras.certificate.structure import structure
+from walras.certificate.structure import own_limit, structure
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
 from walras.history import Timings, join

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from walras.kernels.reference import Floats, Ints, block_sums
 
-__all__ = ["backward", "block_sums", "cheapest", "forward", "orthogonalise", "price_rise", "schur"]
+__all__ = ["backward", "block_sums", "cheapest", "first_rows", "forward", "orthogonalise", "price_rise", "schur"]
 
 _WIDE = 0.2  # blocks that touch more than this share of the narrow rows go through BLAS
 _BATCH = 256  # wide blocks a BLAS call
@@ -348,3 +348,28 @@ def price_rise(
     out = np.zeros(rows)
     _price_rise(row, coefficient, reduced, exempt, out)
     return out
+
+
+@_jit
+def _first_rows(
+    indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: Floats,
+    rank: npt.NDArray[np.int8], row: npt.NDArray[np.int32], coefficient: Floats,
+) -> None:
+    for q in range(len(row)):
+        for m in range(indptr[q], indptr[q + 1]):
+            k = indices[m]
+            wanted = rank[k] >= 0 and data[m] > 0
+            if wanted and (row[q] < 0 or rank[k] < rank[row[q]]):
+                row[q] = k
+                coefficient[q] = data[m]
+
+
+def first_rows(
+    indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: Floats,
+    rank: npt.NDArray[np.int8],
+) -> tuple[npt.NDArray[np.int32], Floats]:
+    """Compiled :func:`walras.kernels.reference.first_rows`."""
+    row = np.full(len(indptr) - 1, -1, dtype=np.int32)
+    coefficient = np.ones(len(row))
+    _first_rows(indptr, indices, data, rank, row, coefficient)
+    return row, coefficient

@@ -190,3 +190,29 @@ def price_rise(
     use = (row >= 0) & ~exempt & (reduced < 0)
     np.maximum.at(out, row[use], -reduced[use] / coefficient[use])
     return out
+
+
+def first_rows(
+    indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: Floats,
+    rank: npt.NDArray[np.int8],
+) -> tuple[npt.NDArray[np.int32], Floats]:
+    """The row of best rank among those in which each column has a positive coefficient.
+
+    Args:
+        indptr: of a CSC matrix with n columns.
+        indices: its rows.
+        data: its coefficients.
+        rank: (rows,) the lower the better; negative on rows that are not wanted.
+
+    Returns:
+        (n,) row of each column, -1 where there is none, and (n,) its coefficient, 1 there.
+    """
+    n = len(indptr) - 1
+    row, coefficient = np.full(n, -1, dtype=np.int32), np.ones(n)
+    for q in range(n):
+        for m in range(indptr[q], indptr[q + 1]):
+            k = indices[m]
+            wanted = rank[k] >= 0 and data[m] > 0
+            if wanted and (row[q] < 0 or rank[k] < rank[row[q]]):
+                row[q], coefficient[q] = k, data[m]
+    return row, coefficient

@@ -32,25 +32,35 @@ class Pool:
         ptr: (blocks + 1,) first place of each block.
     """
 
-    order: Ints
+    order: Ints | slice
     ptr: Ints
 
     @classmethod
     def of(cls, owner: np.ndarray) -> Pool:
         """Entries grouped by owner; the ownerless ones are not in the pool."""
-        order = np.argsort(owner, kind="stable").astype(np.int64)
+        if owner[0] >= 0 and np.all(owner[1:] >= owner[:-1]):
+            first = np.flatnonzero(np.append(True, owner[1:] > owner[:-1]))
+            return cls(slice(None), np.append(first, len(owner)))
+        order = np.argsort(owner, kind="stable")
         order = order[np.searchsorted(owner[order], 0) :]
         _, first = np.unique(owner[order], return_index=True)
-        return cls(order, np.append(first, len(order)).astype(np.int64))
+        return cls(order, np.append(first, len(order)))
 
     def best(
-        self, score: Floats, active: np.ndarray, limit: float, most: int, threads: int
+        self, score: Floats, closed: np.ndarray, limit: float, most: int, threads: int
     ) -> Ints:
-        """Inactive entries of lowest score, at most ``most`` a block, below ``limit``."""
+        """Open entries of lowest score, at most ``most`` a block, below ``limit``."""
         places = kernels.cheapest(
-            self.ptr, score[self.order], active[self.order], limit, most, threads
+            self.ptr, score[self.order], closed[self.order], limit, most, threads
         )
-        return self.order[places]
+        return places if isinstance(self.order, slice) else self.order[places]
+
+    def block_maxima(self, values: Floats) -> Floats:
+        """(entries,) the largest value of each entry's block; zero outside the pool."""
+        tops = np.maximum.reduceat(values[self.order], self.ptr[:-1])
+        out = np.zeros(len(values))
+        out[self.order] = np.repeat(tops, np.diff(self.ptr))
+        return out
 
 
 def first_entries(problem: Separable, pool: Pool, threads: int) -> np.ndarray:
@@ -61,15 +71,18 @@ def first_entries(problem: Separable, pool: Pool, threads: int) -> np.ndarray:
     they bring to a block. Entries that do not rest at a lower bound of zero are always in.
     """
     active = problem.lower != 0.0
-    active[np.setdiff1d(np.arange(problem.entries), pool.order, assume_unique=True)] = True
+    if not isinstance(pool.order, slice):
+        active |= np.bincount(pool.order, minlength=problem.entries) == 0
     closed = problem.lower == problem.upper
-    gain = benefit(problem)
-    best = np.zeros(problem.entries)
-    tops = np.maximum.reduceat(gain[pool.order], pool.ptr[:-1])
-    best[pool.order] = np.repeat(tops, np.diff(pool.ptr))
-    share = gain / np.where(best > 0, best, 1.0)
-    for score in (share, share / _scarcity(problem, share)):
-        active[pool.best(-score, closed, np.inf, FIRST, threads)] = True
+    share = benefit(problem)
+    best = pool.block_maxima(share)
+    best[best <= 0] = 1.0
+    share /= best
+    del best
+    np.negative(share, out=share)
+    active[pool.best(share, closed, np.inf, FIRST, threads)] = True
+    share /= _scarcity(problem, share)
+    active[pool.best(share, closed, np.inf, FIRST, threads)] = True
     return active & ~closed
 
 
@@ -78,20 +91,21 @@ def benefit(problem: Separable) -> Floats:
     rows = problem.rows
     rising = np.isin(rows.utility, (Utility.LOG, Utility.POWER))
     price = np.where(rising | (np.isfinite(rows.lower) & np.isinf(rows.upper)), -1.0, 0.0)
-    negative = np.zeros(rows.count, dtype=bool)
-    negative[rows.matrix.indices[rows.matrix.data < 0]] = True
-    price[negative & np.isfinite(rows.upper) & np.isinf(rows.lower)] = 1.0
-    gain = -(problem.cost + rows.matrix.T @ price)
-    low = float(np.min(gain, initial=0.0))
-    return gain - low if low < 0 else gain
+    least = np.zeros(rows.count)
+    np.minimum.at(least, rows.matrix.indices, rows.matrix.data)
+    price[(least < 0) & np.isfinite(rows.upper) & np.isinf(rows.lower)] = 1.0
+    gain = rows.matrix.T @ -price
+    gain -= problem.cost
+    gain -= min(float(np.min(gain, initial=0.0)), 0.0)
+    return np.asarray(gain)
 
 
 def _scarcity(problem: Separable, share: Floats) -> Floats:
-    """(entries,) first guess of the price of the resource an entry uses."""
+    """(entries,) first guess of the price of the resource an entry uses: its mean |share|."""
     owner = np.maximum(problem.resource, 0)
     count = np.bincount(owner, minlength=len(problem.resource_names))
     total = np.bincount(owner, weights=share, minlength=len(problem.resource_names))
-    mean = np.where(total > 0, total / np.maximum(count, 1), 1.0)
+    mean = np.where(total != 0, np.abs(total) / np.maximum(count, 1), 1.0)
     return mean[owner]
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from walras.certificate import DualBound, dual_bound, gap_between
+from walras.certificate import dual_bound, gap_between
 from walras.engines.diary import Diary
 from walras.engines.interior.columns import MORE, Pool, carried, first_entries
-from walras.engines.interior.form import Form, make_form
+from walras.engines.interior.form import Floats, Form, make_form
 from walras.engines.interior.method import Ending, run
 from walras.engines.interior.point import Layout, Point, Residuals
 from walras.engines.interior.start import cold_start, warm_start
@@ -24,6 +24,7 @@ _ROUNDS = 40
 _FIRST_TOLERANCE = 0.1
 _TIGHTEN = 0.05  # next round's tolerance as a share of the gap just certified
 _SHARE = 0.3  # the method's own gap as a share of the tolerance asked for
+_APART = 0.5  # points of a path that are kept lie this factor of the gap apart
 _MANY = 24.0  # mean entries a block from which column generation pays
 _LARGE = 20_000
 
@@ -67,7 +68,8 @@ class _Solve:
     built: float = 0.0
     form: Form | None = None
     point: Point | None = None
-    proof: DualBound | None = None
+    bound: float = -np.inf
+    prices: Floats | None = None
     path: list[tuple[Point, float, float]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -143,7 +145,8 @@ class _Solve:
 
         def watch(k: int, found: Residuals, gap: float, step: float, point: Point) -> bool:
             self.point = point
-            self.path.append((point, gap, found.mu))
+            if not self.path or gap < _APART * self.path[-1][1]:
+                self.path.append((point, gap, found.mu))
             value, bound = found.value, found.value - found.gap
             return self.diary.record(
                 Progress(
@@ -168,11 +171,12 @@ class _Solve:
             return np.inf, 0
         problem, prices = self.problem, form.row_prices(self.point.p)
         proof = dual_bound(problem, prices)
-        if self.proof is None or proof.value > self.proof.value:
-            self.proof = proof
+        if proof.value > self.bound:
+            self.bound, self.prices = proof.value, proof.prices
+        del proof
         x = form.entries(self.point.x, self.point.t)
         t = self.point.t[: problem.scalars]
-        gap = gap_between(problem, x, t, ending.residuals.value, self.proof.value)
+        gap = gap_between(problem, x, t, ending.residuals.value, self.bound)
         reduced = problem.cost + problem.rows.matrix.T @ prices
         closed = active | (problem.lower == problem.upper)
         added = pool.best(reduced, closed, 0.0, MORE, self.threads)
@@ -195,8 +199,8 @@ class _Solve:
         else:
             x, t = form.entries(point.x, point.t), point.t[: problem.scalars]
             prices = form.row_prices(point.p)
-            if self.proof is not None and self.proof.value > dual_bound(problem, prices).value:
-                prices = self.proof.prices
+            if self.prices is not None and self.bound > dual_bound(problem, prices).value:
+                prices = self.prices
         return Iterate(
             x=x, t=t, prices=prices, status=status, history=self.diary.history,
             timings=Timings(build=self.built, iterate=self.diary.elapsed - self.built),

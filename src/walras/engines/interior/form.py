@@ -114,8 +114,11 @@ class Form:
 
 def resting(problem: Separable) -> Floats:
     """(entries,) where each entry rests when no engine moves it: the finite bound nearest to 0."""
-    low = np.where(np.isfinite(problem.lower), problem.lower, np.minimum(problem.upper, 0.0))
-    return np.where(np.isfinite(low), low, 0.0)
+    out = np.array(problem.lower)
+    open_below = np.flatnonzero(np.isinf(out))
+    if len(open_below):
+        out[open_below] = np.minimum(problem.upper[open_below], 0.0)
+    return out
 
 
 @dataclass(frozen=True, eq=False)
