@@ -21,7 +21,7 @@ def build(comparisons: list[Comparison], record: dict[str, Any]) -> plot.Report:
     """
     sections = [_results(comparisons[0])]
     if comparisons[0].exact:
-        sections += [_who_runs_where(comparisons[0]), _proof(comparisons[0])]
+        sections += [_who_runs_where(comparisons[0]), _proof(comparisons[0]), _why(comparisons[0])]
     sections += [_large(c) for c in comparisons[1:]]
     return plot.Report(
         title="A scheduling round: solved, compared, certified",
@@ -109,6 +109,20 @@ def _who_runs_where(c: Comparison) -> plot.Section:
 def _proof(c: Comparison) -> plot.Section:
     return plot.Section("How good it is, and what a GPU is worth", compared.certificates(c), (),
                         [*_convergence(c), *_prices(c)])  # fmt: skip
+
+
+def _why(c: Comparison) -> plot.Section:
+    """The job that is worst off under the last exact policy, explained by prices."""
+    outcome, solution = c.exact[-1]
+    job = int(np.argmin(outcome.judged.throughput))
+    name = str(c.round.throughput.columns[job])
+    kind = str(c.round.jobs["job_type"].iloc[job])
+    opening = (
+        f"Under policy {outcome.policy}, {name} is worst off: {kind}, on {c.round.size[job]:g} "
+        f"GPUs when it runs, at {outcome.judged.throughput[job]:.4f} of an equal share."
+    )
+    words = str(solution.explain(name)).splitlines()
+    return plot.Section(f"Why job {name} got what it got", [opening, *words])
 
 
 def _convergence(c: Comparison) -> list[plot.Figure]:
