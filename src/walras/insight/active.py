@@ -1,8 +1,9 @@
 """Which entries are in use and which rows bind, told apart by complementarity.
 
 Of an entry's amount and its reduced cost one is zero at the optimum, and so of a row's slack and
-its price. Numbers are never quite zero, so both of a pair are put as shares - of the entry's or
-row's own size, and of the objective - and the smaller of the two counts as the zero.
+its price. Numbers are never quite zero, so both of a pair are put as shares - an amount of what
+the entry can be, a reduced cost of the terms it adds up, a slack of the row's size, a price of the
+objective - and the smaller of the two counts as the zero.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Active:
         entries: (entries,) True on those strictly between their bounds.
         scalars: (scalars,) the same.
         rows: (rows,) True on constraint rows that bind and have a price.
+        prices: (rows,) prices, zero on constraint rows that do not bind.
         activity: (rows,) y = G x + E t.
         slack: (rows,) distance to the bound that the price refers to, else to the nearer one.
         reach: (entries,) size against which an entry's amount is measured.
@@ -39,6 +41,7 @@ class Active:
     entries: Bools
     scalars: Bools
     rows: Bools
+    prices: Floats
     activity: Floats
     slack: Floats
     reach: Floats
@@ -57,16 +60,20 @@ def active(problem: Separable, certificate: Certificate) -> Active:
     slack = np.maximum(np.where(np.isfinite(bound), np.abs(bound - activity), near), 0.0)
     price_share = np.abs(p) * size / worth
     binds = ~rows.is_utility & (price_share > np.maximum(slack / size, _NOTHING))
-    reduced = certificate.reduced + problem.quadratic * x
     reach = _reach(problem, x)
+    direct = np.abs(problem.cost) + problem.quadratic * np.abs(x)
+    reduced = certificate.reduced + problem.quadratic * x
+    terms = direct + abs(rows.matrix).T @ np.abs(p)
     return Active(
-        entries=_between(x, problem.lower, problem.upper, reach, reduced, worth),
+        entries=_between(x, problem.lower, problem.upper, reach, reduced, terms, worth),
         scalars=_between(
             t, problem.scalar_lower, problem.scalar_upper, np.maximum(np.abs(t), 1e-300),
-            problem.scalar_cost + rows.scalar_matrix.T @ p, worth,
+            problem.scalar_cost + rows.scalar_matrix.T @ p,
+            np.abs(problem.scalar_cost) + np.abs(rows.scalar_matrix).T @ np.abs(p), worth,
         ),
-        rows=binds, activity=activity, slack=slack, reach=reach, size=size, worth=worth,
-    )
+        rows=binds, prices=np.where(binds | rows.is_utility, p, 0.0), activity=activity,
+        slack=slack, reach=reach, size=size, worth=worth,
+    )  # fmt: skip
 
 
 def objective_size(problem: Separable, certificate: Certificate, activity: Floats) -> float:
@@ -93,10 +100,12 @@ def resource_prices(problem: Separable, prices: Floats) -> Floats:
 
 
 def _between(
-    at: Floats, low: Floats, high: Floats, reach: Floats, reduced: Floats, worth: float
+    at: Floats, low: Floats, high: Floats, reach: Floats, reduced: Floats, terms: Floats,
+    worth: float,
 ) -> Bools:
     away = np.minimum(np.minimum(at - low, high - at), reach)
-    share: Bools = away / reach > np.maximum(np.abs(reduced) * reach / worth, _NOTHING)
+    missed = np.abs(reduced) / np.maximum(terms, _NOTHING * worth / reach)
+    share: Bools = away / reach > np.maximum(missed, _NOTHING)
     return share
 
 

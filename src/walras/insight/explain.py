@@ -19,7 +19,8 @@ from walras.errors import InputError
 from walras.insight.active import Active, Floats, active
 from walras.separable import Separable, Side
 
-_USED = 1e-6  # share of a demand's largest entry from which an entry counts as used
+_PLAINLY = 1e-3  # share of an entry's reach from which it is in use, whatever its reduced cost
+_SHOWN = 5  # entries and rows that the text lists
 Ints = npt.NDArray[np.int64]
 
 
@@ -33,7 +34,7 @@ class Explanation:
             of one more unit, ``reduced_cost`` (cost less benefit), ``misses_by`` (the same as a
             share of the benefit), ``used``; those in use first, then the nearest misses.
         rows: One row a constraint it meets: ``row``, ``activity``, ``bound``, ``price``, ``binds``,
-            ``own``.
+            ``own``, ``resource`` (that owns the row, or None).
         reached: Activity of its utilities and of the rows that hold a shared scalar, by name: its
             throughput.
         marginal: What one more unit of each of them would add to the objective.
@@ -56,17 +57,20 @@ class Explanation:
         return self.choices
 
     def __str__(self) -> str:
-        used = self.choices[self.choices["used"]]
-        got = ", ".join(f"{r.amount:.4g} of {r.resource}" for r in used.itertuples())
-        lines = [f"{self.demand} gets {got or 'nothing'}."]
+        used, others = (self.choices[self.choices["used"] == is_used] for is_used in (True, False))
+        got = [f"{r.amount:.4g} of {r.resource}" for r in used.itertuples()]
+        lines = [f"{self.demand} gets {_listed(got)}."]
         for name, level in self.reached.items():
             lines.append(
                 f"{name} is {level:.6g}; one more unit of it would add "
                 f"{self.marginal[name]:.4g} to the objective."
             )
-        lines += [_row_line(row) for row in self.rows.itertuples() if row.binds or row.own]
-        lines += [_choice_line(choice) for choice in used.itertuples()]
-        others = self.choices[~self.choices["used"]]
+        near = {*used["resource"].head(_SHOWN), *others["resource"].head(1), None}
+        lines += [
+            _row_line(row) for row in self.rows.itertuples()
+            if row.own or (row.binds and row.resource in near)
+        ]  # fmt: skip
+        lines += [_choice_line(choice) for choice in used.head(_SHOWN).itertuples()]
         lines += ["next best: " + _choice_line(choice) for choice in others.head(1).itertuples()]
         return "\n".join(lines)
 
@@ -89,8 +93,9 @@ def explain(problem: Separable, certificate: Certificate, demand: str | int) -> 
     met = np.union1d(part.indices.astype(np.int64), _owned(problem, j))
     reached, marginal = _reached(problem, certificate, state, met)
     return Explanation(
-        demand=str(problem.demand_names[j]), choices=_choices(problem, certificate, entries),
-        rows=_rows(problem, certificate, state, met, j), reached=reached, marginal=marginal,
+        demand=str(problem.demand_names[j]),
+        choices=_choices(problem, certificate, state, entries),
+        rows=_rows(problem, state, met, j), reached=reached, marginal=marginal,
     )
 
 
@@ -119,11 +124,11 @@ def demand_index(problem: Separable, demand: str | int) -> int:
 
 
 def entry_terms(
-    problem: Separable, certificate: Certificate, entries: Ints
+    problem: Separable, certificate: Certificate, state: Active, entries: Ints
 ) -> tuple[Floats, Floats]:
-    """(benefit, cost) of one more unit of each entry at the certificate's prices, both >= 0."""
+    """(benefit, cost) of one more unit of each entry at the prices of what binds, both >= 0."""
     part = problem.rows.matrix[:, entries].tocoo()
-    terms = part.data * certificate.prices[part.row]
+    terms = part.data * state.prices[part.row]
     direct = problem.cost[entries] + problem.quadratic[entries] * certificate.x[entries]
     count = len(entries)
     benefit = np.maximum(-direct, 0.0)
@@ -133,9 +138,11 @@ def entry_terms(
     return benefit, cost
 
 
-def _choices(problem: Separable, certificate: Certificate, entries: Ints) -> pd.DataFrame:
+def _choices(
+    problem: Separable, certificate: Certificate, state: Active, entries: Ints
+) -> pd.DataFrame:
     """One row a resource; of several entries for one the amounts add, the marginal one speaks."""
-    benefit, cost = entry_terms(problem, certificate, entries)
+    benefit, cost = entry_terms(problem, certificate, state, entries)
     amount = certificate.x[entries]
     reduced = cost - benefit
     owner = problem.resource[entries]
@@ -145,16 +152,17 @@ def _choices(problem: Separable, certificate: Certificate, entries: Ints) -> pd.
             "owner": owner, "resource": names[owner], "amount": amount, "benefit": benefit,
             "cost": cost, "reduced_cost": reduced,
             "misses_by": reduced / np.where(benefit > 0, benefit, np.nan), "size": np.abs(reduced),
+            "used": state.entries[entries] | (np.abs(amount) > _PLAINLY * state.reach[entries]),
         }
     )
     total = table.groupby("owner")["amount"].sum()
+    used = table.groupby("owner")["used"].any()
     table = table.sort_values("size", kind="stable").drop_duplicates("owner")
     table["amount"] = table["owner"].map(total)
-    largest = float(table["amount"].abs().max()) if len(table) else 0.0
-    table["used"] = table["amount"].abs() > _USED * largest
-    used = table[table["used"]].sort_values("amount", ascending=False, kind="stable")
+    table["used"] = table["owner"].map(used)
+    first = table[table["used"]].sort_values("amount", ascending=False, kind="stable")
     rest = table[~table["used"]].sort_values("misses_by", kind="stable")
-    return pd.concat([used, rest]).drop(columns=["owner", "size"]).reset_index(drop=True)
+    return pd.concat([first, rest]).drop(columns=["owner", "size"]).reset_index(drop=True)
 
 
 def _owned(problem: Separable, j: int) -> Ints:
@@ -182,16 +190,14 @@ def _reached(
         # A row t - y <= 0 states y with its sign turned.
         sign = -1.0 if not rows.is_utility[k] and np.isfinite(rows.upper[k]) else 1.0
         reached[rows.name(int(k))] = float(sign * own[k])
-        marginal[rows.name(int(k))] = float(-sign * certificate.prices[k])
+        marginal[rows.name(int(k))] = float(-sign * state.prices[k]) + 0.0
     return reached, marginal
 
 
-def _rows(
-    problem: Separable, certificate: Certificate, state: Active, met: Ints, j: int
-) -> pd.DataFrame:
+def _rows(problem: Separable, state: Active, met: Ints, j: int) -> pd.DataFrame:
     rows = problem.rows
     met = met[~_holds_level(problem, met) & ~rows.is_utility[met]]
-    price = certificate.prices[met]
+    price = state.prices[met]
     high = np.where(price != 0, price > 0, np.isfinite(rows.upper[met]))
     own = (rows.side[met] == Side.DEMAND) & (rows.owner[met] == j)
     table = pd.DataFrame(
@@ -199,10 +205,19 @@ def _rows(
             "row": [rows.name(int(k)) for k in met], "activity": state.activity[met],
             "bound": np.where(high, rows.upper[met], rows.lower[met]), "price": price,
             "binds": state.rows[met], "own": own,
+            "resource": [
+                str(problem.resource_names[rows.owner[k]])
+                if rows.side[k] == Side.RESOURCE and rows.owner[k] >= 0 else None for k in met
+            ],
         }
     )
     order = ["own", "binds", "price"]
     return table.sort_values(order, ascending=False, kind="stable").reset_index(drop=True)
+
+
+def _listed(words: list[str]) -> str:
+    more = len(words) - _SHOWN
+    return (", ".join(words[:_SHOWN]) or "nothing") + (f" and {more} more" if more > 0 else "")
 
 
 def _row_line(row: object) -> str:
@@ -217,6 +232,8 @@ def _choice_line(choice: object) -> str:
     name, benefit = choice.resource, choice.benefit  # type: ignore[attr-defined]
     cost, reduced = choice.cost, choice.reduced_cost  # type: ignore[attr-defined]
     start = f"{name}: a unit brings {benefit:.4g} and costs {cost:.4g}"
+    if benefit <= 0 and cost <= 0:
+        return f"{name}: a unit more brings and costs nothing."
     if choice.used:  # type: ignore[attr-defined]
         return f"{start}."
     if benefit <= 0:

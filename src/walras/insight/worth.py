@@ -77,5 +77,7 @@ def _ranges(
             down[k] = system.reach(move, -float(sense[k]))
         else:
             exact[k] = False
-            up[k] = down[k] = _HOLDS * price / abs(move.price)
+            up[k] = _HOLDS * price / abs(move.price)
+            # No further than to a bound of zero.
+            down[k] = min(up[k], abs(float(state.activity[row]))) if sense[k] > 0 else up[k]
     return up, down, exact

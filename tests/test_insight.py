@@ -1,0 +1,254 @@
+"""Insight against brute force: re-solve with changed data and compare with what was said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.bank.bank import CASES
+from tests.bank.statement import Entry, Row, state
+
+import walras as wl
+from walras.separable import Separable, Side
+
+cs = wl.domains.cluster_scheduling
+SHARP = 1e-9
+
+
+def cluster(seed: int, m: int = 3, n: int = 7) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    T = pd.DataFrame(
+        rng.lognormal(0, 0.8, (m, n)), index=[f"type{i}" for i in range(m)],
+        columns=[f"job{j}" for j in range(n)],
+    )  # fmt: skip
+    return T, rng.choice([1.0, 2.0], n), rng.uniform(0.8, 1.6, m)
+
+
+def with_bound(problem: Separable, row: int, bound: float) -> Separable:
+    upper = problem.rows.upper.copy()
+    upper[row] = bound
+    return replace(problem, rows=replace(problem.rows, upper=upper))
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [dict(row) for row in table.to_dict("records")]  # type: ignore[arg-type]
+
+
+def cell(table: pd.DataFrame, row: str, column: str) -> Any:
+    return table.loc[row, column]
+
+
+def sharp(problem: Separable) -> wl.Solution:
+    return wl.solve(problem, tolerance=SHARP, engine="exact", threads=1)
+
+
+@pytest.mark.parametrize("objective", ["max_min", "total_throughput"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_linear_price_holds_in_its_range_and_not_beyond(objective: str, seed: int) -> None:
+    problem = getattr(cs, objective)(*cluster(seed))
+    s = sharp(problem)
+    table = s.worth()
+    assert list(table["row"]) == [f"capacity[type{i}]" for i in range(3)]
+    assert set(table["basis"]) == {"exact range"}
+    for i, row in enumerate(records(table)):
+        bound = problem.rows.upper[i]
+        up, down = min(row["holds_up"], bound), min(row["holds_down"], bound)
+        for share in (0.5, 0.99):
+            for step in (share * up, -share * down):
+                moved = sharp(with_bound(problem, i, bound + step))
+                assert moved.value == pytest.approx(s.value + row["price"] * step, rel=1e-6)
+        # The value is concave in the bound: past the range it lies below the price's line.
+        if row["price"] > 0 and up < bound:
+            beyond = sharp(with_bound(problem, i, bound + 1.5 * up + 0.01)).value
+            assert beyond < s.value + row["price"] * (1.5 * up + 0.01) - 1e-7
+
+
+@pytest.mark.parametrize("alpha", [1.0, 2.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_curved_price_changes_by_a_tenth_over_its_range(alpha: float, seed: int) -> None:
+    problem = cs.alpha_fair(*cluster(seed), alpha=alpha)
+    s = sharp(problem)
+    for i, row in enumerate(records(s.worth())):
+        step = 1e-3 * problem.rows.upper[i]
+        above, below = (
+            sharp(with_bound(problem, i, problem.rows.upper[i] + d)).prices["capacity"][i]
+            for d in (step, -step)
+        )
+        fall = (below - above) / (2 * step)
+        if row["basis"] == "first order":
+            assert row["holds_up"] == row["holds_down"]
+            assert row["holds_up"] == pytest.approx(0.1 * row["price"] / fall, rel=0.05)
+        else:
+            assert abs(fall) * step <= 1e-4 * max(row["price"], 1.0)
+
+
+@pytest.mark.parametrize(
+    "objective", [cs.max_min, cs.proportional_fairness, cs.total_throughput]
+)
+def test_one_more_unit_never_gains_more_than_said(objective: object) -> None:
+    problem = objective(*cluster(11))  # type: ignore[operator]
+    rough = wl.solve(problem, tolerance=1e-2, engine="interior", threads=1)
+    for i, row in enumerate(records(rough.worth())):
+        more = sharp(with_bound(problem, i, problem.rows.upper[i] + 1.0))
+        assert more.value - rough.value <= row["gain_of_one"] + 1e-9
+        assert row["gain_of_one"] >= row["price"]
+
+
+def test_worth_by_hand() -> None:
+    """max 3a + 2b, a + b <= 1.5, a, b <= 1: the price 2 holds for b between 0 and 1."""
+    problem = next(case.base for case in CASES if case.name == "knapsack")
+    row = records(sharp(problem).worth())[0]
+    assert row["price"] == pytest.approx(2.0)
+    assert row["utilisation"] == pytest.approx(1.0)
+    assert (row["holds_up"], row["holds_down"]) == pytest.approx((0.5, 0.5))
+    assert row["gain_of_one"] == pytest.approx(2.0)
+
+
+def test_prices_of_a_minimum_and_of_idle_and_doubled_rows() -> None:
+    problem = state(
+        [Entry(0, 0, 2.0), Entry(1, 0, 3.0)],
+        [
+            Row("least[r0]", {0: 1.0}, lower=1.0, side=Side.RESOURCE),
+            Row("most[r0]", {0: 1.0}, upper=9.0, side=Side.RESOURCE),
+            Row("idle[r1]", {1: 1.0}, upper=4.0, side=Side.RESOURCE),
+        ],
+    )
+    table = sharp(problem).worth().set_index("row")
+    assert cell(table, "least[r0]", "price") == pytest.approx(2.0)
+    # Loosening a minimum lowers it: to zero; tightening meets the row of 9.
+    assert cell(table, "least[r0]", "holds_up") == pytest.approx(1.0)
+    assert cell(table, "least[r0]", "holds_down") == pytest.approx(8.0)
+    assert cell(table, "idle[r1]", "holds_up") == np.inf
+    assert cell(table, "idle[r1]", "holds_down") == pytest.approx(4.0)
+    twice = next(case.base for case in CASES if case.name == "the same capacity twice")
+    assert np.isfinite(sharp(twice).worth()["price"]).all()
+
+
+def test_an_explanation_adds_up() -> None:
+    T, size, capacity = cluster(5)
+    for problem in (
+        cs.proportional_fairness(T, size, capacity), cs.max_min(T, size, capacity),
+        cs.total_throughput(T, size, capacity),
+    ):  # fmt: skip
+        s = sharp(problem)
+        for j, name in enumerate(T.columns):
+            told = s.explain(name)
+            assert told.demand == s.explain(j).demand == name
+            table = told.frame()
+            amounts = table.set_index("resource")["amount"].reindex(T.index)
+            assert amounts.to_numpy() == pytest.approx(s.x[:, j])
+            # Entries in use break even, the others cost at least what they bring.
+            assert (table.loc[table["used"], "reduced_cost"].abs() <= 1e-5).all()
+            assert (table["reduced_cost"] >= -1e-6).all()
+            for key, level in told.reached.items():
+                assert key == f"throughput[{name}]"
+                assert level == pytest.approx(T.iloc[:, j].to_numpy() @ s.x[:, j])
+            own = told.rows[told.rows["own"]]
+            assert list(own["row"]) == [f"time[{name}]"]
+            assert told.price == pytest.approx(s.prices.demands[j], abs=1e-9)
+            assert {f"capacity[{r}]" for r in T.index} <= set(told.rows["row"])
+
+
+def test_a_miss_is_what_would_make_the_demand_switch() -> None:
+    """Speeding a job up on its next best type by its miss makes it break even there."""
+    T, size, capacity = cluster(8)
+    s = sharp(cs.proportional_fairness(T, size, capacity))
+    job = next(j for j in T.columns if (~s.explain(j).frame()["used"]).any())
+    table = s.explain(job).frame()
+    other = records(table[~table["used"]])[0]
+    assert other["misses_by"] > 1e-3
+    for factor, moves in ((0.98, False), (1.02, True)):
+        faster = T.copy()
+        faster[job] *= np.where(T.index == other["resource"], 1 + factor * other["misses_by"], 1)
+        again = sharp(cs.proportional_fairness(faster, size, capacity))
+        amount = cell(again.frame(), other["resource"], job)
+        assert (amount > 1e-5) == moves
+
+
+def test_the_text_names_what_binds() -> None:
+    T = pd.DataFrame(
+        [[4.0, 3.0, 1.0], [1.0, 2.0, 1.0]], index=["v100", "k80"],
+        columns=["speech", "translate", "vision"],
+    )  # fmt: skip
+    s = sharp(cs.proportional_fairness(T, np.ones(3), np.ones(2)))
+    assert str(s.explain("speech")).splitlines() == [
+        "speech gets 0.5556 of v100.",
+        "throughput[speech] is 2.22222; one more unit of it would add 0.45 to the objective.",
+        "time[speech] does not bind: 0.5556 of 1.",
+        "capacity[v100] binds at 1, price 1.8.",
+        "capacity[k80] binds at 1, price 1.2.",
+        "v100: a unit brings 1.8 and costs 1.8.",
+        "next best: k80: a unit brings 0.45 and costs 1.2: misses by 167 %.",
+    ]
+
+
+def test_unknown_demands_are_named_with_close_ones() -> None:
+    T, size, capacity = cluster(1)
+    s = sharp(cs.max_min(T, size, capacity))
+    with pytest.raises(wl.InputError, match=r"no demand named 'job_3'.*job3"):
+        s.explain("job_3")
+    with pytest.raises(wl.InputError, match="0 to 6"):
+        s.explain(7)
+
+
+def test_a_round_without_change_has_no_difference() -> None:
+    s = sharp(cs.proportional_fairness(*cluster(2)))
+    d = s.diff(s)
+    assert d.churn == 0.0
+    assert d.frame().empty
+    assert d.began == d.ceased == d.arrived == d.departed == ()
+    assert (d.prices["change"] == 0).all()
+
+
+def test_a_dearer_resource_is_the_reason() -> None:
+    T = pd.DataFrame(
+        [[4.0, 3.0], [1.0, 2.0]], index=["v100", "k80"], columns=["speech", "translate"]
+    )
+    before = sharp(cs.total_throughput(T, [1.0, 1.0], [2.0, 1.0]))
+    now = sharp(
+        cs.total_throughput(T.assign(graph=[9.0, 1.0]), [1.0, 1.0, 1.0], [2.0, 1.0])
+    )
+    d = now.diff(before)
+    assert d.arrived == ("graph",)
+    assert d.departed == ()
+    assert d.churn == pytest.approx(1.0)  # translate moves from the one to the other
+    told = d.frame().set_index("demand")
+    assert (cell(told, "translate", "lost"), cell(told, "translate", "gained")) == ("v100", "k80")
+    assert "v100 became dearer: 0 -> " in cell(told, "translate", "reason")
+    assert cell(told, "graph", "change") == "arrived"
+    assert "capacity[v100]" in d.began
+    assert records(d.prices)[0]["change"] == pytest.approx(d.prices["change"].abs().max())
+    for part in ("1 units moved among 1 demands; 1 arrived, 0 departed.", "arrived: graph"):
+        assert part in str(d)
+
+
+def test_churn_counts_matched_demands_by_name_only() -> None:
+    T, size, capacity = cluster(4)
+    before = sharp(cs.proportional_fairness(T, size, capacity))
+    order = list(T.columns[1:])[::-1]
+    position = np.arange(len(T.columns))[1:][::-1]
+    now = sharp(cs.proportional_fairness(T[order], size[position], capacity))
+    d = now.diff(before)
+    moved = (now.frame()[order] - before.frame()[order]).abs().to_numpy().sum() / 2
+    assert d.churn == pytest.approx(moved)
+    assert d.departed == ("job0",)
+    told = d.frame().set_index("demand")
+    gone = before.frame()["job0"].sum()
+    assert cell(told, "job0", "moved") == pytest.approx(gone)
+    stayed = told[told["change"] == "moved"]
+    assert stayed["reason"].str.len().gt(0).all()
+    for row in records(stayed.reset_index()):
+        delta = now.frame()[row["demand"]] - before.frame()[row["demand"]]
+        assert row["gained"] == (delta.idxmax() if delta.max() > 1e-6 else "")
+
+
+def test_resources_that_came_or_went_are_the_reason() -> None:
+    T, size, capacity = cluster(6)
+    full = sharp(cs.proportional_fairness(T, size, capacity))
+    less = sharp(cs.proportional_fairness(T.drop(index="type1"), size, capacity[[0, 2]]))
+    reasons = " ".join(less.diff(full).frame()["reason"])
+    assert "type1 is gone" in reasons
+    assert "type1 is new" in " ".join(full.diff(less).frame()["reason"])
