@@ -7,7 +7,8 @@ together (a quota, a budget) are better kept apart as *coupled* rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -161,6 +162,9 @@ class Split:
     misplaced: tuple[tuple[str, Side], ...]
 
 
+_Order = Callable[[RowBlock], float]
+
+
 @dataclass
 class _Sides:
     groups: dict[Side, Groups]
@@ -173,20 +177,31 @@ class _Sides:
 def split(entries: int, constraints: Sequence[RowBlock], others: Sequence[RowBlock]) -> Split:
     """Partition the entries into resources and demands.
 
-    Blocks are taken with short rows first. Each goes to the side the user put it on, else to the
-    one its matrix axes suggest, else to the first on which no row of it spans two groups. Rows
-    that span several groups everywhere become coupled rows while these are few, else they merge
-    the groups of the side where that glues less.
+    Blocks are taken one by one. Each goes to the side the user put it on, else to the one its
+    matrix axes suggest, else to the first on which no row of it spans two groups. Rows that span
+    several groups everywhere become coupled rows while these are few, else they merge groups of
+    the side that keeps more of them. Where neither the user nor the axes decide, blocks are tried
+    with short rows first and with large blocks first, and the split with fewer spanning rows wins.
 
     Args:
         entries: Number of entries.
         constraints: Blocks of constraint rows.
         others: Blocks of utility and epigraph rows; they follow the constraints' groups.
     """
+    orders = [_by_row_length]
+    if any(block.side is None and block.hint is None for block in constraints):
+        orders.append(_by_size)
+    found = [_split_in_order(entries, constraints, others, order) for order in orders]
+    return min(found, key=_badness)
+
+
+def _split_in_order(
+    entries: int, constraints: Sequence[RowBlock], others: Sequence[RowBlock], order: _Order
+) -> Split:
     sides = _Sides({Side.RESOURCE: Groups(entries), Side.DEMAND: Groups(entries)})
     for blocks in (constraints, others):
         waiting: list[tuple[RowBlock, Bools]] = []
-        for block in _ordered(blocks):
+        for block in _ordered(blocks, order):
             _place(sides, block, waiting)
         _couple_or_merge(sides, waiting)
     resource, resources = sides.groups[Side.RESOURCE].owners()
@@ -201,19 +216,35 @@ def split(entries: int, constraints: Sequence[RowBlock], others: Sequence[RowBlo
     )
 
 
-def _ordered(blocks: Sequence[RowBlock]) -> list[RowBlock]:
-    """Short rows first; last the blocks on the other side than their axes suggest.
+def _badness(found: Split) -> tuple[int, int]:
+    """Fewest rows that span groups, then most groups."""
+    spanning = sum(rows for _, rows, _ in found.coupled) + sum(rows for _, rows in found.merged)
+    return spanning, -max(found.resources, 1) * max(found.demands, 1)
 
-    Which axis is a resource's is the author's choice, so what most rows do counts as right.
+
+def _by_row_length(block: RowBlock) -> float:
+    return len(block.entries) / block.rows
+
+
+def _by_size(block: RowBlock) -> float:
+    return -float(len(block.entries))
+
+
+def _ordered(blocks: Sequence[RowBlock], order: _Order) -> list[RowBlock]:
+    """Blocks in an order; last those on the other side than their axes suggest.
+
+    Blocks that nothing assigns to a side follow those that their axes do. Which axis is a
+    resource's is the author's choice, so what most rows do counts as right.
     """
     hinted = [b for b in blocks if b.side is not None and b.hint is not None]
     along = sum(b.rows for b in hinted if b.side is b.hint)
     is_along = 2 * along >= sum(b.rows for b in hinted)
 
-    def key(block: RowBlock) -> tuple[bool, float]:
+    def key(block: RowBlock) -> tuple[bool, bool, float]:
         is_hinted = block.side is not None and block.hint is not None
         is_odd = is_hinted and (block.side is block.hint) != is_along
-        return is_odd, len(block.entries) / block.rows
+        is_loose = block.side is None and block.hint is None
+        return is_odd, is_loose, order(block)
 
     return sorted((block for block in blocks if block.rows), key=key)
 
@@ -248,9 +279,19 @@ def _couple_or_merge(sides: _Sides, waiting: list[tuple[RowBlock, Bools]]) -> No
         if rows <= MOST_COUPLED:
             sides.coupled.append((block.name, int(np.sum(spanning)), min(glued.values())))
             continue
-        side = block.side if block.side is not None else min(glued, key=lambda s: glued[s])
+        side = block.side if block.side is not None else _roomier(sides, block, spanning)
         sides.groups[side].absorb(block, spanning)
         sides.merged.append((block.name, int(np.sum(spanning))))
+
+
+def _roomier(sides: _Sides, block: RowBlock, spanning: Bools) -> Side:
+    """The side that keeps more groups when these rows merge some of its own."""
+    left: dict[Side, int] = {}
+    for side, groups in sides.groups.items():
+        trial = copy.deepcopy(groups)
+        trial.absorb(block, spanning)
+        left[side] = trial.owners()[1]
+    return max(left, key=lambda side: left[side])
 
 
 def _fits_elsewhere(sides: _Sides, block: RowBlock) -> bool:
