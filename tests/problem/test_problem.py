@@ -1,0 +1,300 @@
+"""Problem: stated in cvxpy, solved by both engines, read back through cvxpy."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import walras as wl
+
+M, N = 4, 9
+
+
+class Cluster:
+    def __init__(self, seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        self.throughput = rng.lognormal(size=(M, N))
+        self.size = rng.integers(1, 5, N) + rng.uniform(0, 0.2, N)
+        self.x = cp.Variable((M, N), nonneg=True, name="x")
+        self.y = cp.sum(cp.multiply(self.throughput, self.x), axis=0)
+        self.capacity = (self.x @ self.size <= rng.uniform(2, 4, M)).set_label("capacity")
+        self.time = (cp.sum(self.x, axis=0) <= 1).set_label("time")
+
+    def problem(self, objective: Any) -> wl.Problem:
+        return wl.Problem(
+            objective, resource_constraints=[self.capacity], demand_constraints=[self.time]
+        )
+
+
+OBJECTIVES: dict[str, Callable[[Cluster], Any]] = {
+    "max-min": lambda c: cp.Maximize(cp.min(c.y)),
+    "proportional fairness": lambda c: cp.Maximize(cp.sum(cp.log(c.y))),
+    "alpha 2": lambda c: cp.Maximize(-cp.sum(cp.inv_pos(c.y))),
+    "throughput": lambda c: cp.Maximize(cp.sum(c.y)),
+    "quadratic": lambda c: cp.Minimize(cp.sum_squares(c.y - 2) + cp.sum(c.x)),
+    "entropy": lambda c: cp.Maximize(cp.sum(cp.entr(c.y)) + 2 * cp.sum(c.y)),
+    "caps": lambda c: cp.Maximize(cp.sum(cp.minimum(c.y, 0.8))),
+}
+
+
+@pytest.mark.parametrize("engine", ["exact", "interior"])
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_both_engines_reach_clarabels_optimum(name: str, engine: str) -> None:
+    c = Cluster()
+    objective = OBJECTIVES[name](c)
+    p = c.problem(objective)
+    s = p.solve(engine=engine, threads=1)
+    assert p.status == "optimal"
+    assert p.value == s.value
+    assert s.gap <= 1e-6
+    assert s.x.shape == (M, N)
+    assert float(objective.expr.value) == pytest.approx(s.value, rel=1e-6, abs=1e-6)
+    assert c.x.value == pytest.approx(s.x)
+    assert float(np.max(c.capacity.violation())) <= 1e-8
+    duals = [np.array(item.dual_value) for item in p.constraints]
+    reference = float(p.to_cvxpy().solve(solver=cp.CLARABEL))
+    assert s.value == pytest.approx(reference, rel=2e-6, abs=2e-6)
+    for mine, item in zip(duals, p.constraints, strict=True):
+        largest = max(1.0, float(np.max(item.dual_value)))
+        assert mine == pytest.approx(item.dual_value, abs=2e-3 * largest)
+
+
+def test_prices_and_bound_come_with_the_solution() -> None:
+    c = Cluster()
+    s = c.problem(cp.Maximize(cp.sum(c.y))).solve(threads=1)
+    assert s.prices["capacity"] == pytest.approx(c.capacity.dual_value)
+    assert s.prices.resources == pytest.approx(c.capacity.dual_value)
+    assert s.prices.demands == pytest.approx(c.time.dual_value)
+    assert s.value <= s.bound + 1e-9
+    assert len(s.history) > 0
+    assert s.timings.build > 0
+
+
+def test_three_positional_arguments_are_resources_and_demands() -> None:
+    c = Cluster()
+    p = wl.Problem(cp.Maximize(cp.sum(c.y)), [c.capacity], [c.time])
+    assert p.solve(threads=1).prices["time"] == pytest.approx(c.time.dual_value)
+    assert p.report().demands == N
+
+
+def test_only_bounds_need_no_rows() -> None:
+    x = cp.Variable(3, nonneg=True)
+    ceiling = x <= np.array([1.0, 2.0, 3.0])
+    p = wl.Problem(cp.Maximize(np.array([1.0, -1.0, 2.0]) @ x), [ceiling])
+    assert p.solve(threads=1).value == pytest.approx(7.0)
+    assert ceiling.dual_value == pytest.approx([1.0, 0.0, 2.0])
+
+
+@pytest.mark.parametrize("size", [300, 30], ids=["many parameter values", "few"])
+def test_solving_again_after_a_change_spares_the_work(size: int) -> None:
+    rng = np.random.default_rng(0)
+    m, n = 10, size
+    throughput = rng.lognormal(size=(m, n))
+    capacity = cp.Parameter(m, value=rng.uniform(5, 9, m))
+    weight = cp.Parameter(n, nonneg=True, value=np.ones(n))
+    x = cp.Variable((m, n), nonneg=True)
+    p = wl.Problem(
+        cp.Maximize(weight @ cp.sum(cp.multiply(throughput, x), axis=0)),
+        [x[i] @ np.ones(n) <= capacity[i] for i in range(m)]
+        + [cp.sum(x[:, j]) <= 1 for j in range(n)],
+    )
+    began = time.perf_counter()
+    first = p.solve(threads=1)
+    cold = time.perf_counter() - began
+    seconds = []
+    for _ in range(3):
+        capacity.value = capacity.value * rng.uniform(0.9, 1.1, m)
+        weight.value = weight.value * rng.uniform(0.9, 1.1, n)
+        began = time.perf_counter()
+        again = p.solve(threads=1)
+        seconds.append(time.perf_counter() - began)
+        assert again.timings.build < 0.5 * first.timings.build
+        assert again.value == pytest.approx(p.to_cvxpy().solve(solver=cp.HIGHS), rel=1e-6)
+    assert min(seconds) < cold
+
+
+def test_an_integer_problem_goes_to_the_exact_engine() -> None:
+    c = Cluster()
+    z = cp.Variable((M, N), boolean=True)
+    objective = cp.Maximize(cp.sum(cp.multiply(c.throughput, z)))
+    p = wl.Problem(objective, [z @ c.size <= 5, cp.sum(z, axis=0) <= 1])
+    assert p.report().engine == "exact"
+    s = p.solve(threads=1)
+    assert s.status == "optimal"
+    assert z.value is not None
+    assert set(np.unique(z.value)) <= {0.0, 1.0}
+    assert s.value == pytest.approx(p.to_cvxpy().solve(solver=cp.HIGHS))
+
+
+OUTSIDE: dict[str, Callable[[Cluster], Any]] = {
+    "norm": lambda c: cp.Minimize(cp.norm(c.y - 1) + cp.sum(c.x)),
+    "log_sum_exp": lambda c: cp.Minimize(cp.log_sum_exp(-c.y)),
+    "exp": lambda c: cp.Minimize(cp.sum(cp.exp(-c.y))),
+    "geo_mean": lambda c: cp.Maximize(cp.geo_mean(c.y, approx=False)),
+    "max of squares": lambda c: cp.Minimize(cp.max(cp.square(c.y - 1))),
+    "cumsum": lambda c: cp.Maximize(cp.min(cp.cumsum(c.y))),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_what_is_outside_the_form_is_solved_all_the_same(name: str) -> None:
+    c = Cluster()
+    p = c.problem(OUTSIDE[name](c))
+    report = p.report()
+    assert "outside the separable form" in str(report)
+    assert report.engine == "exact"
+    s = p.solve(threads=1)
+    duals = [np.array(item.dual_value) for item in p.constraints]
+    with warnings.catch_warnings():
+        # At cvxpy's default settings Clarabel ends "almost solved" on the geometric mean.
+        warnings.simplefilter("ignore", UserWarning)
+        reference = float(p.to_cvxpy().solve(solver=cp.CLARABEL))
+    assert s.value == pytest.approx(reference, rel=1e-6, abs=1e-6)
+    assert abs(s.bound - s.value) <= 1e-6 * max(1.0, abs(s.value))
+    assert s.certificate.engine_bound
+    assert s.certificate.violation <= 1e-8
+    assert "dual objective" in s.message
+    for mine, item in zip(duals, p.constraints, strict=True):
+        assert mine == pytest.approx(item.dual_value, abs=1e-3)
+
+
+def test_a_cone_constraint_is_outside_too() -> None:
+    c = Cluster()
+    p = wl.Problem(cp.Maximize(cp.sum(c.y)), [c.capacity, c.time, cp.norm(c.x[:, 0]) <= 0.3])
+    assert p.solve(threads=1).value == pytest.approx(
+        p.to_cvxpy().solve(solver=cp.CLARABEL), rel=1e-6
+    )
+
+
+def test_the_report_says_what_was_found() -> None:
+    c = Cluster()
+    quota = (cp.sum(c.x[:, 2:6]) <= 1.5).set_label("team-a")
+    p = wl.Problem(cp.Maximize(cp.min(c.y)), [c.capacity, c.time, quota])
+    report = p.report()
+    assert (report.resources, report.demands, report.entries) == (M, N, M * N)
+    assert report.coupled == (("team-a", 1, 4),)
+    text = str(report)
+    assert "maximize max-min" in text
+    assert f"{M} resource groups, {N} demand groups" in text
+    assert "team-a: 1 row couples 4 groups -> coupled" in text
+    assert f"engine {report.engine}" in text
+
+
+def test_the_report_tells_whether_parameters_are_reused() -> None:
+    c = Cluster()
+    a, b = cp.Parameter(nonneg=True, value=1.0), cp.Parameter(nonneg=True, value=1.0)
+    good = wl.Problem(cp.Maximize(cp.sum(c.y)), [c.capacity, cp.sum(c.x, axis=0) <= a])
+    assert "reuses the canonical form" in str(good.report())
+    poor = wl.Problem(cp.Maximize(cp.sum(c.y)), [c.capacity, cp.sum(c.x, axis=0) * (a * b) <= 1])
+    assert "not DPP" in str(poor.report())
+    assert poor.solve(threads=1).value == pytest.approx(good.solve(threads=1).value)
+
+
+def test_infeasible_problems_name_their_constraints() -> None:
+    c = Cluster()
+    floor = (cp.sum(c.x[:, 3]) >= 2).set_label("floor of job 3")
+    p = wl.Problem(cp.Maximize(cp.sum(c.y)), [c.capacity, c.time, floor])
+    with pytest.raises(wl.InfeasibleError) as caught:
+        p.solve(threads=1)
+    text = str(caught.value)
+    assert "floor of job 3" in text or "time[3]" in text
+    assert "by 1" in text
+    assert p.status == "infeasible"
+    assert p.value is None
+
+
+def test_unbounded_problems_name_what_runs_away() -> None:
+    c = Cluster()
+    p = wl.Problem(cp.Maximize(cp.sum(c.y)), [cp.sum(c.x, axis=0) >= 1])
+    with pytest.raises(wl.UnboundedError, match="improves without end"):
+        p.solve(threads=1)
+    assert p.status == "unbounded"
+
+
+@pytest.mark.parametrize(
+    ("constraints", "kind"),
+    [
+        (lambda x: [cp.norm(x) <= 1, cp.sum(x) >= 20], wl.InfeasibleError),
+        (lambda x: [cp.norm(x[0]) <= 1], wl.UnboundedError),
+    ],
+)
+def test_impossible_problems_outside_the_form_say_so(
+    constraints: Callable[[cp.Variable], list[Any]], kind: type[wl.WalrasError]
+) -> None:
+    x = cp.Variable((2, 3), nonneg=True)
+    with pytest.raises(kind, match="outside the separable form"):
+        wl.Problem(cp.Maximize(cp.sum(x)), constraints(x)).solve(threads=1)
+
+
+def test_integers_outside_the_form_are_refused_clearly() -> None:
+    z = cp.Variable((2, 3), integer=True)
+    p = wl.Problem(cp.Minimize(cp.norm(z)), [cp.sum(z) >= 1])
+    with pytest.raises(wl.EngineError, match="no solver takes it"):
+        p.solve()
+    with pytest.raises(wl.EngineError, match="interior"):
+        p.solve(engine="interior")
+
+
+X = cp.Variable((2, 3), nonneg=True, name="x")
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: wl.Problem(cp.Minimize(cp.log(X[0, 0]) * X[0, 1])),
+         r"log\(x\[0, 0\]\) \* x\[0, 1\] in the objective"),
+        (lambda: wl.Problem(cp.Maximize(cp.sum(cp.square(X)))), "is convex"),
+        (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [cp.log(X[0, 0]) <= 1]), r"in constraint\[0\]"),
+        (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [X <= 1, cp.sqrt(X[0, 0]) == 1]),
+         r"in constraint\[1\]"),
+        (lambda: wl.Problem(cp.sum(X)), "Minimize"),
+        (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [X <= 1, 3]), r"constraint\[1\]: is a int"),
+        (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [False]), r"constraint\[0\]: is False"),
+        (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [X <= 1], resource_constraints=[X <= 1]),
+         "were given beside"),
+        (lambda: wl.Problem(cp.Maximize(3), []).solve(), "no variables"),
+        (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [np.nan * X[0] <= 1]).solve(),
+         "not finite"),
+        (lambda: wl.Problem(
+            cp.Maximize(cp.sum(X)), [cp.sum(X) <= cp.Parameter(name="cap")]
+        ).solve(), "parameter cap: has no value"),
+        (lambda: wl.Problem(
+            cp.Maximize(cp.sum(X)), demand_constraints=[cp.sum(X, axis=0) <= 1],
+            resource_constraints=[cp.sum(X, axis=1) <= 1, X[0, 1] + X[1, 1] <= 1],
+        ).solve(), "demand_constraints"),
+    ],
+)
+def test_bad_input_is_one_clear_error(build: Callable[[], Any], message: str) -> None:
+    with pytest.raises(wl.InputError, match=message) as caught:
+        build()
+    assert caught.value.remedy
+
+
+def test_a_millisecond_still_returns_a_feasible_allocation() -> None:
+    rng = np.random.default_rng(0)
+    x = cp.Variable((20, 150), nonneg=True)
+    y = cp.sum(cp.multiply(rng.lognormal(size=(20, 150)), x), axis=0)
+    p = wl.Problem(
+        cp.Maximize(cp.min(y)),
+        resource_constraints=[cp.sum(x, axis=1) <= 3], demand_constraints=[cp.sum(x, axis=0) <= 1],
+    )
+    for engine in ("exact", "interior"):
+        s = p.solve(engine=engine, time_limit=1e-3, threads=1)
+        assert s.certificate.feasible
+        assert np.isfinite(s.bound)
+        assert s.value <= s.bound + 1e-9
+
+
+def test_a_warm_start_from_the_last_solution_is_taken() -> None:
+    c = Cluster()
+    p = c.problem(cp.Maximize(cp.sum(cp.log(c.y))))
+    first = p.solve(engine="interior", threads=1)
+    again = p.solve(engine="interior", start=first, threads=1)
+    assert again.value == pytest.approx(first.value, rel=1e-6)
+    assert len(again.history) <= len(first.history)
