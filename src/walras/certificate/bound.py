@@ -90,7 +90,8 @@ def _evaluated(problem: Separable, shape: Structure, pi: Floats) -> DualBound:
             problem.constant + _row_terms(problem, pi) + _scalar_terms(problem, pi)
             + _entry_terms(problem, shape, pi, reduced)
         )
-    return DualBound(value if np.isfinite(value) else -np.inf, pi, reduced)
+    proves = np.isfinite(value) and bool(np.all(np.isfinite(reduced)))
+    return DualBound(value if proves else -np.inf, pi, reduced)
 
 
 def _cap_prices(

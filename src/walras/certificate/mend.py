@@ -7,13 +7,17 @@ the rounding and the residuals that an engine's prices carry.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from walras.certificate.structure import Floats, Ints, Structure
 from walras.separable import Separable, Utility
 
+Bools = npt.NDArray[np.bool_]
+
 _PASSES = 4
+_STIFF = 1e-9  # how little prices that should stay move, relative to the others
 _SURPLUS = 1.0 + 1e-12  # moves overshoot by this much, so that rounding does not undo them
 
 
@@ -26,10 +30,18 @@ def allowed(problem: Separable, pi: Floats) -> Floats:
     return np.where(falling, np.minimum(pi, -np.finfo(float).tiny), pi)
 
 
-def balanced(problem: Separable, shape: Structure, pi: Floats) -> Floats:
+def balanced(
+    problem: Separable, shape: Structure, pi: Floats, held: Bools | None = None
+) -> Floats:
     """Prices moved least, relative to their size, so that free columns have reduced cost zero.
 
     With C the columns of the free scalars and entries and D = |pi|: pi - D C (C'D C)^-1 (c + C'pi).
+
+    Args:
+        problem: The problem.
+        shape: Its structure.
+        pi: (rows,) prices.
+        held: (rows,) True on prices that should stay as they are, if that can be.
     """
     columns = shape.free_columns
     if columns is None:
@@ -40,7 +52,9 @@ def balanced(problem: Separable, shape: Structure, pi: Floats) -> Floats:
     for _ in range(_PASSES):
         size = np.abs(pi)
         typical = float(np.mean(size[size > 0])) if np.any(size > 0) else 1.0
-        weighted = sp.diags_array(np.where(either, size + typical, size)) @ columns
+        weight = np.where(either, size + typical, size)
+        weight = weight if held is None else np.where(held, _STIFF * weight, weight)
+        weighted = sp.diags_array(weight) @ columns
         system = sp.csc_array(columns.T @ weighted)
         diagonal = system.diagonal()
         ridge = 1e-14 * float(np.max(diagonal, initial=0.0)) + np.finfo(float).tiny
@@ -59,8 +73,10 @@ def answered(
     """Prices moved so that an entry without bound has no reduced cost that asks for one.
 
     Packing rows mend their entries in closed form elsewhere; here an entry that is in none moves
-    the price of the row in which it weighs most, of those whose price may move that way.
+    the price of the row in which it weighs most, of those whose price may move that way. Where
+    that unbalances a free column, the other rows make up for it.
     """
+    held = np.zeros(len(pi), dtype=bool)
     for _ in range(_PASSES):
         lost = _lost(problem, shape, reduced)
         if not len(lost):
@@ -68,7 +84,9 @@ def answered(
         move = _moves(problem, shape, pi, reduced, lost)
         if not np.any(move):
             break
-        pi = allowed(problem, pi + move)
+        pi, held = allowed(problem, pi + move), held | (move != 0)
+        if np.any(shape.holds_free & held):
+            pi = balanced(problem, shape, pi, held)
         reduced = problem.cost + problem.rows.matrix.T @ pi
     return pi, reduced
 
@@ -89,7 +107,7 @@ def _moves(
     need = -reduced[lost][part.col] / part.data * _SURPLUS
     rises = rows.is_utility | np.isfinite(rows.upper) | (pi < 0)
     falls = rows.is_utility | np.isfinite(rows.lower) | (pi > 0)
-    able = np.where(need > 0, rises[part.row], falls[part.row]) & ~shape.holds_free[part.row]
+    able = np.where(need > 0, rises[part.row], falls[part.row])
     weight = np.where(able, np.abs(part.data), 0.0)
     order = np.lexsort((-weight, part.col))
     first = order[np.unique(part.col[order], return_index=True)[1]]

@@ -134,7 +134,9 @@ def _corrected(problem: Separable, x: Floats, t: Floats) -> Floats | None:
     error = np.where(activity > rows.upper, rows.upper - activity, 0.0)
     error = np.where(activity < rows.lower, rows.lower - activity, error)
     slack = np.minimum(rows.upper - activity, activity - rows.lower)
-    tight = np.flatnonzero((slack <= 1e-7 * row_scale(problem, x, t)) & ~rows.is_utility)
+    # A row that a scalar holds is tight because the scalar was moved there; it moves again after.
+    held = ~rows.is_utility & ((error != 0) | ~np.any(rows.scalar_matrix, axis=1))
+    tight = np.flatnonzero((slack <= 1e-7 * row_scale(problem, x, t)) & held)
     if not 0 < len(tight) <= _MOST_ROWS:
         return None
     spread = np.maximum(x - problem.lower, 0.0)

@@ -129,6 +129,8 @@ def _caps(
 
 def own_limit(problem: Separable, shape: Structure, entries: Ints | slice = ALL) -> Floats:
     """The most some entries can be because their packing row holds, other entries being >= 0."""
-    cap = shape.cap[entries]
-    upper = np.where(cap >= 0, problem.rows.upper[cap], np.inf)
-    return np.where(cap >= 0, upper / shape.coefficient[entries], np.inf)
+    cap, coefficient = shape.cap[entries], shape.coefficient[entries]
+    out = np.full(len(cap), np.inf)
+    held = cap >= 0
+    out[held] = problem.rows.upper[cap[held]] / coefficient[held]
+    return out

@@ -1,0 +1,121 @@
+"""Weak duality: whatever the prices are, no feasible value lies below the bound."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from tests.bank.bank import CASES
+from tests.bank.case import Case
+from tests.bank.random_problems import problems
+from tests.bank.statement import Entry, Row, Scalar, state
+
+import walras as wl
+from walras.certificate import dual_bound, minimised_value, repair, violation
+from walras.separable import Leximin, Separable, Utility
+
+PLAIN = [case for case in CASES if not isinstance(case.problem, Leximin)]
+NUMBERS = st.one_of(
+    st.floats(-10, 10), st.floats(-1e12, 1e12),
+    st.sampled_from([np.nan, np.inf, -np.inf, 0.0, 1e300, -1e300]),
+)  # fmt: skip
+
+
+def arbitrary(count: int) -> st.SearchStrategy[np.ndarray]:
+    return hnp.arrays(np.float64, count, elements=NUMBERS)
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in PLAIN])
+@settings(max_examples=25)
+@given(data=st.data())
+def test_no_prices_cut_off_a_known_optimum(case: Case, data: st.DataObject) -> None:
+    problem = case.base
+    found = dual_bound(problem, data.draw(arbitrary(problem.rows.count)))
+    optimum = problem.reported(case.value)
+    assert found.value <= optimum + 1e-9 * max(1.0, abs(optimum))
+    assert np.all(np.isfinite(found.prices))
+
+
+@settings(max_examples=150)
+@given(problem=problems(), data=st.data())
+def test_no_prices_cut_off_a_feasible_point(problem: Separable, data: st.DataObject) -> None:
+    x = data.draw(hnp.arrays(np.float64, problem.entries, elements=st.floats(0, 1)))
+    x, t = repair(problem, x, np.zeros(problem.scalars))
+    if violation(problem, x, t) > 1e-9:
+        return
+    value = minimised_value(problem, x, t)
+    bound = dual_bound(problem, data.draw(arbitrary(problem.rows.count))).value
+    assert bound <= value + 1e-7 * max(1.0, abs(value))
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in PLAIN])
+def test_mended_prices_keep_their_signs(case: Case) -> None:
+    rows = case.base.rows
+    rng = np.random.default_rng(0)
+    prices = dual_bound(case.base, rng.normal(size=rows.count)).prices
+    plain = ~rows.is_utility
+    assert np.all(prices[plain & np.isinf(rows.upper)] <= 0)
+    assert np.all(prices[plain & np.isinf(rows.lower)] >= 0)
+    falling = np.isin(rows.utility, (Utility.LOG, Utility.POWER))
+    assert np.all(prices[falling] < 0)
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in PLAIN])
+@pytest.mark.parametrize("noise", [1e-12, 1e-9, 1e-6])
+def test_a_bound_survives_the_rounding_of_its_prices(case: Case, noise: float) -> None:
+    """Prices off by a little prove a bound that is off by a little, never none."""
+    s = wl.solve(case.problem, engine="exact", tolerance=1e-9, threads=1)
+    size = max(1.0, float(np.max(np.abs(s.prices.rows), initial=0.0)))
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        shaken = s.prices.rows * (1 + noise * rng.normal(size=case.base.rows.count))
+        bound = dual_bound(case.base, shaken).value
+        amounts = float(np.abs(s.entries).sum() + np.abs(s.scalars).sum())
+        scale = max(1.0, abs(s.value), case.base.gap_scale or 0.0)
+        loss = 1e3 * noise * size * (1.0 + amounts) + 1e-6 * scale
+        assert s.certificate.value - bound <= loss
+
+
+def test_zero_prices_prove_what_the_bounds_prove() -> None:
+    problem = state(
+        [Entry(0, 0, -2.0, upper=3.0), Entry(0, 1, 1.0, lower=1.0)],
+        [Row("capacity[r0]", {0: 1.0, 1: 1.0}, upper=100.0)],
+    )
+    assert dual_bound(problem, np.zeros(1)).value == pytest.approx(-5.0)
+
+
+def test_the_price_of_a_packing_row_is_found_in_closed_form() -> None:
+    """theta = max(gain - capacity price): max 3a + 2b per job within its time."""
+    problem = next(case.base for case in PLAIN if case.name == "coupled budget")
+    zero = np.zeros(problem.rows.count)
+    found = dual_bound(problem, zero)
+    names = {problem.rows.name(k): found.prices[k] for k in range(3)}
+    assert names == pytest.approx({"time[d0]": 4.0, "time[d1]": 2.0, "budget[all]": 0.0})
+    assert found.value == pytest.approx(-6.0)
+
+
+def test_nothing_is_proved_where_nothing_is_bounded() -> None:
+    problem = state([Entry(0, 0, -1.0)], [Row("least[d0]", {0: 1.0}, lower=0.0)])
+    assert dual_bound(problem, np.zeros(1)).value == -np.inf
+
+
+def test_free_columns_are_balanced() -> None:
+    """A free scalar and a free entry want reduced costs of zero; rough prices are projected."""
+    problem = state(
+        [Entry(0, 0, 1.0), Entry(0, 1, 0.0, -np.inf)],
+        [
+            Row("above[r0]", {0: 1.0, 1: -1.0}, lower=0.0, scalars={0: 1.0}),
+            Row("line[d1]", {1: 1.0}, 2.0, 2.0),
+            Row("least[s]", {}, lower=-3.0, scalars={0: 1.0}),
+        ],
+        [Scalar(0.75)],
+    )
+    # x >= z - t, z = 2: x = 0 and t = 2 cost 1.5, dearer x costs 2 alone.
+    optimum = wl.solve(problem, engine="exact").value
+    for rough in ([-0.7, -0.7, -0.1], [-0.75, -0.7500001, 0.0], [-0.5, -1.0, -0.5]):
+        bound = dual_bound(problem, np.array(rough)).value
+        assert np.isfinite(bound)
+        assert bound <= optimum + 1e-9
+    assert dual_bound(problem, np.array([-0.75, -0.75, 0.0])).value == pytest.approx(optimum)

@@ -1,0 +1,102 @@
+"""Repair: whatever an engine left, an allocation that meets every row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from tests.bank.bank import CASES
+from tests.bank.case import Case
+from tests.bank.optimality import optimality
+from tests.bank.statement import Entry, Row, state
+
+import walras as wl
+from walras.certificate import certify, repair, row_violations, violation
+from walras.domains import cluster_scheduling as cs
+from walras.separable import Leximin, Separable
+
+PLAIN = [case for case in CASES if not isinstance(case.problem, Leximin)]
+JUNK = st.one_of(
+    st.floats(0, 3), st.floats(-1e9, 1e9), st.sampled_from([np.nan, np.inf, -np.inf, 0.0, 1e300])
+)
+
+
+def market(seed: int, quota: bool) -> Separable:
+    rng = np.random.default_rng(seed)
+    T = rng.lognormal(0, 1, (3, 6))
+    limits = cs.Quota({"team": [0, 1, 2]}, {"team": 0.7}) if quota else None
+    return cs.max_min(T, rng.choice([1.0, 2.0], 6), rng.uniform(0.3, 2.0, 3), quota=limits)
+
+
+@settings(max_examples=80)
+@given(seed=st.integers(0, 99), quota=st.booleans(), data=st.data())
+def test_packing_problems_are_always_repaired(
+    seed: int, quota: bool, data: st.DataObject
+) -> None:
+    problem = market(seed, quota)
+    x = data.draw(hnp.arrays(np.float64, problem.entries, elements=JUNK))
+    t = data.draw(hnp.arrays(np.float64, problem.scalars, elements=JUNK))
+    x, t = repair(problem, x, t)
+    assert violation(problem, x, t) <= 1e-9
+    assert optimality(problem, x, t, np.zeros(problem.rows.count)).primal <= 1e-9
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in PLAIN])
+@pytest.mark.parametrize("noise", [1e-9, 1e-6])
+def test_a_nearly_feasible_point_is_repaired_near_by(case: Case, noise: float) -> None:
+    s = wl.solve(case.problem, engine="exact", tolerance=1e-9, threads=1)
+    rng = np.random.default_rng(3)
+    shaken = s.entries * (1 + noise * rng.normal(size=len(s.entries)))
+    t = s.scalars * (1 + noise * rng.normal(size=len(s.scalars)))
+    x, t = repair(case.base, shaken, t)
+    assert optimality(case.base, x, t, s.prices.rows).primal <= 1e-9
+    size = max(1.0, float(np.max(np.abs(s.entries))))
+    assert np.max(np.abs(x - s.entries)) <= 1e3 * noise * size
+
+
+def test_a_feasible_point_is_left_alone() -> None:
+    problem = market(1, quota=True)
+    x = np.full(problem.entries, 1e-3)
+    repaired, t = repair(problem, x, np.zeros(1))
+    assert np.array_equal(repaired, x)
+    throughput = -(problem.rows.matrix @ x)[problem.rows.scalar_matrix[:, 0] == 1]
+    assert t[0] == pytest.approx(throughput.min())
+
+
+def test_equalities_are_met_without_breaking_capacities() -> None:
+    problem = next(case.base for case in PLAIN if case.name == "transport with equalities")
+    x, t = repair(problem, np.array([1.5, 1.4, 0.3, 1.7]), np.zeros(0))
+    assert violation(problem, x, t) <= 1e-9
+
+
+def test_violations_are_relative_to_the_row() -> None:
+    problem = state(
+        [Entry(0, 0)], [Row("big[d0]", {0: 1.0}, upper=1e6), Row("least[d0]", {0: 1.0}, lower=0.0)]
+    )
+    found = row_violations(problem, np.array([1.1e6]), np.zeros(0))
+    assert found == pytest.approx([0.1 / 1.1, 0.0])
+
+
+def test_the_gap_is_absolute_where_everything_is_zero() -> None:
+    problem = state([Entry(0, 0, upper=1.0)], [Row("most[d0]", {0: 1.0}, upper=1.0)])
+    proof = certify(problem, np.zeros(1), np.zeros(0), np.zeros(1))
+    assert (proof.value, proof.bound, proof.gap) == (0.0, 0.0, 0.0)
+
+
+def test_a_value_that_cancels_does_not_blow_up_the_gap() -> None:
+    """1e6 (x - y) is worth nothing at x = y; the terms' size counts, not the value's."""
+    problem = state(
+        [Entry(0, 0, 1e6, upper=1.0), Entry(0, 1, -1e6, upper=1.0)],
+        [Row("same[r0]", {0: 1.0, 1: -1.0}, 0.0, 0.0)],
+    )
+    proof = certify(problem, np.ones(2), np.zeros(0), np.array([-1e6 + 1e-6]))
+    assert proof.gap <= 1e-5
+
+
+def test_a_wrong_point_has_a_large_gap_and_no_proof() -> None:
+    problem = market(2, quota=False)
+    proof = certify(problem, np.zeros(problem.entries), np.zeros(1), np.ones(problem.rows.count))
+    assert proof.feasible
+    assert not proof.proves(1e-2)
