@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from walras.certificate import certify
+from walras.certificate.certify import minimised_value
 from walras.engines.exact import exact
 from walras.engines.relaxation import improving_ray, least_relaxation
 from walras.engines.settings import Settings, Start
@@ -76,6 +77,9 @@ def test_conditions_of_optimality_hold_for_every_utility(kind: Utility, a: float
     assert found.status is Status.OPTIMAL
     rows = problem.rows
     y = rows.matrix @ found.x
+    assert found.history[-1].value == pytest.approx(
+        minimised_value(problem, found.x, found.t), rel=1e-4, abs=1e-4
+    )
     slope = utility.slope(rows.utility, rows.weight, rows.parameter, y)[:4]
     assert found.prices[:4] == pytest.approx(slope, rel=2e-4, abs=1e-6)
     scale = np.max(np.abs(found.prices)) * np.max(rows.matrix.data)
@@ -278,3 +282,21 @@ def test_solves_side_by_side_do_not_disturb_each_other() -> None:
     assert len(results) == 6
     for x in results:
         assert x == pytest.approx(alone)
+
+
+@pytest.mark.parametrize("kind", [Utility.NONE, Utility.LOG])
+@pytest.mark.parametrize("integer", [False, True])
+def test_verbose_writes_lines_in_the_users_objective(
+    kind: Utility, integer: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    problem = stated(
+        [[1.0, 2.0], [1.0, 1.0]], -np.inf, [np.inf, 3.0], [-1.0, -1.0], kinds=[kind, 0],
+        high=2.0, integer=np.ones(2, bool) if integer else None, maximize=True,
+    )
+    with caplog.at_level("INFO", logger="walras"):
+        found = exact(problem, replace(CALM, verbose=True))
+    best = 3.0 + (np.log(5.0) if kind is Utility.LOG else 0.0)
+    assert found.history[-1].value == pytest.approx(best, rel=1e-5)
+    lines = [record.getMessage() for record in caplog.records]
+    assert len(lines) >= 1
+    assert f"value  {best:.4f}"[:11] in lines[-1]

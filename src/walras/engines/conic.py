@@ -21,9 +21,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from walras.engines.diary import Diary
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
-from walras.history import History, Progress, Timings
+from walras.history import Progress, Timings
 from walras.separable.form import Separable, Utility
 from walras.status import Status
 
@@ -84,18 +85,18 @@ def solve_conic(problem: Separable, settings: Settings) -> Iterate:
     solver = clarabel.DefaultSolver(
         sp.csc_matrix(quadratic), linear, matrix, offset, cones, _settings(settings)
     )
-    watch = _Watch(problem, settings)
-    solver.set_termination_callback(watch.step)
+    diary, constant = Diary(settings), problem.constant + _left_out(problem)
+    solver.set_termination_callback(lambda info: diary.record(_progress(problem, constant, info)))
     built = time.perf_counter()
     solution = solver.solve()
     elapsed = time.perf_counter() - built
     z = np.asarray(solution.x, dtype=np.float64)
     prices = _prices(problem, blocks, np.asarray(solution.z, dtype=np.float64))
-    status = _STATUS.get(str(solution.status), Status.FAILED)
+    status = diary.outcome or _STATUS.get(str(solution.status), Status.FAILED)
     n, s = problem.entries, problem.scalars
     return Iterate(
         x=z[:n], t=z[n : n + s], prices=prices, status=status,
-        history=History(tuple(watch.steps)),
+        history=diary.history,
         timings=Timings(build=built - began, iterate=elapsed),
         message=f"Clarabel: {solution.status}",
     )
@@ -274,22 +275,21 @@ def _prices(problem: Separable, blocks: list[_Block], dual: Floats) -> Floats:
     return prices
 
 
-class _Watch:
-    """Records Clarabel's iterations and passes on the caller's wish to stop."""
+def _left_out(problem: Separable) -> float:
+    """Constants of the utilities that the cones do not carry: w/2 a^2, and -w log d."""
+    rows, scales = problem.rows, _scales(problem)
+    square = rows.utility == Utility.QUADRATIC
+    log = rows.utility == Utility.LOG
+    return float(
+        np.sum(rows.weight[square] / 2 * rows.parameter[square] ** 2)
+        - np.sum(rows.weight[log] * np.log(scales[log]))
+    )
 
-    def __init__(self, problem: Separable, settings: Settings) -> None:
-        self.steps: list[Progress] = []
-        self._problem = problem
-        self._settings = settings
 
-    def step(self, info: clarabel.DefaultInfo) -> bool:
-        """Called by Clarabel once an iteration; True stops it."""
-        reported, constant = self._problem.reported, self._problem.constant
-        progress = Progress(
-            info.iterations, info.solve_time, reported(info.cost_primal + constant),
-            reported(info.cost_dual + constant), info.gap_rel, info.res_primal, info.res_dual,
-            info.step_length,
-        )
-        self.steps.append(progress)
-        callback = self._settings.callback
-        return callback is not None and bool(callback(progress))
+def _progress(problem: Separable, constant: float, info: clarabel.DefaultInfo) -> Progress:
+    """One of Clarabel's iterations, in terms of the user's objective."""
+    return Progress(
+        info.iterations, info.solve_time, problem.reported(info.cost_primal + constant),
+        problem.reported(info.cost_dual + constant), info.gap_rel, info.res_primal,
+        info.res_dual, info.step_length,
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -93,7 +94,7 @@ def _linear(problem: Separable, settings: Settings) -> Iterate:
     began = time.perf_counter()
     program = linear_program(problem)
     built = time.perf_counter()
-    answer = solve_program(program, _translated(problem, settings))
+    answer = solve_program(program, settings, told=partial(_reported, problem))
     timings = Timings(build=built - began, iterate=time.perf_counter() - built)
     return _iterate(problem, answer, answer.prices, timings)
 
@@ -105,13 +106,13 @@ def _integer(problem: Separable, settings: Settings) -> Iterate:
     if settings.start is not None:
         start = np.concatenate([settings.start.x, np.full(problem.scalars, np.nan)])
     built = time.perf_counter()
-    answer = solve_program(program, _translated(problem, settings), start)
+    answer = solve_program(program, settings, start, partial(_reported, problem))
     prices = np.full(problem.rows.count, np.nan)
     left = None
     if settings.time_limit is not None:
         left = max(settings.time_limit - (time.perf_counter() - built), 0.0)
     if answer.x is not None and answer.status.has_allocation and left != 0.0:
-        limited = replace(settings, time_limit=left, callback=None)
+        limited = replace(settings, time_limit=left, callback=None, verbose=False)
         prices = solve_program(linear_program(problem, relaxed=True), limited).prices
     timings = Timings(build=built - began, iterate=time.perf_counter() - built)
     return _iterate(problem, answer, prices, timings)
@@ -125,20 +126,11 @@ def _iterate(problem: Separable, answer: Answer, prices: Floats, timings: Timing
             np.clip(0.0, problem.lower, problem.upper),
             np.clip(0.0, problem.scalar_lower, problem.scalar_upper),
         ])
-    steps = tuple(_reported(problem, step) for step in answer.steps)
     return Iterate(
         x=columns[:n], t=columns[n:], prices=np.nan_to_num(prices), status=answer.status,
-        history=History(steps), timings=timings, message=answer.message,
+        history=History(answer.steps), timings=timings, message=answer.message,
         bound=answer.bound + problem.constant,
     )
-
-
-def _translated(problem: Separable, settings: Settings) -> Settings:
-    """Settings whose callback sees the user's objective instead of the minimised one."""
-    callback = settings.callback
-    if callback is None:
-        return settings
-    return replace(settings, callback=lambda step: callback(_reported(problem, step)))
 
 
 def _reported(problem: Separable, step: Progress) -> Progress:
@@ -164,7 +156,7 @@ def _is_suspect(problem: Separable, found: Iterate) -> bool:
 
 def _diagnosed(problem: Separable, found: Iterate, settings: Settings) -> Iterate:
     """Say why there is no answer; solvers confuse the two reasons, so both are examined."""
-    quick = replace(settings, callback=None, start=None)
+    quick = replace(settings, callback=None, start=None, verbose=False)
     relaxation = least_relaxation(problem, quick)
     if relaxation.is_needed:
         return replace(

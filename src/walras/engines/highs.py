@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import highspy
@@ -43,6 +45,14 @@ _STATUS = {
 _scheduler = threading.Lock()
 _scheduler_threads = 0
 _running = 0
+
+
+_log = logging.getLogger("walras")
+_LOG_EVERY = 0.5  # seconds between lines while HiGHS works
+
+
+def _as_is(step: Progress) -> Progress:
+    return step
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +105,8 @@ class Answer:
 
 
 def solve_program(
-    program: LinearProgram, settings: Settings, start: Floats | None = None
+    program: LinearProgram, settings: Settings, start: Floats | None = None,
+    told: Callable[[Progress], Progress] = _as_is,
 ) -> Answer:
     """Solve a linear or mixed-integer program.
 
@@ -104,6 +115,7 @@ def solve_program(
         settings: ``tolerance`` is the relative gap of integer programs, ``time_limit`` and
             ``threads`` are HiGHS' own, ``callback`` may interrupt.
         start: (columns,) a first solution for integer programs; NaN where nothing is known.
+        told: Turns a step of the program into one of the user's problem.
 
     Raises:
         EngineError: HiGHS rejected the program or broke down.
@@ -120,12 +132,14 @@ def solve_program(
         )
     if start is not None and program.is_integer:
         _pass_start(solver, start)
-    return run(solver, settings)
+    return run(solver, settings, told)
 
 
-def run(solver: highspy.Highs, settings: Settings) -> Answer:
+def run(
+    solver: highspy.Highs, settings: Settings, told: Callable[[Progress], Progress] = _as_is
+) -> Answer:
     """Run a loaded solver to its end and read the answer."""
-    watch = _Watch(solver, settings)
+    watch = _Watch(solver, settings, told)
     _enter(solver, settings.threads)
     try:
         solver.run()
@@ -214,36 +228,50 @@ def _pass_start(solver: highspy.Highs, start: Floats) -> None:
 class _Watch:
     """Listens to HiGHS: records progress and passes on the caller's wish to stop."""
 
-    def __init__(self, solver: highspy.Highs, settings: Settings) -> None:
+    def __init__(
+        self, solver: highspy.Highs, settings: Settings, told: Callable[[Progress], Progress]
+    ) -> None:
         self.steps: list[Progress] = []
-        self._began = time.perf_counter()
-        self._callback = settings.callback
+        self._began = self._logged = time.perf_counter()
+        self._settings = settings
+        self._told = told
         self._stop = False
-        if solver.getNumCol() and self._callback is not None:
+        if solver.getNumCol() and (settings.callback is not None or settings.verbose):
             solver.cbSimplexInterrupt.subscribe(self._interrupt)
             solver.cbIpmInterrupt.subscribe(self._interrupt)
             solver.cbMipInterrupt.subscribe(self._interrupt)
             solver.cbMipImprovingSolution.subscribe(self._improved)
 
     def _interrupt(self, event: HighsCallbackEvent) -> None:
-        out = event.data_out
-        primal = float(out.objective_function_value)
-        step = self._step(primal, -np.inf)
-        if self._callback is not None and self._callback(step):
+        """HiGHS asks many times a second: every step reaches the callback, few the log."""
+        step = self._step(float(event.data_out.objective_function_value), -np.inf)
+        if self._settings.verbose and time.perf_counter() - self._logged > _LOG_EVERY:
+            self._log(step)
+        callback = self._settings.callback
+        if callback is not None and callback(step):
             self._stop = True
         if self._stop:
             event.interrupt()
 
     def _improved(self, event: HighsCallbackEvent) -> None:
         out = event.data_out
-        self.steps.append(self._step(float(out.mip_primal_bound), float(out.mip_dual_bound)))
+        self._keep(self._step(float(out.mip_primal_bound), float(out.mip_dual_bound)))
 
     def final(self, value: float, bound: float) -> None:
         """Record where HiGHS ended."""
-        self.steps.append(self._step(value, bound))
+        self._keep(self._step(value, bound))
+
+    def _keep(self, step: Progress) -> None:
+        self.steps.append(step)
+        if self._settings.verbose:
+            self._log(step)
+
+    def _log(self, step: Progress) -> None:
+        self._logged = time.perf_counter()
+        _log.info(step.line())
 
     def _step(self, value: float, bound: float) -> Progress:
         scale = max(abs(value), abs(bound), 1e-12)
         gap = abs(value - bound) / scale if np.isfinite(value) and np.isfinite(bound) else np.inf
         elapsed = time.perf_counter() - self._began
-        return Progress(len(self.steps), elapsed, value, bound, gap, np.nan, np.nan)
+        return self._told(Progress(len(self.steps), elapsed, value, bound, gap, np.nan, np.nan))

@@ -17,10 +17,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.engines.conic import solve_conic
+from walras.engines.diary import Diary
 from walras.engines.highs import LinearProgram, solve_program
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
-from walras.history import History, Progress, Timings
+from walras.history import Progress, Timings
 from walras.separable import utility
 from walras.separable.form import Separable, Utility
 from walras.status import Status
@@ -135,16 +136,17 @@ def solve_by_cuts(problem: Separable, settings: Settings) -> Iterate:
         continuous relaxation.
     """
     began = time.perf_counter()
-    relaxed = solve_conic(replace(problem, integer=None), replace(settings, callback=None))
+    quiet = replace(settings, callback=None, verbose=False)
+    relaxed = solve_conic(replace(problem, integer=None), quiet)
     if not relaxed.status.has_allocation:
         return relaxed
-    search = _Search(problem, relaxed, settings, began)
+    search = _Search(problem, relaxed, settings)
     status = search.run()
     return Iterate(
         x=search.best[: problem.entries], t=search.best[problem.entries :], prices=relaxed.prices,
-        status=status, history=History(tuple(search.steps)),
+        status=status, history=search.diary.history,
         timings=Timings(iterate=time.perf_counter() - began),
-        message=f"outer approximation, {len(search.steps)} integer programs",
+        message=f"outer approximation, {search.diary.steps} integer programs",
         bound=search.bound + problem.constant,
     )
 
@@ -152,15 +154,13 @@ def solve_by_cuts(problem: Separable, settings: Settings) -> Iterate:
 class _Search:
     """The loop: integer program, conic solve with the integers fixed, cuts."""
 
-    def __init__(
-        self, problem: Separable, relaxed: Iterate, settings: Settings, began: float
-    ) -> None:
-        self.problem, self.settings, self.began = problem, settings, began
+    def __init__(self, problem: Separable, relaxed: Iterate, settings: Settings) -> None:
+        self.problem, self.settings = problem, settings
+        self.diary = Diary(settings)
         self.terms = _Terms.of(problem)
         self.cost = np.concatenate([problem.cost, problem.scalar_cost])
         self.best = np.concatenate([relaxed.x, relaxed.t])
         self.best_value, self.bound = np.inf, -np.inf
-        self.steps: list[Progress] = []
         self._floor = _NEAREST * np.abs(self._activity(self.best))
         self._cuts = _Cuts(self.terms)
         self._cuts.at(self._activity(self.best))
@@ -168,12 +168,7 @@ class _Search:
     def run(self) -> Status:
         """Iterate until the gap closes or a limit is reached."""
         for _ in range(self.settings.max_iterations):
-            left = self._time_left()
-            if left == 0.0:
-                return Status.LIMIT
-            answer = solve_program(
-                self._master(), replace(self.settings, time_limit=left, callback=None)
-            )
+            answer = solve_program(self._master(), self._limits())
             if answer.x is None or answer.status is Status.INFEASIBLE:
                 return answer.status
             z = answer.x[: len(self.cost)]
@@ -181,10 +176,11 @@ class _Search:
             self._try(z)
             self._cuts.at(self._inside(self._activity(z)))
             self._try_fixed(z)
-            if self._record():
-                return Status.INTERRUPTED
+            is_over = self.diary.record(self._step())
             if self._gap() <= self.settings.tolerance:
                 return Status.OPTIMAL
+            if is_over:
+                return self.diary.outcome or Status.LIMIT
         return Status.LIMIT
 
     def _master(self) -> LinearProgram:
@@ -223,8 +219,7 @@ class _Search:
             problem, integer=None, lower=np.where(whole, x, problem.lower),
             upper=np.where(whole, x, problem.upper),
         )
-        limited = replace(self.settings, callback=None, time_limit=self._time_left())
-        found = solve_conic(fixed, limited)
+        found = solve_conic(fixed, self._limits())
         if found.status is not Status.OPTIMAL:
             return
         point = np.concatenate([np.where(whole, x, found.x), found.t])
@@ -241,19 +236,16 @@ class _Search:
     def _gap(self) -> float:
         return (self.best_value - self.bound) / max(abs(self.best_value), abs(self.bound), 1e-12)
 
-    def _time_left(self) -> float | None:
-        if self.settings.time_limit is None:
-            return None
-        return max(self.settings.time_limit - (time.perf_counter() - self.began), 0.0)
+    def _limits(self) -> Settings:
+        """Settings of one part of the search: silent, within the time that is left."""
+        left = None
+        if self.settings.time_limit is not None:
+            left = max(self.diary.deadline - time.perf_counter(), 0.0)
+        return replace(self.settings, callback=None, verbose=False, time_limit=left)
 
-    def _record(self) -> bool:
-        """Note the step; True when the caller wishes to stop."""
-        problem = self.problem
-        step = Progress(
-            len(self.steps), time.perf_counter() - self.began,
-            problem.reported(self.best_value + problem.constant),
-            problem.reported(self.bound + problem.constant), max(self._gap(), 0.0), np.nan, np.nan,
+    def _step(self) -> Progress:
+        reported, constant = self.problem.reported, self.problem.constant
+        return Progress(
+            self.diary.steps, self.diary.elapsed, reported(self.best_value + constant),
+            reported(self.bound + constant), max(self._gap(), 0.0), np.nan, np.nan,
         )
-        self.steps.append(step)
-        callback = self.settings.callback
-        return callback is not None and bool(callback(step))
