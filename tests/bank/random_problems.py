@@ -52,7 +52,8 @@ def build(kind: object, seed: int, m: int, n: int) -> Separable:
             side=Side.DEMAND)
         for j, held in enumerate(of_demand)
     ]  # fmt: skip
-    rows += _extra(rng, of_demand, inside)
+    # Convex costs alone would do best by doing nothing.
+    rows += _extra(rng, of_demand, inside, kind == Utility.CONVEX_POWER)
     scalars = [Scalar(-1.0, 0.0, 50.0)] if kind == "max-min" else []
     rows += _level_rows(kind, rng, of_demand, gain)
     return state(entries, rows, scalars, maximize=kind in ("max-min", Utility.LOG), shape=(m, n))
@@ -73,11 +74,13 @@ def _terms(held: list[int], coefficient: Floats | None = None) -> dict[int, floa
     return {q: float(a) for q, a in zip(held, values, strict=True)}
 
 
-def _extra(rng: np.random.Generator, of_demand: list[list[int]], inside: Floats) -> list[Row]:
+def _extra(
+    rng: np.random.Generator, of_demand: list[list[int]], inside: Floats, must_serve: bool
+) -> list[Row]:
     """At random: a minimum of a demand, an equality, and a coupled budget."""
     rows = []
     first, last = of_demand[0], of_demand[-1]
-    if rng.random() < 0.3:
+    if must_serve or rng.random() < 0.3:
         rows.append(Row("least[d0]", _terms(first), lower=0.5 * float(sum(inside[first]))))
     if rng.random() < 0.2 and len(of_demand) > 1:
         total = float(sum(inside[last]))

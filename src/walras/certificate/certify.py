@@ -9,9 +9,9 @@ import numpy as np
 from walras.certificate.bound import dual_bound
 from walras.certificate.repair import FEASIBLE, repair, row_violations, violation
 from walras.certificate.structure import Floats
-from walras.separable import Separable, utility
+from walras.separable import Separable, Utility, utility
 
-_TERMS = 1e-6  # the gap's denominator is at least this share of the objective's terms
+_TERMS = 1e-3  # the gap's denominator is at least this share of the objective's terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +73,9 @@ def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: f
     """Relative gap of a value and a bound.
 
     The denominator is ``problem.gap_scale`` where the objective has a natural one (the sum of
-    weights for logarithms: nats a job), else ``max(|value|, |bound|)``, but never under 1e-6 of the
-    sum of the objective's terms, so that a value that cancels to zero does not make the gap
-    infinite; it is 1 (an absolute gap) when all of these are zero.
+    weights for logarithms: nats a job), else ``max(|value|, |bound|)``, but never under 1e-3 of the
+    sum of the objective's terms, so that a value that cancels to zero (a target that is met) does
+    not make the gap infinite; it is 1 (an absolute gap) when all of these are zero.
     """
     if not (np.isfinite(value) and np.isfinite(bound)):
         return np.inf
@@ -84,9 +84,23 @@ def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: f
         terms = float(
             np.abs(problem.cost) @ np.abs(x) + problem.quadratic @ (x * x)
             + np.abs(problem.scalar_cost) @ np.abs(t) + abs(problem.constant)
-        )
+        ) + _utility_terms(problem, x, t)
         scale = max(abs(value), abs(bound), _TERMS * terms) or 1.0
     return max(value - bound, 0.0) / scale
+
+
+def _utility_terms(problem: Separable, x: Floats, t: Floats) -> float:
+    """Sum of the utilities' terms before they cancel: of ``(y - a)^2`` those are y^2 and a^2."""
+    rows = problem.rows
+    own = np.flatnonzero(rows.is_utility)
+    if not len(own):
+        return 0.0
+    y = (rows.matrix @ x)[own] + rows.scalar_matrix[own] @ t
+    weight, parameter = rows.weight[own], rows.parameter[own]
+    cost = np.abs(utility.value(rows.utility[own], weight, parameter, y))
+    square = 0.5 * weight * (y * y + parameter * parameter)
+    terms = np.where(rows.utility[own] == Utility.QUADRATIC, square, cost)
+    return float(np.sum(terms[np.isfinite(terms)]))
 
 
 def certify(

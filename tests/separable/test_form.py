@@ -1,0 +1,112 @@
+"""Separable: what it accepts, and that each refusal says what, where and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from tests.bank.statement import Entry, Row, Scalar, state
+
+import walras as wl
+from walras.separable import Family, Leximin, Separable, Side
+
+
+def problem() -> Separable:
+    return state(
+        [Entry(0, 0, -1.0), Entry(1, 0, -2.0), Entry(0, 1, -3.0), Entry(-1, -1, 1.0)],
+        [
+            Row("capacity[fast]", {0: 1.0, 2: 2.0}, upper=3.0),
+            Row("time[a]", {0: 1.0, 1: 1.0}, upper=1.0),
+            Row("level[a]", {0: -1.0, 1: -2.0}, upper=0.0, scalars={0: 1.0}),
+        ],
+        [Scalar(-1.0, 0.0, 5.0)], maximize=True,
+    )  # fmt: skip
+
+
+def test_shape_and_counts() -> None:
+    p = problem()
+    assert (p.entries, p.scalars, p.shape, p.rows.count) == (4, 1, (2, 2), 3)
+    assert list(p.rows.side) == [Side.RESOURCE, Side.DEMAND, Side.DEMAND]
+    assert list(p.rows.is_utility) == [False, False, False]
+
+
+def test_dense_sums_entries_of_a_pair_and_leaves_ownerless_ones_out() -> None:
+    p = problem()
+    assert p.dense(np.array([1.0, 2.0, 3.0, 9.0])).tolist() == [[1.0, 3.0], [2.0, 0.0]]
+    twice = replace(p, resource=np.array([0, 0, 0, -1], np.int32))
+    assert twice.dense(np.array([1.0, 2.0, 3.0, 9.0])).tolist() == [[3.0, 3.0], [0.0, 0.0]]
+
+
+def test_reported_turns_the_sign_of_a_maximisation() -> None:
+    p = problem()
+    assert p.reported(-4.0) == 4.0
+    assert replace(p, maximize=False).reported(-4.0) == -4.0
+
+
+def test_rows_have_the_user_s_names() -> None:
+    rows = problem().rows
+    assert [rows.name(k) for k in range(4)] == [
+        "capacity[fast]", "time[a]", "level[a]", "row[3]",
+    ]  # fmt: skip
+    assert Family("cap", 4, 7).row_name(6) == "cap[2]"
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"cost": np.array([1.0, np.nan, 0.0, 0.0])}, r"cost\[1\]: is not finite"),
+        ({"cost": np.zeros(3)}, "resource: has shape"),
+        ({"quadratic": np.array([0.0, 0.0, -1.0, 0.0])}, r"quadratic\[2\]: is negative"),
+        ({"lower": np.array([0.0, 7.0, 0.0, 0.0]), "upper": np.full(4, 6.0)},
+         r"lower\[1\]: the bounds \[7, 6\]"),
+        ({"lower": np.array([np.inf, 0.0, 0.0, 0.0])}, r"lower\[0\]"),
+        ({"upper": np.array([1.0, np.nan, 1.0, 1.0])}, r"lower\[1\]"),
+        ({"scalar_cost": np.array([np.inf])}, r"scalar_cost\[0\]: is not finite"),
+        ({"scalar_lower": np.array([9.0])}, r"scalar_lower\[0\]"),
+        ({"demand": np.zeros(2, np.int32)}, "demand: has shape"),
+    ],
+)  # fmt: skip
+def test_bad_entries_are_refused(change: dict[str, Any], where: str) -> None:
+    with pytest.raises(wl.InputError, match=where) as caught:
+        replace(problem(), **change)
+    assert caught.value.allowed
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"upper": np.array([1.0, -np.inf, 0.0])}, r"time\[a\]"),
+        ({"lower": np.array([4.0, -np.inf, -np.inf])}, r"capacity\[fast\]: the bounds \[4, 3\]"),
+        ({"weight": np.array([1.0, np.inf, 1.0])}, r"rows.weight\[1\]"),
+        ({"matrix": sp.csc_array((3, 9))}, r"rows.matrix: has shape \(3, 9\)"),
+        ({"owner": np.zeros(1, np.int32)}, "rows.owner: has shape"),
+    ],
+)
+def test_bad_rows_are_refused(change: dict[str, Any], where: str) -> None:
+    p = problem()
+    with pytest.raises(wl.InputError, match=where):
+        replace(p, rows=replace(p.rows, **change))
+
+
+def test_an_empty_problem_is_refused() -> None:
+    owner, number = np.zeros(0, np.int32), np.zeros(0)
+    with pytest.raises(wl.InputError, match="no entries"):
+        replace(
+            problem(), resource=owner, demand=owner, cost=number, quadratic=number, lower=number,
+            upper=number, rows=replace(problem().rows, matrix=sp.csc_array((3, 0))),
+        )  # fmt: skip
+
+
+def test_leximin_needs_a_scalar_in_every_row_of_its_family() -> None:
+    p = problem()
+    assert Leximin(p, "level").rows.row_name(2) == "level[a]"
+    with pytest.raises(wl.InputError, match="levels"):
+        Leximin(p, "level", 0)
+    with pytest.raises(wl.InputError, match="one scalar and rows named 'speed'"):
+        Leximin(p, "speed")
+    with pytest.raises(wl.InputError, match="coefficient 1"):
+        Leximin(p, "time")
