@@ -10,6 +10,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
+from tests.separable import statements
 
 import walras as wl
 
@@ -63,6 +64,15 @@ def test_both_engines_reach_clarabels_optimum(name: str, engine: str) -> None:
     for mine, item in zip(duals, p.constraints, strict=True):
         largest = max(1.0, float(np.max(item.dual_value)))
         assert mine == pytest.approx(item.dual_value, abs=2e-3 * largest)
+
+
+@pytest.mark.parametrize("name", statements.OBJECTIVES)
+def test_every_atom_is_solved_by_the_interior_point_too(name: str) -> None:
+    c = statements.cluster()
+    p = wl.Problem(statements.OBJECTIVES[name](c), [c.capacity, c.time])
+    s = p.solve(engine="interior", threads=1)
+    assert s.status == "optimal"
+    assert s.value == pytest.approx(p.solve(engine="exact", threads=1).value, rel=2e-6, abs=2e-6)
 
 
 def test_prices_and_bound_come_with_the_solution() -> None:
