@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -159,8 +161,8 @@ def test_price_rise(seed: int) -> None:
 @given(seed=SEEDS)
 def test_first_rows(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    matrix = sp.random(5, int(rng.integers(1, 20)), 0.4, random_state=seed, format="csc")
-    matrix = sp.csc_array(matrix)
+    drawn = sp.random(5, int(rng.integers(1, 20)), 0.4, random_state=seed, format="csc")
+    matrix: Any = sp.csc_array(drawn)
     matrix.data -= 0.3  # some coefficients are negative
     rank = rng.integers(-1, 3, 5).astype(np.int8)
     arguments = matrix.indptr, matrix.indices, matrix.data, rank

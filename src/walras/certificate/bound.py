@@ -23,6 +23,7 @@ from walras.kernels import cpu as kernels
 from walras.separable import Separable, utility
 
 _ROUNDING = 32 * np.finfo(float).eps
+_HUGE = 1e100  # no price is larger, so that products of prices with data stay finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,8 @@ def dual_bound(problem: Separable, prices: Floats) -> DualBound:
         prices: (rows,) any numbers; those that are not finite count as zero.
     """
     shape = structure(problem)
-    pi = allowed(problem, np.nan_to_num(prices, nan=0.0, posinf=0.0, neginf=0.0))
+    pi = np.clip(np.nan_to_num(prices, nan=0.0, posinf=0.0, neginf=0.0), -_HUGE, _HUGE)
+    pi = allowed(problem, pi)
     found = [_evaluated(problem, shape, candidate) for candidate in _candidates(problem, shape, pi)]
     return max(found, key=lambda bound: bound.value)
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from walras.certificate.structure import Floats, Ints, structure
-from walras.separable import Separable
+from walras.separable import Separable, Utility
 
 FEASIBLE = 1e-9
 _CORRECTIONS = 3
@@ -42,7 +42,42 @@ def repair(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
             break
         x = _scaled_down(problem, np.clip(moved, problem.lower, problem.upper))
         t = best_scalars(problem, x, t)
-    return x, t
+    return _lifted(problem, x, t)
+
+
+def _lifted(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
+    """Where a logarithm or power has nothing to act on, a little of an equal share for everyone.
+
+    Between allocations that meet every row lie only such allocations; of four shares of the way
+    the one with the highest least utility is taken.
+    """
+    rows = problem.rows
+    strict = np.flatnonzero(
+        (rows.utility == Utility.LOG) | ((rows.utility == Utility.POWER) & (rows.parameter > 1))
+    )
+    part = rows.matrix.tocsr()[strict] if len(strict) else rows.matrix
+    if not len(strict) or np.all(part @ x + rows.scalar_matrix[strict] @ t > 0):
+        return x, t
+    equal = _equal_shares(problem, x)
+    best, most = x, 0.0
+    for share in (1e-3, 1e-2, 0.1, 1.0):
+        mixed = (1.0 - share) * x + share * equal
+        least = float(np.min(part @ mixed + rows.scalar_matrix[strict] @ t))
+        if least > most and violation(problem, mixed, t) <= FEASIBLE:
+            best, most = mixed, least
+    return best, best_scalars(problem, best, t)
+
+
+def _equal_shares(problem: Separable, x: Floats) -> Floats:
+    """Entries that share every packing row equally: each gets the least of ``b / (a count)``."""
+    packing, matrix = structure(problem).packing, problem.rows.matrix
+    count = np.maximum(np.bincount(matrix.indices, minlength=problem.rows.count), 1)
+    held = packing[matrix.indices] & (matrix.data > 0)
+    row = matrix.indices[held]
+    entry = np.repeat(np.arange(problem.entries), np.diff(matrix.indptr))[held]
+    out = np.where(np.isfinite(problem.upper), problem.upper, np.inf)
+    np.minimum.at(out, entry, problem.rows.upper[row] / (matrix.data[held] * count[row]))
+    return np.maximum(np.where(np.isfinite(out), out, np.maximum(x, 1.0)), problem.lower)
 
 
 def row_scale(problem: Separable, x: Floats, t: Floats) -> Floats:

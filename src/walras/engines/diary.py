@@ -51,9 +51,19 @@ class Diary:
         self._steps.append(step)
         if self._settings.verbose:
             _log.info(step.line())
-        callback = self._settings.callback
-        if callback is not None and callback(step):
+        if asked_to_stop(self._settings, step):
             self.outcome = Status.INTERRUPTED
         elif time.perf_counter() > self.deadline:
             self.outcome = Status.LIMIT
         return self.outcome is not None
+
+
+def asked_to_stop(settings: Settings, step: Progress) -> bool:
+    """Whether the caller's callback wants no more; Ctrl-C in it is a wish to stop, too.
+
+    Solvers in other languages call this and would lose the exception.
+    """
+    try:
+        return settings.callback is not None and bool(settings.callback(step))
+    except KeyboardInterrupt:
+        return True

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from highspy.highs import HighsCallbackEvent
 
+from walras.engines.diary import asked_to_stop
 from walras.engines.settings import Settings
 from walras.errors import EngineError
 from walras.history import Progress
@@ -40,11 +41,8 @@ _STATUS = {
     highspy.HighsModelStatus.kInterrupt: Status.INTERRUPTED,
     highspy.HighsModelStatus.kUnknown: Status.INACCURATE,
 }
-# HiGHS keeps one scheduler a process, sized by the first solve; it may only be resized while no
-# other solve runs. Solves running side by side (POP) all ask for one thread, so none waits.
-_scheduler = threading.Lock()
-_scheduler_threads = 0
-_running = 0
+# HiGHS keeps a scheduler for each thread that calls it, sized by that thread's first solve.
+_scheduler = threading.local()
 
 
 _log = logging.getLogger("walras")
@@ -140,11 +138,8 @@ def run(
 ) -> Answer:
     """Run a loaded solver to its end and read the answer."""
     watch = _Watch(solver, settings, told)
-    _enter(solver, settings.threads)
-    try:
-        solver.run()
-    finally:
-        _leave()
+    _size_scheduler(solver, settings.threads)
+    solver.run()
     status = _STATUS.get(solver.getModelStatus(), Status.FAILED)
     message = f"HiGHS: {solver.modelStatusToString(solver.getModelStatus())}"
     if status is Status.FAILED:
@@ -184,21 +179,14 @@ def new_solver(settings: Settings) -> highspy.Highs:
     return solver
 
 
-def _enter(solver: highspy.Highs, threads: int | None) -> None:
-    global _running, _scheduler_threads
-    with _scheduler:
-        if threads is not None and _running == 0:
-            if _scheduler_threads not in (0, threads):
-                highspy.Highs.resetGlobalScheduler(True)
-            _scheduler_threads = threads
-            solver.setOptionValue("threads", threads)
-        _running += 1
-
-
-def _leave() -> None:
-    global _running
-    with _scheduler:
-        _running -= 1
+def _size_scheduler(solver: highspy.Highs, threads: int | None) -> None:
+    """Give this thread's scheduler the size asked for; HiGHS refuses to solve where they differ."""
+    if threads is None:
+        return
+    if getattr(_scheduler, "threads", None) != threads:
+        highspy.Highs.resetGlobalScheduler(True)
+        _scheduler.threads = threads
+    solver.setOptionValue("threads", threads)
 
 
 def _model(program: LinearProgram) -> highspy.HighsLp:
@@ -247,8 +235,7 @@ class _Watch:
         step = self._step(float(event.data_out.objective_function_value), -np.inf)
         if self._settings.verbose and time.perf_counter() - self._logged > _LOG_EVERY:
             self._log(step)
-        callback = self._settings.callback
-        if callback is not None and callback(step):
+        if asked_to_stop(self._settings, step):
             self._stop = True
         if self._stop:
             event.interrupt()

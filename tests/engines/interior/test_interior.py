@@ -1,0 +1,88 @@
+"""The interior engine beyond the bank: column generation at size, both sides, bad entries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.bank.statement import Entry, Row, state
+
+import walras as wl
+from walras.engines.interior import engine, interior
+from walras.engines.interior.form import MAX_BORDER, make_form
+from walras.engines.settings import Settings
+from walras.separable import Separable, Side
+
+cs = wl.domains.cluster_scheduling
+
+
+def cluster(m: int, n: int, tightness: float = 0.3) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng([m, n])
+    T = np.exp(
+        rng.normal(0, 1, (m, 1)) + rng.normal(0, 1, (1, n)) + rng.normal(0, 0.4, (m, n))
+    )
+    size = rng.choice([1.0, 2.0, 4.0, 8.0], n)
+    capacity = rng.choice([8.0, 16.0, 32.0, 64.0], m)
+    return T, size, capacity * tightness * size.sum() / capacity.sum()
+
+
+@pytest.mark.parametrize("tightness", [0.1, 0.3, 3.0])
+@pytest.mark.parametrize(
+    "objective", [cs.max_min, cs.proportional_fairness, cs.total_throughput]
+)
+def test_column_generation_finds_what_all_entries_find(
+    objective: object, tightness: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem: Separable = objective(*cluster(40, 300, tightness))  # type: ignore[operator]
+    values = []
+    for few in (False, True):
+        monkeypatch.setattr(engine, "_many_columns", lambda problem, few=few: few)
+        s = wl.solve(problem, engine="interior", threads=2)
+        assert (s.engine, s.status) == ("interior", wl.Status.OPTIMAL)
+        values.append(s.value)
+    scale = problem.gap_scale or abs(values[0])
+    assert values[1] == pytest.approx(values[0], abs=2e-6 * scale)
+
+
+def test_large_instances_are_solved_by_columns() -> None:
+    problem = cs.max_min(*cluster(100, 600))
+    s = wl.solve(problem, engine="interior", threads=2)
+    assert s.status is wl.Status.OPTIMAL
+    assert any("entries" in step.note for step in s.history)
+    counts = [int(step.note.split()[0]) for step in s.history if "entries" in step.note]
+    assert counts[0] < 0.5 * problem.entries
+
+
+def test_the_wide_side_stands_in_blocks() -> None:
+    few_types = make_form(cs.max_min(*cluster(3, 50)))
+    assert few_types.blocks == 50
+    few_jobs = make_form(cs.max_min(*cluster(50, 3)))
+    assert few_jobs.blocks == 50
+    assert few_types.narrow.shape[0] < 10
+    assert few_jobs.narrow.shape[0] < 15
+
+
+def test_free_entries_beyond_the_border_are_refused() -> None:
+    count = MAX_BORDER + 1
+    problem = state(
+        [Entry(0, j, 0.0, -np.inf, quadratic=1.0) for j in range(count)],
+        [Row("sum[r0]", {j: 1.0 for j in range(count)}, 1.0, 1.0, side=Side.RESOURCE)],
+    )
+    with pytest.raises(wl.EngineError, match=f"{count} entries have no bound"):
+        interior(problem, Settings())
+
+
+def test_progress_ends_near_the_certificate() -> None:
+    s = wl.solve(cs.proportional_fairness(*cluster(5, 60)), engine="interior", tolerance=1e-8)
+    last = s.history[-1]
+    assert last.value == pytest.approx(s.value, abs=1e-5 * 60)
+    assert last.primal_residual <= 1e-7
+    assert last.dual_residual <= 1e-7
+
+
+def test_bad_iterates_are_not_feasible_by_luck() -> None:
+    """What the engine hands back is repaired: never more than a resource has."""
+    T, size, capacity = cluster(4, 30)
+    s = wl.solve(cs.max_min(T, size, capacity), engine="interior", threads=1)
+    assert np.all(s.x @ size <= capacity * (1 + 1e-12))
+    assert np.all(s.x.sum(axis=0) <= 1 + 1e-12)
+    assert np.all(s.x >= 0)

@@ -1,0 +1,103 @@
+"""Leximin against its definition: the sorted throughputs, level by level, by plain LPs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import walras as wl
+
+cs = wl.domains.cluster_scheduling
+
+
+def cluster(seed: int, m: int = 3, n: int = 6) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Jobs that run on few types, some of which are plenty: the levels differ."""
+    rng = np.random.default_rng(seed)
+    T = rng.lognormal(0, 0.8, (m, n)) * (rng.random((m, n)) < 0.4)
+    T[rng.integers(m, size=n), np.arange(n)] += 0.5
+    return T, rng.choice([1.0, 2.0], n), rng.uniform(0.5, 3.0, m)
+
+
+def by_definition(T: np.ndarray, size: np.ndarray, capacity: np.ndarray) -> np.ndarray:
+    """Leximin throughputs: a max-min LP a level, each job's own maximum tells whether it is stuck.
+
+    Ogryczak and Sliwinski (2006), with one LP a job to find who cannot exceed the level.
+    """
+    m, n = T.shape
+    fixed = np.full(n, np.nan)
+    a_capacity = np.zeros((m, m * n + 1))
+    a_time = np.zeros((n, m * n + 1))
+    for j in range(n):
+        a_time[j, j * m : (j + 1) * m] = 1.0
+        for i in range(m):
+            a_capacity[i, j * m + i] = size[j]
+    throughput = np.zeros((n, m * n + 1))
+    for j in range(n):
+        throughput[j, j * m : (j + 1) * m] = T[:, j]
+    base = np.vstack([a_capacity, a_time])
+    right = np.concatenate([capacity, np.ones(n)])
+    while np.any(np.isnan(fixed)):
+        free = np.flatnonzero(np.isnan(fixed))
+        level = -throughput.copy()
+        level[free, -1] = 1.0
+        bound = np.where(np.isnan(fixed), 0.0, -(1 - 1e-10) * np.nan_to_num(fixed))
+        cost = np.zeros(m * n + 1)
+        cost[-1] = -1.0
+        found = linprog(cost, np.vstack([base, level]), np.concatenate([right, bound]))
+        t = -float(found.fun or 0.0)
+        floor = np.where(np.isnan(fixed), t, np.nan_to_num(fixed)) * (1 - 1e-9)
+        stuck = []
+        for j in free.tolist():
+            rows = np.vstack([base, -throughput])
+            most = linprog(-throughput[j], rows, np.concatenate([right, -floor]))
+            if -float(most.fun or 0.0) <= t * (1 + 1e-6):
+                stuck.append(j)
+        fixed[stuck] = t
+    return fixed
+
+
+@pytest.mark.parametrize("engine", ["interior", "exact"])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_sorted_throughputs_are_those_of_the_definition(seed: int, engine: str) -> None:
+    T, size, capacity = cluster(seed)
+    s = wl.solve(cs.leximin(T, size, capacity, levels=20), engine=engine, threads=1)
+    assert s.status is wl.Status.OPTIMAL
+    reached = np.sort(np.sum(T * s.x, axis=0))
+    assert reached == pytest.approx(np.sort(by_definition(T, size, capacity)), rel=1e-5)
+
+
+@pytest.mark.parametrize("seed", [1, 4, 5])
+def test_levels_rise_and_every_job_is_frozen_once(seed: int) -> None:
+    T, size, capacity = cluster(seed, n=9)
+    s = wl.solve(cs.leximin(T, size, capacity, levels=20), engine="interior", threads=1)
+    values = [level.value for level in s.levels]
+    assert values == sorted(values)
+    frozen = np.sum([level.frozen for level in s.levels], axis=0)
+    assert np.array_equal(frozen, np.ones(9))
+    assert all(level.bound >= level.value * (1 - 1e-9) for level in s.levels)
+
+
+def test_levels_stop_where_they_are_asked_to() -> None:
+    T, size, capacity = cluster(2)
+    whole = wl.solve(cs.leximin(T, size, capacity, levels=20), engine="interior", threads=1)
+    some = wl.solve(cs.leximin(T, size, capacity, levels=2), engine="interior", threads=1)
+    assert len(whole.levels) > 2
+    assert len(some.levels) == 2
+    for mine, theirs in zip(some.levels, whole.levels, strict=False):
+        assert mine.value == pytest.approx(theirs.value, rel=1e-5)
+
+
+def test_the_first_level_is_max_min() -> None:
+    data = cluster(8)
+    first = wl.solve(cs.leximin(*data, levels=1), engine="interior", threads=1)
+    assert first.value == pytest.approx(wl.solve(cs.max_min(*data)).value, rel=2e-6)
+
+
+def test_weights_divide_throughputs() -> None:
+    T, size, capacity = cluster(2)
+    weight = np.array([1.0, 2.0, 1.0, 3.0, 1.0, 0.5])
+    s = wl.solve(cs.leximin(T, size, capacity, weight, levels=20), engine="interior", threads=1)
+    scaled = by_definition(T / weight, size, capacity)
+    reached = np.sum(T * s.x, axis=0) / weight
+    assert np.sort(reached) == pytest.approx(np.sort(scaled), rel=1e-5)

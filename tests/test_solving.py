@@ -1,0 +1,208 @@
+"""The wiring: limits, stops, failures and settings, whatever the engine."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.bank.bank import CASES
+from tests.bank.optimality import optimality
+from tests.bank.statement import Entry, Row, state
+
+import walras as wl
+from walras import solving
+from walras.engines.exact import exact
+from walras.engines.iterate import Iterate
+from walras.engines.pop import pop
+from walras.engines.settings import Settings
+from walras.history import Progress
+from walras.separable import Separable
+from walras.status import Status
+
+cs = wl.domains.cluster_scheduling
+OBJECTIVES = {
+    "max_min": cs.max_min, "proportional": cs.proportional_fairness,
+    "throughput": cs.total_throughput,
+}  # fmt: skip
+
+
+def cluster(seed: int = 0, m: int = 12, n: int = 200) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(seed)
+    return rng.lognormal(0, 1, (m, n)), rng.choice([1.0, 2.0, 4.0], n), rng.uniform(4.0, 12.0, m)
+
+
+def check_honest(s: wl.Solution, optimum: float) -> None:
+    """Feasible, and its gap is a bound that the optimum respects."""
+    found = optimality(s.problem, s.entries, s.scalars, s.prices.rows)
+    assert found.primal <= 1e-9
+    assert np.isfinite(s.gap)
+    scale = s.problem.gap_scale or abs(optimum)
+    assert s.value <= optimum + 1e-6 * scale
+    assert s.bound >= optimum - 1e-6 * scale
+    assert s.gap >= 0.99 * (optimum - s.value) / max(abs(s.value), abs(s.bound), scale) - 1e-6
+
+
+@pytest.mark.parametrize("engine", ["interior", "exact", "pop"])
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_a_millisecond_still_gives_a_feasible_allocation(name: str, engine: str) -> None:
+    problem = OBJECTIVES[name](*cluster())
+    optimum = wl.solve(problem, threads=1).value
+    s = wl.solve(problem, engine=engine, time_limit=0.001, threads=1)
+    assert s.status in (Status.LIMIT, Status.OPTIMAL, Status.INACCURATE)
+    check_honest(s, optimum)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("steps", [0, 1, 4])
+def test_a_callback_stops_with_the_best_so_far(name: str, steps: int) -> None:
+    problem = OBJECTIVES[name](*cluster())
+    optimum = wl.solve(problem, threads=1).value
+    seen: list[Progress] = []
+
+    def stop(progress: Progress) -> bool:
+        seen.append(progress)
+        return progress.iteration >= steps
+
+    s = wl.solve(problem, engine="interior", callback=stop, threads=1)
+    assert s.status is Status.INTERRUPTED
+    assert len(seen) == len(s.history) == steps + 1
+    check_honest(s, optimum)
+
+
+@pytest.mark.parametrize("engine", ["interior", "exact", "pop"])
+@pytest.mark.parametrize("name", ["max_min", "proportional"])
+def test_ctrl_c_returns_the_best_so_far(name: str, engine: str) -> None:
+    problem = OBJECTIVES[name](*cluster())
+    optimum = wl.solve(problem, threads=1).value
+
+    def press(progress: Progress) -> None:
+        if progress.iteration >= 1:
+            raise KeyboardInterrupt
+
+    s = wl.solve(problem, engine=engine, callback=press, threads=1)
+    # HiGHS hears of it late: it may have finished.
+    finished = engine == "exact" and s.certificate.proves(1e-6)
+    assert s.status is (Status.OPTIMAL if finished else Status.INTERRUPTED)
+    check_honest(s, optimum)
+
+
+def test_gaps_shrink_with_time() -> None:
+    problem = cs.max_min(*cluster(4))
+    gaps = []
+    for steps in (2, 6, 10):
+
+        def stop(progress: Progress, steps: int = steps) -> bool:
+            return progress.iteration >= steps
+
+        gaps.append(wl.solve(problem, engine="interior", callback=stop, threads=1).gap)
+    assert gaps[0] > gaps[1] > gaps[2]
+
+
+def test_a_looser_tolerance_takes_fewer_steps() -> None:
+    problem = cs.proportional_fairness(*cluster(1))
+    steps = [
+        len(wl.solve(problem, engine="interior", tolerance=t, threads=1).history)
+        for t in (1e-2, 1e-5, 1e-8)
+    ]
+    assert steps[0] < steps[1] < steps[2]
+
+
+@pytest.fixture
+def quiet_log() -> Iterator[logging.Logger]:
+    log = logging.getLogger("walras")
+    handlers, level = list(log.handlers), log.level
+    yield log
+    log.handlers[:], log.level = handlers, level
+
+
+def test_verbose_logs_one_line_a_step(
+    caplog: pytest.LogCaptureFixture, quiet_log: logging.Logger
+) -> None:
+    with caplog.at_level(logging.INFO, logger="walras"):
+        s = wl.solve(cs.max_min(*cluster(2)), engine="interior", verbose=True, threads=1)
+    assert sum("gap" in line for line in caplog.messages) == len(s.history)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"tolerance": 0.0}, "tolerance"), ({"tolerance": float("nan")}, "tolerance"),
+        ({"time_limit": -1.0}, "time_limit"), ({"threads": 0}, "threads"),
+        ({"engine": "simplex"}, "there is no engine 'simplex'"),
+    ],
+)  # fmt: skip
+def test_bad_settings_are_refused(setting: dict[str, Any], message: str) -> None:
+    with pytest.raises(wl.InputError, match=message) as caught:
+        wl.solve(CASES[0].problem, **setting)
+    assert caught.value.allowed
+
+
+def wrong(status: Status, x: float, price: float) -> Any:
+    """An engine that returns the same numbers everywhere, whatever the problem."""
+
+    def run(problem: Separable, settings: Settings) -> Iterate:
+        return Iterate(
+            x=np.full(problem.entries, x), t=np.full(problem.scalars, x),
+            prices=np.full(problem.rows.count, price), status=status,
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.mark.parametrize("x", [0.0, 0.3, 1e12, np.nan])
+@pytest.mark.parametrize("price", [0.0, 1.0, -1e9, np.nan])
+def test_an_engine_that_lies_is_not_believed(
+    x: float, price: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it calls optimal is judged by the certificate, and what is useless is solved again."""
+    problem = cs.max_min(*cluster(3, m=3, n=8))
+    optimum = wl.solve(problem, threads=1).value
+    monkeypatch.setitem(solving._ENGINES, "interior", wrong(Status.OPTIMAL, x, price))
+    s = wl.solve(problem, engine="interior", threads=1)
+    assert s.engine == "exact"
+    assert s.status is Status.OPTIMAL
+    assert s.value == pytest.approx(optimum, rel=2e-6)
+
+
+def test_the_status_says_what_the_certificate_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = cs.max_min(*cluster(3, m=3, n=8))
+    monkeypatch.setitem(solving._ENGINES, "interior", wrong(Status.LIMIT, 0.0, 0.0))
+    s = wl.solve(problem, engine="interior", threads=1)
+    assert s.status is Status.LIMIT
+    assert s.gap > 0.1
+    assert s.certificate.feasible
+
+
+def test_integers_go_to_branch_and_bound_with_its_bound() -> None:
+    problem = state(
+        [Entry(0, 0, -5.0, upper=1.0), Entry(0, 1, -4.0, upper=1.0), Entry(0, 2, -3.0, upper=1.0)],
+        [Row("capacity[r0]", {0: 2.0, 1: 3.0, 2: 1.0}, upper=5.0)],
+        maximize=True,
+    )
+    s = wl.solve(replace(problem, integer=np.ones(3, bool)), threads=1)
+    assert (s.status, s.engine) == (Status.OPTIMAL, "exact")
+    assert s.value == pytest.approx(9.0)
+    assert s.entries.tolist() == [1.0, 1.0, 0.0]
+    assert s.bound == pytest.approx(9.0)
+
+
+def test_threads_may_change_from_solve_to_solve() -> None:
+    """HiGHS keeps a scheduler a thread; parts of POP run in threads of their own."""
+    problem = cs.max_min(*cluster(6, m=4, n=24))
+    for threads in (2, 1, None, 2):
+        pop(problem, Settings(threads=threads), 3, engine=exact)
+        s = wl.solve(problem, engine="exact", threads=threads)
+        assert s.status is Status.OPTIMAL
+
+
+def test_timings_and_history_are_kept() -> None:
+    s = wl.solve(cs.max_min(*cluster(5)), engine="interior", threads=1)
+    assert 0 < s.timings.iterate <= s.timings.total < 60
+    table = s.history.frame()
+    assert list(table["iteration"]) == list(range(len(table)))
+    assert table["elapsed"].is_monotonic_increasing
+    assert table["gap"].iloc[-1] < 1e-4 * table["gap"].iloc[0]

@@ -1,0 +1,107 @@
+"""Warm starts: matched by name, they change the way, never the optimum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import walras as wl
+from walras.separable import Separable
+from walras.warm import start_from
+
+cs = wl.domains.cluster_scheduling
+OBJECTIVES = {
+    "max_min": cs.max_min, "proportional": cs.proportional_fairness,
+    "throughput": cs.total_throughput,
+}  # fmt: skip
+
+
+def table(seed: int, m: int = 4, n: int = 30) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        rng.lognormal(0, 0.8, (m, n)), index=[f"type{i}" for i in range(m)],
+        columns=[f"job{j}" for j in range(n)],
+    )  # fmt: skip
+
+
+def later(T: pd.DataFrame) -> pd.DataFrame:
+    """Two jobs gone, three new, the rest in another order."""
+    rng = np.random.default_rng(9)
+    new = pd.DataFrame(
+        rng.lognormal(0, 0.8, (len(T), 3)), index=T.index, columns=["new0", "new1", "new2"]
+    )
+    return pd.concat([new, T.drop(columns=["job3", "job17"]).iloc[:, ::-1]], axis=1)
+
+
+def stated(name: str, T: pd.DataFrame, capacity: float) -> Separable:
+    return OBJECTIVES[name](T, np.ones(T.shape[1]), np.full(len(T), capacity))
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("capacity", [3.0, 2.0, 9.0])
+def test_the_same_optimum_after_jobs_and_capacities_changed(name: str, capacity: float) -> None:
+    before = wl.solve(stated(name, table(0), 3.0), engine="interior", threads=1)
+    problem = stated(name, later(table(0)), capacity)
+    cold = wl.solve(problem, engine="interior", threads=1)
+    warm = wl.solve(problem, engine="interior", threads=1, start=before)
+    assert warm.status is cold.status is wl.Status.OPTIMAL
+    assert warm.engine == "interior"
+    scale = problem.gap_scale or abs(cold.value)
+    assert warm.value == pytest.approx(cold.value, abs=3e-6 * scale)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_a_resource_may_come_or_go(name: str) -> None:
+    T = table(1)
+    before = wl.solve(stated(name, T, 3.0), engine="interior", threads=1)
+    for changed in (T.drop(index="type2"), pd.concat([T, 2 * T.iloc[:1].rename({"type0": "x"})])):
+        problem = stated(name, changed, 3.0)
+        cold = wl.solve(problem, engine="exact", threads=1)
+        warm = wl.solve(problem, engine="interior", threads=1, start=before)
+        scale = problem.gap_scale or abs(cold.value)
+        assert warm.value == pytest.approx(cold.value, abs=3e-6 * scale)
+
+
+@pytest.mark.parametrize("engine", ["interior", "exact", "pop"])
+def test_every_engine_takes_a_start(engine: str) -> None:
+    before = wl.solve(stated("proportional", table(0), 3.0), threads=1)
+    s = wl.solve(stated("proportional", later(table(0)), 3.0), engine=engine, start=before,
+                 threads=1)  # fmt: skip
+    assert s.status.has_allocation
+
+
+def test_entries_and_prices_are_matched_by_name() -> None:
+    T = table(2)
+    before = wl.solve(stated("max_min", T, 3.0), engine="interior", threads=1)
+    changed = later(T)
+    problem = stated("max_min", changed, 3.0)
+    start = start_from(problem, before)
+    x = problem.dense(np.nan_to_num(start.x))
+    for j, job in enumerate(changed.columns):
+        if str(job).startswith("new"):
+            assert np.all(np.isnan(start.x[problem.demand == j]))
+        else:
+            assert x[:, j] == pytest.approx(before.frame()[job].to_numpy())
+    names = {before.problem.rows.name(k): before.prices.rows[k]
+             for k in range(before.problem.rows.count)}  # fmt: skip
+    for k in range(problem.rows.count):
+        price = names.get(problem.rows.name(k))
+        assert np.isnan(start.prices[k]) if price is None else start.prices[k] == price
+
+
+def test_a_start_that_shares_no_name_is_refused() -> None:
+    before = wl.solve(stated("max_min", table(0), 3.0), threads=1)
+    T = table(0).rename(columns=lambda name: f"other_{name}")
+    with pytest.raises(wl.InputError, match="no demand of the problem occurs"):
+        wl.solve(stated("max_min", T, 3.0), start=before)
+    T = table(0).rename(index=lambda name: f"other_{name}")
+    with pytest.raises(wl.InputError, match="no resource of the problem occurs"):
+        wl.solve(stated("max_min", T, 3.0), start=before)
+
+
+def test_an_unchanged_problem_starts_near_its_end() -> None:
+    problem = stated("proportional", table(5, m=5, n=80), 4.0)
+    cold = wl.solve(problem, engine="interior", threads=1)
+    warm = wl.solve(problem, engine="interior", threads=1, start=cold)
+    assert len(warm.history) <= len(cold.history)
