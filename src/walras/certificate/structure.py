@@ -33,7 +33,8 @@ class Structure:
             coupled one; -1 where there is none.
         coefficient: (entries,) the entry's coefficient in that row, 1 where there is none.
         open_rows: (rows,) True where some entry capped by the row has no upper bound of its own
-            and none has one: the best price of the row is then known in closed form.
+            and none has one: the best price of the row is then known in closed form. None are
+            when an entry lies in several such rows, whose prices depend on one another.
         homogeneous: Whether prices may be scaled together: no cost on entries, no utility.
         loose: (l,) entries with one bound, no quadratic cost and no row that limits them.
         free: (k,) entries without bounds and without a quadratic cost.
@@ -77,6 +78,8 @@ def _find(problem: Separable) -> Structure:
     open_rows[cap[capped & ~bounded]] = True
     open_rows[cap[capped & bounded]] = False
     open_rows &= packing
+    if _shared(problem, open_rows, cap):
+        open_rows[:] = False
     free, free_scalars, columns = _free_columns(problem)
     holds_free = np.zeros(problem.rows.count, dtype=bool)
     if columns is not None:
@@ -90,6 +93,15 @@ def _find(problem: Separable) -> Structure:
         loose=np.flatnonzero(half_open & (problem.quadratic == 0) & ~capped),
         free=free, free_scalars=free_scalars, free_columns=columns, holds_free=holds_free,
     )
+
+
+def _shared(
+    problem: Separable, open_rows: npt.NDArray[np.bool_], cap: npt.NDArray[np.int32]
+) -> bool:
+    """Whether an entry has a coefficient in an open row that is not its cap."""
+    inside = int(np.count_nonzero(open_rows[problem.rows.matrix.indices]))
+    capped = int(np.count_nonzero(open_rows[cap[cap >= 0]]))
+    return inside != capped
 
 
 def _free_columns(problem: Separable) -> tuple[Ints, Ints, sp.csc_array | None]:

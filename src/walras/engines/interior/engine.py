@@ -25,8 +25,10 @@ _FIRST_TOLERANCE = 0.1
 _TIGHTEN = 0.05  # next round's tolerance as a share of the gap just certified
 _SHARE = 0.3  # the method's own gap as a share of the tolerance asked for
 _APART = 0.5  # points of a path that are kept lie this factor of the gap apart
+_UNMET = 1e-5  # residual from which a round counts as infeasible
+_PATIENCE = 30  # iterations that a warm start gets
 _MANY = 24.0  # mean entries a block from which column generation pays
-_LARGE = 20_000
+_LARGE = 4000
 
 
 def interior(problem: Separable, settings: Settings) -> Iterate:
@@ -83,13 +85,19 @@ class _Solve:
         """All entries at once."""
         form = make_form(self.problem)
         layout = Layout.of(form)
-        start = self.settings.start
-        point = cold_start(form, layout)
-        if start is not None:
-            point = warm_start(form, layout, point, start.x, start.prices)
         self.built = self.diary.elapsed
-        ending = self._run(form, layout, point, _SHARE * self.settings.tolerance, "")
+        ending = self._begin(form, layout, _SHARE * self.settings.tolerance, "")
         return self.result(self._outcome(ending))
+
+    def _begin(self, form: Form, layout: Layout, tolerance: float, note: str) -> Ending:
+        """A run from the warm start, if there is one and it gets anywhere, else from the data."""
+        start, point = self.settings.start, cold_start(form, layout)
+        if start is not None:
+            near = warm_start(form, layout, point, start.x, start.prices)
+            ending = self._run(form, layout, near, tolerance, f"{note} warm", _PATIENCE)
+            if ending.converged or ending.stopped:
+                return ending
+        return self._run(form, layout, point, tolerance, note)
 
     def by_columns(self) -> Iterate:
         """A few entries a block, more of them as their prices ask for it."""
@@ -97,15 +105,20 @@ class _Solve:
         pool = Pool.of(problem.demand)
         active = self._first(pool)
         self.built = self.diary.elapsed
-        loose, point, old = max(_FIRST_TOLERANCE, tolerance), None, self.form
+        loose, old = max(_FIRST_TOLERANCE, tolerance), None
         gap, ending = np.inf, None
         for _ in range(_ROUNDS):
             form = make_form(problem, np.flatnonzero(active))
             layout = Layout.of(form)
-            point = self._next_start(form, layout, old, gap)
-            ending = self._run(form, layout, point, loose, f"{len(form.columns)} entries")
+            note = f"{len(form.columns)} entries"
+            if old is None:
+                ending = self._begin(form, layout, loose, note)
+            else:
+                ending = self._run(form, layout, self._carried(form, layout, old, gap), loose, note)
             if ending.stopped:
                 break
+            if not ending.converged and ending.residuals.primal_error > _UNMET:
+                return self.whole()  # too few entries may have no feasible allocation
             old, previous = form, gap
             gap, added = self._price(pool, active, ending)
             if gap <= 0.5 * tolerance or (not added and not ending.converged):
@@ -124,20 +137,15 @@ class _Solve:
             active |= np.nan_to_num(start.x, nan=0.0) > 0
         return active
 
-    def _next_start(self, form: Form, layout: Layout, old: Form | None, gap: float) -> Point:
-        """The last round's path at the gap that pricing found, or a start from the data."""
+    def _carried(self, form: Form, layout: Layout, old: Form, gap: float) -> Point:
+        """The last round's path, at the gap that pricing found, on more entries."""
         near = [step for step in self.path if step[1] >= gap]
-        if old is None or not self.path:
-            point = cold_start(form, layout)
-            start = self.settings.start
-            if start is not None:
-                return warm_start(form, layout, point, start.x, start.prices)
-            return point
         point, _, mu = near[-1] if near else self.path[0]
         return carried(form, layout, old, point, mu)
 
     def _run(
-        self, form: Form, layout: Layout, point: Point, tolerance: float, note: str
+        self, form: Form, layout: Layout, point: Point, tolerance: float, note: str,
+        most: int | None = None,
     ) -> Ending:
         self.path = []
         self.form, self.point = form, point
@@ -158,8 +166,8 @@ class _Solve:
             )
 
         ending = run(
-            form, layout, point, tolerance, self.settings.max_iterations, self.threads, watch,
-            self.diary.deadline,
+            form, layout, point, tolerance, most or self.settings.max_iterations, self.threads,
+            watch, self.diary.deadline,
         )
         self.point = ending.point
         return ending

@@ -41,8 +41,10 @@ class Layout:
         pairs: rows whose slack times price goes to the barrier parameter.
         slack_positive: rows whose slack must stay positive.
         price_positive: rows whose price must stay positive.
+        is_price_positive: (rows,) the same as a mask.
         fixed: utility rows.
         magnitude: |A|, for the scale of a row.
+        largest: (rows,) largest coefficient of each row.
         count: number of complementary pairs.
         constant: value of what the form leaves out.
     """
@@ -51,14 +53,17 @@ class Layout:
     pairs: np.ndarray
     slack_positive: np.ndarray
     price_positive: np.ndarray
+    is_price_positive: np.ndarray
     fixed: np.ndarray
     magnitude: sp.csr_array
+    largest: Floats
     count: int
     constant: float
 
     @classmethod
     def of(cls, form: Form) -> Layout:
         kind = form.kind
+        magnitude = abs(form.matrix)
         concave = np.isin(kind, (Utility.LOG, Utility.POWER))
         pairs = np.flatnonzero(kind == INEQUALITY)
         bounded = np.flatnonzero(np.isfinite(form.u))
@@ -68,8 +73,10 @@ class Layout:
             pairs=pairs,
             slack_positive=np.flatnonzero((kind == INEQUALITY) | concave | domain),
             price_positive=np.flatnonzero((kind == INEQUALITY) | concave),
+            is_price_positive=(kind == INEQUALITY) | concave,
             fixed=np.flatnonzero(kind > Utility.NONE),
-            magnitude=abs(form.matrix),
+            magnitude=magnitude,
+            largest=magnitude.max(axis=1).toarray().ravel(),
             count=len(form.c) + len(bounded) + len(pairs),
             constant=_left_out(form),
         )
@@ -138,9 +145,13 @@ def residuals(form: Form, layout: Layout, point: Point) -> Residuals:
 
 
 def row_scale(form: Form, layout: Layout, point: Point) -> Floats:
-    """(rows,) |A| x + |E| |t| + |b| + |s|: the size of the terms that a row adds up."""
+    """(rows,) size of the terms that a row adds up, |A| x + |E| |t| + |b| + |s|.
+
+    A row whose terms all vanish is measured against its largest coefficient times a typical entry.
+    """
     terms = layout.magnitude @ point.x + np.abs(form.border) @ np.abs(point.t)
-    return np.asarray(terms + np.abs(form.b) + np.abs(point.s) + 1e-300)
+    least = layout.largest * float(np.mean(point.x))
+    return np.asarray(terms + np.abs(form.b) + np.abs(point.s) + least + 1e-300)
 
 
 def _dual_error(

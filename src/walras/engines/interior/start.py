@@ -17,7 +17,7 @@ from walras.separable import Utility, utility
 
 _SWEEPS = 4
 _FIRST_MU = 0.2
-_WARM = 1e-3  # barrier parameter of a warm start as a share of a cold one's
+_WARM = 0.03  # relative gap whose barrier parameter a warm start takes
 
 
 def cold_start(form: Form, layout: Layout) -> Point:
@@ -189,11 +189,11 @@ def raise_packing(
 
 
 def warm_start(form: Form, layout: Layout, cold: Point, x: Floats, prices: Floats) -> Point:
-    """A point near a known allocation and its prices, moved inside.
+    """A point near a known allocation and its prices, pulled back to the central path.
 
-    Known prices replace the cold ones, known entries the cold ones; products are then raised to
-    a barrier parameter of the size that the known point misses complementarity by, so that the
-    method neither starts from the boundary nor forgets what it was told.
+    Known prices set the reduced costs, entries that were zero begin at ``x = mu/z``, scalars are
+    centred on the rows whose price is known, and what is new begins as in a cold start. The
+    barrier parameter is that of a gap of ``_WARM``, more than a few per cent of change can open.
 
     Args:
         form: The problem.
@@ -202,30 +202,43 @@ def warm_start(form: Form, layout: Layout, cold: Point, x: Floats, prices: Float
         x: (entries,) known allocation, NaN elsewhere.
         prices: (rows,) known prices, NaN elsewhere.
     """
-    packing = packing_rows(form)
     known = form.flip * (x[form.columns] - form.shift)
-    start = np.where(np.isnan(known), 0.0, np.maximum(known, 0.0))
+    fresh = np.isnan(known)
+    known = np.where(fresh, cold.x, np.maximum(known, 0.0))
     price = np.where(form.source >= 0, form.sign * prices[form.source], np.nan)
-    p = np.where(np.isnan(price), cold.p, price)
-    pairs = form.kind == INEQUALITY
-    mu = _WARM * float(cold.x @ cold.z + cold.s[pairs] @ cold.p[pairs]) / layout.count
-    p = np.where(pairs, np.maximum(p, 1e-8 * np.max(np.abs(p), initial=0.0)), p)
-    start = np.maximum(0.98 * start, _WARM * cold.x)
-    p = raise_packing(form, packing, p, margin=1.0, floor=mu / np.maximum(start, cold.x))
+    told = ~np.isnan(price)
+    packing, pairs = packing_rows(form), form.kind == INEQUALITY
+    scale = form.problem.gap_scale or float(np.sum((price * form.b)[told & packing]))
+    mu = _WARM * max(scale, 1e-300) / layout.count
+    large = layout.magnitude @ known + np.abs(form.b)  # a slack of the row at most
+    large = np.where(large > 0, large, 1.0)
+    s, t = _warm_slacks(form, layout, known, told, mu, large)
+    like = told & pairs & ~packing
+    typical = float(np.mean(price[like])) if np.any(like) else np.inf
+    fresh_price = np.minimum(mu / np.maximum(s, 1e-300), typical)
+    p = np.where(told, price, np.where(pairs & ~packing, fresh_price, cold.p))
+    p = np.where(layout.is_price_positive, np.maximum(p, mu / large), p)
+    inside = np.maximum(known, 1e-2 * cold.x)
+    p = raise_packing(form, packing, p, margin=1.0, floor=mu / inside)
+    z = form.c + form.h * known + form.transposed @ p
+    start = np.where(z > 0, np.maximum(known, np.minimum(mu / np.abs(z), inside)), inside)
     w = form.u[layout.bounded] - start[layout.bounded]
     w = np.where(w > 0, w, 1e-3 * form.u[layout.bounded])
     y = mu / w
-    z = form.c + form.h * start + form.transposed @ p
     z[layout.bounded] += y
-    z = np.maximum(z, mu / np.maximum(start, cold.x))
-    activity = form.matrix @ start
-    s = form.b - activity
-    _, s[layout.fixed] = _utility_prices(form, layout, s)
-    t = _centred_scalars(form, s, mu * layout.count / max(len(form.e), 1) * 1e-3)
-    if len(t):
-        s = np.where(pairs, s - form.border @ t, s)
-    s = np.where(pairs, np.maximum(s, mu / np.maximum(p, 1e-300)), s)
-    s = np.where(pairs, np.minimum(s, np.maximum(form.b - activity - form.border @ t, s)), s)
-    s[form.kind == EQUALITY] = 0.0
-    p = np.where(pairs, np.maximum(p, 0.1 * mu / np.where(pairs, s, 1.0)), p)
+    z = np.maximum(z, mu / np.maximum(start, inside))
+    s = np.where(pairs, np.maximum(s, mu / np.where(pairs, p, 1.0)), s)
     return Point(start, z, w, y, s, p, t)
+
+
+def _warm_slacks(
+    form: Form, layout: Layout, x: Floats, told: np.ndarray, mu: float, large: Floats
+) -> tuple[Floats, Floats]:
+    """Slacks of a known allocation, at least tiny, and scalars centred on the known rows."""
+    pairs = form.kind == INEQUALITY
+    s = form.b - form.matrix @ x
+    _, s[layout.fixed] = _utility_prices(form, layout, s)
+    t = _centred_scalars(form, np.where(told, s, np.inf), mu)
+    s = np.where(pairs, np.maximum(s - form.border @ t, 1e-12 * large), s)
+    s[form.kind == EQUALITY] = 0.0
+    return s, t
