@@ -81,6 +81,7 @@ def optimality(problem: Separable, x: Floats, t: Floats, p: Floats) -> Optimalit
     plain = ~rows.is_utility
     row_products, row_dual = _products(-p, p == 0, y, rows.lower, rows.upper, 1.0)
     x_products, x_dual = _products(z, z == 0, x, problem.lower, problem.upper, z_size)
+    x_products, x_dual = _curved(problem, x, z, x_products, x_dual)
     t_products, t_dual = _products(
         e, e == 0, t, problem.scalar_lower, problem.scalar_upper, e_size
     )
@@ -120,6 +121,19 @@ def _products(
     with np.errstate(invalid="ignore", divide="ignore"):
         stray = np.where(lost, np.abs(z) / np.where(np.asarray(size) > 0, size, 1.0), 0.0)
     return np.where(lost, 0.0, z * (at - finite)), stray
+
+
+def _curved(
+    problem: Separable, x: Floats, z: Floats, products: Floats, dual: Floats
+) -> tuple[Floats, Floats]:
+    """Entries with h > 0: ``r x + h x^2/2`` less its least value within the bounds."""
+    h = problem.quadratic
+    bent = h > 0
+    r = z - h * x
+    best = np.clip(-r / np.where(bent, h, 1.0), problem.lower, problem.upper)
+    best = np.where(bent, best, 0.0)
+    lost = (r + h * (x + best) / 2) * (x - best)
+    return np.where(bent, lost, products), np.where(bent, 0.0, dual)
 
 
 def _over(at: Floats, low: Floats, high: Floats, size: Floats) -> Floats:

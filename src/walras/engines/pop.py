@@ -158,7 +158,7 @@ def _rows(
         lower=whole.lower[kept] * less,
         upper=whole.upper[kept] * less,
         side=side,
-        owner=np.where(shared, owner, position[owner]).astype(np.int32),
+        owner=np.where(shared, owner, position[np.where(shared, -1, owner)]).astype(np.int32),
         utility=whole.utility[kept],
         weight=whole.weight[kept] / more,
         parameter=whole.parameter[kept],
