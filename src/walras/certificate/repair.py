@@ -55,14 +55,13 @@ def _lifted(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
     strict = np.flatnonzero(
         (rows.utility == Utility.LOG) | ((rows.utility == Utility.POWER) & (rows.parameter > 1))
     )
-    part = rows.matrix.tocsr()[strict] if len(strict) else rows.matrix
-    if not len(strict) or np.all(part @ x + rows.scalar_matrix[strict] @ t > 0):
+    if not len(strict) or np.all((rows.matrix @ x + rows.scalar_matrix @ t)[strict] > 0):
         return x, t
     equal = _equal_shares(problem, x)
     best, most = x, 0.0
     for share in (1e-3, 1e-2, 0.1, 1.0):
         mixed = (1.0 - share) * x + share * equal
-        least = float(np.min(part @ mixed + rows.scalar_matrix[strict] @ t))
+        least = float(np.min((rows.matrix @ mixed + rows.scalar_matrix @ t)[strict]))
         if least > most and violation(problem, mixed, t) <= FEASIBLE:
             best, most = mixed, least
     return best, best_scalars(problem, best, t)
