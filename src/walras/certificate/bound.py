@@ -75,7 +75,8 @@ def _rescaled(problem: Separable, shape: Structure, pi: Floats) -> Floats:
         if cost == 0.0 or total == 0.0 or total * cost > 0.0:
             continue
         factor = -cost / total
-        if not np.isfinite(factor) or abs(factor - 1.0) < _ROUNDING:
+        largest = float(np.max(np.abs(pi)))
+        if not abs(factor) <= _HUGE / largest or abs(factor - 1.0) < _ROUNDING:
             continue
         together = shape.homogeneous and problem.scalars == 1
         pi = pi * factor if together else np.where(column != 0, pi * factor, pi)
