@@ -5,10 +5,17 @@ data, so a wrong engine cannot make it lie, only make its gap large.
 """
 
 from walras.certificate.bound import DualBound, dual_bound
-from walras.certificate.certify import Certificate, certify, gap_between, minimised_value
+from walras.certificate.certify import (
+    LEAST_TERMS,
+    Certificate,
+    certify,
+    gap_between,
+    minimised_value,
+)
 from walras.certificate.repair import repair, row_violations, violation
 
 __all__ = [
+    "LEAST_TERMS",
     "Certificate",
     "DualBound",
     "certify",

@@ -11,7 +11,7 @@ from walras.certificate.repair import FEASIBLE, repair, row_violations, violatio
 from walras.certificate.structure import Floats
 from walras.separable import Separable, Utility, utility
 
-_TERMS = 1e-3  # the gap's denominator is at least this share of the objective's terms
+LEAST_TERMS = 1e-3  # the gap's denominator is at least this share of the objective's terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,22 +85,19 @@ def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: f
             np.abs(problem.cost) @ np.abs(x) + problem.quadratic @ (x * x)
             + np.abs(problem.scalar_cost) @ np.abs(t) + abs(problem.constant)
         ) + _utility_terms(problem, x, t)
-        scale = max(abs(value), abs(bound), _TERMS * terms) or 1.0
+        scale = max(abs(value), abs(bound), LEAST_TERMS * terms) or 1.0
     return max(value - bound, 0.0) / scale
 
 
 def _utility_terms(problem: Separable, x: Floats, t: Floats) -> float:
-    """Sum of the utilities' terms before they cancel: of ``(y - a)^2`` those are y^2 and a^2."""
+    """Sum of the utilities' terms before they cancel."""
     rows = problem.rows
     own = np.flatnonzero(rows.is_utility)
     if not len(own):
         return 0.0
     y = (rows.matrix @ x)[own] + rows.scalar_matrix[own] @ t
-    weight, parameter = rows.weight[own], rows.parameter[own]
-    cost = np.abs(utility.value(rows.utility[own], weight, parameter, y))
-    square = 0.5 * weight * (y * y + parameter * parameter)
-    terms = np.where(rows.utility[own] == Utility.QUADRATIC, square, cost)
-    return float(np.sum(terms[np.isfinite(terms)]))
+    sizes = utility.terms(rows.utility[own], rows.weight[own], rows.parameter[own], y)
+    return float(np.sum(sizes))
 
 
 def certify(

@@ -332,7 +332,7 @@ def cheapest(
 
 @_jit
 def _price_rise(
-    row: Ints, coefficient: Floats, reduced: Floats, exempt: npt.NDArray[np.bool_], out: Floats
+    row: npt.NDArray[np.int32], coefficient: Floats, reduced: Floats, exempt: npt.NDArray[np.bool_], out: Floats
 ) -> None:
     for q in range(len(row)):
         if row[q] >= 0 and reduced[q] < 0 and not exempt[q]:
@@ -342,7 +342,7 @@ def _price_rise(
 
 
 def price_rise(
-    row: Ints, coefficient: Floats, reduced: Floats, exempt: npt.NDArray[np.bool_], rows: int
+    row: npt.NDArray[np.int32], coefficient: Floats, reduced: Floats, exempt: npt.NDArray[np.bool_], rows: int
 ) -> Floats:
     """Compiled :func:`walras.kernels.reference.price_rise`."""
     out = np.zeros(rows)

@@ -172,7 +172,7 @@ def cheapest(
 
 
 def price_rise(
-    row: Ints, coefficient: Floats, reduced: Floats, exempt: npt.NDArray[np.bool_], rows: int
+    row: npt.NDArray[np.int32], coefficient: Floats, reduced: Floats, exempt: npt.NDArray[np.bool_], rows: int
 ) -> Floats:
     """Least rise of each row's price that leaves no reduced cost of its entries negative.
 

@@ -97,3 +97,11 @@ def conjugate(kind: Kinds, weight: Floats, parameter: Floats, price: Floats) -> 
     # A power utility with a > 1 is bounded: its conjugate at price 0 is 0, reached at infinity.
     bounded = (kind == Utility.POWER) & (parameter > 1) & (price == 0)
     return np.where(bounded, 0.0, np.where(np.isfinite(out), out, np.inf))
+
+
+def terms(kind: Kinds, weight: Floats, parameter: Floats, activity: Floats) -> Floats:
+    """Size of the terms of f(y) before they cancel: of ``(y - a)^2`` those are y^2 and a^2."""
+    cost = np.abs(value(kind, weight, parameter, activity))
+    square = 0.5 * weight * (activity * activity + parameter * parameter)
+    out = np.where(kind == Utility.QUADRATIC, square, cost)
+    return np.where(np.isfinite(out), out, 0.0)

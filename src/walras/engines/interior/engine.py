@@ -27,6 +27,7 @@ _SHARE = 0.3  # the method's own gap as a share of the tolerance asked for
 _APART = 0.5  # points of a path that are kept lie this factor of the gap apart
 _UNMET = 1e-5  # residual from which a round counts as infeasible
 _PATIENCE = 30  # iterations that a warm start gets
+_ROUNDING = 1e-9  # a gap that more entries cannot be expected to close
 _MANY = 24.0  # mean entries a block from which column generation pays
 _LARGE = 4000
 
@@ -128,6 +129,8 @@ class _Solve:
             loose = float(np.clip(_TIGHTEN * gap, 1e-3 * tolerance, loose))
         status = self._outcome(ending)
         proved = gap <= 0.5 * tolerance
+        if status in (Status.OPTIMAL, Status.FAILED) and gap > max(tolerance, _ROUNDING):
+            return self.whole()
         return self.result(Status.OPTIMAL if proved and status == Status.FAILED else status)
 
     def _first(self, pool: Pool) -> np.ndarray:

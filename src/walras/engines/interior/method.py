@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from walras.certificate import LEAST_TERMS
 from walras.engines.interior.form import Form
 from walras.engines.interior.newton import FactorError
 from walras.engines.interior.point import Layout, Point, Residuals, residuals
@@ -44,7 +45,9 @@ Watcher = Callable[[int, Residuals, float, float, Point], bool]
 def gap_scale(form: Form, found: Residuals) -> float:
     """About the denominator of the gap that the certificate will use."""
     scale = form.problem.gap_scale
-    return scale if scale is not None else max(abs(found.value), 1e-300)
+    if scale is not None:
+        return scale
+    return max(abs(found.value), LEAST_TERMS * found.terms) or 1.0
 
 
 def run(
@@ -63,7 +66,7 @@ def run(
         watch: Called once an iteration with (iteration, residuals, gap, step, point); True stops.
         deadline: ``time.perf_counter`` value at which to stop.
     """
-    found = residuals(form, layout, point)
+    found = _measure(form, layout, point)
     best, best_merit, since = (point, found), np.inf, 0
     length, k = float("nan"), 0
     for k in range(most + 1):
@@ -84,10 +87,22 @@ def run(
             break
         try:
             least = _LEAST * tolerance * gap_scale(form, found) / layout.count
-            system = System.of(form, layout, point, found, threads)
-            point, primal, dual = iterate(system, least)
+            point, primal, dual = _advance(form, layout, point, found, threads, least)
         except FactorError:
             break
         length = min(primal, dual)
-        found = residuals(form, layout, point)
+        found = _measure(form, layout, point)
     return Ending(best[0], best[1], False, False, k)
+
+
+def _measure(form: Form, layout: Layout, point: Point) -> Residuals:
+    # A point that runs away overflows before the loop sees that it is no longer finite.
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        return residuals(form, layout, point)
+
+
+def _advance(
+    form: Form, layout: Layout, point: Point, found: Residuals, threads: int, least: float
+) -> tuple[Point, float, float]:
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        return iterate(System.of(form, layout, point, found, threads), least)

@@ -76,10 +76,16 @@ class Layout:
             is_price_positive=(kind == INEQUALITY) | concave,
             fixed=np.flatnonzero(kind > Utility.NONE),
             magnitude=magnitude,
-            largest=magnitude.max(axis=1).toarray().ravel(),
-            count=len(form.c) + len(bounded) + len(pairs),
+            largest=_largest(magnitude),
+            count=max(len(form.c) + len(bounded) + len(pairs), 1),
             constant=_left_out(form),
         )
+
+
+def _largest(magnitude: sp.csr_array) -> Floats:
+    if not magnitude.nnz:
+        return np.zeros(magnitude.shape[0])
+    return np.asarray(magnitude.max(axis=1).toarray().ravel())
 
 
 def _left_out(form: Form) -> float:
@@ -101,6 +107,7 @@ class Residuals:
         border: (scalars,) e + H t + E'p.
         mu: mean complementary product.
         value: minimised objective at the point.
+        terms: size of the terms that the value adds up.
         gap: complementary products plus Fenchel gaps of the utilities.
         primal_error: largest primal residual relative to its row.
         dual_error: largest dual residual relative to its column.
@@ -111,6 +118,7 @@ class Residuals:
     border: Floats
     mu: float
     value: float
+    terms: float
     gap: float
     primal_error: float
     dual_error: float
@@ -138,10 +146,23 @@ def residuals(form: Form, layout: Layout, point: Point) -> Residuals:
     size = row_scale(form, layout, point)
     return Residuals(
         dual=dual, primal=primal, border=border, mu=products / layout.count, value=value,
-        gap=products + fenchel,
+        terms=_terms(form, layout, point), gap=products + fenchel,
         primal_error=float(np.max(np.abs(primal) / size, initial=0.0)),
         dual_error=_dual_error(form, dual, prices, border, point),
     )
+
+
+def _terms(form: Form, layout: Layout, point: Point) -> float:
+    """Size of the objective's terms before they cancel, as the certificate counts them."""
+    total = float(
+        np.abs(form.c) @ point.x + form.h @ (point.x * point.x)
+        + np.abs(form.e) @ np.abs(point.t) + abs(layout.constant)
+    )
+    rows = layout.fixed
+    if len(rows):
+        own = form.kind[rows], form.weight[rows], form.parameter[rows], point.s[rows]
+        total += float(np.sum(utility.terms(*own)))
+    return total
 
 
 def row_scale(form: Form, layout: Layout, point: Point) -> Floats:
@@ -150,7 +171,7 @@ def row_scale(form: Form, layout: Layout, point: Point) -> Floats:
     A row whose terms all vanish is measured against its largest coefficient times a typical entry.
     """
     terms = layout.magnitude @ point.x + np.abs(form.border) @ np.abs(point.t)
-    least = layout.largest * float(np.mean(point.x))
+    least = layout.largest * float(np.sum(point.x) / max(len(point.x), 1))
     return np.asarray(terms + np.abs(form.b) + np.abs(point.s) + least + 1e-300)
 
 

@@ -155,7 +155,8 @@ def iterate(system: System, least: float) -> tuple[Point, float, float]:
     affine = system.direction(system.predictor())
     lengths = _lengths(layout, point, affine)
     after = products(layout, moved(point, affine, *lengths)) / layout.count
-    sigma = float(np.clip((after / system.residuals.mu) ** 3, *_SIGMA))
+    share = after / system.residuals.mu if system.residuals.mu > 0 else 0.0
+    sigma = float(np.clip(share**3, *_SIGMA))
     target = max(sigma * system.residuals.mu, least)
     wish = system.corrector(affine, target)
     step = system.direction(wish)
