@@ -12,8 +12,12 @@ def parse(arguments: list[str] | None = None) -> Options:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--only", metavar="PATTERN", help="cells whose name contains the pattern")
-    parser.add_argument("--cells", choices=("quick", "full"), default="full",
-                        help="quick ends in about five minutes")
+    parser.add_argument(
+        "--cells",
+        choices=("quick", "full"),
+        default="full",
+        help="quick ends in about five minutes",
+    )
     again = parser.add_mutually_exclusive_group()
     again.add_argument("--resume", action="store_true", help="skip finished cells (the default)")
     again.add_argument("--fresh", action="store_true", help="measure finished cells again")

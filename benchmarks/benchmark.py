@@ -53,8 +53,10 @@ class Benchmark:
 def best_bound(records: Records, instance: str, objective: str) -> float | None:
     """Least certified upper bound that any method gave for an instance."""
     bounds = [
-        record["numbers"]["bound"] for record in records.values()
-        if record["cell"]["instance"] == instance and record["cell"]["objective"] == objective
+        record["numbers"]["bound"]
+        for record in records.values()
+        if record["cell"]["instance"] == instance
+        and record["cell"]["objective"] == objective
         and "bound" in record.get("numbers", {})
     ]
     return min(bounds) if bounds else None
@@ -99,9 +101,7 @@ def quickest_peer(
     return peer, seconds, stopped
 
 
-def certified_target(
-    records: Records, case: str, objective: str, specs: Sequence[Spec]
-) -> Target:
+def certified_target(records: Records, case: str, objective: str, specs: Sequence[Spec]) -> Target:
     """Every instance certified within the tolerance; the median time over them is shown."""
     aim = f"gap <= {TOLERANCE:g} on all {len(specs)} instances"
     found = [of_method(records, objective, spec, "walras") for spec in specs]
@@ -134,7 +134,9 @@ def speed_target(
     if distance is None:
         return Target(case, aim, measured)
     # A stopped peer gives a lower bound on the ratio: below the bar it decides nothing.
-    met = None if rival[2] and ratio < factor and distance <= TOLERANCE else (
-        ratio >= factor and distance <= TOLERANCE
+    met = (
+        None
+        if rival[2] and ratio < factor and distance <= TOLERANCE
+        else (ratio >= factor and distance <= TOLERANCE)
     )
     return Target(case, aim, measured, met)

@@ -46,8 +46,11 @@ def run(options: Options, store: Store | None = None) -> int:
 def measure_all(cells: Sequence[Cell], store: Store, *, fresh: bool) -> int:
     """Measure the cells that are not finished, writing each record and the table at once."""
     missing = [cell for cell in cells if fresh or not store.finished(cell)]
-    print(f"{len(missing)} of {len(cells)} cells to measure, about "
-          f"{sum(cell.estimate for cell in missing) / 60:.0f} minutes", flush=True)
+    print(
+        f"{len(missing)} of {len(cells)} cells to measure, about "
+        f"{sum(cell.estimate for cell in missing) / 60:.0f} minutes",
+        flush=True,
+    )
     progress, failed = Progress(missing), 0
     for cell in missing:
         progress.begin(cell)

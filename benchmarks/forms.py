@@ -66,9 +66,7 @@ class LinearProgram:
     upper: Floats
 
 
-def max_min_lp(
-    entries: Entries, capacity: Floats, frozen: Floats | None = None
-) -> LinearProgram:
+def max_min_lp(entries: Entries, capacity: Floats, frozen: Floats | None = None) -> LinearProgram:
     """Maximise t subject to t <= T_j x_j, over (x, t).
 
     Args:
@@ -155,17 +153,25 @@ def _fair_program(entries: Entries, capacity: Floats, objective: str) -> ConicPr
     bounds = sp.eye_array(entries.count, width)
     linear = sp.vstack([entries.polytope(width), -bounds], format="csc")
     cone_of = _EXPONENTIAL if objective == "proportional-fairness" else _SECOND_ORDER
-    parts = [(3 * entries.demand + k, np.arange(entries.count), -c * entries.throughput)
-             for k, c in enumerate(cone_of.utility) if c]
-    parts += [(3 * np.arange(n) + k, utility, np.full(n, -c))
-              for k, c in enumerate(cone_of.auxiliary) if c]
+    parts = [
+        (3 * entries.demand + k, np.arange(entries.count), -c * entries.throughput)
+        for k, c in enumerate(cone_of.utility)
+        if c
+    ]
+    parts += [
+        (3 * np.arange(n) + k, utility, np.full(n, -c))
+        for k, c in enumerate(cone_of.auxiliary)
+        if c
+    ]
     row, column, value = (np.concatenate(axis) for axis in zip(*parts, strict=True))
     cone = sp.csc_array((value, (row, column)), shape=(3 * n, width))
     cost = np.zeros(width)
     cost[utility] = cone_of.cost
     offset = [capacity, np.ones(n), np.zeros(entries.count), np.tile(cone_of.constant, n)]
     return ConicProgram(
-        cost, sp.csc_array(sp.vstack([linear, cone], format="csc")), np.concatenate(offset),
+        cost,
+        sp.csc_array(sp.vstack([linear, cone], format="csc")),
+        np.concatenate(offset),
         nonnegative=linear.shape[0],
         second_order=n if cone_of is _SECOND_ORDER else 0,
         exponential=n if cone_of is _EXPONENTIAL else 0,

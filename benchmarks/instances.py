@@ -73,7 +73,9 @@ def build(spec: Spec) -> Instance:
         walras.errors.DataError: If a data set cannot be read.
     """
     makers = {
-        "heterogeneous": heterogeneous, "dede-456": dede_456, "gavel": gavel_round,
+        "heterogeneous": heterogeneous,
+        "dede-456": dede_456,
+        "gavel": gavel_round,
         "dede-toy": dede_toy,
     }
     return makers[spec.kind](spec)

@@ -35,7 +35,7 @@ def judge(instance: Instance, objective: str, x: Floats) -> Verdict:
         return _judge_toy(instance, x)
     feasible = repair(instance, x)
     utility = (instance.throughput * feasible).sum(axis=0)
-    lowest = np.sort(utility)[: LEXIMIN_LEVELS]
+    lowest = np.sort(utility)[:LEXIMIN_LEVELS]
     return Verdict(value(objective, utility), violation(instance, x), tuple(map(float, lowest)))
 
 
@@ -53,13 +53,15 @@ def repair(instance: Instance, x: Floats) -> Floats:
 def violation(instance: Instance, x: Floats) -> float:
     """Largest violation of capacity (relative), time, sign and mask."""
     allowed = np.where(instance.allowed, x, 0.0)
-    return float(max(
-        0.0,
-        (allowed @ instance.size / instance.capacity - 1.0).max(),
-        (allowed.sum(axis=0) - 1.0).max(),
-        (-allowed).max(),
-        np.abs(x - allowed).max(),
-    ))
+    return float(
+        max(
+            0.0,
+            (allowed @ instance.size / instance.capacity - 1.0).max(),
+            (allowed.sum(axis=0) - 1.0).max(),
+            (-allowed).max(),
+            np.abs(x - allowed).max(),
+        )
+    )
 
 
 def value(objective: str, utility: Floats) -> float:
@@ -87,7 +89,9 @@ def relative_gap(objective: str, value: float, bound: float, demands: int) -> fl
 def _judge_toy(instance: Instance, x: Floats) -> Verdict:
     """Minimise sum x with row sums >= i and column sums <= j: no repair, absolute violation."""
     worst = max(
-        (instance.capacity - x.sum(axis=1)).max(), (x.sum(axis=0) - instance.size).max(),
-        (-x).max(), 0.0,
+        (instance.capacity - x.sum(axis=1)).max(),
+        (x.sum(axis=0) - instance.size).max(),
+        (-x).max(),
+        0.0,
     )
     return Verdict(float(x.sum()), float(worst), ())

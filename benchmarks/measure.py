@@ -30,7 +30,10 @@ THREADS = 2
 _STARTUP = 180.0  # seconds for imports, warm-up and compilation before the first run
 _GRACE = 0.05  # of the limit, at least a second: a method may stop itself before it is stopped
 _THREAD_VARIABLES = (
-    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
     "RAYON_NUM_THREADS",
 )
 
@@ -44,8 +47,10 @@ def measure(cell: Cell) -> Record:
     problem = prepare(environment)
     python = interpreter(environment)
     base: Record = {
-        "cell": _described(cell), "started": started.isoformat(timespec="seconds"),
-        "machine": _machine(), "threads": THREADS,
+        "cell": _described(cell),
+        "started": started.isoformat(timespec="seconds"),
+        "machine": _machine(),
+        "threads": THREADS,
     }
     if python is None:
         return base | {"status": "no environment", "message": problem}
@@ -64,8 +69,7 @@ def measure(cell: Cell) -> Record:
             verdict = judge(instance, cell.objective, np.load(folder / "x.npy"))
             # A job left with nothing makes some objectives infinite, which JSON cannot say.
             value = verdict.value if math.isfinite(verdict.value) else None
-            record |= {"value": value, "violation": verdict.violation,
-                       "lowest": verdict.utilities}
+            record |= {"value": value, "violation": verdict.violation, "lowest": verdict.utilities}
     record["elapsed"] = (datetime.now(UTC) - started).total_seconds()
     return record
 
@@ -74,7 +78,10 @@ def _run(cell: Cell, python: Path, folder: Path) -> bool:
     """Run the worker; the deadline moves on with every event. True if it had to be stopped."""
     first_call = cell.fresh_kernels
     request = {
-        "method": cell.method, "objective": cell.objective, "runs": cell.runs, "slow": SLOW,
+        "method": cell.method,
+        "objective": cell.objective,
+        "runs": cell.runs,
+        "slow": SLOW,
         "warm_up": not first_call and cell.objective != "dede-toy",
         "budget": {"threads": THREADS, "time_limit": cell.limit},
     }
@@ -82,8 +89,11 @@ def _run(cell: Cell, python: Path, folder: Path) -> bool:
     with (folder / "log.txt").open("w", encoding="utf-8") as log:
         process = subprocess.Popen(
             [str(python), "-m", "benchmarks.worker", str(folder)],
-            cwd=HERE.parent, env=_environment(folder if first_call else None),
-            stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+            cwd=HERE.parent,
+            env=_environment(folder if first_call else None),
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         try:
             return _wait(process, folder, cell.limit + max(1.0, _GRACE * cell.limit))
@@ -150,15 +160,25 @@ def _summary(cell: Cell, events: list[Record], stopped: bool, folder: Path) -> R
 
 def _described(cell: Cell) -> Record:
     return {
-        "name": cell.name, "benchmark": cell.benchmark, "instance": cell.spec.name,
-        "seed": cell.spec.seed, "resources": cell.spec.resources, "demands": cell.spec.demands,
-        "objective": cell.objective, "method": cell.method, "limit": cell.limit,
+        "name": cell.name,
+        "benchmark": cell.benchmark,
+        "instance": cell.spec.name,
+        "seed": cell.spec.seed,
+        "resources": cell.spec.resources,
+        "demands": cell.spec.demands,
+        "objective": cell.objective,
+        "method": cell.method,
+        "limit": cell.limit,
     }
 
 
 def _machine() -> Record:
-    return {"cpu": _processor(), "cores": os.cpu_count(), "system": platform.system(),
-            "release": platform.release()}
+    return {
+        "cpu": _processor(),
+        "cores": os.cpu_count(),
+        "system": platform.system(),
+        "release": platform.release(),
+    }
 
 
 def _processor() -> str:

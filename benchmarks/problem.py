@@ -53,8 +53,12 @@ class Instance:
     def save(self, path: Path) -> None:
         """Write the arrays to an uncompressed ``.npz`` file."""
         np.savez(
-            path, throughput=self.throughput, size=self.size, capacity=self.capacity,
-            allowed=self.allowed, source=np.array(self.source),
+            path,
+            throughput=self.throughput,
+            size=self.size,
+            capacity=self.capacity,
+            allowed=self.allowed,
+            source=np.array(self.source),
         )
 
     @staticmethod
@@ -62,7 +66,10 @@ class Instance:
         """Read what :meth:`save` wrote."""
         with np.load(path) as arrays:
             return Instance(
-                arrays["throughput"], arrays["size"], arrays["capacity"], arrays["allowed"],
+                arrays["throughput"],
+                arrays["size"],
+                arrays["capacity"],
+                arrays["allowed"],
                 str(arrays["source"]),
             )
 

@@ -43,12 +43,21 @@ class Progress:
             seconds = f"{record['total']:.3g} s" if "total" in record else record["status"]
             print(seconds, flush=True)
             return
-        print(json.dumps({
-            "cell": cell.name, "status": record["status"], "total": record.get("total"),
-            "value": record.get("value"), "violation": record.get("violation"),
-            "done": self._done, "of": len(self._estimates),
-            "seconds_left": round(self.seconds_left),
-        }), flush=True)
+        print(
+            json.dumps(
+                {
+                    "cell": cell.name,
+                    "status": record["status"],
+                    "total": record.get("total"),
+                    "value": record.get("value"),
+                    "violation": record.get("violation"),
+                    "done": self._done,
+                    "of": len(self._estimates),
+                    "seconds_left": round(self.seconds_left),
+                }
+            ),
+            flush=True,
+        )
 
 
 def _clock(seconds: float) -> str:

@@ -42,6 +42,7 @@ def select(*, quick: bool, only: str | None = None) -> Sequence[Cell]:
     """
     pattern = f"*{only}*" if only else "*"
     return [
-        cell for cell in all_cells()
+        cell
+        for cell in all_cells()
         if (cell.quick or not quick) and fnmatch.fnmatchcase(cell.name, pattern)
     ]

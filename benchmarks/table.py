@@ -42,17 +42,27 @@ def _targets(targets: Iterable[Target]) -> str:
 def _row(cell: Cell, records: Records) -> str:
     record = records[cell.name]
     spread = record.get("spread")
-    total = "" if spread is None else (
-        f"{record['total']:.3g} ({spread[0]:.3g} to {spread[1]:.3g}, {record['runs']})"
+    total = (
+        ""
+        if spread is None
+        else (f"{record['total']:.3g} ({spread[0]:.3g} to {spread[1]:.3g}, {record['runs']})")
     )
     if record["status"] == "stopped":
         total = f"> {record['cell']['limit']:g}"
     columns = (
-        cell.spec.name, cell.objective, METHODS[cell.method].label,
-        _number(record.get("build")), _number(record.get("solve")), total,
-        _ratio(cell, record, records), str(record.get("iterations") or ""),
-        _number(record.get("value"), 9), _number(gap(records, record), 2),
-        _number(record.get("violation"), 2), _memory(record), _note(cell, record, records),
+        cell.spec.name,
+        cell.objective,
+        METHODS[cell.method].label,
+        _number(record.get("build")),
+        _number(record.get("solve")),
+        total,
+        _ratio(cell, record, records),
+        str(record.get("iterations") or ""),
+        _number(record.get("value"), 9),
+        _number(gap(records, record), 2),
+        _number(record.get("violation"), 2),
+        _memory(record),
+        _note(cell, record, records),
     )
     return "| " + " | ".join(columns) + " |\n"
 
@@ -101,10 +111,12 @@ def _method(records: Iterable[Mapping[str, Any]], cells: int) -> str:
     found = list(records)
     if not found:
         return f"None of {cells} cells has been measured yet.\n"
-    machines = sorted({
-        f"{r['machine']['cpu']}, {r['machine']['cores']} cores, {r['machine']['system']}"
-        for r in found
-    })
+    machines = sorted(
+        {
+            f"{r['machine']['cpu']}, {r['machine']['cores']} cores, {r['machine']['system']}"
+            for r in found
+        }
+    )
     versions = sorted({f"{k} {v}" for r in found for k, v in r.get("versions", {}).items()})
     threads = sorted({str(r["threads"]) for r in found})
     days = sorted({r["started"][:10] for r in found})

@@ -38,8 +38,11 @@ def main(folder: Path) -> None:
         peak = _memory("VmHWM:")
         if run == 0 and outcome.x is not None:
             np.save(folder / "x.npy", outcome.x)
-        growth = None if peak is None or before is None else (peak - before) / (
-            8 * instance.throughput.size)
+        growth = (
+            None
+            if peak is None or before is None
+            else (peak - before) / (8 * instance.throughput.size)
+        )
         _record(folder, {"event": "run", "memory_arrays": growth, **_scalars(outcome)})
         if outcome.build + outcome.solve > request["slow"]:
             break
@@ -50,16 +53,23 @@ def _corner(instance: Instance, resources: int = 6, demands: int = 32) -> Instan
     keep = np.flatnonzero(instance.allowed[:resources].any(axis=0))[:demands]
     part = np.ix_(np.arange(min(resources, instance.shape[0])), keep)
     corner = Instance(
-        instance.throughput[part], instance.size[keep], instance.capacity[:resources],
-        instance.allowed[part], instance.source,
+        instance.throughput[part],
+        instance.size[keep],
+        instance.capacity[:resources],
+        instance.allowed[part],
+        instance.source,
     )
     return replace(corner, previous=corner) if instance.previous else corner
 
 
 def _scalars(outcome: Outcome) -> dict[str, object]:
     return {
-        "build": outcome.build, "solve": outcome.solve, "iterations": outcome.iterations,
-        "message": outcome.message, "numbers": outcome.numbers, "has_x": outcome.x is not None,
+        "build": outcome.build,
+        "solve": outcome.solve,
+        "iterations": outcome.iterations,
+        "message": outcome.message,
+        "numbers": outcome.numbers,
+        "has_x": outcome.x is not None,
     }
 
 

@@ -53,7 +53,8 @@ def test_parameters_change_between_solves() -> None:
     x = dd.Variable((4, 4), nonneg=True)
     param = dd.Parameter(4, value=[1, 3, 5, 7])
     prob = dd.Problem(
-        dd.Minimize(x.sum()), [x[i].sum() >= param[i] for i in range(4)],
+        dd.Minimize(x.sum()),
+        [x[i].sum() >= param[i] for i in range(4)],
         [x[:, j].sum() >= 1 for j in range(4)],
     )
     assert prob.solve(num_cpus=2, solver=dd.ECOS) == pytest.approx(16.0)
@@ -69,16 +70,12 @@ T = np.random.default_rng(3).lognormal(size=(N, M))
 Program = Callable[[], tuple[Any, list[Any], list[Any]]]
 
 
-def grid(
-    objective: Callable[[Any], Any], *, least: bool = False, floor: float = 0.0
-) -> Program:
+def grid(objective: Callable[[Any], Any], *, least: bool = False, floor: float = 0.0) -> Program:
     """A program over an N x M allocation with one constraint a row and one a column."""
 
     def build() -> tuple[Any, list[Any], list[Any]]:
         x = dd.Variable((N, M), nonneg=True)
-        rows = [
-            x[i, :].sum() >= i / 2 if least else x[i, :].sum() <= (i + 1) * M for i in range(N)
-        ]
+        rows = [x[i, :].sum() >= i / 2 if least else x[i, :].sum() <= (i + 1) * M for i in range(N)]
         first = [x >= floor] if floor else []
         return objective(x), first + rows, [x[:, j].sum() <= (j + 1) * N for j in range(M)]
 
@@ -106,9 +103,7 @@ CONTINUOUS: dict[str, Program] = {
     ),
     "sum_squares": grid(lambda x: dd.Minimize(dd.sum_squares(x - 1))),
     "log": grid(lambda x: dd.Maximize(dd.sum(dd.log(x))), floor=1.0),
-    "log weighted": grid(
-        lambda x: dd.Maximize(dd.sum(dd.multiply(W, dd.log(x)))), floor=1.0
-    ),
+    "log weighted": grid(lambda x: dd.Maximize(dd.sum(dd.multiply(W, dd.log(x)))), floor=1.0),
     "log of rows": grid(
         lambda x: dd.Maximize(dd.sum([dd.sum(dd.log(x[i, :])) for i in range(N)])), floor=1.0
     ),
@@ -156,11 +151,14 @@ def test_integers() -> None:
 
 def test_boolean_continuous_and_integer_vectors() -> None:
     x1, x2, x3 = (
-        dd.Variable(M, boolean=True), dd.Variable(M, nonneg=True), dd.Variable(M, integer=True)
+        dd.Variable(M, boolean=True),
+        dd.Variable(M, nonneg=True),
+        dd.Variable(M, integer=True),
     )
     prob = dd.Problem(
         dd.Maximize(dd.sum(x1) + dd.sum(x2) + dd.sum(x3)),
-        [x2.sum() <= 12.3456, x3.sum() <= 10], [x1[j] + x2[j] + x3[j] >= 4 for j in range(M)],
+        [x2.sum() <= 12.3456, x3.sum() <= 10],
+        [x1[j] + x2[j] + x3[j] >= 4 for j in range(M)],
     )
     assert prob.solve(num_cpus=2) == pytest.approx(M + 22.3456)
     assert prob.solve() == pytest.approx(reference(prob, cp.HIGHS))
@@ -171,7 +169,8 @@ def test_squares_of_integers() -> None:
     weight = np.outer(np.arange(1, 3), np.arange(1, 4))
     prob = dd.Problem(
         dd.Minimize(dd.quad_over_lin(dd.multiply(x, weight), 1)),
-        [x[i, :].sum() >= i for i in range(2)], [x[:, j].sum() <= (-1, 1, 2)[j] for j in range(3)],
+        [x[i, :].sum() >= i for i in range(2)],
+        [x[:, j].sum() <= (-1, 1, 2)[j] for j in range(3)],
     )
     value = prob.solve(rho=50, num_iter=20)
     cells = np.stack(np.meshgrid(*[np.arange(-4, 5)] * 6, indexing="ij"), axis=-1)

@@ -85,9 +85,7 @@ def test_a_curved_price_changes_by_a_tenth_over_its_range(alpha: float, seed: in
             assert abs(fall) * step <= 1e-4 * max(row["price"], 1.0)
 
 
-@pytest.mark.parametrize(
-    "objective", [cs.max_min, cs.proportional_fairness, cs.total_throughput]
-)
+@pytest.mark.parametrize("objective", [cs.max_min, cs.proportional_fairness, cs.total_throughput])
 def test_one_more_unit_never_gains_more_than_said(objective: object) -> None:
     problem = objective(*cluster(11))  # type: ignore[operator]
     rough = wl.solve(problem, tolerance=1e-2, engine="interior", threads=1)
@@ -208,9 +206,7 @@ def test_a_dearer_resource_is_the_reason() -> None:
         [[4.0, 3.0], [1.0, 2.0]], index=["v100", "k80"], columns=["speech", "translate"]
     )
     before = sharp(cs.total_throughput(T, [1.0, 1.0], [2.0, 1.0]))
-    now = sharp(
-        cs.total_throughput(T.assign(graph=[9.0, 1.0]), [1.0, 1.0, 1.0], [2.0, 1.0])
-    )
+    now = sharp(cs.total_throughput(T.assign(graph=[9.0, 1.0]), [1.0, 1.0, 1.0], [2.0, 1.0]))
     d = now.diff(before)
     assert d.arrived == ("graph",)
     assert d.departed == ()

@@ -15,8 +15,10 @@ EXACT = 1e-6
 
 def cells() -> tuple[Cell, ...]:
     """Both ways of Walras, and the package itself with the Ray cluster that it starts."""
-    ours = [Cell("dede-toy", SPEC, "dede-toy", m, 5.0, quick=True)
-            for m in ("walras-dede", "walras-arrays")]
+    ours = [
+        Cell("dede-toy", SPEC, "dede-toy", m, 5.0, quick=True)
+        for m in ("walras-dede", "walras-arrays")
+    ]
     return (*ours, Cell("dede-toy", SPEC, "dede-toy", "dede-library", 60.0))
 
 
@@ -37,8 +39,10 @@ def _target(records: Records, method: str, way: str, factor: float) -> Target:
     ratio = theirs["total"] / ours["total"]
     error = abs(ours["value"] - OPTIMUM) / OPTIMUM
     worst = ours["violation"]
-    measured = (f"{ratio:.0f}x ({ours['total']:.3f} s of {theirs['total']:.1f} s), value off by "
-                f"{error:.1e}, violation {worst:.1e} (theirs {theirs['violation']:.1e})")
+    measured = (
+        f"{ratio:.0f}x ({ours['total']:.3f} s of {theirs['total']:.1f} s), value off by "
+        f"{error:.1e}, violation {worst:.1e} (theirs {theirs['violation']:.1e})"
+    )
     return Target(case, aim, measured, ratio >= factor and error <= EXACT and worst <= EXACT)
 
 

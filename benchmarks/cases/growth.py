@@ -31,8 +31,14 @@ def cells() -> tuple[Cell, ...]:
     found = []
     for objective in OBJECTIVES:
         found += [
-            Cell("growth", spec(jobs), objective, "walras", _ESTIMATE[jobs],
-                 runs=5 if jobs <= 8000 else 1)
+            Cell(
+                "growth",
+                spec(jobs),
+                objective,
+                "walras",
+                _ESTIMATE[jobs],
+                runs=5 if jobs <= 8000 else 1,
+            )
             for jobs in JOBS[1:]
         ]
         found.append(Cell("growth", WIDE, objective, "walras", 45.0, runs=1))

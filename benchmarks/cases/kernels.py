@@ -10,8 +10,9 @@ from benchmarks.instances import Spec
 
 SPEC = Spec("heterogeneous", 8, 24)
 SECONDS = 20.0
-CELL = Cell("kernels", SPEC, "all", "walras-first-call", 40.0, runs=1, quick=True,
-            fresh_kernels=True)
+CELL = Cell(
+    "kernels", SPEC, "all", "walras-first-call", 40.0, runs=1, quick=True, fresh_kernels=True
+)
 
 
 def targets(records: Records) -> Sequence[Target]:

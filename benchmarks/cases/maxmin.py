@@ -14,15 +14,27 @@ PEERS = ("highs-ipm", "highs", "pdlp-1e-4", "pdlp-1e-6", "clarabel", "scs", "cvx
 SMALL = Spec("heterogeneous", 50, 300)
 GAVEL = Spec("gavel", 3, 300)
 
-_SMALL = {"highs-ipm": 2.0, "highs": 4.0, "pdlp-1e-4": 8.0, "pdlp-1e-6": 6.0, "clarabel": 2.0,
-          "scs": 3.0, "cvxpy": 5.0, "pop-4": 5.0, "pop-16": 5.0}
+_SMALL = {
+    "highs-ipm": 2.0,
+    "highs": 4.0,
+    "pdlp-1e-4": 8.0,
+    "pdlp-1e-6": 6.0,
+    "clarabel": 2.0,
+    "scs": 3.0,
+    "cvxpy": 5.0,
+    "pop-4": 5.0,
+    "pop-16": 5.0,
+}
 
 # Peers that need over 30 s run once, on the cells named here: capacity, estimate, and the limit
 # after which they are stopped. Stopping early favours the peer: its ratio is a lower bound.
 _LARGE = (
-    ("highs-ipm", 0.2, 80.0, 300.0), ("highs-ipm", 1.0, 40.0, 300.0),
-    ("highs-ipm", 5.0, 40.0, 300.0), ("pdlp-1e-4", 0.2, 120.0, 120.0),
-    ("highs", 0.2, 60.0, 60.0), ("dede-example", 0.2, 60.0, 60.0),
+    ("highs-ipm", 0.2, 80.0, 300.0),
+    ("highs-ipm", 1.0, 40.0, 300.0),
+    ("highs-ipm", 5.0, 40.0, 300.0),
+    ("pdlp-1e-4", 0.2, 120.0, 120.0),
+    ("highs", 0.2, 60.0, 60.0),
+    ("dede-example", 0.2, 60.0, 60.0),
 )
 
 
@@ -39,7 +51,12 @@ def cells() -> tuple[Cell, ...]:
     """All cells of the benchmark."""
 
     def cell(
-        spec: Spec, method: str, estimate: float, limit: float = 300.0, *, runs: int = 5,
+        spec: Spec,
+        method: str,
+        estimate: float,
+        limit: float = 300.0,
+        *,
+        runs: int = 5,
         quick: bool = False,
     ) -> Cell:
         return Cell("max-min", spec, OBJECTIVE, method, estimate, runs, limit, quick)
@@ -48,9 +65,15 @@ def cells() -> tuple[Cell, ...]:
     small += [cell(SMALL, peer, seconds, quick=True) for peer, seconds in _SMALL.items()]
     small += [cell(SMALL, "dede-example", 45.0, 60.0)]
     ours = [
-        cell(spec(c, s), "walras", 12.0 if s == 100 else 6.0, runs=5 if s == 100 else 1,
-             quick=s == 100)
-        for c in CAPACITIES for s in REPORT_SEEDS
+        cell(
+            spec(c, s),
+            "walras",
+            12.0 if s == 100 else 6.0,
+            runs=5 if s == 100 else 1,
+            quick=s == 100,
+        )
+        for c in CAPACITIES
+        for s in REPORT_SEEDS
     ]
     peers = [cell(spec(c), m, seconds, limit) for m, c, seconds, limit in _LARGE]
     peers += [cell(spec(c), f"pop-{k}", 8.0, runs=1) for c in CAPACITIES for k in (4, 16)]
@@ -65,8 +88,9 @@ def cells() -> tuple[Cell, ...]:
 def targets(records: Records) -> Sequence[Target]:
     """At least 25 times the quickest peer: tight, as is and loose; certified on every seed."""
     speed = [
-        speed_target(records, f"max-min 456x2,000, capacity x {c:g}", OBJECTIVE, spec(c), PEERS,
-                     25.0)
+        speed_target(
+            records, f"max-min 456x2,000, capacity x {c:g}", OBJECTIVE, spec(c), PEERS, 25.0
+        )
         for c in CAPACITIES
     ]
     return [*speed, certified_target(records, CERTIFIED.format(OBJECTIVE), OBJECTIVE, REPORTED)]

@@ -28,15 +28,26 @@ def cells() -> tuple[Cell, ...]:
     """All cells of the benchmark."""
     found = []
     for objective, peers in _PEERS.items():
-        found += [Cell(NAME, SMALL, objective, "walras", 4.0, quick=True),
-                  Cell(NAME, spec(1.0), objective, "walras", 40.0 if objective == "leximin"
-                       else 15.0)]
-        for peer, (small, large, limit) in peers.items():
-            found += [Cell(NAME, SMALL, objective, peer, small, quick=True),
-                      Cell(NAME, spec(1.0), objective, peer, large, runs=1, limit=limit)]
         found += [
-            Cell(NAME, SMALL, objective, peer, seconds, runs=5 if seconds < SLOW else 1,
-                 limit=60.0, quick=seconds < SLOW)
+            Cell(NAME, SMALL, objective, "walras", 4.0, quick=True),
+            Cell(NAME, spec(1.0), objective, "walras", 40.0 if objective == "leximin" else 15.0),
+        ]
+        for peer, (small, large, limit) in peers.items():
+            found += [
+                Cell(NAME, SMALL, objective, peer, small, quick=True),
+                Cell(NAME, spec(1.0), objective, peer, large, runs=1, limit=limit),
+            ]
+        found += [
+            Cell(
+                NAME,
+                SMALL,
+                objective,
+                peer,
+                seconds,
+                runs=5 if seconds < SLOW else 1,
+                limit=60.0,
+                quick=seconds < SLOW,
+            )
             for peer, seconds in _SMALL_ONLY[objective].items()
         ]
     return tuple(found)

@@ -24,7 +24,12 @@ def cells() -> tuple[Cell, ...]:
     """All cells of the benchmark."""
 
     def cell(
-        spec: Spec, method: str, estimate: float, limit: float = 300.0, *, runs: int = 5,
+        spec: Spec,
+        method: str,
+        estimate: float,
+        limit: float = 300.0,
+        *,
+        runs: int = 5,
         quick: bool = False,
     ) -> Cell:
         return Cell(OBJECTIVE, spec, OBJECTIVE, method, estimate, runs, limit, quick)
@@ -32,9 +37,15 @@ def cells() -> tuple[Cell, ...]:
     small = [cell(SMALL, m, 4.0, quick=True) for m in ("walras", "clarabel", "cvxpy")]
     small += [cell(SMALL, "scs", 32.0, 30.0), cell(SMALL, "dede-example", 32.0, 30.0)]
     ours = [
-        cell(spec(c, s), "walras", 12.0 if s == 100 else 6.0, runs=5 if s == 100 else 1,
-             quick=s == 100)
-        for c in CAPACITIES for s in REPORT_SEEDS
+        cell(
+            spec(c, s),
+            "walras",
+            12.0 if s == 100 else 6.0,
+            runs=5 if s == 100 else 1,
+            quick=s == 100,
+        )
+        for c in CAPACITIES
+        for s in REPORT_SEEDS
     ]
     peers = [cell(spec(1.0), "clarabel", 180.0)]
     real = [cell(GAVEL, m, 4.0, quick=True) for m in ("walras", "clarabel")]

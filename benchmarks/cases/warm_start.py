@@ -16,9 +16,16 @@ SMALL = Spec("heterogeneous", 50, 300, churn=0.01)
 def cells() -> tuple[Cell, ...]:
     """Cold and warm on the same new round; the previous round is solved untimed."""
     return tuple(
-        Cell("warm-start", spec, objective, method, 15.0 if spec is SPEC else 4.0,
-             quick=spec is SMALL)
-        for spec in (SMALL, SPEC) for objective in OBJECTIVES
+        Cell(
+            "warm-start",
+            spec,
+            objective,
+            method,
+            15.0 if spec is SPEC else 4.0,
+            quick=spec is SMALL,
+        )
+        for spec in (SMALL, SPEC)
+        for objective in OBJECTIVES
         for method in ("walras", "walras-warm")
     )
 
@@ -38,8 +45,9 @@ def _target(records: Records, objective: str) -> Target:
     measured = f"{ratio:.2f} of the cold time ({warm['total']:.2f} s of {cold['total']:.2f} s)"
     if distance is None:
         return Target(case, aim, measured)
-    return Target(case, aim, f"{measured}, gap {distance:.1e}",
-                  ratio <= 0.5 and distance <= TOLERANCE)
+    return Target(
+        case, aim, f"{measured}, gap {distance:.1e}", ratio <= 0.5 and distance <= TOLERANCE
+    )
 
 
 BENCHMARK = Benchmark("warm-start", "Warm start", cells(), targets)

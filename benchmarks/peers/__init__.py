@@ -44,8 +44,10 @@ def _highs(label: str, **options: object) -> Method:
 
 def _pdlp(tolerance: float) -> Method:
     return Method(
-        f"OR-tools PDLP {tolerance:.0e}", "benchmarks.peers.pdlp:solve",
-        {"tolerance": tolerance}, packages=("ortools",),
+        f"OR-tools PDLP {tolerance:.0e}",
+        "benchmarks.peers.pdlp:solve",
+        {"tolerance": tolerance},
+        packages=("ortools",),
     )
 
 

@@ -33,6 +33,9 @@ def solve(instance: Instance, objective: str, budget: Budget) -> Outcome:
     solution = solver.solve()
     solved = time.perf_counter()
     return Outcome(
-        entries.dense(np.asarray(solution.x)), built - start, solved - built,
-        int(solution.iterations), str(solution.status),
+        entries.dense(np.asarray(solution.x)),
+        built - start,
+        solved - built,
+        int(solution.iterations),
+        str(solution.status),
     )

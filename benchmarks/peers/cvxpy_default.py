@@ -16,7 +16,8 @@ def solve(instance: Instance, objective: str, budget: Budget) -> Outcome:
     x = cp.Variable(instance.shape, nonneg=True)
     progress = cp.sum(cp.multiply(np.where(instance.allowed, instance.throughput, 0.0), x), axis=0)
     goal = {
-        "max-min": cp.min, "total-throughput": cp.sum,
+        "max-min": cp.min,
+        "total-throughput": cp.sum,
         "proportional-fairness": lambda y: cp.sum(cp.log(y)),
         "alpha-fair-2": lambda y: -cp.sum(cp.inv_pos(y)),
     }[objective]

@@ -32,8 +32,12 @@ class _Subproblem:
     """
 
     def __init__(
-        self, variable: cp.Variable, residual: cp.Expression, cost: cp.Expression | float,
-        solver: str | None, lagged: bool,
+        self,
+        variable: cp.Variable,
+        residual: cp.Expression,
+        cost: cp.Expression | float,
+        solver: str | None,
+        lagged: bool,
     ) -> None:
         self._variable, self._residual = variable, residual
         self._solver, self._lagged = solver, lagged

@@ -40,7 +40,10 @@ def solve(instance: Instance, objective: str, budget: Budget) -> Outcome:
     # The copies disagree until ADMM has converged: the better one is taken.
     allocation = min(copies, key=lambda copy: judge(instance, objective, copy).violation)
     return Outcome(
-        allocation, built - start, solved - built, message="stopped by its own rule",
+        allocation,
+        built - start,
+        solved - built,
+        message="stopped by its own rule",
         numbers={"reported": float(value)},
     )
 

@@ -33,9 +33,7 @@ def solve(
     )
 
 
-def load(
-    program: LinearProgram, budget: Budget, algorithm: str, crossover: str
-) -> highspy.Highs:
+def load(program: LinearProgram, budget: Budget, algorithm: str, crossover: str) -> highspy.Highs:
     """A HiGHS model of a linear program, ready to run."""
     lp = highspy.HighsLp()
     lp.num_row_, lp.num_col_ = program.matrix.shape

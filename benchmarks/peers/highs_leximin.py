@@ -30,7 +30,9 @@ def solve(instance: Instance, objective: str, budget: Budget) -> Outcome:
             return Outcome(x, build, time.perf_counter() - start - build, rounds, "Time limit")
         solver = load(
             max_min_lp(entries, instance.capacity, frozen),
-            replace(budget, time_limit=left), "ipm", "off",
+            replace(budget, time_limit=left),
+            "ipm",
+            "off",
         )
         solver.run()
         solution = solver.getSolution()

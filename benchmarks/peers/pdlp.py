@@ -42,6 +42,8 @@ def solve(instance: Instance, objective: str, budget: Budget, *, tolerance: floa
         built - start,
         solved - built,
         int(log.iteration_count),
-        type(log).DESCRIPTOR.fields_by_name["termination_reason"]
-        .enum_type.values_by_number[log.termination_reason].name,
+        type(log)
+        .DESCRIPTOR.fields_by_name["termination_reason"]
+        .enum_type.values_by_number[log.termination_reason]
+        .name,
     )

@@ -21,7 +21,10 @@ def solve(instance: Instance, objective: str, budget: Budget, *, parts: int) -> 
     found = pop(problem, settings, parts)
     solved = time.perf_counter()
     return Outcome(
-        problem.dense(found.x), built - start, solved - built, len(found.history),
+        problem.dense(found.x),
+        built - start,
+        solved - built,
+        len(found.history),
         f"{found.status}; {found.timings.ideal:.3g} s with a machine a part",
         {"ideal": found.timings.ideal},
     )

@@ -22,13 +22,21 @@ def solve(instance: Instance, objective: str, budget: Budget) -> Outcome:
     cone = {"l": form.nonnegative, "q": [3] * form.second_order, "ep": form.exponential}
     data = {"A": sp.csc_matrix(form.matrix), "b": form.offset, "c": form.cost}
     solver = scs.SCS(
-        data, cone, verbose=False, eps_abs=budget.tolerance, eps_rel=budget.tolerance,
-        max_iters=_ITERATIONS, time_limit_secs=budget.time_limit,
+        data,
+        cone,
+        verbose=False,
+        eps_abs=budget.tolerance,
+        eps_rel=budget.tolerance,
+        max_iters=_ITERATIONS,
+        time_limit_secs=budget.time_limit,
     )
     built = time.perf_counter()
     solution = solver.solve()
     solved = time.perf_counter()
     return Outcome(
-        entries.dense(np.asarray(solution["x"])), built - start, solved - built,
-        int(solution["info"]["iter"]), str(solution["info"]["status"]),
+        entries.dense(np.asarray(solution["x"])),
+        built - start,
+        solved - built,
+        int(solution["info"]["iter"]),
+        str(solution["info"]["status"]),
     )

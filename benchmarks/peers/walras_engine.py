@@ -18,15 +18,16 @@ BUILDERS: dict[str, Callable[..., wl.Separable]] = {
 }
 
 
-def solve(
-    instance: Instance, objective: str, budget: Budget, *, engine: str = "auto"
-) -> Outcome:
+def solve(instance: Instance, objective: str, budget: Budget, *, engine: str = "auto") -> Outcome:
     """Build and solve; ``build`` ends where :func:`walras.solve` begins."""
     start = time.perf_counter()
     problem = state(instance, objective)
     built = time.perf_counter()
     solution = wl.solve(
-        problem, engine=engine, tolerance=budget.tolerance, time_limit=budget.time_limit,
+        problem,
+        engine=engine,
+        tolerance=budget.tolerance,
+        time_limit=budget.time_limit,
         threads=budget.threads,
     )
     solved = time.perf_counter()
@@ -37,7 +38,9 @@ def solve_warm(instance: Instance, objective: str, budget: Budget) -> Outcome:
     """Solve the previous round untimed, then this one from its solution, matched by name."""
     if instance.previous is None:
         raise wl.InputError(
-            "there is no previous round", where="instance", allowed="a churn above 0",
+            "there is no previous round",
+            where="instance",
+            allowed="a churn above 0",
             remedy="name an instance with churn",
         )
     before = wl.solve(
@@ -48,7 +51,10 @@ def solve_warm(instance: Instance, objective: str, budget: Budget) -> Outcome:
     problem = state(instance, objective, names)
     built = time.perf_counter()
     solution = wl.solve(
-        problem, start=before, tolerance=budget.tolerance, time_limit=budget.time_limit,
+        problem,
+        start=before,
+        tolerance=budget.tolerance,
+        time_limit=budget.time_limit,
         threads=budget.threads,
     )
     solved = time.perf_counter()
@@ -66,9 +72,7 @@ def first_call(instance: Instance, objective: str, budget: Budget) -> Outcome:
 
 
 def _twice(instance: Instance, objective: str, budget: Budget) -> float:
-    first, second = (
-        solve(instance, objective, budget, engine="interior") for _ in range(2)
-    )
+    first, second = (solve(instance, objective, budget, engine="interior") for _ in range(2))
     return max(0.0, first.build + first.solve - second.build - second.solve)
 
 
@@ -79,7 +83,10 @@ def state(
     names = [f"job-{j}" for j in range(instance.shape[1])] if names is None else names
     builder = cs.leximin if objective == "leximin" else BUILDERS[objective]
     return builder(
-        instance.throughput, instance.size, instance.capacity, allowed=instance.allowed,
+        instance.throughput,
+        instance.size,
+        instance.capacity,
+        allowed=instance.allowed,
         demand_names=names,
     )
 
@@ -87,16 +94,21 @@ def state(
 def job_names(instance: Instance) -> list[str]:
     """Names that tell the jobs of this round that were not in the previous one."""
     before = instance.previous or instance
-    same = (
-        (instance.throughput == before.throughput).all(axis=0) & (instance.size == before.size)
-    )
+    same = (instance.throughput == before.throughput).all(axis=0) & (instance.size == before.size)
     return [f"job-{j}" if kept else f"new-{j}" for j, kept in enumerate(same)]
 
 
 def outcome(solution: wl.Solution, build: float, seconds: float) -> Outcome:
     """What is recorded of a solution."""
     return Outcome(
-        solution.x, build, seconds, len(solution.history), str(solution.status),
-        {"bound": float(solution.bound), "reported": float(solution.value),
-         "gap": float(solution.gap)},
+        solution.x,
+        build,
+        seconds,
+        len(solution.history),
+        str(solution.status),
+        {
+            "bound": float(solution.bound),
+            "reported": float(solution.value),
+            "gap": float(solution.gap),
+        },
     )

@@ -20,7 +20,11 @@ def solve(instance: Instance, objective: str, budget: Budget) -> Outcome:
     solution = wl.solve(problem, tolerance=budget.tolerance, threads=budget.threads)
     solved = time.perf_counter()
     return Outcome(
-        solution.x, built - start, solved - built, len(solution.history), str(solution.status),
+        solution.x,
+        built - start,
+        solved - built,
+        len(solution.history),
+        str(solution.status),
         {"reported": float(solution.value)},
     )
 
@@ -49,9 +53,16 @@ def state(instance: Instance) -> wl.Separable:
     )
     zero, empty = np.zeros(m * n), np.zeros(0)
     return wl.Separable(
-        resource=resource.astype(np.int32), demand=demand.astype(np.int32),
-        cost=np.ones(m * n), quadratic=zero, lower=zero, upper=np.full(m * n, np.inf),
-        scalar_cost=empty, scalar_lower=empty, scalar_upper=empty, rows=rows,
+        resource=resource.astype(np.int32),
+        demand=demand.astype(np.int32),
+        cost=np.ones(m * n),
+        quadratic=zero,
+        lower=zero,
+        upper=np.full(m * n, np.inf),
+        scalar_cost=empty,
+        scalar_lower=empty,
+        scalar_upper=empty,
+        rows=rows,
         resource_names=[f"resource-{i}" for i in range(m)],
         demand_names=[f"demand-{j}" for j in range(n)],
     )

@@ -57,7 +57,8 @@ class Problem(cp.Problem):  # type: ignore[misc]  # cvxpy carries no types
         demand_constraints: Sequence[cp.Constraint],
     ) -> None:
         self._allocation = AllocationProblem(
-            objective, resource_constraints=resource_constraints,
+            objective,
+            resource_constraints=resource_constraints,
             demand_constraints=demand_constraints,
         )
         super().__init__(objective, self._allocation.constraints)
@@ -103,14 +104,18 @@ class Problem(cp.Problem):  # type: ignore[misc]  # cvxpy carries no types
             return float(super().solve(*args, **_installed(options)))
         cores = os.cpu_count() or 1
         found = self._allocation.solve(
-            tolerance=tolerance, time_limit=time_limit,
+            tolerance=tolerance,
+            time_limit=time_limit,
             threads=None if num_cpus is None else min(num_cpus, cores),
             verbose=bool(options.get("verbose", False)),
         )
         self.unpack(
             CvxpySolution(
-                str(found.status), found.value, {v.id: v.value for v in self.variables()},
-                {c.id: c.dual_value for c in self.constraints}, {},
+                str(found.status),
+                found.value,
+                {v.id: v.value for v in self.variables()},
+                {c.id: c.dual_value for c in self.constraints},
+                {},
             )
         )
         return found.value

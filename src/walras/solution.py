@@ -46,7 +46,9 @@ class Prices:
                 return self.rows[found.start : found.stop]
         names = ", ".join(f.name for f in self.problem.rows.families)
         raise InputError(
-            f"there are no rows named {family!r}", where="prices", allowed=names,
+            f"there are no rows named {family!r}",
+            where="prices",
+            allowed=names,
             remedy="use one of these names",
         )
 

@@ -69,8 +69,12 @@ def solve(
     """
     base = problem.problem if isinstance(problem, Leximin) else problem
     settings = Settings(
-        tolerance=tolerance, time_limit=time_limit, threads=threads, callback=callback,
-        start=None if start is None else start_from(base, start), verbose=verbose,
+        tolerance=tolerance,
+        time_limit=time_limit,
+        threads=threads,
+        callback=callback,
+        start=None if start is None else start_from(base, start),
+        verbose=verbose,
     )
     if verbose:
         _log_to_stderr()
@@ -83,7 +87,9 @@ def solve(
 
 
 def _solve_one(
-    problem: Separable, run: Callable[[Separable, Settings], Iterate], choice: Choice,
+    problem: Separable,
+    run: Callable[[Separable, Settings], Iterate],
+    choice: Choice,
     settings: Settings,
 ) -> Solution:
     found = run(problem, settings)
@@ -95,8 +101,12 @@ def _solve_one(
             proof, repair_seconds = _timed_certificate(problem, found)
             choice = Choice("exact", f"{choice.engine} broke down", {})
     return Solution(
-        problem=problem, certificate=proof, status=_status(found, proof, settings),
-        engine=choice.engine, tolerance=settings.tolerance, history=found.history,
+        problem=problem,
+        certificate=proof,
+        status=_status(found, proof, settings),
+        engine=choice.engine,
+        tolerance=settings.tolerance,
+        history=found.history,
         timings=replace(found.timings, repair=found.timings.repair + repair_seconds),
         message=found.message,
     )
@@ -122,15 +132,18 @@ def _raise_if_impossible(problem: Separable, settings: Settings) -> None:
     relaxation = least_relaxation(problem, limits)
     if relaxation.is_needed:
         raise InfeasibleError(
-            "no allocation meets all constraints", where=relaxation.text(),
+            "no allocation meets all constraints",
+            where=relaxation.text(),
             allowed="bounds that some allocation meets",
             remedy=f"the least relaxation that would do: {relaxation.text()}",
         )
     ray = improving_ray(problem, limits)
     if ray is not None:
         raise UnboundedError(
-            "the objective improves without end", where=_along(problem, ray.x, ray.t),
-            allowed="a finite optimum", remedy="bound these entries or add a constraint",
+            "the objective improves without end",
+            where=_along(problem, ray.x, ray.t),
+            allowed="a finite optimum",
+            remedy="bound these entries or add a constraint",
         )
 
 
@@ -158,16 +171,23 @@ def _status(found: Iterate, proof: Certificate, settings: Settings) -> Status:
 
 
 def _solve_leximin(
-    spec: Leximin, run: Callable[[Separable, Settings], Iterate], choice: Choice,
+    spec: Leximin,
+    run: Callable[[Separable, Settings], Iterate],
+    choice: Choice,
     settings: Settings,
 ) -> Solution:
     result: LeximinResult = leximin(spec, run, settings)
     found = result.iterate
     proof, repair_seconds = _timed_certificate(spec.problem, found)
     solution = Solution(
-        problem=spec.problem, certificate=proof, status=_status(found, proof, settings),
-        engine=choice.engine, tolerance=settings.tolerance, history=found.history,
-        timings=replace(found.timings, repair=repair_seconds), levels=result.levels,
+        problem=spec.problem,
+        certificate=proof,
+        status=_status(found, proof, settings),
+        engine=choice.engine,
+        tolerance=settings.tolerance,
+        history=found.history,
+        timings=replace(found.timings, repair=repair_seconds),
+        levels=result.levels,
     )
     if solution.status == Status.OPTIMAL and solution.gap > settings.tolerance:
         return replace(solution, status=Status.INACCURATE)

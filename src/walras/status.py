@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 
 
-class Status(str, enum.Enum):
+class Status(enum.StrEnum):
     """Outcome of a solve; the strings are those cvxpy's users know.
 
     ``OPTIMAL`` is given only by the certificate, never by an engine's own opinion.

@@ -40,16 +40,15 @@ def _positions(new: npt.ArrayLike, old: npt.ArrayLike, kind: str) -> npt.NDArray
     place = np.array([known.get(str(name), -1) for name in names], dtype=np.int64)
     if len(place) and np.all(place < 0):
         raise InputError(
-            f"no {kind} of the problem occurs in the earlier solution", where="start",
+            f"no {kind} of the problem occurs in the earlier solution",
+            where="start",
             allowed=f"at least one common {kind} name, such as {next(iter(known), 'none')!r}",
             remedy=f"give both problems the same {kind} names, or leave start out",
         )
     return place
 
 
-def _entries(
-    problem: Separable, earlier: Solution, resource: Floats, demand: Floats
-) -> Floats:
+def _entries(problem: Separable, earlier: Solution, resource: Floats, demand: Floats) -> Floats:
     """The earlier allocation on the new entries, NaN where either owner is new."""
     i = np.where(problem.resource >= 0, resource[np.maximum(problem.resource, 0)], -1)
     j = np.where(problem.demand >= 0, demand[np.maximum(problem.demand, 0)], -1)

@@ -119,7 +119,8 @@ def _logarithms() -> list[Case]:
             Row("speed[d1]", {1: 1.0}, utility=Utility.LOG, weight=1e4),
             Row("capacity[r0]", {0: 1.0, 1: 1.0}, upper=1.0),
         ],
-        gap_scale=1e4, maximize=True,
+        gap_scale=1e4,
+        maximize=True,
     )
     value = float(np.log(1.0) + 2 * np.log(2.0) + 3 * np.log(3.0))
     skewed = 1e-4 * np.log(1e-8) + 1e4 * np.log1p(-1e-8)

@@ -34,13 +34,15 @@ def infeasible() -> list[Impossible]:
     )
     scalar = state(
         [Entry(0, 0, upper=0.5)],
-        [Row("level[d0]", {0: -1.0}, upper=0.0, scalars={0: 1.0})], [Scalar(-1.0, 1.0, 4.0)],
+        [Row("level[d0]", {0: -1.0}, upper=0.0, scalars={0: 1.0})],
+        [Scalar(-1.0, 1.0, 4.0)],
     )
     curved = state(
         [Entry(0, 0, quadratic=1.0), Entry(0, 1, quadratic=1.0)],
         [
             Row("capacity[r0]", {0: 1.0, 1: 1.0}, upper=2.0),
-            Row("need[d0]", {0: 1.0}, lower=2.0), Row("need[d1]", {1: 1.0}, lower=1.0),
+            Row("need[d0]", {0: 1.0}, lower=2.0),
+            Row("need[d1]", {1: 1.0}, lower=1.0),
         ],
     )
     free = state(
@@ -81,7 +83,8 @@ def unbounded() -> list[Impossible]:
     )
     scalar = state(
         [Entry(0, 0)],
-        [Row("level[d0]", {0: -1.0}, upper=0.0, scalars={0: 1.0})], [Scalar(-1.0)],
+        [Row("level[d0]", {0: -1.0}, upper=0.0, scalars={0: 1.0})],
+        [Scalar(-1.0)],
     )
     logarithm = state(
         [Entry(0, 0), Entry(0, 1, 1.0)],

@@ -223,11 +223,10 @@ def _odd() -> list[Case]:
     )
     idle = state(
         [Entry(1, 2, 1.0), Entry(1, 2, -1.0, upper=2.0)],
-        [Row("keep[d2]", {0: 1.0, 1: 1.0}, lower=1.0)], shape=(4, 5),
+        [Row("keep[d2]", {0: 1.0, 1: 1.0}, lower=1.0)],
+        shape=(4, 5),
     )
-    nothing = state(
-        [Entry(0, 0), Entry(0, 1)], [Row("sum[r0]", {0: 1.0, 1: 1.0}, 1.0, 1.0)]
-    )
+    nothing = state([Entry(0, 0), Entry(0, 1)], [Row("sum[r0]", {0: 1.0, 1: 1.0}, 1.0, 1.0)])
     constant = state(
         [Entry(0, 0, -1.0)], [Row("capacity[r0]", {0: 1.0}, upper=2.0)], maximize=True, constant=2.0
     )

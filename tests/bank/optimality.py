@@ -82,25 +82,28 @@ def optimality(problem: Separable, x: Floats, t: Floats, p: Floats) -> Optimalit
     row_products, row_dual = _products(-p, p == 0, y, rows.lower, rows.upper, 1.0)
     x_products, x_dual = _products(z, z == 0, x, problem.lower, problem.upper, z_size)
     x_products, x_dual = _curved(problem, x, z, x_products, x_dual)
-    t_products, t_dual = _products(
-        e, e == 0, t, problem.scalar_lower, problem.scalar_upper, e_size
-    )
+    t_products, t_dual = _products(e, e == 0, t, problem.scalar_lower, problem.scalar_upper, e_size)
     fenchel = costs + conjugates - p[utilities] * y[utilities]
     products = np.concatenate([row_products[plain], x_products, t_products, fenchel])
     terms = np.concatenate(
         [problem.cost * x, problem.quadratic * x * x / 2, problem.scalar_cost * t, costs]
     )
     value = problem.constant + float(terms.sum())
-    scale = problem.gap_scale or max(abs(value), float(np.abs(terms).max(initial=0.0)), 1e-300)
+    # A target that is met has no cost left: its terms before they cancel are its scale.
+    square = rows.weight * (y * y + rows.parameter**2) / 2 * (rows.utility == Utility.QUADRATIC)
+    largest = max(float(np.abs(terms).max(initial=0.0)), 1e-3 * float(square.sum()))
+    scale = problem.gap_scale or max(abs(value), largest, 1e-300)
     primal = [
-        _over(y, rows.lower, rows.upper, size), _over(x, problem.lower, problem.upper, np.abs(x)),
+        _over(y, rows.lower, rows.upper, size),
+        _over(x, problem.lower, problem.upper, np.abs(x)),
         _over(t, problem.scalar_lower, problem.scalar_upper, np.abs(t)),
     ]
     return Optimality(
         primal=max(float(part.max(initial=0.0)) for part in primal),
         dual=max(float(part.max(initial=0.0)) for part in (row_dual[plain], x_dual, t_dual)),
         complementarity=float(np.abs(products).max(initial=0.0)) / scale,
-        gap=float(products.sum()) / scale, value=value,
+        gap=float(products.sum()) / scale,
+        value=value,
         bound=value - float(products.sum()),
     )
 
@@ -111,7 +114,11 @@ def _row(problem: Separable, k: Any) -> tuple[int, float, float]:
 
 
 def _products(
-    z: Floats, zero: npt.NDArray[np.bool_], at: Floats, low: Floats, high: Floats,
+    z: Floats,
+    zero: npt.NDArray[np.bool_],
+    at: Floats,
+    low: Floats,
+    high: Floats,
     size: Floats | float,
 ) -> tuple[Floats, Floats]:
     """z's product with the distance to the bound it asks for; |z|/size where there is none."""

@@ -141,9 +141,7 @@ def test_the_registry_is_sound() -> None:
     assert [c.name for c in registry.select(quick=False, only="gavel*--highs")]
 
 
-def test_listing_measures_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_listing_measures_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = Store(tmp_path / "results")
     assert run(Options(only="gavel", list_only=True), store) == 0
     assert "minutes in all" in capsys.readouterr().out

@@ -32,9 +32,7 @@ def market(seed: int, quota: bool) -> Separable:
 
 @settings(max_examples=80)
 @given(seed=st.integers(0, 99), quota=st.booleans(), data=st.data())
-def test_packing_problems_are_always_repaired(
-    seed: int, quota: bool, data: st.DataObject
-) -> None:
+def test_packing_problems_are_always_repaired(seed: int, quota: bool, data: st.DataObject) -> None:
     problem = market(seed, quota)
     x = data.draw(hnp.arrays(np.float64, problem.entries, elements=JUNK))
     t = data.draw(hnp.arrays(np.float64, problem.scalars, elements=JUNK))

@@ -21,32 +21,62 @@ from walras.status import Status
 
 CALM = Settings(threads=1)
 SMOOTH = [
-    (Utility.LOG, 0.0), (Utility.POWER, 0.5), (Utility.POWER, 2.0), (Utility.POWER, 3.5),
-    (Utility.QUADRATIC, 1.3), (Utility.CONVEX_POWER, 1.5), (Utility.CONVEX_POWER, 3.0),
+    (Utility.LOG, 0.0),
+    (Utility.POWER, 0.5),
+    (Utility.POWER, 2.0),
+    (Utility.POWER, 3.5),
+    (Utility.QUADRATIC, 1.3),
+    (Utility.CONVEX_POWER, 1.5),
+    (Utility.CONVEX_POWER, 3.0),
     (Utility.ENTROPY, 0.0),
 ]
 
 
 def stated(
-    matrix: Any, lower: Any, upper: Any, cost: Any, *, kinds: Any = None, weight: Any = 1.0,
-    parameter: Any = 0.0, low: float = 0.0, high: float = np.inf, quadratic: Any = 0.0,
-    integer: Any = None, maximize: bool = False,
+    matrix: Any,
+    lower: Any,
+    upper: Any,
+    cost: Any,
+    *,
+    kinds: Any = None,
+    weight: Any = 1.0,
+    parameter: Any = 0.0,
+    low: float = 0.0,
+    high: float = np.inf,
+    quadratic: Any = 0.0,
+    integer: Any = None,
+    maximize: bool = False,
 ) -> Separable:
     matrix = np.atleast_2d(np.asarray(matrix, float))
     r, n = matrix.shape
     rows = Rows(
-        sp.csc_array(matrix), np.zeros((r, 0)), np.broadcast_to(lower, r).astype(float),
-        np.broadcast_to(upper, r).astype(float), np.full(r, 2, np.int8),
+        sp.csc_array(matrix),
+        np.zeros((r, 0)),
+        np.broadcast_to(lower, r).astype(float),
+        np.broadcast_to(upper, r).astype(float),
+        np.full(r, 2, np.int8),
         np.full(r, -1, np.int32),
         np.zeros(r, np.int8) if kinds is None else np.asarray(kinds, np.int8),
-        np.broadcast_to(weight, r).astype(float), np.broadcast_to(parameter, r).astype(float),
+        np.broadcast_to(weight, r).astype(float),
+        np.broadcast_to(parameter, r).astype(float),
         (Family("row", 0, r),),
     )
     none = np.zeros(0)
     return Separable(
-        np.full(n, -1, np.int32), np.arange(n, dtype=np.int32), np.asarray(cost, float),
-        np.broadcast_to(quadratic, n).astype(float), np.full(n, low), np.full(n, high), none, none,
-        none, rows, [], [f"job{k}" for k in range(n)], integer=integer, maximize=maximize,
+        np.full(n, -1, np.int32),
+        np.arange(n, dtype=np.int32),
+        np.asarray(cost, float),
+        np.broadcast_to(quadratic, n).astype(float),
+        np.full(n, low),
+        np.full(n, high),
+        none,
+        none,
+        none,
+        rows,
+        [],
+        [f"job{k}" for k in range(n)],
+        integer=integer,
+        maximize=maximize,
     )
 
 
@@ -58,8 +88,15 @@ def curved(kind: Utility, a: float, seed: int = 0) -> Separable:
     lower, upper = np.full(r + 2, -np.inf), np.full(r + 2, np.inf)
     upper[r], lower[r + 1] = 60.0, 3.0
     return stated(
-        matrix, lower, upper, rng.normal(0.05, 0.1, n), kinds=[kind] * r + [0, 0], weight=1.7,
-        parameter=a, high=10.0, quadratic=rng.uniform(0, 0.01, n),
+        matrix,
+        lower,
+        upper,
+        rng.normal(0.05, 0.1, n),
+        kinds=[kind] * r + [0, 0],
+        weight=1.7,
+        parameter=a,
+        high=10.0,
+        quadratic=rng.uniform(0, 0.01, n),
     )
 
 
@@ -115,9 +152,7 @@ def test_a_linear_optimum_brings_no_bound_of_its_own() -> None:
 def test_integer_optimum_equals_enumeration() -> None:
     rng = np.random.default_rng(3)
     matrix, cost = rng.uniform(0, 3, (3, 5)), -rng.uniform(0.5, 2, 5)
-    problem = stated(
-        matrix, -np.inf, [7.0, 8.0, 6.0], cost, high=3.0, integer=np.ones(5, bool)
-    )
+    problem = stated(matrix, -np.inf, [7.0, 8.0, 6.0], cost, high=3.0, integer=np.ones(5, bool))
     found = exact(problem, CALM)
     points = np.array(list(itertools.product(range(4), repeat=5)), float)
     best = np.min(points[np.all(points @ matrix.T <= [7.0, 8.0, 6.0], axis=1)] @ cost)
@@ -136,8 +171,15 @@ def test_integers_under_utilities_equal_enumeration(kind: Utility) -> None:
     rng = np.random.default_rng(5)
     matrix = rng.uniform(0.2, 2, (4, 4))
     problem = stated(
-        matrix, [-np.inf] * 3 + [2.0], [np.inf] * 3 + [9.0], rng.normal(0, 0.4, 4),
-        kinds=[kind] * 3 + [0], weight=1.2, parameter=2.0, high=4.0, quadratic=0.3,
+        matrix,
+        [-np.inf] * 3 + [2.0],
+        [np.inf] * 3 + [9.0],
+        rng.normal(0, 0.4, 4),
+        kinds=[kind] * 3 + [0],
+        weight=1.2,
+        parameter=2.0,
+        high=4.0,
+        quadratic=0.3,
         integer=np.ones(4, bool),
     )
     found = exact(problem, replace(CALM, tolerance=1e-7))
@@ -186,7 +228,10 @@ def test_relaxation_lowers_lower_bounds_and_spares_what_is_feasible() -> None:
 
 def test_a_logarithm_forced_to_zero_names_the_row_that_forces_it() -> None:
     problem = stated(
-        [[1, 1], [1, 0], [0, 1]], [-np.inf, -np.inf, 3.0], [3.0, np.inf, np.inf], [0.0, 0.0],
+        [[1, 1], [1, 0], [0, 1]],
+        [-np.inf, -np.inf, 3.0],
+        [3.0, np.inf, np.inf],
+        [0.0, 0.0],
         kinds=[0, Utility.LOG, 0],
     )
     assert exact(problem, CALM).status is Status.INFEASIBLE
@@ -197,8 +242,12 @@ def test_a_logarithm_forced_to_zero_names_the_row_that_forces_it() -> None:
 def test_an_endless_improvement_is_found_and_named(kind: Utility) -> None:
     # Nothing holds the first entry back; the second is needed and costs.
     problem = stated(
-        [[1.0, 0.0], [0.0, 1.0]], [-np.inf, 1.0], np.inf,
-        [-1.0 if kind is Utility.NONE else 0.0, 1.0], kinds=[kind, 0], parameter=0.5,
+        [[1.0, 0.0], [0.0, 1.0]],
+        [-np.inf, 1.0],
+        np.inf,
+        [-1.0 if kind is Utility.NONE else 0.0, 1.0],
+        kinds=[kind, 0],
+        parameter=0.5,
     )
     found = exact(problem, CALM)
     assert found.status is Status.UNBOUNDED
@@ -208,7 +257,11 @@ def test_an_endless_improvement_is_found_and_named(kind: Utility) -> None:
 def test_bounded_utilities_are_not_called_unbounded() -> None:
     # -1/y improves for ever but never beyond 0.
     problem = stated(
-        [[1.0, 0.0], [0.0, 1.0]], [-np.inf, 1.0], np.inf, [0.0, 1.0], kinds=[Utility.POWER, 0],
+        [[1.0, 0.0], [0.0, 1.0]],
+        [-np.inf, 1.0],
+        np.inf,
+        [0.0, 1.0],
+        kinds=[Utility.POWER, 0],
         parameter=2.0,
     )
     assert improving_ray(problem) is None
@@ -219,7 +272,11 @@ def test_a_time_limit_returns_a_point_within_its_bounds(integer: bool) -> None:
     rng = np.random.default_rng(0)
     n = 400
     problem = stated(
-        rng.uniform(0, 1, (200, n)), -np.inf, 20.0, -rng.uniform(1, 2, n), high=3.0,
+        rng.uniform(0, 1, (200, n)),
+        -np.inf,
+        20.0,
+        -rng.uniform(1, 2, n),
+        high=3.0,
         integer=np.ones(n, bool) if integer else None,
     )
     found = exact(problem, replace(CALM, time_limit=1e-3))
@@ -241,8 +298,13 @@ def test_a_callback_sees_the_users_objective_and_may_stop(kind: Utility) -> None
     rng = np.random.default_rng(1)
     n = 60
     problem = stated(
-        rng.uniform(0.1, 1, (40, n)), -np.inf, np.where(np.arange(40) < 20, np.inf, 5.0),
-        -rng.uniform(0, 1, n), kinds=[kind] * 20 + [0] * 20, high=3.0, maximize=True,
+        rng.uniform(0.1, 1, (40, n)),
+        -np.inf,
+        np.where(np.arange(40) < 20, np.inf, 5.0),
+        -rng.uniform(0, 1, n),
+        kinds=[kind] * 20 + [0] * 20,
+        high=3.0,
+        maximize=True,
         integer=np.ones(n, bool) if kind is Utility.NONE else None,
     )
     found = exact(problem, replace(CALM, callback=stop))
@@ -257,8 +319,12 @@ def test_a_start_is_taken_up_by_branch_and_bound() -> None:
     rng = np.random.default_rng(2)
     n = 40
     problem = stated(
-        rng.integers(1, 30, (15, n)), -np.inf, 120.0, -rng.integers(5, 40, n).astype(float),
-        high=1.0, integer=np.ones(n, bool),
+        rng.integers(1, 30, (15, n)),
+        -np.inf,
+        120.0,
+        -rng.integers(5, 40, n).astype(float),
+        high=1.0,
+        integer=np.ones(n, bool),
     )
     best = exact(problem, replace(CALM, time_limit=20.0))
     start = Start(best.x, np.zeros(15))
@@ -290,8 +356,14 @@ def test_verbose_writes_lines_in_the_users_objective(
     kind: Utility, integer: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     problem = stated(
-        [[1.0, 2.0], [1.0, 1.0]], -np.inf, [np.inf, 3.0], [-1.0, -1.0], kinds=[kind, 0],
-        high=2.0, integer=np.ones(2, bool) if integer else None, maximize=True,
+        [[1.0, 2.0], [1.0, 1.0]],
+        -np.inf,
+        [np.inf, 3.0],
+        [-1.0, -1.0],
+        kinds=[kind, 0],
+        high=2.0,
+        integer=np.ones(2, bool) if integer else None,
+        maximize=True,
     )
     with caplog.at_level("INFO", logger="walras"):
         found = exact(problem, replace(CALM, verbose=True))

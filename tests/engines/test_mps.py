@@ -63,8 +63,11 @@ def test_squares_of_columns_are_read(tmp_path: Path) -> None:
         ("absent.mps", None, "no such file"),
         ("plan.txt", PLAN, "unknown ending"),
         ("broken.mps", "hello\n1 2 3\n", "cannot read"),
-        ("products.lp", "min\n obj: [ 2 x ^2 + 2 x * y + 2 y ^2 ] / 2\nst\n c: x >= 1\nend\n",
-         "products of two columns"),
+        (
+            "products.lp",
+            "min\n obj: [ 2 x ^2 + 2 x * y + 2 y ^2 ] / 2\nst\n c: x >= 1\nend\n",
+            "products of two columns",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_used_is_one_clear_error(

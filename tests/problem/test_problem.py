@@ -257,27 +257,39 @@ X = cp.Variable((2, 3), nonneg=True, name="x")
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: wl.Problem(cp.Minimize(cp.log(X[0, 0]) * X[0, 1])),
-         r"log\(x\[0, 0\]\) \* x\[0, 1\] in the objective"),
+        (
+            lambda: wl.Problem(cp.Minimize(cp.log(X[0, 0]) * X[0, 1])),
+            r"log\(x\[0, 0\]\) \* x\[0, 1\] in the objective",
+        ),
         (lambda: wl.Problem(cp.Maximize(cp.sum(cp.square(X)))), "is convex"),
         (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [cp.log(X[0, 0]) <= 1]), r"in constraint\[0\]"),
-        (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [X <= 1, cp.sqrt(X[0, 0]) == 1]),
-         r"in constraint\[1\]"),
+        (
+            lambda: wl.Problem(cp.Maximize(cp.sum(X)), [X <= 1, cp.sqrt(X[0, 0]) == 1]),
+            r"in constraint\[1\]",
+        ),
         (lambda: wl.Problem(cp.sum(X)), "Minimize"),
         (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [X <= 1, 3]), r"constraint\[1\]: is a int"),
         (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [False]), r"constraint\[0\]: is False"),
-        (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [X <= 1], resource_constraints=[X <= 1]),
-         "were given beside"),
+        (
+            lambda: wl.Problem(cp.Maximize(cp.sum(X)), [X <= 1], resource_constraints=[X <= 1]),
+            "were given beside",
+        ),
         (lambda: wl.Problem(cp.Maximize(3), []).solve(), "no variables"),
-        (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [np.nan * X[0] <= 1]).solve(),
-         "not finite"),
-        (lambda: wl.Problem(
-            cp.Maximize(cp.sum(X)), [cp.sum(X) <= cp.Parameter(name="cap")]
-        ).solve(), "parameter cap: has no value"),
-        (lambda: wl.Problem(
-            cp.Maximize(cp.sum(X)), demand_constraints=[cp.sum(X, axis=0) <= 1],
-            resource_constraints=[cp.sum(X, axis=1) <= 1, X[0, 1] + X[1, 1] <= 1],
-        ).solve(), "demand_constraints"),
+        (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [np.nan * X[0] <= 1]).solve(), "not finite"),
+        (
+            lambda: wl.Problem(
+                cp.Maximize(cp.sum(X)), [cp.sum(X) <= cp.Parameter(name="cap")]
+            ).solve(),
+            "parameter cap: has no value",
+        ),
+        (
+            lambda: wl.Problem(
+                cp.Maximize(cp.sum(X)),
+                demand_constraints=[cp.sum(X, axis=0) <= 1],
+                resource_constraints=[cp.sum(X, axis=1) <= 1, X[0, 1] + X[1, 1] <= 1],
+            ).solve(),
+            "demand_constraints",
+        ),
     ],
 )
 def test_bad_input_is_one_clear_error(build: Callable[[], Any], message: str) -> None:
@@ -292,7 +304,8 @@ def test_a_millisecond_still_returns_a_feasible_allocation() -> None:
     y = cp.sum(cp.multiply(rng.lognormal(size=(20, 150)), x), axis=0)
     p = wl.Problem(
         cp.Maximize(cp.min(y)),
-        resource_constraints=[cp.sum(x, axis=1) <= 3], demand_constraints=[cp.sum(x, axis=0) <= 1],
+        resource_constraints=[cp.sum(x, axis=1) <= 3],
+        demand_constraints=[cp.sum(x, axis=0) <= 1],
     )
     for engine in ("exact", "interior"):
         s = p.solve(engine=engine, time_limit=1e-3, threads=1)

@@ -30,7 +30,10 @@ def cluster(seed: int = 1) -> Cluster:
     size = rng.integers(1, 5, N) + rng.uniform(0, 0.3, N)
     x = cp.Variable((M, N), nonneg=True, name="x")
     return Cluster(
-        x, cp.sum(cp.multiply(throughput, x), axis=0), throughput, size,
+        x,
+        cp.sum(cp.multiply(throughput, x), axis=0),
+        throughput,
+        size,
         (x @ size <= rng.uniform(2, 4, M)).set_label("capacity"),
         (cp.sum(x, axis=0) <= 1).set_label("time"),
     )

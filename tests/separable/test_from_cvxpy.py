@@ -84,11 +84,19 @@ def test_entries_come_demand_by_demand() -> None:
 def test_duals_have_cvxpys_signs_for_every_kind_of_constraint() -> None:
     c = cluster()
     stated = [
-        c.capacity, c.time, c.x <= 0.6, c.x[1, 2] == 0.1, c.x[0, 0] >= 0.05, c.x[2] >= 0.02,
-        cp.sum(c.x[:, 3]) == 0.5, c.y[4] >= 0.2, -3 * c.x[3, 5] <= -0.06,
+        c.capacity,
+        c.time,
+        c.x <= 0.6,
+        c.x[1, 2] == 0.1,
+        c.x[0, 0] >= 0.05,
+        c.x[2] >= 0.02,
+        cp.sum(c.x[:, 3]) == 0.5,
+        c.y[4] >= 0.2,
+        -3 * c.x[3, 5] <= -0.06,
     ]
     for objective in (
-        cp.Maximize(cp.sum(cp.log(c.y))), cp.Minimize(cp.sum_squares(c.y - 3)),
+        cp.Maximize(cp.sum(cp.log(c.y))),
+        cp.Minimize(cp.sum_squares(c.y - 3)),
     ):
         ours, duals, value, expected = solve_both(objective, [Stated(item) for item in stated])
         assert ours == pytest.approx(value, rel=1e-6)
@@ -100,7 +108,9 @@ def test_duals_have_cvxpys_signs_for_every_kind_of_constraint() -> None:
 def test_piecewise_linear_constraints_keep_their_duals() -> None:
     c = cluster()
     stated = [
-        Stated(c.capacity), Stated(c.time), Stated(cp.abs(c.x - 0.3) <= 0.25),
+        Stated(c.capacity),
+        Stated(c.time),
+        Stated(cp.abs(c.x - 0.3) <= 0.25),
         Stated(cp.max(c.x @ c.size) <= 2.2),
     ]
     ours, duals, value, expected = solve_both(cp.Maximize(cp.sum(c.y)), stated)
@@ -144,7 +154,8 @@ def test_a_quota_couples_and_many_quotas_merge() -> None:
     split = Template(
         cp.Maximize(cp.sum(wide)),
         [
-            Stated(cp.sum(wide, axis=1) <= 50), Stated(cp.sum(wide, axis=0) <= 1),
+            Stated(cp.sum(wide, axis=1) <= 50),
+            Stated(cp.sum(wide, axis=0) <= 1),
             Stated((cp.sum(pairs, axis=0) <= 1.5).set_label("pairs")),
         ],
     ).structure.split
@@ -202,9 +213,7 @@ def parametric() -> tuple[Cluster, dict[str, cp.Parameter], list[Stated], Any]:
 
 
 @pytest.mark.parametrize("entries", [2, 600], ids=["tensor", "canonicalised anew"])
-def test_parameters_may_change_between_fills(
-    entries: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parameters_may_change_between_fills(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     limit = "walras.separable.from_cvxpy_affine._TENSOR_PARAMETERS"
     monkeypatch.setattr(limit, 1000 if entries > M * N else 2)
     _, parameters, stated, objective = parametric()
@@ -254,8 +263,10 @@ def test_parameters_that_multiply_each_other_are_followed_too() -> None:
     ("build", "message"),
     [
         (lambda c, p: cp.Maximize(cp.sum(p @ c.y)), "parameter weight: has no value"),
-        (lambda c, p: cp.Maximize(cp.sum(cp.multiply(np.full((M, N), np.nan), c.x))),
-         "objective: holds a number that is not finite"),
+        (
+            lambda c, p: cp.Maximize(cp.sum(cp.multiply(np.full((M, N), np.nan), c.x))),
+            "objective: holds a number that is not finite",
+        ),
     ],
 )
 def test_numbers_that_are_missing_are_named(
@@ -271,8 +282,11 @@ def test_bounds_that_cross_name_both_constraints() -> None:
     with pytest.raises(InfeasibleError) as caught:
         Template(
             cp.Maximize(cp.sum(c.y)),
-            [Stated(c.time), Stated((c.x[1] >= 2).set_label("floor")),
-             Stated((c.x[1, 3] <= 1).set_label("ceiling"))],
+            [
+                Stated(c.time),
+                Stated((c.x[1] >= 2).set_label("floor")),
+                Stated((c.x[1, 3] <= 1).set_label("ceiling")),
+            ],
         ).fill()
     text = str(caught.value)
     assert "x[1, 3]" in text
@@ -297,7 +311,8 @@ def test_a_demand_constraint_among_the_resources_is_an_error() -> None:
     c = cluster()
     misplaced = (cp.sum(c.x[:, 2]) <= 0.5).set_label("cap of job 2")
     stated = [
-        Stated(c.capacity, Side.RESOURCE), Stated(misplaced, Side.RESOURCE),
+        Stated(c.capacity, Side.RESOURCE),
+        Stated(misplaced, Side.RESOURCE),
         Stated(c.time, Side.DEMAND),
     ]
     with pytest.raises(InputError, match="cap of job 2") as caught:

@@ -22,7 +22,8 @@ def block(name: str, rows: list[Any], **sides: Any) -> RowBlock:
 def grid(m: int, n: int) -> tuple[np.ndarray, RowBlock, RowBlock]:
     cell = np.arange(m * n).reshape(m, n, order="F")
     return (
-        cell, block("capacity", [cell[i] for i in range(m)]),
+        cell,
+        block("capacity", [cell[i] for i in range(m)]),
         block("time", [cell[:, j] for j in range(n)]),
     )
 
@@ -66,7 +67,8 @@ def test_a_few_spanning_rows_couple_and_many_merge() -> None:
     pairs = [cell[:, j : j + 2].ravel() for j in range(0, cell.shape[1], 2)]
     sided = [
         block("capacity", list(cell), side=Side.RESOURCE),
-        block("time", list(cell.T), side=Side.DEMAND), block("pairs", pairs, side=Side.DEMAND),
+        block("time", list(cell.T), side=Side.DEMAND),
+        block("pairs", pairs, side=Side.DEMAND),
     ]
     many = split(cell.size, sided, [])
     assert many.merged == (("pairs", MOST_COUPLED + 5),)

@@ -90,7 +90,9 @@ def _evaluated(problem: Separable, shape: Structure, pi: Floats) -> DualBound:
         bare, reduced = answered(problem, shape, bare, reduced)
         pi, reduced = _cap_prices(problem, shape, bare, reduced)
         value = (
-            problem.constant + _row_terms(problem, pi) + _scalar_terms(problem, pi)
+            problem.constant
+            + _row_terms(problem, pi)
+            + _scalar_terms(problem, pi)
             + _entry_terms(problem, shape, pi, reduced)
         )
     proves = np.isfinite(value) and bool(np.all(np.isfinite(reduced)))
@@ -102,9 +104,7 @@ def _cap_prices(
 ) -> tuple[Floats, Floats]:
     """Least rise of the packing rows' prices that leaves no uncapped negative reduced cost."""
     exempt = np.isfinite(problem.upper) | (problem.quadratic > 0)
-    rise = kernels.price_rise(
-        shape.cap, shape.coefficient, reduced, exempt, problem.rows.count
-    )
+    rise = kernels.price_rise(shape.cap, shape.coefficient, reduced, exempt, problem.rows.count)
     # Entries meet a raised row through any of its coefficients, not only as their cap.
     if np.any(rise):
         reduced = reduced + problem.rows.matrix.T @ rise
@@ -120,9 +120,7 @@ def _row_terms(problem: Separable, pi: Floats) -> float:
     if np.any(own):
         total -= float(
             np.sum(
-                utility.conjugate(
-                    rows.utility[own], rows.weight[own], rows.parameter[own], pi[own]
-                )
+                utility.conjugate(rows.utility[own], rows.weight[own], rows.parameter[own], pi[own])
             )
         )
     return total

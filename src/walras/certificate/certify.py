@@ -9,7 +9,7 @@ import numpy as np
 from walras.certificate.bound import dual_bound
 from walras.certificate.repair import FEASIBLE, repair, row_violations, violation
 from walras.certificate.structure import Floats
-from walras.separable import Separable, Utility, utility
+from walras.separable import Separable, utility
 
 LEAST_TERMS = 1e-3  # the gap's denominator is at least this share of the objective's terms
 
@@ -82,8 +82,10 @@ def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: f
     scale = problem.gap_scale
     if scale is None:
         terms = float(
-            np.abs(problem.cost) @ np.abs(x) + problem.quadratic @ (x * x)
-            + np.abs(problem.scalar_cost) @ np.abs(t) + abs(problem.constant)
+            np.abs(problem.cost) @ np.abs(x)
+            + problem.quadratic @ (x * x)
+            + np.abs(problem.scalar_cost) @ np.abs(t)
+            + abs(problem.constant)
         ) + _utility_terms(problem, x, t)
         scale = max(abs(value), abs(bound), LEAST_TERMS * terms) or 1.0
     return max(value - bound, 0.0) / scale
@@ -124,10 +126,17 @@ def certify(
     away = np.where(np.isfinite(away), away, np.abs(x[moved]))
     products = np.abs(proved.reduced[moved]) * away
     return Certificate(
-        x=x, t=t, prices=proved.prices, reduced=proved.reduced, value=value, bound=bound,
-        gap=gap_between(problem, x, t, value, bound), violation=violation(problem, x, t),
+        x=x,
+        t=t,
+        prices=proved.prices,
+        reduced=proved.reduced,
+        value=value,
+        bound=bound,
+        gap=gap_between(problem, x, t, value, bound),
+        violation=violation(problem, x, t),
         worst_row=int(np.argmax(rows)) if len(rows) else -1,
         stationarity=float(np.max(products, initial=0.0)) / max(abs(value), 1.0)
-        if np.isfinite(value) else np.inf,
+        if np.isfinite(value)
+        else np.inf,
         engine_bound=engine_bound > proved.value,
     )

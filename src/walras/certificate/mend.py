@@ -30,9 +30,7 @@ def allowed(problem: Separable, pi: Floats) -> Floats:
     return np.where(falling, np.minimum(pi, -np.finfo(float).tiny), pi)
 
 
-def balanced(
-    problem: Separable, shape: Structure, pi: Floats, held: Bools | None = None
-) -> Floats:
+def balanced(problem: Separable, shape: Structure, pi: Floats, held: Bools | None = None) -> Floats:
     """Prices moved least, relative to their size, so that free columns have reduced cost zero.
 
     With C the columns of the free scalars and entries and D = |pi|: pi - D C (C'D C)^-1 (c + C'pi).
@@ -98,9 +96,7 @@ def _lost(problem: Separable, shape: Structure, reduced: Floats) -> Ints:
     return at[np.where(np.isinf(problem.upper[at]), r < 0, r > 0)]
 
 
-def _moves(
-    problem: Separable, shape: Structure, pi: Floats, reduced: Floats, lost: Ints
-) -> Floats:
+def _moves(problem: Separable, shape: Structure, pi: Floats, reduced: Floats, lost: Ints) -> Floats:
     """(rows,) the largest move that a lost entry asks of its row, where all ask the same way."""
     rows = problem.rows
     part = sp.coo_array(rows.matrix[:, lost])

@@ -86,12 +86,18 @@ def _find(problem: Separable) -> Structure:
         holds_free[columns.indices] = True
     half_open = np.isinf(problem.lower) != np.isinf(problem.upper)
     return Structure(
-        packing=packing, cap=cap, coefficient=coefficient, open_rows=open_rows,
+        packing=packing,
+        cap=cap,
+        coefficient=coefficient,
+        open_rows=open_rows,
         homogeneous=not (
             np.any(problem.cost) or np.any(problem.quadratic) or np.any(problem.rows.utility)
         ),
         loose=np.flatnonzero(half_open & (problem.quadratic == 0) & ~capped),
-        free=free, free_scalars=free_scalars, free_columns=columns, holds_free=holds_free,
+        free=free,
+        free_scalars=free_scalars,
+        free_columns=columns,
+        holds_free=holds_free,
     )
 
 

@@ -57,7 +57,9 @@ def choose(problem: Separable, engine: str = "auto") -> Choice:
         return Choice(engine, "asked for", {})
     if engine != "auto":
         raise InputError(
-            f"there is no engine {engine!r}", where="engine", allowed=f"auto, {', '.join(ENGINES)}",
+            f"there is no engine {engine!r}",
+            where="engine",
+            allowed=f"auto, {', '.join(ENGINES)}",
             remedy="use one of these names",
         )
     if problem.integer is not None and np.any(problem.integer):

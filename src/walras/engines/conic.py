@@ -95,7 +95,10 @@ def solve_conic(problem: Separable, settings: Settings) -> Iterate:
     status = diary.outcome or _STATUS.get(str(solution.status), Status.FAILED)
     n, s = problem.entries, problem.scalars
     return Iterate(
-        x=z[:n], t=z[n : n + s], prices=prices, status=status,
+        x=z[:n],
+        t=z[n : n + s],
+        prices=prices,
+        status=status,
         history=diary.history,
         timings=Timings(build=built - began, iterate=elapsed),
         message=f"Clarabel: {solution.status}",
@@ -136,9 +139,9 @@ def _objective(problem: Separable) -> tuple[sp.csc_array, Floats]:
     linear[power] = -linear[power] / (1 - a[power])
     quadratic = kind == Utility.QUADRATIC
     linear = np.where(quadratic, -w * a, linear)
-    diagonal = np.concatenate([
-        problem.quadratic, np.zeros(problem.scalars), np.where(quadratic, w, 0.0)
-    ])
+    diagonal = np.concatenate(
+        [problem.quadratic, np.zeros(problem.scalars), np.where(quadratic, w, 0.0)]
+    )
     return (
         sp.csc_array(sp.diags_array(diagonal)),
         np.concatenate([problem.cost, problem.scalar_cost, linear]),
@@ -155,11 +158,10 @@ def _blocks(problem: Separable) -> list[_Block]:
     blocks = [
         *_bound_blocks(activity, problem.rows.lower, problem.rows.upper, named=True),
         *_bound_blocks(
-            sp.eye_array(
-                problem.entries + problem.scalars, activity.shape[1], format="csr"
-            ),
+            sp.eye_array(problem.entries + problem.scalars, activity.shape[1], format="csr"),
             np.concatenate([problem.lower, problem.scalar_lower]),
-            np.concatenate([problem.upper, problem.scalar_upper]), named=False,
+            np.concatenate([problem.upper, problem.scalar_upper]),
+            named=False,
         ),
     ]
     scales = _scales(problem)
@@ -186,9 +188,11 @@ def _bound_blocks(
         return rows if named else np.full(len(rows), -1)
 
     zero = _Block(
-        sp.csr_array(matrix[equal]), upper[equal],
+        sp.csr_array(matrix[equal]),
+        upper[equal],
         (clarabel.ZeroConeT(len(equal)),) if len(equal) else (),
-        source(equal), np.ones(len(equal)),
+        source(equal),
+        np.ones(len(equal)),
     )
     sides = len(high) + len(low)
     inequality = _Block(
@@ -226,9 +230,7 @@ def _utility_block(
     return _interleaved(parts, constants, at, cones, k, scale)
 
 
-def _power_block(
-    a: Floats, k: Ints, y: sp.csr_array, u: sp.csr_array, scale: Floats
-) -> _Block:
+def _power_block(a: Floats, k: Ints, y: sp.csr_array, u: sp.csr_array, scale: Floats) -> _Block:
     """Concave powers: the cone's first two coordinates swap with the sign of 1 - a."""
     mild = a < 1
     at_first = sp.diags_array(np.where(mild, 1.0, 0.0))
@@ -244,8 +246,12 @@ def _power_block(
 
 
 def _interleaved(
-    parts: tuple[sp.sparray, ...], constants: tuple[Floats, ...], at: int | Ints,
-    cones: list[object], k: Ints, scale: Floats,
+    parts: tuple[sp.sparray, ...],
+    constants: tuple[Floats, ...],
+    at: int | Ints,
+    cones: list[object],
+    k: Ints,
+    scale: Floats,
 ) -> _Block:
     """Three-row cones, one a utility row; coordinate ``at`` of each holds y / scale."""
     count = len(k)
@@ -289,7 +295,12 @@ def _left_out(problem: Separable) -> float:
 def _progress(problem: Separable, constant: float, info: clarabel.DefaultInfo) -> Progress:
     """One of Clarabel's iterations, in terms of the user's objective."""
     return Progress(
-        info.iterations, info.solve_time, problem.reported(info.cost_primal + constant),
-        problem.reported(info.cost_dual + constant), info.gap_rel, info.res_primal,
-        info.res_dual, info.step_length,
+        info.iterations,
+        info.solve_time,
+        problem.reported(info.cost_primal + constant),
+        problem.reported(info.cost_dual + constant),
+        info.gap_rel,
+        info.res_primal,
+        info.res_dual,
+        info.step_length,
     )

@@ -122,13 +122,20 @@ def _iterate(problem: Separable, answer: Answer, prices: Floats, timings: Timing
     n = problem.entries
     columns = answer.x
     if columns is None:
-        columns = np.concatenate([
-            np.clip(0.0, problem.lower, problem.upper),
-            np.clip(0.0, problem.scalar_lower, problem.scalar_upper),
-        ])
+        columns = np.concatenate(
+            [
+                np.clip(0.0, problem.lower, problem.upper),
+                np.clip(0.0, problem.scalar_lower, problem.scalar_upper),
+            ]
+        )
     return Iterate(
-        x=columns[:n], t=columns[n:], prices=np.nan_to_num(prices), status=answer.status,
-        history=History(answer.steps), timings=timings, message=answer.message,
+        x=columns[:n],
+        t=columns[n:],
+        prices=np.nan_to_num(prices),
+        status=answer.status,
+        history=History(answer.steps),
+        timings=timings,
+        message=answer.message,
         bound=answer.bound + problem.constant,
     )
 
@@ -160,7 +167,9 @@ def _diagnosed(problem: Separable, found: Iterate, settings: Settings) -> Iterat
     relaxation = least_relaxation(problem, quick)
     if relaxation.is_needed:
         return replace(
-            found, status=Status.INFEASIBLE, farkas=relaxation.multipliers,
+            found,
+            status=Status.INFEASIBLE,
+            farkas=relaxation.multipliers,
             message=f"{found.message}; least relaxation: {relaxation.text()}",
         )
     ray = improving_ray(problem, quick)
@@ -169,6 +178,7 @@ def _diagnosed(problem: Separable, found: Iterate, settings: Settings) -> Iterat
     if found.status.has_allocation:
         return found
     return replace(
-        found, status=Status.FAILED,
+        found,
+        status=Status.FAILED,
         message=f"{found.message}, but neither a relaxation nor a ray confirms it",
     )

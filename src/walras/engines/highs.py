@@ -103,7 +103,9 @@ class Answer:
 
 
 def solve_program(
-    program: LinearProgram, settings: Settings, start: Floats | None = None,
+    program: LinearProgram,
+    settings: Settings,
+    start: Floats | None = None,
     told: Callable[[Progress], Progress] = _as_is,
 ) -> Answer:
     """Solve a linear or mixed-integer program.
@@ -124,7 +126,8 @@ def solve_program(
         solver.setOptionValue("solver", "ipm")
     if solver.passModel(_model(program)) == highspy.HighsStatus.kError:
         raise EngineError(
-            "HiGHS rejected the program", where="engine exact",
+            "HiGHS rejected the program",
+            where="engine exact",
             allowed="finite coefficients, lower bounds not above upper ones",
             remedy="look for coefficients beyond 1e15 in size and rescale them",
         )
@@ -144,15 +147,14 @@ def run(
     message = f"HiGHS: {solver.modelStatusToString(solver.getModelStatus())}"
     if status is Status.FAILED:
         raise EngineError(
-            f"HiGHS stopped without an answer ({message})", where="engine exact",
+            f"HiGHS stopped without an answer ({message})",
+            where="engine exact",
             remedy="rescale the data so that coefficients lie within 1e-6 to 1e6",
         )
     return _read(solver, watch, status, message)
 
 
-def _read(
-    solver: highspy.Highs, watch: _Watch, status: Status, message: str
-) -> Answer:
+def _read(solver: highspy.Highs, watch: _Watch, status: Status, message: str) -> Answer:
     info = solver.getInfo()
     is_integer = bool(info.mip_node_count >= 0)
     solution = solver.getSolution()

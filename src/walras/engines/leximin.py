@@ -174,7 +174,8 @@ def _face(
     implied = _implied(stage, held, np.flatnonzero(tight), ~gone, proof.prices)
     lower[implied], upper[implied] = -np.inf, np.inf
     return replace(
-        stage, upper=np.where(gone, stage.lower, stage.upper),
+        stage,
+        upper=np.where(gone, stage.lower, stage.upper),
         scalar_upper=np.maximum([np.min(limit[~frozen], initial=np.inf)], stage.scalar_lower),
         rows=replace(problem_rows, scalar_matrix=scalar, lower=lower, upper=upper),
     )
@@ -188,9 +189,7 @@ def _family_sizes(stage: Separable) -> Floats:
     return out
 
 
-def _implied(
-    stage: Separable, held: Ints, tight: Ints, kept: Bools, prices: Floats
-) -> Ints:
+def _implied(stage: Separable, held: Ints, tight: Ints, kept: Bools, prices: Floats) -> Ints:
     """One held row a component of the market that a level clears, which the other rows imply.
 
     Rows that share entries form a component; its prices add its equalities up to 0 = 0, so one of
@@ -215,7 +214,9 @@ def _remaining(settings: Settings, parts: list[Iterate]) -> Settings:
 def _joined(parts: list[Iterate]) -> Iterate:
     last = parts[-1]
     return replace(
-        last, prices=parts[0].prices, history=join([part.history for part in parts]),
+        last,
+        prices=parts[0].prices,
+        history=join([part.history for part in parts]),
         timings=Timings(
             build=sum(part.timings.build for part in parts),
             iterate=sum(part.timings.iterate for part in parts),

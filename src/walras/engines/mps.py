@@ -36,19 +36,25 @@ def read_mps(path: str | Path) -> Separable:
     path = Path(path)
     if not path.is_file():
         raise DataError(
-            "there is no such file", where=str(path), allowed="an .mps or .lp file",
+            "there is no such file",
+            where=str(path),
+            allowed="an .mps or .lp file",
             remedy="check the path",
         )
     if not path.name.lower().endswith(_SUFFIXES):
         raise DataError(
-            "has an unknown ending", where=str(path), allowed=", ".join(_SUFFIXES),
+            "has an unknown ending",
+            where=str(path),
+            allowed=", ".join(_SUFFIXES),
             remedy="rename the file after its format",
         )
     solver = highspy.Highs()
     solver.silent()
     if solver.readModel(str(path)) != highspy.HighsStatus.kOk:
         raise DataError(
-            "HiGHS cannot read it", where=str(path), allowed="a program in MPS or LP format",
+            "HiGHS cannot read it",
+            where=str(path),
+            allowed="a program in MPS or LP format",
             remedy="check the sections and the numbers of columns of its lines",
         )
     return _problem(solver.getModel(), path)
@@ -77,7 +83,9 @@ def _problem(model: Any, path: Path) -> Separable:
     columns = int(lp.num_col_)
     if columns == 0:
         raise DataError(
-            "has no columns", where=str(path), allowed="at least one column",
+            "has no columns",
+            where=str(path),
+            allowed="at least one column",
             remedy="check that the file is complete",
         )
     sign = -1.0 if lp.sense_ == highspy.ObjSense.kMaximize else 1.0
@@ -86,21 +94,30 @@ def _problem(model: Any, path: Path) -> Separable:
     names = list(lp.col_names_) or [f"C{k}" for k in range(columns)]
     none = np.zeros(0)
     return Separable(
-        resource=np.full(columns, -1, np.int32), demand=np.arange(columns, dtype=np.int32),
+        resource=np.full(columns, -1, np.int32),
+        demand=np.arange(columns, dtype=np.int32),
         cost=sign * np.asarray(lp.col_cost_, dtype=np.float64),
         quadratic=sign * _diagonal(model.hessian_, columns, path),
         lower=np.asarray(lp.col_lower_, dtype=np.float64),
         upper=np.asarray(lp.col_upper_, dtype=np.float64),
-        scalar_cost=none, scalar_lower=none, scalar_upper=none, rows=_rows(lp),
-        resource_names=[], demand_names=names, integer=whole if np.any(whole) else None,
-        maximize=sign < 0, constant=sign * float(lp.offset_), objective=path.name,
+        scalar_cost=none,
+        scalar_lower=none,
+        scalar_upper=none,
+        rows=_rows(lp),
+        resource_names=[],
+        demand_names=names,
+        integer=whole if np.any(whole) else None,
+        maximize=sign < 0,
+        constant=sign * float(lp.offset_),
+        objective=path.name,
     )
 
 
 def _rows(lp: Any) -> Rows:
     count = int(lp.num_row_)
     parts = (
-        np.asarray(lp.a_matrix_.value_), np.asarray(lp.a_matrix_.index_),
+        np.asarray(lp.a_matrix_.value_),
+        np.asarray(lp.a_matrix_.index_),
         np.asarray(lp.a_matrix_.start_),
     )
     is_columnwise = lp.a_matrix_.format_ == highspy.MatrixFormat.kColwise
@@ -109,11 +126,15 @@ def _rows(lp: Any) -> Rows:
     names = list(lp.row_names_) or [f"R{k}" for k in range(count)]
     families = (Family("row", 0, count, names),) if count else ()
     return Rows(
-        matrix=sp.csc_array(matrix), scalar_matrix=np.zeros((count, 0)),
+        matrix=sp.csc_array(matrix),
+        scalar_matrix=np.zeros((count, 0)),
         lower=np.asarray(lp.row_lower_, dtype=np.float64),
         upper=np.asarray(lp.row_upper_, dtype=np.float64),
-        side=np.full(count, Side.COUPLED, np.int8), owner=np.full(count, -1, np.int32),
-        utility=np.zeros(count, np.int8), weight=np.ones(count), parameter=np.zeros(count),
+        side=np.full(count, Side.COUPLED, np.int8),
+        owner=np.full(count, -1, np.int32),
+        utility=np.zeros(count, np.int8),
+        weight=np.ones(count),
+        parameter=np.zeros(count),
         families=families,
     )
 
@@ -128,7 +149,8 @@ def _diagonal(hessian: Any, columns: int, path: Path) -> Floats:
     row, value = np.asarray(hessian.index_), np.asarray(hessian.value_)
     if np.any(value[row != column] != 0):
         raise DataError(
-            "its quadratic objective has products of two columns", where=str(path),
+            "its quadratic objective has products of two columns",
+            where=str(path),
             allowed="squares of single columns",
             remedy="state it in cvxpy with quad_form and solve it as walras.Problem",
         )

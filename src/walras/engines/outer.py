@@ -143,8 +143,11 @@ def solve_by_cuts(problem: Separable, settings: Settings) -> Iterate:
     search = _Search(problem, relaxed, settings)
     status = search.run()
     return Iterate(
-        x=search.best[: problem.entries], t=search.best[problem.entries :], prices=relaxed.prices,
-        status=status, history=search.diary.history,
+        x=search.best[: problem.entries],
+        t=search.best[problem.entries :],
+        prices=relaxed.prices,
+        status=status,
+        history=search.diary.history,
         timings=Timings(iterate=time.perf_counter() - began),
         message=f"outer approximation, {search.diary.steps} integer programs",
         bound=search.bound + problem.constant,
@@ -216,7 +219,9 @@ class _Search:
         whole = problem.integer if problem.integer is not None else np.zeros(0, bool)
         x = np.round(z[: problem.entries])
         fixed = replace(
-            problem, integer=None, lower=np.where(whole, x, problem.lower),
+            problem,
+            integer=None,
+            lower=np.where(whole, x, problem.lower),
             upper=np.where(whole, x, problem.upper),
         )
         found = solve_conic(fixed, self._limits())
@@ -246,6 +251,11 @@ class _Search:
     def _step(self) -> Progress:
         reported, constant = self.problem.reported, self.problem.constant
         return Progress(
-            self.diary.steps, self.diary.elapsed, reported(self.best_value + constant),
-            reported(self.bound + constant), max(self._gap(), 0.0), np.nan, np.nan,
+            self.diary.steps,
+            self.diary.elapsed,
+            reported(self.best_value + constant),
+            reported(self.bound + constant),
+            max(self._gap(), 0.0),
+            np.nan,
+            np.nan,
         )

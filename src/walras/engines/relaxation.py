@@ -114,9 +114,12 @@ def improving_ray(problem: Separable, settings: Settings | None = None) -> Ray |
     matrix = _columns(problem)
     gain = np.asarray(matrix.T @ endless.astype(np.float64), dtype=np.float64)
     free = LinearProgram(
-        -gain, program.lower, program.upper,
+        -gain,
+        program.lower,
+        program.upper,
         sp.csc_array(sp.vstack([program.matrix, sp.csr_array(cost[None, :])])),
-        np.append(program.row_lower, -np.inf), np.append(program.row_upper, 0.0),
+        np.append(program.row_lower, -np.inf),
+        np.append(program.row_upper, 0.0),
     )
     answer = solve_program(free, settings)
     if answer.x is not None and gain @ answer.x > 1e-9 * max(float(np.max(np.abs(gain))), 1e-30):
@@ -143,7 +146,9 @@ def _elastic(problem: Separable, settings: Settings, *, strict: bool) -> Relaxat
         matrix=sp.csc_array(sp.hstack([matrix, -units[:, has_high], units[:, has_low]])),
         row_lower=low,
         row_upper=high,
-        integer=None if problem.integer is None else np.concatenate(
+        integer=None
+        if problem.integer is None
+        else np.concatenate(
             [problem.integer, np.zeros(problem.scalars + len(has_high) + len(has_low), bool)]
         ),
     )
@@ -156,8 +161,10 @@ def _elastic(problem: Separable, settings: Settings, *, strict: bool) -> Relaxat
     needed = np.flatnonzero(np.abs(amounts) > _NEGLIGIBLE * (_STRICT if strict else 1.0) * scale)
     multipliers = np.nan_to_num(answer.prices)
     return Relaxation(
-        needed.astype(np.int32), amounts[needed],
-        tuple(problem.rows.name(int(k)) for k in needed), multipliers,
+        needed.astype(np.int32),
+        amounts[needed],
+        tuple(problem.rows.name(int(k)) for k in needed),
+        multipliers,
     )
 
 

@@ -64,6 +64,8 @@ class Settings:
 def _in_range(name: str, value: float, low: float, high: float) -> None:
     if not low <= value <= high:
         raise InputError(
-            f"is {value!r}", where=f"setting {name}", allowed=f"{low:g} to {high:g}",
+            f"is {value!r}",
+            where=f"setting {name}",
+            allowed=f"{low:g} to {high:g}",
             remedy="choose a value in that range",
         )

@@ -83,7 +83,8 @@ def objective_size(problem: Separable, certificate: Certificate, activity: Float
     # Of a utility the term is what its activity is worth at the margin: log y may be zero.
     slope = utility.slope(rows.utility[own], rows.weight[own], rows.parameter[own], activity[own])
     terms = (
-        np.abs(problem.cost) @ np.abs(x) + problem.quadratic @ (x * x)
+        np.abs(problem.cost) @ np.abs(x)
+        + problem.quadratic @ (x * x)
         + np.abs(problem.scalar_cost) @ np.abs(t)
         + float(np.sum(np.abs(np.nan_to_num(slope * activity[own]))))
     )
@@ -100,7 +101,12 @@ def resource_prices(problem: Separable, prices: Floats) -> Floats:
 
 
 def _between(
-    at: Floats, low: Floats, high: Floats, reach: Floats, reduced: Floats, terms: Floats,
+    at: Floats,
+    low: Floats,
+    high: Floats,
+    reach: Floats,
+    reduced: Floats,
+    terms: Floats,
     worth: float,
 ) -> Bools:
     away = np.minimum(np.minimum(at - low, high - at), reach)

@@ -63,8 +63,7 @@ class Difference:
         changed = self.prices[self.prices["change"] != 0].head(_SHOWN)
         lines += [f"price of {r.row}: {r.before:.4g} -> {r.now:.4g}" for r in changed.itertuples()]
         lines += [
-            f"{r.demand} moved {r.moved:.4g}: {r.reason}"
-            for r in stayed.head(_SHOWN).itertuples()
+            f"{r.demand} moved {r.moved:.4g}: {r.reason}" for r in stayed.head(_SHOWN).itertuples()
         ]
         return "\n".join(lines)
 

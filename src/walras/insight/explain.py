@@ -95,7 +95,9 @@ def explain(problem: Separable, certificate: Certificate, demand: str | int) -> 
     return Explanation(
         demand=str(problem.demand_names[j]),
         choices=_choices(problem, certificate, state, entries),
-        rows=_rows(problem, state, met, j), reached=reached, marginal=marginal,
+        rows=_rows(problem, state, met, j),
+        reached=reached,
+        marginal=marginal,
     )
 
 
@@ -111,13 +113,16 @@ def demand_index(problem: Separable, demand: str | int) -> int:
             return names.index(demand)
         close = difflib.get_close_matches(demand, names, n=3, cutoff=0.5) or names[:3]
         raise InputError(
-            f"there is no demand named {demand!r}", where="demand",
+            f"there is no demand named {demand!r}",
+            where="demand",
             allowed=f"one of {len(names)} names, such as {', '.join(close)}",
             remedy="use a name of the problem, or the demand's index",
         )
     if not 0 <= demand < len(names):
         raise InputError(
-            f"is {demand}", where="demand", allowed=f"0 to {len(names) - 1}, or a name",
+            f"is {demand}",
+            where="demand",
+            allowed=f"0 to {len(names) - 1}, or a name",
             remedy="use an index of the problem's demands",
         )
     return int(demand)
@@ -149,9 +154,14 @@ def _choices(
     names = np.array([*(str(name) for name in problem.resource_names), "-"], dtype=object)
     table = pd.DataFrame(
         {
-            "owner": owner, "resource": names[owner], "amount": amount, "benefit": benefit,
-            "cost": cost, "reduced_cost": reduced,
-            "misses_by": reduced / np.where(benefit > 0, benefit, np.nan), "size": np.abs(reduced),
+            "owner": owner,
+            "resource": names[owner],
+            "amount": amount,
+            "benefit": benefit,
+            "cost": cost,
+            "reduced_cost": reduced,
+            "misses_by": reduced / np.where(benefit > 0, benefit, np.nan),
+            "size": np.abs(reduced),
             "used": state.entries[entries] | (np.abs(amount) > _PLAINLY * state.reach[entries]),
         }
     )
@@ -202,12 +212,17 @@ def _rows(problem: Separable, state: Active, met: Ints, j: int) -> pd.DataFrame:
     own = (rows.side[met] == Side.DEMAND) & (rows.owner[met] == j)
     table = pd.DataFrame(
         {
-            "row": [rows.name(int(k)) for k in met], "activity": state.activity[met],
-            "bound": np.where(high, rows.upper[met], rows.lower[met]), "price": price,
-            "binds": state.rows[met], "own": own,
+            "row": [rows.name(int(k)) for k in met],
+            "activity": state.activity[met],
+            "bound": np.where(high, rows.upper[met], rows.lower[met]),
+            "price": price,
+            "binds": state.rows[met],
+            "own": own,
             "resource": [
                 str(problem.resource_names[rows.owner[k]])
-                if rows.side[k] == Side.RESOURCE and rows.owner[k] >= 0 else None for k in met
+                if rows.side[k] == Side.RESOURCE and rows.owner[k] >= 0
+                else None
+                for k in met
             ],
         }
     )

@@ -102,8 +102,18 @@ class Sensitivity:
         shift = np.concatenate([np.zeros(len(metric)), np.full(len(held), -_SHIFT)])
         factor = spla.splu(sp.csc_array(matrix + sp.diags_array(shift)))
         return cls(
-            problem, certificate, state, columns, scalars, tight, metric, state.size[tight],
-            curved, everything, sp.csc_array(matrix), factor,
+            problem,
+            certificate,
+            state,
+            columns,
+            scalars,
+            tight,
+            metric,
+            state.size[tight],
+            curved,
+            everything,
+            sp.csc_array(matrix),
+            factor,
         )
 
     def move(self, row: int) -> Move | None:

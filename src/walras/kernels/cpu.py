@@ -18,7 +18,16 @@ import scipy.sparse as sp
 
 from walras.kernels.reference import Floats, Ints, block_sums
 
-__all__ = ["backward", "block_sums", "cheapest", "first_rows", "forward", "orthogonalise", "price_rise", "schur"]
+__all__ = [
+    "backward",
+    "block_sums",
+    "cheapest",
+    "first_rows",
+    "forward",
+    "orthogonalise",
+    "price_rise",
+    "schur",
+]
 
 _WIDE = 0.2  # blocks that touch more than this share of the narrow rows go through BLAS
 _BATCH = 256  # wide blocks a BLAS call
@@ -26,7 +35,10 @@ _PASS = 100_000  # columns a thread below which starting it costs more than it s
 _DEPENDENT = 1e-14
 # Sums may be reordered for vector instructions; the order is fixed once compiled.
 _jit = nb.njit(
-    nogil=True, cache=True, error_model="numpy", boundscheck=False,
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    boundscheck=False,
     fastmath={"reassoc", "contract"},
 )
 
@@ -105,9 +117,20 @@ def orthogonalise(
 
 @_jit
 def _forward(
-    first: int, last: int, ptr: Ints, r: Floats, v: Floats, d: Floats, g: Floats, beta: Floats,
-    indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: Floats,
-    top: Floats, right: Floats, rest: Floats,
+    first: int,
+    last: int,
+    ptr: Ints,
+    r: Floats,
+    v: Floats,
+    d: Floats,
+    g: Floats,
+    beta: Floats,
+    indptr: npt.NDArray[np.int32],
+    indices: npt.NDArray[np.int32],
+    data: Floats,
+    top: Floats,
+    right: Floats,
+    rest: Floats,
 ) -> None:
     slots = v.shape[0]
     for j in range(first, last):
@@ -134,7 +157,13 @@ def _forward(
 
 
 def forward(
-    ptr: Ints, r: Floats, v: Floats, d: Floats, g: Floats, beta: Floats, narrow: sp.csc_array,
+    ptr: Ints,
+    r: Floats,
+    v: Floats,
+    d: Floats,
+    g: Floats,
+    beta: Floats,
+    narrow: sp.csc_array,
     threads: int = 1,
 ) -> tuple[Floats, Floats]:
     """Compiled :func:`walras.kernels.reference.forward`."""
@@ -145,8 +174,20 @@ def forward(
     def work(first: int, last: int) -> None:
         rights[first] = np.zeros(narrow.shape[0])
         _forward(
-            first, last, ptr, r, v, d, g, beta, narrow.indptr, narrow.indices, narrow.data, top,
-            rights[first], rest,
+            first,
+            last,
+            ptr,
+            r,
+            v,
+            d,
+            g,
+            beta,
+            narrow.indptr,
+            narrow.indices,
+            narrow.data,
+            top,
+            rights[first],
+            rest,
         )
 
     _map(_few(threads, len(g)), work, ptr)
@@ -156,9 +197,20 @@ def forward(
 
 @_jit
 def _backward(
-    first: int, last: int, ptr: Ints, r: Floats, v: Floats, d: Floats, g: Floats, top: Floats,
-    indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: Floats, p: Floats,
-    x: Floats, out: Floats,
+    first: int,
+    last: int,
+    ptr: Ints,
+    r: Floats,
+    v: Floats,
+    d: Floats,
+    g: Floats,
+    top: Floats,
+    indptr: npt.NDArray[np.int32],
+    indices: npt.NDArray[np.int32],
+    data: Floats,
+    p: Floats,
+    x: Floats,
+    out: Floats,
 ) -> None:
     slots = v.shape[0]
     for j in range(first, last):
@@ -188,8 +240,15 @@ def _backward(
 
 
 def backward(
-    ptr: Ints, r: Floats, v: Floats, d: Floats, g: Floats, top: Floats, narrow: sp.csc_array,
-    p: Floats, threads: int = 1,
+    ptr: Ints,
+    r: Floats,
+    v: Floats,
+    d: Floats,
+    g: Floats,
+    top: Floats,
+    narrow: sp.csc_array,
+    p: Floats,
+    threads: int = 1,
 ) -> tuple[Floats, Floats]:
     """Compiled :func:`walras.kernels.reference.backward`."""
     x, out = np.empty(len(d)), np.empty_like(top)
@@ -210,8 +269,16 @@ def _few(threads: int, columns: int) -> int:
 
 @_jit
 def _scatter(
-    first: int, last: int, ptr: Ints, d: Floats, v: Floats, wide: npt.NDArray[np.bool_],
-    indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: Floats, out: Floats,
+    first: int,
+    last: int,
+    ptr: Ints,
+    d: Floats,
+    v: Floats,
+    wide: npt.NDArray[np.bool_],
+    indptr: npt.NDArray[np.int32],
+    indices: npt.NDArray[np.int32],
+    data: Floats,
+    out: Floats,
 ) -> None:
     """Lower triangle of every block's share; of a wide block the first term alone."""
     slots = v.shape[0]
@@ -245,8 +312,14 @@ def _scatter(
 
 @_jit
 def _wide_rows(
-    chosen: Ints, ptr: Ints, d: Floats, v: Floats, indptr: npt.NDArray[np.int32],
-    indices: npt.NDArray[np.int32], data: Floats, w: Floats,
+    chosen: Ints,
+    ptr: Ints,
+    d: Floats,
+    v: Floats,
+    indptr: npt.NDArray[np.int32],
+    indices: npt.NDArray[np.int32],
+    data: Floats,
+    w: Floats,
 ) -> None:
     """Rows of W: (N D V')_j of each chosen block, one row a slot."""
     slots = v.shape[0]
@@ -259,9 +332,7 @@ def _wide_rows(
                     w[c * slots + a, indices[m]] += weight * v[a, q]
 
 
-def schur(
-    ptr: Ints, d: Floats, v: Floats, narrow: sp.csc_array, threads: int = 1
-) -> Floats:
+def schur(ptr: Ints, d: Floats, v: Floats, narrow: sp.csc_array, threads: int = 1) -> Floats:
     """Compiled :func:`walras.kernels.reference.schur`, of which the lower triangle alone is
     meaningful; wide blocks go through BLAS.
     """
@@ -272,9 +343,7 @@ def schur(
 
     def work(first: int, last: int) -> None:
         out = np.zeros((size, size))
-        _scatter(
-            first, last, ptr, d, v, wide, narrow.indptr, narrow.indices, narrow.data, out
-        )
+        _scatter(first, last, ptr, d, v, wide, narrow.indptr, narrow.indices, narrow.data, out)
         chosen = first + np.flatnonzero(wide[first:last])
         for k in range(0, len(chosen), _BATCH):
             some = chosen[k : k + _BATCH]
@@ -293,8 +362,15 @@ def schur(
 
 @_jit
 def _cheapest(
-    first: int, last: int, ptr: Ints, score: Floats, active: npt.NDArray[np.bool_],
-    limit: float, most: int, found: Ints, count: Ints,
+    first: int,
+    last: int,
+    ptr: Ints,
+    score: Floats,
+    active: npt.NDArray[np.bool_],
+    limit: float,
+    most: int,
+    found: Ints,
+    count: Ints,
 ) -> None:
     for j in range(first, last):
         kept = 0
@@ -314,7 +390,11 @@ def _cheapest(
 
 
 def cheapest(
-    ptr: Ints, score: Floats, active: npt.NDArray[np.bool_], limit: float, most: int,
+    ptr: Ints,
+    score: Floats,
+    active: npt.NDArray[np.bool_],
+    limit: float,
+    most: int,
     threads: int = 1,
 ) -> Ints:
     """Compiled :func:`walras.kernels.reference.cheapest`."""
@@ -332,7 +412,11 @@ def cheapest(
 
 @_jit
 def _price_rise(
-    row: npt.NDArray[np.int32], coefficient: Floats, reduced: Floats, exempt: npt.NDArray[np.bool_], out: Floats
+    row: npt.NDArray[np.int32],
+    coefficient: Floats,
+    reduced: Floats,
+    exempt: npt.NDArray[np.bool_],
+    out: Floats,
 ) -> None:
     for q in range(len(row)):
         if row[q] >= 0 and reduced[q] < 0 and not exempt[q]:
@@ -342,7 +426,11 @@ def _price_rise(
 
 
 def price_rise(
-    row: npt.NDArray[np.int32], coefficient: Floats, reduced: Floats, exempt: npt.NDArray[np.bool_], rows: int
+    row: npt.NDArray[np.int32],
+    coefficient: Floats,
+    reduced: Floats,
+    exempt: npt.NDArray[np.bool_],
+    rows: int,
 ) -> Floats:
     """Compiled :func:`walras.kernels.reference.price_rise`."""
     out = np.zeros(rows)
@@ -352,8 +440,12 @@ def price_rise(
 
 @_jit
 def _first_rows(
-    indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: Floats,
-    rank: npt.NDArray[np.int8], row: npt.NDArray[np.int32], coefficient: Floats,
+    indptr: npt.NDArray[np.int32],
+    indices: npt.NDArray[np.int32],
+    data: Floats,
+    rank: npt.NDArray[np.int8],
+    row: npt.NDArray[np.int32],
+    coefficient: Floats,
 ) -> None:
     for q in range(len(row)):
         for m in range(indptr[q], indptr[q + 1]):
@@ -365,7 +457,9 @@ def _first_rows(
 
 
 def first_rows(
-    indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: Floats,
+    indptr: npt.NDArray[np.int32],
+    indices: npt.NDArray[np.int32],
+    data: Floats,
     rank: npt.NDArray[np.int8],
 ) -> tuple[npt.NDArray[np.int32], Floats]:
     """Compiled :func:`walras.kernels.reference.first_rows`."""

@@ -88,7 +88,13 @@ def forward(
 
 
 def backward(
-    ptr: Ints, r: Floats, v: Floats, d: Floats, g: Floats, top: Floats, narrow: sp.csc_array,
+    ptr: Ints,
+    r: Floats,
+    v: Floats,
+    d: Floats,
+    g: Floats,
+    top: Floats,
+    narrow: sp.csc_array,
     p: Floats,
 ) -> tuple[Floats, Floats]:
     """Second half of a solve: columns and local prices from the narrow ones.
@@ -124,9 +130,7 @@ def _spread(ptr: Ints, v: Floats, q: Floats) -> Floats:
     return sum((v[a] * np.repeat(q[:, a], width) for a in range(v.shape[0])), np.zeros(v.shape[1]))
 
 
-def schur(
-    ptr: Ints, d: Floats, v: Floats, narrow: sp.csc_array, threads: int = 1
-) -> Floats:
+def schur(ptr: Ints, d: Floats, v: Floats, narrow: sp.csc_array, threads: int = 1) -> Floats:
     """``N D N' - sum_j (N D V')_j (N D V')_j'``: what blocks leave of the narrow rows.
 
     Args:
@@ -142,7 +146,7 @@ def schur(
     weighted = narrow @ sp.diags_array(d)
     out = np.asarray((weighted @ narrow.T).toarray())
     for j in range(len(ptr) - 1):
-        w = np.asarray((weighted[:, ptr[j] : ptr[j + 1]] @ v[:, ptr[j] : ptr[j + 1]].T))
+        w = np.asarray(weighted[:, ptr[j] : ptr[j + 1]] @ v[:, ptr[j] : ptr[j + 1]].T)
         out -= w @ w.T
     return out
 
@@ -172,7 +176,11 @@ def cheapest(
 
 
 def price_rise(
-    row: npt.NDArray[np.int32], coefficient: Floats, reduced: Floats, exempt: npt.NDArray[np.bool_], rows: int
+    row: npt.NDArray[np.int32],
+    coefficient: Floats,
+    reduced: Floats,
+    exempt: npt.NDArray[np.bool_],
+    rows: int,
 ) -> Floats:
     """Least rise of each row's price that leaves no reduced cost of its entries negative.
 
@@ -193,7 +201,9 @@ def price_rise(
 
 
 def first_rows(
-    indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: Floats,
+    indptr: npt.NDArray[np.int32],
+    indices: npt.NDArray[np.int32],
+    data: Floats,
     rank: npt.NDArray[np.int8],
 ) -> tuple[npt.NDArray[np.int32], Floats]:
     """The row of best rank among those in which each column has a positive coefficient.

@@ -20,7 +20,8 @@ def check_objective(objective: Any) -> None:
     """
     if not isinstance(objective, cp.Minimize | cp.Maximize):
         raise InputError(
-            f"is a {type(objective).__name__}", where="objective",
+            f"is a {type(objective).__name__}",
+            where="objective",
             allowed="cvxpy.Minimize(...) or cvxpy.Maximize(...)",
             remedy="wrap the expression in one of them",
         )
@@ -31,12 +32,14 @@ def check_objective(objective: Any) -> None:
     if broken is None:
         raise InputError(
             f"is {objective.expr.curvature.lower()}, so its optimum cannot be certified",
-            where=f"objective {short_name(objective.expr)}", allowed=f"a {wanted} expression",
+            where=f"objective {short_name(objective.expr)}",
+            allowed=f"a {wanted} expression",
             remedy="turn Minimize and Maximize round, or restate it (cvxpy's DCP rules)",
         )
     raise InputError(
         "does not follow cvxpy's rules for convex expressions (DCP)",
-        where=f"{short_name(broken)} in the objective", allowed=f"a {wanted} DCP expression",
+        where=f"{short_name(broken)} in the objective",
+        allowed=f"a {wanted} DCP expression",
         remedy="write it with an atom of known curvature, such as square, log, inv_pos, min, max",
     )
 
@@ -56,8 +59,10 @@ def check_constraints(constraints: Sequence[Any], what: str = "constraint") -> l
             continue
         if not isinstance(constraint, Constraint):
             raise InputError(
-                f"is {constraint!r}" if isinstance(constraint, bool)
-                else f"is a {type(constraint).__name__}", where=where,
+                f"is {constraint!r}"
+                if isinstance(constraint, bool)
+                else f"is a {type(constraint).__name__}",
+                where=where,
                 allowed="a cvxpy constraint such as x <= 1",
                 remedy="compare cvxpy expressions with <=, >= or ==",
             )
@@ -72,7 +77,8 @@ def _raise_not_dcp(constraint: Any, where: str) -> None:
     inside = short_name(broken) if broken is not None else short_name(constraint)
     raise InputError(
         "does not follow cvxpy's rules for convex constraints (DCP)",
-        where=f"{inside} in {where}", allowed="convex <= concave, or affine == affine",
+        where=f"{inside} in {where}",
+        allowed="convex <= concave, or affine == affine",
         remedy="turn the comparison round, or restate it with atoms of known curvature",
     )
 

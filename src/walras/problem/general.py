@@ -72,8 +72,12 @@ def solve_general(
     elif status is Status.OPTIMAL:
         status = Status.INACCURATE
     return Solution(
-        problem=_shell(problem), certificate=certificate, status=status, engine="exact",
-        tolerance=tolerance, timings=Timings(build=built - began, iterate=solved - built),
+        problem=_shell(problem),
+        certificate=certificate,
+        status=status,
+        engine="exact",
+        tolerance=tolerance,
+        timings=Timings(build=built - began, iterate=solved - built),
         message=f"{solver} through cvxpy; the bound is its own dual objective",
     )
 
@@ -94,7 +98,8 @@ def _data(problem: cp.Problem, solver: str, options: dict[str, Any]) -> tuple[An
         return problem.get_problem_data(solver, solver_opts=options)  # type: ignore[no-any-return]
     except cp.error.SolverError as reason:
         raise EngineError(
-            f"no solver takes it ({reason})", where="problem outside the separable form",
+            f"no solver takes it ({reason})",
+            where="problem outside the separable form",
             allowed="integer variables in linear constraints and objectives, or none",
             remedy="drop the integrality, or make the nonlinear parts piecewise linear",
         ) from reason
@@ -112,10 +117,12 @@ def _raise_unless_solved(problem: cp.Problem, solver: str) -> None:
     if problem.status in cp.settings.INF_OR_UNB:
         raise UnboundedError(
             f"{solver} proved that the objective improves without end",
-            where="problem outside the separable form", remedy="bound the variables",
+            where="problem outside the separable form",
+            remedy="bound the variables",
         )
     raise EngineError(
-        f"{solver} ended with {problem.status}", where="engine exact",
+        f"{solver} ended with {problem.status}",
+        where="engine exact",
         remedy="rescale the data, or raise the time limit",
     )
 
@@ -136,9 +143,17 @@ def _certificate(problem: cp.Problem, value: float, bound: float) -> Certificate
     violations = [_violation(constraint) for constraint in problem.constraints]
     worst = int(np.argmax(violations)) if violations else -1
     return Certificate(
-        x=x, t=np.zeros(0), prices=np.zeros(0), reduced=np.zeros(len(x)), value=value,
-        bound=bound, gap=max(value - bound, 0.0) / scale, violation=max(violations, default=0.0),
-        worst_row=worst, stationarity=np.nan, engine_bound=True,
+        x=x,
+        t=np.zeros(0),
+        prices=np.zeros(0),
+        reduced=np.zeros(len(x)),
+        value=value,
+        bound=bound,
+        gap=max(value - bound, 0.0) / scale,
+        violation=max(violations, default=0.0),
+        worst_row=worst,
+        stationarity=np.nan,
+        engine_bound=True,
     )
 
 
@@ -156,13 +171,32 @@ def _shell(problem: cp.Problem) -> Separable:
     """A form without rows that carries what a solution reports."""
     n = sum(v.size for v in problem.variables())
     rows = Rows(
-        sp.csc_array((0, n)), np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.zeros(0, np.int8),
-        np.zeros(0, np.int32), np.zeros(0, np.int8), np.zeros(0), np.zeros(0), (),
+        sp.csc_array((0, n)),
+        np.zeros((0, 0)),
+        np.zeros(0),
+        np.zeros(0),
+        np.zeros(0, np.int8),
+        np.zeros(0, np.int32),
+        np.zeros(0, np.int8),
+        np.zeros(0),
+        np.zeros(0),
+        (),
     )
     nobody, free = np.full(n, -1, np.int32), np.full(n, np.inf)
     none = np.zeros(0)
     return Separable(
-        nobody, nobody, np.zeros(n), np.zeros(n), -free, free, none, none, none, rows, [], [],
+        nobody,
+        nobody,
+        np.zeros(n),
+        np.zeros(n),
+        -free,
+        free,
+        none,
+        none,
+        none,
+        rows,
+        [],
+        [],
         maximize=isinstance(problem.objective, cp.Maximize),
         objective="objective outside the separable form",
     )

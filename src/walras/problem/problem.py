@@ -130,8 +130,14 @@ class Problem:
                 problem, restore = template.fill()
                 built = time.perf_counter() - began
                 found = solve(
-                    problem, engine=engine, tolerance=tolerance, time_limit=time_limit,
-                    threads=threads, start=start, callback=callback, verbose=verbose,
+                    problem,
+                    engine=engine,
+                    tolerance=tolerance,
+                    time_limit=time_limit,
+                    threads=threads,
+                    start=start,
+                    callback=callback,
+                    verbose=verbose,
                 )
                 restore.apply(found.entries, found.scalars, found.prices.rows)
                 timings = replace(found.timings, build=found.timings.build + built)
@@ -156,8 +162,12 @@ class Problem:
         problem, _ = template.fill()
         choice = choose(problem)
         return report_inside(
-            problem, template.structure.split, choice.engine, choice.reason,
-            reuses=template.reuses, parameters=len(parameters),
+            problem,
+            template.structure.split,
+            choice.engine,
+            choice.reason,
+            reuses=template.reuses,
+            parameters=len(parameters),
         )
 
     def to_cvxpy(self) -> cp.Problem:
@@ -178,8 +188,10 @@ class Problem:
     ) -> Solution:
         if engine not in ("auto", "exact"):
             raise EngineError(
-                f"cannot state it: {self._outside}", where=f"engine {engine}",
-                allowed="auto or exact for this problem", remedy="leave the engine out",
+                f"cannot state it: {self._outside}",
+                where=f"engine {engine}",
+                allowed="auto or exact for this problem",
+                remedy="leave the engine out",
             )
         return solve_general(
             self._cvxpy(), tolerance=tolerance, time_limit=time_limit, threads=threads
@@ -197,7 +209,8 @@ def _stated(
     """The constraints with the sides their author gave them."""
     if constraints is not None and resource is not None:
         raise InputError(
-            "were given beside resource_constraints", where="constraints",
+            "were given beside resource_constraints",
+            where="constraints",
             allowed="constraints alone, or resource_constraints with demand_constraints",
             remedy="put every constraint in one of the two lists, or all in constraints",
         )

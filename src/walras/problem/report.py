@@ -72,20 +72,38 @@ def report_inside(
 ) -> Report:
     """The report on a problem in the separable form."""
     return Report(
-        sense="maximize" if problem.maximize else "minimize", objective=problem.objective,
-        resources=split.resources, demands=split.demands, entries=problem.entries,
-        scalars=tuple(problem.scalar_names), coupled=split.coupled, merged=split.merged,
-        engine=engine, reason=reason, reuses=reuses, parameters=parameters,
+        sense="maximize" if problem.maximize else "minimize",
+        objective=problem.objective,
+        resources=split.resources,
+        demands=split.demands,
+        entries=problem.entries,
+        scalars=tuple(problem.scalar_names),
+        coupled=split.coupled,
+        merged=split.merged,
+        engine=engine,
+        reason=reason,
+        reuses=reuses,
+        parameters=parameters,
     )
 
 
 def report_outside(sense: str, why: str, entries: int, parameters: int) -> Report:
     """The report on a problem that only a general solver takes."""
     return Report(
-        sense=sense, objective="a general convex objective", resources=0, demands=0,
-        entries=entries, scalars=(), coupled=(), merged=(), engine="exact",
+        sense=sense,
+        objective="a general convex objective",
+        resources=0,
+        demands=0,
+        entries=entries,
+        scalars=(),
+        coupled=(),
+        merged=(),
+        engine="exact",
         reason="cvxpy's own chain to Clarabel, or to HiGHS with integers; its dual objective "
-        "is the bound", outside=why, reuses=False, parameters=parameters,
+        "is the bound",
+        outside=why,
+        reuses=False,
+        parameters=parameters,
     )
 
 

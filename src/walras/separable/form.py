@@ -220,32 +220,44 @@ def _check_lengths(p: Separable) -> None:
     for name, (got, want) in expected.items():
         if tuple(got) != want:
             raise InputError(
-                f"has shape {tuple(got)}", where=name, allowed=f"{want}",
+                f"has shape {tuple(got)}",
+                where=name,
+                allowed=f"{want}",
                 remedy="give every array of the problem the same entries, scalars and rows",
             )
     if n == 0:
         raise InputError(
-            "the problem has no entries", where="Separable", allowed="at least one entry",
+            "the problem has no entries",
+            where="Separable",
+            allowed="at least one entry",
             remedy="check that some resource can serve some demand",
         )
 
 
 def _check_numbers(p: Separable) -> None:
     finite = {
-        "cost": p.cost, "quadratic": p.quadratic, "scalar_cost": p.scalar_cost,
-        "rows.matrix": p.rows.matrix.data, "rows.scalar_matrix": p.rows.scalar_matrix.ravel(),
-        "rows.weight": p.rows.weight, "rows.parameter": p.rows.parameter,
+        "cost": p.cost,
+        "quadratic": p.quadratic,
+        "scalar_cost": p.scalar_cost,
+        "rows.matrix": p.rows.matrix.data,
+        "rows.scalar_matrix": p.rows.scalar_matrix.ravel(),
+        "rows.weight": p.rows.weight,
+        "rows.parameter": p.rows.parameter,
     }
     for name, array in finite.items():
         if not np.all(np.isfinite(array)):
             raise InputError(
-                "is not finite", where=f"{name}[{int(np.argmin(np.isfinite(array)))}]",
-                allowed="finite numbers", remedy="remove NaN and infinity from the data",
+                "is not finite",
+                where=f"{name}[{int(np.argmin(np.isfinite(array)))}]",
+                allowed="finite numbers",
+                remedy="remove NaN and infinity from the data",
             )
     if np.any(p.quadratic < 0):
         raise InputError(
-            "is negative", where=f"quadratic[{int(np.argmax(p.quadratic < 0))}]",
-            allowed=">= 0", remedy="the objective must be convex in every entry",
+            "is negative",
+            where=f"quadratic[{int(np.argmax(p.quadratic < 0))}]",
+            allowed=">= 0",
+            remedy="the objective must be convex in every entry",
         )
     ordered = (
         ("lower", p.lower, p.upper),
@@ -258,6 +270,8 @@ def _check_numbers(p: Separable) -> None:
             k = int(np.argmax(bad))
             label = p.rows.name(k) if name.startswith("rows") else f"{name}[{k}]"
             raise InputError(
-                f"the bounds [{low[k]:g}, {high[k]:g}] admit no number", where=label,
-                allowed="lower <= upper", remedy="swap or loosen the bounds",
+                f"the bounds [{low[k]:g}, {high[k]:g}] admit no number",
+                where=label,
+                allowed="lower <= upper",
+                remedy="swap or loosen the bounds",
             )

@@ -30,7 +30,14 @@ Ints = npt.NDArray[np.int64]
 Expression = Any
 
 _ATTRIBUTES = (
-    "complex", "imag", "symmetric", "diag", "PSD", "NSD", "hermitian", "sparsity",
+    "complex",
+    "imag",
+    "symmetric",
+    "diag",
+    "PSD",
+    "NSD",
+    "hermitian",
+    "sparsity",
 )
 
 
@@ -65,7 +72,9 @@ class Template:
         self.smooth = tuple(substitution.smooth)
         self.extremes = tuple(substitution.extremes)
         expressions = [
-            cost, *bodies, *(piece for e in self.extremes for piece in e.pieces),
+            cost,
+            *bodies,
+            *(piece for e in self.extremes for piece in e.pieces),
             *(s.argument for s in self.smooth),
         ]
         self.variables = _variables(expressions)
@@ -74,15 +83,22 @@ class Template:
         self._affine = AffineMap(expressions, self.variables, reuse=self.reuses)
         self.blocks = self._stack()
         columns = columns_of(
-            self.variables, {s.placeholder.id for s in self.smooth},
+            self.variables,
+            {s.placeholder.id for s in self.smooth},
             {e.placeholder.id for e in self.extremes},
         )
         values = self._values()
         self.structure = structure(self._affine.pattern, values, self.blocks, columns)
         self._check_sides()
         self._source = Source(
-            self._affine.pattern, self.blocks, self.structure, self.smooth, self.extremes,
-            self.variables, self.maximize, self.row_name,
+            self._affine.pattern,
+            self.blocks,
+            self.structure,
+            self.smooth,
+            self.extremes,
+            self.variables,
+            self.maximize,
+            self.row_name,
         )
         self._plan = Plan(self._source, values)
 
@@ -107,8 +123,10 @@ class Template:
         if not np.all(np.isfinite(values)):
             row = int(self._affine.pattern.row[int(np.argmin(np.isfinite(values)))])
             raise InputError(
-                "holds a number that is not finite", where=self.row_name(row),
-                allowed="finite numbers", remedy="remove NaN and infinity from its data",
+                "holds a number that is not finite",
+                where=self.row_name(row),
+                allowed="finite numbers",
+                remedy="remove NaN and infinity from its data",
             )
         return values
 
@@ -124,8 +142,12 @@ class Template:
         offsets = self._affine.offsets
         blocks = [
             Stacked(
-                short_name(item.constraint), int(offsets[k + 1]), int(offsets[k + 2]), item.side,
-                is_equality=_is_equality(item.constraint), is_constraint=True,
+                short_name(item.constraint),
+                int(offsets[k + 1]),
+                int(offsets[k + 2]),
+                item.side,
+                is_equality=_is_equality(item.constraint),
+                is_constraint=True,
             )
             for k, item in enumerate(self.stated)
         ]
@@ -134,7 +156,9 @@ class Template:
             count = len(extreme.pieces)
             blocks.append(
                 Stacked(
-                    extreme.name, int(offsets[k]), int(offsets[k + count]),
+                    extreme.name,
+                    int(offsets[k]),
+                    int(offsets[k + count]),
                     epigraph=extreme.placeholder.id,
                 )
             )
@@ -149,8 +173,10 @@ class Template:
     def _check_variables(self) -> None:
         if not self.variables:
             raise InputError(
-                "the problem has no variables", where="objective and constraints",
-                allowed="at least one cvxpy variable", remedy="state what is to be decided",
+                "the problem has no variables",
+                where="objective and constraints",
+                allowed="at least one cvxpy variable",
+                remedy="state what is to be decided",
             )
         for variable in self.variables:
             bad = [name for name in _ATTRIBUTES if variable.attributes.get(name)]

@@ -80,7 +80,8 @@ class AffineMap:
             ),
             column=np.concatenate([self._linear.column, self._anew.column]),
             fixed=np.concatenate([self._linear.fixed, np.zeros(len(self._anew.row), bool)]),
-            rows=rows, columns=self._layout.length,
+            rows=rows,
+            columns=self._layout.length,
         )
 
     def values(self) -> Floats:
@@ -115,8 +116,12 @@ class _Layout:
         places = {p.id: int(start) for p, start in zip(parameters, starts, strict=False)}
         places[CONSTANT_ID] = int(starts[-1])
         return canonInterface.get_problem_matrix(
-            [expression.canonical_form[0] for expression in expressions], self.length, self.start,
-            sizes, places, sum(expression.size for expression in expressions),
+            [expression.canonical_form[0] for expression in expressions],
+            self.length,
+            self.start,
+            sizes,
+            places,
+            sum(expression.size for expression in expressions),
             cvxpy_settings.COO_CANON_BACKEND,
         )
 
@@ -167,7 +172,8 @@ class _RenewedPart:
         if np.any(data[~known] != 0):
             raise InputError(
                 "a coefficient appeared that no other value of the parameters gives",
-                where="parameters", remedy="state the problem anew for these values",
+                where="parameters",
+                remedy="state the problem anew for these values",
             )
         out = np.zeros(len(self._key))
         out[place[known]] = data[known]
@@ -204,14 +210,18 @@ def _value(parameter: Any) -> Floats:
     """
     if parameter.value is None:
         raise InputError(
-            "has no value", where=f"parameter {parameter.name()}", allowed="finite numbers",
+            "has no value",
+            where=f"parameter {parameter.name()}",
+            allowed="finite numbers",
             remedy=f"assign {parameter.name()}.value before solving",
         )
     value: Any = parameter.value
     dense = np.asarray(value, dtype=np.float64)
     if not np.all(np.isfinite(dense)):
         raise InputError(
-            "is not finite", where=f"parameter {parameter.name()}", allowed="finite numbers",
+            "is not finite",
+            where=f"parameter {parameter.name()}",
+            allowed="finite numbers",
             remedy="remove NaN and infinity from its value",
         )
     return dense

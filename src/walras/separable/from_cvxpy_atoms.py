@@ -170,8 +170,12 @@ def _unchanged(expression: Expression) -> Expression:
 def _elementwise(expression: Expression, argument: Expression, **rest: Any) -> Smooth:
     factor = rest.pop("factor")
     return Smooth(
-        name=_kind(expression), placeholder=cp.Variable(expression.shape), argument=argument,
-        output=np.arange(argument.size), factor=np.full(argument.size, float(factor)), **rest,
+        name=_kind(expression),
+        placeholder=cp.Variable(expression.shape),
+        argument=argument,
+        output=np.arange(argument.size),
+        factor=np.full(argument.size, float(factor)),
+        **rest,
     )
 
 
@@ -206,8 +210,12 @@ def _sum_squares(expression: Expression, argument: Expression) -> Smooth:
     size = argument.size
     output = _reduced(expression.args[0].shape, expression.axis, expression.keepdims)
     return Smooth(
-        name="quadratic", placeholder=cp.Variable(expression.shape), argument=argument,
-        output=output, utility=Utility.QUADRATIC, factor=np.full(size, 2.0),
+        name="quadratic",
+        placeholder=cp.Variable(expression.shape),
+        argument=argument,
+        output=output,
+        utility=Utility.QUADRATIC,
+        factor=np.full(size, 2.0),
         divisor=expression.args[1],
     )
 
@@ -221,8 +229,11 @@ def _quad_form(expression: Expression, argument: Expression) -> Smooth:
     root, sign = _square_root(matrix)
     rotated = _canonical(root @ cp.vec(argument, order="F"))
     return Smooth(
-        name="quadratic", placeholder=cp.Variable(expression.shape), argument=rotated,
-        output=np.zeros(rotated.size, np.int64), utility=Utility.QUADRATIC,
+        name="quadratic",
+        placeholder=cp.Variable(expression.shape),
+        argument=rotated,
+        output=np.zeros(rotated.size, np.int64),
+        utility=Utility.QUADRATIC,
         factor=np.full(rotated.size, 2.0 * sign),
     )
 

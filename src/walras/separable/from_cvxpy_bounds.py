@@ -63,7 +63,8 @@ class Bounds:
         lower_row = np.full(len(lower), -1, dtype=np.int64)
         upper_row = np.full(len(upper), -1, dtype=np.int64)
         for rows, row_of, bound in (
-            (raises, lower_row, new_lower), (cuts, upper_row, new_upper),
+            (raises, lower_row, new_lower),
+            (cuts, upper_row, new_upper),
         ):
             # Of the rows that attain a bound the first answers for it; equalities before others.
             attains = np.flatnonzero(rows & (at == bound[singles.column]))
@@ -102,7 +103,10 @@ class Epigraph:
 
 
 def epigraph_bounds(
-    matrix: sp.csr_array, offset: Floats, is_constraint: Bools, bounds: Bounds,
+    matrix: sp.csr_array,
+    offset: Floats,
+    is_constraint: Bools,
+    bounds: Bounds,
     epigraphs: Sequence[Epigraph],
 ) -> Bounds:
     """Bounds of epigraph variables from what their pieces can be.
@@ -153,9 +157,7 @@ def _widen(
     upper[own] = np.minimum(upper[own], high + margin)
 
 
-def tightened(
-    matrix: sp.csr_array, row_upper: Floats, lower: Floats, upper: Floats
-) -> Floats:
+def tightened(matrix: sp.csr_array, row_upper: Floats, lower: Floats, upper: Floats) -> Floats:
     """Upper bounds that rows of nonnegative terms imply: ``x_k <= row_upper / a_k``.
 
     Args:
@@ -174,9 +176,7 @@ def tightened(
     return out
 
 
-def activity_range(
-    matrix: sp.csr_array, lower: Floats, upper: Floats
-) -> tuple[Floats, Floats]:
+def activity_range(matrix: sp.csr_array, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     """(rows,) lower and upper ends of ``matrix x`` by interval arithmetic, possibly infinite."""
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     column, a = matrix.indices, matrix.data

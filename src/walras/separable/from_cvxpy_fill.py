@@ -91,8 +91,11 @@ class Plan:
         own = [block for block in source.blocks if block.epigraph is not None]
         self._epigraphs = [
             Epigraph(
-                block.start, block.stop, source.first_column(extreme.placeholder),
-                extreme.placeholder.size, extreme.is_largest,
+                block.start,
+                block.stop,
+                source.first_column(extreme.placeholder),
+                extreme.placeholder.size,
+                extreme.is_largest,
             )
             for block, extreme in zip(own, source.extremes, strict=True)
         ]
@@ -184,14 +187,18 @@ class Plan:
             quadratic=np.concatenate([quadratic[found.entries], free]),
             lower=np.concatenate([bounds.lower[found.entries], fixed]),
             upper=np.concatenate([bounds.upper[found.entries], fixed]),
-            scalar_cost=linear[found.scalars], scalar_lower=bounds.lower[found.scalars],
-            scalar_upper=bounds.upper[found.scalars], rows=rows,
+            scalar_cost=linear[found.scalars],
+            scalar_lower=bounds.lower[found.scalars],
+            scalar_upper=bounds.upper[found.scalars],
+            rows=rows,
             resource_names=[str(k) for k in range(found.split.resources)],
             demand_names=[str(k) for k in range(found.split.demands)],
-            integer=self._integers(), scalar_names=self._scalar_names(),
+            integer=self._integers(),
+            scalar_names=self._scalar_names(),
             maximize=self._source.maximize,
             constant=float(offset[0] + constant + self._utilities.constants(cost, offset)),
-            objective=self._objective_name(linear), **_gap_scale(kind, weight, linear, quadratic),
+            objective=self._objective_name(linear),
+            **_gap_scale(kind, weight, linear, quadratic),
         )
         return Filled(problem, bounds, self._sign)
 
@@ -204,7 +211,8 @@ class Plan:
             row = int(rows[int(np.argmax(bad))])
             raise InfeasibleError(
                 f"a constraint of constants is violated by {abs(offset[row]):.6g}",
-                where=self._source.row_name(row), remedy="correct its data or drop it",
+                where=self._source.row_name(row),
+                remedy="correct its data or drop it",
             )
 
     def _bounds(self, values: Floats, offset: Floats) -> Bounds:
@@ -224,7 +232,8 @@ class Plan:
             least = bounds.lower[k] - bounds.upper[k]
             raise InfeasibleError(
                 f"{names[0]} asks for at least {bounds.lower[k]:g}, {names[1]} for at most "
-                f"{bounds.upper[k]:g}", where=f"{self._column_name(k)}",
+                f"{bounds.upper[k]:g}",
+                where=f"{self._column_name(k)}",
                 remedy=f"relax one of them by {least:.6g}",
             )
         return bounds.closed()
@@ -277,9 +286,16 @@ class Plan:
         lower[lost & (self._utilities.kind != Utility.QUADRATIC)] = 0.0
         parameter = np.where(kind == Utility.QUADRATIC, shift, self._utilities.parameter)
         return Rows(
-            matrix=matrix, scalar_matrix=scalars, lower=lower, upper=upper, side=found.side,
-            owner=found.owner, utility=kind, weight=np.where(kind == Utility.NONE, 1.0, weight),
-            parameter=np.where(kind == Utility.NONE, 0.0, parameter), families=self._families,
+            matrix=matrix,
+            scalar_matrix=scalars,
+            lower=lower,
+            upper=upper,
+            side=found.side,
+            owner=found.owner,
+            utility=kind,
+            weight=np.where(kind == Utility.NONE, 1.0, weight),
+            parameter=np.where(kind == Utility.NONE, 0.0, parameter),
+            families=self._families,
         )
 
     def _epigraph_bounds(self, values: Floats, offset: Floats, bounds: Bounds) -> Bounds:
@@ -304,10 +320,12 @@ class Plan:
         return np.where(self._extra_side == side, self._extra_owner, -1).astype(np.int32)
 
     def _integers(self) -> npt.NDArray[np.bool_] | None:
-        whole = np.concatenate([
-            np.full(v.size, bool(v.attributes["boolean"] or v.attributes["integer"]))
-            for v in self._source.variables
-        ])
+        whole = np.concatenate(
+            [
+                np.full(v.size, bool(v.attributes["boolean"] or v.attributes["integer"]))
+                for v in self._source.variables
+            ]
+        )
         if not np.any(whole):
             return None
         found = self._source.structure
@@ -324,9 +342,9 @@ class Plan:
         found = self._source.structure
         words = sorted({atom.name for atom in self._source.smooth})
         costly = [self._extreme_of(int(k)) for k in found.scalars[linear[found.scalars] != 0]]
-        words += sorted({
-            "min-max" if extreme.is_largest else "max-min" for extreme in costly if extreme
-        })
+        words += sorted(
+            {"min-max" if extreme.is_largest else "max-min" for extreme in costly if extreme}
+        )
         if np.any(linear[found.entries]) or not words:
             words.append("linear")
         return " + ".join(words)

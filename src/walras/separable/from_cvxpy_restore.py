@@ -84,7 +84,8 @@ def _bound_duals(bounds: Bounds, reduced: Floats) -> Floats:
     singles = bounds.singles
     dual = np.zeros(len(singles.row))
     for row_of, part in (
-        (bounds.lower_row, np.maximum(reduced, 0.0)), (bounds.upper_row, np.minimum(reduced, 0.0)),
+        (bounds.lower_row, np.maximum(reduced, 0.0)),
+        (bounds.upper_row, np.minimum(reduced, 0.0)),
     ):
         columns = np.flatnonzero(row_of >= 0)
         rows = row_of[columns]

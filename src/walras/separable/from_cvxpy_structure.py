@@ -125,15 +125,25 @@ def structure(
     side, owner = _own(rows, blocks, kept, resource, demand, is_scalar)
     entries = np.flatnonzero(columns.is_real & ~is_scalar)
     last = np.iinfo(np.int32).max
-    order = np.lexsort((
-        np.where(resource[entries] < 0, last, resource[entries]),
-        np.where(demand[entries] < 0, last, demand[entries]),
-    ))
+    order = np.lexsort(
+        (
+            np.where(resource[entries] < 0, last, resource[entries]),
+            np.where(demand[entries] < 0, last, demand[entries]),
+        )
+    )
     entries = entries[order]
     return Structure(
-        split=found, entries=entries, scalars=np.flatnonzero(is_scalar),
-        resource=resource[entries], demand=demand[entries], kept=kept, side=side, owner=owner,
-        bounds=rows.bounds, squares=squares, constant=rows.constant,
+        split=found,
+        entries=entries,
+        scalars=np.flatnonzero(is_scalar),
+        resource=resource[entries],
+        demand=demand[entries],
+        kept=kept,
+        side=side,
+        owner=owner,
+        bounds=rows.bounds,
+        squares=squares,
+        constant=rows.constant,
     )
 
 
@@ -252,7 +262,11 @@ def _extent(owner: Owners, start: Ints) -> tuple[Owners, Owners]:
 
 
 def _own(
-    rows: _Rows, blocks: Sequence[Stacked], kept: Ints, resource: Owners, demand: Owners,
+    rows: _Rows,
+    blocks: Sequence[Stacked],
+    kept: Ints,
+    resource: Owners,
+    demand: Owners,
     is_scalar: Bools,
 ) -> tuple[npt.NDArray[np.int8], Owners]:
     """Side and owner of every kept row: all its entries must have that owner."""
@@ -303,9 +317,7 @@ def columns_of(variables: Sequence[Any], smooth: set[int], extremes: set[int]) -
         axes.append(keys)
     flat_variable = np.concatenate(variable)
     is_smooth = np.array([v.id in smooth for v in variables])
-    may_share = np.array(
-        [v.id in extremes or (v.size == 1 and not all_small) for v in variables]
-    )
+    may_share = np.array([v.id in extremes or (v.size == 1 and not all_small) for v in variables])
     return Columns(
         flat_variable, ~is_smooth[flat_variable], may_share[flat_variable], np.concatenate(axes)
     )

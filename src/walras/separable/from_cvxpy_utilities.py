@@ -28,7 +28,10 @@ class UtilityRows:
     """
 
     def __init__(
-        self, blocks: Sequence[Stacked], smooth: Sequence[Smooth], found: Structure,
+        self,
+        blocks: Sequence[Stacked],
+        smooth: Sequence[Smooth],
+        found: Structure,
         first_column: Callable[[Any], int],
     ) -> None:
         kept = found.kept
@@ -83,7 +86,9 @@ def _positive(atom: Smooth) -> float:
     value = np.nan if divisor is None else float(np.asarray(divisor).ravel()[0])
     if not value > 0:
         raise InputError(
-            f"its divisor is {value}", where=f"atom {atom.name}", allowed="> 0",
+            f"its divisor is {value}",
+            where=f"atom {atom.name}",
+            allowed="> 0",
             remedy="give quad_over_lin a positive constant",
         )
     return value

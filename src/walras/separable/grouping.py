@@ -211,8 +211,13 @@ def _split_in_order(
         # Nothing told the sides apart: the fewer are called resources.
         resource, resources, demand, demands = demand, demands, resource, resources
     return Split(
-        resource, demand, resources, demands,
-        tuple(sides.coupled), tuple(sides.merged), tuple(sides.misplaced),
+        resource,
+        demand,
+        resources,
+        demands,
+        tuple(sides.coupled),
+        tuple(sides.merged),
+        tuple(sides.misplaced),
     )
 
 

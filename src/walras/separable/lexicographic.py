@@ -31,21 +31,26 @@ class Leximin:
     def __post_init__(self) -> None:
         if self.levels < 1:
             raise InputError(
-                f"is {self.levels}", where="levels", allowed=">= 1",
+                f"is {self.levels}",
+                where="levels",
+                allowed=">= 1",
                 remedy="ask for at least one level",
             )
         found = [f.name for f in self.problem.rows.families]
         if self.problem.scalars != 1 or self.family not in found:
             raise InputError(
                 f"has {self.problem.scalars} scalars and the families {', '.join(found)}",
-                where="Leximin", allowed=f"one scalar and rows named {self.family!r}",
+                where="Leximin",
+                allowed=f"one scalar and rows named {self.family!r}",
                 remedy="state it with domains.cluster_scheduling.leximin",
             )
         rows = self.rows
         if np.any(self.problem.rows.scalar_matrix[rows.start : rows.stop, 0] != 1.0):
             raise InputError(
-                "has rows without the scalar", where=f"family {self.family}",
-                allowed="t - y_j <= 0 in every row", remedy="give every row the coefficient 1",
+                "has rows without the scalar",
+                where=f"family {self.family}",
+                allowed="t - y_j <= 0 in every row",
+                remedy="give every row the coefficient 1",
             )
 
     @property

@@ -17,18 +17,14 @@ cs = wl.domains.cluster_scheduling
 
 def cluster(m: int, n: int, tightness: float = 0.3) -> tuple[np.ndarray, ...]:
     rng = np.random.default_rng([m, n])
-    T = np.exp(
-        rng.normal(0, 1, (m, 1)) + rng.normal(0, 1, (1, n)) + rng.normal(0, 0.4, (m, n))
-    )
+    T = np.exp(rng.normal(0, 1, (m, 1)) + rng.normal(0, 1, (1, n)) + rng.normal(0, 0.4, (m, n)))
     size = rng.choice([1.0, 2.0, 4.0, 8.0], n)
     capacity = rng.choice([8.0, 16.0, 32.0, 64.0], m)
     return T, size, capacity * tightness * size.sum() / capacity.sum()
 
 
 @pytest.mark.parametrize("tightness", [0.1, 0.3, 3.0])
-@pytest.mark.parametrize(
-    "objective", [cs.max_min, cs.proportional_fairness, cs.total_throughput]
-)
+@pytest.mark.parametrize("objective", [cs.max_min, cs.proportional_fairness, cs.total_throughput])
 def test_column_generation_finds_what_all_entries_find(
     objective: object, tightness: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:

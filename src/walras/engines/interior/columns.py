@@ -14,7 +14,7 @@ import numpy as np
 
 from walras.engines.interior.form import Floats, Form, Ints
 from walras.engines.interior.point import Layout, Point
-from walras.engines.interior.start import packing_rows, raise_packing
+from walras.engines.interior.start import INSIDE, packing_rows, raise_packing
 from walras.kernels import cpu as kernels
 from walras.separable import Separable, Utility
 
@@ -125,7 +125,8 @@ def carried(form: Form, layout: Layout, old: Form, point: Point, mu: float) -> P
     p = raise_packing(form, packing_rows(form), p, margin=1.0, floor=floor)
     z = form.c + form.h * x + form.transposed @ p
     x = np.where(kept, x, mu / np.maximum(z, least))
-    w = np.maximum(form.u - x, 1e-3 * form.u)[layout.bounded]
+    x = np.minimum(x, INSIDE * form.u)
+    w = (form.u - x)[layout.bounded]
     y = mu / w
     z[layout.bounded] += y
     z = np.where(z > 1e-3 * mu / x, z, mu / x)
@@ -138,6 +139,7 @@ def carried(form: Form, layout: Layout, old: Form, point: Point, mu: float) -> P
 
 def _row_values(form: Form, old: Form, values: Floats) -> Floats:
     """Values of the old form's rows on the new one's, which has the same rows in other places."""
+
     def key(f: Form) -> Ints:
         code = 2 * f.source + (f.sign > 0)
         return np.where(f.source >= 0, code, -1 - np.arange(len(code))[::-1])

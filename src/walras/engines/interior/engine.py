@@ -147,7 +147,12 @@ class _Solve:
         return carried(form, layout, old, point, mu)
 
     def _run(
-        self, form: Form, layout: Layout, point: Point, tolerance: float, note: str,
+        self,
+        form: Form,
+        layout: Layout,
+        point: Point,
+        tolerance: float,
+        note: str,
         most: int | None = None,
     ) -> Ending:
         self.path = []
@@ -161,16 +166,27 @@ class _Solve:
             value, bound = found.value, found.value - found.gap
             return self.diary.record(
                 Progress(
-                    iteration=began + k, elapsed=self.diary.elapsed,
-                    value=self.problem.reported(value), bound=self.problem.reported(bound),
-                    gap=gap, primal_residual=found.primal_error,
-                    dual_residual=found.dual_error, step=step, note=note if k == 0 else "",
+                    iteration=began + k,
+                    elapsed=self.diary.elapsed,
+                    value=self.problem.reported(value),
+                    bound=self.problem.reported(bound),
+                    gap=gap,
+                    primal_residual=found.primal_error,
+                    dual_residual=found.dual_error,
+                    step=step,
+                    note=note if k == 0 else "",
                 )
             )
 
         ending = run(
-            form, layout, point, tolerance, most or self.settings.max_iterations, self.threads,
-            watch, self.diary.deadline,
+            form,
+            layout,
+            point,
+            tolerance,
+            most or self.settings.max_iterations,
+            self.threads,
+            watch,
+            self.diary.deadline,
         )
         self.point = ending.point
         return ending
@@ -213,7 +229,10 @@ class _Solve:
             if self.prices is not None and self.bound > dual_bound(problem, prices).value:
                 prices = self.prices
         return Iterate(
-            x=x, t=t, prices=prices, status=status, history=self.diary.history,
+            x=x,
+            t=t,
+            prices=prices,
+            status=status,
+            history=self.diary.history,
             timings=Timings(build=self.built, iterate=self.diary.elapsed - self.built),
         )
-

@@ -147,7 +147,8 @@ def make_form(problem: Separable, entries: Ints | None = None) -> Form:
     free, chosen = chosen[is_free], chosen[~is_free]
     if len(free) + problem.scalars > MAX_BORDER:
         raise EngineError(
-            f"{len(free)} entries have no bound on either side", where="engine 'interior'",
+            f"{len(free)} entries have no bound on either side",
+            where="engine 'interior'",
             allowed=f"at most {MAX_BORDER} free entries and scalars",
             remedy="bound the entries or use engine='exact'",
         )
@@ -184,9 +185,7 @@ def _standard_rows(problem: Separable) -> _Standard:
     source = [np.flatnonzero(mask) for mask, *_ in groups]
     return _Standard(
         source=np.concatenate(source),
-        sign=np.concatenate(
-            [np.full(len(r), g[1]) for r, g in zip(source, groups, strict=True)]
-        ),
+        sign=np.concatenate([np.full(len(r), g[1]) for r, g in zip(source, groups, strict=True)]),
         bound=np.concatenate([g[2][r] for r, g in zip(source, groups, strict=True)]),
         kind=np.concatenate(
             [
@@ -223,8 +222,15 @@ def _place(
 
 
 def _assemble(
-    problem: Separable, columns: Ints, free: Ints, block: Ints, matrix: sp.csc_array,
-    standard: _Standard, placed: Ints, slots: int, blocks: int,
+    problem: Separable,
+    columns: Ints,
+    free: Ints,
+    block: Ints,
+    matrix: sp.csc_array,
+    standard: _Standard,
+    placed: Ints,
+    slots: int,
+    blocks: int,
 ) -> Form:
     """Scatter rows to their places and append the bounds of the scalars as narrow rows."""
     rows = problem.rows
@@ -236,9 +242,7 @@ def _assemble(
     rest = resting(problem)
     rest[columns], rest[free] = shift, 0.0
     offset = rows.matrix @ rest if np.any(rest) else np.zeros(rows.count)
-    place = sp.csr_array(
-        (standard.sign, (placed, standard.source)), shape=(total, rows.count)
-    )
+    place = sp.csr_array((standard.sign, (placed, standard.source)), shape=(total, rows.count))
     a = place @ matrix @ sp.diags_array(flip) if np.any(flip < 0) else place @ matrix
     a = sp.csr_array(a)
     a.sort_indices()
@@ -259,17 +263,27 @@ def _assemble(
         border[row, scalar], b[row], kind[row] = sense, sense * bound, INEQUALITY
     ptr = np.searchsorted(block, np.arange(blocks + 1)).astype(np.int64)
     return Form(
-        problem=problem, columns=columns, ptr=ptr, block=block, slots=slots,
-        local=_local_coefficients(a, blocks, slots, len(columns)), matrix=a,
-        transposed=sp.csr_array(a.T), narrow=sp.csc_array(a[blocks * slots :]), border=border,
-        b=b, kind=kind,
+        problem=problem,
+        columns=columns,
+        ptr=ptr,
+        block=block,
+        slots=slots,
+        local=_local_coefficients(a, blocks, slots, len(columns)),
+        matrix=a,
+        transposed=sp.csr_array(a.T),
+        narrow=sp.csc_array(a[blocks * slots :]),
+        border=border,
+        b=b,
+        kind=kind,
         weight=scatter(rows.weight[standard.source], 1.0, np.float64),
         parameter=scatter(rows.parameter[standard.source], 2.0, np.float64),
         source=scatter(standard.source, -1, np.int64),
         sign=scatter(standard.sign, 1.0, np.float64),
         c=flip * problem.cost[columns] + flip * problem.quadratic[columns] * shift,
-        h=problem.quadratic[columns], u=np.where(flip > 0, high - low, np.inf),
-        shift=shift, flip=flip,
+        h=problem.quadratic[columns],
+        u=np.where(flip > 0, high - low, np.inf),
+        shift=shift,
+        flip=flip,
         e=np.concatenate([problem.scalar_cost, problem.cost[free]]),
         border_h=np.concatenate([np.zeros(problem.scalars), problem.quadratic[free]]),
         free=free,

@@ -51,8 +51,14 @@ def gap_scale(form: Form, found: Residuals) -> float:
 
 
 def run(
-    form: Form, layout: Layout, point: Point, tolerance: float, most: int, threads: int,
-    watch: Watcher, deadline: float = np.inf,
+    form: Form,
+    layout: Layout,
+    point: Point,
+    tolerance: float,
+    most: int,
+    threads: int,
+    watch: Watcher,
+    deadline: float = np.inf,
 ) -> Ending:
     """Iterate until the gap is within the tolerance, nothing moves, or the watcher says stop.
 
@@ -83,7 +89,7 @@ def run(
         stopped = watch(k, found, gap, length, point) or time.perf_counter() > deadline
         if converged or stopped:
             return Ending(point, found, converged, stopped, k)
-        if since > _STALLED and (length < _TINY_STEP or gap < 1e-10) or since > 5 * _STALLED:
+        if (since > _STALLED and (length < _TINY_STEP or gap < 1e-10)) or since > 5 * _STALLED:
             break
         try:
             least = _LEAST * tolerance * gap_scale(form, found) / layout.count

@@ -92,9 +92,7 @@ def _left_out(form: Form) -> float:
     """Cost of the entries at x = 0, t = 0."""
     problem = form.problem
     rest = form.entries(np.zeros(len(form.c)), np.zeros(len(form.e)))
-    return problem.constant + float(
-        problem.cost @ rest + 0.5 * problem.quadratic @ (rest * rest)
-    )
+    return problem.constant + float(problem.cost @ rest + 0.5 * problem.quadratic @ (rest * rest))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,18 +133,26 @@ def residuals(form: Form, layout: Layout, point: Point) -> Residuals:
     primal[form.kind == EMPTY] = 0.0
     border = form.e + form.border_h * point.t + form.border.T @ point.p
     products = (
-        float(point.x @ point.z) + float(point.w @ point.y)
+        float(point.x @ point.z)
+        + float(point.w @ point.y)
         + float(point.s[layout.pairs] @ point.p[layout.pairs])
     )
     value, fenchel = _utilities(form, layout, point)
     value += layout.constant + float(
-        form.c @ point.x + 0.5 * form.h @ (point.x * point.x)
-        + form.e @ point.t + 0.5 * form.border_h @ (point.t * point.t)
+        form.c @ point.x
+        + 0.5 * form.h @ (point.x * point.x)
+        + form.e @ point.t
+        + 0.5 * form.border_h @ (point.t * point.t)
     )
     size = row_scale(form, layout, point)
     return Residuals(
-        dual=dual, primal=primal, border=border, mu=products / layout.count, value=value,
-        terms=_terms(form, layout, point), gap=products + fenchel,
+        dual=dual,
+        primal=primal,
+        border=border,
+        mu=products / layout.count,
+        value=value,
+        terms=_terms(form, layout, point),
+        gap=products + fenchel,
         primal_error=float(np.max(np.abs(primal) / size, initial=0.0)),
         dual_error=_dual_error(form, dual, prices, border, point),
     )
@@ -155,8 +161,10 @@ def residuals(form: Form, layout: Layout, point: Point) -> Residuals:
 def _terms(form: Form, layout: Layout, point: Point) -> float:
     """Size of the objective's terms before they cancel, as the certificate counts them."""
     total = float(
-        np.abs(form.c) @ point.x + form.h @ (point.x * point.x)
-        + np.abs(form.e) @ np.abs(point.t) + abs(layout.constant)
+        np.abs(form.c) @ point.x
+        + form.h @ (point.x * point.x)
+        + np.abs(form.e) @ np.abs(point.t)
+        + abs(layout.constant)
     )
     rows = layout.fixed
     if len(rows):
@@ -175,9 +183,7 @@ def row_scale(form: Form, layout: Layout, point: Point) -> Floats:
     return np.asarray(terms + np.abs(form.b) + np.abs(point.s) + least + 1e-300)
 
 
-def _dual_error(
-    form: Form, dual: Floats, prices: Floats, border: Floats, point: Point
-) -> float:
+def _dual_error(form: Form, dual: Floats, prices: Floats, border: Floats, point: Point) -> float:
     scale = 1.0 + np.max(np.abs(form.c), initial=0.0)
     columns = np.max(np.abs(dual) / (scale + np.abs(prices) + np.abs(point.z)), initial=0.0)
     magnitude = np.abs(form.e) + np.abs(form.border).T @ np.abs(point.p)
@@ -254,9 +260,12 @@ def longest(layout: Layout, point: Point, step: Step) -> tuple[float, float]:
 def moved(point: Point, step: Step, primal: float, dual: float) -> Point:
     """The point after steps of given lengths in primal and dual coordinates."""
     return Point(
-        x=point.x + primal * step.x, z=point.z + dual * step.z,
-        w=point.w + primal * step.w, y=point.y + dual * step.y,
-        s=point.s + primal * step.s, p=point.p + dual * step.p,
+        x=point.x + primal * step.x,
+        z=point.z + dual * step.z,
+        w=point.w + primal * step.w,
+        y=point.y + dual * step.y,
+        s=point.s + primal * step.s,
+        p=point.p + dual * step.p,
         t=point.t + primal * step.t,
     )
 
@@ -264,6 +273,5 @@ def moved(point: Point, step: Step, primal: float, dual: float) -> Point:
 def products(layout: Layout, point: Point) -> float:
     """Sum of the complementary products."""
     return float(
-        point.x @ point.z + point.w @ point.y
-        + point.s[layout.pairs] @ point.p[layout.pairs]
+        point.x @ point.z + point.w @ point.y + point.s[layout.pairs] @ point.p[layout.pairs]
     )

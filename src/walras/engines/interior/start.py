@@ -15,6 +15,7 @@ from walras.engines.interior.form import EQUALITY, INEQUALITY, Floats, Form
 from walras.engines.interior.point import Layout, Point
 from walras.separable import Utility, utility
 
+INSIDE = 0.999  # share of its upper bound at which an entry begins at most
 _SWEEPS = 4
 _FIRST_MU = 0.2
 _WARM = 0.03  # relative gap whose barrier parameter a warm start takes
@@ -33,10 +34,7 @@ def packing_rows(form: Form) -> np.ndarray:
     negative = np.zeros(len(form.b), dtype=bool)
     row_of = np.repeat(np.arange(len(form.b)), np.diff(form.matrix.indptr))
     negative[row_of[form.matrix.data < 0]] = True
-    return (
-        (form.kind == INEQUALITY) & ~negative & (form.b > 0)
-        & ~np.any(form.border != 0, axis=1)
-    )
+    return (form.kind == INEQUALITY) & ~negative & (form.b > 0) & ~np.any(form.border != 0, axis=1)
 
 
 def _analytic_centre(form: Form, packing: np.ndarray) -> tuple[Floats, Floats]:
@@ -64,9 +62,7 @@ def _analytic_centre(form: Form, packing: np.ndarray) -> tuple[Floats, Floats]:
     return x / np.maximum(largest, 1.0), a
 
 
-def _centre_step(
-    form: Form, matrix, squared, transposed, a: Floats, rows: np.ndarray
-) -> Floats:
+def _centre_step(form: Form, matrix, squared, transposed, a: Floats, rows: np.ndarray) -> Floats:
     """One Newton step in log a of ``sum_q A_q/(A'a)_q + 1/a = b`` on some rows, the rest fixed."""
     price = transposed @ a
     x = 1.0 / np.where(price > 0, price, 1.0)
@@ -78,9 +74,7 @@ def _centre_step(
     return np.where(rows, a * np.exp(move), a)
 
 
-def _complete(
-    form: Form, layout: Layout, packing: np.ndarray, x: Floats, a: Floats
-) -> Point:
+def _complete(form: Form, layout: Layout, packing: np.ndarray, x: Floats, a: Floats) -> Point:
     """Slacks, prices and scalars that go with x, as centred as the problem allows."""
     activity = form.matrix @ x
     s = form.b - activity
@@ -222,8 +216,8 @@ def warm_start(form: Form, layout: Layout, cold: Point, x: Floats, prices: Float
     p = raise_packing(form, packing, p, margin=1.0, floor=mu / inside)
     z = form.c + form.h * known + form.transposed @ p
     start = np.where(z > 0, np.maximum(known, np.minimum(mu / np.abs(z), inside)), inside)
+    start = np.minimum(start, INSIDE * form.u)
     w = form.u[layout.bounded] - start[layout.bounded]
-    w = np.where(w > 0, w, 1e-3 * form.u[layout.bounded])
     y = mu / w
     z[layout.bounded] += y
     z = np.maximum(z, mu / np.maximum(start, inside))

@@ -88,8 +88,13 @@ class System:
             x, p, t = x + fix.x, p + fix.p, t + fix.t
         dw = -x[bounded]
         return Step(
-            x=x, z=(wish.x - point.z * x) / point.x, w=dw,
-            y=(wish.w - point.y * dw) / point.w, s=rho - self.rows.theta * p, p=p, t=t,
+            x=x,
+            z=(wish.x - point.z * x) / point.x,
+            w=dw,
+            y=(wish.w - point.y * dw) / point.w,
+            s=rho - self.rows.theta * p,
+            p=p,
+            t=t,
         )
 
     def _row_error(self, rho: Floats, x: Floats, p: Floats, t: Floats) -> Floats:
@@ -134,13 +139,16 @@ class System:
 
         def pull(products: Floats) -> Floats:
             return np.where(
-                products < low, low - products,
+                products < low,
+                low - products,
                 np.where(products > high, np.maximum(high - products, -high), 0.0),
             )
 
         return Wish(
-            wish.x + pull(trial.x * trial.z), wish.w + pull(trial.w * trial.y),
-            wish.s + pull(trial.s * trial.p), wish.utility,
+            wish.x + pull(trial.x * trial.z),
+            wish.w + pull(trial.w * trial.y),
+            wish.s + pull(trial.s * trial.p),
+            wish.utility,
         )
 
 
