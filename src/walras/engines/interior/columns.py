@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from walras.engines.interior.form import Floats, Form, Ints
+from walras.engines.interior.form import Bools, Floats, Form, Ints
 from walras.engines.interior.point import Layout, Point
 from walras.engines.interior.start import INSIDE, packing_rows, raise_packing
 from walras.kernels import cpu as kernels
@@ -36,7 +37,7 @@ class Pool:
     ptr: Ints
 
     @classmethod
-    def of(cls, owner: np.ndarray) -> Pool:
+    def of(cls, owner: npt.NDArray[np.int32]) -> Pool:
         """Entries grouped by owner; the ownerless ones are not in the pool."""
         if owner[0] >= 0 and np.all(owner[1:] >= owner[:-1]):
             first = np.flatnonzero(np.append(True, owner[1:] > owner[:-1]))
@@ -46,9 +47,7 @@ class Pool:
         _, first = np.unique(owner[order], return_index=True)
         return cls(order, np.append(first, len(order)))
 
-    def best(
-        self, score: Floats, closed: np.ndarray, limit: float, most: int, threads: int
-    ) -> Ints:
+    def best(self, score: Floats, closed: Bools, limit: float, most: int, threads: int) -> Ints:
         """Open entries of lowest score, at most ``most`` a block, below ``limit``."""
         places = kernels.cheapest(
             self.ptr, score[self.order], closed[self.order], limit, most, threads
@@ -63,7 +62,7 @@ class Pool:
         return out
 
 
-def first_entries(problem: Separable, pool: Pool, threads: int) -> np.ndarray:
+def first_entries(problem: Separable, pool: Pool, threads: int) -> Bools:
     """(entries,) True on those of the first round.
 
     Two scores choose them: what an entry brings (its cost, and its part in rows that gain by it),
@@ -83,7 +82,7 @@ def first_entries(problem: Separable, pool: Pool, threads: int) -> np.ndarray:
     active[pool.best(share, closed, np.inf, FIRST, threads)] = True
     share /= _scarcity(problem, share)
     active[pool.best(share, closed, np.inf, FIRST, threads)] = True
-    return active & ~closed
+    return np.asarray(active & ~closed)
 
 
 def benefit(problem: Separable) -> Floats:

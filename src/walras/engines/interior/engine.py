@@ -10,7 +10,7 @@ import numpy as np
 from walras.certificate import dual_bound, gap_between
 from walras.engines.diary import Diary
 from walras.engines.interior.columns import MORE, Pool, carried, first_entries
-from walras.engines.interior.form import Floats, Form, make_form
+from walras.engines.interior.form import Bools, Floats, Form, make_form
 from walras.engines.interior.method import Ending, run
 from walras.engines.interior.point import Layout, Point, Residuals
 from walras.engines.interior.start import cold_start, warm_start
@@ -133,7 +133,7 @@ class _Solve:
             return self.whole()
         return self.result(Status.OPTIMAL if proved and status == Status.FAILED else status)
 
-    def _first(self, pool: Pool) -> np.ndarray:
+    def _first(self, pool: Pool) -> Bools:
         active = first_entries(self.problem, pool, self.threads)
         start = self.settings.start
         if start is not None:
@@ -191,7 +191,7 @@ class _Solve:
         self.point = ending.point
         return ending
 
-    def _price(self, pool: Pool, active: np.ndarray, ending: Ending) -> tuple[float, int]:
+    def _price(self, pool: Pool, active: Bools, ending: Ending) -> tuple[float, int]:
         """Bound the whole problem, let the entries in that pay, and return gap and their number."""
         form = self.form
         if form is None or self.point is None:

@@ -23,6 +23,7 @@ from walras.separable import Separable, Side, Utility
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 MAX_SLOTS = 4
 MAX_BORDER = 64
@@ -131,6 +132,39 @@ class _Standard:
     kind: npt.NDArray[np.int8]
 
 
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Where the standard rows go among all rows of a form.
+
+    Attributes:
+        standard: The rows.
+        placed: (standard rows,) the place of each.
+        slots: Local rows a block.
+        blocks: Number of blocks.
+        scalar_rows: First of the rows that bound scalars, the last ones.
+        total: Number of rows of the form.
+    """
+
+    standard: _Standard
+    placed: Ints
+    slots: int
+    blocks: int
+    scalar_rows: int
+    total: int
+
+    def scatter(self, values: npt.NDArray[np.generic], fill: float) -> Floats:
+        """(total,) the values in their places, ``fill`` elsewhere."""
+        out = np.full(self.total, fill, dtype=np.float64)
+        out[self.placed] = values
+        return out
+
+    def matrix(self, rows: int) -> sp.csr_array:
+        """(total, rows) signed selection of the problem's rows."""
+        standard = self.standard
+        shape = (self.total, rows)
+        return sp.csr_array((standard.sign, (self.placed, standard.source)), shape=shape)
+
+
 def make_form(problem: Separable, entries: Ints | None = None) -> Form:
     """The form of a problem, or of some of its entries with the others at rest.
 
@@ -157,9 +191,8 @@ def make_form(problem: Separable, entries: Ints | None = None) -> Form:
     columns, (_, block) = chosen[order], np.unique(block_of[order], return_inverse=True)
     whole = len(columns) == problem.entries and bool(np.all(np.diff(columns) == 1))
     matrix = problem.rows.matrix if whole else problem.rows.matrix[:, columns]
-    standard = _standard_rows(problem)
-    placed, slots, blocks = _place(problem, side, standard, matrix, block)
-    return _assemble(problem, columns, free, block, matrix, standard, placed, slots, blocks)
+    places = _place(problem, side, matrix, block)
+    return _assemble(problem, columns, free, block, matrix, places)
 
 
 def _block_side(problem: Separable, chosen: Ints) -> tuple[Side, Ints]:
@@ -196,10 +229,9 @@ def _standard_rows(problem: Separable) -> _Standard:
     )
 
 
-def _place(
-    problem: Separable, side: Side, standard: _Standard, matrix: sp.csc_array, block: Ints
-) -> tuple[Ints, int, int]:
+def _place(problem: Separable, side: Side, matrix: sp.csc_array, block: Ints) -> _Places:
     """Position of every standard row: ``block*slots + slot`` when local, after them when narrow."""
+    standard = _standard_rows(problem)
     blocks = int(block[-1]) + 1 if len(block) else 0
     touched_low = np.full(problem.rows.count, blocks, dtype=np.int64)
     touched_high = np.full(problem.rows.count, -1, dtype=np.int64)
@@ -218,7 +250,9 @@ def _place(
     placed = np.empty(len(home), dtype=np.int64)
     placed[local] = home[local] * slots + slot[local]
     placed[~local] = blocks * slots + np.arange(int(np.sum(~local)))
-    return placed, slots, blocks
+    narrow = int(np.sum(~local))
+    total = blocks * slots + narrow + len(_scalar_bounds(problem))
+    return _Places(standard, placed, slots, blocks, blocks * slots + narrow, total)
 
 
 def _assemble(
@@ -227,58 +261,42 @@ def _assemble(
     free: Ints,
     block: Ints,
     matrix: sp.csc_array,
-    standard: _Standard,
-    placed: Ints,
-    slots: int,
-    blocks: int,
+    places: _Places,
 ) -> Form:
     """Scatter rows to their places and append the bounds of the scalars as narrow rows."""
-    rows = problem.rows
-    bounded = _scalar_bounds(problem)
-    total = blocks * slots + int(np.sum(placed >= blocks * slots)) + len(bounded)
+    rows, standard, local = problem.rows, places.standard, places.blocks * places.slots
     low, high = problem.lower[columns], problem.upper[columns]
     flip = np.where(np.isfinite(low), 1.0, -1.0)
     shift = np.where(np.isfinite(low), low, high)
     rest = resting(problem)
     rest[columns], rest[free] = shift, 0.0
     offset = rows.matrix @ rest if np.any(rest) else np.zeros(rows.count)
-    place = sp.csr_array((standard.sign, (placed, standard.source)), shape=(total, rows.count))
+    place = places.matrix(rows.count)
     a = place @ matrix @ sp.diags_array(flip) if np.any(flip < 0) else place @ matrix
     a = sp.csr_array(a)
     a.sort_indices()
-
-    def scatter(values: npt.NDArray[np.generic], fill: float, dtype: type) -> npt.NDArray:
-        out = np.full(total, fill, dtype=dtype)
-        out[placed] = values
-        return out
-
-    border = np.zeros((total, problem.scalars + len(free)))
-    border[:, : problem.scalars] = place @ rows.scalar_matrix
-    if len(free):
-        border[:, problem.scalars :] = (place @ rows.matrix[:, free]).toarray()
-    b = scatter(standard.bound - standard.sign * offset[standard.source], 0.0, np.float64)
-    kind = scatter(standard.kind, EMPTY, np.int8)
-    for k, (scalar, sense, bound) in enumerate(bounded):
-        row = total - len(bounded) + k
+    b = places.scatter(standard.bound - standard.sign * offset[standard.source], 0.0)
+    kind = places.scatter(standard.kind, EMPTY).astype(np.int8)
+    border = _border(problem, free, place)
+    for row, (scalar, sense, bound) in enumerate(_scalar_bounds(problem), places.scalar_rows):
         border[row, scalar], b[row], kind[row] = sense, sense * bound, INEQUALITY
-    ptr = np.searchsorted(block, np.arange(blocks + 1)).astype(np.int64)
     return Form(
         problem=problem,
         columns=columns,
-        ptr=ptr,
+        ptr=np.searchsorted(block, np.arange(places.blocks + 1)).astype(np.int64),
         block=block,
-        slots=slots,
-        local=_local_coefficients(a, blocks, slots, len(columns)),
+        slots=places.slots,
+        local=_local_coefficients(a, places.blocks, places.slots, len(columns)),
         matrix=a,
         transposed=sp.csr_array(a.T),
-        narrow=sp.csc_array(a[blocks * slots :]),
+        narrow=sp.csc_array(a[local:]),
         border=border,
         b=b,
         kind=kind,
-        weight=scatter(rows.weight[standard.source], 1.0, np.float64),
-        parameter=scatter(rows.parameter[standard.source], 2.0, np.float64),
-        source=scatter(standard.source, -1, np.int64),
-        sign=scatter(standard.sign, 1.0, np.float64),
+        weight=places.scatter(rows.weight[standard.source], 1.0),
+        parameter=places.scatter(rows.parameter[standard.source], 2.0),
+        source=places.scatter(standard.source, -1).astype(np.int64),
+        sign=places.scatter(standard.sign, 1.0),
         c=flip * problem.cost[columns] + flip * problem.quadratic[columns] * shift,
         h=problem.quadratic[columns],
         u=np.where(flip > 0, high - low, np.inf),
@@ -288,6 +306,14 @@ def _assemble(
         border_h=np.concatenate([np.zeros(problem.scalars), problem.quadratic[free]]),
         free=free,
     )
+
+
+def _border(problem: Separable, free: Ints, place: sp.csr_array) -> Floats:
+    """E: coefficients of the shared scalars, then of the free entries, of the rows in place."""
+    shared = place @ problem.rows.scalar_matrix
+    if not len(free):
+        return np.asarray(shared, dtype=np.float64)
+    return np.hstack([shared, (place @ problem.rows.matrix[:, free]).toarray()])
 
 
 def _scalar_bounds(problem: Separable) -> list[tuple[int, float, float]]:
@@ -310,4 +336,4 @@ def _local_coefficients(a: sp.csr_array, blocks: int, slots: int, n: int) -> Flo
 
 def is_fixed_target(kind: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
     """Rows whose slack times price (or a power of it) has a target that does not shrink."""
-    return (kind == Utility.LOG) | (kind == Utility.POWER)
+    return np.isin(kind, (Utility.LOG, Utility.POWER))

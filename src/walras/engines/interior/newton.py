@@ -102,7 +102,7 @@ class Newton:
         if not len(right):
             return right
         solution, _ = lapack.dpotrs(self.cholesky, self.scale * right, lower=0)
-        return self.scale * np.asarray(solution)
+        return np.asarray(self.scale * solution, dtype=np.float64)
 
 
 def _cholesky(s: Floats) -> tuple[Floats, Floats]:

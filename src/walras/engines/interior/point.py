@@ -1,4 +1,4 @@
-"""The moving part of an interior-point solve: the point, its residuals, a step along a direction."""
+"""The moving part of an interior-point solve: the point, its residuals, a step in a direction."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from walras.engines.interior.form import EMPTY, EQUALITY, INEQUALITY, Floats, Form
+from walras.engines.interior.form import EMPTY, EQUALITY, INEQUALITY, Bools, Floats, Form, Ints
 from walras.separable import Utility, utility
 
 
@@ -49,12 +49,12 @@ class Layout:
         constant: value of what the form leaves out.
     """
 
-    bounded: np.ndarray
-    pairs: np.ndarray
-    slack_positive: np.ndarray
-    price_positive: np.ndarray
-    is_price_positive: np.ndarray
-    fixed: np.ndarray
+    bounded: Ints
+    pairs: Ints
+    slack_positive: Ints
+    price_positive: Ints
+    is_price_positive: Bools
+    fixed: Ints
     magnitude: sp.csr_array
     largest: Floats
     count: int
@@ -62,6 +62,7 @@ class Layout:
 
     @classmethod
     def of(cls, form: Form) -> Layout:
+        """The layout of a form."""
         kind = form.kind
         magnitude = abs(form.matrix)
         concave = np.isin(kind, (Utility.LOG, Utility.POWER))

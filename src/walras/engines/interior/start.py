@@ -10,8 +10,9 @@ on allocation problems every residual begins at zero. Other problems begin infea
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
-from walras.engines.interior.form import EQUALITY, INEQUALITY, Floats, Form
+from walras.engines.interior.form import EQUALITY, INEQUALITY, Bools, Floats, Form
 from walras.engines.interior.point import Layout, Point
 from walras.separable import Utility, utility
 
@@ -29,15 +30,16 @@ def cold_start(form: Form, layout: Layout) -> Point:
     return _complete(form, layout, packing, x, a)
 
 
-def packing_rows(form: Form) -> np.ndarray:
+def packing_rows(form: Form) -> Bools:
     """(rows,) True on inequalities with coefficients >= 0, no scalar, and a positive bound."""
     negative = np.zeros(len(form.b), dtype=bool)
     row_of = np.repeat(np.arange(len(form.b)), np.diff(form.matrix.indptr))
     negative[row_of[form.matrix.data < 0]] = True
-    return (form.kind == INEQUALITY) & ~negative & (form.b > 0) & ~np.any(form.border != 0, axis=1)
+    is_free_of_scalars = ~np.any(form.border != 0, axis=1)
+    return np.asarray((form.kind == INEQUALITY) & ~negative & (form.b > 0) & is_free_of_scalars)
 
 
-def _analytic_centre(form: Form, packing: np.ndarray) -> tuple[Floats, Floats]:
+def _analytic_centre(form: Form, packing: Bools) -> tuple[Floats, Floats]:
     """x and a = 1/s of the centre of the packing rows, approximately, then pulled inside."""
     count = np.diff(form.matrix.indptr)
     a = np.where(packing, (count + 1.0) / np.where(packing, form.b, 1.0), 0.0)
@@ -62,7 +64,14 @@ def _analytic_centre(form: Form, packing: np.ndarray) -> tuple[Floats, Floats]:
     return x / np.maximum(largest, 1.0), a
 
 
-def _centre_step(form: Form, matrix, squared, transposed, a: Floats, rows: np.ndarray) -> Floats:
+def _centre_step(
+    form: Form,
+    matrix: sp.csr_array,
+    squared: sp.csr_array,
+    transposed: sp.csr_array,
+    a: Floats,
+    rows: Bools,
+) -> Floats:
     """One Newton step in log a of ``sum_q A_q/(A'a)_q + 1/a = b`` on some rows, the rest fixed."""
     price = transposed @ a
     x = 1.0 / np.where(price > 0, price, 1.0)
@@ -74,14 +83,14 @@ def _centre_step(form: Form, matrix, squared, transposed, a: Floats, rows: np.nd
     return np.where(rows, a * np.exp(move), a)
 
 
-def _complete(form: Form, layout: Layout, packing: np.ndarray, x: Floats, a: Floats) -> Point:
+def _complete(form: Form, layout: Layout, packing: Bools, x: Floats, a: Floats) -> Point:
     """Slacks, prices and scalars that go with x, as centred as the problem allows."""
     activity = form.matrix @ x
     s = form.b - activity
     p = np.zeros(len(s))
     p[layout.fixed], s[layout.fixed] = _utility_prices(form, layout, s)
     share = _scalar_shares(form)
-    pull = np.abs(form.c) + np.abs(form.transposed) @ np.where(packing, 0.0, np.abs(p) + share)
+    pull = np.abs(form.c) + abs(form.transposed) @ np.where(packing, 0.0, np.abs(p) + share)
     mu = _FIRST_MU * max(float(np.max(pull * x, initial=0.0)), 1e-300)
     t = _centred_scalars(form, s, mu)
     if len(t):
@@ -110,7 +119,8 @@ def _utility_prices(form: Form, layout: Layout, s: Floats) -> tuple[Floats, Floa
     needs = kind != Utility.QUADRATIC
     typical = np.median(np.abs(y[needs])) if np.any(needs) else 1.0
     y = np.where(needs & (y <= 1e-8 * typical), max(float(typical), 1e-8), y)
-    return -utility.slope(kind, form.weight[rows], form.parameter[rows], y), y
+    price = -utility.slope(kind, form.weight[rows], form.parameter[rows], y)
+    return np.asarray(price), y
 
 
 def _scalar_shares(form: Form) -> Floats:
@@ -119,7 +129,8 @@ def _scalar_shares(form: Form) -> Floats:
         return np.zeros(len(form.b))
     holds = (form.border != 0) & (form.kind == INEQUALITY)[:, None]
     total = np.sum(np.abs(form.border) * holds, axis=0)
-    return np.sum(holds * (np.abs(form.e) / np.where(total > 0, total, 1.0)), axis=1)
+    share = holds * (np.abs(form.e) / np.where(total > 0, total, 1.0))
+    return np.asarray(np.sum(share, axis=1))
 
 
 def _centred_scalars(form: Form, s: Floats, mu: float) -> Floats:
@@ -157,7 +168,7 @@ def _centred_scalar(cost: float, e: Floats, s: Floats, mu: float) -> float:
 
 
 def raise_packing(
-    form: Form, packing: np.ndarray, p: Floats, margin: float = 1.5, floor: Floats | float = 0.0
+    form: Form, packing: Bools, p: Floats, margin: float = 1.5, floor: Floats | float = 0.0
 ) -> Floats:
     """Local packing prices raised so that their block's reduced costs are not below a floor.
 
@@ -207,26 +218,38 @@ def warm_start(form: Form, layout: Layout, cold: Point, x: Floats, prices: Float
     large = layout.magnitude @ known + np.abs(form.b)  # a slack of the row at most
     large = np.where(large > 0, large, 1.0)
     s, t = _warm_slacks(form, layout, known, told, mu, large)
-    like = told & pairs & ~packing
-    typical = float(np.mean(price[like])) if np.any(like) else np.inf
-    fresh_price = np.minimum(mu / np.maximum(s, 1e-300), typical)
-    p = np.where(told, price, np.where(pairs & ~packing, fresh_price, cold.p))
+    p = np.where(told, price, np.where(pairs & ~packing, 0.0, cold.p))
+    p = _market_prices(form, p, pairs & ~packing & ~told)
     p = np.where(layout.is_price_positive, np.maximum(p, mu / large), p)
-    inside = np.maximum(known, 1e-2 * cold.x)
-    p = raise_packing(form, packing, p, margin=1.0, floor=mu / inside)
+    typical = float(np.mean(known))
+    floor = mu / np.maximum(known, typical)
+    p = raise_packing(form, packing, p, margin=1.0, floor=floor)
     z = form.c + form.h * known + form.transposed @ p
-    start = np.where(z > 0, np.maximum(known, np.minimum(mu / np.abs(z), inside)), inside)
+    start = np.maximum(known, np.minimum(mu / np.maximum(z, floor), typical))
     start = np.minimum(start, INSIDE * form.u)
     w = form.u[layout.bounded] - start[layout.bounded]
     y = mu / w
     z[layout.bounded] += y
-    z = np.maximum(z, mu / np.maximum(start, inside))
+    z = np.maximum(z, floor)
     s = np.where(pairs, np.maximum(s, mu / np.where(pairs, p, 1.0)), s)
     return Point(start, z, w, y, s, p, t)
 
 
+def _market_prices(form: Form, p: Floats, fresh: np.ndarray) -> Floats:
+    """Prices of new covering rows: the cheapest way to buy a unit of them at the known prices."""
+    rows = np.flatnonzero(fresh)
+    part = form.matrix[rows].tocoo()
+    gains = part.data < 0
+    offers = (form.c + form.transposed @ p)[part.col[gains]] / -part.data[gains]
+    best = np.full(len(rows), np.inf)
+    np.minimum.at(best, part.row[gains], offers)
+    out = p.copy()
+    out[rows] = np.where(np.isfinite(best), np.maximum(best, 0.0), 0.0)
+    return out
+
+
 def _warm_slacks(
-    form: Form, layout: Layout, x: Floats, told: np.ndarray, mu: float, large: Floats
+    form: Form, layout: Layout, x: Floats, told: Bools, mu: float, large: Floats
 ) -> tuple[Floats, Floats]:
     """Slacks of a known allocation, at least tiny, and scalars centred on the known rows."""
     pairs = form.kind == INEQUALITY

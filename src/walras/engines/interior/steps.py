@@ -99,7 +99,8 @@ class System:
 
     def _row_error(self, rho: Floats, x: Floats, p: Floats, t: Floats) -> Floats:
         ds = rho - self.rows.theta * p
-        return self.residuals.primal - self.form.matrix @ x - self.form.border @ t - ds
+        moved = self.form.matrix @ x + self.form.border @ t
+        return np.asarray(self.residuals.primal - moved - ds)
 
     def predictor(self) -> Wish:
         """Every product to zero, no second-order term."""
