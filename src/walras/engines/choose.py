@@ -1,11 +1,13 @@
 """Which engine a problem goes to: a cost model, written down.
 
-Seconds on one core, from runs of ``python -m benchmarks choice`` on random cluster problems
-(each constant is the median over its runs; the tests hold the choice to within 1.5 times the
-better engine on those cells):
+Seconds on two cores, fitted to cluster problems of 3x30 to 456x2,000 (the tests hold the choice
+to within 1.5 times the better engine on cells of that kind):
 
-    interior   I (b + a n + g w^2 + f w^3),  n columns kept, w narrow rows, I iterations
-    exact      LP: c N^1.55 (HiGHS), utilities: u N^1.15 (Clarabel),  N nonzeros
+    interior         30 (b + a n + g w^2 + f w^3) + e N
+    exact, linear    h + r R^1.75 (a shared scalar) or q N (none), + s N^1.5     HiGHS
+    exact, others    k + c N                                                     Clarabel
+
+with n columns kept, w narrow rows, R rows and N nonzeros.
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ from walras.separable import Separable, Side
 ENGINES = ("interior", "exact", "pop")
 
 _ITERATIONS = 30.0
-_BASE, _COLUMN, _SQUARE, _CUBE = 1.1e-3, 1.5e-7, 4e-9, 2.0e-11
-_HIGHS, _CLARABEL = 3.0e-9, 6.0e-6
+_BASE, _COLUMN, _SQUARE, _CUBE, _PASS = 7e-4, 1.6e-7, 8e-9, 6e-11, 4e-8
+_HIGHS, _HIGHS_ROWS, _HIGHS_NONZERO, _HIGHS_FILL = 5e-3, 2.5e-7, 5e-6, 3e-9
+_CLARABEL, _CLARABEL_NONZERO = 8e-3, 9e-6
 _NARROW_LIMIT = 12_000
 
 
@@ -89,11 +92,14 @@ def _interior_seconds(problem: Separable, narrow: int) -> float:
     blocks = max(problem.shape)
     kept = min(problem.entries, 2 * FIRST * blocks)
     one = _BASE + _COLUMN * kept + _SQUARE * narrow**2 + _CUBE * narrow**3
-    return _ITERATIONS * one + 3e-8 * problem.rows.matrix.nnz
+    return float(_ITERATIONS * one + _PASS * problem.rows.matrix.nnz)
 
 
 def _exact_seconds(problem: Separable) -> float:
     nonzeros = float(problem.rows.matrix.nnz)
-    if is_linear(problem):
-        return 1e-3 + _HIGHS * nonzeros**1.55
-    return 2e-3 + _CLARABEL * nonzeros**1.15
+    if not is_linear(problem):
+        return _CLARABEL + _CLARABEL_NONZERO * nonzeros
+    pivots = (
+        _HIGHS_ROWS * problem.rows.count**1.75 if problem.scalars else _HIGHS_NONZERO * nonzeros
+    )
+    return _HIGHS + pivots + _HIGHS_FILL * nonzeros**1.5
