@@ -66,7 +66,8 @@ class Prices:
         rows = self.problem.rows
         own = (rows.side == side) & ~rows.is_utility & (rows.owner >= 0)
         own &= ~np.any(rows.scalar_matrix, axis=1)
-        return np.bincount(rows.owner[own], weights=self.rows[own], minlength=count)
+        total = np.bincount(rows.owner[own], weights=self.rows[own], minlength=count)
+        return total.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)

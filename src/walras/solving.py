@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from walras.certificate import Certificate, certify
@@ -31,7 +32,11 @@ _ENGINES: dict[str, Callable[[Separable, Settings], Iterate]] = {
     "exact": exact,
     "pop": pop,
 }
+Floats = npt.NDArray[np.float64]
+
 _HOPELESS = 1e-3  # a gap above which an engine's failure is looked into
+_NAMED = 3  # entries that an error names
+_STILL = 1e-9  # a ray, of largest component 1, does not move what it moves less
 
 
 def solve(
@@ -133,7 +138,7 @@ def _raise_if_impossible(problem: Separable, settings: Settings) -> None:
     if relaxation.is_needed:
         raise InfeasibleError(
             "no allocation meets all constraints",
-            where=relaxation.text(),
+            where=relaxation.rows_in_conflict(),
             allowed="bounds that some allocation meets",
             remedy=f"the least relaxation that would do: {relaxation.text()}",
         )
@@ -147,18 +152,23 @@ def _raise_if_impossible(problem: Separable, settings: Settings) -> None:
         )
 
 
-def _along(problem: Separable, x: np.ndarray, t: np.ndarray) -> str:
-    """The entries that a ray moves most, by name."""
-    order = np.argsort(-np.abs(x))[:3]
-    names = []
-    for q in order[np.abs(x[order]) > 1e-9]:
-        i, j = problem.resource[q], problem.demand[q]
-        resource = problem.resource_names[i] if i >= 0 else "-"
-        demand = problem.demand_names[j] if j >= 0 else "-"
-        names.append(f"x[{resource}, {demand}]")
+def _along(problem: Separable, x: Floats, t: Floats) -> str:
+    """The entries that a ray moves most, and the scalars that it moves, by name."""
+    most = np.argsort(-np.abs(x), kind="stable")[:_NAMED]
+    names = [_entry_name(problem, int(q)) for q in most if abs(x[q]) > _STILL]
     scalars = problem.scalar_names or [f"scalar {k}" for k in range(len(t))]
-    names += [str(scalars[k]) for k in np.flatnonzero(np.abs(t) > 1e-9)]
-    return ", ".join(names) or "x"
+    names += [str(scalars[int(k)]) for k in np.flatnonzero(np.abs(t) > _STILL)]
+    return ", ".join(names)
+
+
+def _entry_name(problem: Separable, entry: int) -> str:
+    """``x[v100, job3]``, ``x[job3]`` where one side owns the entry, ``entry 3`` where none does."""
+    owners = (
+        (int(problem.resource[entry]), problem.resource_names),
+        (int(problem.demand[entry]), problem.demand_names),
+    )
+    names = [str(known[owner]) for owner, known in owners if owner >= 0]
+    return f"x[{', '.join(names)}]" if names else f"entry {entry}"
 
 
 def _status(found: Iterate, proof: Certificate, settings: Settings) -> Status:

@@ -15,6 +15,7 @@ from walras.separable import Separable
 from walras.solution import Solution
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 def start_from(problem: Separable, earlier: Solution) -> Start:
@@ -33,7 +34,7 @@ def start_from(problem: Separable, earlier: Solution) -> Start:
     return Start(_entries(problem, earlier, resource, demand), _prices(problem, earlier))
 
 
-def _positions(new: npt.ArrayLike, old: npt.ArrayLike, kind: str) -> npt.NDArray[np.int64]:
+def _positions(new: npt.ArrayLike, old: npt.ArrayLike, kind: str) -> Ints:
     """Place of each new name among the old ones, -1 where it is new."""
     known = {str(name): k for k, name in enumerate(np.asarray(old, dtype=object))}
     names = np.asarray(new, dtype=object)
@@ -48,14 +49,14 @@ def _positions(new: npt.ArrayLike, old: npt.ArrayLike, kind: str) -> npt.NDArray
     return place
 
 
-def _entries(problem: Separable, earlier: Solution, resource: Floats, demand: Floats) -> Floats:
+def _entries(problem: Separable, earlier: Solution, resource: Ints, demand: Ints) -> Floats:
     """The earlier allocation on the new entries, NaN where either owner is new."""
     i = np.where(problem.resource >= 0, resource[np.maximum(problem.resource, 0)], -1)
     j = np.where(problem.demand >= 0, demand[np.maximum(problem.demand, 0)], -1)
     known = (i >= 0) & (j >= 0)
     out = np.full(problem.entries, np.nan)
     out[known] = earlier.x[i[known], j[known]]
-    return np.clip(out, problem.lower, problem.upper)
+    return np.asarray(np.clip(out, problem.lower, problem.upper))
 
 
 def _prices(problem: Separable, earlier: Solution) -> Floats:

@@ -148,7 +148,7 @@ def test_cheapest(seed: int, threads: int, most: int) -> None:
 def test_price_rise(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, rows = int(rng.integers(1, 30)), int(rng.integers(1, 6))
-    row = rng.integers(-1, rows, n)
+    row = rng.integers(-1, rows, n, dtype=np.int32)
     arguments = row, rng.uniform(0.1, 3.0, n), rng.normal(size=n), rng.random(n) < 0.3, rows
     found = cpu.price_rise(*arguments)
     same(found, reference.price_rise(*arguments), 1e-14)

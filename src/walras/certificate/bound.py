@@ -7,7 +7,7 @@ For prices pi of the rows the Lagrangian gives, for every feasible (x, t),
 
 whatever the prices are. Before it is evaluated the prices are mended (:mod:`.mend`) and, in closed
 form, the price of each packing row is set: the least that leaves no entry of the row with a
-negative reduced cost (allocation.md section 2.2: theta of a job given the prices of the resources).
+negative reduced cost: what a job is worth, given the prices of the resources.
 """
 
 from __future__ import annotations

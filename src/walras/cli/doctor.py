@@ -19,7 +19,7 @@ from walras.cli.output import Format, OutputOption, Table, emit
 Row = tuple[str, str, str, bool]
 """Section, item, what was found, and whether it is as it should be."""
 
-KERNELS = "walras.kernels.cpu"
+KERNELS = ("walras.kernels.cpu", "walras.kernels.cpu_entries")
 
 
 def doctor(output: OutputOption = Format.TABLE) -> None:
@@ -79,9 +79,8 @@ def _kernels() -> Iterator[Row]:
     """How many compiled kernels have an entry in numba's cache on disk."""
     from numba.core.dispatcher import Dispatcher
 
-    found = [
-        k for k in vars(importlib.import_module(KERNELS)).values() if isinstance(k, Dispatcher)
-    ]
+    modules = [importlib.import_module(name) for name in KERNELS]
+    found = [k for module in modules for k in vars(module).values() if isinstance(k, Dispatcher)]
     cached = [kernel for kernel in found if _is_cached(kernel)]
     missing = len(found) - len(cached)
     state = f"{len(cached)} of {len(found)} compiled and cached"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -197,7 +198,8 @@ def _implied(stage: Separable, held: Ints, tight: Ints, kept: Bools, prices: Flo
     """
     rows = np.concatenate([held, tight])
     part = stage.rows.matrix.tocsr()[rows][:, np.flatnonzero(kept)]
-    links = sp.block_array([[None, part], [part.T, None]], format="csr")
+    blocks: list[list[Any]] = [[None, part], [part.T, None]]
+    links: Any = sp.block_array(blocks, format="csr")
     _, label = csgraph.connected_components(links, directed=False)
     order = np.argsort(-prices[held], kind="stable")
     _, first = np.unique(label[: len(held)][order], return_index=True)

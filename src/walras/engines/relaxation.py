@@ -7,6 +7,7 @@ certificate: they prove that no allocation meets the rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,12 +38,15 @@ class Relaxation:
         names: The user's names of the rows.
         multipliers: (all rows,) Farkas multipliers, >= 0 at upper bounds: whatever the entries
             within their bounds, ``multipliers.(Gx + Et)`` exceeds what the rows allow it.
+        conflict: The user's names of the rows that cannot hold together: those to relax, then the
+            others that take part in the Farkas certificate, the weightiest first.
     """
 
     rows: Ints
     amounts: Floats
     names: tuple[str, ...]
     multipliers: Floats
+    conflict: tuple[str, ...]
 
     @property
     def is_needed(self) -> bool:
@@ -57,8 +61,11 @@ class Relaxation:
             f"{abs(self.amounts[k]):.6g}"
             for k in order[:limit]
         ]
-        more = len(order) - limit
-        return ", ".join(words) + (f" and {more} more" if more > 0 else "")
+        return _shortened(words, len(order))
+
+    def rows_in_conflict(self, limit: int = 5) -> str:
+        """The rows that cannot hold together, in words."""
+        return _shortened(self.conflict[:limit], len(self.conflict))
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +161,7 @@ def _elastic(problem: Separable, settings: Settings, *, strict: bool) -> Relaxat
     )
     answer = solve_program(program, settings)
     if answer.x is None or answer.status is not Status.OPTIMAL:
-        return Relaxation(np.zeros(0, np.int32), np.zeros(0), (), np.zeros(rows))
+        return Relaxation(np.zeros(0, np.int32), np.zeros(0), (), np.zeros(rows), ())
     amounts = np.zeros(rows)
     amounts[has_high] += answer.x[n : n + len(has_high)]
     amounts[has_low] -= answer.x[n + len(has_high) :]
@@ -165,7 +172,20 @@ def _elastic(problem: Separable, settings: Settings, *, strict: bool) -> Relaxat
         amounts[needed],
         tuple(problem.rows.name(int(k)) for k in needed),
         multipliers,
+        tuple(problem.rows.name(k) for k in _in_conflict(needed, multipliers * scale)),
     )
+
+
+def _in_conflict(needed: npt.NDArray[np.intp], weights: Floats) -> list[int]:
+    """Rows to relax, then those of the Farkas certificate, by weight (at most 1 each)."""
+    size = np.abs(weights)
+    others = np.setdiff1d(np.flatnonzero(size > _NEGLIGIBLE), needed)
+    return [int(k) for k in (*needed, *others[np.argsort(-size[others], kind="stable")])]
+
+
+def _shortened(words: Sequence[str], count: int) -> str:
+    more = count - len(words)
+    return ", ".join(words) + (f" and {more} more" if more else "")
 
 
 def _recession(problem: Separable, cost: Floats) -> LinearProgram:

@@ -7,16 +7,13 @@ solves may run side by side in threads, and results depend on the number of runs
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from walras.kernels.cpu_entries import cheapest, first_rows, price_rise
 from walras.kernels.reference import Floats, Ints, block_sums
+from walras.kernels.runs import few, jit, map_runs
 
 __all__ = [
     "backward",
@@ -31,37 +28,10 @@ __all__ = [
 
 _WIDE = 0.2  # blocks that touch more than this share of the narrow rows go through BLAS
 _BATCH = 256  # wide blocks a BLAS call
-_PASS = 100_000  # columns a thread below which starting it costs more than it saves
 _DEPENDENT = 1e-14
-# Sums may be reordered for vector instructions; the order is fixed once compiled.
-_jit = nb.njit(
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    boundscheck=False,
-    fastmath={"reassoc", "contract"},
-)
 
 
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="walras-kernel")
-
-
-def _map(threads: int, work: Callable[[int, int], None], ptr: Ints) -> None:
-    """``work(first, last)`` on runs of blocks with about equal numbers of columns."""
-    runs = max(1, min(threads, len(ptr) - 1))
-    if runs == 1:
-        work(0, len(ptr) - 1)
-        return
-    cut = np.searchsorted(ptr, np.linspace(0, ptr[-1], runs + 1)[1:-1])
-    edges = [0, *[int(k) for k in cut], len(ptr) - 1]
-    jobs = [_pool(threads).submit(work, a, b) for a, b in zip(edges, edges[1:], strict=False)]
-    for job in jobs:
-        job.result()
-
-
-@_jit
+@jit
 def _orthogonalise(
     first: int, last: int, ptr: Ints, local: Floats, d: Floats, theta: Floats, r: Floats, v: Floats
 ) -> None:
@@ -111,11 +81,11 @@ def orthogonalise(
     r = np.zeros((blocks, slots, slots))
     v = np.empty_like(local)
     if slots and blocks:
-        _map(threads, lambda a, b: _orthogonalise(a, b, ptr, local, d, theta, r, v), ptr)
+        map_runs(threads, lambda a, b: _orthogonalise(a, b, ptr, local, d, theta, r, v), ptr)
     return r, v
 
 
-@_jit
+@jit
 def _forward(
     first: int,
     last: int,
@@ -190,12 +160,12 @@ def forward(
             rest,
         )
 
-    _map(_few(threads, len(g)), work, ptr)
+    map_runs(few(threads, len(g)), work, ptr)
     runs = [rights[first] for first in sorted(rights)]
     return top, runs[0] if len(runs) == 1 else np.sum(runs, axis=0)
 
 
-@_jit
+@jit
 def _backward(
     first: int,
     last: int,
@@ -252,8 +222,8 @@ def backward(
 ) -> tuple[Floats, Floats]:
     """Compiled :func:`walras.kernels.reference.backward`."""
     x, out = np.empty(len(d)), np.empty_like(top)
-    _map(
-        _few(threads, len(g)),
+    map_runs(
+        few(threads, len(g)),
         lambda a, b: _backward(
             a, b, ptr, r, v, d, g, top, narrow.indptr, narrow.indices, narrow.data, p, x, out
         ),
@@ -262,12 +232,7 @@ def backward(
     return x, out
 
 
-def _few(threads: int, columns: int) -> int:
-    """Threads worth starting for one cheap pass over some columns."""
-    return max(1, min(threads, columns // _PASS))
-
-
-@_jit
+@jit
 def _scatter(
     first: int,
     last: int,
@@ -310,7 +275,7 @@ def _scatter(
                             out[column, row] -= weight * data[k]
 
 
-@_jit
+@jit
 def _wide_rows(
     chosen: Ints,
     ptr: Ints,
@@ -352,118 +317,9 @@ def schur(ptr: Ints, d: Floats, v: Floats, narrow: sp.csc_array, threads: int = 
             out -= w.T @ w
         outs[first] = out
 
-    _map(threads, work, ptr)
+    map_runs(threads, work, ptr)
     runs = [outs[first] for first in sorted(outs)]
     total = runs[0] if runs else np.zeros((size, size))
     for other in runs[1:]:
         total += other
     return total
-
-
-@_jit
-def _cheapest(
-    first: int,
-    last: int,
-    ptr: Ints,
-    score: Floats,
-    active: npt.NDArray[np.bool_],
-    limit: float,
-    most: int,
-    found: Ints,
-    count: Ints,
-) -> None:
-    for j in range(first, last):
-        kept = 0
-        base = j * most
-        for q in range(ptr[j], ptr[j + 1]):
-            if active[q] or not score[q] < limit:
-                continue
-            if kept == most and not score[q] < score[found[base + most - 1]]:
-                continue
-            k = kept if kept < most else most - 1
-            while k > 0 and score[found[base + k - 1]] > score[q]:
-                found[base + k] = found[base + k - 1]
-                k -= 1
-            found[base + k] = q
-            kept = min(kept + 1, most)
-        count[j] = kept
-
-
-def cheapest(
-    ptr: Ints,
-    score: Floats,
-    active: npt.NDArray[np.bool_],
-    limit: float,
-    most: int,
-    threads: int = 1,
-) -> Ints:
-    """Compiled :func:`walras.kernels.reference.cheapest`."""
-    blocks = len(ptr) - 1
-    found = np.full(blocks * most, -1, dtype=np.int64)
-    count = np.zeros(blocks, dtype=np.int64)
-    _map(
-        threads,
-        lambda a, b: _cheapest(a, b, ptr, score, active, limit, most, found, count),
-        ptr,
-    )
-    kept = np.arange(most)[None, :] < count[:, None]
-    return np.sort(found.reshape(blocks, most)[kept])
-
-
-@_jit
-def _price_rise(
-    row: npt.NDArray[np.int32],
-    coefficient: Floats,
-    reduced: Floats,
-    exempt: npt.NDArray[np.bool_],
-    out: Floats,
-) -> None:
-    for q in range(len(row)):
-        if row[q] >= 0 and reduced[q] < 0 and not exempt[q]:
-            need = -reduced[q] / coefficient[q]
-            if need > out[row[q]]:
-                out[row[q]] = need
-
-
-def price_rise(
-    row: npt.NDArray[np.int32],
-    coefficient: Floats,
-    reduced: Floats,
-    exempt: npt.NDArray[np.bool_],
-    rows: int,
-) -> Floats:
-    """Compiled :func:`walras.kernels.reference.price_rise`."""
-    out = np.zeros(rows)
-    _price_rise(row, coefficient, reduced, exempt, out)
-    return out
-
-
-@_jit
-def _first_rows(
-    indptr: npt.NDArray[np.int32],
-    indices: npt.NDArray[np.int32],
-    data: Floats,
-    rank: npt.NDArray[np.int8],
-    row: npt.NDArray[np.int32],
-    coefficient: Floats,
-) -> None:
-    for q in range(len(row)):
-        for m in range(indptr[q], indptr[q + 1]):
-            k = indices[m]
-            wanted = rank[k] >= 0 and data[m] > 0
-            if wanted and (row[q] < 0 or rank[k] < rank[row[q]]):
-                row[q] = k
-                coefficient[q] = data[m]
-
-
-def first_rows(
-    indptr: npt.NDArray[np.int32],
-    indices: npt.NDArray[np.int32],
-    data: Floats,
-    rank: npt.NDArray[np.int8],
-) -> tuple[npt.NDArray[np.int32], Floats]:
-    """Compiled :func:`walras.kernels.reference.first_rows`."""
-    row = np.full(len(indptr) - 1, -1, dtype=np.int32)
-    coefficient = np.ones(len(row))
-    _first_rows(indptr, indices, data, rank, row, coefficient)
-    return row, coefficient

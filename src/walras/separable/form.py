@@ -109,7 +109,7 @@ class Rows:
     @property
     def is_utility(self) -> Bools:
         """(rows,) True where the row carries a utility."""
-        return self.utility != Utility.NONE
+        return np.not_equal(self.utility, Utility.NONE)
 
     def name(self, row: int) -> str:
         """The user's name of a row, such as ``capacity[v100]``."""

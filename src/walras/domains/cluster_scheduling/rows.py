@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.domains.cluster_scheduling.cluster import Cluster
@@ -14,6 +15,9 @@ from walras.domains.cluster_scheduling.entries import Entries
 from walras.domains.cluster_scheduling.matrices import Floats, Ints
 from walras.domains.cluster_scheduling.quota import Limits
 from walras.separable import Family, Rows, Side, Utility
+
+# 32 bits where they suffice, else 64.
+_Index = npt.NDArray[np.signedinteger[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +146,7 @@ def assemble(blocks: Sequence[Block], entries: int) -> Rows:
     starts = np.cumsum([0, *(block.count for block in blocks)])
     scalars = any(block.scalar for block in blocks)
 
-    def column(values: Sequence[object], kind: type[np.generic]) -> np.ndarray:
+    def column(values: Sequence[object], kind: type[np.generic]) -> npt.NDArray[Any]:
         parts = [
             np.broadcast_to(np.asarray(value, dtype=kind), block.count)
             for value, block in zip(values, blocks, strict=True)
@@ -168,7 +172,7 @@ def assemble(blocks: Sequence[Block], entries: int) -> Rows:
     )
 
 
-def _interleaved(blocks: Sequence[Block], starts: np.ndarray, entries: int) -> sp.csc_array:
+def _interleaved(blocks: Sequence[Block], starts: Ints, entries: int) -> sp.csc_array:
     kind: type[np.int32 | np.int64] = np.int32 if len(blocks) * entries < 2**31 else np.int64
     fill = _strided if all(block.row.min() >= 0 for block in blocks) else _counted
     columns: Any = fill(blocks, starts, entries, kind)
@@ -179,8 +183,8 @@ def _interleaved(blocks: Sequence[Block], starts: np.ndarray, entries: int) -> s
 
 
 def _strided(
-    blocks: Sequence[Block], starts: np.ndarray, entries: int, kind: type[np.int32 | np.int64]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    blocks: Sequence[Block], starts: Ints, entries: int, kind: type[np.int32 | np.int64]
+) -> tuple[Floats, _Index, _Index]:
     """Every column has one coefficient a block."""
     each = len(blocks)
     data = np.empty(each * entries)
@@ -192,13 +196,14 @@ def _strided(
 
 
 def _counted(
-    blocks: Sequence[Block], starts: np.ndarray, entries: int, kind: type[np.int32 | np.int64]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    blocks: Sequence[Block], starts: Ints, entries: int, kind: type[np.int32 | np.int64]
+) -> tuple[Floats, _Index, _Index]:
     """Some blocks leave some columns out."""
     counts = np.zeros(entries, dtype=np.int64)
     for block in blocks:
         counts += block.row >= 0
-    pointer = np.concatenate(([0], np.cumsum(counts)), dtype=kind)
+    pointer = np.zeros(entries + 1, dtype=kind)
+    np.cumsum(counts, out=pointer[1:])
     data = np.empty(int(pointer[-1]))
     indices = np.empty(int(pointer[-1]), dtype=kind)
     at = pointer[:-1].astype(np.int64)

@@ -1,4 +1,4 @@
-"""The structured interior point : fast and exact where one side is narrow.
+"""The structured interior point: fast and exact where one side is narrow.
 
 ``form`` orders a problem in blocks, ``start`` finds a centred point, ``newton`` solves one system
 by a Schur complement on the narrow side, ``steps`` makes an iteration of it, ``method`` loops,

@@ -1,0 +1,46 @@
+"""How kernels are compiled, and mapped over runs of blocks by one pool of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+
+import numba as nb
+import numpy as np
+
+from walras.kernels.reference import Ints
+
+_PASS = 100_000  # columns a thread below which starting it costs more than it saves
+# Sums may be reordered for vector instructions; the order is fixed once compiled.
+jit = nb.njit(
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    boundscheck=False,
+    fastmath={"reassoc", "contract"},
+)
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="walras-kernel")
+
+
+def map_runs(threads: int, work: Callable[[int, int], None], ptr: Ints) -> None:
+    """``work(first, last)`` on runs of blocks with about equal numbers of columns."""
+    runs = max(1, min(threads, len(ptr) - 1))
+    if runs == 1:
+        work(0, len(ptr) - 1)
+        return
+    cut = np.searchsorted(ptr, np.linspace(0, ptr[-1], runs + 1)[1:-1])
+    edges = [0, *[int(k) for k in cut], len(ptr) - 1]
+    jobs = [_pool(threads).submit(work, a, b) for a, b in pairwise(edges)]
+    for job in jobs:
+        job.result()
+
+
+def few(threads: int, columns: int) -> int:
+    """Threads worth starting for one cheap pass over some columns."""
+    return max(1, min(threads, columns // _PASS))
