@@ -99,7 +99,6 @@ def _exact_seconds(problem: Separable) -> float:
     nonzeros = float(problem.rows.matrix.nnz)
     if not is_linear(problem):
         return _CLARABEL + _CLARABEL_NONZERO * nonzeros
-    pivots = (
-        _HIGHS_ROWS * problem.rows.count**1.75 if problem.scalars else _HIGHS_NONZERO * nonzeros
-    )
-    return _HIGHS + pivots + _HIGHS_FILL * nonzeros**1.5
+    rows = float(problem.rows.count)
+    pivots = _HIGHS_ROWS * rows**1.75 if problem.scalars else _HIGHS_NONZERO * nonzeros
+    return float(_HIGHS + pivots + _HIGHS_FILL * nonzeros**1.5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import cvxpy as cp
 
@@ -127,10 +128,9 @@ class Problem:
             if template is None:
                 self._solution = self._solve_general(engine, tolerance, time_limit, threads)
             else:
-                problem, restore = template.fill()
-                built = time.perf_counter() - began
-                found = solve(
-                    problem,
+                self._solution = _solve_in_form(
+                    template,
+                    began,
                     engine=engine,
                     tolerance=tolerance,
                     time_limit=time_limit,
@@ -139,9 +139,6 @@ class Problem:
                     callback=callback,
                     verbose=verbose,
                 )
-                restore.apply(found.entries, found.scalars, found.prices.rows)
-                timings = replace(found.timings, build=found.timings.build + built)
-                self._solution = replace(found, timings=timings)
         except InfeasibleError:
             self._status = Status.INFEASIBLE
             raise
@@ -199,6 +196,15 @@ class Problem:
 
     def _cvxpy(self) -> cp.Problem:
         return cp.Problem(self.objective, self.constraints)
+
+
+def _solve_in_form(template: Template, began: float, **options: Any) -> Solution:
+    """Fill the template, solve, and give the values back to cvxpy's variables."""
+    problem, restore = template.fill()
+    built = time.perf_counter() - began
+    found = solve(problem, **options)
+    restore.apply(found.entries, found.scalars, found.prices.rows)
+    return replace(found, timings=replace(found.timings, build=found.timings.build + built))
 
 
 def _stated(
