@@ -206,3 +206,18 @@ def test_timings_and_history_are_kept() -> None:
     assert list(table["iteration"]) == list(range(len(table)))
     assert table["elapsed"].is_monotonic_increasing
     assert table["gap"].iloc[-1] < 1e-4 * table["gap"].iloc[0]
+
+
+def test_the_rest_of_a_time_limit_raises_the_jobs_that_the_ceiling_does_not_hold() -> None:
+    """One slow job decides max-min; with time to spare the others rise to 17/3 each."""
+    throughput = np.array([[1.0, 9.0, 9.0, 8.0], [0.5, 3.0, 4.0, 5.0]])
+    problem = wl.domains.cluster_scheduling.max_min(
+        throughput=throughput, size=np.ones(4), capacity=np.array([2.0, 2.0])
+    )
+    at_once = wl.solve(problem, engine="interior")
+    with_time = wl.solve(problem, engine="interior", time_limit=20.0)
+    assert not at_once.levels
+    assert with_time.status is wl.Status.OPTIMAL
+    assert with_time.value == pytest.approx(1.0, rel=1e-6)
+    reached = np.sort((throughput * with_time.x).sum(axis=0))
+    assert reached == pytest.approx([1.0, 17 / 3, 17 / 3, 17 / 3], rel=1e-6)

@@ -22,7 +22,7 @@ from walras.engines.relaxation import improving_ray, least_relaxation
 from walras.engines.settings import Settings
 from walras.errors import InfeasibleError, UnboundedError
 from walras.history import Progress
-from walras.separable import Leximin, Separable
+from walras.separable import Leximin, Separable, leximin_of
 from walras.solution import Solution
 from walras.status import Status
 from walras.warm import start_from
@@ -57,6 +57,8 @@ def solve(
         engine: ``auto``, ``interior``, ``exact`` or ``pop``.
         tolerance: Certified relative gap at which to stop (of logarithms: nats a job).
         time_limit: Seconds; a feasible allocation with its certified gap comes back all the same.
+            Where one job's best type decides a max-min problem, the rest of the time goes to
+            leximin among the optimal allocations.
         threads: Worker threads, or None for all cores.
         start: An earlier solution of a similar problem, matched by names.
         callback: Called once an iteration with a :class:`~walras.history.Progress`; return True to
@@ -88,7 +90,8 @@ def solve(
     with threadpool_limits(limits=threads, user_api="blas"):
         if isinstance(problem, Leximin):
             return _solve_leximin(problem, run, choice, settings)
-        return _solve_one(base, run, choice, settings)
+        solution = _solve_one(base, run, choice, settings)
+        return _spend_the_rest(solution, run, choice, settings)
 
 
 def _solve_one(
@@ -115,6 +118,29 @@ def _solve_one(
         timings=replace(found.timings, repair=found.timings.repair + repair_seconds),
         message=found.message,
     )
+
+
+def _spend_the_rest(
+    solution: Solution,
+    run: Callable[[Separable, Settings], Iterate],
+    choice: Choice,
+    settings: Settings,
+) -> Solution:
+    """Of a max-min problem that its ceiling decided, raise the other jobs while time is left.
+
+    When one job's best type decides the least throughput, every allocation that serves this job is
+    optimal; the rest of a time limit goes to leximin among them.
+    """
+    problem, limit = solution.problem, settings.time_limit
+    if limit is None or solution.status != Status.OPTIMAL or choice.engine == "pop":
+        return solution
+    left, spec = limit - solution.timings.total, leximin_of(problem)
+    if spec is None or left < 2.0 * solution.timings.total:
+        return solution
+    if solution.scalars[0] < problem.scalar_upper[0] * (1.0 - settings.tolerance):
+        return solution
+    raised = _solve_leximin(spec, run, choice, replace(settings, time_limit=left))
+    return raised if raised.certificate.proves(settings.tolerance) else solution
 
 
 def _timed_certificate(problem: Separable, found: Iterate) -> tuple[Certificate, float]:

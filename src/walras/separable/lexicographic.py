@@ -57,3 +57,19 @@ class Leximin:
     def rows(self) -> Family:
         """The family of rows that is raised."""
         return next(f for f in self.problem.rows.families if f.name == self.family)
+
+
+def leximin_of(problem: Separable) -> Leximin | None:
+    """The leximin problem that a max-min problem begins, or None if it is not a max-min problem.
+
+    It is one when a single scalar is maximised that a family of rows ``t - y_j <= 0`` holds down.
+    """
+    rows = problem.rows
+    if problem.scalars != 1 or problem.scalar_cost[0] != -1.0 or np.any(problem.cost):
+        return None
+    for family in rows.families:
+        own = slice(family.start, family.stop)
+        holds = np.all(rows.scalar_matrix[own, 0] == 1.0) and np.all(rows.upper[own] == 0.0)
+        if family.stop > family.start and holds:
+            return Leximin(problem, family.name)
+    return None
