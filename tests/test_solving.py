@@ -221,3 +221,27 @@ def test_the_rest_of_a_time_limit_raises_the_jobs_that_the_ceiling_does_not_hold
     assert with_time.value == pytest.approx(1.0, rel=1e-6)
     reached = np.sort((throughput * with_time.x).sum(axis=0))
     assert reached == pytest.approx([1.0, 17 / 3, 17 / 3, 17 / 3], rel=1e-6)
+
+
+def test_an_infeasible_problem_names_its_rows_and_the_least_relaxation() -> None:
+    problem = cs.max_min([[1.0, 1.0]], [1.0, 1.0], [1.0])
+    rows = problem.rows
+    lower = rows.lower.copy()
+    time = next(family for family in rows.families if family.name == "time")
+    lower[time.start : time.stop] = 1.0  # two jobs want all the time of one GPU
+    with pytest.raises(wl.InfeasibleError) as caught:
+        wl.solve(replace(problem, rows=replace(rows, lower=lower)))
+    named = set(caught.value.where.split(", "))
+    assert named == {rows.name(time.start), rows.name(time.start + 1), "capacity[0]"}
+    assert caught.value.remedy.count(" by 1") == 1
+
+
+def test_an_unbounded_problem_names_its_entries_by_their_owners() -> None:
+    owners = [(0, 1), (-1, 1), (-1, -1), (0, 0)]
+    problem = state(
+        [Entry(i, j, cost=-1.0) for i, j in owners], [Row("limit[0]", {3: 1.0}, upper=1.0)]
+    )
+    with pytest.raises(wl.UnboundedError) as caught:
+        wl.solve(problem, engine="exact")
+    i, j = problem.resource_names[0], problem.demand_names[1]
+    assert caught.value.where == f"x[{i}, {j}], x[{j}], entry 2"

@@ -1,7 +1,7 @@
 """Every snippet of README and the documentation runs: Python blocks, and ``$ walras`` commands.
 
 Blocks of one page run in order and share their names, in a folder of their own; a block with a
-caption becomes the file of that name.
+caption becomes the file of that name. A text block right below a Python block is what it prints.
 """
 
 from __future__ import annotations
@@ -53,15 +53,31 @@ def test_snippets_run(
     for caption, content in FILE.findall(page.read_text(encoding="utf-8")):
         (tmp_path / caption).write_text(content, encoding="utf-8")
     names: dict[str, object] = {"__name__": "__main__"}
+    printed, ends = "", _ends(page)
     for language, content, line in _blocks(page):
         if language == "python":
             # Blank lines in front, so that a traceback shows the page's own line numbers.
             exec(compile("\n" * (line - 1) + content, str(page), "exec"), names)
+            printed = capsys.readouterr().out
+            assert printed or "print(" not in content
+        elif language == "text" and line - 3 in ends:
+            assert _lines(printed) == _lines(content), f"{_name(page)}, line {line}"
         elif language == "console":
             for command in re.findall(r"^\$ (.+)$", content, re.MULTILINE):
                 _run(command)
-    shown = capsys.readouterr().out
-    assert "print(" not in page.read_text(encoding="utf-8") or shown
+
+
+def _ends(page: Path) -> set[int]:
+    """Lines on which Python blocks end; what they print may stand in a text block right after."""
+    return {
+        line + content.count("\n")
+        for language, content, line in _blocks(page)
+        if language == "python"
+    }
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.strip().splitlines()]
 
 
 def _run(command: str) -> None:

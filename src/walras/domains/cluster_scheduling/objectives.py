@@ -4,8 +4,9 @@ All of them choose shares of time x_ij >= 0 of job j on resource type i, with
 
     sum_j size_j x_ij <= capacity_i,    sum_i x_ij <= 1,
 
-and act through the job's throughput y_j = sum_i throughput_ij x_ij. Common arguments:
+and act through the job's throughput y_j = sum_i throughput_ij x_ij.
 
+Common arguments:
     throughput: (resources, jobs) work per second; NumPy, labelled DataFrame or SciPy sparse;
         0 or absent = cannot run.
     size: (jobs,) GPUs that a job occupies while it runs, > 0.
