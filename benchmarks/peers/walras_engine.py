@@ -27,7 +27,6 @@ def solve(instance: Instance, objective: str, budget: Budget, *, engine: str = "
         problem,
         engine=engine,
         tolerance=budget.tolerance,
-        time_limit=budget.time_limit,
         threads=budget.threads,
     )
     solved = time.perf_counter()
@@ -54,7 +53,6 @@ def solve_warm(instance: Instance, objective: str, budget: Budget) -> Outcome:
         problem,
         start=before,
         tolerance=budget.tolerance,
-        time_limit=budget.time_limit,
         threads=budget.threads,
     )
     solved = time.perf_counter()
