@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 import walras.dede as dd
-
 from benchmarks.problem import Budget, Instance, Outcome
 
 
