@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from walras.engines.mps import read_mps, solve_mps
+from walras.engines.exact import exact
+from walras.engines.mps import read_mps
 from walras.engines.settings import Settings
 from walras.errors import DataError
 from walras.status import Status
@@ -37,7 +38,8 @@ ENDATA
 def test_a_file_keeps_its_names_sense_and_integers(tmp_path: Path) -> None:
     path = tmp_path / "plan.mps"
     path.write_text(PLAN)
-    problem, found = solve_mps(path, Settings(threads=1))
+    problem = read_mps(path)
+    found = exact(problem, Settings(threads=1))
     assert problem.demand_names == ["CHAIRS", "PAINT"]
     assert problem.rows.name(0) == "row[HOURS]"
     assert problem.maximize
@@ -52,7 +54,8 @@ def test_a_file_keeps_its_names_sense_and_integers(tmp_path: Path) -> None:
 def test_squares_of_columns_are_read(tmp_path: Path) -> None:
     path = tmp_path / "square.lp"
     path.write_text("min\n obj: - 4 x + [ 2 x ^2 + 4 y ^2 ] / 2\nst\n c: x + y >= 1\nend\n")
-    problem, found = solve_mps(path, Settings(threads=1))
+    problem = read_mps(path)
+    found = exact(problem, Settings(threads=1))
     assert np.sort(problem.quadratic) == pytest.approx([2.0, 4.0])
     assert found.x == pytest.approx([2.0, 0.0], abs=1e-3)
 

@@ -10,9 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from walras.engines.exact import exact
-from walras.engines.iterate import Iterate
-from walras.engines.settings import Settings
 from walras.errors import DataError
 from walras.separable.form import Family, Rows, Separable, Side
 
@@ -58,24 +55,6 @@ def read_mps(path: str | Path) -> Separable:
             remedy="check the sections and the numbers of columns of its lines",
         )
     return _problem(solver.getModel(), path)
-
-
-def solve_mps(path: str | Path, settings: Settings) -> tuple[Separable, Iterate]:
-    """Read a program and solve it by the exact engine.
-
-    Args:
-        path: An ``.mps`` or ``.lp`` file.
-        settings: Limits.
-
-    Returns:
-        The problem, and what the engine found.
-
-    Raises:
-        DataError: The file cannot be read.
-        EngineError: HiGHS broke down.
-    """
-    problem = read_mps(path)
-    return problem, exact(problem, settings)
 
 
 def _problem(model: Any, path: Path) -> Separable:
