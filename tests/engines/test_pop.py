@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from walras.engines.settings import Settings, Start
 from walras.errors import EngineError, InputError
 from walras.history import History, Progress, Timings
 from walras.separable import Family, Rows, Separable, Side, Utility
+from walras.solving import solve
 from walras.status import Status
 
 CALM = Settings(threads=2)
@@ -80,6 +82,23 @@ def test_one_part_is_the_whole_problem() -> None:
     assert one.status is Status.OPTIMAL
     assert one.x == pytest.approx(whole.x, abs=1e-6)
     assert one.prices == pytest.approx(whole.prices, abs=1e-5)
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_fewer_demands_than_parts_by_default(jobs: int) -> None:
+    T, size, capacity = cluster(3, jobs=jobs)
+    s = solve(cs.max_min(T, size, capacity), engine="pop", threads=1)
+    assert s.status.has_allocation
+    assert cs.evaluate(T, size, capacity, s.x).violation < 1e-9
+    assert pop(cs.max_min(T, size, capacity), CALM).message == f"POP-{jobs}"
+
+
+def test_threads_are_the_cores_allowed_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 3, 5}, raising=False)
+    assert Settings().workers == 3
+    assert Settings(threads=2).workers == 2
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert Settings().workers == os.cpu_count()
 
 
 def test_exact_when_jobs_are_interchangeable() -> None:

@@ -8,7 +8,6 @@ know nothing of one another, which is what is fast about POP and what it loses.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -30,6 +29,7 @@ from walras.status import Status
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 Engine = Callable[[Separable, Settings], Iterate]
+_PARTS = 4  # unless told otherwise; more are faster and worse
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Part:
 def pop(
     problem: Separable,
     settings: Settings,
-    parts: int = 4,
+    parts: int | None = None,
     *,
     engine: Engine = interior,
     seed: int = 0,
@@ -60,7 +60,8 @@ def pop(
     Args:
         problem: The whole problem.
         settings: Limits; ``threads`` is shared out among the parts, ``time_limit`` holds for all.
-        parts: Number of parts k, 1 to the number of demands.
+        parts: Number of parts k, 1 to the number of demands; 4, or one a demand if
+            there are fewer, when None.
         engine: Solves each part.
         seed: Of the random split.
 
@@ -74,11 +75,13 @@ def pop(
         InputError: ``parts`` is out of range.
         EngineError: A part has no solution although the whole may have one.
     """
+    if parts is None:
+        parts = min(_PARTS, problem.shape[1])
     _check_parts(problem, parts)
     began = time.perf_counter()
     pieces = split(problem, parts, seed)
     built = time.perf_counter()
-    threads = settings.threads or os.cpu_count() or 1
+    threads = settings.workers
     relay = _Relay(settings)
     with ThreadPoolExecutor(min(parts, threads), thread_name_prefix="walras-pop") as pool:
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numbers
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -34,7 +36,7 @@ class Settings:
     Attributes:
         tolerance: Relative certified gap at which to stop, 1e-12 to 1.
         time_limit: Wall seconds, or None for no limit.
-        threads: Worker threads, or None for all cores.
+        threads: Worker threads, or None for all cores this process may run on.
         start: Warm start, or None.
         callback: Called once a step; stops the solve when it returns True.
         verbose: One line an iteration through the log.
@@ -52,20 +54,28 @@ class Settings:
     verbose: bool = False
     max_iterations: int = 300
 
+    @property
+    def workers(self) -> int:
+        """Number of worker threads: ``threads``, or else the cores this process may run on."""
+        affinity = getattr(os, "sched_getaffinity", None)  # Linux alone has it
+        cores = os.cpu_count() or 1 if affinity is None else len(affinity(0))
+        return self.threads or cores
+
     def __post_init__(self) -> None:
         _in_range("tolerance", self.tolerance, 1e-12, 1.0)
         if self.time_limit is not None:
             _in_range("time_limit", self.time_limit, 0.0, np.inf)
         if self.threads is not None:
-            _in_range("threads", self.threads, 1, 4096)
-        _in_range("max_iterations", self.max_iterations, 1, 10**9)
+            _in_range("threads", self.threads, 1, 4096, whole=True)
+        _in_range("max_iterations", self.max_iterations, 1, 10**9, whole=True)
 
 
-def _in_range(name: str, value: float, low: float, high: float) -> None:
-    if not low <= value <= high:
+def _in_range(name: str, value: object, low: float, high: float, *, whole: bool = False) -> None:
+    kind = numbers.Integral if whole else numbers.Real
+    if isinstance(value, bool) or not isinstance(value, kind) or not low <= float(value) <= high:
         raise InputError(
             f"is {value!r}",
             where=f"setting {name}",
-            allowed=f"{low:g} to {high:g}",
+            allowed=f"{'a whole number, ' if whole else ''}{low:g} to {high:g}",
             remedy="choose a value in that range",
         )
