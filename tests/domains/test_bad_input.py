@@ -37,6 +37,11 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     "text": ({"throughput": [["fast", 1, 1], [1, 1, 1]]}, "throughput", "not numeric"),
     "ragged": ({"throughput": [[1, 2, 3], [4, 5]]}, "throughput", "not numeric"),
     "one dimension": ({"throughput": np.ones(3)}, "throughput", "1 dimensions"),
+    "complex": ({"throughput": T + 1j}, "throughput", "complex"),
+    "complex, sparse": ({"throughput": sp.csc_array(T + 1j)}, "throughput", "complex"),
+    "complex objects": (
+        {"throughput": [[1 + 1j, 1, 1], [1, 1, 1]]}, "throughput", "complex",
+    ),
     "no jobs": ({"throughput": np.ones((2, 0)), "size": []}, "throughput", "empty"),
     "no resources": ({"throughput": np.ones((0, 3)), "capacity": []}, "throughput", "empty"),
     "a job that cannot run": (
@@ -99,6 +104,26 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     "quota of zero": (
         {"quota": cs.Quota({"ann": [0]}, {"ann": 0.0})}, "quota.limits['ann']", "is 0",
     ),
+    "quota limit of text": (
+        {"quota": cs.Quota({"ann": [0]}, {"ann": "x"})},  # type: ignore[dict-item]
+        "quota.limits['ann']", "is 'x'",
+    ),
+    "quota limit of NaN": (
+        {"quota": cs.Quota({"ann": [0]}, {"ann": np.nan})}, "quota.limits['ann']", "nan",
+    ),
+    "quota of another type": ({"quota": {"a": 1}}, "quota", "type dict"),
+    "quota groups of another type": (
+        {"quota": cs.Quota([0], {"ann": 1.0})},  # type: ignore[arg-type]
+        "quota.groups", "type list",
+    ),
+    "quota of one number": (
+        {"quota": cs.Quota({"ann": 1}, {"ann": 1.0})},  # type: ignore[dict-item]
+        "quota.groups['ann']", "is 1",
+    ),
+    "quota of a fraction of a job": (
+        {"quota": cs.Quota({"ann": [0.5]}, {"ann": 1.0})},  # type: ignore[dict-item]
+        "quota.groups['ann']", "unknown job '0.5'",
+    ),
     "quotas that cross": (
         {"quota": cs.Quota({"ann": [0, 1], "bob": [1, 2]}, {"ann": 1.0, "bob": 1.0})},
         "quota.groups", "'ann' and 'bob' overlap",
@@ -129,9 +154,18 @@ def test_one_clear_error(name: str) -> None:
 
 
 def test_alpha_out_of_range() -> None:
-    for alpha in (-1.0, np.nan, 1e9):
+    alphas: tuple[Any, ...] = (-1.0, np.nan, 1e9, "x", None, 1j, [1.0])
+    for alpha in alphas:
         with pytest.raises(InputError, match="alpha"):
             cs.alpha_fair(T, SIZE, CAPACITY, alpha=alpha)
+
+
+def test_levels_are_a_positive_integer() -> None:
+    levels: tuple[Any, ...] = (0, -1, 1.5, "3", True, None)
+    for level in levels:
+        with pytest.raises(InputError, match="levels: is .*an integer >= 1"):
+            cs.leximin(T, SIZE, CAPACITY, levels=level)
+    assert cs.leximin(T, SIZE, CAPACITY, levels=np.int64(2)).levels == 2  # type: ignore[arg-type]
 
 
 def test_bad_steps_are_called_steps() -> None:
@@ -149,3 +183,11 @@ def test_unknown_unit() -> None:
 def test_evaluation_of_another_shape() -> None:
     with pytest.raises(InputError, match="x: has shape"):
         cs.evaluate(T, SIZE, CAPACITY, T.T)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_evaluation_of_what_is_not_finite(value: float) -> None:
+    with pytest.raises(InputError, match=r"x\[0 \(v100\), 0 \(a\)\]: is -?(nan|inf)"):
+        cs.evaluate(FRAME, SIZE, CAPACITY, np.full((2, 3), value))
+    with pytest.raises(InputError, match=r"x\[1 \(1\), 2 \(2\)\]"):
+        cs.evaluate(T, SIZE, CAPACITY, spoiled(T * 0, (1, 2), value))

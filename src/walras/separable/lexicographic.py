@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class Leximin:
         levels: Rounds at most; each freezes the rows that cannot rise further.
 
     Raises:
-        InputError: The problem is not of that kind, or ``levels`` is not positive.
+        InputError: The problem is not of that kind, or ``levels`` is not a positive integer.
     """
 
     problem: Separable
@@ -29,11 +30,12 @@ class Leximin:
     levels: int = 10
 
     def __post_init__(self) -> None:
-        if self.levels < 1:
+        whole = isinstance(self.levels, Integral) and not isinstance(self.levels, bool)
+        if not whole or self.levels < 1:
             raise InputError(
-                f"is {self.levels}",
+                f"is {self.levels!r}",
                 where="levels",
-                allowed=">= 1",
+                allowed="an integer >= 1",
                 remedy="ask for at least one level",
             )
         found = [f.name for f in self.problem.rows.families]

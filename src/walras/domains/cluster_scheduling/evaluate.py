@@ -11,8 +11,10 @@ import pandas as pd
 from walras.domains.cluster_scheduling import cluster as clusters
 from walras.domains.cluster_scheduling import matrices
 from walras.domains.cluster_scheduling import quota as quotas
+from walras.domains.cluster_scheduling.cluster import Cluster
 from walras.domains.cluster_scheduling.matrices import Floats, Matrix, Vector
 from walras.domains.cluster_scheduling.quota import Quota
+from walras.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +84,14 @@ def evaluate(
         quota: Limits of groups.
 
     Raises:
-        InputError: The data cannot be used, or ``x`` has another shape.
+        InputError: The data cannot be used, or ``x`` has another shape or is not finite.
     """
     cluster = clusters.read(throughput, size, capacity, weight, allowed)
     if isinstance(x, pd.DataFrame):
         x = matrices.aligned(x, cluster.resource_names, cluster.demand_names, "x")
     shares = matrices.numeric(x, "x")
     matrices.shaped(shares.shape, (cluster.resources, cluster.jobs), "x", "as throughput")
+    _check_finite(shares, cluster)
     speeds = cluster.dense()
     held = cluster.size * shares.sum(axis=0)
     used = shares @ cluster.size
@@ -110,3 +113,15 @@ def evaluate(
         weight=cluster.weight,
         violation=float(max(0.0, *excess)),
     )
+
+
+def _check_finite(shares: Floats, cluster: Cluster) -> None:
+    """NaN would fail every comparison below, and so look feasible."""
+    bad = np.argwhere(~np.isfinite(shares))
+    if len(bad):
+        i, j = bad[0]
+        raise InputError(
+            f"is {shares[i, j]:g}",
+            where=f"x[{i} ({cluster.resource_names[i]}), {j} ({cluster.demand_names[j]})]",
+            allowed="finite shares of time", remedy="use 0 where a job does not run",
+        )  # fmt: skip

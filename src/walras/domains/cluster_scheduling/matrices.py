@@ -63,6 +63,8 @@ def compressed(given: Any, where: str) -> sp.csc_array:
         InputError: It is not numeric, or not two-dimensional.
     """
     try:
+        if given.dtype.kind == "c":
+            raise TypeError("complex numbers have no order")
         out = sp.csc_array(given, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:
         raise InputError(
@@ -80,7 +82,10 @@ def numeric(given: object, where: str) -> Floats:
         InputError: Something in it is not a number.
     """
     try:
-        return np.asarray(given, dtype=np.float64)
+        array = np.asarray(given)
+        if array.dtype.kind == "c":
+            raise TypeError("complex numbers have no order")
+        return array.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"is not numeric: {error}", where=where, allowed="numbers",

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Real
 
 import numpy as np
 
@@ -178,9 +179,9 @@ def alpha_fair(
     ``alpha`` is the aversion to inequality, 0 to 100; where nothing else binds a job's throughput
     grows as ``weight^(1/alpha)``. The other arguments as in this module's head.
     """
-    if not 0 <= alpha <= 100:
+    if not isinstance(alpha, Real) or not 0 <= alpha <= 100:
         raise InputError(
-            f"is {alpha}", where="alpha", allowed="0 to 100",
+            f"is {alpha!r}", where="alpha", allowed="a number from 0 to 100",
             remedy="use max_min or leximin for the limit of large alpha",
         )  # fmt: skip
     cluster = clusters.read(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -68,6 +69,7 @@ def resolve(quota: Quota, demand_names: Sequence[str]) -> Limits:
     Raises:
         InputError: Unknown or repeated jobs, a bad limit, or two groups that overlap in part.
     """
+    _check_types(quota)
     _check_limits(quota)
     position = {name: j for j, name in enumerate(demand_names)}
     members = {name: _members(name, jobs, position) for name, jobs in quota.groups.items()}
@@ -99,6 +101,21 @@ def resolve(quota: Quota, demand_names: Sequence[str]) -> Limits:
     )
 
 
+def _check_types(quota: object) -> None:
+    if not isinstance(quota, Quota):
+        raise InputError(
+            f"is of type {type(quota).__name__}", where="quota", allowed="a Quota, or None",
+            remedy="write Quota(groups={'ann': jobs}, limits={'ann': gpus})",
+        )  # fmt: skip
+    for name in ("groups", "limits"):
+        given = getattr(quota, name)
+        if not isinstance(given, Mapping):
+            raise InputError(
+                f"is of type {type(given).__name__}", where=f"quota.{name}",
+                allowed="a mapping from the groups' names", remedy="pass a dict",
+            )  # fmt: skip
+
+
 def _check_limits(quota: Quota) -> None:
     for missing in sorted(set(quota.groups) ^ set(quota.limits)):
         what = "has no limit" if missing in quota.groups else "has a limit but no jobs"
@@ -107,18 +124,23 @@ def _check_limits(quota: Quota) -> None:
             remedy="give groups and limits the same names",
         )  # fmt: skip
     for name, limit in quota.limits.items():
-        if not 0 < limit < np.inf:
+        if not isinstance(limit, Real) or not 0 < limit < np.inf:
             raise InputError(
-                f"is {limit}", where=f"quota.limits['{name}']", allowed="finite and > 0 GPUs",
+                f"is {limit!r}", where=f"quota.limits['{name}']", allowed="finite and > 0 GPUs",
                 remedy="leave an unlimited group out; remove the jobs of a group that may not run",
             )  # fmt: skip
 
 
 def _members(name: str, jobs: Sequence[int] | Sequence[str], position: Mapping[str, int]) -> Ints:
     where = f"quota.groups['{name}']"
+    if isinstance(jobs, str) or not isinstance(jobs, Collection):
+        raise InputError(
+            f"is {jobs!r}", where=where, allowed="a sequence of labels or positions",
+            remedy="list the group's jobs",
+        )  # fmt: skip
     found = []
     for job in jobs:
-        j = position.get(job, -1) if isinstance(job, str) else int(job)
+        j = position.get(job, -1) if isinstance(job, str) else _position(job)
         if not 0 <= j < len(position):
             raise InputError(
                 f"unknown job '{job}'", where=where, allowed=f"{len(position)} labels or positions",
@@ -131,3 +153,8 @@ def _members(name: str, jobs: Sequence[int] | Sequence[str], position: Mapping[s
             allowed="each job once, at least one", remedy="list the group's jobs once each",
         )  # fmt: skip
     return np.array(found, dtype=np.int32)
+
+
+def _position(job: object) -> int:
+    """The position given, or -1 for what is no whole number."""
+    return int(job) if isinstance(job, Integral) else -1
