@@ -245,3 +245,58 @@ def test_an_unbounded_problem_names_its_entries_by_their_owners() -> None:
         wl.solve(problem, engine="exact")
     i, j = problem.resource_names[0], problem.demand_names[1]
     assert caught.value.where == f"x[{i}, {j}], x[{j}], entry 2"
+
+
+@pytest.mark.parametrize("engine", ["interior", "exact"])
+def test_a_job_that_its_best_type_decides_is_charged_for_it(engine: str) -> None:
+    """Whatever engine ran: the first job's time is what is scarce, and `explain` says so."""
+    throughput = np.array([[1.0, 9.0, 9.0, 8.0], [0.5, 3.0, 4.0, 5.0]])
+    problem = wl.domains.cluster_scheduling.max_min(
+        throughput=throughput, size=np.ones(4), capacity=np.array([2.0, 2.0])
+    )
+    s = wl.solve(problem, engine=engine)
+    assert s.prices["time"][0] == pytest.approx(1.0, abs=1e-6)
+    assert s.prices["throughput"][0] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_an_interrupted_leximin_keeps_the_max_min_optimum() -> None:
+    """Stopping while the rest of the time is spent costs neither the proof nor the status."""
+    rng = np.random.default_rng(0)
+    throughput = np.exp(rng.normal(0.0, 0.3, (4, 40)))
+    throughput[:, 0] = 0.05
+    problem = wl.domains.cluster_scheduling.max_min(
+        throughput=throughput, size=np.ones(40), capacity=np.full(4, 12.0)
+    )
+    alone = len(wl.solve(problem, engine="interior").history)
+    seen: list[Progress] = []
+
+    def stop_later(step: Progress) -> bool:
+        seen.append(step)
+        return len(seen) > 2 * alone
+
+    s = wl.solve(problem, engine="interior", time_limit=60.0, callback=stop_later)
+    assert s.status is wl.Status.OPTIMAL
+    assert s.gap <= 1e-6
+    assert s.value == pytest.approx(0.05, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"start": 3}, {"callback": 3}, {"tolerance": "a"}, {"threads": 1.5}, {"threads": 0},
+        {"time_limit": -1.0}, {"tolerance": float("nan")}, {"engine": "simplex"},
+    ],
+)  # fmt: skip
+def test_a_setting_of_the_wrong_kind_is_named(wrong: dict[str, Any]) -> None:
+    problem = wl.domains.cluster_scheduling.max_min(
+        throughput=np.ones((1, 1)), size=np.ones(1), capacity=np.ones(1)
+    )
+    with pytest.raises(wl.InputError) as error:
+        wl.solve(problem, **wrong)
+    assert next(iter(wrong)) in str(error.value)
+
+
+@pytest.mark.parametrize("problem", [None, np.ones((2, 2)), "max-min"])
+def test_what_is_no_problem_is_refused(problem: Any) -> None:
+    with pytest.raises(wl.InputError, match="problem"):
+        wl.solve(problem)

@@ -85,6 +85,15 @@ class Timings:
     polish: float = 0.0
     ideal: float = float("nan")
 
+    def __add__(self, other: Timings) -> Timings:
+        """Seconds of two solves, one after the other."""
+        return Timings(
+            build=self.build + other.build,
+            iterate=self.iterate + other.iterate,
+            repair=self.repair + other.repair,
+            polish=self.polish + other.polish,
+        )
+
     @property
     def total(self) -> float:
         """Wall seconds of all stages."""

@@ -16,11 +16,12 @@ from walras.engines.choose import Choice, choose
 from walras.engines.exact import exact
 from walras.engines.interior import interior
 from walras.engines.iterate import Iterate
-from walras.engines.leximin import LeximinResult, leximin
+from walras.engines.leximin import LeximinResult, leximin, without_ceiling
+from walras.engines.polish import polish as to_vertex
 from walras.engines.pop import pop
 from walras.engines.relaxation import improving_ray, least_relaxation
-from walras.engines.settings import Settings
-from walras.errors import InfeasibleError, UnboundedError
+from walras.engines.settings import Settings, Start
+from walras.errors import InfeasibleError, InputError, UnboundedError
 from walras.history import Progress
 from walras.separable import Leximin, Separable, leximin_of
 from walras.solution import Solution
@@ -49,6 +50,7 @@ def solve(
     start: Solution | None = None,
     callback: Callable[[Progress], bool | None] | None = None,
     verbose: bool = False,
+    polish: bool = False,
 ) -> Solution:
     """Solve an allocation problem and prove how good the answer is.
 
@@ -64,6 +66,8 @@ def solve(
         callback: Called once an iteration with a :class:`~walras.history.Progress`; return True to
             stop with the best so far. Ctrl-C does the same.
         verbose: One line an iteration.
+        polish: Turn the answer of a linear problem into an exact vertex by a small linear
+            program, at the price of its time.
 
     Returns:
         The solution; its ``status`` is ``optimal`` only when the certificate shows it.
@@ -74,6 +78,7 @@ def solve(
         UnboundedError: The objective improves without end; names the entries.
         EngineError: The engine cannot state the problem.
     """
+    _check_kinds(problem, start, callback)
     base = problem.problem if isinstance(problem, Leximin) else problem
     settings = Settings(
         tolerance=tolerance,
@@ -91,7 +96,36 @@ def solve(
         if isinstance(problem, Leximin):
             return _solve_leximin(problem, run, choice, settings)
         solution = _solve_one(base, run, choice, settings)
+        if polish:
+            solution = _polished(solution, settings)
         return _spend_the_rest(solution, run, choice, settings)
+
+
+def _check_kinds(problem: object, start: object, callback: object) -> None:
+    """Refuse arguments of another kind than :func:`solve` takes, by name."""
+    kinds: tuple[tuple[str, object, bool, str, str], ...] = (
+        (
+            "problem",
+            problem,
+            isinstance(problem, Separable | Leximin),
+            "a Separable or a Leximin",
+            "state it with walras.domains or walras.Problem",
+        ),
+        (
+            "start",
+            start,
+            start is None or isinstance(start, Solution),
+            "a Solution or None",
+            "pass what an earlier solve returned",
+        ),
+        ("callback", callback, callback is None or callable(callback), "a function or None",
+         "pass a function of one Progress"),
+    )  # fmt: skip
+    for name, value, fits, allowed, remedy in kinds:
+        if not fits:
+            raise InputError(
+                f"is a {type(value).__name__}", where=name, allowed=allowed, remedy=remedy
+            )
 
 
 def _solve_one(
@@ -100,12 +134,13 @@ def _solve_one(
     choice: Choice,
     settings: Settings,
 ) -> Solution:
+    began = time.perf_counter()
     found = run(problem, settings)
     proof, repair_seconds = _timed_certificate(problem, found)
     if _needs_diagnosis(found, proof, settings):
-        _raise_if_impossible(problem, settings)
+        _raise_if_impossible(problem, _left(settings, began))
         if choice.engine != "exact":
-            found = exact(problem, settings)
+            found = exact(problem, _left(settings, began))
             proof, repair_seconds = _timed_certificate(problem, found)
             choice = Choice("exact", f"{choice.engine} broke down", {})
     return Solution(
@@ -139,13 +174,47 @@ def _spend_the_rest(
         return solution
     if solution.scalars[0] < problem.scalar_upper[0] * (1.0 - settings.tolerance):
         return solution
-    raised = _solve_leximin(spec, run, choice, replace(settings, time_limit=left))
-    return raised if raised.certificate.proves(settings.tolerance) else solution
+    known = Start(solution.entries, solution.prices.rows)
+    rest = replace(settings, time_limit=left, start=known)
+    raised = _solve_leximin(spec, run, choice, rest)
+    if not raised.certificate.proves(settings.tolerance):
+        return solution
+    return replace(
+        raised,
+        status=Status.OPTIMAL,
+        history=solution.history + raised.history,
+        timings=solution.timings + raised.timings,
+    )
+
+
+def _polished(solution: Solution, settings: Settings) -> Solution:
+    """The solution at a vertex, if there is one that is proved no worse."""
+    began = time.perf_counter()
+    found = to_vertex(solution.problem, solution.certificate, settings)
+    if found is None:
+        return solution
+    proof, _ = _timed_certificate(solution.problem, found)
+    spent = replace(solution.timings, polish=time.perf_counter() - began)
+    if not proof.feasible or proof.gap > max(solution.certificate.gap, settings.tolerance):
+        return replace(solution, timings=spent)
+    return replace(
+        solution, certificate=proof, status=_status(found, proof, settings), timings=spent
+    )
+
+
+def _left(settings: Settings, began: float) -> Settings:
+    """The settings with what is left of their time limit."""
+    if settings.time_limit is None:
+        return settings
+    spent = time.perf_counter() - began
+    return replace(settings, time_limit=max(0.0, settings.time_limit - spent))
 
 
 def _timed_certificate(problem: Separable, found: Iterate) -> tuple[Certificate, float]:
     began = time.perf_counter()
-    proof = certify(problem, found.x, found.t, found.prices, found.bound)
+    spec = leximin_of(problem)
+    prices = found.prices if spec is None else without_ceiling(spec, found.prices)
+    proof = certify(problem, found.x, found.t, prices, found.bound)
     return proof, time.perf_counter() - began
 
 
@@ -201,9 +270,10 @@ def _status(found: Iterate, proof: Certificate, settings: Settings) -> Status:
     """Optimal if proved; else how the engine ended, if what it left is feasible."""
     if proof.proves(settings.tolerance):
         return Status.OPTIMAL
-    if found.status in (Status.LIMIT, Status.INTERRUPTED):
-        return found.status
-    return Status.INACCURATE if proof.feasible else Status.FAILED
+    if not proof.feasible:
+        return Status.FAILED
+    stopped = found.status in (Status.LIMIT, Status.INTERRUPTED)
+    return found.status if stopped else Status.INACCURATE
 
 
 def _solve_leximin(

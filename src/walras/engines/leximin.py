@@ -33,6 +33,7 @@ Ints = npt.NDArray[np.int64]
 
 _ACCEPTED = 1e-7  # violation at which a later level still counts; the last repair mends it
 _PRESENT = 1e-9  # share of the objective or of a bound below which a number counts as zero
+_SLICE = 1_000_000  # entries looked at together
 _SHARP = 1e-11  # tolerance of a level: what is zero and what is not must be told apart
 
 
@@ -85,17 +86,18 @@ def leximin(
     parts: list[Iterate] = []
     for _ in range(spec.levels):
         found = engine(stage, left)
-        prices = _off_ceiling(stage, found.prices, rows, limit, frozen)
+        prices = _off_ceiling(stage, found.prices, rows, np.where(frozen, np.inf, limit))
         proof = certify(stage, found.x, found.t, prices)
-        if levels and not proof.violation <= _ACCEPTED:
-            parts.append(replace(parts[-1], status=found.status))
-            break
+        stopped = found.status in (Status.LIMIT, Status.INTERRUPTED)
+        if levels and (stopped or not proof.violation <= _ACCEPTED):
+            parts.append(replace(found, x=parts[-1].x, t=parts[-1].t))
+            break  # what an unfinished level found is not known to keep the levels before it
         parts.append(replace(found, x=proof.x, t=found.t))
         now = _frozen_now(stage, proof, rows, frozen)
         levels.append(Level(-proof.value, -proof.bound, proof.gap, now))
         frozen |= now
         left = _remaining(sharp, parts)
-        if found.status in (Status.LIMIT, Status.INTERRUPTED) or np.all(frozen):
+        if stopped or np.all(frozen):
             break
         stage = _face(stage, proof, rows, now, limit, frozen)
     return LeximinResult(_joined(parts), tuple(levels))
@@ -108,19 +110,31 @@ def row_limits(problem: Separable) -> Floats:
     job more, whatever the others get.
     """
     shape, matrix = structure(problem), problem.rows.matrix
-    entry = np.repeat(np.arange(problem.entries), np.diff(matrix.indptr))
-    capped = shape.cap[entry] >= 0
-    own = np.where(capped, problem.rows.upper[shape.cap[entry]], np.inf)
-    reach = np.where(capped, own / shape.coefficient[entry], np.inf)
-    gain = np.where(matrix.data < 0, -matrix.data * np.minimum(reach, problem.upper[entry]), 0.0)
+    reach = np.minimum(own_limit(problem, shape), problem.upper)
     out = np.zeros(problem.rows.count)
-    np.maximum.at(out, matrix.indices, gain)
+    for first in range(0, problem.entries, _SLICE):
+        some = slice(matrix.indptr[first], matrix.indptr[min(first + _SLICE, problem.entries)])
+        width = np.diff(matrix.indptr[first : first + _SLICE + 1])
+        gain = -matrix.data[some] * np.repeat(reach[first : first + _SLICE], width)
+        np.maximum.at(out, matrix.indices[some], np.where(matrix.data[some] < 0, gain, 0.0))
     return out
 
 
-def _off_ceiling(
-    stage: Separable, prices: Floats, rows: slice, limit: Floats, frozen: Bools
-) -> Floats:
+def without_ceiling(spec: Leximin, prices: Floats) -> Floats:
+    """Prices of a max-min problem whose ceiling, a job's own limit, is charged to that job.
+
+    Args:
+        spec: The max-min problem, as leximin states it.
+        prices: (rows,) an engine's prices, some of which may stand on the scalar's own bound.
+    """
+    problem, rows = spec.problem, slice(spec.rows.start, spec.rows.stop)
+    lacking = 1.0 - float(problem.rows.scalar_matrix[:, 0] @ prices)
+    if not np.isfinite(problem.scalar_upper[0]) or lacking <= _ACCEPTED:
+        return prices
+    return _off_ceiling(problem, prices, rows, row_limits(problem)[rows])
+
+
+def _off_ceiling(stage: Separable, prices: Floats, rows: slice, limit: Floats) -> Floats:
     """Prices with the scalar's own bound charged to the row whose limit the bound is.
 
     The level's ceiling is the least limit of a row, so a price on the ceiling (what the rows'
@@ -130,7 +144,7 @@ def _off_ceiling(
     if lacking <= _ACCEPTED:
         return prices
     out = prices.copy()
-    out[rows.start + int(np.argmin(np.where(frozen, np.inf, limit)))] += lacking
+    out[rows.start + int(np.argmin(limit))] += lacking
     return out
 
 
