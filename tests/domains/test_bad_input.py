@@ -163,7 +163,7 @@ def test_alpha_out_of_range() -> None:
 def test_levels_are_a_positive_integer() -> None:
     levels: tuple[Any, ...] = (0, -1, 1.5, "3", True, None)
     for level in levels:
-        with pytest.raises(InputError, match="levels: is .*an integer >= 1"):
+        with pytest.raises(InputError, match=r"levels: is .*an integer >= 1"):
             cs.leximin(T, SIZE, CAPACITY, levels=level)
     assert cs.leximin(T, SIZE, CAPACITY, levels=np.int64(2)).levels == 2  # type: ignore[arg-type]
 

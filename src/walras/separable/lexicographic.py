@@ -30,8 +30,7 @@ class Leximin:
     levels: int = 10
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.levels, Integral) and not isinstance(self.levels, bool)
-        if not whole or self.levels < 1:
+        if not _is_whole(self.levels) or self.levels < 1:
             raise InputError(
                 f"is {self.levels!r}",
                 where="levels",
@@ -59,6 +58,10 @@ class Leximin:
     def rows(self) -> Family:
         """The family of rows that is raised."""
         return next(f for f in self.problem.rows.families if f.name == self.family)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def leximin_of(problem: Separable) -> Leximin | None:

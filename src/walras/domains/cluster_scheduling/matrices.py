@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,11 @@ def numeric(given: object, where: str) -> Floats:
             f"is not numeric: {error}", where=where, allowed="numbers",
             remedy="remove text and empty cells, and give every row the same length",
         ) from error  # fmt: skip
+
+
+def is_real(value: object) -> bool:
+    """Whether it is one real number, of Python or NumPy."""
+    return isinstance(value, Real)
 
 
 def shaped(got: tuple[int, ...], shape: tuple[int, ...], where: str, why: str) -> None:

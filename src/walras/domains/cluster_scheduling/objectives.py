@@ -26,14 +26,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Real
 
 import numpy as np
 
 from walras.domains.cluster_scheduling import cluster as clusters
 from walras.domains.cluster_scheduling import entries as columns
+from walras.domains.cluster_scheduling import matrices, rows
 from walras.domains.cluster_scheduling import quota as quotas
-from walras.domains.cluster_scheduling import rows
 from walras.domains.cluster_scheduling.cluster import Cluster
 from walras.domains.cluster_scheduling.entries import Entries
 from walras.domains.cluster_scheduling.matrices import Floats, Matrix, Vector
@@ -179,7 +178,7 @@ def alpha_fair(
     ``alpha`` is the aversion to inequality, 0 to 100; where nothing else binds a job's throughput
     grows as ``weight^(1/alpha)``. The other arguments as in this module's head.
     """
-    if not isinstance(alpha, Real) or not 0 <= alpha <= 100:
+    if not matrices.is_real(alpha) or not 0 <= alpha <= 100:
         raise InputError(
             f"is {alpha!r}", where="alpha", allowed="a number from 0 to 100",
             remedy="use max_min or leximin for the limit of large alpha",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 
+from walras.domains.cluster_scheduling import matrices
 from walras.domains.cluster_scheduling.matrices import Floats, Ints
 from walras.errors import InputError
 
@@ -124,7 +125,7 @@ def _check_limits(quota: Quota) -> None:
             remedy="give groups and limits the same names",
         )  # fmt: skip
     for name, limit in quota.limits.items():
-        if not isinstance(limit, Real) or not 0 < limit < np.inf:
+        if not matrices.is_real(limit) or not 0 < limit < np.inf:
             raise InputError(
                 f"is {limit!r}", where=f"quota.limits['{name}']", allowed="finite and > 0 GPUs",
                 remedy="leave an unlimited group out; remove the jobs of a group that may not run",
