@@ -171,11 +171,39 @@ BAD_TABLES: dict[str, tuple[dict[str, str], str, str]] = {
         {"jobs": JOBS.replace("b,2", "b,")}, "jobs.csv, line 3, column 'size'", "cell is empty",
     ),
     "NaN throughput": (
-        {"throughput": THROUGHPUT.replace("4", "nan")}, "throughput[0 (v100)", "NaN",
+        {"throughput": THROUGHPUT.replace("4", "nan")},
+        "throughput.csv, line 2, column 'v100'", "is NaN",
     ),
-    "negative size": ({"jobs": JOBS.replace("a,1", "a,-1")}, "size[0] (a)", "is -1"),
+    "infinite throughput": (
+        {"throughput": THROUGHPUT.replace("c,3,2", "c,3,inf")},
+        "throughput.csv, line 4, column 'k80'", "is inf",
+    ),
+    "overflowing throughput": (
+        {"throughput": THROUGHPUT.replace("c,3,2", "c,1e999,2")},
+        "throughput.csv, line 4, column 'v100'", "is 1e999",
+    ),
+    "negative throughput": (
+        {"throughput": THROUGHPUT.replace("b,2", "b,-2")},
+        "throughput.csv, line 3, column 'v100'", "is -2",
+    ),
+    "negative size": (
+        {"jobs": JOBS.replace("a,1", "a,-1")}, "jobs.csv, line 2, column 'size'", "is -1",
+    ),
+    "infinite weight": (
+        {"jobs": JOBS.replace("b,2,1", "b,2,-inf")}, "jobs.csv, line 3, column 'weight'", "is -inf",
+    ),
+    "zero steps": (
+        {"jobs": JOBS.replace("300", "0")}, "jobs.csv, line 4, column 'steps'", "is 0",
+    ),
     "zero capacity": (
-        {"resources": RESOURCES.replace("k80,1", "k80,0")}, "capacity[1] (k80)", "is 0",
+        {"resources": RESOURCES.replace("k80,1", "k80,0")},
+        "resources.csv, line 3, column 'capacity'", "is 0",
+    ),
+    "NaN limit": (
+        {"quota": "group,limit\nann,1\nbob,nan\n"}, "quota.csv, line 3, column 'limit'", "is NaN",
+    ),
+    "negative previous": (
+        {"previous": "job,v100,k80\na,0,-0.5\n"}, "previous.csv, line 2, column 'k80'", "is -0.5",
     ),
     "a job that cannot run": (
         {"throughput": THROUGHPUT.replace("b,2,", "b,0,")}, "1 (b)", "no resource type",

@@ -21,17 +21,28 @@ class Cell:
     text: str
     where: str
 
-    def number(self, empty: float | None = None) -> float:
-        """The cell as a number.
+    def number(self, *, positive: bool, empty: float | None = None) -> float:
+        """The cell as a finite number, >= 0 or > 0.
 
         Args:
+            positive: Whether it must be > 0.
             empty: What an empty cell means; None when it must not be empty.
 
         Raises:
-            InputError: It is not a number.
+            InputError: It is not such a number.
         """
         if not self.text and empty is not None:
             return empty
+        value = self._parsed()
+        if not np.isfinite(value) or value < 0 or (positive and value == 0):
+            raise InputError(
+                f"is {'NaN' if np.isnan(value) else self.text}", where=self.where,
+                allowed="finite and > 0" if positive else "finite and >= 0; empty is 0",
+                remedy="correct the cell, or remove its line or column",
+            )  # fmt: skip
+        return value
+
+    def _parsed(self) -> float:
         try:
             return float(self.text)
         except ValueError as error:
@@ -62,12 +73,13 @@ class Sheet:
         return [line[self.columns[0]].text for line in self.lines]
 
     def numbers(self, column: str) -> pd.Series:
-        """A column of numbers, labelled by the key.
+        """A column of positive numbers, labelled by the key.
 
         Raises:
-            InputError: A cell is not a number.
+            InputError: A cell is not a finite number > 0.
         """
-        return pd.Series([line[column].number() for line in self.lines], index=self.keys)
+        positive = [line[column].number(positive=True) for line in self.lines]
+        return pd.Series(positive, index=self.keys)
 
     def has(self, column: str) -> bool:
         """Whether the file has an optional column."""
@@ -230,8 +242,10 @@ def load(
 
 def _matrix(sheet: Sheet) -> pd.DataFrame:
     names = sheet.columns[1:]
-    numbers = np.array([[line[name].number(0.0) for name in names] for line in sheet.lines])
-    return pd.DataFrame(numbers.T, index=list(names), columns=sheet.keys)
+    numbers = [
+        [line[name].number(positive=False, empty=0.0) for name in names] for line in sheet.lines
+    ]
+    return pd.DataFrame(np.array(numbers).T, index=list(names), columns=sheet.keys)
 
 
 def _check_same(sheet: Sheet, labels: Sequence[str], other: Sheet, kind: str) -> None:
