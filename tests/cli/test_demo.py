@@ -18,9 +18,10 @@ from typer.testing import CliRunner, Result
 from walras.cli import comparison as compared
 from walras.cli import demo as demo_module
 from walras.cli.comparison import compare
+from walras.cli.demo_report import _convergence
 from walras.cli.main import app
 from walras.cli.progress import Interruptible, Stages
-from walras.domains.cluster_scheduling.rounds import Round
+from walras.domains.cluster_scheduling.rounds import Round, gavel
 from walras.errors import DataError, InputError
 from walras.history import Progress
 
@@ -90,6 +91,23 @@ def test_the_report_is_one_page_that_fetches_nothing(
     assert "no allocation can do better" in page
 
 
+def test_the_report_draws_how_both_exact_policies_converged(tmp_path: Path) -> None:
+    result = run(tmp_path, "--jobs", "40", "--large", "0", "--no-progress")
+    assert result.exit_code == 0, result.output
+    assert "own gap at each step" in (tmp_path / "out" / "report.html").read_text()
+    with Interruptible() as interrupt:
+        stages = Stages(dict.fromkeys(POLICIES, 1.0), 1e-6, interrupt, shown=False)
+        policies = [compared.MAX_MIN, compared.FAIR]
+        comparison = compare(gavel(40, 0), policies, 1, stages, interrupt)
+    (figure,) = _convergence(comparison)
+    for axes in figure.drawing.axes:
+        curves = {str(line.get_label()): np.asarray(line.get_ydata()) for line in axes.lines}
+        assert set(curves) == {compared.MAX_MIN, compared.FAIR}
+        for gaps in curves.values():
+            assert len(gaps) > 3
+            assert gaps[-1] < 1e-3 * gaps[0]
+
+
 def test_the_same_seed_gives_the_same_data_and_results(tmp_path: Path) -> None:
     records = []
     for _ in range(2):
@@ -142,11 +160,15 @@ def test_bad_options(tmp_path: Path) -> None:
 
 def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    report = str(tmp_path / "file" / "report.html")
-    arguments = ["demo", "--no-open", "--jobs", "20", "--large", "0", "--report", report]
-    error = CliRunner().invoke(app, arguments).exception
-    assert isinstance(error, DataError)
-    assert str(tmp_path / "file") in error.where
+    (tmp_path / "run.json").mkdir()
+    for report in (tmp_path / "file" / "report.html", tmp_path, tmp_path / "report.html"):
+        arguments = ["demo", "--no-open", "--large", "0", "--report", str(report)]
+        result = CliRunner().invoke(app, arguments)
+        assert isinstance(result.exception, DataError)
+        assert str(tmp_path) in result.exception.where
+        assert result.exception.remedy
+        assert result.stdout == result.stderr == ""  # told before any policy began
+    assert not (tmp_path / "report.html").exists()
 
 
 def small_round() -> Round:

@@ -117,7 +117,7 @@ def _outcome(
             demand_names=list(round_.throughput.columns),
         )
         solution = solve(
-            problem, engine="pop" if policy in (POP_MAX_MIN, POP_FAIR) else "auto",
+            problem, engine="pop" if policy in (POP_MAX_MIN, POP_FAIR) else "interior",
             tolerance=TOLERANCE, threads=threads, callback=callback,
         )  # fmt: skip
         x = solution.x

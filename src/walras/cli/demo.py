@@ -71,6 +71,7 @@ def demo(
             raise InputError(
                 f"is {value}", where=name, allowed=">= 0", remedy="choose a whole number from 0 on"
             )
+    _check_writable(report)
     began = time.perf_counter()
     with Interruptible() as interrupt:
         comparisons = _run(jobs, seed, large, threads, interrupt, progress)
@@ -159,15 +160,31 @@ def _checksum(round_: Round) -> str:
     return digest.hexdigest()
 
 
+def _check_writable(report: Path) -> None:
+    """Make the report's folder and open both files, which tells before anything is solved."""
+    for path in (report, report.with_name("run.json")):
+        there = path.exists()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.open("a", encoding="utf-8").close()
+            if not there:
+                path.unlink()
+        except OSError as error:
+            raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> DataError:
+    return DataError(
+        f"cannot be written: {error.strerror}", where=str(path),
+        allowed="a file in a folder you may write to", remedy="choose another --report PATH",
+    )  # fmt: skip
+
+
 def _write_record(record: dict[str, Any], path: Path) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(to_json(record) + "\n", encoding="utf-8")
     except OSError as error:
-        raise DataError(
-            f"the record cannot be written: {error.strerror}", where=str(path),
-            allowed="a file in a folder you may write to", remedy="choose another --report PATH",
-        ) from error  # fmt: skip
+        raise _unwritable(path, error) from error
 
 
 def _write_report(comparisons: list[Comparison], record: dict[str, Any], path: Path) -> bool:
