@@ -8,7 +8,8 @@ from rows that have a price). Entries in use break even; any other misses by cos
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -67,11 +68,11 @@ class Explanation:
             )
         near = {*used["resource"].head(_SHOWN), *others["resource"].head(1), None}
         lines += [
-            _row_line(row) for row in self.rows.itertuples()
+            row.line() for row in _records(self.rows, _Row)
             if row.own or (row.binds and row.resource in near)
         ]  # fmt: skip
-        lines += [_choice_line(choice) for choice in used.head(_SHOWN).itertuples()]
-        lines += ["next best: " + _choice_line(choice) for choice in others.head(1).itertuples()]
+        lines += [choice.line() for choice in _records(used.head(_SHOWN), _Choice)]
+        lines += ["next best: " + choice.line() for choice in _records(others.head(1), _Choice)]
         return "\n".join(lines)
 
 
@@ -235,24 +236,55 @@ def _listed(words: list[str]) -> str:
     return (", ".join(words[:_SHOWN]) or "nothing") + (f" and {more} more" if more > 0 else "")
 
 
-def _row_line(row: object) -> str:
-    name, activity, bound = row.row, row.activity, row.bound  # type: ignore[attr-defined]
-    price, binds = row.price, row.binds  # type: ignore[attr-defined]
-    if not binds:
-        return f"{name} does not bind: {activity:.4g} of {bound:.4g}."
-    return f"{name} binds at {bound:.4g}, price {price:.4g}."
+@dataclass(frozen=True)
+class _Row:
+    """One line of ``Explanation.rows``."""
+
+    row: str
+    activity: float
+    bound: float
+    price: float
+    binds: bool
+    own: bool
+    resource: str | None
+
+    def line(self) -> str:
+        """The line in words."""
+        if not self.binds:
+            return f"{self.row} does not bind: {self.activity:.4g} of {self.bound:.4g}."
+        return f"{self.row} binds at {self.bound:.4g}, price {self.price:.4g}."
 
 
-def _choice_line(choice: object) -> str:
-    name, benefit = choice.resource, choice.benefit  # type: ignore[attr-defined]
-    cost, reduced = choice.cost, choice.reduced_cost  # type: ignore[attr-defined]
-    start = f"{name}: a unit brings {benefit:.4g} and costs {cost:.4g}"
-    if benefit <= 0 and cost <= 0:
-        return f"{name}: a unit more brings and costs nothing."
-    if choice.used:  # type: ignore[attr-defined]
-        return f"{start}."
-    if benefit <= 0:
-        return f"{start}: it brings nothing."
-    if reduced <= 1e-6 * benefit:
-        return f"{start}: as good as those in use."
-    return f"{start}: misses by {100 * reduced / benefit:.3g} %."
+@dataclass(frozen=True)
+class _Choice:
+    """One line of ``Explanation.choices``."""
+
+    resource: str
+    amount: float
+    benefit: float
+    cost: float
+    reduced_cost: float
+    misses_by: float
+    used: bool
+
+    def line(self) -> str:
+        """The line in words."""
+        start = f"{self.resource}: a unit brings {self.benefit:.4g} and costs {self.cost:.4g}"
+        if self.benefit <= 0 and self.cost <= 0:
+            return f"{self.resource}: a unit more brings and costs nothing."
+        if self.used:
+            return f"{start}."
+        if self.benefit <= 0:
+            return f"{start}: it brings nothing."
+        if self.reduced_cost <= 1e-6 * self.benefit:
+            return f"{start}: as good as those in use."
+        return f"{start}: misses by {100 * self.reduced_cost / self.benefit:.3g} %."
+
+
+_Line = TypeVar("_Line", _Row, _Choice)
+
+
+def _records(frame: pd.DataFrame, kind: type[_Line]) -> list[_Line]:
+    """The frame's lines as typed records."""
+    columns = [frame[field.name].tolist() for field in fields(kind)]
+    return [kind(*line) for line in zip(*columns, strict=True)]
