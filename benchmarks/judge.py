@@ -42,16 +42,19 @@ def judge(instance: Instance, objective: str, x: Floats) -> Verdict:
 def repair(instance: Instance, x: Floats) -> Floats:
     """Nearest simple feasible allocation: clip, scale resources, then scale demands.
 
-    Scaling a demand down only lowers the loads, so the second step keeps the first.
+    What is not finite counts as nothing. Scaling a demand down only lowers the loads, so the
+    second step keeps the first.
     """
-    fixed = np.where(instance.usable, np.nan_to_num(np.maximum(x, 0.0)), 0.0)
+    fixed = np.where(instance.usable & np.isfinite(x), np.maximum(x, 0.0), 0.0)
     load = fixed @ instance.size
     fixed *= np.minimum(1.0, instance.capacity / np.maximum(load, 1e-300))[:, None]
     return fixed / np.maximum(1.0, fixed.sum(axis=0))
 
 
 def violation(instance: Instance, x: Floats) -> float:
-    """Largest violation of capacity (relative), time, sign and mask."""
+    """Largest violation of capacity (relative), time, sign and mask; infinite when not finite."""
+    if not np.all(np.isfinite(x)):
+        return float("inf")  # NaN fails every comparison, and so would look feasible
     allowed = np.where(instance.allowed, x, 0.0)
     return float(
         max(
@@ -88,6 +91,8 @@ def relative_gap(objective: str, value: float, bound: float, demands: int) -> fl
 
 def _judge_toy(instance: Instance, x: Floats) -> Verdict:
     """Minimise sum x with row sums >= i and column sums <= j: no repair, absolute violation."""
+    if not np.all(np.isfinite(x)):
+        return Verdict(float("nan"), float("inf"), ())
     worst = max(
         (instance.capacity - x.sum(axis=1)).max(),
         (x.sum(axis=0) - instance.size).max(),

@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.cell import SLOW, Cell
 from benchmarks.environments import interpreter, prepare
 from benchmarks.instances import build
-from benchmarks.judge import judge
+from benchmarks.judge import Verdict, judge
 from benchmarks.peers import METHODS
 
 HERE = Path(__file__).parent
@@ -66,12 +66,17 @@ def measure(cell: Cell) -> Record:
         record["source"] = instance.source
         record["load"] = instance.load
         if (folder / "x.npy").exists():
-            verdict = judge(instance, cell.objective, np.load(folder / "x.npy"))
-            # A job left with nothing makes some objectives infinite, which JSON cannot say.
-            value = verdict.value if math.isfinite(verdict.value) else None
-            record |= {"value": value, "violation": verdict.violation, "lowest": verdict.utilities}
+            record |= _judged(judge(instance, cell.objective, np.load(folder / "x.npy")))
     record["elapsed"] = (datetime.now(UTC) - started).total_seconds()
     return record
+
+
+def _judged(verdict: Verdict) -> Record:
+    if not math.isfinite(verdict.violation):
+        return {"status": "failed", "message": "the allocation returned is not finite"}
+    # A job left with nothing makes some objectives infinite, which JSON cannot say.
+    value = verdict.value if math.isfinite(verdict.value) else None
+    return {"value": value, "violation": verdict.violation, "lowest": verdict.utilities}
 
 
 def _run(cell: Cell, python: Path, folder: Path) -> bool:

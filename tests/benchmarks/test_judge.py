@@ -47,6 +47,20 @@ def test_repair_of_any_array_is_feasible() -> None:
         assert violation(INSTANCE, repair(INSTANCE, x)) <= 1e-12
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_infinitely_wrong(value: float) -> None:
+    one = np.zeros(INSTANCE.shape)
+    one[1, 2] = value
+    for x in (one, np.full(INSTANCE.shape, value)):
+        assert violation(INSTANCE, x) == np.inf
+        verdict = judge(INSTANCE, "max-min", x)
+        assert (verdict.value, verdict.violation) == (0.0, np.inf)
+        assert violation(INSTANCE, repair(INSTANCE, x)) == 0.0
+    bounds = np.array([0.0, 1.0])
+    toy = Instance(np.ones((2, 2)), bounds, bounds, np.ones((2, 2), bool))
+    assert judge(toy, "dede-toy", np.full((2, 2), value)).violation == np.inf
+
+
 def test_gap_of_logs_is_per_job() -> None:
     assert relative_gap("proportional-fairness", 10.0, 12.0, 4) == 0.5
     assert relative_gap("max-min", 3.0, 4.0, 4) == 0.25

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from benchmarks.benchmark import Benchmark
 from benchmarks.cell import SLOW, Cell
@@ -103,6 +104,15 @@ def test_a_failed_cell_is_told_and_tried_again(tmp_path: Path) -> None:
     assert record["status"] == "failed"
     assert "KeyError" in record["message"]
     assert not store.finished(cell)
+
+
+def test_an_allocation_that_is_not_finite_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = np.load
+    monkeypatch.setattr(np, "load", lambda path: load(path) * np.nan)
+    record = measure(_cell("highs-ipm"))
+    assert record["status"] == "failed"
+    assert "not finite" in record["message"]
+    assert "violation" not in record
 
 
 def test_a_method_that_ignores_its_limit_is_stopped() -> None:
