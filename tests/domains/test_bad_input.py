@@ -75,11 +75,14 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         {"throughput": FRAME.set_axis(["a", "b", "a"], axis=1)},
         "demand names", "'a' appears twice",
     ),
+    "labels of another type": ({"resource_names": 5}, "resource names", "is 5"),
+    "labels of text": ({"demand_names": "abc"}, "demand names", "is 'abc'"),
     "too few labels": ({"demand_names": ["a"]}, "demand_names", "1 labels for 3"),
     "mask without a type": (
         {"throughput": FRAME, "allowed": FRAME.iloc[:1] > 0}, "allowed", "no resource 'k80'",
     ),
     "negative churn": ({"previous": T * 0, "churn": -1.0}, "churn", "-1"),
+    "churn of text": ({"previous": T * 0, "churn": "x"}, "churn", "is 'x'"),
     "churn against nothing": ({"churn": 1.0}, "churn", "needs the previous allocation"),
     "negative previous": (
         {"previous": spoiled(T * 0, (0, 1), -0.5), "churn": 1.0}, "previous[0, 1]", "-0.5",

@@ -59,9 +59,9 @@ def with_churn(cluster: Cluster, previous: Matrix, churn: float) -> Entries:
     Raises:
         InputError: ``previous`` or ``churn`` is not usable.
     """
-    if not 0 <= churn < np.inf:
+    if not matrices.is_real(churn) or not 0 <= churn < np.inf:
         raise InputError(
-            f"is {churn}", where="churn", allowed="finite and >= 0 per GPU",
+            f"is {churn!r}", where="churn", allowed="finite and >= 0 per GPU",
             remedy="state it in units of the objective",
         )  # fmt: skip
     share, unlisted = _shares(cluster, previous)

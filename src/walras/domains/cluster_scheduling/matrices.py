@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -43,10 +43,11 @@ def labels(given: Sequence[object] | pd.Index | None, name: str) -> Labels | Non
     """The labels as distinct strings.
 
     Raises:
-        InputError: Two labels are the same.
+        InputError: They are no sequence, or two are the same.
     """
     if given is None:
         return None
+    _check_listed(given, name)
     out = tuple(map(str, given))
     if len(set(out)) < len(out):
         twice = next(label for k, label in enumerate(out) if label in out[:k])
@@ -55,6 +56,14 @@ def labels(given: Sequence[object] | pd.Index | None, name: str) -> Labels | Non
             remedy="rename or merge the rows of that label",
         )  # fmt: skip
     return out
+
+
+def _check_listed(given: object, name: str) -> None:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(
+            f"is {given!r}", where=name, allowed="a sequence of labels",
+            remedy="give one label a row or column of throughput",
+        )  # fmt: skip
 
 
 def compressed(given: Any, where: str) -> sp.csc_array:
