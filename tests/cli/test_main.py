@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -51,16 +51,20 @@ def test_importing_walras_imports_no_library_of_the_core() -> None:
 
 def test_help_answers_at_once() -> None:
     def seconds() -> float:
-        start = time.perf_counter()
+        start = os.times()
         subprocess.run(
             [sys.executable, "-m", "walras.cli.main", "--help"],
             capture_output=True,
             check=True,
             timeout=60,
         )
-        return time.perf_counter() - start
+        end = os.times()
+        return (
+            end.children_user + end.children_system - (start.children_user + start.children_system)
+        )
 
-    # Half a second leaves room for a busy processor; on a free one it takes under 0.3 s.
+    # Processor time, since the wall clock also measures what else is running: under 0.3 s when
+    # nothing is, with room for caches and cores that are shared.
     assert min(seconds() for _ in range(5)) < 0.5
 
 

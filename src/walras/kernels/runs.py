@@ -29,18 +29,21 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 def map_runs(threads: int, work: Callable[[int, int], None], ptr: Ints) -> None:
-    """``work(first, last)`` on runs of blocks with about equal numbers of columns."""
+    """``work(first, last)`` on runs of blocks with about equal numbers of columns.
+
+    No run is empty: ``first`` tells them apart, also where one block has most of the columns.
+    """
     runs = max(1, min(threads, len(ptr) - 1))
     if runs == 1:
         work(0, len(ptr) - 1)
         return
     cut = np.searchsorted(ptr, np.linspace(0, ptr[-1], runs + 1)[1:-1])
-    edges = [0, *[int(k) for k in cut], len(ptr) - 1]
+    edges = [int(k) for k in np.unique([0, *cut, len(ptr) - 1])]
     jobs = [_pool(threads).submit(work, a, b) for a, b in pairwise(edges)]
     for job in jobs:
         job.result()
 
 
 def few(threads: int, columns: int) -> int:
-    """Threads worth starting for one cheap pass over some columns."""
+    """Threads worth starting for one cheap pass over some columns, at most ``threads``."""
     return max(1, min(threads, columns // _PASS))
