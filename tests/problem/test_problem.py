@@ -321,3 +321,18 @@ def test_a_warm_start_from_the_last_solution_is_taken() -> None:
     again = p.solve(engine="interior", start=first, threads=1)
     assert again.value == pytest.approx(first.value, rel=1e-6)
     assert len(again.history) <= len(first.history)
+
+
+def test_the_report_tells_which_constraints_overlap_into_one_group() -> None:
+    x = cp.Variable((2, 3), nonneg=True, name="x")
+    p = wl.Problem(
+        cp.Maximize(cp.sum(x)),
+        resource_constraints=[x[0, 0] + x[1, 1] <= 1],
+        demand_constraints=[
+            (x[0, 0] + x[0, 1] <= 1).set_label("a"),
+            (x[0, 1] + x[1, 2] <= 1).set_label("b"),
+        ],
+    )
+    assert "a, b: merged into one demand group because rows share entries" in str(p.report())
+    c = Cluster()
+    assert "merged" not in str(c.problem(cp.Maximize(cp.min(c.y))).report())

@@ -58,6 +58,16 @@ def test_overlapping_rows_of_one_side_merge() -> None:
     assert found.resource.tolist() == [-1] * 6
 
 
+def test_rows_that_overlap_without_one_over_all_are_told() -> None:
+    cell, capacity, time = grid(3, 5)
+    chain = [block("a", [cell[0, :2]], side=Side.DEMAND), block("b", [[cell[0, 1], cell[1, 2]]])]
+    assert split(cell.size, chain, []).tied == ((("a", "b"), Side.DEMAND, 1),)
+    inner = block("inner", [cell[0, :2], cell[1, 2:4]])
+    assert split(cell.size, [capacity, time, inner], []).tied == ()
+    along = [block(name, [cell[0, k : k + 3]], hint=Side.RESOURCE) for k, name in enumerate("pqr")]
+    assert split(cell.size, along, []).tied == ()
+
+
 def test_a_few_spanning_rows_couple_and_many_merge() -> None:
     cell, capacity, time = grid(3, 2 * MOST_COUPLED + 10)
     quota = block("quota", [cell[:, :3].ravel(), cell[:, 5:7].ravel()])

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from walras.separable import Separable
 from walras.separable.grouping import Split
 
+_NAMED = 4  # constraints that a line names
+
 
 @dataclass(frozen=True)
 class Report:
@@ -21,6 +23,7 @@ class Report:
         scalars: Names of the shared scalars.
         coupled: Name of each constraint that couples groups, how many rows, how many groups.
         merged: Name of each constraint that merged groups, and how many rows.
+        tied: Names of constraints whose rows overlap into one group, its side, how many groups.
         engine: The engine that will run.
         reason: Why.
         outside: What keeps the problem out of the separable form, or an empty string.
@@ -41,6 +44,7 @@ class Report:
     outside: str = ""
     reuses: bool = True
     parameters: int = 0
+    tied: tuple[tuple[tuple[str, ...], str, int], ...] = ()
 
     def __str__(self) -> str:
         lines = [f"{self.sense} {self.objective}"]
@@ -58,13 +62,21 @@ class Report:
             )
         for name, rows in self.merged:
             lines.append(f"{name}: {_count(rows, 'row')} spanned groups -> merged")
-        if self.parameters:
-            what = "reuses" if self.reuses else "repeats (not DPP)"
+        for names, side, groups in self.tied:
+            into = f"one {side} group" if groups == 1 else f"{groups:,} {side} groups"
             lines.append(
-                f"{_count(self.parameters, 'parameter')}: solving again {what} the canonical form"
+                f"{_list(names)}: merged into {into} because rows share entries and none holds "
+                "all of its group"
             )
+        if self.parameters:
+            lines.append(f"{_count(self.parameters, 'parameter')}: solving again {self._again()}")
         lines.append(f"engine {self.engine}: {self.reason}")
         return "\n".join(lines)
+
+    def _again(self) -> str:
+        if self.outside:
+            return "repeats cvxpy's chain, as always outside the separable form"
+        return f"{'reuses' if self.reuses else 'repeats (not DPP)'} the canonical form"
 
 
 def report_inside(
@@ -80,6 +92,7 @@ def report_inside(
         scalars=tuple(problem.scalar_names),
         coupled=split.coupled,
         merged=split.merged,
+        tied=tuple((names, side.name.lower(), groups) for names, side, groups in split.tied),
         engine=engine,
         reason=reason,
         reuses=reuses,
@@ -110,3 +123,9 @@ def report_outside(sense: str, why: str, entries: int, parameters: int) -> Repor
 def _count(number: int, word: str) -> str:
     plural = word[:-1] + "ies" if word.endswith("y") else word + "s"
     return f"{number:,} {word if number == 1 else plural}"
+
+
+def _list(names: tuple[str, ...]) -> str:
+    """The first names, and how many more there are."""
+    text = ", ".join(names[:_NAMED])
+    return text if len(names) <= _NAMED else f"{text} and {len(names) - _NAMED:,} more"

@@ -8,6 +8,7 @@ together (a quota, a budget) are better kept apart as *coupled* rows.
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -59,6 +60,7 @@ class Groups:
     def __init__(self, entries: int) -> None:
         self.label = np.full(entries, -1, dtype=np.int64)
         self._parent = np.zeros(0, dtype=np.int64)
+        self._absorbed: list[tuple[RowBlock, Bools]] = []
 
     @property
     def is_empty(self) -> bool:
@@ -84,6 +86,7 @@ class Groups:
         """Put all entries of each chosen row into one group, merging groups as needed."""
         if not np.any(chosen):
             return
+        self._absorbed.append((block, chosen))
         row = np.repeat(np.arange(block.rows), np.diff(block.start))
         kept = chosen[row]
         row, entries = row[kept], block.entries[kept]
@@ -127,6 +130,26 @@ class Groups:
         self._parent = np.concatenate([merged, root[new]])
         self.label[fresh] = root[component[first_entry:]]
 
+    def tied(self, side: Side) -> Counter[tuple[str, ...]]:
+        """Names of the blocks that overlap into one group, and how many groups they make so.
+
+        These are the groups of which no row holds all entries: chains of rows that share some.
+        Blocks whose axes say that all their rows are of this side make no such group.
+        """
+        group = self.of(np.arange(len(self.label)))
+        size = np.bincount(group[group >= 0], minlength=len(self._parent))
+        loose = size > 0
+        homes = []
+        for block, chosen in self._absorbed:
+            home = self.of(block.entries[block.start[:-1][chosen]])
+            homes.append(home)
+            loose[home[np.diff(block.start)[chosen] >= size[home]]] = False
+        names: dict[int, dict[str, bool]] = {}
+        for (block, _), home in zip(self._absorbed, homes, strict=True):
+            for label in np.unique(home[loose[home]]).tolist():
+                names.setdefault(label, {})[block.name] = block.hint is side
+        return Counter(tuple(known) for known in names.values() if not all(known.values()))
+
     def owners(self) -> tuple[npt.NDArray[np.int32], int]:
         """(entries,) groups numbered by their first entry, -1 if none; and their number."""
         group = self.of(np.arange(len(self.label)))
@@ -151,6 +174,7 @@ class Split:
         coupled: Names of the blocks with coupled rows, and how many rows and groups they couple.
         merged: Names of the blocks that merged groups, and how many rows they have.
         misplaced: Name and right side of blocks that fit only the side they were not put on.
+        tied: Names of blocks whose rows overlap into one group, its side, how many such groups.
     """
 
     resource: npt.NDArray[np.int32]
@@ -160,6 +184,7 @@ class Split:
     coupled: tuple[tuple[str, int, int], ...]
     merged: tuple[tuple[str, int], ...]
     misplaced: tuple[tuple[str, Side], ...]
+    tied: tuple[tuple[tuple[str, ...], Side, int], ...] = ()
 
 
 _Order = Callable[[RowBlock], float]
@@ -207,7 +232,8 @@ def _split_in_order(
     resource, resources = sides.groups[Side.RESOURCE].owners()
     demand, demands = sides.groups[Side.DEMAND].owners()
     labelled = any(block.side is not None for block in constraints)
-    if not labelled and not sides.hinted and resources > demands > 0:
+    is_turned = not labelled and not sides.hinted and resources > demands > 0
+    if is_turned:
         # Nothing told the sides apart: the fewer are called resources.
         resource, resources, demand, demands = demand, demands, resource, resources
     return Split(
@@ -218,6 +244,11 @@ def _split_in_order(
         tuple(sides.coupled),
         tuple(sides.merged),
         tuple(sides.misplaced),
+        tuple(
+            (names, _other(side) if is_turned else side, count)
+            for side, groups in sides.groups.items()
+            for names, count in groups.tied(side).items()
+        ),
     )
 
 
