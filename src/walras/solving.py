@@ -257,7 +257,10 @@ def _along(problem: Separable, x: Floats, t: Floats) -> str:
 
 
 def _entry_name(problem: Separable, entry: int) -> str:
-    """``x[v100, job3]``, ``x[job3]`` where one side owns the entry, ``entry 3`` where none does."""
+    """The user's own name, else ``x[v100, job3]``, ``x[job3]`` with one owner, ``entry 3``."""
+    own_name = problem.meta.get("entry_name")
+    if callable(own_name):
+        return str(own_name(entry))
     owners = (
         (int(problem.resource[entry]), problem.resource_names),
         (int(problem.demand[entry]), problem.demand_names),

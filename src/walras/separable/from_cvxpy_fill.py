@@ -198,6 +198,7 @@ class Plan:
             maximize=self._source.maximize,
             constant=float(offset[0] + constant + self._utilities.constants(cost, offset)),
             objective=self._objective_name(linear),
+            meta={"entry_name": self._entry_name},
             **_gap_scale(kind, weight, linear, quadratic),
         )
         return Filled(problem, bounds, self._sign)
@@ -237,6 +238,14 @@ class Plan:
                 remedy=f"relax one of them by {least:.6g}",
             )
         return bounds.closed()
+
+    def _entry_name(self, entry: int) -> str:
+        """``x[1, 0]`` of the user's variable, or the atom that an epigraph's entry stands for."""
+        columns = self._source.structure.entries
+        if entry >= len(columns):
+            return f"the constant of utility {entry - len(columns)}"
+        extreme = self._extreme_of(int(columns[entry]))
+        return extreme.name if extreme else self._column_name(int(columns[entry]))
 
     def _column_name(self, column: int) -> str:
         start = 0
