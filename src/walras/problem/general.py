@@ -5,6 +5,7 @@ The bound is the solver's own dual objective, not recomputed: the certificate sa
 
 from __future__ import annotations
 
+import logging
 import time
 import warnings
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.certificate import Certificate
+from walras.engines.settings import Settings
 from walras.errors import EngineError, InfeasibleError, UnboundedError
 from walras.history import Timings
 from walras.separable import Rows, Separable
@@ -24,26 +26,25 @@ from walras.status import Status
 
 Floats = npt.NDArray[np.float64]
 
-_STATUS = {
-    "optimal": Status.OPTIMAL,
-    "optimal_inaccurate": Status.INACCURATE,
-    "user_limit": Status.LIMIT,
-}
+# Least denominator of a relative gap: below it the objective counts as zero and the gap is
+# absolute. Clarabel is asked for this share of the tolerance as an absolute gap, so that it can
+# prove an optimum of zero.
+_LEAST_SCALE = 1e-2
+
+_log = logging.getLogger(__name__)
 
 
-def solve_general(
-    problem: cp.Problem, *, tolerance: float, time_limit: float | None, threads: int | None
-) -> Solution:
+def solve_general(problem: cp.Problem, settings: Settings) -> Solution:
     """Solve any DCP problem and measure the answer.
 
     Args:
         problem: A DCP problem.
-        tolerance: Relative gap.
-        time_limit: Seconds for the solver.
-        threads: Threads for the solver.
+        settings: ``callback`` cannot be honoured, nor ``threads`` by HiGHS; the log says so.
+            ``verbose`` shows the solver's own log.
 
     Returns:
-        A solution without resources and demands: its entries are the flattened variables.
+        A solution without resources and demands: its entries are the flattened variables. Its
+        status is ``solver_error`` where the point breaks a constraint by more than 1e-9, relative.
 
     Raises:
         InfeasibleError: The solver proved that no point meets the constraints.
@@ -51,11 +52,12 @@ def solve_general(
         EngineError: No solver takes the problem, or it broke down.
     """
     solver = cp.HIGHS if problem.is_mixed_integer() else cp.CLARABEL
-    options = _options(solver, tolerance, time_limit, threads)
+    _log_what_is_ignored(solver, settings)
+    options = _options(solver, settings)
     began = time.perf_counter()
     data, chain, inverse = _data(problem, solver, options)
     built = time.perf_counter()
-    raw = chain.solver.solve_via_data(data, False, False, options)
+    raw = chain.solver.solve_via_data(data, False, settings.verbose, options)
     solved = time.perf_counter()
     with warnings.catch_warnings():
         # The certificate says how accurate the point is; cvxpy's general warning adds nothing.
@@ -66,31 +68,47 @@ def solve_general(
     sign = -1.0 if isinstance(problem.objective, cp.Maximize) else 1.0
     value = sign * float(problem.objective.expr.value)
     certificate = _certificate(problem, value, value - distance)
-    status = _STATUS.get(problem.status, Status.INACCURATE)
-    if certificate.proves(tolerance):
-        status = Status.OPTIMAL
-    elif status is Status.OPTIMAL:
-        status = Status.INACCURATE
     return Solution(
         problem=_shell(problem),
         certificate=certificate,
-        status=status,
+        status=_status(problem.status, certificate, settings.tolerance),
         engine="exact",
-        tolerance=tolerance,
+        tolerance=settings.tolerance,
         timings=Timings(build=built - began, iterate=solved - built),
         message=f"{solver} through cvxpy; the bound is its own dual objective",
     )
 
 
-def _options(
-    solver: str, tolerance: float, time_limit: float | None, threads: int | None
-) -> dict[str, Any]:
-    limits: dict[str, Any] = {} if time_limit is None else {"time_limit": float(time_limit)}
+def _log_what_is_ignored(solver: str, settings: Settings) -> None:
+    ignored = ["callback"] if settings.callback is not None else []
+    if settings.threads is not None and solver == cp.HIGHS:
+        ignored.append("threads")
+    for name in ignored:
+        _log.warning(
+            "%s is not used: the problem is outside the separable form and goes to %s",
+            name,
+            solver,
+        )
+
+
+def _status(ended: str, certificate: Certificate, tolerance: float) -> Status:
+    """Optimal if the certificate shows it; else how the solver ended, if the point is feasible."""
+    if certificate.proves(tolerance):
+        return Status.OPTIMAL
+    if not certificate.feasible:
+        return Status.FAILED
+    return Status.LIMIT if ended == cp.settings.USER_LIMIT else Status.INACCURATE
+
+
+def _options(solver: str, settings: Settings) -> dict[str, Any]:
+    limits: dict[str, Any] = {}
+    if settings.time_limit is not None and np.isfinite(settings.time_limit):
+        limits["time_limit"] = float(settings.time_limit)
     if solver == cp.HIGHS:
-        return limits | {"mip_rel_gap": tolerance}
-    tight = float(np.clip(tolerance / 100, 1e-12, 1e-8))
+        return limits | {"mip_rel_gap": settings.tolerance}
+    tight = float(np.clip(settings.tolerance * _LEAST_SCALE, 1e-12, 1e-8))
     limits |= {"tol_gap_abs": tight, "tol_gap_rel": tight, "tol_feas": 1e-10}
-    return limits if threads is None else limits | {"max_threads": threads}
+    return limits if settings.threads is None else limits | {"max_threads": settings.threads}
 
 
 def _data(problem: cp.Problem, solver: str, options: dict[str, Any]) -> tuple[Any, Any, Any]:
@@ -139,7 +157,7 @@ def _dual_distance(raw: Any, solver: str) -> float:
 
 def _certificate(problem: cp.Problem, value: float, bound: float) -> Certificate:
     x = _flat(problem.variables())
-    scale = max(abs(value), abs(bound)) or 1.0
+    scale = max(abs(value), abs(bound), _LEAST_SCALE)
     violations = [_violation(constraint) for constraint in problem.constraints]
     worst = int(np.argmax(violations)) if violations else -1
     return Certificate(
@@ -149,8 +167,8 @@ def _certificate(problem: cp.Problem, value: float, bound: float) -> Certificate
         reduced=np.zeros(len(x)),
         value=value,
         bound=bound,
-        gap=max(value - bound, 0.0) / scale,
-        violation=max(violations, default=0.0),
+        gap=max(value - bound, 0.0) / scale if np.isfinite(scale) else np.inf,
+        violation=max([*violations, *(_outside_domain(v) for v in problem.variables())]),
         worst_row=worst,
         stationarity=np.nan,
         engine_bound=True,
@@ -161,6 +179,13 @@ def _violation(constraint: Any) -> float:
     """Largest residual, relative to the constraint's largest number."""
     size = max((float(np.max(np.abs(arg.value))) for arg in constraint.args if arg.size), default=0)
     return float(np.max(constraint.violation(), initial=0.0)) / max(1.0, size)
+
+
+def _outside_domain(variable: Any) -> float:
+    """Distance of a variable from what its declaration admits, relative to its largest number."""
+    value = np.asarray(variable.value)
+    away = np.abs(value - np.asarray(variable.project(value)))
+    return float(np.max(away, initial=0.0)) / max(1.0, float(np.max(np.abs(value), initial=0.0)))
 
 
 def _flat(variables: Sequence[Any]) -> Floats:

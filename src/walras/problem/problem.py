@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 import cvxpy as cp
 
 from walras.engines.choose import choose
+from walras.engines.settings import Settings
 from walras.errors import EngineError, InfeasibleError, InputError, UnboundedError
 from walras.history import Progress
 from walras.problem.checks import check_constraints, check_objective
@@ -21,6 +23,8 @@ from walras.separable.from_cvxpy_atoms import OutsideForm
 from walras.solution import Solution
 from walras.solving import solve
 from walras.status import Status
+
+_log = logging.getLogger(__name__)
 
 
 class Problem:
@@ -80,13 +84,13 @@ class Problem:
 
     @property
     def status(self) -> str | None:
-        """How the last solve ended, in cvxpy's words; None before the first."""
+        """How the last solve ended, in cvxpy's words; None before the first and after an error."""
         return None if self._status is None else str(self._status)
 
     @property
     def value(self) -> float | None:
-        """The objective's value at the last solution, or None."""
-        return None if self._solution is None else self._solution.value
+        """The objective's value at the last solution, or None where it left no allocation."""
+        return self._solution.value if self._solution and self._has_allocation else None
 
     def solve(
         self,
@@ -101,7 +105,10 @@ class Problem:
     ) -> Solution:
         """Solve, and set the value of every variable and the dual value of every constraint.
 
-        Parameters may change between calls; what was learnt of the expressions is kept.
+        Parameters may change between calls; what was learnt of the expressions is kept. A solve
+        that fails leaves no values behind. Outside the separable form ``start`` and ``callback``
+        cannot be honoured, which the log of ``walras`` says, and ``verbose`` shows the general
+        solver's own log.
 
         Args:
             engine: As in :func:`walras.solve`.
@@ -116,36 +123,32 @@ class Problem:
             The solution; ``solution.x`` is (resource groups, demand groups).
 
         Raises:
-            InputError: A parameter has no value, or a number is not finite.
+            InputError: A parameter has no value, a number is not finite, or a setting is out of
+                range.
             InfeasibleError: Names the constraints that cannot hold together.
             UnboundedError: Names what improves without end.
             EngineError: No engine takes the problem, or it broke down.
         """
-        began = time.perf_counter()
-        template = self._prepared()
-        self._solution = None
+        options = {
+            "tolerance": tolerance,
+            "time_limit": time_limit,
+            "threads": threads,
+            "callback": callback,
+            "verbose": verbose,
+        }
+        self._solution = self._status = None
         try:
-            if template is None:
-                self._solution = self._solve_general(engine, tolerance, time_limit, threads)
-            else:
-                self._solution = _solve_in_form(
-                    template,
-                    began,
-                    engine=engine,
-                    tolerance=tolerance,
-                    time_limit=time_limit,
-                    threads=threads,
-                    start=start,
-                    callback=callback,
-                    verbose=verbose,
-                )
+            self._solution = self._solved(engine, start, options)
+            self._status = self._solution.status
         except InfeasibleError:
             self._status = Status.INFEASIBLE
             raise
         except UnboundedError:
             self._status = Status.UNBOUNDED
             raise
-        self._status = self._solution.status
+        finally:
+            if not self._has_allocation:
+                self._clear()
         return self._solution
 
     def report(self) -> Report:
@@ -180,9 +183,14 @@ class Problem:
                 self._outside = reason
         return self._template
 
-    def _solve_general(
-        self, engine: str, tolerance: float, time_limit: float | None, threads: int | None
-    ) -> Solution:
+    def _solved(self, engine: str, start: Solution | None, options: dict[str, Any]) -> Solution:
+        began = time.perf_counter()
+        template = self._prepared()
+        if template is None:
+            return self._solve_general(engine, start, Settings(**options))
+        return _solve_in_form(template, began, engine=engine, start=start, **options)
+
+    def _solve_general(self, engine: str, start: Solution | None, settings: Settings) -> Solution:
         if engine not in ("auto", "exact"):
             raise EngineError(
                 f"cannot state it: {self._outside}",
@@ -190,9 +198,21 @@ class Problem:
                 allowed="auto or exact for this problem",
                 remedy="leave the engine out",
             )
-        return solve_general(
-            self._cvxpy(), tolerance=tolerance, time_limit=time_limit, threads=threads
-        )
+        if start is not None:
+            _log.warning("start is not used: the problem is outside the separable form")
+        return solve_general(self._cvxpy(), settings)
+
+    @property
+    def _has_allocation(self) -> bool:
+        return self._status is not None and self._status.has_allocation
+
+    def _clear(self) -> None:
+        """Leave no value of an earlier solve on variables and constraints."""
+        for variable in self._cvxpy().variables():
+            variable.save_value(None)
+        for constraint in self.constraints:
+            for dual in constraint.dual_variables:
+                dual.save_value(None)
 
     def _cvxpy(self) -> cp.Problem:
         return cp.Problem(self.objective, self.constraints)

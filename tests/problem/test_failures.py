@@ -1,0 +1,96 @@
+"""What a solve outside the form honours, and what a failed solve leaves behind."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import walras as wl
+
+
+def outside(least: float = 0.0) -> tuple[cp.Variable, wl.Problem]:
+    x = cp.Variable(3, name="x")
+    return x, wl.Problem(cp.Minimize(cp.norm(x)), [cp.sum(x) >= least])
+
+
+@pytest.mark.parametrize("least", [0.0, 1.0])
+def test_outside_the_form_an_optimum_of_zero_is_proved_too(least: float) -> None:
+    x, p = outside(least)
+    s = p.solve(threads=1)
+    assert s.status == "optimal"
+    assert s.value == pytest.approx(least / np.sqrt(3), abs=1e-7)
+    assert x.value == pytest.approx(np.full(3, least / 3), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "setting", [{"tolerance": -1.0}, {"tolerance": 2.0}, {"time_limit": -1.0}, {"threads": 0}]
+)
+def test_settings_are_checked_outside_the_form_too(setting: dict[str, Any]) -> None:
+    x, p = outside(1.0)
+    p.solve(threads=1)
+    with pytest.raises(wl.InputError, match=f"setting {next(iter(setting))}"):
+        p.solve(**setting)
+    assert (p.status, p.value, p.solution, x.value) == (None, None, None, None)
+
+
+def test_what_cannot_be_honoured_outside_the_form_is_logged(
+    caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    _, p = outside(1.0)
+    with caplog.at_level(logging.WARNING, "walras"):
+        first = p.solve(threads=1)
+        assert not caplog.messages
+        p.solve(threads=1, start=first, callback=lambda _: True, verbose=True)
+    assert [text.split(" is not used")[0] for text in caplog.messages] == ["start", "callback"]
+    assert "Clarabel" in capfd.readouterr().out
+
+
+def test_a_point_outside_the_constraints_is_a_failure_not_a_limit() -> None:
+    z = cp.Variable((20, 60), nonneg=True)
+    rates = np.random.default_rng(0).uniform(1, 2, 60)
+    p = wl.Problem(
+        cp.Minimize(cp.log_sum_exp(-cp.sum(z, axis=0))), [z @ rates <= 1, cp.sum(z) >= 2]
+    )
+    s = p.solve(time_limit=0.0, threads=1)
+    assert s.certificate.violation > 1e-9
+    assert (s.status, p.status) == ("solver_error", "solver_error")
+    assert p.value is None
+    assert z.value is None
+
+
+def test_a_failed_solve_leaves_no_old_values() -> None:
+    cap = cp.Parameter(value=1.0)
+    x = cp.Variable(3, nonneg=True, name="x")
+    limits = [cp.sum(x) <= cap, x[0] + x[1] >= 0.5]
+    p = wl.Problem(cp.Maximize(cp.sum(x)), limits)
+    p.solve(threads=1)
+    assert (p.status, x.value is None) == ("optimal", False)
+    cap.value = 0.1
+    with pytest.raises(wl.InfeasibleError):
+        p.solve(threads=1)
+    assert (p.status, p.value, x.value, limits[0].dual_value) == ("infeasible", None, None, None)
+    cap.value = 1.0
+    p.solve(threads=1)
+    with pytest.raises(wl.InputError):
+        p.solve(engine="nonsense")
+    assert (p.status, p.value, x.value) == (None, None, None)
+
+
+def test_an_unbounded_problem_names_the_users_entries() -> None:
+    x = cp.Variable((2, 3), nonneg=True, name="x")
+    bounded = [x[i, j] <= 1 for i in range(2) for j in range(3) if (i, j) != (1, 0)]
+    with pytest.raises(wl.UnboundedError) as caught:
+        wl.Problem(cp.Maximize(cp.sum(x)), bounded).solve(threads=1)
+    assert caught.value.where == "x[1, 0]"
+
+
+def test_outside_the_form_the_report_blames_the_form_not_dpp() -> None:
+    x = cp.Variable(3)
+    p = wl.Problem(cp.Minimize(cp.norm(x)), [cp.sum(x) >= cp.Parameter(value=1.0)])
+    text = str(p.report())
+    assert "1 parameter: solving again repeats cvxpy's chain, as always outside" in text
+    assert "DPP" not in text
