@@ -102,6 +102,7 @@ class Problem:
         start: Solution | None = None,
         callback: Callable[[Progress], bool | None] | None = None,
         verbose: bool = False,
+        polish: bool = False,
     ) -> Solution:
         """Solve, and set the value of every variable and the dual value of every constraint.
 
@@ -118,6 +119,7 @@ class Problem:
             start: An earlier solution of this problem to begin from.
             callback: Called once an iteration; return True to stop.
             verbose: One line an iteration.
+            polish: As in :func:`walras.solve`; nothing is done outside the separable form.
 
         Returns:
             The solution; ``solution.x`` is (resource groups, demand groups).
@@ -138,7 +140,7 @@ class Problem:
         }
         self._solution = self._status = None
         try:
-            self._solution = self._solved(engine, start, options)
+            self._solution = self._solved(engine, start, polish, options)
             self._status = self._solution.status
         except InfeasibleError:
             self._status = Status.INFEASIBLE
@@ -183,12 +185,14 @@ class Problem:
                 self._outside = reason
         return self._template
 
-    def _solved(self, engine: str, start: Solution | None, options: dict[str, Any]) -> Solution:
+    def _solved(
+        self, engine: str, start: Solution | None, polish: bool, options: dict[str, Any]
+    ) -> Solution:
         began = time.perf_counter()
         template = self._prepared()
         if template is None:
             return self._solve_general(engine, start, Settings(**options))
-        return _solve_in_form(template, began, engine=engine, start=start, **options)
+        return _solve_in_form(template, began, engine=engine, start=start, polish=polish, **options)
 
     def _solve_general(self, engine: str, start: Solution | None, settings: Settings) -> Solution:
         if engine not in ("auto", "exact"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -80,7 +79,7 @@ class _Solve:
 
     @property
     def threads(self) -> int:
-        return self.settings.threads or len(os.sched_getaffinity(0))
+        return self.settings.workers
 
     def whole(self) -> Iterate:
         """All entries at once."""

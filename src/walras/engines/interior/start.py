@@ -225,7 +225,8 @@ def warm_start(form: Form, layout: Layout, cold: Point, x: Floats, prices: Float
     floor = mu / np.maximum(known, typical)
     p = raise_packing(form, packing, p, margin=1.0, floor=floor)
     z = form.c + form.h * known + form.transposed @ p
-    start = np.maximum(known, np.minimum(mu / np.maximum(z, floor), typical))
+    central = np.minimum(mu / np.maximum(z, floor), typical)
+    start = np.where(fresh, central, np.maximum(known, central))
     start = np.minimum(start, INSIDE * form.u)
     w = form.u[layout.bounded] - start[layout.bounded]
     y = mu / w
