@@ -12,7 +12,7 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from walras.certificate import Certificate, certify
-from walras.engines.choose import Choice, choose
+from walras.engines.choose import Choice, choose, narrow_rows
 from walras.engines.exact import exact
 from walras.engines.interior import interior
 from walras.engines.iterate import Iterate
@@ -35,6 +35,7 @@ _ENGINES: dict[str, Callable[[Separable, Settings], Iterate]] = {
 }
 Floats = npt.NDArray[np.float64]
 
+_BLAS_ALONE = 1500  # narrow rows from which BLAS gets threads of its own
 _HOPELESS = 1e-3  # a gap above which an engine's failure is looked into
 _NAMED = 3  # entries that an error names
 _STILL = 1e-9  # a ray, of largest component 1, does not move what it moves less
@@ -92,13 +93,22 @@ def solve(
         _log_to_stderr()
     choice = choose(base, engine)
     run = _ENGINES[choice.engine]
-    with threadpool_limits(limits=threads, user_api="blas"):
+    with threadpool_limits(limits=_blas_threads(base, threads), user_api="blas"):
         if isinstance(problem, Leximin):
             return _solve_leximin(problem, run, choice, settings)
         solution = _solve_one(base, run, choice, settings)
         if polish:
             solution = _polished(solution, settings)
         return _spend_the_rest(solution, run, choice, settings)
+
+
+def _blas_threads(problem: Separable, threads: int | None) -> int | None:
+    """Threads for BLAS: one where its matrices are small.
+
+    The kernels bring their own threads, and a second pool that spins beside them costs more than
+    it saves on a Schur complement that one core factors in milliseconds.
+    """
+    return 1 if narrow_rows(problem) < _BLAS_ALONE else threads
 
 
 def _check_kinds(problem: object, start: object, callback: object) -> None:

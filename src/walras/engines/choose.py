@@ -70,7 +70,7 @@ def choose(problem: Separable, engine: str = "auto") -> Choice:
     free = int(np.sum(np.isinf(problem.lower) & np.isinf(problem.upper)))
     if free + problem.scalars > MAX_BORDER:
         return Choice("exact", f"{free} entries are free, more than a border of {MAX_BORDER}", {})
-    narrow = _narrow(problem)
+    narrow = narrow_rows(problem)
     if narrow > _NARROW_LIMIT:
         return Choice("exact", f"the narrow side has {narrow} rows", {})
     seconds = {"interior": _interior_seconds(problem, narrow), "exact": _exact_seconds(problem)}
@@ -82,7 +82,7 @@ def choose(problem: Separable, engine: str = "auto") -> Choice:
     )
 
 
-def _narrow(problem: Separable) -> int:
+def narrow_rows(problem: Separable) -> int:
     """Rows that stay when the rows of the wide side are eliminated."""
     side = problem.rows.side
     return int(min(np.sum(side != Side.DEMAND), np.sum(side != Side.RESOURCE)))
