@@ -1,7 +1,6 @@
 """Which engine a problem goes to: a cost model, written down.
 
-Seconds on two cores, fitted to cluster problems of 3x30 to 456x2,000 (the tests hold the choice
-to within 1.5 times the better engine on cells of that kind):
+Seconds on two cores, fitted by hand to runs of cluster problems of 3x30 to 456x2,000:
 
     interior         30 (b + a n + g w^2 + f w^3) + e N
     exact, linear    h + r R^1.75 (a shared scalar) or q N (none), + s N^1.5     HiGHS
