@@ -6,10 +6,11 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from walras.certificate import Certificate, certify
 from walras.engines.choose import Choice, choose, narrow_rows
@@ -93,13 +94,19 @@ def solve(
         _log_to_stderr()
     choice = choose(base, engine)
     run = _ENGINES[choice.engine]
-    with threadpool_limits(limits=_blas_threads(base, threads), user_api="blas"):
+    with _thread_pools().limit(limits=_blas_threads(base, threads), user_api="blas"):
         if isinstance(problem, Leximin):
             return _solve_leximin(problem, run, choice, settings)
         solution = _solve_one(base, run, choice, settings)
         if polish:
             solution = _polished(solution, settings)
         return _spend_the_rest(solution, run, choice, settings)
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """The BLAS libraries of this process; looking for them takes milliseconds."""
+    return ThreadpoolController()
 
 
 def _blas_threads(problem: Separable, threads: int | None) -> int | None:

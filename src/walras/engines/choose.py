@@ -4,6 +4,7 @@ Seconds on two cores, fitted by hand to runs of cluster problems of 3x30 to 456x
 
     interior         30 (b + a n + g w^2 + f w^3) + e N
     exact, linear    h + r R^1.75 (a shared scalar) or q N (none), + s N^1.5     HiGHS
+                     (q is ten times smaller where it takes the primal simplex method)
     exact, others    k + c N                                                     Clarabel
 
 with n columns kept, w narrow rows, R rows and N nonzeros.
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from walras.engines.exact import is_linear
+from walras.engines.highs import PRIMAL_BELOW
 from walras.engines.interior.columns import FIRST
 from walras.engines.interior.form import MAX_BORDER
 from walras.errors import InputError
@@ -25,7 +27,8 @@ ENGINES = ("interior", "exact", "pop")
 
 _ITERATIONS = 30.0
 _BASE, _COLUMN, _SQUARE, _CUBE, _PASS = 7e-4, 1.6e-7, 8e-9, 6e-11, 4e-8
-_HIGHS, _HIGHS_ROWS, _HIGHS_NONZERO, _HIGHS_FILL = 5e-3, 2.5e-7, 5e-6, 3e-9
+_HIGHS, _HIGHS_ROWS, _HIGHS_NONZERO, _HIGHS_FILL = 5e-4, 2.5e-7, 5e-6, 3e-9
+_HIGHS_PRIMAL = 5e-7
 _CLARABEL, _CLARABEL_NONZERO = 8e-3, 9e-6
 _NARROW_LIMIT = 12_000
 
@@ -99,5 +102,7 @@ def _exact_seconds(problem: Separable) -> float:
     if not is_linear(problem):
         return _CLARABEL + _CLARABEL_NONZERO * nonzeros
     rows = float(problem.rows.count)
-    pivots = _HIGHS_ROWS * rows**1.75 if problem.scalars else _HIGHS_NONZERO * nonzeros
-    return float(_HIGHS + pivots + _HIGHS_FILL * nonzeros**1.5)
+    pivot = _HIGHS_PRIMAL if nonzeros < PRIMAL_BELOW else _HIGHS_NONZERO
+    pivots = _HIGHS_ROWS * rows**1.75 if problem.scalars else pivot * nonzeros
+    fill = 0.0 if nonzeros < PRIMAL_BELOW else _HIGHS_FILL * nonzeros**1.5
+    return float(_HIGHS + pivots + fill)

@@ -25,7 +25,11 @@ Bools = npt.NDArray[np.bool_]
 
 # Past this many nonzeros the interior point with crossover beats the dual simplex method on
 # allocation problems, which are massively degenerate.
-_INTERIOR_FROM_NONZEROS = 100_000
+INTERIOR_FROM = 100_000
+# Below this many, an allocation program has little to presolve and x = 0 to begin from: the primal
+# simplex method on the program as it is takes a half to a fifth of the default's time.
+PRIMAL_BELOW = 50_000
+_PRIMAL = 4  # HiGHS' number of the primal simplex method
 
 _STATUS = {
     highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
@@ -121,9 +125,8 @@ def solve_program(
         EngineError: HiGHS rejected the program or broke down.
     """
     solver = new_solver(settings)
-    nonzeros = program.matrix.nnz
-    if not program.is_integer and nonzeros >= _INTERIOR_FROM_NONZEROS:
-        solver.setOptionValue("solver", "ipm")
+    if not program.is_integer:
+        _set_method(solver, program.matrix.nnz)
     if solver.passModel(_model(program)) == highspy.HighsStatus.kError:
         raise EngineError(
             "HiGHS rejected the program",
@@ -134,6 +137,15 @@ def solve_program(
     if start is not None and program.is_integer:
         _pass_start(solver, start)
     return run(solver, settings, told)
+
+
+def _set_method(solver: highspy.Highs, nonzeros: int) -> None:
+    """The linear method that suits an allocation program of a size."""
+    if nonzeros >= INTERIOR_FROM:
+        solver.setOptionValue("solver", "ipm")
+    elif nonzeros < PRIMAL_BELOW:
+        solver.setOptionValue("presolve", "off")
+        solver.setOptionValue("simplex_strategy", _PRIMAL)
 
 
 def run(
