@@ -12,8 +12,15 @@ import numpy.typing as npt
 
 from walras.errors import InputError
 from walras.history import Progress
+from walras.kernels.devices import CPU, check_device
 
 Floats = npt.NDArray[np.float64]
+
+
+def cores() -> int:
+    """Cores that this process may run on."""
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux alone has it
+    return os.cpu_count() or 1 if affinity is None else len(affinity(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +48,11 @@ class Settings:
         callback: Called once a step; stops the solve when it returns True.
         verbose: One line an iteration through the log.
         max_iterations: Steps before the engine gives up.
+        device: ``cpu``, or a GPU: ``cuda``, ``cuda:1``, ...
 
     Raises:
         InputError: A setting is outside its range.
+        EngineError: There is no such GPU.
     """
 
     tolerance: float = 1e-6
@@ -53,29 +62,41 @@ class Settings:
     callback: Callable[[Progress], bool | None] | None = field(default=None, compare=False)
     verbose: bool = False
     max_iterations: int = 300
+    device: str = CPU
 
     @property
     def workers(self) -> int:
         """Number of worker threads: ``threads``, or else the cores this process may run on."""
-        affinity = getattr(os, "sched_getaffinity", None)  # Linux alone has it
-        cores = os.cpu_count() or 1 if affinity is None else len(affinity(0))
-        return self.threads or cores
+        return self.threads or cores()
 
     def __post_init__(self) -> None:
-        _in_range("tolerance", self.tolerance, 1e-12, 1.0)
+        check_range("tolerance", self.tolerance, 1e-12, 1.0)
         if self.time_limit is not None:
-            _in_range("time_limit", self.time_limit, 0.0, np.inf)
+            check_range("time_limit", self.time_limit, 0.0, np.inf)
         if self.threads is not None:
-            _in_range("threads", self.threads, 1, 4096, whole=True)
-        _in_range("max_iterations", self.max_iterations, 1, 10**9, whole=True)
+            check_range("threads", self.threads, 1, 4096, whole=True)
+        check_range("max_iterations", self.max_iterations, 1, 10**9, whole=True)
+        check_device(self.device)
+        if self.callback is not None and not callable(self.callback):
+            raise InputError(
+                f"is a {type(self.callback).__name__}", where="setting callback",
+                allowed="a function or None", remedy="pass a function of one Progress",
+            )  # fmt: skip
 
 
-def _in_range(name: str, value: object, low: float, high: float, *, whole: bool = False) -> None:
+def check_range(
+    name: str, value: object, low: float, high: float, *, whole: bool = False, words: str = ""
+) -> None:
+    """Refuse a setting that is no number of its kind from ``low`` to ``high``.
+
+    Raises:
+        InputError: Names the setting, its value and its range; ``words`` say what the range is.
+    """
     kind = numbers.Integral if whole else numbers.Real
     if isinstance(value, bool) or not isinstance(value, kind) or not low <= float(value) <= high:
         raise InputError(
             f"is {value!r}",
             where=f"setting {name}",
-            allowed=f"{'a whole number, ' if whole else ''}{low:g} to {high:g}",
+            allowed=f"{'a whole number, ' if whole else ''}{low:g} to {high:g}{words}",
             remedy="choose a value in that range",
         )

@@ -16,6 +16,7 @@ from walras.engines.interior.start import cold_start, warm_start
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
 from walras.history import Progress, Timings
+from walras.kernels.devices import eliminate_on
 from walras.separable import Separable, Side
 from walras.status import Status
 
@@ -155,7 +156,7 @@ class _Solve:
         most: int | None = None,
     ) -> Ending:
         self.path = []
-        self.form, self.point = form, point
+        self.form, self.point, device = form, point, self.settings.device
         began = self.diary.steps
 
         def watch(k: int, found: Residuals, gap: float, step: float, point: Point) -> bool:
@@ -183,7 +184,7 @@ class _Solve:
             point,
             tolerance,
             most or self.settings.max_iterations,
-            self.threads,
+            eliminate_on(device, form.ptr, form.local, form.narrow, self.threads),
             watch,
             self.diary.deadline,
         )

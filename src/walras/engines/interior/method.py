@@ -10,9 +10,9 @@ import numpy as np
 
 from walras.certificate import LEAST_TERMS
 from walras.engines.interior.form import Form
-from walras.engines.interior.newton import FactorError
 from walras.engines.interior.point import Layout, Point, Residuals, residuals
 from walras.engines.interior.steps import System, iterate
+from walras.kernels.elimination import Elimination, FactorError
 
 _FEASIBLE = 1e-8
 _STALLED = 8  # iterations without progress
@@ -56,7 +56,7 @@ def run(
     point: Point,
     tolerance: float,
     most: int,
-    threads: int,
+    elimination: Elimination,
     watch: Watcher,
     deadline: float = np.inf,
 ) -> Ending:
@@ -68,7 +68,7 @@ def run(
         point: Where to begin; every positive coordinate is positive.
         tolerance: Relative gap to reach; residuals are held to the smaller of it and 1e-8.
         most: Iterations at most.
-        threads: Threads of the kernels.
+        elimination: Of this form's blocks.
         watch: Called once an iteration with (iteration, residuals, gap, step, point); True stops.
         deadline: ``time.perf_counter`` value at which to stop.
     """
@@ -93,7 +93,7 @@ def run(
             break
         try:
             least = _LEAST * tolerance * gap_scale(form, found) / layout.count
-            point, primal, dual = _advance(form, layout, point, found, threads, least)
+            point, primal, dual = _advance(form, layout, point, found, elimination, least)
         except FactorError:
             break
         length = min(primal, dual)
@@ -108,7 +108,12 @@ def _measure(form: Form, layout: Layout, point: Point) -> Residuals:
 
 
 def _advance(
-    form: Form, layout: Layout, point: Point, found: Residuals, threads: int, least: float
+    form: Form,
+    layout: Layout,
+    point: Point,
+    found: Residuals,
+    elimination: Elimination,
+    least: float,
 ) -> tuple[Point, float, float]:
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        return iterate(System.of(form, layout, point, found, threads), least)
+        return iterate(System.of(form, layout, point, found, elimination), least)

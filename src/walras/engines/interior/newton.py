@@ -4,11 +4,8 @@ With D = (h + z/x + zu/w)^-1 on columns and Theta on rows (slack over price), th
 
     dx = D (g - A'dp),    A D A' dp + Theta dp - E dt = A D g + beta,    E'dp + H dt = tau
 
-loses the local rows of every block first: ``U D U' + Theta = R'R``, ``V = R^-T U``, which leaves
-
-    S = N D N' + Theta_N - sum_j (N D V')_j (N D V')_j'
-
-on the narrow rows, positive definite and small; the shared scalars t border it.
+loses its columns and the local rows of every block in :mod:`walras.kernels.elimination`; the
+shared scalars t border what is left.
 """
 
 from __future__ import annotations
@@ -16,17 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.linalg.lapack as lapack
 
 from walras.engines.interior.form import Floats, Form
-from walras.kernels import cpu as kernels
-
-_SHIFT = 1e-15  # of the unit diagonal that scaling leaves
-_TRIES = 8
-
-
-class FactorError(ArithmeticError):
-    """The Schur complement could not be factored at any regularisation."""
+from walras.kernels.elimination import Elimination, Factor
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,37 +32,24 @@ class Newton:
     """A factored Newton system; see the module for the notation."""
 
     form: Form
-    d: Floats
-    theta: Floats
-    r: Floats
-    v: Floats
-    cholesky: Floats
-    scale: Floats
-    threads: int
+    factored: Factor
     border: Direction | None = None
     capacitance: Floats | None = None
 
     @classmethod
-    def factor(cls, form: Form, d: Floats, theta: Floats, threads: int) -> Newton:
+    def factor(cls, form: Form, elimination: Elimination, d: Floats, theta: Floats) -> Newton:
         """Factor the system for given D (n,) and Theta (rows,).
 
         Raises:
             FactorError: The Schur complement is not numerically positive definite.
         """
-        local = form.local_rows
-        r, v = kernels.orthogonalise(
-            form.ptr, form.local, d, theta[:local].reshape(form.blocks, form.slots), threads
-        )
-        s = kernels.schur(form.ptr, d, v, form.narrow, threads)
-        s[np.diag_indices_from(s)] += theta[local:]
-        cholesky, scale = _cholesky(s)
-        bare = cls(form, d, theta, r, v, cholesky, scale, threads)
+        bare = cls(form, elimination.factor(d, theta))
         return bare._with_border() if form.border.shape[1] else bare
 
     def _with_border(self) -> Newton:
         """Solve for every column of E; E'dp_E + H is what the scalars see."""
-        form, n, k = self.form, len(self.d), self.form.border.shape[1]
-        steps = [self._rows(np.zeros(n), form.border[:, i]) for i in range(k)]
+        form, n, k = self.form, len(self.form.c), self.form.border.shape[1]
+        steps = [self.factored.solve(np.zeros(n), form.border[:, i]) for i in range(k)]
         border = Direction(
             np.array([s[0] for s in steps]), np.array([s[1] for s in steps]), np.eye(k)
         )
@@ -82,50 +58,11 @@ class Newton:
 
     def solve(self, g: Floats, beta: Floats, tau: Floats) -> Direction:
         """The direction for right-hand sides g (n,), beta (rows,), tau (scalars,)."""
-        x, p = self._rows(g, beta)
+        x, p = self.factored.solve(g, beta)
         if self.border is None or self.capacitance is None:
             return Direction(x, p, np.zeros(0))
         t = _small_solve(self.capacitance, tau - self.form.border.T @ p)
         return Direction(x + t @ self.border.x, p + t @ self.border.p, t)
-
-    def _rows(self, g: Floats, beta: Floats) -> tuple[Floats, Floats]:
-        """Columns and rows of the system without its border."""
-        form, local = self.form, self.form.local_rows
-        own = beta[:local].reshape(form.blocks, form.slots)
-        factors = form.ptr, self.r, self.v, self.d, g
-        top, right = kernels.forward(*factors, own, form.narrow, self.threads)
-        p = self._narrow_solve(right + beta[local:])
-        x, q = kernels.backward(*factors, top, form.narrow, p, self.threads)
-        return x, np.concatenate([q.ravel(), p])
-
-    def _narrow_solve(self, right: Floats) -> Floats:
-        if not len(right):
-            return right
-        solution, _ = lapack.dpotrs(self.cholesky, self.scale * right, lower=0)
-        return np.asarray(self.scale * solution, dtype=np.float64)
-
-
-def _cholesky(s: Floats) -> tuple[Floats, Floats]:
-    """Cholesky factor of the Jacobi-scaled lower triangle of s, and the scaling."""
-    if not len(s):
-        return s, np.zeros(0)
-    diagonal = np.diagonal(s)
-    # A row without columns and slack has a zero diagonal and takes no part.
-    absent = diagonal <= 0.0
-    scale = 1.0 / np.sqrt(np.where(absent, 1.0, diagonal))
-    if not np.all(np.isfinite(scale)) or not np.all(np.isfinite(diagonal)):
-        raise FactorError
-    scaled = s * scale[:, None] * scale[None, :]
-    scaled[absent, absent] = 1.0
-    shift = _SHIFT
-    for _ in range(_TRIES):
-        attempt = scaled.copy()
-        attempt[np.diag_indices_from(attempt)] += shift
-        factor, failed = lapack.dpotrf(attempt.T, lower=0, overwrite_a=1, clean=0)
-        if not failed:
-            return factor, scale
-        shift *= 100.0
-    raise FactorError
 
 
 def _small_solve(matrix: Floats, right: Floats) -> Floats:

@@ -24,6 +24,7 @@ from walras.engines.interior.point import (
     row_model,
     row_scale,
 )
+from walras.kernels.elimination import Elimination
 from walras.separable import Utility
 
 _CLIP = 10.0  # second-order terms at most this many barrier parameters
@@ -59,13 +60,18 @@ class System:
 
     @classmethod
     def of(
-        cls, form: Form, layout: Layout, point: Point, residuals: Residuals, threads: int
+        cls,
+        form: Form,
+        layout: Layout,
+        point: Point,
+        residuals: Residuals,
+        elimination: Elimination,
     ) -> System:
         """Factor the Newton system at a point."""
         rows = row_model(form, point)
         d = point.z / point.x + form.h
         d[layout.bounded] += point.y / point.w
-        newton = Newton.factor(form, 1.0 / d, rows.theta, threads)
+        newton = Newton.factor(form, elimination, 1.0 / d, rows.theta)
         return cls(form, layout, point, residuals, rows, newton)
 
     def direction(self, wish: Wish) -> Step:
