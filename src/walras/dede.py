@@ -10,13 +10,13 @@ iterating ADMM, so the parameters of ADMM are accepted and have no effect.
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import cvxpy as cp
 from cvxpy.reductions.solution import Solution as CvxpySolution
 
+from walras.engines.settings import cores
 from walras.problem import Problem as AllocationProblem
 from walras.solution import Solution
 
@@ -102,11 +102,10 @@ class Problem(cp.Problem):  # type: ignore[misc]  # cvxpy carries no types
         """
         if not enable_dede:
             return float(super().solve(*args, **_installed(options)))
-        cores = os.cpu_count() or 1
         found = self._allocation.solve(
             tolerance=tolerance,
             time_limit=time_limit,
-            threads=None if num_cpus is None else min(num_cpus, cores),
+            threads=None if num_cpus is None else min(num_cpus, cores()),
             verbose=bool(options.get("verbose", False)),
         )
         self.unpack(

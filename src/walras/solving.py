@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -27,13 +27,10 @@ from walras.history import Progress
 from walras.separable import Leximin, Separable, leximin_of
 from walras.solution import Solution
 from walras.status import Status
-from walras.warm import start_from
+from walras.warm import check_start, start_from
 
-_ENGINES: dict[str, Callable[[Separable, Settings], Iterate]] = {
-    "interior": interior,
-    "exact": exact,
-    "pop": pop,
-}
+Engine = Callable[[Separable, Settings], Iterate]
+_ENGINES: dict[str, Engine] = {"interior": interior, "exact": exact}
 Floats = npt.NDArray[np.float64]
 
 _BLAS_ALONE = 1500  # narrow rows from which BLAS gets threads of its own
@@ -53,6 +50,8 @@ def solve(
     callback: Callable[[Progress], bool | None] | None = None,
     verbose: bool = False,
     polish: bool = False,
+    parts: int | None = None,
+    seed: int | None = None,
 ) -> Solution:
     """Solve an allocation problem and prove how good the answer is.
 
@@ -70,6 +69,8 @@ def solve(
         verbose: One line an iteration.
         polish: Turn the answer of a linear problem into an exact vertex by a small linear
             program, at the price of its time.
+        parts: Of ``pop`` alone: the number of parts, 1 to the number of demands; 4 if None.
+        seed: Of ``pop`` alone: of the random split; 0 if None.
 
     Returns:
         The solution; its ``status`` is ``optimal`` only when the certificate shows it.
@@ -80,27 +81,30 @@ def solve(
         UnboundedError: The objective improves without end; names the entries.
         EngineError: The engine cannot state the problem.
     """
-    _check_kinds(problem, start, callback)
+    check_start(start)
+    _check_problem(problem)
     base = problem.problem if isinstance(problem, Leximin) else problem
     settings = Settings(
-        tolerance=tolerance,
-        time_limit=time_limit,
-        threads=threads,
-        callback=callback,
-        start=None if start is None else start_from(base, start),
-        verbose=verbose,
-    )
+        tolerance=tolerance, time_limit=time_limit, threads=threads, callback=callback,
+        start=None if start is None else start_from(base, start), verbose=verbose,
+    )  # fmt: skip
     if verbose:
         _log_to_stderr()
     choice = choose(base, engine)
-    run = _ENGINES[choice.engine]
+    run = engine_named(choice.engine, parts, seed)
     with _thread_pools().limit(limits=_blas_threads(base, threads), user_api="blas"):
-        if isinstance(problem, Leximin):
-            return _solve_leximin(problem, run, choice, settings)
-        solution = _solve_one(base, run, choice, settings)
-        if polish:
-            solution = _polished(solution, settings)
-        return _spend_the_rest(solution, run, choice, settings)
+        return _solve_within(problem, run, choice, settings, polish=polish)
+
+
+def _solve_within(
+    problem: Separable | Leximin, run: Engine, choice: Choice, settings: Settings, *, polish: bool
+) -> Solution:
+    if isinstance(problem, Leximin):
+        return _solve_leximin(problem, run, choice, settings)
+    solution = _solve_one(problem, run, choice, settings)
+    if polish:
+        solution = _polished(solution, settings)
+    return _spend_the_rest(solution, run, choice, settings)
 
 
 @cache
@@ -118,39 +122,38 @@ def _blas_threads(problem: Separable, threads: int | None) -> int | None:
     return 1 if narrow_rows(problem) < _BLAS_ALONE else threads
 
 
-def _check_kinds(problem: object, start: object, callback: object) -> None:
-    """Refuse arguments of another kind than :func:`solve` takes, by name."""
-    kinds: tuple[tuple[str, object, bool, str, str], ...] = (
-        (
-            "problem",
-            problem,
-            isinstance(problem, Separable | Leximin),
-            "a Separable or a Leximin",
-            "state it with walras.domains or walras.Problem",
-        ),
-        (
-            "start",
-            start,
-            start is None or isinstance(start, Solution),
-            "a Solution or None",
-            "pass what an earlier solve returned",
-        ),
-        ("callback", callback, callback is None or callable(callback), "a function or None",
-         "pass a function of one Progress"),
-    )  # fmt: skip
-    for name, value, fits, allowed, remedy in kinds:
-        if not fits:
+def engine_named(name: str, parts: int | None = None, seed: int | None = None) -> Engine:
+    """The engine of a name, with the settings that POP alone has.
+
+    Args:
+        name: One of ``interior``, ``exact`` and ``pop``.
+        parts: As in :func:`solve`.
+        seed: As in :func:`solve`.
+
+    Raises:
+        InputError: ``parts`` or ``seed`` is given to another engine than POP.
+    """
+    if name == "pop":
+        return partial(pop, parts=parts, seed=0 if seed is None else seed)
+    for setting, value in (("parts", parts), ("seed", seed)):
+        if value is not None:
             raise InputError(
-                f"is a {type(value).__name__}", where=name, allowed=allowed, remedy=remedy
-            )
+                f"is {value!r}, but the engine is {name!r}", where=f"setting {setting}",
+                allowed="None, or engine='pop'",
+                remedy=f"pass engine='pop', or leave {setting} out",
+            )  # fmt: skip
+    return _ENGINES[name]
 
 
-def _solve_one(
-    problem: Separable,
-    run: Callable[[Separable, Settings], Iterate],
-    choice: Choice,
-    settings: Settings,
-) -> Solution:
+def _check_problem(problem: object) -> None:
+    if not isinstance(problem, Separable | Leximin):
+        raise InputError(
+            f"is a {type(problem).__name__}", where="problem", allowed="a Separable or a Leximin",
+            remedy="state it with walras.domains or walras.Problem",
+        )  # fmt: skip
+
+
+def _solve_one(problem: Separable, run: Engine, choice: Choice, settings: Settings) -> Solution:
     began = time.perf_counter()
     found = run(problem, settings)
     proof, repair_seconds = _timed_certificate(problem, found)
@@ -173,10 +176,7 @@ def _solve_one(
 
 
 def _spend_the_rest(
-    solution: Solution,
-    run: Callable[[Separable, Settings], Iterate],
-    choice: Choice,
-    settings: Settings,
+    solution: Solution, run: Engine, choice: Choice, settings: Settings
 ) -> Solution:
     """Of a max-min problem that its ceiling decided, raise the other jobs while time is left.
 
@@ -267,23 +267,10 @@ def _raise_if_impossible(problem: Separable, settings: Settings) -> None:
 def _along(problem: Separable, x: Floats, t: Floats) -> str:
     """The entries that a ray moves most, and the scalars that it moves, by name."""
     most = np.argsort(-np.abs(x), kind="stable")[:_NAMED]
-    names = [_entry_name(problem, int(q)) for q in most if abs(x[q]) > _STILL]
+    names = [problem.entry_name(int(q)) for q in most if abs(x[q]) > _STILL]
     scalars = problem.scalar_names or [f"scalar {k}" for k in range(len(t))]
     names += [str(scalars[int(k)]) for k in np.flatnonzero(np.abs(t) > _STILL)]
     return ", ".join(names)
-
-
-def _entry_name(problem: Separable, entry: int) -> str:
-    """The user's own name, else ``x[v100, job3]``, ``x[job3]`` with one owner, ``entry 3``."""
-    own_name = problem.meta.get("entry_name")
-    if callable(own_name):
-        return str(own_name(entry))
-    owners = (
-        (int(problem.resource[entry]), problem.resource_names),
-        (int(problem.demand[entry]), problem.demand_names),
-    )
-    names = [str(known[owner]) for owner, known in owners if owner >= 0]
-    return f"x[{', '.join(names)}]" if names else f"entry {entry}"
 
 
 def _status(found: Iterate, proof: Certificate, settings: Settings) -> Status:
@@ -298,7 +285,7 @@ def _status(found: Iterate, proof: Certificate, settings: Settings) -> Status:
 
 def _solve_leximin(
     spec: Leximin,
-    run: Callable[[Separable, Settings], Iterate],
+    run: Engine,
     choice: Choice,
     settings: Settings,
 ) -> Solution:

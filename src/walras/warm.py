@@ -34,6 +34,19 @@ def start_from(problem: Separable, earlier: Solution) -> Start:
     return Start(_entries(problem, earlier, resource, demand), _prices(problem, earlier))
 
 
+def check_start(start: object) -> None:
+    """Refuse a start that is no solution.
+
+    Raises:
+        InputError: It is neither a :class:`~walras.solution.Solution` nor None.
+    """
+    if start is not None and not isinstance(start, Solution):
+        raise InputError(
+            f"is a {type(start).__name__}", where="start", allowed="a Solution or None",
+            remedy="pass what an earlier solve returned",
+        )  # fmt: skip
+
+
 def _positions(new: npt.ArrayLike, old: npt.ArrayLike, kind: str) -> Ints:
     """Place of each new name among the old ones, -1 where it is new."""
     known = {str(name): k for k, name in enumerate(np.asarray(old, dtype=object))}

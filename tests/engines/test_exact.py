@@ -203,13 +203,12 @@ def test_infeasible_rows_come_with_multipliers_that_prove_it() -> None:
     problem = stated(matrix, lower, upper, [1.0, 1.0])
     found = exact(problem, CALM)
     assert found.status is Status.INFEASIBLE
-    assert found.farkas is not None
-    p = found.farkas
+    relaxation = least_relaxation(problem)
+    p = relaxation.multipliers
     # Every x >= 0 has p.Gx >= 0 here, yet the rows allow at most sup p.y < 0.
     assert np.all(matrix.T @ p >= -1e-9)
     finite = np.where(p > 0, upper, np.where(p < 0, lower, 0.0))
     assert p @ finite < -1e-9
-    relaxation = least_relaxation(problem)
     assert relaxation.names == ("row[0]",)
     assert relaxation.amounts == pytest.approx([2.0])
     upper = upper.copy()
@@ -249,9 +248,10 @@ def test_an_endless_improvement_is_found_and_named(kind: Utility) -> None:
         kinds=[kind, 0],
         parameter=0.5,
     )
-    found = exact(problem, CALM)
-    assert found.status is Status.UNBOUNDED
-    assert found.ray == pytest.approx([1.0, 0.0])
+    assert exact(problem, CALM).status is Status.UNBOUNDED
+    ray = improving_ray(problem)
+    assert ray is not None
+    assert ray.x == pytest.approx([1.0, 0.0])
 
 
 def test_bounded_utilities_are_not_called_unbounded() -> None:

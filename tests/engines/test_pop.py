@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -229,6 +231,43 @@ def test_each_part_gets_its_own_start() -> None:
 def test_parts_out_of_range(parts: int) -> None:
     with pytest.raises(InputError, match="1 to 24"):
         pop(cs.max_min(*cluster(0)), CALM, parts, engine=exact)
+
+
+@pytest.mark.parametrize("state", [cs.max_min, cs.proportional_fairness, cs.leximin])
+def test_parts_and_seed_through_solve(state: Callable[..., Any]) -> None:
+    problem = state(*cluster(3))
+
+    def solved(parts: int | None, seed: int | None) -> np.ndarray:
+        return solve(problem, engine="pop", parts=parts, seed=seed, threads=2).x
+
+    assert np.array_equal(solved(None, None), solved(4, 0))
+    assert not np.array_equal(solved(4, 0), solved(4, 1))
+    assert not np.array_equal(solved(4, 0), solved(6, 0))
+    alone = solve(problem, engine="pop", parts=1, threads=1)
+    whole = solve(problem, engine="interior", threads=1)
+    assert alone.value == pytest.approx(whole.value, rel=1e-6)
+    assert solve(problem, engine="pop", parts=16, threads=1).value <= whole.value + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"parts": 25}, r"setting parts.*1 to 24, the number of demands"),
+        ({"parts": 0}, "setting parts"), ({"parts": 2.5}, "a whole number"),
+        ({"parts": True}, "setting parts"), ({"parts": "4"}, "setting parts"),
+        ({"seed": -1}, "setting seed"), ({"seed": 0.5}, "setting seed"),
+    ],
+)  # fmt: skip
+def test_bad_parts_and_seeds(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        solve(cs.max_min(*cluster(0)), engine="pop", **given)
+
+
+@pytest.mark.parametrize("engine", ["auto", "interior", "exact"])
+@pytest.mark.parametrize("given", [{"parts": 4}, {"seed": 0}])
+def test_parts_and_seed_belong_to_pop_alone(engine: str, given: dict[str, int]) -> None:
+    with pytest.raises(InputError, match=f"setting {next(iter(given))}.*engine='pop'"):
+        solve(cs.max_min(*cluster(0)), engine=engine, **given)  # type: ignore[arg-type]
 
 
 def test_a_part_that_cannot_be_solved_alone() -> None:

@@ -62,17 +62,14 @@ def _threads() -> Iterator[Row]:
     import numba
     from threadpoolctl import threadpool_info
 
-    yield "threads", "processors", str(_processors()), True
+    from walras.engines.settings import cores
+
+    yield "threads", "processors", str(cores()), True
     yield "threads", "numba", str(numba.get_num_threads()), True
     importlib.import_module("scipy.linalg")
     for pool in threadpool_info():
         library = f"{pool['internal_api']} ({pool['user_api']})"
         yield "threads", library, str(pool["num_threads"]), True
-
-
-def _processors() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def _kernels() -> Iterator[Row]:

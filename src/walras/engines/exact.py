@@ -46,7 +46,6 @@ def exact(problem: Separable, settings: Settings) -> Iterate:
 
     Returns:
         The point, its prices, and for integer problems the bound that branch and bound proved.
-        An infeasible problem comes with Farkas multipliers, an unbounded one with a ray.
 
     Raises:
         EngineError: The solver rejected the problem or broke down.
@@ -169,12 +168,10 @@ def _diagnosed(problem: Separable, found: Iterate, settings: Settings) -> Iterat
         return replace(
             found,
             status=Status.INFEASIBLE,
-            farkas=relaxation.multipliers,
             message=f"{found.message}; least relaxation: {relaxation.text()}",
         )
-    ray = improving_ray(problem, quick)
-    if ray is not None:
-        return replace(found, status=Status.UNBOUNDED, ray=ray.x)
+    if improving_ray(problem, quick) is not None:
+        return replace(found, status=Status.UNBOUNDED)
     if found.status.has_allocation:
         return found
     return replace(

@@ -29,8 +29,6 @@ class Iterate:
         message: The engine's own words, if any.
         bound: A bound on the minimised value that the engine proved by itself (branch and bound),
             or ``-inf``.
-        farkas: (rows,) multipliers that prove infeasibility, or None.
-        ray: (entries,) direction that proves unboundedness, or None.
     """
 
     x: Floats
@@ -41,5 +39,3 @@ class Iterate:
     timings: Timings = field(default_factory=Timings)
     message: str = ""
     bound: float = -np.inf
-    farkas: Floats | None = None
-    ray: Floats | None = None

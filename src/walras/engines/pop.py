@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from walras.engines.interior import interior
 from walras.engines.iterate import Iterate
-from walras.engines.settings import Settings, Start
-from walras.errors import EngineError, InputError
+from walras.engines.settings import Settings, Start, check_range
+from walras.errors import EngineError
 from walras.history import Progress, Timings, join
 from walras.separable import Family, Rows, Separable, Side
 from walras.status import Status
@@ -72,12 +72,13 @@ def pop(
         parts' own iteration times: what POP's authors report, a machine for every part.
 
     Raises:
-        InputError: ``parts`` is out of range.
+        InputError: ``parts`` or ``seed`` is out of range.
         EngineError: A part has no solution although the whole may have one.
     """
-    if parts is None:
-        parts = min(_PARTS, problem.shape[1])
-    _check_parts(problem, parts)
+    demands = problem.shape[1]
+    parts = min(_PARTS, demands) if parts is None else parts
+    check_range("parts", parts, 1, demands, whole=True, words=", the number of demands")
+    check_range("seed", seed, 0, 2**63, whole=True)
     began = time.perf_counter()
     pieces = split(problem, parts, seed)
     built = time.perf_counter()
@@ -134,11 +135,17 @@ def _part(problem: Separable, part: Indices, k: int, parts: int) -> Part:
             demand_names=[problem.demand_names[j] for j in demands.tolist()],
             constant=problem.constant / parts,
             gap_scale=problem.gap_scale and problem.gap_scale / parts,
-            meta={},
+            namer=_renumbered(problem, entries),
         ),
         entries=entries,
         rows=kept,
     )
+
+
+def _renumbered(problem: Separable, entries: Indices) -> Callable[[int], str] | None:
+    """The user's names of some of the entries, numbered anew."""
+    namer = problem.namer
+    return None if namer is None else lambda q: namer(int(entries[q]))
 
 
 def _rows(
@@ -257,15 +264,6 @@ class _Relay:
                 note = f"part {k} {progress.note}".rstrip()
                 self._stopped = bool(callback(replace(progress, note=note)))
             return self._stopped
-
-
-def _check_parts(problem: Separable, parts: int) -> None:
-    demands = problem.shape[1]
-    if not 1 <= parts <= demands:
-        raise InputError(
-            f"is {parts}", where="parts", allowed=f"1 to {demands}, the number of demands",
-            remedy="choose fewer parts",
-        )  # fmt: skip
 
 
 def _check_solved(iterates: Sequence[Iterate]) -> None:

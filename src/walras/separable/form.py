@@ -14,8 +14,8 @@ so and :meth:`Separable.reported` turns a minimised value back.
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -144,6 +144,7 @@ class Separable:
         gap_scale: denominator of the relative gap, or None for ``max(|value|, |bound|)``
             (see :mod:`walras.certificate`).
         gap_unit: what the gap is relative to, in words, such as ``nat a job``.
+        namer: the user's own name of an entry, by its number; None where its owners name it.
     """
 
     resource: Ints
@@ -165,7 +166,7 @@ class Separable:
     objective: str = "linear"
     gap_scale: float | None = None
     gap_unit: str = "of the value"
-    meta: dict[str, object] = field(default_factory=dict)
+    namer: Callable[[int], str] | None = None
 
     def __post_init__(self) -> None:
         _check_lengths(self)
@@ -185,6 +186,17 @@ class Separable:
     def shape(self) -> tuple[int, int]:
         """(resources, demands)."""
         return len(self.resource_names), len(self.demand_names)
+
+    def entry_name(self, entry: int) -> str:
+        """The user's own name, else ``x[v100, job3]``, ``x[job3]`` with one owner, ``entry 3``."""
+        if self.namer is not None:
+            return self.namer(entry)
+        owners = (
+            (int(self.resource[entry]), self.resource_names),
+            (int(self.demand[entry]), self.demand_names),
+        )
+        names = [str(known[owner]) for owner, known in owners if owner >= 0]
+        return f"x[{', '.join(names)}]" if names else f"entry {entry}"
 
     def reported(self, minimised: float) -> float:
         """The user's objective value of a minimised one."""

@@ -198,7 +198,7 @@ class Plan:
             maximize=self._source.maximize,
             constant=float(offset[0] + constant + self._utilities.constants(cost, offset)),
             objective=self._objective_name(linear),
-            meta={"entry_name": self._entry_name},
+            namer=self._entry_name,
             **_gap_scale(kind, weight, linear, quadratic),
         )
         return Filled(problem, bounds, self._sign)
