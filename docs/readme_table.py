@@ -18,7 +18,16 @@ def with_table(readme: str, table: str) -> str:
     return f"{before}{BEGIN}\n{summary(table)}\n{END}{after}"
 
 
+def update(readme: Path, table: Path) -> bool:
+    """Bring README up to a table; False, and no file touched, where there is nothing new."""
+    if not table.exists():
+        return False
+    old = readme.read_text(encoding="utf-8")
+    new = with_table(old, table.read_text(encoding="utf-8"))
+    if new != old:
+        readme.write_text(new, encoding="utf-8")
+    return new != old
+
+
 if __name__ == "__main__":
-    readme = ROOT / "README.md"
-    table = (ROOT / "benchmarks" / "results" / "table.md").read_text(encoding="utf-8")
-    readme.write_text(with_table(readme.read_text(encoding="utf-8"), table), encoding="utf-8")
+    update(ROOT / "README.md", ROOT / "benchmarks" / "results" / "table.md")

@@ -37,11 +37,14 @@ _MESSAGES = {
     Status.OPTIMAL: "The certificate proves the allocation optimal within the tolerance.",
     Status.INACCURATE: (
         "The allocation is feasible but its certified gap exceeds the tolerance; "
-        "loosen the tolerance, rescale the data, or try engine='exact'."
+        "loosen the tolerance, rescale the data, or try another engine."
     ),
     Status.INFEASIBLE: "No allocation meets all constraints; see the named rows.",
     Status.UNBOUNDED: "The objective improves without end; bound the named entries.",
     Status.LIMIT: "A limit was reached; the allocation is feasible and its gap is certified.",
     Status.INTERRUPTED: "Interrupted; the allocation is feasible and its gap is certified.",
-    Status.FAILED: "The engine broke down; try engine='exact' and report the problem.",
+    Status.FAILED: (
+        "No feasible allocation was found, nor a proof that there is none; give it more time, "
+        "rescale the data so that coefficients lie within 1e-6 to 1e6, or try another engine."
+    ),
 }

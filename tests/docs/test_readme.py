@@ -44,3 +44,21 @@ def test_links_lead_to_files() -> None:
 def test_the_changelog_names_this_version_or_unreleased_changes() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert "## [Unreleased]" in changelog
+
+
+def test_readme_is_written_only_when_the_table_is_new(
+    readme_table: ModuleType, tmp_path: Path
+) -> None:
+    readme, table = tmp_path / "README.md", tmp_path / "table.md"
+    old = f"above\n{readme_table.BEGIN}\n| a |\n{readme_table.END}\n"
+    readme.write_text(old)
+    readme.chmod(0o444)
+    untouched = readme.stat().st_mtime_ns
+    assert not readme_table.update(readme, table)
+    table.write_text("| a |\n\nmore")
+    assert not readme_table.update(readme, table)
+    assert readme.stat().st_mtime_ns == untouched
+    readme.chmod(0o644)
+    table.write_text("| b |\n")
+    assert readme_table.update(readme, table)
+    assert readme.read_text() == old.replace("| a |", "| b |")

@@ -27,12 +27,17 @@ def test_outside_the_form_an_optimum_of_zero_is_proved_too(least: float) -> None
 
 
 @pytest.mark.parametrize(
-    "setting", [{"tolerance": -1.0}, {"tolerance": 2.0}, {"time_limit": -1.0}, {"threads": 0}]
-)
+    "setting",
+    [
+        {"tolerance": -1.0}, {"tolerance": 2.0}, {"time_limit": -1.0}, {"threads": 0},
+        {"start": "yesterday"}, {"callback": 3}, {"parts": 4}, {"seed": 1},
+    ],
+    ids=str,
+)  # fmt: skip
 def test_settings_are_checked_outside_the_form_too(setting: dict[str, Any]) -> None:
     x, p = outside(1.0)
     p.solve(threads=1)
-    with pytest.raises(wl.InputError, match=f"setting {next(iter(setting))}"):
+    with pytest.raises(wl.InputError, match=f"{next(iter(setting))}"):
         p.solve(**setting)
     assert (p.status, p.value, p.solution, x.value) == (None, None, None, None)
 
@@ -44,8 +49,9 @@ def test_what_cannot_be_honoured_outside_the_form_is_logged(
     with caplog.at_level(logging.WARNING, "walras"):
         first = p.solve(threads=1)
         assert not caplog.messages
-        p.solve(threads=1, start=first, callback=lambda _: True, verbose=True)
-    assert [text.split(" is not used")[0] for text in caplog.messages] == ["start", "callback"]
+        p.solve(threads=1, start=first, callback=lambda _: True, verbose=True, polish=True)
+    ignored = [text.split(" is not used")[0] for text in caplog.messages]
+    assert ignored == ["start", "polish", "callback"]
     assert "Clarabel" in capfd.readouterr().out
 
 
@@ -58,6 +64,9 @@ def test_a_point_outside_the_constraints_is_a_failure_not_a_limit() -> None:
     s = p.solve(time_limit=0.0, threads=1)
     assert s.certificate.violation > 1e-9
     assert (s.status, p.status) == ("solver_error", "solver_error")
+    assert "CLARABEL through cvxpy ended with user_limit" in s.message
+    assert f"breaks {str(p.constraints[1])[:8]}" in s.message
+    assert "engine='exact'" not in s.status.message + s.message
     assert p.value is None
     assert z.value is None
 

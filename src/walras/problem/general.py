@@ -21,6 +21,7 @@ from walras.engines.settings import Settings
 from walras.errors import EngineError, InfeasibleError, UnboundedError
 from walras.history import Timings
 from walras.separable import Rows, Separable
+from walras.separable.from_cvxpy_atoms import short_name
 from walras.solution import Solution
 from walras.status import Status
 
@@ -75,7 +76,19 @@ def solve_general(problem: cp.Problem, settings: Settings) -> Solution:
         engine="exact",
         tolerance=settings.tolerance,
         timings=Timings(build=built - began, iterate=solved - built),
-        message=f"{solver} through cvxpy; the bound is its own dual objective",
+        message=_message(problem, solver, certificate),
+    )
+
+
+def _message(problem: cp.Problem, solver: str, certificate: Certificate) -> str:
+    if certificate.feasible:
+        return f"{solver} through cvxpy; the bound is its own dual objective"
+    broken = {f"the declaration of {v.name()}": _outside_domain(v) for v in problem.variables()}
+    broken |= {short_name(item): _violation(item) for item in problem.constraints}
+    worst = max(broken, key=lambda name: broken[name])
+    return (
+        f"{solver} through cvxpy ended with {problem.status}; the point that it left breaks "
+        f"{worst} by {broken[worst]:.1e}, relative"
     )
 
 

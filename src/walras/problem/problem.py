@@ -21,8 +21,9 @@ from walras.separable.form import Side
 from walras.separable.from_cvxpy import Stated, Template
 from walras.separable.from_cvxpy_atoms import OutsideForm
 from walras.solution import Solution
-from walras.solving import solve
+from walras.solving import engine_named, solve
 from walras.status import Status
+from walras.warm import check_start
 
 _log = logging.getLogger(__name__)
 
@@ -103,13 +104,15 @@ class Problem:
         callback: Callable[[Progress], bool | None] | None = None,
         verbose: bool = False,
         polish: bool = False,
+        parts: int | None = None,
+        seed: int | None = None,
     ) -> Solution:
         """Solve, and set the value of every variable and the dual value of every constraint.
 
         Parameters may change between calls; what was learnt of the expressions is kept. A solve
-        that fails leaves no values behind. Outside the separable form ``start`` and ``callback``
-        cannot be honoured, which the log of ``walras`` says, and ``verbose`` shows the general
-        solver's own log.
+        that fails leaves no values behind. Outside the separable form ``start``, ``callback`` and
+        ``polish`` cannot be honoured, which the log of ``walras`` says, and ``verbose`` shows the
+        general solver's own log.
 
         Args:
             engine: As in :func:`walras.solve`.
@@ -119,7 +122,9 @@ class Problem:
             start: An earlier solution of this problem to begin from.
             callback: Called once an iteration; return True to stop.
             verbose: One line an iteration.
-            polish: As in :func:`walras.solve`; nothing is done outside the separable form.
+            polish: As in :func:`walras.solve`.
+            parts: Of ``pop`` alone: its number of parts.
+            seed: Of ``pop`` alone: of its random split.
 
         Returns:
             The solution; ``solution.x`` is (resource groups, demand groups).
@@ -131,16 +136,14 @@ class Problem:
             UnboundedError: Names what improves without end.
             EngineError: No engine takes the problem, or it broke down.
         """
-        options = {
-            "tolerance": tolerance,
-            "time_limit": time_limit,
-            "threads": threads,
-            "callback": callback,
-            "verbose": verbose,
-        }
+        settings = {
+            "tolerance": tolerance, "time_limit": time_limit, "threads": threads,
+            "callback": callback, "verbose": verbose,
+        }  # fmt: skip
+        ours = {"start": start, "polish": polish, "parts": parts, "seed": seed}
         self._solution = self._status = None
         try:
-            self._solution = self._solved(engine, start, polish, options)
+            self._solution = self._solved(engine, settings, ours)
             self._status = self._solution.status
         except InfeasibleError:
             self._status = Status.INFEASIBLE
@@ -185,16 +188,25 @@ class Problem:
                 self._outside = reason
         return self._template
 
-    def _solved(
-        self, engine: str, start: Solution | None, polish: bool, options: dict[str, Any]
-    ) -> Solution:
+    def _solved(self, engine: str, settings: dict[str, Any], ours: dict[str, Any]) -> Solution:
+        """Solve; ``ours`` are the settings that :func:`walras.solve` has beside engines' own."""
         began = time.perf_counter()
         template = self._prepared()
         if template is None:
-            return self._solve_general(engine, start, Settings(**options))
-        return _solve_in_form(template, began, engine=engine, start=start, polish=polish, **options)
+            return self._solve_general(engine, Settings(**settings), **ours)
+        return _solve_in_form(template, began, engine=engine, **settings, **ours)
 
-    def _solve_general(self, engine: str, start: Solution | None, settings: Settings) -> Solution:
+    def _solve_general(
+        self,
+        engine: str,
+        settings: Settings,
+        *,
+        start: Solution | None,
+        polish: bool,
+        parts: int | None,
+        seed: int | None,
+    ) -> Solution:
+        check_start(start)
         if engine not in ("auto", "exact"):
             raise EngineError(
                 f"cannot state it: {self._outside}",
@@ -202,8 +214,10 @@ class Problem:
                 allowed="auto or exact for this problem",
                 remedy="leave the engine out",
             )
-        if start is not None:
-            _log.warning("start is not used: the problem is outside the separable form")
+        engine_named("exact", parts, seed)  # refuses what POP alone takes
+        for name, given in (("start", start is not None), ("polish", polish)):
+            if given:
+                _log.warning("%s is not used: the problem is outside the separable form", name)
         return solve_general(self._cvxpy(), settings)
 
     @property
