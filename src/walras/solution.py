@@ -115,7 +115,12 @@ class Solution:
 
     @cached_property
     def x(self) -> Floats:
-        """(resources, demands) the allocation, dense."""
+        """(resources, demands) the allocation, dense.
+
+        (entries,) where no entry has a resource of its own, as flows on paths have none.
+        """
+        if np.all(self.problem.resource < 0):
+            return self.certificate.x
         return self.problem.dense(self.certificate.x)
 
     @property

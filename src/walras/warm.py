@@ -29,6 +29,8 @@ def start_from(problem: Separable, earlier: Solution) -> Start:
         InputError: No name of a resource or of a demand is common to both.
     """
     old = earlier.problem
+    if problem.keys is not None and old.keys is not None:
+        return Start(_by_key(problem.keys(), old.keys(), earlier), _prices(problem, earlier))
     resource = _positions(problem.resource_names, old.resource_names, "resource")
     demand = _positions(problem.demand_names, old.demand_names, "demand")
     return Start(_entries(problem, earlier, resource, demand), _prices(problem, earlier))
@@ -60,6 +62,24 @@ def _positions(new: npt.ArrayLike, old: npt.ArrayLike, kind: str) -> Ints:
             remedy=f"give both problems the same {kind} names, or leave start out",
         )
     return place
+
+
+def _by_key(new: Ints, old: Ints, earlier: Solution) -> Floats:
+    """The earlier allocation on the entries of equal key, NaN where the entry is new.
+
+    Raises:
+        InputError: No key is common to both.
+    """
+    order = np.argsort(old)
+    at = order[np.minimum(np.searchsorted(old[order], new), len(old) - 1)]
+    known = old[at] == new
+    if not np.any(known):
+        raise InputError(
+            "no entry of the problem occurs in the earlier solution", where="start",
+            allowed="at least one common entry, such as a path over the same nodes",
+            remedy="leave start out",
+        )  # fmt: skip
+    return np.where(known, earlier.entries[at], np.nan)
 
 
 def _entries(problem: Separable, earlier: Solution, resource: Ints, demand: Ints) -> Floats:

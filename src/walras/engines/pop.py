@@ -136,6 +136,7 @@ def _part(problem: Separable, part: Indices, k: int, parts: int) -> Part:
             constant=problem.constant / parts,
             gap_scale=problem.gap_scale and problem.gap_scale / parts,
             namer=_renumbered(problem, entries),
+            keys=None,
         ),
         entries=entries,
         rows=kept,

@@ -145,6 +145,8 @@ class Separable:
             (see :mod:`walras.certificate`).
         gap_unit: what the gap is relative to, in words, such as ``nat a job``.
         namer: the user's own name of an entry, by its number; None where its owners name it.
+        keys: gives (entries,) numbers that tell an entry apart in this problem and in others like
+            it, such as a path by its nodes; None where its owners tell it.
     """
 
     resource: Ints
@@ -167,6 +169,7 @@ class Separable:
     gap_scale: float | None = None
     gap_unit: str = "of the value"
     namer: Callable[[int], str] | None = None
+    keys: Callable[[], npt.NDArray[np.int64]] | None = None
 
     def __post_init__(self) -> None:
         _check_lengths(self)

@@ -1,0 +1,34 @@
+"""Traffic engineering: which paths the traffic of a wide-area network takes.
+
+    net = load_topology("UsCarrier")
+    demand = lognormal_traffic(net, seed=0)
+    paths = candidate_paths(net, k=4)
+    s = wl.solve(max_total_flow(net, demand, paths))  # s.x: the flow on each path
+
+States each objective directly as arrays; finds the candidate paths of large networks in minutes;
+has the baselines of the field, and an evaluation that trusts no solver.
+"""
+
+from walras.domains.traffic_engineering.candidates import candidate_paths
+from walras.domains.traffic_engineering.matrices import joined_traffic, load_traffic
+from walras.domains.traffic_engineering.network import Network, random_failures
+from walras.domains.traffic_engineering.objectives import (
+    max_concurrent_flow,
+    max_min_fair,
+    max_total_flow,
+    min_max_utilisation,
+)
+from walras.domains.traffic_engineering.paths import Paths
+
+__all__ = [
+    "Network",
+    "Paths",
+    "candidate_paths",
+    "joined_traffic",
+    "load_traffic",
+    "max_concurrent_flow",
+    "max_min_fair",
+    "max_total_flow",
+    "min_max_utilisation",
+    "random_failures",
+]

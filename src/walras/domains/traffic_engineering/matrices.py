@@ -1,0 +1,151 @@
+"""Traffic matrices as checked arrays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from walras.domains.traffic_engineering.network import Bools, Floats, Network
+from walras.domains.traffic_engineering.paths import Paths
+from walras.errors import DataError, InputError
+
+Demand = npt.ArrayLike | pd.DataFrame
+
+
+def traffic(demand: Demand, network: Network, name: str = "demand") -> Floats:
+    """(nodes, nodes) a matrix of traffic from row to column, checked.
+
+    A labelled frame is matched by the nodes' names.
+
+    Args:
+        demand: The matrix.
+        network: The network it must fit.
+        name: What errors call it.
+
+    Raises:
+        InputError: Another shape or other labels, a negative or infinite entry, traffic from a
+            node to itself.
+    """
+    if isinstance(demand, pd.DataFrame):
+        demand = _by_label(demand, network, name)
+    try:
+        array = np.asarray(demand, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"is not numeric: {error}", where=name, allowed="numbers",
+            remedy="remove text and empty cells",
+        ) from error  # fmt: skip
+    n = network.nodes
+    if array.shape != (n, n):
+        raise InputError(
+            f"has shape {array.shape}", where=name,
+            allowed=f"({n}, {n}): a row and a column a node of {network.name}",
+            remedy="give the matrix of this network",
+        )  # fmt: skip
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if np.any(bad):
+        _refuse(array, bad, network, name, "finite and >= 0", "replace it by 0 or by what was sent")
+    own = np.eye(n, dtype=np.bool_) & (array != 0)
+    if np.any(own):
+        _refuse(array, own, network, name, "0 on the diagonal",
+                "leave out what a node sends to itself")  # fmt: skip
+    return array
+
+
+def check_joined(demand: Floats, paths: Paths) -> None:
+    """Refuse demand between nodes that no path joins.
+
+    Args:
+        demand: (nodes, nodes) checked traffic.
+        paths: Candidate paths.
+
+    Raises:
+        InputError: There is such a demand; names the first and counts them.
+    """
+    lost = (demand > 0) & ~paths.joined()
+    if not np.any(lost):
+        return
+    at = np.unravel_index(int(np.argmax(lost)), lost.shape)
+    names = paths.network.node_names
+    raise InputError(
+        f"no path joins these nodes (nor {int(lost.sum()) - 1} other pairs with demand)",
+        where=f"demand[{names[at[0]]}, {names[at[1]]}]",
+        allowed="demand between nodes that candidate paths join",
+        remedy="te.joined_traffic(demand, paths) leaves such demands out",
+    )
+
+
+def joined_traffic(demand: Demand, paths: Paths) -> Floats:
+    """The matrix without the demands that no path joins, such as after link failures.
+
+    Args:
+        demand: (nodes, nodes) traffic.
+        paths: Candidate paths.
+
+    Raises:
+        InputError: The matrix cannot be used.
+    """
+    return np.where(paths.joined(), traffic(demand, paths.network), 0.0)
+
+
+def load_traffic(path: str | Path, network: Network) -> Floats:
+    """A traffic matrix from a ``.npy`` or ``.csv`` file.
+
+    A CSV file has a header line and a first column with the nodes' names.
+
+    Args:
+        path: The file.
+        network: The network it must fit.
+
+    Raises:
+        DataError: The file cannot be read.
+        InputError: The matrix does not fit the network.
+    """
+    file = Path(path)
+    try:
+        if file.suffix == ".npy":
+            return traffic(np.load(file, allow_pickle=False), network, str(file))
+        if file.suffix == ".csv":
+            frame = pd.read_csv(file, index_col=0, dtype={0: str})
+            frame.index = frame.index.map(str)
+            return traffic(frame, network, str(file))
+    except (OSError, EOFError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError,
+            ValueError) as error:  # fmt: skip
+        raise DataError(
+            f"cannot be read as a traffic matrix: {error}", where=str(file),
+            allowed="a .npy array, or a CSV table with the nodes' names", remedy="check the file",
+        ) from error  # fmt: skip
+    raise DataError(
+        f"has the ending '{file.suffix}'", where=str(file), allowed=".npy or .csv",
+        remedy="save the matrix in one of these forms",
+    )  # fmt: skip
+
+
+def _by_label(frame: pd.DataFrame, network: Network, name: str) -> npt.NDArray[np.object_]:
+    names = list(network.node_names)
+    for side, labels in (("row", frame.index), ("column", frame.columns)):
+        own = [str(label) for label in labels]
+        if sorted(own) != sorted(names):
+            odd = next((x for x in own if x not in set(names)), None)
+            what = f"there is no node '{odd}'" if odd is not None else f"has {len(own)} labels"
+            raise InputError(
+                what, where=f"{side}s of {name}", allowed=f"the {len(names)} nodes' names",
+                remedy="label every row and column with a node's name, each once",
+            )  # fmt: skip
+    plain = frame.set_axis([str(x) for x in frame.index], axis=0)
+    plain = plain.set_axis([str(x) for x in frame.columns], axis=1)
+    return np.asarray(plain.loc[names, names].to_numpy())
+
+
+def _refuse(
+    array: Floats, bad: Bools, network: Network, name: str, allowed: str, remedy: str
+) -> None:
+    i, j = np.unravel_index(int(np.argmax(bad)), bad.shape)
+    names = network.node_names
+    raise InputError(
+        f"is {array[i, j]:g}", where=f"{name}[{names[i]}, {names[j]}]", allowed=allowed,
+        remedy=remedy,
+    )  # fmt: skip

@@ -1,0 +1,206 @@
+"""A wide-area network as checked arrays: nodes, directed links, capacities."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Directed links between nodes; validated when built, immutable after.
+
+    Attributes:
+        node_names: (nodes,) distinct labels.
+        source: (links,) node each link leaves.
+        target: (links,) node each link enters.
+        capacity: (links,) traffic each link carries, > 0.
+        name: What the network is called.
+        origin: Where its numbers come from, in words.
+        position: (nodes, 2) longitude and latitude, NaN where unknown, or None.
+
+    Raises:
+        InputError: A link is a loop, doubled, without capacity or leads to no node.
+    """
+
+    node_names: tuple[str, ...]
+    source: Ints
+    target: Ints
+    capacity: Floats
+    name: str = "network"
+    origin: str = "arrays"
+    position: Floats | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "source", np.array(self.source, dtype=np.int32))
+        object.__setattr__(self, "target", np.array(self.target, dtype=np.int32))
+        object.__setattr__(self, "capacity", np.array(self.capacity, dtype=np.float64))
+        object.__setattr__(self, "node_names", tuple(map(str, self.node_names)))
+        _check_counts(self)
+        _check_links(self)
+        for array in (self.source, self.target, self.capacity):
+            array.setflags(write=False)
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.node_names)
+
+    @property
+    def links(self) -> int:
+        """Number of directed links."""
+        return len(self.source)
+
+    def link_name(self, link: int) -> str:
+        """Label of a link, such as ``a->b``."""
+        return f"{self.node_names[self.source[link]]}->{self.node_names[self.target[link]]}"
+
+    @cached_property
+    def link_names(self) -> tuple[str, ...]:
+        """(links,) labels."""
+        return tuple(self.link_name(e) for e in range(self.links))
+
+    @cached_property
+    def shape_hash(self) -> str:
+        """SHA-256 of the nodes' number and the links' ends; capacities do not matter."""
+        digest = hashlib.sha256(str(self.nodes).encode())
+        digest.update(self.source.tobytes())
+        digest.update(self.target.tobytes())
+        return digest.hexdigest()
+
+    def without(self, links: Iterable[int]) -> Network:
+        """The network after some links failed; nodes keep their place and name.
+
+        Args:
+            links: Numbers of the failed links.
+
+        Raises:
+            InputError: A number is no link's, or no link is left.
+        """
+        failed = np.array(sorted({int(e) for e in links}), dtype=np.int64)
+        if len(failed) and not (failed[0] >= 0 and failed[-1] < self.links):
+            wrong = int(failed[0]) if failed[0] < 0 else int(failed[-1])
+            raise InputError(
+                f"there is no link {wrong}", where="links", allowed=f"0 to {self.links - 1}",
+                remedy="give the numbers of links of this network",
+            )  # fmt: skip
+        kept = np.ones(self.links, dtype=np.bool_)
+        kept[failed] = False
+        return Network(
+            node_names=self.node_names,
+            source=self.source[kept],
+            target=self.target[kept],
+            capacity=self.capacity[kept],
+            name=self.name,
+            origin=f"{self.origin}; {len(failed)} links failed" if len(failed) else self.origin,
+            position=self.position,
+        )
+
+
+def random_failures(network: Network, count: int, seed: int) -> Longs:
+    """(count,) numbers of links that fail together, drawn without replacement.
+
+    Source: Xu et al., OSDI 2025, section 7.2 (50, 100 and 200 simultaneous failures).
+
+    Args:
+        network: The network.
+        count: How many fail, 0 to one less than there are.
+        seed: Of the draw.
+
+    Raises:
+        InputError: ``count`` is out of range.
+    """
+    if not 0 <= count < network.links:
+        raise InputError(
+            f"is {count}", where="count", allowed=f"0 to {network.links - 1}",
+            remedy="leave at least one link",
+        )  # fmt: skip
+    return np.sort(np.random.default_rng(seed).choice(network.links, count, replace=False))
+
+
+def _check_counts(net: Network) -> None:
+    lengths = {len(net.source), len(net.target), len(net.capacity)}
+    if len(lengths) > 1 or any(a.ndim != 1 for a in (net.source, net.target, net.capacity)):
+        raise InputError(
+            f"have shapes {net.source.shape}, {net.target.shape} and {net.capacity.shape}",
+            where="source, target, capacity", allowed="one number a link each",
+            remedy="give every link both its ends and its capacity",
+        )  # fmt: skip
+    if net.nodes < 2 or len(net.source) == 0:
+        raise InputError(
+            f"has {net.nodes} nodes and {len(net.source)} links", where=f"network {net.name}",
+            allowed="at least two nodes and one link", remedy="check the file or the arrays",
+        )  # fmt: skip
+    if len(set(net.node_names)) < net.nodes:
+        seen = set[str]()
+        twice = next(n for n in net.node_names if n in seen or seen.add(n))  # type: ignore[func-returns-value]
+        raise InputError(
+            f"the label '{twice}' appears twice", where="node_names", allowed="distinct labels",
+            remedy="rename one of the nodes",
+        )  # fmt: skip
+
+
+def _check_links(net: Network) -> None:
+    ends = np.stack([net.source, net.target])
+    outside = np.any((ends < 0) | (ends >= net.nodes), axis=0)
+    _refuse(net, outside, "leads to a node that does not exist", f"nodes 0 to {net.nodes - 1}",
+            "add the node or remove the link")  # fmt: skip
+    _refuse(net, net.source == net.target, "is a loop", "links between two nodes",
+            "remove it: traffic never uses a loop")  # fmt: skip
+    key = net.source.astype(np.int64) * net.nodes + net.target
+    order = np.argsort(key, kind="stable")
+    doubled = np.zeros(net.links, dtype=np.bool_)
+    doubled[order[1:]] = key[order][1:] == key[order][:-1]
+    _refuse(net, doubled, "appears twice", "one link from a node to another",
+            "merge parallel links by adding their capacities")  # fmt: skip
+    bad = ~(np.isfinite(net.capacity) & (net.capacity > 0))
+    _refuse(net, bad, "has a capacity that is not a positive number", "finite and > 0",
+            "remove links that carry nothing", values=net.capacity)  # fmt: skip
+
+
+def _refuse(
+    net: Network,
+    bad: Bools,
+    what: str,
+    allowed: str,
+    remedy: str,
+    values: Floats | None = None,
+) -> None:
+    if not np.any(bad):
+        return
+    e = int(np.argmax(bad))
+    ends = [
+        net.node_names[v] if 0 <= v < net.nodes else str(v) for v in (net.source[e], net.target[e])
+    ]
+    value = "" if values is None else f": {values[e]:g}"
+    raise InputError(
+        f"{what}{value}", where=f"link {e} ({ends[0]}->{ends[1]})", allowed=allowed, remedy=remedy
+    )
+
+
+def positions_of(names: Sequence[str], chosen: Sequence[str]) -> Longs:
+    """Places of labels among node names.
+
+    Raises:
+        InputError: A label is unknown.
+    """
+    known = {name: k for k, name in enumerate(names)}
+    unknown = next((str(name) for name in chosen if str(name) not in known), None)
+    if unknown is not None:
+        raise InputError(
+            f"there is no node '{unknown}'", where="node", allowed=f"such as '{names[0]}'",
+            remedy="use the network's node_names",
+        )  # fmt: skip
+    return np.array([known[str(name)] for name in chosen], dtype=np.int64)

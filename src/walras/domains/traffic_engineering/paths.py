@@ -1,0 +1,237 @@
+"""A set of paths: which pair of nodes each serves, and the links it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+
+from walras.domains.traffic_engineering.network import Bools, Floats, Ints, Longs, Network
+from walras.errors import InputError
+from walras.kernels import paths as kernels
+
+
+class PairNames(Sequence[str]):
+    """Labels of pairs of nodes, such as ``a->b``, written when they are asked for."""
+
+    def __init__(self, node_names: Sequence[str], source: Ints, target: Ints) -> None:
+        self._names, self._source, self._target = node_names, source, target
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> PairNames: ...
+    def __getitem__(self, index: int | slice) -> str | PairNames:
+        if isinstance(index, slice):
+            return PairNames(self._names, self._source[index], self._target[index])
+        return f"{self._names[self._source[index]]}->{self._names[self._target[index]]}"
+
+    def __iter__(self) -> Iterator[str]:
+        for s, t in zip(self._source.tolist(), self._target.tolist(), strict=True):
+            yield f"{self._names[s]}->{self._names[t]}"
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """Paths between pairs of nodes, pair by pair.
+
+    Attributes:
+        network: The network whose links they take.
+        source: (pairs,) node where the traffic of a pair begins.
+        target: (pairs,) node where it ends.
+        first: (pairs + 1,) paths of pair k are ``first[k]:first[k + 1]``; each pair has one.
+        pointer: (paths + 1,) path p takes ``links[pointer[p]:pointer[p + 1]]``, in this order.
+        links: Links of all paths, one after the other.
+        kind: How they were found.
+        disconnected: Ordered pairs of nodes that no path joins, which are left out.
+    """
+
+    network: Network
+    source: Ints
+    target: Ints
+    first: Longs
+    pointer: Longs
+    links: Ints
+    kind: str = "given"
+    disconnected: int = 0
+
+    def __post_init__(self) -> None:
+        for array in (self.source, self.target, self.first, self.pointer, self.links):
+            array.setflags(write=False)
+        if not self.count:
+            raise InputError(
+                "holds no path", where="paths", allowed="at least one path",
+                remedy="check that the network joins some pair of nodes",
+            )  # fmt: skip
+
+    @property
+    def count(self) -> int:
+        """Number of paths."""
+        return len(self.pointer) - 1
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs that have a path."""
+        return len(self.source)
+
+    @property
+    def hops(self) -> Longs:
+        """(paths,) links of each path."""
+        return np.diff(self.pointer)
+
+    @cached_property
+    def pair(self) -> Ints:
+        """(paths,) pair that each path serves."""
+        return np.repeat(np.arange(self.pairs, dtype=np.int32), np.diff(self.first))
+
+    @cached_property
+    def nodes(self) -> Ints:
+        """Nodes of all paths, one after the other; path p has one more node than links."""
+        out = np.empty(len(self.links) + self.count, dtype=np.int32)
+        ends = self.pointer[1:] + np.arange(self.count)
+        inner = np.ones(len(out), dtype=np.bool_)
+        inner[ends] = False
+        out[inner] = self.network.source[self.links]
+        out[ends] = self.target[self.pair]
+        return out
+
+    @property
+    def pair_names(self) -> PairNames:
+        """(pairs,) labels."""
+        return PairNames(self.network.node_names, self.source, self.target)
+
+    def nodes_of(self, path: int) -> Ints:
+        """Nodes of one path, from its source to its target."""
+        links = self.links[self.pointer[path] : self.pointer[path + 1]]
+        return np.append(self.network.source[links], self.network.target[links[-1]])
+
+    def loads(self, flow: Floats) -> Floats:
+        """(links,) traffic on each link when path p carries ``flow[p]``."""
+        weight = np.repeat(flow, self.hops)
+        loads = np.bincount(self.links, weights=weight, minlength=self.network.links)
+        return loads.astype(np.float64, copy=False)
+
+    def served(self, flow: Floats) -> Floats:
+        """(pairs,) traffic of each pair when path p carries ``flow[p]``."""
+        return np.add.reduceat(flow, self.first[:-1])
+
+    def demands(self, demand: Floats) -> Floats:
+        """(pairs,) entries of a checked (nodes, nodes) matrix."""
+        return np.ascontiguousarray(demand[self.source, self.target])
+
+    def joined(self) -> Bools:
+        """(nodes, nodes) True where some path joins source and target."""
+        out = np.zeros((self.network.nodes,) * 2, dtype=np.bool_)
+        out[self.source, self.target] = True
+        return out
+
+    def bottleneck(self) -> Floats:
+        """(paths,) smallest capacity on each path."""
+        return np.minimum.reduceat(self.network.capacity[self.links], self.pointer[:-1])
+
+    @cached_property
+    def keys(self) -> Longs:
+        """(paths,) numbers that tell a path by its nodes, equal in networks with the same nodes."""
+        return np.asarray(
+            kernels.path_keys(self.pointer, self.network.source[self.links], self.target[self.pair])
+        )
+
+    @classmethod
+    def of_search(
+        cls, network: Network, counts: Longs, hops: Ints, links: Ints, *, kind: str
+    ) -> Paths:
+        """Paths from the counts of all (nodes * nodes) ordered pairs, source by source."""
+        joined = np.flatnonzero(counts)
+        n = network.nodes
+        return cls(
+            network=network,
+            source=(joined // n).astype(np.int32),
+            target=(joined % n).astype(np.int32),
+            first=np.concatenate(([0], np.cumsum(counts[joined]))),
+            pointer=np.concatenate(([0], np.cumsum(hops, dtype=np.int64))),
+            links=links,
+            kind=kind,
+            disconnected=n * (n - 1) - len(joined),
+        )
+
+    @classmethod
+    def of_nodes(cls, network: Network, nodes: Ints, offset: Longs, kind: str = "given") -> Paths:
+        """Paths given as nodes, such as a released set; ordered by pair, order within kept.
+
+        Args:
+            network: The network.
+            nodes: Nodes of all paths, one after the other.
+            offset: (paths + 1,) path p visits ``nodes[offset[p]:offset[p + 1]]``.
+            kind: How they were found.
+
+        Raises:
+            InputError: A step of a path is no link of the network, or a path has no step.
+        """
+        visited: Longs = np.asarray(nodes, dtype=np.int64)
+        offset = np.asarray(offset, dtype=np.int64)
+        size = np.diff(offset)
+        _check_sizes(size)
+        inner = np.ones(len(visited), dtype=np.bool_)
+        inner[offset[1:] - 1] = False
+        at = np.flatnonzero(inner)
+        own = np.repeat(np.arange(len(size)), size)[at]
+        links = _links_between(network, visited[at], visited[at + 1], own)
+        ends = visited[offset[:-1]] * network.nodes + visited[offset[1:] - 1]
+        order = np.argsort(ends, kind="stable")
+        pairs, first = np.unique(ends[order], return_index=True)
+        hops = size - 1
+        begin = np.concatenate(([0], np.cumsum(hops)))[order]
+        pointer = np.concatenate(([0], np.cumsum(hops[order])))
+        take = np.repeat(begin - pointer[:-1], hops[order]) + np.arange(pointer[-1])
+        n = network.nodes
+        return cls(
+            network=network,
+            source=(pairs // n).astype(np.int32),
+            target=(pairs % n).astype(np.int32),
+            first=np.append(first, len(order)).astype(np.int64),
+            pointer=pointer,
+            links=links[take],
+            kind=kind,
+            disconnected=n * (n - 1) - len(pairs),
+        )
+
+
+def _check_sizes(size: Longs) -> None:
+    if np.all(size >= 2):
+        return
+    p = int(np.argmax(size < 2))
+    raise InputError(
+        f"has {size[p]} nodes", where=f"path {p}", allowed="at least two nodes",
+        remedy="leave paths from a node to itself out",
+    )  # fmt: skip
+
+
+def _links_between(network: Network, source: Longs, target: Longs, path: Longs) -> Ints:
+    """Link of each step.
+
+    Raises:
+        InputError: There is none.
+    """
+    n = network.nodes
+    known = network.source.astype(np.int64) * n + network.target
+    order = np.argsort(known)
+    wanted = np.where(
+        (source >= 0) & (source < n) & (target >= 0) & (target < n), source * n + target, -1
+    )
+    at = np.minimum(np.searchsorted(known[order], wanted), network.links - 1)
+    found = order[at]
+    missing = known[found] != wanted
+    if np.any(missing):
+        k = int(np.argmax(missing))
+        raise InputError(
+            f"takes a step from node {source[k]} to node {target[k]} that is no link",
+            where=f"path {path[k]}", allowed=f"the {network.links} links of {network.name}",
+            remedy="give paths of this network",
+        )  # fmt: skip
+    return found.astype(np.int32)
