@@ -27,6 +27,10 @@ class Prices:
     A row's price is >= 0 at its upper bound and <= 0 at its lower one; relaxing the bound by one
     unit improves the objective by its absolute value, as long as the price holds.
 
+    Under curved utilities the gap grows with the square of a price's distance from the optimal one,
+    so prices are known to about the root of the gap: to 1e-3 at the default tolerance of 1e-6, to
+    1e-5 at 1e-10, relative to the largest price.
+
     Attributes:
         problem: The problem the rows belong to.
         rows: (rows,) one price a row.

@@ -27,6 +27,8 @@ class Optimality:
             terms that it adds up, or price of the wrong sign.
         complementarity: Largest product of a price and a slack, over the objective's scale.
         gap: Sum of all products, over the objective's scale.
+        scale: The objective's scale: ``gap_scale``, or the larger of its value and its largest
+            term.
         value: The minimised objective.
         bound: What the prices prove: the value less all products.
     """
@@ -35,6 +37,7 @@ class Optimality:
     dual: float
     complementarity: float
     gap: float
+    scale: float
     value: float
     bound: float
 
@@ -103,6 +106,7 @@ def optimality(problem: Separable, x: Floats, t: Floats, p: Floats) -> Optimalit
         dual=max(float(part.max(initial=0.0)) for part in (row_dual[plain], x_dual, t_dual)),
         complementarity=float(np.abs(products).max(initial=0.0)) / scale,
         gap=float(products.sum()) / scale,
+        scale=scale,
         value=value,
         bound=value - float(products.sum()),
     )

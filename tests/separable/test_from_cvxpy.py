@@ -20,6 +20,8 @@ from walras.separable.from_cvxpy import Stated, Template
 from walras.separable.from_cvxpy_atoms import OutsideForm
 
 DENSE = ("quad_form concave",)
+# Slopes without end near zero: here two runs of Clarabel itself agree no better.
+STEEP = ("power 0.3", "entropy", "mixture")
 
 
 def solve_both(
@@ -35,10 +37,11 @@ def solve_both(
     assert restated == pytest.approx(ours, rel=1e-7, abs=1e-7)
     duals = [np.array(item.constraint.dual_value) for item in stated]
     reference = cp.Problem(objective, [item.constraint for item in stated])
+    tight = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
     with warnings.catch_warnings():
         # Clarabel may end "almost solved": agreement to 1e-6 is what decides.
         warnings.simplefilter("ignore", UserWarning)
-        value = float(reference.solve(solver=cp.CLARABEL))
+        value = float(reference.solve(solver=cp.CLARABEL, **tight))
     return ours, duals, value, [np.array(item.constraint.dual_value) for item in stated]
 
 
@@ -52,7 +55,8 @@ def test_value_and_dual_values_agree_with_clarabel(name: str, sides: bool) -> No
     assert ours == pytest.approx(value, rel=1e-6, abs=1e-6)
     for mine, theirs in zip(duals, expected, strict=True):
         assert np.all(mine >= 0)
-        assert mine == pytest.approx(theirs, abs=1e-4 * max(1.0, float(np.max(theirs))))
+        near = 1e-5 if name in STEEP else 1e-6
+        assert mine == pytest.approx(theirs, abs=near * max(1.0, float(np.max(theirs))))
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
@@ -101,7 +105,7 @@ def test_duals_have_cvxpys_signs_for_every_kind_of_constraint() -> None:
         ours, duals, value, expected = solve_both(objective, [Stated(item) for item in stated])
         assert ours == pytest.approx(value, rel=1e-6)
         for item, mine, theirs in zip(stated, duals, expected, strict=True):
-            assert mine == pytest.approx(theirs, abs=1e-4), str(item)
+            assert mine == pytest.approx(theirs, abs=1e-6), str(item)
         assert np.any(np.abs(duals[3]) > 1e-3)
 
 

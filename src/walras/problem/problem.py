@@ -112,7 +112,7 @@ class Problem:
         Parameters may change between calls; what was learnt of the expressions is kept. A solve
         that fails leaves no values behind. Outside the separable form ``start``, ``callback`` and
         ``polish`` cannot be honoured, which the log of ``walras`` says, and ``verbose`` shows the
-        general solver's own log.
+        general solver's own log. Dual values are as accurate as :class:`~walras.solution.Prices`.
 
         Args:
             engine: As in :func:`walras.solve`.
