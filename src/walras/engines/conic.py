@@ -122,11 +122,17 @@ def _settings(settings: Settings) -> clarabel.DefaultSettings:
 
 
 def _scales(problem: Separable) -> Floats:
-    """(rows,) d > 0: cones see y / d, so that activities of any size are near one."""
+    """(rows,) d > 0: cones see y / d, so that activities of any size are near one.
+
+    Of w y^a with a > 1 it is the cost that must be near one, so d = w^(-1/a): any other d leaves
+    (y / d)^a a weight, by which rounding counts.
+    """
     rows = problem.rows
     largest = abs(rows.matrix).max(axis=1).toarray().ravel()
-    scaled = np.isin(rows.utility, (Utility.LOG, Utility.POWER, Utility.CONVEX_POWER))
-    return np.where(scaled & (largest > 0), largest, 1.0)
+    scaled = np.isin(rows.utility, (Utility.LOG, Utility.POWER))
+    steep = rows.utility == Utility.CONVEX_POWER
+    unit = rows.weight ** (-1 / np.where(steep, rows.parameter, 1.0))
+    return np.where(steep, unit, np.where(scaled & (largest > 0), largest, 1.0))
 
 
 def _objective(problem: Separable) -> tuple[sp.csc_array, Floats]:
