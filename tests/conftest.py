@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -20,16 +22,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    without_data = [item for item in items if _missing_data(item)]
-    if without_data:
-        items[:] = [item for item in items if item not in without_data]
-        config.hook.pytest_deselected(items=without_data)
+    unable = [item for item in items if _missing(item)]
+    if unable:
+        items[:] = [item for item in items if item not in unable]
+        config.hook.pytest_deselected(items=unable)
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
     for item in items:
-        missing = _missing_data(item)
-        reason = f"data not found: {', '.join(missing)}" if missing else "not selected"
+        reason = _missing(item) or "not selected"
         item.config.stash[NOT_RUN].append(f"{item.nodeid} ({reason})")
 
 
@@ -41,10 +42,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.line(line)
 
 
-def _missing_data(item: pytest.Item) -> list[str]:
-    return [
-        name
-        for marker in item.iter_markers("real_data")
-        for name in marker.args
-        if data.find(name) is None
-    ]
+def _missing(item: pytest.Item) -> str:
+    """What a test needs and this machine lacks, in words."""
+    if item.get_closest_marker("gpu") and not _has_gpu():
+        return "no GPU"
+    sets = [name for marker in item.iter_markers("real_data") for name in marker.args]
+    absent = [name for name in sets if data.find(name) is None]
+    return f"data not found: {', '.join(absent)}" if absent else ""
+
+
+@cache
+def _has_gpu() -> bool:
+    import torch  # two seconds, for the few tests that ask
+
+    return torch.cuda.is_available()

@@ -24,6 +24,7 @@ from walras.engines.relaxation import improving_ray, least_relaxation
 from walras.engines.settings import Settings, Start
 from walras.errors import InfeasibleError, InputError, UnboundedError
 from walras.history import Progress
+from walras.kernels.devices import CPU
 from walras.separable import Leximin, Separable, leximin_of
 from walras.solution import Solution
 from walras.status import Status
@@ -33,6 +34,7 @@ Engine = Callable[[Separable, Settings], Iterate]
 _ENGINES: dict[str, Engine] = {"interior": interior, "exact": exact}
 Floats = npt.NDArray[np.float64]
 
+_ON_DEVICES = ("interior",)  # engines whose kernels run on a GPU, too
 _BLAS_ALONE = 1500  # narrow rows from which BLAS gets threads of its own
 _HOPELESS = 1e-3  # a gap above which an engine's failure is looked into
 _NAMED = 3  # entries that an error names
@@ -52,6 +54,7 @@ def solve(
     polish: bool = False,
     parts: int | None = None,
     seed: int | None = None,
+    device: str = CPU,
 ) -> Solution:
     """Solve an allocation problem and prove how good the answer is.
 
@@ -71,6 +74,8 @@ def solve(
             program, at the price of its time.
         parts: Of ``pop`` alone: the number of parts, 1 to the number of demands; 4 if None.
         seed: Of ``pop`` alone: of the random split; 0 if None.
+        device: ``cpu``, or ``cuda`` (``cuda:1``, ...) for the kernels of ``interior`` on a GPU,
+            which takes torch; ``auto`` then prefers that engine.
 
     Returns:
         The solution; its ``status`` is ``optimal`` only when the certificate shows it.
@@ -79,7 +84,7 @@ def solve(
         InputError: A setting is out of range or a warm start shares no name with the problem.
         InfeasibleError: No allocation meets the constraints; names rows and the least relaxation.
         UnboundedError: The objective improves without end; names the entries.
-        EngineError: The engine cannot state the problem.
+        EngineError: The engine cannot state the problem, or there is no such device.
     """
     check_start(start)
     _check_problem(problem)
@@ -87,10 +92,11 @@ def solve(
     settings = Settings(
         tolerance=tolerance, time_limit=time_limit, threads=threads, callback=callback,
         start=None if start is None else start_from(base, start), verbose=verbose,
+        device=device,
     )  # fmt: skip
     if verbose:
         _log_to_stderr()
-    choice = choose(base, engine)
+    choice = _choice_on(device, choose(base, engine))
     run = engine_named(choice.engine, parts, seed)
     with _thread_pools().limit(limits=_blas_threads(base, threads), user_api="blas"):
         return _solve_within(problem, run, choice, settings, polish=polish)
@@ -105,6 +111,24 @@ def _solve_within(
     if polish:
         solution = _polished(solution, settings)
     return _spend_the_rest(solution, run, choice, settings)
+
+
+def _choice_on(device: str, choice: Choice) -> Choice:
+    """The choice, or the engine with kernels for a device that could do it as well.
+
+    Raises:
+        InputError: The engine, asked for or the only one, has none.
+    """
+    if device == CPU or choice.engine in _ON_DEVICES:
+        return choice
+    able = [name for name in _ON_DEVICES if name in choice.seconds]
+    if not able:
+        raise InputError(
+            f"is {device!r}, but engine {choice.engine!r} ({choice.reason}) has kernels for the "
+            "CPU alone", where="setting device", allowed="'cpu' with this engine",
+            remedy=f"use device='cpu', or engine={' or '.join(map(repr, _ON_DEVICES))}",
+        )  # fmt: skip
+    return Choice(able[0], f"runs on {device}", choice.seconds)
 
 
 @cache
