@@ -84,9 +84,10 @@ def _rescaled(problem: Separable, shape: Structure, pi: Floats) -> Floats:
 
 
 def _evaluated(problem: Separable, shape: Structure, pi: Floats) -> DualBound:
-    bare = np.where(shape.open_rows, 0.0, pi)
+    bare = np.where(shape.open_rows | shape.shares, 0.0, pi)
     with np.errstate(over="ignore", invalid="ignore"):
         reduced = problem.cost + problem.rows.matrix.T @ bare
+        bare, reduced = _share_prices(shape, bare, reduced)
         bare, reduced = answered(problem, shape, bare, reduced)
         pi, reduced = _cap_prices(problem, shape, bare, reduced)
         value = (
@@ -97,6 +98,24 @@ def _evaluated(problem: Separable, shape: Structure, pi: Floats) -> DualBound:
         )
     proves = np.isfinite(value) and bool(np.all(np.isfinite(reduced)))
     return DualBound(value if proves else -np.inf, pi, reduced)
+
+
+def _share_prices(shape: Structure, pi: Floats, reduced: Floats) -> tuple[Floats, Floats]:
+    """Best price of each share row: its cheapest entry, by coefficient, at a reduced cost of zero.
+
+    The dual terms of the row and its entries are ``-p b`` with ``reduced + a p >= 0``, and those
+    entries stand in no other row without a scalar whose price would have to answer.
+    """
+    if not np.any(shape.shares):
+        return pi, reduced
+    some = np.flatnonzero(shape.shares[np.maximum(shape.cap, 0)] & (shape.cap >= 0))
+    row, weight = shape.cap[some], shape.coefficient[some]
+    least = np.full(len(pi), np.inf)
+    np.minimum.at(least, row, reduced[some] / weight)
+    pi = np.where(shape.shares, -least, pi)
+    reduced = reduced.copy()
+    reduced[some] = np.maximum(reduced[some] - weight * least[row], 0.0)
+    return pi, reduced
 
 
 def _cap_prices(

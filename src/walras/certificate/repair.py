@@ -32,7 +32,7 @@ def repair(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
         x and t; :func:`violation` says how well it went.
     """
     x = np.clip(np.nan_to_num(x, nan=0.0), problem.lower, problem.upper)
-    x = _scaled_down(problem, x)
+    x = _shared_out(problem, _scaled_down(problem, x))
     t = best_scalars(problem, x, np.nan_to_num(t, nan=0.0))
     for _ in range(_CORRECTIONS):
         if violation(problem, x, t) <= FEASIBLE:
@@ -135,6 +135,25 @@ def _scaled_down(problem: Separable, x: Floats) -> Floats:
     out = x.copy()
     out[used] = part * scale
     return np.maximum(out, problem.lower, out=out)
+
+
+def _shared_out(problem: Separable, x: Floats) -> Floats:
+    """Entries of each share row (see :mod:`.structure`) scaled to meet it; equal if all are 0."""
+    shape, rows = structure(problem), problem.rows
+    if not np.any(shape.shares):
+        return x
+    some = np.flatnonzero(shape.shares[np.maximum(shape.cap, 0)] & (shape.cap >= 0))
+    row, weight = shape.cap[some], shape.coefficient[some]
+    total = np.bincount(row, weights=weight * x[some], minlength=rows.count)
+    empty = shape.shares & (total == 0)
+    part = np.where(empty[row], 1.0, x[some])
+    total = np.where(empty, np.bincount(row, weights=weight, minlength=rows.count), total)
+    wanted = np.clip(np.where(empty, 0.0, total), rows.lower, rows.upper)
+    factor = np.ones(rows.count)
+    factor[shape.shares] = wanted[shape.shares] / total[shape.shares]
+    out = x.copy()
+    out[some] = part * factor[row]
+    return out
 
 
 def best_scalars(problem: Separable, x: Floats, t: Floats) -> Floats:

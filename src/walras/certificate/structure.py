@@ -41,6 +41,9 @@ class Structure:
         free_scalars: (s,) scalars without bounds.
         free_columns: (rows, s + k) their coefficients, scalars first; None where there are none.
         holds_free: (rows,) True where such a column has a coefficient.
+        shares: (rows,) True on rows ``lower <= a x <= b``, lower > 0, that are the only ones
+            without a scalar to hold their entries: these can be scaled to meet it, and its best
+            price is known in closed form.
     """
 
     packing: npt.NDArray[np.bool_]
@@ -53,6 +56,7 @@ class Structure:
     free_scalars: Ints
     free_columns: sp.csc_array | None
     holds_free: npt.NDArray[np.bool_]
+    shares: npt.NDArray[np.bool_]
 
 
 _known: WeakKeyDictionary[Separable, Structure] = WeakKeyDictionary()
@@ -98,7 +102,25 @@ def _find(problem: Separable) -> Structure:
         free_scalars=free_scalars,
         free_columns=columns,
         holds_free=holds_free,
+        shares=_shares(problem, limiting, cap),
     )
+
+
+def _shares(
+    problem: Separable, limiting: npt.NDArray[np.bool_], cap: npt.NDArray[np.int32]
+) -> npt.NDArray[np.bool_]:
+    """Limiting rows with a lower bound whose entries start at zero and are held by no other row."""
+    rows, matrix = problem.rows, problem.rows.matrix
+    shares = limiting & (rows.lower > 0)
+    if not np.any(shares):
+        return shares
+    entry = np.repeat(np.arange(problem.entries), np.diff(matrix.indptr))
+    plain = ~np.any(rows.scalar_matrix, axis=1) & ~(np.isinf(rows.lower) & np.isinf(rows.upper))
+    held = np.bincount(entry[plain[matrix.indices]], minlength=problem.entries)
+    tied = (held != 1) | (problem.lower != 0) | np.isfinite(problem.upper)
+    tied |= (problem.quadratic > 0) | (cap < 0)
+    shares[matrix.indices[tied[entry]]] = False
+    return shares
 
 
 def _shared(

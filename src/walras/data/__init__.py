@@ -19,11 +19,15 @@ from walras.data.gavel import GavelThroughputs
 from walras.data.gavel_traces import JobTraces
 from walras.data.registry import REGISTRY, lookup
 from walras.data.store import FileState, check, locate, search_path
+from walras.data.te_b4_real import B4Traffic
+from walras.data.te_paths import ReleasedPaths
+from walras.data.te_topologies import Topologies
 from walras.errors import DataError
 
 __all__ = [
     "ORIGINS",
     "REGISTRY",
+    "B4Traffic",
     "ClusterThroughputs",
     "DataFile",
     "DataSet",
@@ -31,7 +35,9 @@ __all__ = [
     "GavelThroughputs",
     "JobTraces",
     "Origin",
+    "ReleasedPaths",
     "Source",
+    "Topologies",
     "fetch",
     "find",
     "fit_stand_in",
@@ -67,6 +73,21 @@ def load(
 def load(
     name: Literal["dede_cluster"], *, synthetic: bool | None = None, seed: int = 0
 ) -> ClusterThroughputs: ...
+@overload
+def load(
+    name: Literal["te_topologies", "topology_zoo"],
+    *,
+    synthetic: bool | None = None,
+    seed: int = 0,
+) -> Topologies: ...
+@overload
+def load(
+    name: Literal["te_b4_real"], *, synthetic: bool | None = None, seed: int = 0
+) -> B4Traffic: ...
+@overload
+def load(
+    name: Literal["te_paths"], *, synthetic: bool | None = None, seed: int = 0
+) -> ReleasedPaths: ...
 @overload
 def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any: ...
 def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any:

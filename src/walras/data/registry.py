@@ -15,6 +15,7 @@ from walras.data import (
     gavel_traces_stand_in,
 )
 from walras.data.dataset import DataFile, DataSet, Origin
+from walras.data.registry_te import TE_B4_REAL, TE_PATHS, TE_TOPOLOGIES, TOPOLOGY_ZOO
 from walras.errors import InputError
 
 _GAVEL = Origin(
@@ -111,8 +112,11 @@ DEDE_CLUSTER = DataSet(
     fitted_on=(dede_cluster.NAME,),
 )
 
+_ALL: tuple[DataSet[Any], ...] = (
+    GAVEL, GAVEL_TRACES, DEDE_CLUSTER, TE_TOPOLOGIES, TOPOLOGY_ZOO, TE_B4_REAL, TE_PATHS,
+)  # fmt: skip
 REGISTRY: Mapping[str, DataSet[Any]] = MappingProxyType(
-    {data_set.name: data_set for data_set in (GAVEL, GAVEL_TRACES, DEDE_CLUSTER)}
+    {data_set.name: data_set for data_set in _ALL}
 )
 
 

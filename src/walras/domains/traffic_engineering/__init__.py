@@ -19,16 +19,36 @@ from walras.domains.traffic_engineering.objectives import (
     min_max_utilisation,
 )
 from walras.domains.traffic_engineering.paths import Paths
+from walras.domains.traffic_engineering.topology import load_topology
+from walras.domains.traffic_engineering.traffic import (
+    TrafficSeries,
+    bimodal_traffic,
+    capped_traffic,
+    diurnal_series,
+    fluctuating_series,
+    gravity_traffic,
+    lognormal_traffic,
+    redistributed_traffic,
+)
 
 __all__ = [
     "Network",
     "Paths",
+    "TrafficSeries",
+    "bimodal_traffic",
     "candidate_paths",
+    "capped_traffic",
+    "diurnal_series",
+    "fluctuating_series",
+    "gravity_traffic",
     "joined_traffic",
+    "load_topology",
     "load_traffic",
+    "lognormal_traffic",
     "max_concurrent_flow",
     "max_min_fair",
     "max_total_flow",
     "min_max_utilisation",
     "random_failures",
+    "redistributed_traffic",
 ]

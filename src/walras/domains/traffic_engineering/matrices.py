@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -149,3 +150,8 @@ def _refuse(
         f"is {array[i, j]:g}", where=f"{name}[{names[i]}, {names[j]}]", allowed=allowed,
         remedy=remedy,
     )  # fmt: skip
+
+
+def is_number(value: object) -> bool:
+    """Whether it is one real number."""
+    return isinstance(value, Real) and not isinstance(value, bool)

@@ -158,13 +158,13 @@ def _check_links(net: Network) -> None:
     _refuse(net, outside, "leads to a node that does not exist", f"nodes 0 to {net.nodes - 1}",
             "add the node or remove the link")  # fmt: skip
     _refuse(net, net.source == net.target, "is a loop", "links between two nodes",
-            "remove it: traffic never uses a loop")  # fmt: skip
+            "remove it, or load_topology(..., parallel='merge')")  # fmt: skip
     key = net.source.astype(np.int64) * net.nodes + net.target
     order = np.argsort(key, kind="stable")
     doubled = np.zeros(net.links, dtype=np.bool_)
     doubled[order[1:]] = key[order][1:] == key[order][:-1]
     _refuse(net, doubled, "appears twice", "one link from a node to another",
-            "merge parallel links by adding their capacities")  # fmt: skip
+            "add up their capacities, or load_topology(..., parallel='merge')")  # fmt: skip
     bad = ~(np.isfinite(net.capacity) & (net.capacity > 0))
     _refuse(net, bad, "has a capacity that is not a positive number", "finite and > 0",
             "remove links that carry nothing", values=net.capacity)  # fmt: skip

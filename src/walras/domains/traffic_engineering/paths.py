@@ -153,7 +153,7 @@ class Paths:
             network=network,
             source=(joined // n).astype(np.int32),
             target=(joined % n).astype(np.int32),
-            first=np.concatenate(([0], np.cumsum(counts[joined]))),
+            first=np.concatenate(([0], np.cumsum(counts[joined], dtype=np.int64))),
             pointer=np.concatenate(([0], np.cumsum(hops, dtype=np.int64))),
             links=links,
             kind=kind,

@@ -1,0 +1,203 @@
+"""Graphs as network files state them: node-link JSON, GraphML, SNDlib's native and XML forms.
+
+Nothing is checked here but that the file is of its form; what a network may look like is the
+business of :class:`walras.domains.traffic_engineering.Network`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Nodes and links as a file gives them.
+
+    Attributes:
+        names: (nodes,) labels, distinct.
+        source: (links,) node where a link begins.
+        target: (links,) node where it ends.
+        capacity: (links,) NaN where the file has none.
+        position: (nodes, 2) longitude and latitude, NaN where the file has none.
+        directed: Whether a link leads one way only.
+    """
+
+    names: tuple[str, ...]
+    source: npt.NDArray[np.int32]
+    target: npt.NDArray[np.int32]
+    capacity: npt.NDArray[np.float64]
+    position: npt.NDArray[np.float64]
+    directed: bool
+
+    def __post_init__(self) -> None:
+        for array in (self.source, self.target, self.capacity, self.position):
+            array.setflags(write=False)
+
+
+_Node = tuple[str, str, float, float]  # key, label, longitude, latitude
+_Link = tuple[str, str, float]  # keys of both ends, capacity
+
+
+def read_graph(path: Path) -> Graph:
+    """The graph in a file, by the file's ending: ``.json``, ``.graphml``, ``.xml``, ``.txt``.
+
+    Raises:
+        DataError: The file is not there, or not of its form.
+    """
+    readers: Mapping[str, Callable[[str], Graph]] = {
+        ".json": _node_link,
+        ".graphml": _graphml,
+        ".xml": _sndlib_xml,
+        ".txt": _sndlib_native,
+    }
+    if path.suffix not in readers:
+        raise DataError(
+            f"has the ending '{path.suffix}'", where=str(path), allowed=", ".join(readers),
+            remedy="give node-link JSON, GraphML, or SNDlib's XML or native form",
+        )  # fmt: skip
+    try:
+        return readers[path.suffix](path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, KeyError, TypeError, ElementTree.ParseError) as error:
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else error
+        raise DataError(
+            f"cannot be read as a network: {reason}", where=str(path),
+            allowed="node-link JSON, GraphML, or SNDlib's XML (.xml) or native form (.txt)",
+            remedy="check the file's form and its ending",
+        ) from error  # fmt: skip
+
+
+def _node_link(text: str) -> Graph:
+    """The form of networkx: ``nodes`` with ``id``, ``links`` (or ``edges``) between ids."""
+    found = json.loads(text)
+    if not isinstance(found, dict) or not isinstance(found.get("nodes"), list):
+        raise ValueError("an object with the lists 'nodes' and 'links' is wanted")
+    nodes = [_json_node(node) for node in found["nodes"]]
+    if all(re.fullmatch(r"-?\d+", key) for key, *_ in nodes):
+        nodes.sort(key=lambda node: int(node[0]))  # numbered nodes stand at their number
+    links = [
+        (str(link["source"]), str(link["target"]), _number(link.get("capacity")))
+        for link in (found["links"] if "links" in found else found["edges"])
+    ]
+    return _graph(nodes, links, directed=bool(found.get("directed", False)))
+
+
+def _json_node(node: Mapping[str, Any]) -> _Node:
+    label = node.get("label", node["id"])
+    return str(node["id"]), str(label), _number(node.get("lon")), _number(node.get("lat"))
+
+
+def _graphml(text: str) -> Graph:
+    """GraphML of the Internet Topology Zoo: label, position; no capacities (Knight et al. 2011)."""
+    root = ElementTree.fromstring(text)
+    space = root.tag[: root.tag.index("}") + 1] if root.tag.startswith("{") else ""
+    names = {key.get("id"): str(key.get("attr.name")).lower() for key in root.iter(f"{space}key")}
+    graph = root.find(f"{space}graph")
+    if graph is None:
+        raise ValueError("there is no <graph>")
+
+    def facts(element: ElementTree.Element) -> dict[str, str]:
+        given = element.iter(f"{space}data")
+        return {names.get(item.get("key"), ""): item.text or "" for item in given}
+
+    nodes, links = [], []
+    for node in graph.iter(f"{space}node"):
+        known = facts(node)
+        position = (_number(known.get("longitude")), _number(known.get("latitude")))
+        nodes.append((node.attrib["id"], known.get("label") or node.attrib["id"], *position))
+    for edge in graph.iter(f"{space}edge"):
+        capacity = _number(facts(edge).get("capacity"))
+        links.append((edge.attrib["source"], edge.attrib["target"], capacity))
+    return _graph(nodes, links, directed=graph.get("edgedefault") == "directed")
+
+
+def _sndlib_xml(text: str) -> Graph:
+    """SNDlib's XML form (Orlowski et al. 2010); the capacity installed, or the first module's."""
+    root = ElementTree.fromstring(text)
+    for element in root.iter():  # namespaces differ between versions
+        element.tag = element.tag.rpartition("}")[2]
+    nodes, links = [], []
+    for node in root.iter("node"):
+        at = (_number(node.findtext(".//x")), _number(node.findtext(".//y")))
+        nodes.append((node.attrib["id"], node.attrib["id"], *at))
+    for link in root.iter("link"):
+        capacity = _number(link.findtext("preInstalledModule/capacity"))
+        if not capacity > 0:
+            capacity = _number(link.findtext("additionalModules/addModule/capacity"))
+        ends = str(link.findtext("source")).strip(), str(link.findtext("target")).strip()
+        links.append((*ends, capacity))
+    return _graph(nodes, links, directed=False)
+
+
+def _sndlib_native(text: str) -> Graph:
+    """SNDlib's native form: ``NODES ( a ( x y ) ... )`` and ``LINKS ( l ( a b ) pre ... )``."""
+    plain = re.sub(r"#.*", "", text)
+    number = r"[-+.\deE]+"
+    nodes = [
+        (key, key, _number(x), _number(y))
+        for key, x, y in re.findall(
+            rf"(\S+)\s*\(\s*({number})\s+({number})\s*\)", _section(plain, "NODES")
+        )
+    ]
+    links = []
+    line = rf"\S+\s*\(\s*(\S+)\s+(\S+)\s*\)\s+({number})(?:\s+{number}){{3}}\s*\(([^)]*)\)"
+    for a, b, installed, modules in re.findall(line, _section(plain, "LINKS")):
+        capacity = _number(installed)
+        first = modules.split()
+        links.append((a, b, capacity if capacity > 0 else _number(first[0] if first else None)))
+    return _graph(nodes, links, directed=False)
+
+
+def _section(text: str, name: str) -> str:
+    """What stands between the parentheses after a section's name."""
+    begin = re.search(rf"^\s*{name}\s*\(", text, re.MULTILINE)
+    if begin is None:
+        raise ValueError(f"there is no section {name}")
+    depth = 1
+    for at in range(begin.end(), len(text)):
+        depth += (text[at] == "(") - (text[at] == ")")
+        if depth == 0:
+            return text[begin.end() : at]
+    raise ValueError(f"section {name} does not end")
+
+
+def _number(value: object) -> float:
+    return float("nan") if value is None or value == "" else float(str(value))
+
+
+def _graph(nodes: list[_Node], links: list[_Link], *, directed: bool) -> Graph:
+    place = {key: k for k, (key, *_) in enumerate(nodes)}
+    if len(place) < len(nodes):
+        raise ValueError("two nodes have the same id")
+    unknown = next((end for a, b, _ in links for end in (a, b) if end not in place), None)
+    if unknown is not None:
+        raise ValueError(f"a link ends at '{unknown}', which is no node")
+    return Graph(
+        names=_distinct([label for _, label, *_ in nodes], [key for key, *_ in nodes]),
+        source=np.array([place[a] for a, *_ in links], dtype=np.int32),
+        target=np.array([place[b] for _, b, _ in links], dtype=np.int32),
+        capacity=np.array([capacity for *_, capacity in links], dtype=np.float64),
+        position=np.array([node[2:] for node in nodes], dtype=np.float64).reshape(-1, 2),
+        directed=directed,
+    )
+
+
+def _distinct(labels: list[str], keys: list[str]) -> tuple[str, ...]:
+    """Labels, with the node's id where several have the same; the Zoo has many 'None'."""
+    often: dict[str, int] = {}
+    for label in labels:
+        often[label] = often.get(label, 0) + 1
+    return tuple(
+        label if often[label] == 1 else f"{label} {key}"
+        for label, key in zip(labels, keys, strict=True)
+    )

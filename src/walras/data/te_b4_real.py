@@ -1,0 +1,66 @@
+"""The 36 real traffic matrices that Teal and DeDe release, on the 12 nodes of B4."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.data.dataset import Source
+from walras.data.pickles import load_plain
+from walras.data.store import unreadable
+
+NAME = "te_b4_real"
+FILE = "b4_real_tm.npy"
+SHAPE = (36, 12, 12)
+
+
+@dataclass(frozen=True, eq=False)
+class B4Traffic:
+    """Traffic between the nodes of B4 over time.
+
+    Attributes:
+        demand: (times, nodes, nodes) from row to column, in the unit of B4's capacities.
+        source: Whether the numbers are measured or synthetic.
+        origin: Where they come from, in words.
+    """
+
+    demand: npt.NDArray[np.float64]
+    source: Source
+    origin: str
+
+    def __post_init__(self) -> None:
+        self.demand.setflags(write=False)
+
+
+def read(folder: Path) -> B4Traffic:
+    """Read the matrices.
+
+    Raises:
+        DataError: The file is not what it should be.
+    """
+    path = folder / FILE
+    try:
+        demand = np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
+    except (OSError, EOFError, ValueError) as error:
+        raise unreadable(NAME, path, error) from error
+    if demand.shape != SHAPE or not np.all(np.isfinite(demand) & (demand >= 0.0)):
+        reason = f"shape {demand.shape} is not {SHAPE}, or an entry is negative or not finite"
+        raise unreadable(NAME, path, reason)
+    return B4Traffic(demand, "measured", str(folder))
+
+
+def derive(contents: Sequence[bytes]) -> bytes:
+    """One array of the pickled matrices, in their order; values are not changed.
+
+    Raises:
+        DataError: A pickle holds anything but arrays.
+    """
+    demand = np.stack([np.asarray(load_plain(raw, NAME), dtype=np.float64) for raw in contents])
+    out = io.BytesIO()
+    np.save(out, demand)
+    return out.getvalue()

@@ -1,0 +1,261 @@
+"""Traffic matrices drawn from models, made to fit a network, and made to change.
+
+Every function is seeded and returns (nodes, nodes) traffic from row to column, zero on the
+diagonal, in the unit of the links' capacities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.domains.traffic_engineering import matrices
+from walras.domains.traffic_engineering.matrices import Demand
+from walras.domains.traffic_engineering.network import Floats, Network
+from walras.domains.traffic_engineering.paths import Paths
+from walras.errors import InputError
+
+SIGMA = 2.477
+"""Lognormal spread at which the top tenth of all demands carries 88.4 % of the traffic: with
+z = Phi^-1(0.9) the share is Phi(sigma - z). The share is that of Xu et al., OSDI 2025, section 7.2,
+their only statistic of a production network's traffic."""
+
+LOAD = 0.1
+"""Traffic as a share of the sum of all capacities, unless told otherwise."""
+
+
+def lognormal_traffic(
+    network: Network, *, seed: int = 0, sigma: float = SIGMA, total: float | None = None
+) -> Floats:
+    """Independent lognormal demands: few large, many small.
+
+    Args:
+        network: The network.
+        seed: Of the draw.
+        sigma: Spread of the logarithms, >= 0.
+        total: Sum of all demands; a tenth of the sum of all capacities when None.
+
+    Raises:
+        InputError: A number is out of range.
+    """
+    _check("sigma", sigma)
+    random = np.random.default_rng(seed)
+    return _scaled(network, np.exp(sigma * random.standard_normal((network.nodes,) * 2)), total)
+
+
+def gravity_traffic(
+    network: Network, *, seed: int = 0, spread: float = 0.0, total: float | None = None
+) -> Floats:
+    """Demand in proportion to what its source can send and its target can receive.
+
+    A node's mass is the capacity of its links out (in); ``spread`` multiplies it by lognormal
+    noise. Source: Roughan et al., 2003.
+
+    Args:
+        network: The network.
+        seed: Of the noise.
+        spread: Of the logarithm of the noise, >= 0.
+        total: As for :func:`lognormal_traffic`.
+
+    Raises:
+        InputError: A number is out of range.
+    """
+    _check("spread", spread)
+    noise = np.exp(spread * np.random.default_rng(seed).standard_normal((2, network.nodes)))
+    out = np.bincount(network.source, weights=network.capacity, minlength=network.nodes)
+    into = np.bincount(network.target, weights=network.capacity, minlength=network.nodes)
+    return _scaled(network, np.outer(out * noise[0], into * noise[1]), total)
+
+
+def bimodal_traffic(
+    network: Network,
+    *,
+    seed: int = 0,
+    large: float = 0.1,
+    ratio: float = 10.0,
+    total: float | None = None,
+) -> Floats:
+    """A share of large demands among small ones, each uniform within half of its mean.
+
+    Args:
+        network: The network.
+        seed: Of the draw.
+        large: Share of large demands, 0 to 1.
+        ratio: Mean of a large demand over that of a small one, >= 0.
+        total: As for :func:`lognormal_traffic`.
+
+    Raises:
+        InputError: A number is out of range.
+    """
+    _check("large", large, 1.0)
+    _check("ratio", ratio)
+    random = np.random.default_rng(seed)
+    shape = (network.nodes,) * 2
+    mean = np.where(random.random(shape) < large, ratio, 1.0)
+    return _scaled(network, mean * random.uniform(0.5, 1.5, shape), total)
+
+
+def capped_traffic(demand: Demand, paths: Paths, multiple: float) -> Floats:
+    """The matrix with each demand at most a multiple of what its own paths carry when alone.
+
+    Raw lognormal tails let a single pair set the maximum utilisation; with a cap of c no pair
+    alone needs a utilisation above c.
+
+    Args:
+        demand: (nodes, nodes) traffic.
+        paths: Candidate paths.
+        multiple: The cap, > 0; of the flow that the pair's candidate paths carry together when the
+            network is otherwise empty (exact for edge-disjoint paths, a bound for others).
+
+    Raises:
+        InputError: The matrix or the multiple cannot be used.
+    """
+    _check("multiple", multiple, positive=True)
+    traffic = matrices.traffic(demand, paths.network)
+    alone = np.full(traffic.shape, np.inf)
+    alone[paths.source, paths.target] = paths.served(paths.bottleneck())
+    return np.minimum(traffic, multiple * alone)
+
+
+@dataclass(frozen=True, eq=False)
+class TrafficSeries:
+    """Traffic over time.
+
+    Attributes:
+        demand: (times, nodes, nodes) traffic at each time.
+    """
+
+    demand: Floats
+
+    def __len__(self) -> int:
+        return len(self.demand)
+
+    def __getitem__(self, time: int) -> Floats:
+        return np.asarray(self.demand[time])
+
+
+def diurnal_series(
+    demand: Demand, network: Network, times: int, *, seed: int = 0, swing: float = 0.3,
+    noise: float = 0.05, period: int = 24,
+) -> TrafficSeries:  # fmt: skip
+    """A day's swing with lognormal noise around a matrix; each source has its own hour.
+
+    Args:
+        demand: (nodes, nodes) mean traffic.
+        network: The network.
+        times: Number of matrices, >= 1.
+        seed: Of the noise.
+        swing: Amplitude as a share of the mean, 0 to 1.
+        noise: Spread of the logarithm of the noise, >= 0.
+        period: Matrices a day, >= 1.
+
+    Raises:
+        InputError: The matrix or a number cannot be used.
+    """
+    _check("swing", swing, 1.0)
+    _check("noise", noise)
+    for name, value in (("times", times), ("period", period)):
+        if value < 1:
+            raise InputError(
+                f"is {value!r}",
+                where=name,
+                allowed="an integer >= 1",
+                remedy="ask for one at least",
+            )
+    mean = matrices.traffic(demand, network)
+    random = np.random.default_rng(seed)
+    hour = random.random(network.nodes)
+    phase = 2 * np.pi * (np.arange(times)[:, None] / period + hour)
+    wave = 1.0 + swing * np.sin(phase)
+    jitter = np.exp(noise * random.standard_normal((times, *mean.shape)))
+    return TrafficSeries(mean * wave[:, :, None] * jitter)
+
+
+def fluctuating_series(
+    series: TrafficSeries | npt.ArrayLike, factor: float, *, seed: int = 0
+) -> TrafficSeries:
+    """A series with N(0, factor * s^2) added to each demand at each time, floored at zero.
+
+    s^2 is the variance of the demand's own changes between consecutive times. Source: Xu et al.,
+    OSDI 2025, section 7.2, temporal dynamics, with factors 2, 5, 10 and 20.
+
+    Args:
+        series: (times, nodes, nodes) traffic, at least three times.
+        factor: Multiple of the variance, >= 0.
+        seed: Of the noise.
+
+    Raises:
+        InputError: The series is too short, or a number is out of range.
+    """
+    _check("factor", factor)
+    demand = np.asarray(
+        series.demand if isinstance(series, TrafficSeries) else series, dtype=np.float64
+    )
+    if demand.ndim != 3 or len(demand) < 3 or not np.all(np.isfinite(demand) & (demand >= 0)):
+        raise InputError(
+            f"has shape {demand.shape}, or an entry that is negative or not finite", where="series",
+            allowed="(times, nodes, nodes), finite and >= 0, at least 3 times",
+            remedy="give a longer series: variances of changes are taken from it",
+        )  # fmt: skip
+    spread = np.sqrt(factor * np.var(np.diff(demand, axis=0), axis=0))
+    noise = spread * np.random.default_rng(seed).standard_normal(demand.shape)
+    return TrafficSeries(np.maximum(demand + noise, 0.0))
+
+
+def redistributed_traffic(demand: Demand, network: Network, share: float) -> Floats:
+    """The matrix with its top tenth of demands carrying a given share of the same total.
+
+    Source: Xu et al., OSDI 2025, section 7.2, spatial redistribution: 80, 60, 40 and 20 %.
+
+    Args:
+        demand: (nodes, nodes) traffic.
+        network: The network.
+        share: Of the top tenth of the positive demands, 0 to 1.
+
+    Raises:
+        InputError: The matrix or the share cannot be used, or there are not enough demands.
+    """
+    _check("share", share, 1.0)
+    traffic = matrices.traffic(demand, network)
+    top = top_tenth(traffic)
+    inside, outside = float(traffic[top].sum()), float(traffic[~top].sum())
+    if inside == 0 or outside == 0:
+        raise InputError(
+            "has too few positive demands for a top tenth and a rest", where="demand",
+            allowed="at least two positive demands", remedy="give more demands",
+        )  # fmt: skip
+    total = inside + outside
+    return np.where(
+        top, traffic * (share * total / inside), traffic * ((1 - share) * total / outside)
+    )
+
+
+def top_tenth(traffic: Floats) -> npt.NDArray[np.bool_]:
+    """(nodes, nodes) True on the largest tenth of the positive demands, at least one of them."""
+    flat = traffic.ravel()
+    count = max(1, round(0.1 * np.count_nonzero(flat))) if np.any(flat) else 0
+    out = np.zeros(flat.shape, dtype=np.bool_)
+    out[np.argsort(-flat, kind="stable")[:count]] = True
+    return out.reshape(traffic.shape)
+
+
+def _scaled(network: Network, weight: Floats, total: float | None) -> Floats:
+    """Weights off the diagonal, scaled to a total."""
+    _check("total", total if total is not None else 0.0)
+    np.fill_diagonal(weight, 0.0)
+    wanted = LOAD * float(network.capacity.sum()) if total is None else total
+    return np.asarray(weight * (wanted / weight.sum()))
+
+
+def _check(name: str, value: float, most: float = np.inf, *, positive: bool = False) -> None:
+    good = matrices.is_number(value) and (value > 0 if positive else value >= 0)
+    good = good and value <= most
+    if not good or value == np.inf:
+        low = "> 0" if positive else ">= 0"
+        raise InputError(
+            f"is {value!r}", where=name,
+            allowed=f"finite and {low}" + ("" if most == np.inf else f", at most {most:g}"),
+            remedy="choose a number in that range",
+        )  # fmt: skip
