@@ -12,7 +12,7 @@ from tests.bank.bank import CASES
 from tests.bank.statement import Entry, Row, state
 
 import walras as wl
-from walras.separable import Separable, Side
+from walras.separable import Separable, Side, Utility
 
 cs = wl.domains.cluster_scheduling
 SHARP = 1e-9
@@ -66,23 +66,48 @@ def test_a_linear_price_holds_in_its_range_and_not_beyond(objective: str, seed: 
             assert beyond < s.value + row["price"] * (1.5 * up + 0.01) - 1e-7
 
 
-@pytest.mark.parametrize("alpha", [1.0, 2.0])
-@pytest.mark.parametrize("seed", range(3))
-def test_a_curved_price_changes_by_a_tenth_over_its_range(alpha: float, seed: int) -> None:
-    problem = cs.alpha_fair(*cluster(seed), alpha=alpha)
-    s = sharp(problem)
-    for i, row in enumerate(records(s.worth())):
-        step = 1e-3 * problem.rows.upper[i]
-        above, below = (
-            sharp(with_bound(problem, i, problem.rows.upper[i] + d)).prices["capacity"][i]
-            for d in (step, -step)
-        )
-        fall = (below - above) / (2 * step)
-        if row["basis"] == "first order":
-            assert row["holds_up"] == row["holds_down"]
-            assert row["holds_up"] == pytest.approx(0.1 * row["price"] / fall, rel=0.05)
-        else:
-            assert abs(fall) * step <= 1e-4 * max(row["price"], 1.0)
+def changes_over_the_range(problem: Separable) -> list[tuple[str, float, float]]:
+    """Basis, and how the price has changed, as a share, where it holds no more: up and down."""
+    out = []
+    for i, row in enumerate(records(sharp(problem).worth())):
+        steps = row["holds_up"], -row["holds_down"]
+        ends = [sharp(with_bound(problem, i, problem.rows.upper[i] + step)) for step in steps]
+        up, down = (float(end.prices["capacity"][i] / row["price"] - 1.0) for end in ends)
+        out.append((row["basis"], up, down))
+    return out
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0, 5.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_curved_price_changes_by_a_tenth_at_most_over_its_range(alpha: float, seed: int) -> None:
+    for basis, up, down in changes_over_the_range(cs.alpha_fair(*cluster(seed), alpha=alpha)):
+        assert basis in ("10 % change", "at least")
+        assert -0.1 - 1e-4 <= up <= 1e-4
+        assert -1e-4 <= down <= 0.1 + 1e-4
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0, 5.0])
+def test_a_curved_price_changes_by_a_tenth_at_the_end_of_its_range(alpha: float) -> None:
+    """One type: nothing else can come into use, and the price is a power of the capacity."""
+    problem = cs.alpha_fair(np.full((1, 6), 2.0), np.ones(6), [3.0], alpha=alpha)
+    ((basis, up, down),) = changes_over_the_range(problem)
+    assert basis == "10 % change"
+    assert (up, down) == pytest.approx((-0.1, 0.1), abs=1e-5)
+
+
+def test_prices_of_mixed_curvature_change_by_a_tenth_nearly() -> None:
+    """A logarithm and a square share a resource: no power law holds exactly."""
+    problem = state(
+        [Entry(0, 0), Entry(0, 1)],
+        [
+            Row("capacity[r0]", {0: 1.0, 1: 1.0}, upper=1.0, side=Side.RESOURCE),
+            Row("log[d0]", {0: 1.0}, utility=Utility.LOG),
+            Row("square[d1]", {1: 1.0}, utility=Utility.QUADRATIC, weight=2.0, parameter=2.0),
+        ],
+    )
+    ((basis, up, down),) = changes_over_the_range(problem)
+    assert basis == "10 % change"
+    assert (up, down) == pytest.approx((-0.1, 0.1), abs=2e-3)
 
 
 @pytest.mark.parametrize("objective", [cs.max_min, cs.proportional_fairness, cs.total_throughput])
@@ -205,7 +230,7 @@ def test_a_dearer_resource_is_the_reason() -> None:
     T = pd.DataFrame(
         [[4.0, 3.0], [1.0, 2.0]], index=["v100", "k80"], columns=["speech", "translate"]
     )
-    before = sharp(cs.total_throughput(T, [1.0, 1.0], [2.0, 1.0]))
+    before = sharp(cs.total_throughput(T, [1.0, 1.0], [2.5, 1.0]))
     now = sharp(cs.total_throughput(T.assign(graph=[9.0, 1.0]), [1.0, 1.0, 1.0], [2.0, 1.0]))
     d = now.diff(before)
     assert d.arrived == ("graph",)

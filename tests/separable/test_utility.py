@@ -27,7 +27,7 @@ def arrays(kind: Utility, w: float, a: float, y: float) -> tuple[np.ndarray, ...
 
 @pytest.mark.parametrize(("kind", "a"), FAMILY, ids=NAMES)
 @given(w=WEIGHT, y=POSITIVE)
-def test_slope_and_curvature_are_derivatives(kind: Utility, a: float, w: float, y: float) -> None:
+def test_derivatives_are_derivatives(kind: Utility, a: float, w: float, y: float) -> None:
     h = 1e-5 * y
     f = [float(utility.value(*arrays(kind, w, a, y + k * h))[0]) for k in (-1, 1)]
     g = [float(utility.slope(*arrays(kind, w, a, y + k * h))[0]) for k in (-1, 1)]
@@ -37,6 +37,9 @@ def test_slope_and_curvature_are_derivatives(kind: Utility, a: float, w: float, 
     assert (f[1] - f[0]) / (2 * h) == pytest.approx(slope, abs=1e-6 * size, rel=1e-6)
     assert (g[1] - g[0]) / (2 * h) == pytest.approx(curvature, abs=1e-6 * size / y, rel=1e-5)
     assert curvature >= 0
+    k = [float(utility.curvature(*arrays(kind, w, a, y + s * h))[0]) for s in (-1, 1)]
+    third = float(utility.third(*arrays(kind, w, a, y))[0])
+    assert (k[1] - k[0]) / (2 * h) == pytest.approx(third, rel=1e-6, abs=1e-5 * curvature / y)
 
 
 @pytest.mark.parametrize(("kind", "a"), FAMILY, ids=NAMES)

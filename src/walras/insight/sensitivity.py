@@ -7,9 +7,15 @@ utility rows, a change of the bounds by db moves the optimum, to first order, by
     [ G_US  -F^-1   0     ] [ du ] = [ 0  ],   H = diag(h),  F = diag f''(y)
     [ G_AS  0       0     ] [ dp ]   [ db ]
 
-(Fiacco 1983). Of a linear problem dp = 0 and H is replaced by the metric of the entries' distances
-to their bounds: dx is then the least move, and the only one where the optimum is a vertex.
-Everything is scaled: entries by that distance, rows by their size, prices by the objective.
+(Fiacco 1983). The least cost V(b) has V' = -p, and by the conditions all terms of its third
+derivative but one vanish,
+
+    V''' = sum_k f_k'''(y_k) (dy_k/db)^3,
+
+so that one solve gives the price to second order. Of a linear problem dp = 0 and H is replaced by
+the metric of the entries' distances to their bounds: dx is then the least move, and the only one
+where the optimum is a vertex. Everything is scaled: entries by that distance, rows by their size,
+prices by the objective.
 """
 
 from __future__ import annotations
@@ -42,12 +48,14 @@ class Move:
         t: (scalars in S,) change.
         activity: (rows,) change.
         price: Change of the row's own price.
+        bend: Second derivative of the row's own price in its bound.
     """
 
     x: Floats
     t: Floats
     activity: Floats
     price: float
+    bend: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +139,17 @@ class Sensitivity:
             return None
         step = found[:width] * self.metric / self.size[place]
         price = found[at] * self.state.worth / self.size[place] ** 2 if self.curved else 0.0
-        n = len(self.columns)
-        return Move(step[:n], step[n:], np.asarray(self._all @ step), float(price))
+        n, activity = len(self.columns), np.asarray(self._all @ step)
+        return Move(step[:n], step[n:], activity, float(price), self._bend(activity))
+
+    def _bend(self, move: Floats) -> float:
+        """-V''' along a move of the activities."""
+        rows = self.problem.rows
+        own = np.flatnonzero(rows.is_utility)
+        third = utility.third(
+            rows.utility[own], rows.weight[own], rows.parameter[own], self.state.activity[own]
+        )
+        return -float(np.sum(np.where(np.isfinite(third), third, 0.0) * move[own] ** 3))
 
     def reach(self, move: Move, sense: float) -> float:
         """How many units of a move, in the sense +1 or -1, keep the same entries and rows."""

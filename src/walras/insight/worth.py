@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 
 from walras.certificate import Certificate, dual_bound
 from walras.insight.active import Active, Floats, active
-from walras.insight.sensitivity import Ints, Sensitivity
+from walras.insight.sensitivity import Ints, Move, Sensitivity
 from walras.separable import Separable, Side
 
 _HOLDS = 0.1  # relative change of a price up to which it holds, where prices are curved
 _STEADY = 1e-6  # relative change of a price, for a change of the bound by its size, that is none
+_SURE = 0.5  # share of the distance to other entries or rows, found along a line, that is sure
+_STRAIGHT = 1e-9  # exponents below this are taken for zero
+_BASIS = np.array(["exact range", "10 % change", "at least"])
+_EXACT, _CHANGE, _LEAST = range(3)
 
 
 def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
@@ -26,9 +32,14 @@ def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
         objective a unit of the bound); ``utilisation`` (activity over bound); ``gain_of_one`` (what
         a unit more gains at most over the present allocation, proved by weak duality);
         ``holds_up`` and ``holds_down`` (units by which the bound may be loosened or tightened while
-        the price holds); ``basis`` of these: ``exact range`` where the price does not change until
-        other entries or rows come into use (certain, and complete where the optimum is a vertex),
-        ``first order`` where it changes at once and is held to 10 %.
+        the price holds); ``basis`` of these:
+
+        - ``exact range``: the price does not change until other entries or rows come into use
+          (certain, and complete where the optimum is a vertex);
+        - ``10 % change``: utilities are curved, so the price changes at once; by 10 % over the
+          range, by the power law with the price's own slope and curvature;
+        - ``at least``: the same, but an entry runs out or a row begins to bind first, where the
+          range is cut: up to there the price changes by less than 10 %, beyond perhaps faster.
     """
     rows = problem.rows
     mine = np.flatnonzero((rows.side == Side.RESOURCE) & ~rows.is_utility)
@@ -36,7 +47,7 @@ def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
     prices = certificate.prices[mine]
     at_upper = np.where(prices != 0, prices > 0, np.isfinite(rows.upper[mine]))
     bound = np.where(at_upper, rows.upper[mine], rows.lower[mine])
-    up, down, exact = _ranges(problem, certificate, state, mine, np.where(at_upper, 1.0, -1.0))
+    up, down, basis = _ranges(problem, certificate, state, mine, np.where(at_upper, 1.0, -1.0))
     proved = dual_bound(problem, certificate.prices)
     short = max(certificate.value - proved.value, 0.0)
     return pd.DataFrame(
@@ -47,23 +58,23 @@ def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
             "gain_of_one": np.abs(proved.prices[mine]) + short,
             "holds_up": up,
             "holds_down": down,
-            "basis": np.where(exact, "exact range", "first order"),
+            "basis": _BASIS[basis],
         }
     )
 
 
 def _ranges(
     problem: Separable, certificate: Certificate, state: Active, mine: Ints, sense: Floats
-) -> tuple[Floats, Floats, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-    """How far each row's bound may be loosened and tightened, and whether that is exact.
+) -> tuple[Floats, Floats, Ints]:
+    """How far each row's bound may be loosened and tightened, and the basis of that.
 
     ``sense`` is +1 where loosening raises the bound, -1 where it lowers it.
     """
     up, down = np.full(len(mine), np.inf), state.slack[mine].copy()
-    exact = np.ones(len(mine), dtype=bool)
+    basis = np.full(len(mine), _EXACT)
     binding = np.flatnonzero(state.rows[mine])
     if not len(binding):
-        return up, down, exact
+        return up, down, basis
     system = Sensitivity.of(problem, certificate, state)
     for k in binding:
         row = int(mine[k])
@@ -71,13 +82,27 @@ def _ranges(
         if move is None:  # another row holds the same entries: the price is of both together
             up[k] = down[k] = 0.0
             continue
-        price = abs(float(certificate.prices[row]))
-        if abs(move.price) * state.size[row] <= _STEADY * price:
-            up[k] = system.reach(move, float(sense[k]))
-            down[k] = system.reach(move, -float(sense[k]))
-        else:
-            exact[k] = False
-            up[k] = _HOLDS * price / abs(move.price)
-            # No further than to a bound of zero.
-            down[k] = min(up[k], abs(float(state.activity[row]))) if sense[k] > 0 else up[k]
-    return up, down, exact
+        price = float(certificate.prices[row])
+        up[k], down[k] = (system.reach(move, float(way)) for way in (sense[k], -sense[k]))
+        if abs(move.price) * state.size[row] <= _STEADY * abs(price):
+            continue
+        lowest = abs(float(state.activity[row])) if sense[k] > 0 else np.inf  # a bound of zero
+        up[k], down[k] = _SURE * up[k], _SURE * down[k]
+        most = _change(move, price, -_HOLDS), min(_change(move, price, _HOLDS), lowest)
+        basis[k] = _CHANGE if up[k] >= most[0] and down[k] >= most[1] else _LEAST
+        up[k], down[k] = min(up[k], most[0]), min(down[k], most[1])
+    return up, down, basis
+
+
+def _change(move: Move, price: float, share: float) -> float:
+    """Units of the bound over which a price changes by a share of itself.
+
+    Of the power law ``p (1 + u/c)^-k`` with the price's slope p' and curvature p'':
+    ``1/k = p p''/p'^2 - 1`` and ``u = (1 - (1 + share)^(-1/k)) k p/p'``.
+    """
+    slope = move.price / price
+    exponent = move.bend / price / slope**2 - 1.0
+    grown = math.log1p(share)
+    if abs(exponent) > _STRAIGHT:
+        grown = -math.expm1(-exponent * grown) / exponent
+    return abs(grown / slope)

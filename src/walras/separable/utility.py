@@ -59,6 +59,13 @@ _CURVATURE: dict[Utility, _Rule] = {
     Utility.CONVEX_POWER: lambda w, a, y: w * a * (a - 1) * y ** (a - 2),
     Utility.ENTROPY: lambda w, a, y: w / y,
 }
+_THIRD: dict[Utility, _Rule] = {
+    Utility.LOG: lambda w, a, y: -2 * w / y**3,
+    Utility.POWER: lambda w, a, y: -w * a * (a + 1) * y ** (-a - 2),
+    Utility.QUADRATIC: lambda w, a, y: np.zeros_like(y),
+    Utility.CONVEX_POWER: lambda w, a, y: w * a * (a - 1) * (a - 2) * y ** (a - 3),
+    Utility.ENTROPY: lambda w, a, y: -w / y**2,
+}
 # The maximiser of price*y - f(y), from f'(y) = price.
 _DEMAND: dict[Utility, _Rule] = {
     Utility.LOG: lambda w, a, r: np.where(r < 0, -w / r, np.inf),
@@ -82,6 +89,11 @@ def slope(kind: Kinds, weight: Floats, parameter: Floats, activity: Floats) -> F
 def curvature(kind: Kinds, weight: Floats, parameter: Floats, activity: Floats) -> Floats:
     """f''(y) a row."""
     return _apply(_CURVATURE, kind, weight, parameter, activity)
+
+
+def third(kind: Kinds, weight: Floats, parameter: Floats, activity: Floats) -> Floats:
+    """The third derivative of f a row."""
+    return _apply(_THIRD, kind, weight, parameter, activity)
 
 
 def wanted(kind: Kinds, weight: Floats, parameter: Floats, price: Floats) -> Floats:
