@@ -163,8 +163,8 @@ def engine_named(name: str, parts: int | None = None, seed: int | None = None) -
         if value is not None:
             raise InputError(
                 f"is {value!r}, but the engine is {name!r}", where=f"setting {setting}",
-                allowed="None, or engine='pop'",
-                remedy=f"pass engine='pop', or leave {setting} out",
+                allowed="for engine 'pop' alone",
+                remedy=f"choose engine 'pop', or leave {setting} out",
             )  # fmt: skip
     return _ENGINES[name]
 

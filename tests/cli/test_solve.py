@@ -289,12 +289,29 @@ def test_unreadable_files(run: Run, tmp_path: Path) -> None:
         ("--tolerance", "2"),
         ("--threads", "0"),
         ("--levels", "0", "--objective", "leximin"),
+        ("--engine", "pop", "--parts", "5"),
+        ("--engine", "pop", "--seed", "-1"),
+        ("--parts", "2"),
+        ("--engine", "exact", "--seed", "2"),
     ],
 )
 def test_bad_options(run: Run, options: tuple[str, ...]) -> None:
     error = run(*options).exception
     assert isinstance(error, InputError)
     assert error.allowed
+
+
+def test_pop_takes_its_parts_and_its_seed(run: Run) -> None:
+    def by_pop(*options: str) -> np.ndarray:
+        result = run("--engine", "pop", *options, "-o", "csv")
+        assert result.exit_code in (0, 5), result.output
+        return matrix(result)
+
+    problem = cs.max_min(T, SIZE, CAPACITY, WEIGHT)
+    for parts, seed in ((1, 0), (2, 0), (2, 1), (4, 0)):
+        want = solve(problem, engine="pop", parts=parts, seed=seed)
+        assert by_pop("--parts", str(parts), "--seed", str(seed)) == pytest.approx(want.x, abs=1e-6)
+    assert not np.allclose(by_pop("--parts", "2"), by_pop("--parts", "2", "--seed", "1"), atol=1e-3)
 
 
 def test_unknown_engine(run: Run) -> None:

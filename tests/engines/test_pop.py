@@ -266,7 +266,7 @@ def test_bad_parts_and_seeds(given: dict[str, Any], told: str) -> None:
 @pytest.mark.parametrize("engine", ["auto", "interior", "exact"])
 @pytest.mark.parametrize("given", [{"parts": 4}, {"seed": 0}])
 def test_parts_and_seed_belong_to_pop_alone(engine: str, given: dict[str, int]) -> None:
-    with pytest.raises(InputError, match=f"setting {next(iter(given))}.*engine='pop'"):
+    with pytest.raises(InputError, match=f"setting {next(iter(given))}.*engine 'pop'"):
         solve(cs.max_min(*cluster(0)), engine=engine, **given)  # type: ignore[arg-type]
 
 

@@ -134,6 +134,12 @@ def cluster(
     tolerance: Tolerance = 1e-6,
     time_limit: TimeLimit = None,
     engine: Annotated[str, typer.Option(help="auto, interior, exact or pop.")] = "auto",
+    parts: Annotated[
+        int | None, typer.Option(help="For --engine pop: parts, 4 when left out.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="For --engine pop: of its random split, 0 when left out.")
+    ] = None,
     threads: Threads = None,
     progress: ShowProgress = True,
     output: OutputOption = Format.TABLE,
@@ -151,7 +157,7 @@ def cluster(
     solution = _run(
         lambda callback: solve(
             problem, engine=engine, tolerance=tolerance, time_limit=time_limit, threads=threads,
-            callback=callback,
+            parts=parts, seed=seed, callback=callback,
         ),
         tolerance, progress,
     )  # fmt: skip
