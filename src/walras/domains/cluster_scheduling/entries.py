@@ -37,9 +37,13 @@ class Entries:
 
 def of_cluster(cluster: Cluster) -> Entries:
     """One entry a pair; no bound but x >= 0, since a job's time row implies x <= 1."""
-    zeros = np.zeros(cluster.pairs)
-    upper = np.broadcast_to(np.inf, cluster.pairs)  # one number, no array of X's size
-    return Entries(cluster.throughput, cluster.resource, cluster.demand, zeros, upper, 0.0)
+    free, upper = constant(0.0, cluster.pairs), constant(np.inf, cluster.pairs)
+    return Entries(cluster.throughput, cluster.resource, cluster.demand, free, upper, 0.0)
+
+
+def constant(value: float, count: int) -> Floats:
+    """(count,) one number seen many times: no array of X's size."""
+    return np.broadcast_to(value, count)
 
 
 def with_churn(cluster: Cluster, previous: Matrix, churn: float) -> Entries:

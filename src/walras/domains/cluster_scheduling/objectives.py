@@ -267,7 +267,7 @@ def _state(
     )  # fmt: skip
     blocks = [rows.capacity(cluster, entries), rows.time(cluster, entries), *blocks, *groups]
     count = len(entries.throughput)
-    zeros = np.zeros(count)
+    zeros = columns.constant(0.0, count)
     scalars = 0 if ceiling is None else 1
     return Separable(
         resource=entries.resource,

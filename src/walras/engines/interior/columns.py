@@ -85,6 +85,30 @@ def first_entries(problem: Separable, pool: Pool, threads: int) -> Bools:
     return np.asarray(active & ~closed)
 
 
+def known_entries(
+    problem: Separable, pool: Pool, first: Bools, x: Floats, prices: Floats, threads: int
+) -> Bools:
+    """(entries,) True on those of a warm start's first round.
+
+    Of the demands that were there before, what they had and the entries of least reduced cost; of
+    the new ones what a cold start would take.
+
+    Args:
+        problem: The problem.
+        pool: Its entries.
+        first: (entries,) of :func:`first_entries`.
+        x: (entries,) known allocation, NaN where nothing is known.
+        prices: (rows,) known prices, NaN where nothing is known.
+        threads: Threads of the kernels.
+    """
+    is_new = np.isnan(x)
+    reduced = problem.cost + problem.rows.matrix.T @ np.nan_to_num(prices)
+    closed = is_new | (problem.lower == problem.upper)
+    active = (first & is_new) | (np.nan_to_num(x) > 0) | (problem.lower != 0.0)
+    active[pool.best(reduced, closed, np.inf, MORE, threads)] = True
+    return np.asarray(active & (problem.lower < problem.upper))
+
+
 def benefit(problem: Separable) -> Floats:
     """(entries,) what one unit of an entry brings at unit prices of the rows that gain by it."""
     rows = problem.rows

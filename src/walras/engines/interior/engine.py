@@ -8,7 +8,7 @@ import numpy as np
 
 from walras.certificate import dual_bound, gap_between
 from walras.engines.diary import Diary
-from walras.engines.interior.columns import MORE, Pool, carried, first_entries
+from walras.engines.interior.columns import MORE, Pool, carried, first_entries, known_entries
 from walras.engines.interior.form import Bools, Floats, Form, make_form
 from walras.engines.interior.method import Ending, run
 from walras.engines.interior.point import Layout, Point, Residuals
@@ -136,9 +136,9 @@ class _Solve:
     def _first(self, pool: Pool) -> Bools:
         active = first_entries(self.problem, pool, self.threads)
         start = self.settings.start
-        if start is not None:
-            active |= np.nan_to_num(start.x, nan=0.0) > 0
-        return active
+        if start is None:
+            return active
+        return known_entries(self.problem, pool, active, start.x, start.prices, self.threads)
 
     def _carried(self, form: Form, layout: Layout, old: Form, gap: float) -> Point:
         """The last round's path, at the gap that pricing found, on more entries."""

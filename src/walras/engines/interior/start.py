@@ -19,6 +19,7 @@ from walras.separable import Utility, utility
 INSIDE = 0.999  # share of its upper bound at which an entry begins at most
 _SWEEPS = 4
 _FIRST_MU = 0.2
+_SLACK = 0.1  # least share of a row's size that a price-less row of a warm start gets as slack
 _WARM = 0.03  # relative gap whose barrier parameter a warm start takes
 
 
@@ -218,22 +219,49 @@ def warm_start(form: Form, layout: Layout, cold: Point, x: Floats, prices: Float
     large = layout.magnitude @ known + np.abs(form.b)  # a slack of the row at most
     large = np.where(large > 0, large, 1.0)
     s, t = _warm_slacks(form, layout, known, told, mu, large)
-    p = np.where(told, price, np.where(pairs & ~packing, 0.0, cold.p))
+    p = np.where(told, price, np.where(pairs, 0.0, cold.p))
     p = _market_prices(form, p, pairs & ~packing & ~told)
-    p = np.where(layout.is_price_positive, np.maximum(p, mu / large), p)
+    p = _balanced(form, p)
+    slack = np.where(pairs, np.clip(s, _SLACK * large, large), large)
+    p = np.where(layout.is_price_positive, np.maximum(p, mu / slack), p)
     typical = float(np.mean(known))
     floor = mu / np.maximum(known, typical)
     p = raise_packing(form, packing, p, margin=1.0, floor=floor)
     z = form.c + form.h * known + form.transposed @ p
     central = np.minimum(mu / np.maximum(z, floor), typical)
     start = np.where(fresh, central, np.maximum(known, central))
+    start = _supplied(form, start, t, pairs & ~packing & ~told)
     start = np.minimum(start, INSIDE * form.u)
     w = form.u[layout.bounded] - start[layout.bounded]
     y = mu / w
     z[layout.bounded] += y
     z = np.maximum(z, floor)
-    s = np.where(pairs, np.maximum(s, mu / np.where(pairs, p, 1.0)), s)
+    left = form.b - form.matrix @ start - form.border @ t
+    s = np.where(pairs, np.maximum(left, mu / np.where(pairs, p, 1.0)), s)
     return Point(start, z, w, y, s, p, t)
+
+
+def _balanced(form: Form, p: Floats) -> Floats:
+    """Prices scaled so that those on the one scalar's rows add up to its cost.
+
+    Where nothing but a scalar has a cost, all prices may be scaled together.
+    """
+    if len(form.e) != 1 or np.any(form.c) or np.any(form.h):
+        return p
+    total = -float(form.border[:, 0] @ p)
+    return p * (form.e[0] / total) if total * form.e[0] > 0 else p
+
+
+def _supplied(form: Form, x: Floats, t: Floats, rows: Bools) -> Floats:
+    """The columns of new covering rows scaled up until the rows hold."""
+    wanted = np.flatnonzero(rows)
+    part = form.matrix[wanted].tocoo()
+    supply = -np.bincount(part.row, weights=part.data * x[part.col], minlength=len(wanted))
+    need = form.border[wanted] @ t - form.b[wanted]
+    factor = np.where(supply > 0, need / np.where(supply > 0, supply, 1.0), 1.0)
+    raised = np.ones(len(x))
+    np.maximum.at(raised, part.col, factor[part.row])
+    return np.asarray(x * raised)
 
 
 def _market_prices(form: Form, p: Floats, fresh: np.ndarray) -> Floats:
