@@ -15,6 +15,7 @@ from walras.separable.form import Family, Rows, Separable, Side, Utility
 from walras.separable.from_cvxpy_affine import Pattern
 from walras.separable.from_cvxpy_atoms import Extreme, Smooth
 from walras.separable.from_cvxpy_bounds import Bounds, Epigraph, SingleRows, epigraph_bounds
+from walras.separable.from_cvxpy_names import Names, first_column
 from walras.separable.from_cvxpy_structure import Stacked, Structure
 from walras.separable.from_cvxpy_utilities import UtilityRows
 
@@ -51,12 +52,7 @@ class Source:
 
     def first_column(self, variable: Any) -> int:
         """First column of a variable."""
-        start = 0
-        for v in self.variables:
-            if v.id == variable.id:
-                return start
-            start += v.size
-        raise KeyError(variable.id)
+        return first_column(self.variables, variable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +75,7 @@ class Plan:
 
     def __init__(self, source: Source, values: Floats) -> None:
         self._source = source
+        self._names = Names(source.variables, source.extremes, source.structure)
         found, pattern = source.structure, source.pattern
         self._row = np.full(pattern.rows, -1, dtype=np.int64)
         self._row[found.kept] = np.arange(len(found.kept))
@@ -194,11 +191,11 @@ class Plan:
             resource_names=[str(k) for k in range(found.split.resources)],
             demand_names=[str(k) for k in range(found.split.demands)],
             integer=self._integers(),
-            scalar_names=self._scalar_names(),
+            scalar_names=self._names.scalars(),
             maximize=self._source.maximize,
             constant=float(offset[0] + constant + self._utilities.constants(cost, offset)),
-            objective=self._objective_name(linear),
-            namer=self._entry_name,
+            objective=self._names.objective(self._source.smooth, linear),
+            namer=self._names.entry,
             **_gap_scale(kind, weight, linear, quadratic),
         )
         return Filled(problem, bounds, self._sign)
@@ -234,28 +231,10 @@ class Plan:
             raise InfeasibleError(
                 f"{names[0]} asks for at least {bounds.lower[k]:g}, {names[1]} for at most "
                 f"{bounds.upper[k]:g}",
-                where=f"{self._column_name(k)}",
+                where=self._names.column(k),
                 remedy=f"relax one of them by {least:.6g}",
             )
         return bounds.closed()
-
-    def _entry_name(self, entry: int) -> str:
-        """``x[1, 0]`` of the user's variable, or the atom that an epigraph's entry stands for."""
-        columns = self._source.structure.entries
-        if entry >= len(columns):
-            return f"the constant of utility {entry - len(columns)}"
-        extreme = self._extreme_of(int(columns[entry]))
-        return extreme.name if extreme else self._column_name(int(columns[entry]))
-
-    def _column_name(self, column: int) -> str:
-        start = 0
-        for variable in self._source.variables:
-            if column < start + variable.size:
-                place = np.unravel_index(column - start, variable.shape or (1,), order="F")
-                index = ", ".join(str(int(k)) for k in place)
-                return f"{variable.name()}[{index}]" if variable.shape else str(variable.name())
-            start += variable.size
-        return f"column {column}"
 
     def _squares(
         self, values: Floats, offset: Floats, cost: Floats
@@ -318,13 +297,6 @@ class Plan:
         )
         return epigraph_bounds(matrix, offset, self._constraint, bounds, self._epigraphs)
 
-    def _extreme_of(self, column: int) -> Extreme | None:
-        for extreme in self._source.extremes:
-            start = self._source.first_column(extreme.placeholder)
-            if start <= column < start + extreme.placeholder.size:
-                return extreme
-        return None
-
     def _extra_owners(self, side: Side) -> npt.NDArray[np.int32]:
         return np.where(self._extra_side == side, self._extra_owner, -1).astype(np.int32)
 
@@ -339,24 +311,6 @@ class Plan:
             return None
         found = self._source.structure
         return np.concatenate([whole[found.entries], np.zeros(self.extras, bool)])
-
-    def _scalar_names(self) -> list[str]:
-        names = []
-        for column in self._source.structure.scalars:
-            extreme = self._extreme_of(int(column))
-            names.append(extreme.name if extreme else self._column_name(int(column)))
-        return names
-
-    def _objective_name(self, linear: Floats) -> str:
-        found = self._source.structure
-        words = sorted({atom.name for atom in self._source.smooth})
-        costly = [self._extreme_of(int(k)) for k in found.scalars[linear[found.scalars] != 0]]
-        words += sorted(
-            {"min-max" if extreme.is_largest else "max-min" for extreme in costly if extreme}
-        )
-        if np.any(linear[found.entries]) or not words:
-            words.append("linear")
-        return " + ".join(words)
 
 
 def _attribute_bounds(variables: Sequence[Any]) -> tuple[Floats, Floats]:
