@@ -72,13 +72,13 @@ def gap(records: Records, record: Mapping[str, Any]) -> float | None:
 
 
 def of_method(
-    records: Records, objective: str, spec: Spec, method: str
+    records: Records, objective: str, spec: Spec, method: str, benchmark: str | None = None
 ) -> Mapping[str, Any] | None:
-    """The record of a method on an instance, from whichever benchmark measured it."""
+    """The record of a method on an instance, from a benchmark or whichever measured it."""
     for record in records.values():
         cell = record["cell"]
         key = cell["instance"], cell["objective"], cell["method"]
-        if key == (spec.name, objective, method):
+        if key == (spec.name, objective, method) and benchmark in (None, cell["benchmark"]):
             return record
     return None
 

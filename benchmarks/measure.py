@@ -182,7 +182,6 @@ def _machine() -> Record:
         "cpu": _processor(),
         "cores": os.cpu_count(),
         "system": platform.system(),
-        "release": platform.release(),
     }
 
 

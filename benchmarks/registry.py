@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from benchmarks.benchmark import Benchmark
 from benchmarks.cases import (
+    choice,
     dede_toy,
     growth,
     kernels,
@@ -24,6 +25,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     dede_toy.BENCHMARK,
     warm_start.BENCHMARK,
     growth.BENCHMARK,
+    choice.BENCHMARK,
     kernels.BENCHMARK,
 )
 

@@ -32,8 +32,8 @@ _LARGE = (
     ("highs-ipm", 0.2, 80.0, 300.0),
     ("highs-ipm", 1.0, 40.0, 300.0),
     ("highs-ipm", 5.0, 40.0, 300.0),
-    ("pdlp-1e-4", 0.2, 120.0, 120.0),
-    ("highs", 0.2, 60.0, 60.0),
+    *(("pdlp-1e-4", capacity, 60.0, 60.0) for capacity in CAPACITIES),
+    *(("highs", capacity, 60.0, 60.0) for capacity in CAPACITIES),
     ("dede-example", 0.2, 60.0, 60.0),
 )
 

@@ -64,6 +64,8 @@ METHODS: dict[str, Method] = {
     "walras": _walras("Walras", "walras_engine:solve"),
     "walras-warm": _walras("Walras, warm start", "walras_engine:solve_warm"),
     "walras-first-call": _walras("Walras, first call", "walras_engine:first_call"),
+    "walras-interior": _walras("Walras, interior", "walras_engine:solve", engine="interior"),
+    "walras-exact": _walras("Walras, exact", "walras_engine:solve", engine="exact"),
     "walras-dede": _walras("Walras through `walras.dede`", "walras_dede:solve"),
     "walras-arrays": _walras("Walras from arrays", "walras_toy:solve"),
     "pop-4": _walras("POP-4", "pop:solve", parts=4),

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import time
 
-import dede  # type: ignore[import-not-found]
+import dede
 import numpy as np
-import ray  # type: ignore[import-not-found]
+import ray
 
 from benchmarks.judge import judge
 from benchmarks.problem import Budget, Floats, Instance, Outcome

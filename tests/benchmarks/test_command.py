@@ -20,7 +20,7 @@ def test_the_command_forwards_to_the_registry() -> None:
     listed = _walras("--list", "--cells", "full", "--only", "pdlp-1e-4")
     assert listed.returncode == 0, listed.stderr
     *cells, total = listed.stdout.strip().splitlines()
-    assert len(cells) == 2
+    assert cells
     assert all(line.endswith("--pdlp-1e-4") for line in cells)
     assert "minutes in all" in total
 
