@@ -114,6 +114,7 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     "quota limit of NaN": (
         {"quota": cs.Quota({"ann": [0]}, {"ann": np.nan})}, "quota.limits['ann']", "nan",
     ),
+    "an unknown argument": ({"quotas": None}, "cluster_scheduling", "no argument 'quotas'"),
     "quota of another type": ({"quota": {"a": 1}}, "quota", "type dict"),
     "quota groups of another type": (
         {"quota": cs.Quota([0], {"ann": 1.0})},  # type: ignore[arg-type]

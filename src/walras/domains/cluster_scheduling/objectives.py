@@ -13,10 +13,7 @@ Common arguments:
     capacity: (resources,) GPUs of each type, > 0.
     weight: (jobs,) priorities, > 0; 1 when None.
     allowed: (resources, jobs) mask of permitted pairs; all when None.
-    quota: Limits on the GPUs that groups of jobs hold together.
-    previous: (resources, jobs) shares of the round before.
-    churn: Price of a GPU given or taken against ``previous``, in units of the objective.
-    resource_names, demand_names: Labels, when ``throughput`` carries none.
+    options: Quotas, churn and labels by name, see :class:`Options`.
 
 Every function raises :class:`~walras.errors.InputError` on data that cannot be used, naming the
 array, the index and the remedy.
@@ -24,8 +21,9 @@ array, the index and the remedy.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -41,18 +39,31 @@ from walras.errors import InputError
 from walras.separable import Leximin, Separable, Utility
 
 
+class Options(TypedDict, total=False):
+    """Arguments that every objective takes by name.
+
+    Attributes:
+        quota: Limits on the GPUs that groups of jobs hold together.
+        previous: (resources, jobs) shares of the round before.
+        churn: Price of a GPU given or taken against ``previous``, in units of the objective.
+        resource_names: Labels of the resources, when ``throughput`` carries none.
+        demand_names: Labels of the jobs, when ``throughput`` carries none.
+    """
+
+    quota: Quota | None
+    previous: Matrix | None
+    churn: float
+    resource_names: Sequence[str] | None
+    demand_names: Sequence[str] | None
+
+
 def max_min(
     throughput: Matrix,
     size: Vector,
     capacity: Vector,
     weight: Vector | None = None,
     allowed: Matrix | None = None,
-    *,
-    quota: Quota | None = None,
-    previous: Matrix | None = None,
-    churn: float = 0.0,
-    resource_names: Sequence[str] | None = None,
-    demand_names: Sequence[str] | None = None,
+    **options: Unpack[Options],
 ) -> Separable:
     """Maximise the least weighted throughput, ``min_j y_j / weight_j``.
 
@@ -60,11 +71,8 @@ def max_min(
     after :func:`~walras.domains.cluster_scheduling.normalise`. Source: Narayanan et al., OSDI 2020
     (section 4.1); Xu et al., OSDI 2025 (section 5.1). Arguments as in this module's head.
     """
-    cluster = clusters.read(
-        throughput, size, capacity, weight, allowed,
-        resource_names=resource_names, demand_names=demand_names,
-    )  # fmt: skip
-    return _raise_the_least(cluster, cluster.weight, "max-min fairness", quota, previous, churn)
+    case = _Case.of(throughput, size, capacity, weight, allowed, **options)
+    return case.raise_the_least("max-min fairness")
 
 
 def leximin(
@@ -75,11 +83,7 @@ def leximin(
     allowed: Matrix | None = None,
     *,
     levels: int = 10,
-    quota: Quota | None = None,
-    previous: Matrix | None = None,
-    churn: float = 0.0,
-    resource_names: Sequence[str] | None = None,
-    demand_names: Sequence[str] | None = None,
+    **options: Unpack[Options],
 ) -> Leximin:
     """Max-min, then the same for the jobs that can still rise, at most ``levels`` times.
 
@@ -87,10 +91,7 @@ def leximin(
     Narayanan et al., OSDI 2020 (section 4.3); Ogryczak and Sliwinski, 2006. The other arguments as
     in this module's head.
     """
-    problem = max_min(
-        throughput, size, capacity, weight, allowed, quota=quota, previous=previous, churn=churn,
-        resource_names=resource_names, demand_names=demand_names,
-    )  # fmt: skip
+    problem = max_min(throughput, size, capacity, weight, allowed, **options)
     return Leximin(replace(problem, objective="leximin"), "throughput", levels)
 
 
@@ -100,12 +101,7 @@ def min_makespan(
     capacity: Vector,
     steps: Vector,
     allowed: Matrix | None = None,
-    *,
-    quota: Quota | None = None,
-    previous: Matrix | None = None,
-    churn: float = 0.0,
-    resource_names: Sequence[str] | None = None,
-    demand_names: Sequence[str] | None = None,
+    **options: Unpack[Options],
 ) -> Separable:
     """Let the job that finishes last finish soonest, when the allocation is kept.
 
@@ -116,10 +112,7 @@ def min_makespan(
     seconds; the other arguments as in this module's head.
     """
     try:
-        cluster = clusters.read(
-            throughput, size, capacity, steps, allowed,
-            resource_names=resource_names, demand_names=demand_names,
-        )  # fmt: skip
+        case = _Case.of(throughput, size, capacity, steps, allowed, **options)
     except InputError as error:
         if not error.where.startswith(("weight", "labels of weight")):
             raise
@@ -128,8 +121,7 @@ def min_makespan(
             error.what, where=where, allowed=error.allowed,
             remedy="give every job the work it has left; leave finished jobs out",
         ) from error  # fmt: skip
-    name = "makespan (as the rate 1/makespan)"
-    return _raise_the_least(cluster, cluster.weight, name, quota, previous, churn)
+    return case.raise_the_least("makespan (as the rate 1/makespan)")
 
 
 def proportional_fairness(
@@ -138,22 +130,14 @@ def proportional_fairness(
     capacity: Vector,
     weight: Vector | None = None,
     allowed: Matrix | None = None,
-    *,
-    quota: Quota | None = None,
-    previous: Matrix | None = None,
-    churn: float = 0.0,
-    resource_names: Sequence[str] | None = None,
-    demand_names: Sequence[str] | None = None,
+    **options: Unpack[Options],
 ) -> Separable:
     """Maximise ``sum_j weight_j log y_j``: Nash's bargaining solution.
 
     The gap is stated in nat a job (per unit of weight). Source: Kelly, 1997; Xu et al., OSDI 2025
     (section 5.1). Arguments as in this module's head.
     """
-    return alpha_fair(
-        throughput, size, capacity, weight, allowed, alpha=1.0, quota=quota, previous=previous,
-        churn=churn, resource_names=resource_names, demand_names=demand_names,
-    )  # fmt: skip
+    return alpha_fair(throughput, size, capacity, weight, allowed, alpha=1.0, **options)
 
 
 def alpha_fair(
@@ -164,11 +148,7 @@ def alpha_fair(
     allowed: Matrix | None = None,
     *,
     alpha: float,
-    quota: Quota | None = None,
-    previous: Matrix | None = None,
-    churn: float = 0.0,
-    resource_names: Sequence[str] | None = None,
-    demand_names: Sequence[str] | None = None,
+    **options: Unpack[Options],
 ) -> Separable:
     """Maximise ``sum_j weight_j y_j^(1 - alpha) / (1 - alpha)``.
 
@@ -183,22 +163,19 @@ def alpha_fair(
             f"is {alpha!r}", where="alpha", allowed="a number from 0 to 100",
             remedy="use max_min or leximin for the limit of large alpha",
         )  # fmt: skip
-    cluster = clusters.read(
-        throughput, size, capacity, weight, allowed,
-        resource_names=resource_names, demand_names=demand_names,
-    )  # fmt: skip
-    entries = _entries(cluster, previous, churn)
+    case = _Case.of(throughput, size, capacity, weight, allowed, **options)
+    cluster, entries = case.cluster, case.entries
     if alpha == 0:
         gain = entries.throughput * cluster.weight[entries.demand]
-        return _state(cluster, entries, [], "total throughput", quota, cost=entries.cost - gain)
+        return case.state("total throughput", cost=entries.cost - gain)
     if alpha == 1:
         block = rows.utility(cluster, entries, Utility.LOG, 0.0)
-        return _state(
-            cluster, entries, [block], "proportional fairness", quota,
-            gap_scale=float(cluster.weight.sum()), gap_unit="nat a job",
+        return case.state(
+            "proportional fairness", block, gap_scale=float(cluster.weight.sum()),
+            gap_unit="nat a job",
         )  # fmt: skip
     block = rows.utility(cluster, entries, Utility.POWER, alpha)
-    return _state(cluster, entries, [block], f"alpha-fairness, alpha = {alpha:g}", quota)
+    return case.state(f"alpha-fairness, alpha = {alpha:g}", block)
 
 
 def total_throughput(
@@ -207,85 +184,105 @@ def total_throughput(
     capacity: Vector,
     weight: Vector | None = None,
     allowed: Matrix | None = None,
-    *,
-    quota: Quota | None = None,
-    previous: Matrix | None = None,
-    churn: float = 0.0,
-    resource_names: Sequence[str] | None = None,
-    demand_names: Sequence[str] | None = None,
+    **options: Unpack[Options],
 ) -> Separable:
     """Maximise ``sum_j weight_j y_j``; fair to nobody. Arguments as in this module's head."""
-    return alpha_fair(
-        throughput, size, capacity, weight, allowed, alpha=0.0, quota=quota, previous=previous,
-        churn=churn, resource_names=resource_names, demand_names=demand_names,
-    )  # fmt: skip
+    return alpha_fair(throughput, size, capacity, weight, allowed, alpha=0.0, **options)
 
 
-def _entries(cluster: Cluster, previous: Matrix | None, churn: float) -> Entries:
-    if previous is None:
-        if churn:
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """One cluster's checked data.
+
+    Attributes:
+        cluster: The pairs that can run.
+        entries: One or, with churn, two entries a pair.
+        quota: Limits on groups of jobs, or None.
+    """
+
+    cluster: Cluster
+    entries: Entries
+    quota: Quota | None
+
+    @classmethod
+    def of(
+        cls,
+        throughput: Matrix,
+        size: Vector,
+        capacity: Vector,
+        weight: Vector | None,
+        allowed: Matrix | None,
+        **options: Unpack[Options],
+    ) -> _Case:
+        _check_names(options)
+        cluster = clusters.read(
+            throughput, size, capacity, weight, allowed,
+            resource_names=options.get("resource_names"), demand_names=options.get("demand_names"),
+        )  # fmt: skip
+        previous, churn = options.get("previous"), options.get("churn", 0.0)
+        if previous is not None:
+            entries = columns.with_churn(cluster, previous, churn)
+        elif not churn:
+            entries = columns.of_cluster(cluster)
+        else:
             raise InputError(
                 "a churn penalty needs the previous allocation", where="churn", allowed="0",
                 remedy="pass previous=, the shares of the round before",
             )  # fmt: skip
-        return columns.of_cluster(cluster)
-    return columns.with_churn(cluster, previous, churn)
+        return cls(cluster, entries, options.get("quota"))
+
+    def raise_the_least(self, objective: str) -> Separable:
+        """Maximise a scalar t with ``t <= y_j / weight_j`` for every job.
+
+        No job beats its best type all the time: ``0 <= t <= min_j max_i throughput_ij / weight_j``.
+        """
+        weight = self.cluster.weight
+        block = rows.shortfall(self.cluster, self.entries, weight)
+        return self.state(objective, block, ceiling=float(np.min(self.cluster.best() / weight)))
+
+    def state(
+        self,
+        objective: str,
+        *blocks: rows.Block,
+        cost: Floats | None = None,
+        ceiling: float | None = None,
+        gap_scale: float | None = None,
+        gap_unit: str = "of the value",
+    ) -> Separable:
+        """The problem with the rows of capacity, time and quotas beside ``blocks``."""
+        cluster, entries = self.cluster, self.entries
+        groups = [] if self.quota is None else rows.quotas(
+            cluster, entries, quotas.resolve(self.quota, cluster.demand_names)
+        )  # fmt: skip
+        every = [rows.capacity(cluster, entries), rows.time(cluster, entries), *blocks, *groups]
+        count = len(entries.throughput)
+        zeros = np.zeros(count)
+        scalars = 0 if ceiling is None else 1
+        return Separable(
+            resource=entries.resource,
+            demand=entries.demand,
+            cost=entries.cost if cost is None else cost,
+            quadratic=zeros,
+            lower=zeros,
+            upper=entries.upper,
+            scalar_cost=np.full(scalars, -1.0),
+            scalar_lower=np.zeros(scalars),
+            scalar_upper=np.full(scalars, ceiling or 0.0),
+            rows=rows.assemble(every, count),
+            resource_names=cluster.resource_names,
+            demand_names=cluster.demand_names,
+            scalar_names=("least throughput",) * scalars,
+            maximize=True,
+            constant=entries.constant,
+            objective=objective,
+            gap_scale=gap_scale,
+            gap_unit=gap_unit,
+        )
 
 
-def _raise_the_least(
-    cluster: Cluster,
-    weight: Floats,
-    objective: str,
-    quota: Quota | None,
-    previous: Matrix | None,
-    churn: float,
-) -> Separable:
-    """Maximise a scalar t with ``t <= y_j / weight_j`` for every job.
-
-    No job beats its best type all the time: ``0 <= t <= min_j max_i throughput_ij / weight_j``.
-    """
-    entries = _entries(cluster, previous, churn)
-    block = rows.shortfall(cluster, entries, weight)
-    ceiling = float(np.min(cluster.best() / weight))
-    return _state(cluster, entries, [block], objective, quota, ceiling=ceiling)
-
-
-def _state(
-    cluster: Cluster,
-    entries: Entries,
-    blocks: list[rows.Block],
-    objective: str,
-    quota: Quota | None,
-    *,
-    cost: Floats | None = None,
-    ceiling: float | None = None,
-    gap_scale: float | None = None,
-    gap_unit: str = "of the value",
-) -> Separable:
-    groups = [] if quota is None else rows.quotas(
-        cluster, entries, quotas.resolve(quota, cluster.demand_names)
-    )  # fmt: skip
-    blocks = [rows.capacity(cluster, entries), rows.time(cluster, entries), *blocks, *groups]
-    count = len(entries.throughput)
-    zeros = columns.constant(0.0, count)
-    scalars = 0 if ceiling is None else 1
-    return Separable(
-        resource=entries.resource,
-        demand=entries.demand,
-        cost=entries.cost if cost is None else cost,
-        quadratic=zeros,
-        lower=zeros,
-        upper=entries.upper,
-        scalar_cost=np.full(scalars, -1.0),
-        scalar_lower=np.zeros(scalars),
-        scalar_upper=np.full(scalars, ceiling or 0.0),
-        rows=rows.assemble(blocks, count),
-        resource_names=cluster.resource_names,
-        demand_names=cluster.demand_names,
-        scalar_names=("least throughput",) * scalars,
-        maximize=True,
-        constant=entries.constant,
-        objective=objective,
-        gap_scale=gap_scale,
-        gap_unit=gap_unit,
-    )
+def _check_names(options: Mapping[str, object]) -> None:
+    for name in options.keys() - Options.__annotations__.keys():
+        raise InputError(
+            f"there is no argument {name!r}", where="cluster_scheduling",
+            allowed=", ".join(Options.__annotations__), remedy="use one of these names",
+        )  # fmt: skip
