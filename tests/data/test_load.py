@@ -166,17 +166,34 @@ def test_the_stand_ins_have_the_shape_of_the_real_sets() -> None:
     real, fake = data.load("dede_cluster"), data.load("dede_cluster", synthetic=True)
     assert real.throughput.shape == fake.throughput.shape
     assert real.workers.tolist() == fake.workers.tolist()
+    for name in ("te_topologies", "topology_zoo"):
+        found = [data.load(name, synthetic=synthetic).graphs for synthetic in (False, True)]
+        assert list(found[0]) == list(found[1])
+        sizes = [{n: (len(g.names), np.any(g.capacity > 0)) for n, g in f.items()} for f in found]
+        assert sizes[0] == sizes[1]
+    traffic = [data.load("te_b4_real", synthetic=synthetic).demand for synthetic in (False, True)]
+    assert traffic[0].shape == traffic[1].shape
 
 
 @pytest.mark.real_data(*NAMES)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_fitted_parameters_are_those_in_the_code(name: str) -> None:
-    from walras.data import dede_cluster_stand_in, gavel_stand_in, gavel_traces_stand_in
+    from walras.data import (
+        dede_cluster_stand_in,
+        gavel_stand_in,
+        gavel_traces_stand_in,
+        te_b4_real_stand_in,
+        te_topologies_stand_in,
+    )
 
     stored = {
         "gavel": gavel_stand_in.FITTED,
         "gavel_traces": gavel_traces_stand_in.FITTED,
         "dede_cluster": dede_cluster_stand_in.FITTED,
+        "te_topologies": te_topologies_stand_in.FITTED,
+        "topology_zoo": te_topologies_stand_in.FITTED_ZOO,
+        "te_b4_real": te_b4_real_stand_in.FITTED,
+        "te_paths": te_topologies_stand_in.FITTED,
     }
     assert data.fit_stand_in(name) == stored[name]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,13 @@ import numpy.typing as npt
 import pytest
 
 from walras import data
-from walras.data import dede_cluster_stand_in, gavel_stand_in, gavel_traces_stand_in
+from walras.data import (
+    dede_cluster_stand_in,
+    gavel_stand_in,
+    gavel_traces_stand_in,
+    te_b4_real_stand_in,
+    te_topologies_stand_in,
+)
 
 NAMES = tuple(data.REGISTRY)
 
@@ -68,9 +75,44 @@ def test_drawn_jobs_are_sound() -> None:
     assert (jobs.groupby("trace")["arrival_time"].diff().dropna() >= 0.0).all()
 
 
+def test_b4_traffic_model_is_recovered_from_what_it_draws() -> None:
+    true = te_b4_real_stand_in.FITTED
+    fits = [te_b4_real_stand_in.fit(te_b4_real_stand_in.stand_in(seed)) for seed in range(60)]
+    for name in ("mean", "out_sd", "in_sd", "pair_sd", "noise_sd", "phi"):
+        found = np.array([getattr(fit, name) for fit in fits])
+        # Twelve nodes and 36 times: estimates of spreads and correlations are biased a little.
+        assert found.mean() == pytest.approx(getattr(true, name), abs=0.1 + 0.05 * abs(true.mean))
+
+
+def test_networks_grow_as_large_and_as_wide_as_the_model_says() -> None:
+    model = dict(te_topologies_stand_in.FITTED.graphs)["UsCarrier"]
+    drawn = data.load("te_topologies", synthetic=True, seed=5).graphs["UsCarrier"]
+    assert (len(drawn.names), len(drawn.source)) == (model.nodes, 2 * model.edges)
+    ends = set(zip(drawn.source.tolist(), drawn.target.tolist(), strict=True))
+    assert len(ends) == len(drawn.source)
+    assert all((b, a) in ends for a, b in ends)
+    assert np.log(drawn.capacity).mean() == pytest.approx(model.log_capacity, abs=0.2)
+    assert np.all(drawn.capacity % model.step == 0)
+
+
+def test_released_paths_stand_in_walks_along_its_networks_links() -> None:
+    graph = data.load("te_topologies", synthetic=True, seed=2).graphs["UsCarrier"]
+    paths = data.load("te_paths", synthetic=True, seed=2).paths["UsCarrier"]
+    known = set(zip(graph.source.tolist(), graph.target.tolist(), strict=True))
+    for p in range(0, len(paths.offset) - 1, 97):
+        walk = paths.nodes[paths.offset[p] : paths.offset[p + 1]].tolist()
+        assert all(step in known for step in pairwise(walk))
+
+
 def _numbers(drawn: object) -> npt.NDArray[Any]:
     if isinstance(drawn, data.JobTraces):
         return drawn.jobs["total_steps"].to_numpy()
     if isinstance(drawn, data.GavelThroughputs | data.ClusterThroughputs):
         return drawn.throughput
+    if isinstance(drawn, data.Topologies):
+        return np.concatenate([graph.position.ravel() for graph in drawn.graphs.values()])
+    if isinstance(drawn, data.B4Traffic):
+        return drawn.demand
+    if isinstance(drawn, data.ReleasedPaths):
+        return np.concatenate([paths.nodes[:1000] for paths in drawn.paths.values()])
     raise TypeError(type(drawn))
