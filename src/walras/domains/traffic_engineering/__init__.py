@@ -9,7 +9,15 @@ States each objective directly as arrays; finds the candidate paths of large net
 has the baselines of the field, and an evaluation that trusts no solver.
 """
 
+from walras.domains.traffic_engineering.baselines import (
+    Baseline,
+    demand_pinning,
+    pop_flow,
+    shortest_path,
+)
 from walras.domains.traffic_engineering.candidates import candidate_paths
+from walras.domains.traffic_engineering.edge_form import max_total_flow_by_link
+from walras.domains.traffic_engineering.evaluate import Evaluation, evaluate
 from walras.domains.traffic_engineering.matrices import joined_traffic, load_traffic
 from walras.domains.traffic_engineering.network import Network, random_failures
 from walras.domains.traffic_engineering.objectives import (
@@ -32,13 +40,17 @@ from walras.domains.traffic_engineering.traffic import (
 )
 
 __all__ = [
+    "Baseline",
+    "Evaluation",
     "Network",
     "Paths",
     "TrafficSeries",
     "bimodal_traffic",
     "candidate_paths",
     "capped_traffic",
+    "demand_pinning",
     "diurnal_series",
+    "evaluate",
     "fluctuating_series",
     "gravity_traffic",
     "joined_traffic",
@@ -48,7 +60,10 @@ __all__ = [
     "max_concurrent_flow",
     "max_min_fair",
     "max_total_flow",
+    "max_total_flow_by_link",
     "min_max_utilisation",
+    "pop_flow",
     "random_failures",
     "redistributed_traffic",
+    "shortest_path",
 ]

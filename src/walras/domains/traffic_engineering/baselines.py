@@ -1,0 +1,154 @@
+"""What networks do today: shortest paths, demand pinning, POP, and the whole linear program.
+
+All maximise the total flow, return a feasible one, and say how long they took.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from walras.domains.traffic_engineering import matrices
+from walras.domains.traffic_engineering.matrices import Demand
+from walras.domains.traffic_engineering.network import Floats, Network
+from walras.domains.traffic_engineering.objectives import max_total_flow
+from walras.domains.traffic_engineering.paths import Paths
+from walras.domains.traffic_engineering.traffic import top_tenth
+from walras.separable import Separable
+from walras.solving import solve
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """A heuristic's flow.
+
+    Attributes:
+        flow: (paths,) traffic on each path, feasible.
+        seconds: Wall time, building the problem included.
+        ideal_seconds: What it would take on a machine for every part, as POP's authors report
+            it; NaN where there are no parts.
+    """
+
+    flow: Floats
+    seconds: float
+    ideal_seconds: float = float("nan")
+
+
+def shortest_path(network: Network, demand: Demand, paths: Paths) -> Baseline:
+    """All traffic on the first path of its pair; each flow is cut to what its worst link lets pass.
+
+    A link that is asked for ``load > capacity`` lets ``capacity / load`` of everything pass.
+
+    Args:
+        network: The network.
+        demand: (nodes, nodes) traffic.
+        paths: Candidate paths, the shortest of each pair first.
+
+    Raises:
+        InputError: The data do not fit.
+    """
+    began = time.perf_counter()
+    problem = max_total_flow(network, demand, paths)  # checks the data
+    own = paths.demands(matrices.traffic(demand, network))
+    flow = _on_first(paths, own, problem.rows.upper[: network.links])
+    return Baseline(flow, time.perf_counter() - began)
+
+
+def demand_pinning(
+    network: Network,
+    demand: Demand,
+    paths: Paths,
+    *,
+    engine: str = "auto",
+    time_limit: float | None = None,
+    threads: int | None = None,
+) -> Baseline:
+    """The small demands on their shortest paths, the largest tenth by a linear program.
+
+    The program has the capacity that the pinned traffic leaves. Source: Xu et al., OSDI 2025,
+    section 7.1 (``Pinning``); Namyar et al., HotNets 2022.
+
+    Args:
+        network: The network.
+        demand: (nodes, nodes) traffic.
+        paths: Candidate paths, the shortest of each pair first.
+        engine: Solves the program.
+        time_limit: Of the program, in seconds.
+        threads: Worker threads.
+
+    Raises:
+        InputError: The data do not fit.
+    """
+    began = time.perf_counter()
+    traffic = matrices.traffic(demand, network)
+    top = top_tenth(traffic)
+    whole = max_total_flow(network, traffic, paths)
+    pinned = _on_first(paths, paths.demands(np.where(top, 0.0, traffic)), network.capacity)
+    left = np.maximum(network.capacity - paths.loads(pinned), 0.0)
+    problem = _on_capacity(whole, left, paths, paths.demands(np.where(top, traffic, 0.0)))
+    if problem is None:
+        return Baseline(pinned, time.perf_counter() - began)
+    found = solve(problem, engine=engine, time_limit=time_limit, threads=threads)
+    return Baseline(pinned + found.entries, time.perf_counter() - began)
+
+
+def pop_flow(
+    network: Network,
+    demand: Demand,
+    paths: Paths,
+    parts: int = 4,
+    *,
+    seed: int = 0,
+    time_limit: float | None = None,
+    threads: int | None = None,
+) -> Baseline:
+    """POP: random parts of the demands, each with a k-th of every link, solved side by side.
+
+    Source: Narayanan et al., SOSP 2021; their splitting of large demands among parts is not done.
+
+    Args:
+        network: The network.
+        demand: (nodes, nodes) traffic.
+        paths: Candidate paths.
+        parts: Number of parts k; the field shows 4, 16 and 64.
+        seed: Of the split.
+        time_limit: Seconds.
+        threads: Worker threads.
+
+    Raises:
+        InputError: The data do not fit, or ``parts`` is out of range.
+    """
+    began = time.perf_counter()
+    problem = max_total_flow(network, demand, paths)
+    found = solve(
+        problem, engine="pop", parts=parts, seed=seed, time_limit=time_limit, threads=threads
+    )
+    return Baseline(found.entries, time.perf_counter() - began, found.timings.ideal)
+
+
+def _on_first(paths: Paths, own: Floats, capacity: Floats) -> Floats:
+    """Each pair's traffic on its first path, cut to what the worst link on it lets pass."""
+    flow = np.zeros(paths.count)
+    flow[paths.first[:-1]] = own
+    load = paths.loads(flow)
+    passes = np.minimum(1.0, capacity / np.where(load > 0, load, 1.0))
+    passes = np.where(load > capacity, passes, 1.0)
+    return flow * np.minimum.reduceat(passes[paths.links], paths.pointer[:-1])
+
+
+def _on_capacity(whole: Separable, capacity: Floats, paths: Paths, own: Floats) -> Separable | None:
+    """The problem with other capacities and demands; None when nothing can flow.
+
+    Links without capacity close their paths, since an interior point needs an interior.
+    """
+    full = capacity <= 1e-9 * paths.network.capacity
+    closed = np.logical_or.reduceat(full[paths.links], paths.pointer[:-1])
+    closed |= (own <= 0)[paths.pair]
+    if np.all(closed):
+        return None
+    served = np.logical_or.reduceat(~closed, paths.first[:-1])
+    upper = np.concatenate([np.where(full, np.inf, capacity), np.where(served, own, np.inf)])
+    rows = replace(whole.rows, upper=upper)
+    return replace(whole, upper=np.where(closed, 0.0, np.inf), rows=rows)

@@ -1,0 +1,90 @@
+"""What a flow does to a network, computed from the data alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.domains.traffic_engineering import matrices
+from walras.domains.traffic_engineering.matrices import Demand
+from walras.domains.traffic_engineering.network import Floats
+from walras.domains.traffic_engineering.paths import Paths
+from walras.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What becomes of links and demands.
+
+    Attributes:
+        load: (links,) traffic on each link.
+        utilisation: (links,) load over capacity.
+        served: (pairs,) traffic of each pair that has paths.
+        demand: (pairs,) what it asks for.
+        asked: Sum of the whole matrix, also of pairs without a path.
+        violation: Largest amount by which a link or a demand is exceeded or a flow is negative,
+            relative to the capacity or the demand.
+    """
+
+    load: Floats
+    utilisation: Floats
+    served: Floats
+    demand: Floats
+    asked: float
+    violation: float
+
+    @property
+    def total(self) -> float:
+        """Traffic served, up to each demand."""
+        return float(np.minimum(self.served, self.demand).sum())
+
+    @property
+    def satisfied(self) -> float:
+        """Share of all traffic that is served, 0 to 1; 1 where nothing is asked."""
+        return self.total / self.asked if self.asked else 1.0
+
+    @property
+    def max_utilisation(self) -> float:
+        """The largest utilisation of a link."""
+        return float(self.utilisation.max())
+
+    @property
+    def least_share(self) -> float:
+        """The smallest share of a positive demand that is served; 1 where nothing is asked."""
+        some = self.demand > 0
+        return float(np.min(self.served[some] / self.demand[some], initial=1.0))
+
+
+def evaluate(demand: Demand, paths: Paths, flow: Floats) -> Evaluation:
+    """Judge a flow.
+
+    Args:
+        demand: (nodes, nodes) traffic.
+        paths: Candidate paths.
+        flow: (paths,) traffic on each.
+
+    Raises:
+        InputError: The matrix or the flow does not fit.
+    """
+    x = np.asarray(flow, dtype=np.float64)
+    if x.shape != (paths.count,) or not np.all(np.isfinite(x)):
+        raise InputError(
+            f"has shape {x.shape}, or an entry that is not finite", where="flow",
+            allowed=f"({paths.count},) finite numbers, one a path",
+            remedy="pass a solution's x, or a baseline's flow",
+        )  # fmt: skip
+    traffic = matrices.traffic(demand, paths.network)
+    own, capacity = paths.demands(traffic), paths.network.capacity
+    load, served = paths.loads(x), paths.served(x)
+    over = np.max((load - capacity) / capacity, initial=0.0)
+    beyond = np.max((served - own) / np.where(own > 0, own, 1.0), initial=0.0)
+    negative = np.max(-x / paths.bottleneck(), initial=0.0)
+    return Evaluation(
+        load=load,
+        utilisation=load / capacity,
+        served=served,
+        demand=own,
+        asked=float(traffic.sum()),
+        violation=float(max(over, beyond, negative)),
+    )
