@@ -13,6 +13,8 @@ import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
 from walras.certificate import Certificate, certify
+from walras.engines.admm import AdmmSettings, admm
+from walras.engines.admm.executor import Executor
 from walras.engines.choose import Choice, choose, narrow_rows
 from walras.engines.exact import exact
 from walras.engines.interior import interior
@@ -55,12 +57,15 @@ def solve(
     parts: int | None = None,
     seed: int | None = None,
     device: str = CPU,
+    mode: str | None = None,
+    collapse: bool = False,
+    executor: Executor | None = None,
 ) -> Solution:
     """Solve an allocation problem and prove how good the answer is.
 
     Args:
         problem: From :mod:`walras.domains`, from arrays, or from a :class:`walras.Problem`.
-        engine: ``auto``, ``interior``, ``exact`` or ``pop``.
+        engine: ``auto``, ``interior``, ``admm``, ``exact`` or ``pop``.
         tolerance: Certified relative gap at which to stop (of logarithms: nats a job).
         time_limit: Seconds; a feasible allocation with its certified gap comes back all the same.
             Where one job's best type decides a max-min problem, the rest of the time goes to
@@ -76,6 +81,10 @@ def solve(
         seed: Of ``pop`` alone: of the random split; 0 if None.
         device: ``cpu``, or ``cuda`` (``cuda:1``, ...) for the kernels of ``interior`` on a GPU,
             which takes torch; ``auto`` then prefers that engine.
+        mode: Of ``admm`` alone: ``hard`` if None, ``paper`` for the scheme of Xu et al., OSDI 2025,
+            as published, ``penalty`` or ``augmented-lagrangian`` for what it is compared with.
+        collapse: Of ``admm`` alone: half the memory, more iterations.
+        executor: Of ``admm`` alone: where the demands' passes run; threads of this process if None.
 
     Returns:
         The solution; its ``status`` is ``optimal`` only when the certificate shows it.
@@ -97,7 +106,7 @@ def solve(
     if verbose:
         _log_to_stderr()
     choice = _choice_on(device, choose(base, engine))
-    run = engine_named(choice.engine, parts, seed)
+    run = engine_named(choice.engine, parts, seed, mode, executor, collapse=collapse)
     with _thread_pools().limit(limits=_blas_threads(base, threads), user_api="blas"):
         return _solve_within(problem, run, choice, settings, polish=polish)
 
@@ -146,26 +155,46 @@ def _blas_threads(problem: Separable, threads: int | None) -> int | None:
     return 1 if narrow_rows(problem) < _BLAS_ALONE else threads
 
 
-def engine_named(name: str, parts: int | None = None, seed: int | None = None) -> Engine:
-    """The engine of a name, with the settings that POP alone has.
+def engine_named(
+    name: str,
+    parts: int | None = None,
+    seed: int | None = None,
+    mode: str | None = None,
+    executor: Executor | None = None,
+    *,
+    collapse: bool = False,
+) -> Engine:
+    """The engine of a name, with the settings that it alone has.
 
     Args:
-        name: One of ``interior``, ``exact`` and ``pop``.
+        name: One of ``interior``, ``admm``, ``exact`` and ``pop``.
         parts: As in :func:`solve`.
         seed: As in :func:`solve`.
+        mode: As in :func:`solve`.
+        executor: As in :func:`solve`.
+        collapse: As in :func:`solve`.
 
     Raises:
-        InputError: ``parts`` or ``seed`` is given to another engine than POP.
+        InputError: A setting is given to an engine that has none of that name.
     """
-    if name == "pop":
-        return partial(pop, parts=parts, seed=0 if seed is None else seed)
-    for setting, value in (("parts", parts), ("seed", seed)):
-        if value is not None:
+    own = (
+        ("parts", parts, "pop"), ("seed", seed, "pop"), ("mode", mode, "admm"),
+        ("executor", executor, "admm"), ("collapse", collapse or None, "admm"),
+    )  # fmt: skip
+    for setting, value, engine in own:
+        if value is not None and engine != name:
             raise InputError(
                 f"is {value!r}, but the engine is {name!r}", where=f"setting {setting}",
-                allowed="for engine 'pop' alone",
-                remedy=f"choose engine 'pop', or leave {setting} out",
+                allowed=f"for engine {engine!r} alone",
+                remedy=f"choose engine {engine!r}, or leave {setting} out",
             )  # fmt: skip
+    if name == "pop":
+        return partial(pop, parts=parts, seed=0 if seed is None else seed)
+    if name == "admm":
+        options = AdmmSettings(mode=mode or "hard", collapse=collapse)
+        return partial(
+            admm, options=options if executor is None else replace(options, executor=executor)
+        )
     return _ENGINES[name]
 
 

@@ -23,7 +23,7 @@ from walras.engines.interior.form import MAX_BORDER
 from walras.errors import InputError
 from walras.separable import Separable, Side
 
-ENGINES = ("interior", "exact", "pop")
+ENGINES = ("interior", "admm", "exact", "pop")
 
 _ITERATIONS = 30.0
 _BASE, _COLUMN, _SQUARE, _CUBE, _PASS = 7e-4, 1.6e-7, 8e-9, 6e-11, 4e-8

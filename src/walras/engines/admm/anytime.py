@@ -1,0 +1,85 @@
+"""The best that is proved so far: an allocation that can be used, and a bound, at any moment."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.certificate import dual_bound, gap_between, minimised_value, repair, violation
+from walras.certificate.repair import FEASIBLE
+from walras.engines.diary import Diary
+from walras.history import Progress
+from walras.separable import Separable
+
+Floats = npt.NDArray[np.float64]
+
+_SHARE = 0.2  # of the time that proofs may take
+_SCALES = (0.97, 1.03)  # first factors on the prices that are tried
+_FINEST = 1e-3
+
+
+class Anytime:
+    """Repairs and bounds iterates now and then, and keeps the best of each.
+
+    Args:
+        problem: The problem.
+        diary: Where every proof is recorded.
+        scalable: Whether prices may be scaled against the objective.
+    """
+
+    def __init__(self, problem: Separable, diary: Diary) -> None:
+        self.problem = problem
+        self.x = np.clip(np.zeros(problem.entries), problem.lower, problem.upper)
+        self.t = np.zeros(problem.scalars)
+        self.prices = np.zeros(problem.rows.count)
+        self.value, self.bound, self.violation = np.inf, -np.inf, np.inf
+        self._diary = diary
+        self._last, self._cost = time.perf_counter(), 0.0
+
+    @property
+    def due(self) -> bool:
+        """Whether another proof fits into the share of the time that proofs may take."""
+        waited = time.perf_counter() - self._last
+        return waited >= self._cost * (1.0 - _SHARE) / _SHARE
+
+    @property
+    def gap(self) -> float:
+        """Relative gap between the best value and the best bound."""
+        if self.violation > FEASIBLE:
+            return np.inf
+        return gap_between(self.problem, self.x, self.t, self.value, self.bound)
+
+    def prove(
+        self, iteration: int, x: Floats, t: Floats, prices: Floats, primal: float, dual: float,
+        note: str = "",
+    ) -> bool:  # fmt: skip
+        """Look at an iterate; True when the caller's callback or the time limit says stop."""
+        began = time.perf_counter()
+        self._look(x, t)
+        proof = dual_bound(self.problem, prices)
+        if proof.value > self.bound:
+            self.bound, self.prices = proof.value, proof.prices
+        self._last = time.perf_counter()
+        self._cost = self._last - began
+        problem = self.problem
+        return self._diary.record(
+            Progress(
+                iteration=iteration,
+                elapsed=self._diary.elapsed,
+                value=problem.reported(self.value),
+                bound=problem.reported(self.bound),
+                gap=self.gap,
+                primal_residual=primal,
+                dual_residual=dual,
+                note=note,
+            )
+        )
+
+    def _look(self, x: Floats, t: Floats) -> None:
+        x, t = repair(self.problem, x, t)
+        value, far = minimised_value(self.problem, x, t), violation(self.problem, x, t)
+        better = value < self.value if far <= FEASIBLE else far < self.violation
+        if better or (self.violation > FEASIBLE >= far):
+            self.x, self.t, self.value, self.violation = x, t, value, far

@@ -1,0 +1,78 @@
+"""The first-order engine: decouple and decompose, in batched kernels, with a proof at any time."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.engines.admm.anytime import Anytime
+from walras.engines.admm.form import make_form
+from walras.engines.admm.method import Method
+from walras.engines.admm.settings import AdmmSettings
+from walras.engines.admm.slices import cut
+from walras.engines.admm.start import beginning
+from walras.engines.diary import Diary
+from walras.engines.iterate import Iterate
+from walras.engines.settings import Settings
+from walras.errors import EngineError
+from walras.history import Timings
+from walras.separable import Separable
+from walras.status import Status
+
+Floats = npt.NDArray[np.float64]
+
+_DEFAULT = AdmmSettings()
+_SHARE = 0.9  # of the tolerance that the engine's own proof must reach
+
+
+def admm(problem: Separable, settings: Settings, options: AdmmSettings = _DEFAULT) -> Iterate:
+    """Solve a continuous problem by operator splitting between its rows and its demands.
+
+    Args:
+        problem: Any problem without integer entries.
+        settings: Every setting is honoured but ``max_iterations``, which is ``options``'.
+        options: The method, and who runs it.
+
+    Returns:
+        The best repaired allocation and the best prices seen.
+
+    Raises:
+        EngineError: The problem has integer entries.
+    """
+    if problem.integer is not None and np.any(problem.integer):
+        raise EngineError(
+            "has integer entries", where="problem", allowed="continuous entries",
+            remedy="use engine 'exact'",
+        )  # fmt: skip
+    diary = Diary(settings)
+    form = make_form(problem)
+    first = beginning(form, settings.start, options.rho)
+    slices = cut(form, options.executor.slices(settings.workers), first.x, first.price)
+    best, built = Anytime(problem, diary), diary.elapsed
+    crew = options.executor.open(slices)
+    try:
+        method = Method(form, crew, first, options.relaxation)
+        status = _run(method, best, diary, settings, options)
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    finally:
+        crew.close()
+    return Iterate(
+        x=best.x, t=best.t, prices=best.prices, status=status, history=diary.history,
+        timings=Timings(build=built, iterate=diary.elapsed - built),
+    )  # fmt: skip
+
+
+def _run(
+    method: Method, best: Anytime, diary: Diary, settings: Settings, options: AdmmSettings
+) -> Status:
+    for _ in range(options.iterations):
+        method.iterate()
+        if not best.due:
+            continue
+        residuals = method.residuals
+        if best.prove(method.count, *method.point(), residuals.primal, residuals.dual):
+            return diary.outcome or Status.INTERRUPTED
+        if best.gap <= _SHARE * settings.tolerance:
+            return Status.OPTIMAL
+    return Status.LIMIT if np.isfinite(best.gap) else Status.FAILED

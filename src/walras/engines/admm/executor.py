@@ -1,0 +1,83 @@
+"""Who runs the passes over slices of demands, and adds up what they answer.
+
+The method asks only for sums over slices whose size does not depend on the number of demands; so
+the slices may live in threads of one process, in other processes, or on other machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.engines.admm.part import Part
+from walras.engines.admm.slices import Slice
+
+Floats = npt.NDArray[np.float64]
+
+
+class Crew(Protocol):
+    """The holders of the slices of one solve."""
+
+    def total(self, task: str, *args: object) -> Floats:
+        """The sum, in the order of the slices, of what ``Part.<task>(*args)`` returns."""
+        ...
+
+    def collect(self, task: str, *args: object) -> list[Floats]:
+        """What ``Part.<task>(*args)`` returns for each slice, in order."""
+        ...
+
+    def close(self) -> None:
+        """Let the slices go."""
+        ...
+
+
+class Executor(Protocol):
+    """Makes the crew of a solve."""
+
+    def slices(self, workers: int) -> int:
+        """Number of slices to cut, given the workers that the caller allows."""
+        ...
+
+    def open(self, slices: Sequence[Slice]) -> Crew:
+        """A crew that holds these slices."""
+        ...
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Slices in threads of this process; the compiled passes release the interpreter lock."""
+
+    def slices(self, workers: int) -> int:
+        """One slice a thread."""
+        return workers
+
+    def open(self, slices: Sequence[Slice]) -> Crew:
+        """A crew of threads."""
+        return _ThreadCrew(slices)
+
+
+class _ThreadCrew:
+    def __init__(self, slices: Sequence[Slice]) -> None:
+        self._parts = [Part(one) for one in slices]
+        self._pool = ThreadPoolExecutor(len(slices), thread_name_prefix="walras-admm")
+
+    def total(self, task: str, *args: object) -> Floats:
+        found = self.collect(task, *args)
+        out = np.array(found[0])
+        for more in found[1:]:
+            out += more
+        return out
+
+    def collect(self, task: str, *args: object) -> list[Floats]:
+        first, *others = self._parts
+        jobs = [self._pool.submit(getattr(part, task), *args) for part in others]
+        return [getattr(first, task)(*args), *(job.result() for job in jobs)]
+
+    def close(self) -> None:
+        self._pool.shutdown()
+        self._parts.clear()

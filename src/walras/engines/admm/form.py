@@ -1,0 +1,288 @@
+"""The form that splits a problem in two: groups of a demand's rows, and single narrow rows.
+
+Block 2 solves every demand by itself: its entries with up to three of its rows. Block 1 solves
+every other row by itself, on copies of its entries, one for each row that an entry stands in. The
+side with more rows to itself plays the demands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from walras.kernels.groups import MOST_ROWS
+from walras.separable import Separable, Side, Utility
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Kinds = npt.NDArray[np.int8]
+Rows32 = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True, eq=False)
+class RowData:
+    """What rows ask for, whatever their shape: (groups, K) or (narrow,).
+
+    Attributes:
+        source: Row of the problem, -1 on padding.
+        kind: Values of :class:`Utility`.
+        weight: Weight of a cost.
+        parameter: Parameter of a cost.
+        lower: Lower bound.
+        upper: Upper bound.
+        shift: Coefficient of the shared scalar.
+    """
+
+    source: Ints
+    kind: Kinds
+    weight: Floats
+    parameter: Floats
+    lower: Floats
+    upper: Floats
+    shift: Floats
+
+    @classmethod
+    def of(cls, problem: Separable, source: Ints) -> RowData:
+        """Gather rows; the places where ``source`` is -1 ask for nothing."""
+        rows, at, real = problem.rows, np.maximum(source, 0), source >= 0
+        shift = rows.scalar_matrix[:, 0] if problem.scalars else np.zeros(rows.count)
+
+        def pick(values: npt.NDArray[np.generic], rest: float) -> npt.NDArray[np.generic]:
+            if not rows.count:
+                return np.full(source.shape, rest, dtype=values.dtype)
+            return np.where(real, values[at], values.dtype.type(rest))
+
+        return cls(
+            source,
+            np.asarray(pick(rows.utility, Utility.NONE), dtype=np.int8),
+            np.asarray(pick(rows.weight, 1.0), dtype=np.float64),
+            np.asarray(pick(rows.parameter, 0.0), dtype=np.float64),
+            np.asarray(pick(rows.lower, -np.inf), dtype=np.float64),
+            np.asarray(pick(rows.upper, np.inf), dtype=np.float64),
+            np.asarray(pick(shift, 0.0), dtype=np.float64),
+        )
+
+    def part(self, groups: slice) -> RowData:
+        """A run of groups."""
+        return RowData(
+            self.source[groups], self.kind[groups], self.weight[groups], self.parameter[groups],
+            self.lower[groups], self.upper[groups], self.shift[groups],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Entries group by group, with their copies.
+
+    Attributes:
+        ptr: (groups + 1,) first entry of each group.
+        local: (K, n) coefficients in the group's rows.
+        cost: (n,) c.
+        quadratic: (n,) h.
+        lower: (n,) bounds.
+        upper: (n,) bounds.
+        copies: (n + 1,) first copy of each entry; every entry has at least one.
+        row: (copies,) narrow row of each copy; the last row asks for nothing.
+        a: (copies,) coefficient in it.
+        w: (copies,) weight of the copy in the metric.
+    """
+
+    ptr: Ints
+    local: Floats
+    cost: Floats
+    quadratic: Floats
+    lower: Floats
+    upper: Floats
+    copies: Ints
+    row: Rows32
+    a: Floats
+    w: Floats
+
+    @property
+    def count(self) -> int:
+        """Number of entries."""
+        return len(self.cost)
+
+    def part(self, first: int, last: int) -> Entries:
+        """The entries of a run of groups."""
+        low, high = int(self.ptr[first]), int(self.ptr[last])
+        here, there = int(self.copies[low]), int(self.copies[high])
+        q, k = slice(low, high), slice(here, there)
+        return Entries(
+            self.ptr[first : last + 1] - low, np.ascontiguousarray(self.local[:, q]),
+            self.cost[q], self.quadratic[q], self.lower[q], self.upper[q],
+            self.copies[low : high + 1] - here, self.row[k], self.a[k], self.w[k],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """A problem split in two.
+
+    Attributes:
+        problem: The problem in whose entries and rows this speaks; scalars lifted to entries when
+            their rows lie on both sides.
+        order: (entries,) entry at each place.
+        entries: The entries, group by group.
+        groups: (groups, K) rows of the demands.
+        narrow: (narrow + 1,) other rows, and one that asks for nothing.
+        scalar_in: ``groups``, ``narrow``, or nothing.
+        lifted: Scalars that became entries.
+    """
+
+    problem: Separable
+    order: Ints
+    entries: Entries
+    groups: RowData
+    narrow: RowData
+    scalar_in: str
+    lifted: int = 0
+
+
+def make_form(problem: Separable) -> Form:
+    """Split a problem."""
+    owner, local = _wide_side(problem)
+    scalar_in = _scalar_home(problem, local)
+    lifted = 0
+    if problem.scalars and not scalar_in:
+        lifted = problem.scalars
+        problem = _lift(problem)
+        owner, local = _wide_side(problem)
+    order = np.argsort(owner, kind="stable").astype(np.int64)
+    ptr = _group_ptr(owner[order])
+    groups = owner[order][ptr[:-1]].astype(np.int64)
+    source = _slots(problem, local, groups)
+    narrow = np.append(np.flatnonzero(~local), -1)
+    data = RowData.of(problem, source)
+    return Form(
+        problem, order, _entries(problem, order, ptr, source, narrow), data,
+        RowData.of(problem, narrow), scalar_in, lifted,
+    )  # fmt: skip
+
+
+def _wide_side(problem: Separable) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+    """Owners of the entries on the side that plays the demands, and the rows that stay with it."""
+    found = []
+    for side, owner in ((Side.DEMAND, problem.demand), (Side.RESOURCE, problem.resource)):
+        found.append((owner, _local_rows(problem, side, owner)))
+    demand, resource = found
+    return resource if np.sum(resource[1]) > np.sum(demand[1]) else demand
+
+
+def _local_rows(
+    problem: Separable, side: Side, owner: npt.NDArray[np.int32]
+) -> npt.NDArray[np.bool_]:
+    """Rows of one owner and no other entries, at most three an owner, costs first."""
+    rows = problem.rows
+    local = (rows.side == side) & (rows.owner >= 0)
+    entry = np.repeat(np.arange(problem.entries), np.diff(rows.matrix.indptr))
+    foreign = owner[entry] != rows.owner[rows.matrix.indices]
+    local[rows.matrix.indices[foreign]] = False
+    at = np.flatnonzero(local)
+    at = at[np.lexsort((~rows.is_utility[at], rows.owner[at]))]
+    first = np.flatnonzero(np.append(True, np.diff(rows.owner[at]) != 0))
+    rank = np.arange(len(at)) - np.repeat(first, np.diff(np.append(first, len(at))))
+    local[at[rank >= MOST_ROWS]] = False
+    return np.asarray(local)
+
+
+def _scalar_home(problem: Separable, local: npt.NDArray[np.bool_]) -> str:
+    if problem.scalars != 1:
+        return ""
+    held = problem.rows.scalar_matrix[:, 0] != 0
+    if not np.any(held) or np.any(held & problem.rows.is_utility):
+        return ""
+    if np.all(local[held]):
+        return "groups"
+    return "" if np.any(local[held]) else "narrow"
+
+
+def _lift(problem: Separable) -> Separable:
+    """Scalars as entries of nobody; their rows couple."""
+    rows, s = problem.rows, problem.scalars
+    held = np.any(rows.scalar_matrix != 0, axis=1)
+    matrix = sp.csc_array(sp.hstack([rows.matrix, sp.csc_array(rows.scalar_matrix)]))
+    nobody, zeros = np.full(s, -1, np.int32), np.zeros(s)
+    return replace(
+        problem,
+        resource=np.append(problem.resource, nobody).astype(np.int32),
+        demand=np.append(problem.demand, nobody).astype(np.int32),
+        cost=np.append(problem.cost, problem.scalar_cost),
+        quadratic=np.append(problem.quadratic, zeros),
+        lower=np.append(problem.lower, problem.scalar_lower),
+        upper=np.append(problem.upper, problem.scalar_upper),
+        scalar_cost=zeros[:0],
+        scalar_lower=zeros[:0],
+        scalar_upper=zeros[:0],
+        scalar_names=(),
+        integer=None,
+        rows=replace(
+            rows,
+            matrix=matrix,
+            scalar_matrix=np.zeros((rows.count, 0)),
+            side=np.where(held, Side.COUPLED, rows.side).astype(np.int8),
+            owner=np.where(held, -1, rows.owner).astype(np.int32),
+        ),
+    )
+
+
+def _group_ptr(owner: npt.NDArray[np.int32]) -> Ints:
+    """First entry of each owner's run; entries of nobody are groups of their own."""
+    new = np.append(True, np.diff(owner) != 0) | (owner < 0)
+    return np.append(np.flatnonzero(new), len(owner)).astype(np.int64)
+
+
+def _slots(problem: Separable, local: npt.NDArray[np.bool_], groups: Ints) -> Ints:
+    """(groups, K) row in each slot of each group, -1 where none."""
+    rows = problem.rows
+    at = np.flatnonzero(local)
+    at = at[np.argsort(rows.owner[at], kind="stable")]
+    first = np.flatnonzero(np.append(True, np.diff(rows.owner[at]) != 0))
+    count = np.diff(np.append(first, len(at)))
+    rank = np.arange(len(at)) - np.repeat(first, count)
+    source = np.full((len(groups), max(int(np.max(count, initial=1)), 1)), -1, dtype=np.int64)
+    place = np.searchsorted(groups, rows.owner[at])
+    known = place < len(groups)
+    known[known] = groups[place[known]] == rows.owner[at[known]]
+    source[place[known], rank[known]] = at[known]
+    return source
+
+
+def _entries(problem: Separable, order: Ints, ptr: Ints, source: Ints, narrow: Ints) -> Entries:
+    rows = problem.rows
+    slot = np.full(rows.count, -1, dtype=np.int64)
+    real = source >= 0
+    slot[source[real]] = np.nonzero(real)[1]
+    place = np.full(rows.count, -1, dtype=np.int32)
+    place[narrow[:-1]] = np.arange(len(narrow) - 1, dtype=np.int32)
+    matrix = rows.matrix[:, order]
+    entry = np.repeat(np.arange(len(order)), np.diff(matrix.indptr))
+    inside = slot[matrix.indices] >= 0
+    local = np.zeros((source.shape[1], len(order)))
+    local[slot[matrix.indices[inside]], entry[inside]] = matrix.data[inside]
+    count = np.bincount(entry[~inside], minlength=len(order))
+    copies = np.append(0, np.cumsum(np.maximum(count, 1))).astype(np.int64)
+    row = np.full(copies[-1], len(narrow) - 1, dtype=np.uint32)
+    a = np.zeros(copies[-1])
+    held = np.repeat(count > 0, np.maximum(count, 1))
+    row[held], a[held] = place[matrix.indices[~inside]], matrix.data[~inside]
+    return Entries(
+        ptr, local, problem.cost[order], problem.quadratic[order], problem.lower[order],
+        problem.upper[order], copies, row, a, metric(row, a, len(narrow)),
+    )  # fmt: skip
+
+
+def metric(row: Rows32, a: Floats, narrow: int) -> Floats:
+    """(copies,) weights: a copy's coefficient over the mean one of its row.
+
+    The multiplier of a copy is its row's price times its coefficient, so that at equal weights
+    the copies of large coefficients would be pushed about by large multipliers.
+    """
+    size = np.abs(a)
+    total = np.bincount(row, size, narrow)
+    count = np.bincount(row, minlength=narrow)
+    mean = np.where(total > 0, total / np.maximum(count, 1), 1.0)
+    return np.where(size > 0, size / mean[row], 1.0)

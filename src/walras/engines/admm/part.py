@@ -1,0 +1,155 @@
+"""One slice of the demands: its state, and the passes over it.
+
+Every pass takes a few numbers or one vector over the narrow rows, and returns sums of that size.
+With metric weights w_k, a copy k of entry q has the state z_k; the demands' block answers
+``x = argmin g(x) + rho/2 sum_k w_k (x - z_k)^2``, the rows' block ``y = argmin f(y) + rho/2 sum_k
+w_k (y - (2x - z_k))^2``, and ``z += relaxation (y - x)``: Douglas-Rachford splitting, which is
+ADMM with the multipliers ``rho w (z - x)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.engines.admm.slices import Slice
+from walras.kernels import copies, groups
+
+Floats = npt.NDArray[np.float64]
+
+_NOTHING = np.zeros(1)
+
+
+class Part:
+    """The state of a slice.
+
+    Args:
+        data: The slice.
+    """
+
+    def __init__(self, data: Slice) -> None:
+        self.data = data
+        entries = data.entries
+        self._weight = np.add.reduceat(entries.w, entries.copies[:-1])
+        self.state = np.zeros(len(entries.w))
+        self.anchor = self.state
+        self.x = np.array(data.x)
+        self._seen = self.x
+        self._centre = np.empty(entries.count)
+        self._step = np.empty(entries.count)
+        self._rho = np.nan
+        self.price = np.array(data.price)
+        self._excess = np.zeros_like(self.price)
+
+    def begin(self, rho: float, pull: Floats) -> Floats:
+        """The state of a fixed point at x and prices (narrow,): there ``rho w (x - z) = a p``."""
+        entries = self.data.entries
+        wide = np.repeat(self.x, np.diff(entries.copies))
+        self.state = wide - pull[entries.row] * entries.a / (rho * entries.w)
+        self.anchor = self.state
+        return _NOTHING
+
+    def aim(self, rho: float) -> Floats:
+        """Centres of the demands' block for the present state."""
+        entries = self.data.entries
+        self._set_step(rho)
+        copies.centres(
+            entries.copies, self.state, entries.w, rho, entries.cost, self._step, self._centre
+        )
+        return _NOTHING
+
+    def _set_step(self, rho: float) -> None:
+        """s = 1 / (h + rho W), kept while rho stays."""
+        if rho != self._rho:
+            np.divide(1.0, self.data.entries.quadratic + rho * self._weight, out=self._step)
+            self._rho = rho
+
+    def aim_at_prices(self, rho: float, pull: Floats) -> Floats:
+        """Centres of a primal-dual step from x against prices of the narrow rows."""
+        entries = self.data.entries
+        self._set_step(rho)
+        copies.priced_centres(
+            entries.copies, entries.row, entries.a, pull, self.x, rho * self._weight,
+            entries.cost, self._step, self._centre,
+        )  # fmt: skip
+        return _NOTHING
+
+    def respond(self, t: float, tolerance: float, softness: float = 0.0) -> Floats:
+        """Solve the demands' block; what its rows pay for the shared scalar, and its slope."""
+        entries, rows = self.data.entries, self.data.groups
+        lower, upper = rows.lower, rows.upper
+        if t != 0.0:
+            lower, upper = lower - t * rows.shift, upper - t * rows.shift
+        if softness > 0.0:
+            lower, upper = lower - self._excess, upper - self._excess
+        found = groups.solve_groups(
+            entries.ptr, entries.local, self._centre, self._step, entries.lower, entries.upper,
+            rows.kind, rows.weight, rows.parameter, lower, upper, softness, tolerance, rows.shift,
+            self.price, self.x,
+        )  # fmt: skip
+        return np.array(found)
+
+    def use(self, price: Floats) -> Floats:
+        """(2, narrow): what the copies use of each row at its price over rho, and the slope."""
+        entries = self.data.entries
+        out = np.zeros((2, self.data.narrow))
+        copies.row_sums(
+            entries.copies, entries.row, entries.a, entries.w, self.state, self.x,
+            entries.lower, entries.upper, price, out[0], out[1],
+        )  # fmt: skip
+        return out
+
+    def activities(self) -> Floats:
+        """(narrow,) what x uses of each row."""
+        entries, out = self.data.entries, np.zeros(self.data.narrow)
+        copies.activities(entries.copies, entries.row, entries.a, self.x, out)
+        return out
+
+    def capacities(self) -> Floats:
+        """(narrow,) sum of a^2 / w over each row: its slope with every copy inside its bounds."""
+        entries = self.data.entries
+        square = entries.a * entries.a / entries.w
+        return np.bincount(entries.row, square, self.data.narrow).astype(np.float64)
+
+    def advance(self, price: Floats, relaxation: float, pull: float) -> Floats:
+        """Move the state; squares of (y - x), x and (z - x) in the metric."""
+        entries = self.data.entries
+        return np.array(
+            copies.advance(
+                entries.copies, entries.row, entries.a, entries.w, self.state, self.anchor,
+                self.x, entries.lower, entries.upper, price, relaxation, pull,
+            )
+        )  # fmt: skip
+
+    def anchored(self) -> Floats:
+        """Anchor the state where it is."""
+        self.anchor = self.state.copy()
+        return _NOTHING
+
+    def drift(self) -> Floats:
+        """Squares, in the metric, of x and of its change since the last call."""
+        change = self.x - self._seen
+        found = [self._weight @ (self.x * self.x), self._weight @ (change * change)]
+        self._seen = self.x.copy()
+        return np.array(found)
+
+    def rescale(self, factor: float) -> Floats:
+        """Keep the multipliers ``rho w (z - x)`` while rho is divided by ``factor``."""
+        wide = np.repeat(self.x, np.diff(self.data.entries.copies))
+        moved = wide + factor * (self.state - wide)
+        self.anchor = moved if self.anchor is self.state else wide + factor * (self.anchor - wide)
+        self.state = moved
+        return _NOTHING
+
+    def soften(self, rho: float) -> Floats:
+        """The scaled multipliers of soft rows take up what is left of them: ``p / rho``."""
+        np.divide(self.price, rho, out=self._excess)
+        return _NOTHING
+
+    def entries(self) -> Floats:
+        """(n,) the allocation."""
+        return self.x
+
+    def prices(self) -> Floats:
+        """(groups, K) the prices of the slice's rows."""
+        return self.price

@@ -1,0 +1,53 @@
+"""A root of one increasing function, from a good guess."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+_EVALUATIONS = 60
+_EXPAND = 4.0
+
+
+def increasing_root(
+    function: Callable[[float], tuple[float, float]],
+    guess: float,
+    lower: float,
+    upper: float,
+    tolerance: float,
+) -> float:
+    """Where an increasing function crosses zero within bounds, or the bound nearest to it.
+
+    Newton's method inside a bracket; the function was last called at the value returned.
+
+    Args:
+        function: Value and slope (>= 0) at a point.
+        guess: Where to begin.
+        lower: Lower bound, may be ``-inf``.
+        upper: Upper bound, may be ``inf``.
+        tolerance: Largest |value| that counts as zero.
+    """
+    t = float(np.clip(guess, lower, upper))
+    reach = max(abs(t), 1.0)
+    for _ in range(_EVALUATIONS):
+        value, slope = function(t)
+        if abs(value) <= tolerance or (value > 0 and t <= lower) or (value < 0 and t >= upper):
+            return t
+        lower, upper = (lower, t) if value > 0 else (t, upper)
+        new = t - value / slope if slope > 0 else np.nan
+        if not lower < new < upper:
+            new = _inside(t, value, lower, upper, reach)
+            reach *= _EXPAND
+        if new == t:
+            return t
+        t = new
+    function(t)
+    return t
+
+
+def _inside(t: float, value: float, lower: float, upper: float, reach: float) -> float:
+    """A point of the bracket: its middle, or one further out where it has no end."""
+    if np.isfinite(lower) and np.isfinite(upper):
+        return 0.5 * (lower + upper)
+    return t - reach if value > 0 else t + reach

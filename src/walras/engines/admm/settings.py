@@ -1,0 +1,60 @@
+"""What may be asked of the first-order engine beyond what every engine takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.engines.admm.executor import Executor, Threads
+from walras.engines.settings import check_range
+from walras.errors import InputError
+
+MODES = ("hard", "paper", "penalty", "augmented-lagrangian")
+
+
+@dataclass(frozen=True)
+class AdmmSettings:
+    """Which splitting method runs, and where.
+
+    Attributes:
+        mode: ``hard``: every constraint holds inside its block. ``paper``: the published scheme
+            (soft constraints in both blocks at the same fixed rho, its stopping rule).
+            ``penalty`` and ``augmented-lagrangian``: the same blocks minimised jointly, as in the
+            paper's comparison (section 7.3).
+        collapse: Give up the copies: diagonally preconditioned primal-dual steps with half the
+            memory (``hard`` alone).
+        rho: Penalty of the first iteration, or None: from the data (1 in mode ``paper``).
+        relaxation: Over-relaxation, 1 to under 2.
+        restarts: Reflected Halpern iterations with restarts in place of over-relaxation once rho
+            is frozen.
+        iterations: Most iterations.
+        executor: Who holds the slices of demands and runs their passes.
+
+    Raises:
+        InputError: A setting is outside its range.
+    """
+
+    mode: str = "hard"
+    collapse: bool = False
+    rho: float | None = None
+    relaxation: float = 1.6
+    restarts: bool = False
+    iterations: int = 20_000
+    executor: Executor = Threads()  # noqa: RUF009 - frozen
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise InputError(
+                f"is {self.mode!r}", where="setting mode", allowed=", ".join(MODES),
+                remedy="use one of these names",
+            )  # fmt: skip
+        if self.collapse and self.mode != "hard":
+            raise InputError(
+                f"goes with mode 'hard' alone, not {self.mode!r}", where="setting collapse",
+                allowed="False", remedy="leave mode out, or collapse",
+            )  # fmt: skip
+        if self.rho is not None:
+            check_range("rho", self.rho, np.finfo(float).tiny, 1e100)
+        check_range("relaxation", self.relaxation, 1.0, 1.99)
+        check_range("iterations", self.iterations, 1, 10**9, whole=True)

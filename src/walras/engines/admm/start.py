@@ -1,0 +1,92 @@
+"""Where the iterations begin: the first penalty, and a point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.certificate import repair
+from walras.engines.admm.form import Form
+from walras.engines.settings import Start
+from walras.separable import Separable, Utility
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """Where the iterations begin.
+
+    Attributes:
+        x: (entries,) in the form's order.
+        price: (groups, K) prices of the groups' rows.
+        pull: (narrow,) prices of the narrow rows.
+        t: The shared scalar.
+        rho: The penalty.
+    """
+
+    x: Floats
+    price: Floats
+    pull: Floats
+    t: float
+    rho: float
+
+
+def beginning(form: Form, start: Start | None, rho: float | None) -> Beginning:
+    """Equal shares at no price, or what a warm start knows, in the problem's own terms.
+
+    Args:
+        form: The split problem.
+        start: The warm start, if any.
+        rho: The penalty, or None: from the data.
+    """
+    problem = form.problem
+    shares = equal_shares(problem)
+    rho = first_rho(form, shares) if rho is None else rho
+    price = np.zeros(problem.rows.count)
+    falling = np.isin(problem.rows.utility, (Utility.LOG, Utility.POWER))
+    price[falling] = -1.0  # Newton's method finds the scale
+    if start is not None:
+        known = len(start.x)
+        shares[:known] = np.where(np.isfinite(start.x), start.x, shares[:known])
+        usable = np.isfinite(start.prices) & (~falling | (start.prices < 0))
+        price = np.where(usable, start.prices, price)
+    padded = np.append(price, 0.0)  # the rows of number -1
+    _, t = repair(problem, shares, np.zeros(problem.scalars))
+    scalar = float(t[0]) if problem.scalars else 0.0
+    return Beginning(
+        shares[form.order], padded[form.groups.source], padded[form.narrow.source], scalar, rho
+    )
+
+
+def equal_shares(problem: Separable) -> Floats:
+    """Entries that share every row with an upper bound equally, inside their own bounds."""
+    matrix, upper = problem.rows.matrix, problem.rows.upper
+    total = np.bincount(matrix.indices, np.abs(matrix.data), problem.rows.count)
+    held = np.isfinite(upper[matrix.indices]) & (upper[matrix.indices] > 0)
+    row = matrix.indices[held]
+    entry = np.repeat(np.arange(problem.entries), np.diff(matrix.indptr))[held]
+    out = np.where(np.isfinite(problem.upper), np.abs(problem.upper), np.inf)
+    np.minimum.at(out, entry, upper[row] / total[row])
+    out = np.where(np.isfinite(out), out, 1.0)
+    return np.clip(out, problem.lower, problem.upper)
+
+
+def first_rho(form: Form, x: Floats) -> float:
+    """A penalty at which moving x by itself costs as much as the objective is worth.
+
+    An optimal allocation uses about as many entries as there are rows, and each the more: at equal
+    totals its squares are larger by entries over rows.
+    """
+    problem, entries = form.problem, form.entries
+    x, t = repair(problem, x, np.zeros(problem.scalars))
+    worth = float(np.abs(problem.cost) @ np.abs(x) + problem.quadratic @ (x * x))
+    worth += float(np.abs(problem.scalar_cost) @ np.abs(t))
+    rows = problem.rows
+    worth += float(np.sum(rows.weight[rows.is_utility]))
+    weight = np.add.reduceat(entries.w, entries.copies[:-1])
+    inside = x[form.order]
+    square = float(weight @ (inside * inside)) * max(problem.entries / max(rows.count, 1), 1.0)
+    return worth / square if worth > 0 and square > 0 else 1.0

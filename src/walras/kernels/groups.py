@@ -1,0 +1,298 @@
+r"""Many small subproblems at once: the prices of up to three rows a group, by Newton's method.
+
+Group j owns a run of columns and solves
+
+    min  sum_q d_q (x_q - v_q)^2 / 2 + sum_k f_k(a_k x)    l <= x <= u,    k = 1, ..., K <= 3,
+
+where f_k is a convex cost or the indicator of ``lower_k <= a_k x <= upper_k``, softened on request.
+Its dual has K variables p: ``x(p) = clip(v - A'p / d)``; it is concave and once differentiable, and
+its generalised Hessian ``-A_S D_S^-1 A_S'`` sums over the columns S that are not clipped. The step
+is Newton's on the prices whose constraint acts, kept in their orthant (Bertsekas 1982), and cut
+where the slope along it has changed its sign too far. Where S is empty the Hessian vanishes and
+that of all columns takes its place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.kernels.groups_rows import NONE, moved, regime, wanted
+from walras.kernels.reference import Floats, Ints
+from walras.kernels.runs import jit
+
+MOST_ROWS = 3
+_STEPS = 60
+_SINGULAR = 1e-10  # least share of a pivot that stays after elimination
+_BLEND = 1e-6  # share of the Hessian of all columns that makes a singular one regular
+_LEAST_SHARE = 1e-12
+_OVERSHOT = 0.5  # largest slope at the end of a step, relative to that at its start
+
+
+@jit
+def _sums_one(
+    a: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats, p: float, out: Floats
+) -> None:
+    """out = [F, H] of one row."""
+    total, curve = 0.0, 0.0
+    for q in range(len(a)):
+        free = v[q] - p * a[q] * s[q]
+        x = min(max(free, lower[q]), upper[q])
+        inside = s[q] if x == free else 0.0
+        total += a[q] * x
+        curve += a[q] * a[q] * inside
+    out[0], out[1] = total, curve
+
+
+@jit
+def _sums_two(
+    a: Floats, b: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats,
+    p: float, r: float, out: Floats,
+) -> None:  # fmt: skip
+    """out = [F_1, F_2, H_11, H_12, H_22] of two rows."""
+    first, second, aa, ab, bb = 0.0, 0.0, 0.0, 0.0, 0.0
+    for q in range(len(a)):
+        free = v[q] - (p * a[q] + r * b[q]) * s[q]
+        x = min(max(free, lower[q]), upper[q])
+        inside = s[q] if x == free else 0.0
+        first += a[q] * x
+        second += b[q] * x
+        aa += a[q] * a[q] * inside
+        ab += a[q] * b[q] * inside
+        bb += b[q] * b[q] * inside
+    out[0], out[1], out[2], out[3], out[4] = first, second, aa, ab, bb
+
+
+@jit
+def _sums(
+    low: int, high: int, local: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats,
+    p: Floats, f: Floats, h: Floats, scratch: Floats,
+) -> None:  # fmt: skip
+    """Activities F(p) of a group's rows, and the Hessian of its dual, negated."""
+    rows = len(p)
+    if rows == 1:
+        _sums_one(local[0][low:high], v, s, lower, upper, p[0], scratch)
+        f[0], h[0, 0] = scratch[0], scratch[1]
+        return
+    if rows == 2:
+        a, b = local[0][low:high], local[1][low:high]
+        _sums_two(a, b, v, s, lower, upper, p[0], p[1], scratch)
+        f[0], f[1] = scratch[0], scratch[1]
+        h[0, 0], h[0, 1], h[1, 0], h[1, 1] = scratch[2], scratch[3], scratch[3], scratch[4]
+        return
+    f[:] = 0.0
+    h[:] = 0.0
+    for q in range(len(v)):
+        free = v[q]
+        for k in range(rows):
+            free -= p[k] * local[k, low + q] * s[q]
+        x = min(max(free, lower[q]), upper[q])
+        inside = s[q] if x == free else 0.0
+        for k in range(rows):
+            f[k] += local[k, low + q] * x
+            for m in range(k + 1):
+                h[k, m] += local[k, low + q] * local[m, low + q] * inside
+    for k in range(rows):
+        for m in range(k):
+            h[m, k] = h[k, m]
+
+
+@jit
+def _clip(
+    low: int, high: int, local: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats,
+    p: Floats, x: Floats,
+) -> None:  # fmt: skip
+    """x = clip(v - s A'p)."""
+    if len(p) == 1:
+        a, first = local[0][low:high], p[0]
+        for q in range(len(x)):
+            x[q] = min(max(v[q] - first * a[q] * s[q], lower[q]), upper[q])
+        return
+    if len(p) == 2:
+        a, b, first, second = local[0][low:high], local[1][low:high], p[0], p[1]
+        for q in range(len(x)):
+            free = v[q] - (first * a[q] + second * b[q]) * s[q]
+            x[q] = min(max(free, lower[q]), upper[q])
+        return
+    for q in range(len(x)):
+        free = v[q]
+        for k in range(len(p)):
+            free -= p[k] * local[k, low + q] * s[q]
+        x[q] = min(max(free, lower[q]), upper[q])
+
+
+@jit
+def _blend(low: int, local: Floats, s: Floats, share: float, h: Floats) -> None:
+    """Add a share of the Hessian of all columns."""
+    for k in range(len(h)):
+        for m in range(k + 1):
+            total = 0.0
+            for q in range(len(s)):
+                total += local[k, low + q] * local[m, low + q] * s[q]
+            h[k, m] += share * total
+            if m < k:
+                h[m, k] += share * total
+
+
+@jit
+def _factored(h: Floats, free: npt.NDArray[np.bool_], c: Floats) -> bool:
+    """Cholesky factor C of the free part of H; a pivot of ``inf``, and False, where singular."""
+    regular = True
+    for k in range(len(free)):
+        for m in range(k):
+            total = h[k, m] if free[k] and free[m] else 0.0
+            for i in range(m):
+                total -= c[k, i] * c[m, i]
+            c[k, m] = total / c[m, m]
+        pivot = h[k, k]
+        for i in range(k):
+            pivot -= c[k, i] * c[k, i]
+        singular = not pivot > _SINGULAR * h[k, k]
+        regular = regular and not (singular and free[k])
+        c[k, k] = np.inf if singular or not free[k] else np.sqrt(pivot)
+    return regular
+
+
+@jit
+def _solve(c: Floats, g: Floats, x: Floats) -> None:
+    """x = (C C')^-1 g; zero where the pivot is ``inf``."""
+    rows = len(g)
+    for k in range(rows):
+        total = g[k]
+        for i in range(k):
+            total -= c[k, i] * x[i]
+        x[k] = total / c[k, k]
+    for k in range(rows - 1, -1, -1):
+        total = x[k]
+        for i in range(k + 1, rows):
+            total -= c[i, k] * x[i]
+        x[k] = total / c[k, k]
+
+
+@jit
+def _gradient(
+    f: Floats, p: Floats, kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats,
+    lower: Floats, upper: Floats, softness: float, h: Floats, g: Floats,
+    free: npt.NDArray[np.bool_], sense: npt.NDArray[np.int8],
+) -> float:  # fmt: skip
+    """g = F - what the rows ask for, H with their slopes; the largest |g| relative to its terms."""
+    worst = 0.0
+    for k in range(len(p)):
+        sense[k] = regime(kind[k], lower[k], upper[k], p[k], f[k])
+        free[k] = sense[k] != 0
+        g[k] = 0.0
+        if not free[k]:
+            continue
+        if kind[k] == NONE:
+            target, slope = upper[k] if sense[k] > 0 else lower[k], softness
+            target += softness * p[k]
+        else:
+            target, slope = wanted(kind[k], weight[k], parameter[k], p[k])
+        g[k] = f[k] - target
+        h[k, k] += slope
+        worst = max(worst, abs(g[k]) / (abs(f[k]) + abs(target) + 1e-300))
+    return worst
+
+
+@jit
+def _newton(
+    low: int, high: int, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
+    kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
+    softness: float, tolerance: float, p: Floats, work: Floats,
+    free: npt.NDArray[np.bool_], sense: npt.NDArray[np.int8],
+) -> None:  # fmt: skip
+    """Prices p of one group, in place; ``work`` then holds H, for the free rows, from row 4 on."""
+    rows = len(p)
+    f, g, step, old = work[0, :rows], work[1, :rows], work[2, :rows], work[3, :rows]
+    pull, side = work[10, :rows], work[11, :rows]
+    h, c, scratch = work[4:7], work[7:10], work[12]
+    _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
+    error = _gradient(f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense)
+    for _ in range(_STEPS):
+        if not error > tolerance:
+            return
+        if not _factored(h, free, c):
+            weightless = True
+            for k in range(rows):
+                weightless = weightless and h[k, k] == 0.0
+            _blend(low, local, s, 1.0 if weightless else _BLEND, h)
+            _factored(h, free, c)
+        _solve(c, g, step)
+        share = 1.0
+        for k in range(rows):
+            old[k], pull[k], side[k] = p[k], g[k], sense[k]
+        while True:
+            before, after = 0.0, 0.0
+            for k in range(rows):
+                if side[k] != 0.0:
+                    p[k] = moved(kind[k], lower[k], upper[k], old[k], share * step[k], side[k])
+                before += pull[k] * (p[k] - old[k])
+            _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
+            error = _gradient(
+                f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense
+            )
+            for k in range(rows):
+                after += g[k] * (p[k] - old[k])
+            if not after < -_OVERSHOT * before or share < _LEAST_SHARE:
+                break
+            share *= max(before / (before - after), 0.1)
+
+
+@jit
+def _solve_groups(
+    first: int, last: int, ptr: Ints, local: Floats, v: Floats, s: Floats, x_lower: Floats,
+    x_upper: Floats, kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats,
+    lower: Floats, upper: Floats, softness: float, tolerance: float, shift: Floats,
+    price: Floats, x: Floats,
+) -> tuple[float, float]:  # fmt: skip
+    rows = local.shape[0]
+    work = np.zeros((13, 5))
+    free, sense = np.zeros(rows, np.bool_), np.zeros(rows, np.int8)
+    value, slope = 0.0, 0.0
+    for j in range(first, last):
+        low, high, p = ptr[j], ptr[j + 1], price[j]
+        # Slices, so that the compiler knows every index to be positive and uses vectors.
+        vj, sj = v[low:high], s[low:high]
+        xl, xu = x_lower[low:high], x_upper[low:high]
+        _newton(
+            low, high, local, vj, sj, xl, xu, kind[j], weight[j], parameter[j],
+            lower[j], upper[j], softness, tolerance, p, work, free, sense,
+        )  # fmt: skip
+        _clip(low, high, local, vj, sj, xl, xu, p, x[low:high])
+        shifted = False
+        for k in range(rows):
+            value += shift[j, k] * p[k]
+            shifted = shifted or (shift[j, k] != 0.0 and free[k])
+            work[1, k] = shift[j, k] if free[k] else 0.0
+        if shifted:
+            _factored(work[4:7], free, work[7:10])
+            _solve(work[7:10], work[1, :rows], work[2, :rows])
+            for k in range(rows):
+                slope += work[1, k] * work[2, k]
+    return value, slope
+
+
+def solve_groups(
+    ptr: Ints,
+    local: Floats,
+    v: Floats,
+    s: Floats,
+    x_lower: Floats,
+    x_upper: Floats,
+    kind: npt.NDArray[np.int8],
+    weight: Floats,
+    parameter: Floats,
+    lower: Floats,
+    upper: Floats,
+    softness: float,
+    tolerance: float,
+    shift: Floats,
+    price: Floats,
+    x: Floats,
+) -> tuple[float, float]:
+    """Compiled :func:`walras.kernels.groups_reference.solve_groups`."""
+    value, slope = _solve_groups(
+        0, len(ptr) - 1, ptr, local, v, s, x_lower, x_upper, kind, weight, parameter, lower,
+        upper, softness, tolerance, shift, price, x,
+    )  # fmt: skip
+    return float(value), float(slope)
