@@ -61,7 +61,7 @@ def test_the_exact_policies_win_at_their_own_game(
     assert rows[compared.GREEDY]["gap"] is None
     large = record["rounds"][1]
     assert [row["gap"] <= 1e-6 for row in large["policies"]] == [True, True]
-    assert len(large["certificates"]) == 3
+    assert len(large["certificates"]) == 2
 
 
 def test_the_record_names_seed_data_and_versions(
@@ -128,7 +128,8 @@ def test_the_table_fits_80_columns_and_says_what_is_proved(tmp_path: Path) -> No
     for words in ("by POP-4", "equal share", "no allocation gives all jobs more than", "Report:"):
         assert words in " ".join(result.stdout.split())
     stages = [json.loads(line) for line in result.stderr.splitlines()]
-    assert [stage["stage"].rsplit(": ", 1)[1] for stage in stages][:3] == POLICIES[:3]
+    assert stages[0]["stage"].startswith("loading the kernels")
+    assert [stage["stage"].rsplit(": ", 1)[1] for stage in stages[1:4]] == POLICIES[:3]
     assert all(0 <= stage["done"] <= 1 and stage["left"] >= 0 for stage in stages)
 
 

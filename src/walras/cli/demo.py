@@ -34,7 +34,8 @@ _SMALL = {
     compared.GREEDY: 0.1,
     compared.EQUAL: 0.1,
 }
-_LARGE = {compared.MAX_MIN: 3.0, compared.FAIR: 3.0}
+_LARGE = {compared.MAX_MIN: 2.0, compared.FAIR: 2.0}
+_WARM_UP = {"loading the kernels (the first run compiles them)": 1.0}
 _PACKAGES = ("walras", "numpy", "scipy", "numba", "highspy", "clarabel")
 _WITHOUT_PLOT = "No report: it needs matplotlib and jinja2 (pip install 'walras[plot]')."
 
@@ -81,9 +82,10 @@ def demo(
     if output is Format.TABLE:
         for comparison in comparisons:
             _print(comparison)
+        _print_wrapped(f"{compared.LEGEND} {compared.PROOF}")
         seconds = time.perf_counter() - began
         where = f"Report: {report}" if written else _WITHOUT_PLOT
-        print(f"{where}\nRecord: {report.with_name('run.json')}\nTotal:  {seconds:.1f} s")
+        print(f"\n{where}\nRecord: {report.with_name('run.json')}\nTotal:  {seconds:.1f} s")
     elif output is Format.JSON:
         print(to_json(record))
     else:
@@ -99,13 +101,14 @@ def _run(
     rounds = [(gavel(jobs, seed), _SMALL)]
     if large:
         rounds.append((dede_like(456, large, seed), _LARGE))
-    expected = {
+    expected = _WARM_UP | {
         f"{round_.title}: {policy}": seconds
         for round_, policies in rounds
         for policy, seconds in policies.items()
     }
     comparisons = []
     with Stages(expected, compared.TOLERANCE, interrupt, shown=progress) as stages:
+        compared.warm_up(threads, stages.begin(*_WARM_UP))
         for round_, policies in rounds:
             if not interrupt.asked:
                 comparisons.append(compare(round_, list(policies), threads, stages, interrupt))
@@ -120,13 +123,15 @@ def _code(comparisons: list[Comparison]) -> ExitCode:
 
 def _print(comparison: Comparison) -> None:
     emit(compared.shown(compared.table(comparison)))
-    width = min(100, shutil.get_terminal_size().columns)
-    print(textwrap.fill(compared.LEGEND, width))
-    print()
-    print(textwrap.fill(compared.facts(comparison), width))
+    _print_wrapped(compared.facts(comparison))
     for sentence in compared.certificates(comparison):
-        print(textwrap.fill(sentence, width, initial_indent="- ", subsequent_indent="  "))
+        _print_wrapped(sentence, "- ")
     print()
+
+
+def _print_wrapped(text: str, bullet: str = "") -> None:
+    width = min(100, shutil.get_terminal_size().columns)
+    print(textwrap.fill(text, width, initial_indent=bullet, subsequent_indent=" " * len(bullet)))
 
 
 def _record(comparisons: list[Comparison], seed: int, seconds: float) -> dict[str, Any]:

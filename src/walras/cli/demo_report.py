@@ -107,8 +107,10 @@ def _who_runs_where(c: Comparison) -> plot.Section:
 
 
 def _proof(c: Comparison) -> plot.Section:
-    return plot.Section("How good it is, and what a GPU is worth", compared.certificates(c), (),
-                        [*_convergence(c), *_prices(c)])  # fmt: skip
+    return plot.Section(
+        "How good it is, and what a GPU is worth", [*compared.certificates(c), compared.PROOF], (),
+        [*_convergence(c), *_prices(c)],
+    )  # fmt: skip
 
 
 def _why(c: Comparison) -> plot.Section:
@@ -116,10 +118,11 @@ def _why(c: Comparison) -> plot.Section:
     outcome, solution = c.exact[-1]
     job = int(np.argmin(outcome.judged.throughput))
     name = str(c.round.throughput.columns[job])
-    kind = str(c.round.jobs["job_type"].iloc[job])
+    kind, gpus = str(c.round.jobs["job_type"].iloc[job]), float(c.round.size[job])
     opening = (
-        f"Under policy {outcome.policy}, {name} is worst off: {kind}, on {c.round.size[job]:g} "
-        f"GPUs when it runs, at {outcome.judged.throughput[job]:.4f} of an equal share."
+        f"Under policy {outcome.policy}, {name} is worst off: {kind}, {gpus:g} "
+        f"GPU{'' if gpus == 1 else 's'} at a time, at {outcome.judged.throughput[job]:.4f} of an "
+        "equal share."
     )
     words = str(solution.explain(name)).splitlines()
     return plot.Section(f"Why job {name} got what it got", [opening, *words])

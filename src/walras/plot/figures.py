@@ -71,6 +71,8 @@ def throughput_distribution(
     positive = frame["throughput"][frame["throughput"] > 0]
     if len(positive) and positive.max() > 10 * positive.min():
         axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_ylim(0, 1)
     axes.set_xlabel(unit)
