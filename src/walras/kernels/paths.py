@@ -1,14 +1,15 @@
-"""Compiled path search: edge-disjoint paths of least total hops, and k shortest simple paths.
+"""Compiled path search: edge-disjoint paths of least total hops.
 
-Both find the paths from one source to every target and search backwards, from the target, in a
-graph whose hop distances from the source are known. With potentials pi(v) = dist(source, v) a link
-u -> v has the reduced length 1 + pi(u) - pi(v) >= 0, the detour that it means; nodes leave their
-buckets in the order of their detour, so that only those near a shortest path are looked at.
+As in :mod:`.paths_simple` the paths from one source to every target are found together, by searches
+backwards from the target in a graph whose hop distances from the source are known. With potentials
+pi(v) = dist(source, v) a link u -> v has the reduced length 1 + pi(u) - pi(v) >= 0, the detour that
+it means; nodes leave their buckets in the order of their detour, so that only those near a shortest
+path are looked at.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -128,7 +129,7 @@ def hops_from(graph: Graph, source: int, distance: Ints, queue: Ints) -> None:
 
 
 @jit
-def _search(graph: Graph, work: Work, start: int, goal: int, limit: int) -> int:
+def search(graph: Graph, work: Work, start: int, goal: int, limit: int) -> int:
     """Least detour from ``start`` back to ``goal``, or -1 if none is under ``limit``.
 
     ``work.via`` holds the links of the path, read from the goal. Potentials are then those of
@@ -234,7 +235,8 @@ def _peel(graph: Graph, work: Work, source: int, target: int, out: Ints, at: int
 
 
 @jit
-def _room(links: Ints, used: int, more: int) -> Ints:
+def with_room(links: Ints, used: int, more: int) -> Ints:
+    """The array, or a larger copy of its first part when ``more`` do not fit behind it."""
     if used + more <= len(links):
         return links
     out = np.empty(max(2 * len(links), used + more), dtype=np.int32)
@@ -272,7 +274,7 @@ def disjoint_from(graph: Graph, work: Work, source: int, k: int) -> tuple[Ints, 
             continue
         raised = found = 0
         while found < k:
-            reach = _search(graph, work, target, source, nodes)
+            reach = search(graph, work, target, source, nodes)
             if reach < 0:
                 break
             _augment(graph, work, source, target)
@@ -284,7 +286,7 @@ def disjoint_from(graph: Graph, work: Work, source: int, k: int) -> tuple[Ints, 
         begin[0] = 0
         for j in range(found):
             begin[j + 1] = _peel(graph, work, source, target, scratch, begin[j])
-        links = _room(links, used, begin[found])
+        links = with_room(links, used, begin[found])
         order = np.argsort(np.diff(begin[: found + 1]), kind="mergesort")
         for j in order:
             size = begin[j + 1] - begin[j]
@@ -294,167 +296,3 @@ def disjoint_from(graph: Graph, work: Work, source: int, k: int) -> tuple[Ints, 
             paths += 1
         count[target] = found
     return count, hops[:paths].copy(), links[:used].copy()
-
-
-@jit
-def _deviate(
-    graph: Graph, work: Work, source: int, target: int, path: Ints, hops: Ints, best: int,
-    spur: int, most: int, new: Ints,
-) -> int:  # fmt: skip
-    """Shortest path that follows path ``best`` for ``spur`` links back from the target, then not.
-
-    Writes the links, read from the target, to ``new`` and returns their number; 0 if no such path
-    has at most ``most`` links.
-    """
-    v = target
-    for i in range(spur):
-        work.blocked[v] = 1
-        new[i] = path[best, i]
-        v = graph.source[new[i]]
-    work.blocked[v] = 1
-    for p in range(len(hops)):
-        same = hops[p] > spur
-        for i in range(spur):
-            same = same and path[p, i] == new[i]
-        if same:
-            work.closed[path[p, spur]] = 1
-    detour = _search(graph, work, v, source, most - spur - work.distance[v] + 1)
-    for p in range(len(hops)):
-        if hops[p] > spur:
-            work.closed[path[p, spur]] = 0
-    w = target
-    for i in range(spur):
-        work.blocked[w] = 0
-        w = graph.source[new[i]]
-    work.blocked[w] = 0
-    if detour < 0:
-        return 0
-    size: int = spur + work.distance[v] + detour
-    w, i = source, size - 1
-    while w != v:  # `via` reads from the source
-        new[i] = work.via[w]
-        w = graph.target[new[i]]
-        i -= 1
-    return size
-
-
-@jit
-def _yen(graph: Graph, work: Work, source: int, target: int, path: Ints, hops: Ints,
-         from_spur: Ints, new: Ints) -> int:  # fmt: skip
-    """Up to k shortest simple paths, read from the target, into ``path``; returns their number.
-
-    Rows 0..k-1 of ``path`` are the accepted paths, rows k..2k-1 the best deviations known.
-    """
-    k = len(hops) // 2
-    nodes = len(work.distance)
-    hops[:] = 0
-    hops[k] = _deviate(graph, work, source, target, path, hops[:0], 0, 0, nodes - 1, path[k])
-    from_spur[k] = 0
-    found = 0
-    while found < k:
-        best = -1
-        for j in range(k, 2 * k):
-            if hops[j] > 0 and (best < 0 or hops[j] < hops[best]):
-                best = j
-        if best < 0:
-            break
-        path[found, : hops[best]] = path[best, : hops[best]]
-        hops[found], from_spur[found] = hops[best], from_spur[best]
-        hops[best] = 0
-        found += 1
-        # Lawler: only deviations behind the one that made this path are new.
-        for spur in range(from_spur[found - 1], hops[found - 1]):
-            worst, known = k, 0
-            for j in range(k, 2 * k):
-                known += hops[j] > 0
-                if hops[j] == 0 or (hops[worst] > 0 and hops[j] > hops[worst]):
-                    worst = j
-            most = nodes - 1
-            if known >= k - found:
-                most = min(most, hops[worst] - 1)
-            size = _deviate(
-                graph, work, source, target, path, hops[:found], found - 1, spur, most, new
-            )
-            if size > 0:
-                path[worst, :size] = new[:size]
-                hops[worst], from_spur[worst] = size, spur
-    return found
-
-
-@jit
-def shortest_from(graph: Graph, work: Work, source: int, k: int) -> tuple[Ints, Ints, Ints]:
-    """Up to k shortest simple paths from a source to every node, by Yen's and Lawler's method.
-
-    Arguments and result as of :func:`disjoint_from`.
-    """
-    nodes = len(work.distance)
-    count = np.zeros(nodes, dtype=np.int32)
-    hops = np.empty(nodes * k, dtype=np.int32)
-    links = np.empty(8 * nodes, dtype=np.int32)
-    queue = np.empty(nodes, dtype=np.int32)
-    path = np.empty((2 * k, nodes), dtype=np.int32)
-    sizes = np.zeros(2 * k, dtype=np.int32)
-    from_spur = np.zeros(2 * k, dtype=np.int32)
-    new = np.empty(nodes, dtype=np.int32)
-    hops_from(graph, source, work.distance, queue)
-    paths = used = 0
-    for target in range(nodes):
-        if target == source or work.distance[target] == UNREACHED:
-            continue
-        found = _yen(graph, work, source, target, path, sizes, from_spur, new)
-        for j in range(found):
-            size = sizes[j]
-            links = _room(links, used, size)
-            for i in range(size):
-                links[used + i] = path[j, size - 1 - i]
-            used += size
-            hops[paths] = size
-            paths += 1
-        count[target] = found
-    return count, hops[:paths].copy(), links[:used].copy()
-
-
-@jit
-def path_keys(pointer: npt.NDArray[np.int64], source: Ints, last: Ints) -> npt.NDArray[np.int64]:
-    """(paths,) a 64-bit hash of each path's nodes: FNV-1a, a word at a time.
-
-    Args:
-        pointer: (paths + 1,) links of each path.
-        source: Node that each link of each path leaves.
-        last: (paths,) node where each path ends.
-    """
-    out = np.empty(len(last), dtype=np.int64)
-    for p in range(len(last)):
-        h = np.uint64(0xCBF29CE484222325)
-        for a in range(pointer[p], pointer[p + 1]):
-            h = (h ^ np.uint64(source[a])) * np.uint64(0x100000001B3)
-        h = (h ^ np.uint64(last[p])) * np.uint64(0x100000001B3)
-        out[p] = np.int64(h)
-    return out
-
-
-@jit
-def path_columns(
-    pointer: npt.NDArray[np.int64],
-    links: Ints,
-    indptr: npt.NDArray[np.signedinteger[Any]],
-    indices: npt.NDArray[np.signedinteger[Any]],
-) -> None:
-    """Row indices of a matrix with a column a path: the path's links in ascending order.
-
-    Args:
-        pointer: (paths + 1,) links of each path.
-        links: Links of all paths.
-        indptr: (paths + 1,) first index of each column, which may have more rows than links.
-        indices: Filled at the beginning of each column.
-    """
-    for p in range(len(pointer) - 1):
-        begin = indptr[p]
-        end = begin
-        for a in range(pointer[p], pointer[p + 1]):
-            e, k = links[a], end
-            while k > begin and indices[k - 1] > e:
-                indices[k] = indices[k - 1]
-                k -= 1
-            indices[k] = e
-            end += 1

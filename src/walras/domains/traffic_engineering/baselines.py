@@ -19,6 +19,8 @@ from walras.domains.traffic_engineering.traffic import top_tenth
 from walras.separable import Separable
 from walras.solving import solve
 
+_FULL = 1e-9  # share of its capacity below which a link is full
+
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
@@ -139,16 +141,19 @@ def _on_first(paths: Paths, own: Floats, capacity: Floats) -> Floats:
 
 
 def _on_capacity(whole: Separable, capacity: Floats, paths: Paths, own: Floats) -> Separable | None:
-    """The problem with other capacities and demands; None when nothing can flow.
+    """The problem with other capacities and for some demands only; None when nothing can flow.
 
     Links without capacity close their paths, since an interior point needs an interior.
     """
-    full = capacity <= 1e-9 * paths.network.capacity
+    m = paths.network.links
+    full = capacity <= _FULL * paths.network.capacity
     closed = np.logical_or.reduceat(full[paths.links], paths.pointer[:-1])
     closed |= (own <= 0)[paths.pair]
     if np.all(closed):
         return None
-    served = np.logical_or.reduceat(~closed, paths.first[:-1])
-    upper = np.concatenate([np.where(full, np.inf, capacity), np.where(served, own, np.inf)])
+    open_pairs = np.logical_or.reduceat(~closed, paths.first[:-1])
+    served = whole.rows.owner[m:]
+    bounds = np.where(open_pairs[served], own[served], np.inf)
+    upper = np.concatenate([np.where(full, np.inf, capacity), bounds])
     rows = replace(whole.rows, upper=upper)
     return replace(whole, upper=np.where(closed, 0.0, np.inf), rows=rows)

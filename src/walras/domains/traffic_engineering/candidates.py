@@ -21,6 +21,7 @@ from walras.domains.traffic_engineering.paths import Paths
 from walras.engines.settings import Settings
 from walras.errors import InputError
 from walras.kernels import paths as kernels
+from walras.kernels.paths_simple import shortest_from
 
 Kind = Literal["edge-disjoint", "shortest"]
 Watch = Callable[[int, int], None]
@@ -29,7 +30,7 @@ Watch = Callable[[int, int], None]
 _VERSION = "1"  # of the search: another one must not find old files
 _MOST = 64
 _AHEAD = 4  # searches a thread that may wait: what they return stays small
-_SEARCH = {"edge-disjoint": kernels.disjoint_from, "shortest": kernels.shortest_from}
+_SEARCH = {"edge-disjoint": kernels.disjoint_from, "shortest": shortest_from}
 
 _Found = tuple[Ints, Ints, Ints]
 _log = logging.getLogger("walras")

@@ -50,7 +50,7 @@ def traffic(demand: Demand, network: Network, name: str = "demand") -> Floats:
     if np.any(bad):
         _refuse(array, bad, network, name, "finite and >= 0", "replace it by 0 or by what was sent")
     own = np.eye(n, dtype=np.bool_) & (array != 0)
-    if np.any(own):
+    if np.any(own) and name != "weight":
         _refuse(array, own, network, name, "0 on the diagonal",
                 "leave out what a node sends to itself")  # fmt: skip
     return array

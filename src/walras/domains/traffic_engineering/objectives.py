@@ -24,10 +24,10 @@ import scipy.sparse as sp
 
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
-from walras.domains.traffic_engineering.network import Floats, Longs, Network
+from walras.domains.traffic_engineering.network import Bools, Floats, Longs, Network
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import InputError
-from walras.kernels import paths as kernels
+from walras.kernels.path_arrays import path_columns
 from walras.separable import Family, Leximin, Rows, Separable, Side, Utility
 
 
@@ -37,10 +37,7 @@ def max_total_flow(network: Network, demand: Demand, paths: Paths) -> Separable:
     Source: Xu et al., OSDI 2025, section 5.2. Arguments as in this module's head.
     """
     case = _Case.of(network, demand, paths)
-    rows = case.rows(
-        _Block("demand", np.ones(paths.count), upper=np.where(case.asked, case.demand, np.inf))
-    )
-    return case.state("total flow", rows, cost=-1.0)
+    return case.state("total flow", case.rows(case.served("demand", upper=case.demand)), cost=-1.0)
 
 
 def min_max_utilisation(network: Network, demand: Demand, paths: Paths) -> Separable:
@@ -50,16 +47,9 @@ def min_max_utilisation(network: Network, demand: Demand, paths: Paths) -> Separ
     Arguments as in this module's head.
     """
     case = _Case.of(network, demand, paths)
-    block = _Block(
-        "demand",
-        np.ones(paths.count),
-        lower=np.where(case.asked, case.demand, -np.inf),
-        upper=np.where(case.asked, case.demand, np.inf),
-    )
-    return case.state(
-        "maximum link utilisation", case.rows(block, link_scalar=True), scalar="utilisation",
-        scalar_cost=1.0,
-    )  # fmt: skip
+    block = case.served("demand", lower=case.demand, upper=case.demand)
+    rows = case.rows(block, link_scalar=True)
+    return case.state("maximum link utilisation", rows, scalar="utilisation", scalar_cost=1.0)
 
 
 def max_concurrent_flow(network: Network, demand: Demand, paths: Paths) -> Separable:
@@ -69,15 +59,8 @@ def max_concurrent_flow(network: Network, demand: Demand, paths: Paths) -> Separ
     Matula, 1990. Arguments as in this module's head.
     """
     case = _Case.of(network, demand, paths)
-    share = np.where(case.asked, case.demand, 1.0)
-    alone = paths.served(paths.bottleneck()) / share
-    return case.state(
-        "concurrent flow",
-        case.rows(case.shortfall(share)),
-        scalar="served share",
-        scalar_cost=-1.0,
-        scalar_upper=float(np.min(alone[case.asked])),
-    )
+    rows = case.rows(case.shortfall(case.demand))
+    return case.state("concurrent flow", rows, scalar="served share", scalar_cost=-1.0)
 
 
 def max_min_fair(
@@ -103,16 +86,8 @@ def max_min_fair(
     """
     case = _Case.of(network, demand, paths)
     share = case.demand if weight is None else case.weights(weight)
-    share = np.where(case.asked, share, 1.0)
-    cap = _Block("demand", np.ones(paths.count), upper=np.where(case.asked, case.demand, np.inf))
-    most = np.minimum(case.demand, paths.served(paths.bottleneck())) / share
-    problem = case.state(
-        "max-min fair flow",
-        case.rows(cap, case.shortfall(share)),
-        scalar="least rate",
-        scalar_cost=-1.0,
-        scalar_upper=float(np.min(most[case.asked])),
-    )
+    rows = case.rows(case.served("demand", upper=case.demand), case.shortfall(share))
+    problem = case.state("max-min fair flow", rows, scalar="least rate", scalar_cost=-1.0)
     return Leximin(problem, "rate", levels)
 
 
@@ -123,16 +98,16 @@ class _Block:
     Attributes:
         name: The family's name.
         coefficient: (paths,) of each path in its pair's row.
-        lower: (pairs,) bounds; none when None.
+        lower: (pairs,) bounds.
         upper: (pairs,) bounds.
-        scalar: (pairs,) coefficient of the shared scalar, or 0.
+        scalar: Coefficient of the shared scalar.
     """
 
     name: str
     coefficient: Floats
+    lower: Floats
     upper: Floats
-    lower: Floats | None = None
-    scalar: Floats | float = 0.0
+    scalar: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,13 +118,13 @@ class _Case:
         network: The network.
         paths: Candidate paths.
         demand: (pairs,) traffic.
-        asked: (pairs,) True where there is any.
+        asked: (pairs,) True where there is any; only these pairs have rows.
     """
 
     network: Network
     paths: Paths
     demand: Floats
-    asked: npt.NDArray[np.bool_]
+    asked: Bools
 
     @classmethod
     def of(cls, network: Network, demand: Demand, paths: Paths) -> _Case:
@@ -158,10 +133,15 @@ class _Case:
         traffic = matrices.traffic(demand, network)
         matrices.check_joined(traffic, paths)
         own = paths.demands(traffic)
+        if not np.any(own):
+            raise InputError(
+                "asks for nothing", where="demand", allowed="at least one positive demand",
+                remedy="give the matrix in the unit of the capacities",
+            )  # fmt: skip
         return cls(network, paths, own, own > 0)
 
     def weights(self, weight: Demand) -> Floats:
-        """(pairs,) checked weights, 1 where there is no demand."""
+        """(pairs,) checked weights."""
         own = self.paths.demands(matrices.traffic(weight, self.network, "weight"))
         bad = self.asked & (own <= 0)
         if np.any(bad):
@@ -171,42 +151,37 @@ class _Case:
             )  # fmt: skip
         return own
 
+    def served(self, name: str, *, upper: Floats, lower: Floats | None = None) -> _Block:
+        """``lower <= y_k <= upper``."""
+        none = np.broadcast_to(-np.inf, self.paths.pairs)
+        one = np.broadcast_to(1.0, self.paths.count)
+        return _Block(name, one, none if lower is None else lower, upper)
+
     def shortfall(self, share: Floats) -> _Block:
-        """``t - y_k / share_k <= 0`` for the pairs that ask."""
-        return _Block(
-            "rate",
-            -1.0 / share[self.paths.pair],
-            upper=np.where(self.asked, 0.0, np.inf),
-            scalar=1.0,
-        )
+        """``t - y_k / share_k <= 0``."""
+        none, zero = (np.broadcast_to(b, self.paths.pairs) for b in (-np.inf, 0.0))
+        part = -1.0 / np.where(self.asked, share, 1.0)
+        return _Block("rate", part[self.paths.pair], none, zero, scalar=1.0)
 
     def rows(self, *blocks: _Block, link_scalar: bool = False) -> Rows:
-        """A capacity row a link, then the blocks' rows.
+        """A capacity row a link, then the blocks' rows of the pairs that ask.
 
         With ``link_scalar`` a link's row reads ``load - t capacity <= 0``.
         """
-        m, pairs = self.network.links, self.paths.pairs
-        matrix = _matrix(self.paths, blocks)
-        none = np.full(pairs, -np.inf)
-        own = np.arange(pairs, dtype=np.int32)
-        scalars = int(link_scalar or any(np.any(block.scalar) for block in blocks))
-        column = np.concatenate(
-            [
-                -self.network.capacity if link_scalar else np.zeros(m),
-                *(np.broadcast_to(block.scalar, pairs) for block in blocks),
-            ]
-        )
-        count = m + len(blocks) * pairs
-        names = self.paths.pair_names
-        starts = range(m, count, pairs)
+        m, capacity = self.network.links, self.network.capacity
+        own = np.flatnonzero(self.asked).astype(np.int32)
+        count = m + len(blocks) * len(own)
+        scalars = int(link_scalar or any(block.scalar for block in blocks))
+        column = [-capacity if link_scalar else np.zeros(m)]
+        column += [np.full(len(own), block.scalar) for block in blocks]
+        names = self.paths.pair_names.some(own)
+        starts = range(m, count, len(own))
         return Rows(
-            matrix=matrix,
-            scalar_matrix=column[:, None] if scalars else np.zeros((count, 0)),
-            lower=np.concatenate(
-                [np.full(m, -np.inf), *(none if b.lower is None else b.lower for b in blocks)]
-            ),
+            matrix=_matrix(self.paths, blocks, self.asked),
+            scalar_matrix=np.concatenate(column)[:, None] if scalars else np.zeros((count, 0)),
+            lower=np.concatenate([np.full(m, -np.inf), *(b.lower[own] for b in blocks)]),
             upper=np.concatenate(
-                [np.zeros(m) if link_scalar else self.network.capacity, *(b.upper for b in blocks)]
+                [np.zeros(m) if link_scalar else capacity, *(b.upper[own] for b in blocks)]
             ),
             side=np.repeat(np.array([Side.RESOURCE, Side.DEMAND], dtype=np.int8), [m, count - m]),
             owner=np.concatenate([np.arange(m, dtype=np.int32), *(own for _ in blocks)]),
@@ -215,7 +190,10 @@ class _Case:
             parameter=np.zeros(count),
             families=(
                 Family("capacity", 0, m, self.network.link_names),
-                *(Family(b.name, s, s + pairs, names) for b, s in zip(blocks, starts, strict=True)),
+                *(
+                    Family(block.name, start, start + len(own), names)
+                    for block, start in zip(blocks, starts, strict=True)
+                ),
             ),
         )
 
@@ -227,12 +205,10 @@ class _Case:
         cost: float = 0.0,
         scalar: str | None = None,
         scalar_cost: float = 0.0,
-        scalar_upper: float = np.inf,
     ) -> Separable:
         """The problem with its names; paths of pairs without demand are fixed at zero."""
         n, scalars = self.paths.count, 0 if scalar is None else 1
         idle = ~self.asked[self.paths.pair]
-        upper = np.where(idle, 0.0, np.inf) if np.any(idle) else np.broadcast_to(np.inf, n)
         zeros = np.broadcast_to(0.0, n)
         return Separable(
             resource=np.broadcast_to(np.int32(-1), n),
@@ -240,10 +216,10 @@ class _Case:
             cost=np.full(n, cost),
             quadratic=zeros,
             lower=zeros,
-            upper=upper,
+            upper=np.where(idle, 0.0, np.inf) if np.any(idle) else np.broadcast_to(np.inf, n),
             scalar_cost=np.full(scalars, scalar_cost),
             scalar_lower=np.zeros(scalars),
-            scalar_upper=np.full(scalars, scalar_upper),
+            scalar_upper=np.full(scalars, np.inf),
             rows=rows,
             resource_names=self.network.link_names,
             demand_names=self.paths.pair_names,
@@ -262,7 +238,7 @@ class _Case:
         return "flow on " + "->".join(names[v] for v in self.paths.nodes_of(path).tolist())
 
 
-def _matrix(paths: Paths, blocks: tuple[_Block, ...]) -> sp.csc_array:
+def _matrix(paths: Paths, blocks: tuple[_Block, ...], asked: Bools) -> sp.csc_array:
     """A column a path: ones in its links' rows, then its coefficient in each block."""
     m, n = paths.network.links, paths.count
     more = len(blocks)
@@ -270,13 +246,16 @@ def _matrix(paths: Paths, blocks: tuple[_Block, ...]) -> sp.csc_array:
     kind: type[np.int32 | np.int64] = np.int32 if size < 2**31 else np.int64
     indptr: npt.NDArray[Any] = (paths.pointer + more * np.arange(n + 1)).astype(kind)
     indices: npt.NDArray[Any] = np.empty(size, dtype=kind)
-    kernels.path_columns(paths.pointer, paths.links, indptr, indices)
+    path_columns(paths.pointer, paths.links, indptr, indices)
     data = np.ones(size)
     for k, block in enumerate(blocks):
         at = indptr[1:] - (more - k)
         indices[at] = m + k * paths.pairs + paths.pair
         data[at] = block.coefficient
     matrix = sp.csc_array((data, indices, indptr), shape=(m + more * paths.pairs, n))
+    if not np.all(asked):
+        kept = np.concatenate([np.ones(m, dtype=np.bool_), *(asked for _ in blocks)])
+        matrix = sp.csc_array(matrix[np.flatnonzero(kept)])
     matrix.has_sorted_indices = True
     matrix.has_canonical_format = True
     return matrix

@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import overload
 
 import numpy as np
+import numpy.typing as npt
 
 from walras.domains.traffic_engineering.network import Bools, Floats, Ints, Longs, Network
 from walras.errors import InputError
-from walras.kernels import paths as kernels
+from walras.kernels.path_arrays import path_keys
 
 
 class PairNames(Sequence[str]):
@@ -31,6 +32,10 @@ class PairNames(Sequence[str]):
         if isinstance(index, slice):
             return PairNames(self._names, self._source[index], self._target[index])
         return f"{self._names[self._source[index]]}->{self._names[self._target[index]]}"
+
+    def some(self, pairs: Ints) -> PairNames:
+        """The labels of some of the pairs."""
+        return PairNames(self._names, self._source[pairs], self._target[pairs])
 
     def __iter__(self) -> Iterator[str]:
         for s, t in zip(self._source.tolist(), self._target.tolist(), strict=True):
@@ -139,7 +144,7 @@ class Paths:
     def keys(self) -> Longs:
         """(paths,) numbers that tell a path by its nodes, equal in networks with the same nodes."""
         return np.asarray(
-            kernels.path_keys(self.pointer, self.network.source[self.links], self.target[self.pair])
+            path_keys(self.pointer, self.network.source[self.links], self.target[self.pair])
         )
 
     @classmethod
@@ -161,7 +166,9 @@ class Paths:
         )
 
     @classmethod
-    def of_nodes(cls, network: Network, nodes: Ints, offset: Longs, kind: str = "given") -> Paths:
+    def of_nodes(
+        cls, network: Network, nodes: npt.ArrayLike, offset: npt.ArrayLike, kind: str = "given"
+    ) -> Paths:
         """Paths given as nodes, such as a released set; ordered by pair, order within kept.
 
         Args:
@@ -173,16 +180,15 @@ class Paths:
         Raises:
             InputError: A step of a path is no link of the network, or a path has no step.
         """
-        visited: Longs = np.asarray(nodes, dtype=np.int64)
-        offset = np.asarray(offset, dtype=np.int64)
-        size = np.diff(offset)
+        visited, begins = (np.asarray(given, dtype=np.int64) for given in (nodes, offset))
+        size = np.diff(begins)
         _check_sizes(size)
         inner = np.ones(len(visited), dtype=np.bool_)
-        inner[offset[1:] - 1] = False
+        inner[begins[1:] - 1] = False
         at = np.flatnonzero(inner)
         own = np.repeat(np.arange(len(size)), size)[at]
         links = _links_between(network, visited[at], visited[at + 1], own)
-        ends = visited[offset[:-1]] * network.nodes + visited[offset[1:] - 1]
+        ends = visited[begins[:-1]] * network.nodes + visited[begins[1:] - 1]
         order = np.argsort(ends, kind="stable")
         pairs, first = np.unique(ends[order], return_index=True)
         hops = size - 1
