@@ -144,7 +144,7 @@ def _cache_file(network: Network, k: int, kind: Kind) -> Path:
 def _read(file: Path, network: Network) -> Paths | None:
     """The paths in a file of the cache; None if it is absent or damaged."""
     try:
-        with np.load(file, allow_pickle=False) as stored:
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             counts, hops, links = (stored[name] for name in ("counts", "hops", "links"))
             kind = str(stored["kind"])
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):

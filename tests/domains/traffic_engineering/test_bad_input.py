@@ -1,0 +1,161 @@
+"""Bad input is one clear error: what, where, what is allowed, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.domains.traffic_engineering.networks import diamond, matrix, network
+
+import walras as wl
+from walras.domains import traffic_engineering as te
+
+INF, NAN = float("inf"), float("nan")
+NONE = np.zeros(0, dtype=np.int32)
+
+
+def _demand(**changes: float) -> np.ndarray:
+    out = diamond().demand.copy()
+    for place, value in changes.items():
+        out[int(place[1]), int(place[2])] = value
+    return out
+
+
+CASES: dict[str, tuple[Callable[[], object], str]] = {
+    "zero capacity": (lambda: network([(0, 1), (1, 2)], [1.0, 0.0]), r"link 1 \(n1->n2\).*> 0"),
+    "negative capacity": (lambda: network([(0, 1)], [-2.0]), r"link 0 \(n0->n1\).*: -2"),
+    "NaN capacity": (lambda: network([(0, 1)], [NAN]), r"link 0.*nan"),
+    "self-loop": (lambda: network([(0, 1), (1, 1)], 1.0), r"link 1 \(n1->n1\).*loop.*merge"),
+    "doubled link": (
+        lambda: network([(0, 1), (1, 0), (0, 1)], 1.0), r"link 2 \(n0->n1\).*twice.*merge",
+    ),
+    "no such node": (lambda: network([(0, 7)], 1.0, nodes=2), r"link 0 \(n0->7\).*does not exist"),
+    "no links": (lambda: te.Network(("a", "b"), NONE, NONE, np.zeros(0)), "0 links"),
+    "doubled name": (
+        lambda: te.Network(("a", "a"), np.array([0]), np.array([1]), np.ones(1)), "'a'.*twice",
+    ),
+    "lengths": (
+        lambda: te.Network(("a", "b"), np.array([0]), np.array([1]), np.ones(2)),
+        "one number a link",
+    ),
+    "failed link": (lambda: diamond().net.without([9]), "there is no link 9.*0 to 3"),
+    "all failed": (lambda: diamond().net.without(range(4)), "0 links"),
+    "too many failures": (lambda: te.random_failures(diamond().net, 4, 0), "count: is 4.*0 to 3"),
+    "k": (lambda: te.candidate_paths(diamond().net, k=0), "k: is 0.*1 to 64"),
+    "kind": (lambda: te.candidate_paths(diamond().net, kind="best"), "kind: is 'best'"),  # type: ignore[arg-type]
+    "shape": (lambda: _flow(np.ones((3, 3))), r"shape \(3, 3\).*\(4, 4\)"),
+    "negative demand": (lambda: _flow(_demand(_03=-1.0)), r"demand\[n0, n3\]: is -1"),
+    "infinite demand": (lambda: _flow(_demand(_03=INF)), r"demand\[n0, n3\]: is inf"),
+    "own traffic": (lambda: _flow(_demand(_11=2.0)), r"demand\[n1, n1\].*diagonal"),
+    "text": (lambda: _flow([["a"] * 4] * 4), "not numeric"),
+    "nothing asked": (lambda: _flow(np.zeros((4, 4))), "asks for nothing"),
+    "disconnected": (lambda: _flow(_demand(_30=1.0)), r"demand\[n3, n0\].*no path.*joined_traffic"),
+    "labels": (lambda: _flow(pd.DataFrame(np.zeros((4, 4)))), "rows of demand.*no node '0'"),
+    "other network": (
+        lambda: te.max_total_flow(network([(0, 1)], 1.0), np.zeros((2, 2)), diamond().paths),
+        "paths: belong to a network of 4 nodes",
+    ),
+    "weight": (
+        lambda: te.max_min_fair(
+            diamond().net, diamond().demand, diamond().paths, weight=np.zeros((4, 4))
+        ),
+        r"weight\[n0->n3\]: is 0",
+    ),
+    "levels": (
+        lambda: te.max_min_fair(diamond().net, diamond().demand, diamond().paths, levels=0),
+        "levels: is 0",
+    ),
+    "flow": (lambda: te.evaluate(diamond().demand, diamond().paths, np.ones(2)), "flow: has shape"),
+    "parts": (
+        lambda: te.pop_flow(diamond().net, diamond().demand, diamond().paths, parts=99),
+        "parts.*99",
+    ),
+    "path step": (lambda: te.Paths.of_nodes(diamond().net, [0, 3], [0, 2]), "path 0.*0 to node 3"),
+    "path of one node": (lambda: te.Paths.of_nodes(diamond().net, [0], [0, 1]), "path 0.*1 nodes"),
+    "sigma": (lambda: te.lognormal_traffic(diamond().net, sigma=-1), "sigma: is -1"),
+    "total": (lambda: te.gravity_traffic(diamond().net, total=INF), "total: is inf"),
+    "large": (lambda: te.bimodal_traffic(diamond().net, large=2), "large: is 2.*at most 1"),
+    "multiple": (lambda: te.capped_traffic(diamond().demand, diamond().paths, 0), "multiple: is 0"),
+    "share": (
+        lambda: te.redistributed_traffic(diamond().demand, diamond().net, NAN), "share: is nan",
+    ),
+    "one demand": (
+        lambda: te.redistributed_traffic(diamond().demand, diamond().net, 0.5), "too few",
+    ),
+    "short series": (lambda: te.fluctuating_series(np.ones((2, 4, 4)), 2.0), "at least 3 times"),
+    "times": (lambda: te.diurnal_series(diamond().demand, diamond().net, 0), "times: is 0"),
+    "unknown network": (lambda: te.load_topology("Atlantis", synthetic=True), "'Atlantis'.*B4"),
+    "parallel": (lambda: te.load_topology("B4", parallel="both"), "parallel: is 'both'"),  # type: ignore[arg-type]
+    "edge form": (lambda: te.max_total_flow_by_link(diamond().net, np.zeros((4, 4))), "asks for"),
+}  # fmt: skip
+
+
+def _flow(demand: object) -> object:
+    case = diamond()
+    return te.max_total_flow(case.net, demand, case.paths)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_clear_error(name: str) -> None:
+    call, text = CASES[name]
+    with pytest.raises(wl.InputError, match=f"(?s){text}") as caught:
+        call()
+    assert caught.value.remedy
+    assert caught.value.allowed
+
+
+FILES = {
+    "net.json": ("{", "cannot be read as a network"),
+    "list.json": ("[]", "'nodes' and 'links'"),
+    "ends.json": (
+        '{"nodes": [{"id": 0}], "links": [{"source": 0, "target": 5}]}',
+        "'5', which is no node",
+    ),
+    "twice.json": ('{"nodes": [{"id": 0}, {"id": 0}], "links": []}', "same id"),
+    "no.json": ('{"nodes": [{"id": 0}]}', "lacks 'edges'"),
+    "net.graphml": ("<graphml>", "cannot be read"),
+    "bare.graphml": ("<graphml/>", "no <graph>"),
+    "net.txt": ("NODES (", "does not end"),
+    "other.txt": ("hello", "no section NODES"),
+    "net.yaml": ("", "ending '.yaml'"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_is_no_network_is_one_clear_error(name: str, tmp_path: Path) -> None:
+    text, message = FILES[name]
+    (tmp_path / name).write_text(text)
+    with pytest.raises(wl.DataError, match=message) as caught:
+        te.load_topology(tmp_path / name)
+    assert str(tmp_path / name) in caught.value.where
+    assert caught.value.remedy
+
+
+def test_an_absent_file_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(wl.DataError, match="cannot be read as a network"):
+        te.load_topology(tmp_path / "absent.json")
+
+
+@pytest.mark.parametrize(("name", "text"), [("m.csv", ""), ("m.npy", "x"), ("m.csv", "a,b\n1")])
+def test_a_file_that_is_no_matrix_is_one_clear_error(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(wl.WalrasError, match=r"m\.(csv|npy)"):
+        te.load_traffic(tmp_path / name, diamond().net)
+
+
+def test_a_matrix_of_another_ending_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(wl.DataError, match=r"ending '.txt'"):
+        te.load_traffic(tmp_path / "m.txt", diamond().net)
+
+
+def test_demands_that_no_path_joins_can_be_left_out() -> None:
+    case = diamond()
+    demand = matrix(4, {(0, 3): 1.0, (3, 0): 5.0})
+    left = te.joined_traffic(demand, case.paths)
+    assert left[0, 3] == 1.0
+    assert left[3, 0] == 0.0
+    judged = te.evaluate(demand, case.paths, np.zeros(case.paths.count))
+    assert judged.asked == 6.0

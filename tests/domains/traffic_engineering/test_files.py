@@ -1,0 +1,131 @@
+"""Networks and matrices from files: every form, and what they mean."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.domains.traffic_engineering.networks import diamond
+
+from walras.domains import traffic_engineering as te
+
+GRAPHML = """<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key attr.name="label" for="node" id="d1"/><key attr.name="Longitude" for="node" id="d2"/>
+<key attr.name="Latitude" for="node" id="d3"/><graph edgedefault="undirected">
+<node id="0"><data key="d1">Rome</data><data key="d2">12.5</data><data key="d3">41.9</data></node>
+<node id="1"><data key="d1">None</data></node><node id="2"><data key="d1">None</data></node>
+<edge source="0" target="1"/><edge source="1" target="2"/><edge source="2" target="1"/>
+<edge source="2" target="2"/></graph></graphml>"""
+
+NATIVE = """?SNDlib native format; type: network; version: 1.0
+# a comment ( with brackets
+NODES (
+  Paris ( 2.35 48.86 )
+  Lyon ( 4.84 45.76 )
+)
+LINKS (
+  L1 ( Paris Lyon ) 0.00 0.00 0.00 115.00 ( 40.00 19.00 160.00 30.00 )
+)
+DEMANDS (
+  D1 ( Paris Lyon ) 1 12.0 UNLIMITED
+)
+"""
+
+XML = """<?xml version="1.0"?><network xmlns="http://sndlib.zib.de/network" version="1.0">
+<networkStructure><nodes coordinatesType="geographical">
+<node id="Paris"><coordinates><x>2.35</x><y>48.86</y></coordinates></node>
+<node id="Lyon"><coordinates><x>4.84</x><y>45.76</y></coordinates></node></nodes>
+<links><link id="L1"><source>Paris</source><target>Lyon</target>
+<preInstalledModule><capacity>7.5</capacity><cost>0</cost></preInstalledModule></link></links>
+</networkStructure></network>"""
+
+
+def test_node_link_json_puts_numbered_nodes_at_their_number(tmp_path: Path) -> None:
+    text = {
+        "directed": True,
+        "nodes": [{"id": 0}, {"id": 2}, {"id": 1}],
+        "links": [{"source": 0, "target": 2, "capacity": 5.0}],
+    }
+    file = tmp_path / "net.json"
+    file.write_text(json.dumps(text))
+    net = te.load_topology(file)
+    assert net.node_names == ("0", "1", "2")
+    assert (net.source.tolist(), net.target.tolist()) == ([0], [2])
+    assert net.capacity.tolist() == [5.0]
+    assert net.link_names == ("0->2",)
+    file.write_text(json.dumps({**text, "directed": False}))
+    assert te.load_topology(str(file)).link_names == ("0->2", "2->0")
+
+
+def test_graphml_of_the_zoo_gets_seeded_capacities(tmp_path: Path) -> None:
+    file = tmp_path / "zoo.graphml"
+    file.write_text(GRAPHML)
+    net, again, other = (te.load_topology(file, parallel="merge", seed=seed) for seed in (1, 1, 2))
+    assert net.node_names == ("Rome", "None 1", "None 2")
+    assert net.link_names == ("Rome->None 1", "None 1->Rome", "None 1->None 2", "None 2->None 1")
+    assert np.array_equal(net.capacity, again.capacity)
+    assert not np.array_equal(net.capacity, other.capacity)
+    assert np.all(net.capacity % 50 == 0)
+    assert net.capacity[0] == net.capacity[1]
+    assert "capacities drawn with seed 1" in net.origin
+    assert net.position is not None
+    assert net.position[0].tolist() == [12.5, 41.9]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "capacity"), [("n.txt", NATIVE, 40.0), ("n.xml", XML, 7.5)]
+)
+def test_sndlib_both_forms(name: str, text: str, capacity: float, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    net = te.load_topology(tmp_path / name)
+    assert net.node_names == ("Paris", "Lyon")
+    assert net.link_names == ("Paris->Lyon", "Lyon->Paris")
+    assert net.capacity.tolist() == [capacity] * 2
+    assert net.position is not None
+    assert net.position[1].tolist() == [4.84, 45.76]
+
+
+def test_matrices_from_files_are_matched_by_name(tmp_path: Path) -> None:
+    case = diamond()
+    np.save(tmp_path / "m.npy", case.demand)
+    assert np.array_equal(te.load_traffic(tmp_path / "m.npy", case.net), case.demand)
+    names = list(case.net.node_names)
+    frame = pd.DataFrame(case.demand, names, names).iloc[::-1]
+    frame.to_csv(tmp_path / "m.csv")
+    assert np.array_equal(te.load_traffic(tmp_path / "m.csv", case.net), case.demand)
+
+
+@pytest.mark.parametrize("name", ["B4", "UsCarrier", "Colt", "topology_zoo/UsCarrier"])
+def test_networks_by_name_come_with_their_origin(name: str) -> None:
+    net = te.load_topology(name, synthetic=True)
+    assert net.origin.startswith("synthetic stand-in")
+    assert np.all(net.capacity > 0)
+
+
+@pytest.mark.real_data("te_topologies", "topology_zoo")
+def test_every_real_network_loads() -> None:
+    sizes = {"B4": 38, "UsCarrier": 378, "Kdl": 1790, "ASN2k": 8558}
+    for name, links in sizes.items():
+        assert te.load_topology(name, synthetic=False).links == links
+    for name in ("Cogentco", "Colt", "DialtelecomCz", "Interoute", "topology_zoo/Kdl"):
+        net = te.load_topology(name, synthetic=False)
+        assert net.origin.startswith("measured")
+        assert net.position is not None
+
+
+@pytest.mark.real_data("te_topologies", "te_paths")
+def test_released_paths_are_as_many_and_never_shorter_in_all() -> None:
+    from walras import data
+
+    for name in ("B4", "UsCarrier"):
+        net = te.load_topology(name, synthetic=False)
+        given = data.load("te_paths", synthetic=False).paths[name]
+        released = te.Paths.of_nodes(net, given.nodes, given.offset)
+        own = te.candidate_paths(net, cache=False)
+        assert np.array_equal(np.diff(own.first), np.diff(released.first))
+        assert np.array_equal(own.source, released.source)
+        hops = [np.add.reduceat(paths.hops, paths.first[:-1]) for paths in (own, released)]
+        assert np.all(hops[0] <= hops[1])
