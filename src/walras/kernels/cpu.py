@@ -160,7 +160,7 @@ def forward(
             rest,
         )
 
-    map_runs(few(threads, len(g)), work, ptr)
+    map_runs(few(threads, max(len(g), narrow.nnz)), work, narrow.indptr[ptr].astype(np.int64))
     runs = [rights[first] for first in sorted(rights)]
     return top, runs[0] if len(runs) == 1 else np.sum(runs, axis=0)
 
@@ -223,11 +223,11 @@ def backward(
     """Compiled :func:`walras.kernels.reference.backward`."""
     x, out = np.empty(len(d)), np.empty_like(top)
     map_runs(
-        few(threads, len(g)),
+        few(threads, max(len(g), narrow.nnz)),
         lambda a, b: _backward(
             a, b, ptr, r, v, d, g, top, narrow.indptr, narrow.indices, narrow.data, p, x, out
         ),
-        ptr,
+        narrow.indptr[ptr].astype(np.int64),
     )
     return x, out
 
@@ -245,34 +245,39 @@ def _scatter(
     data: Floats,
     out: Floats,
 ) -> None:
-    """Lower triangle of every block's share; of a wide block the first term alone."""
+    """Every block's share as M with S = M + M'; of a wide block the first term alone.
+
+    Of two columns M takes the product once, wherever it falls: no comparison in the inner loop.
+    """
     slots = v.shape[0]
     for j in range(first, last):
         for q in range(ptr[j], ptr[j + 1]):
-            for m in range(indptr[q], indptr[q + 1]):
-                row, weight = indices[m], data[m] * d[q]
-                for k in range(indptr[q], m + 1):
-                    out[row, indices[k]] += weight * data[k]
-            if wide[j]:
-                continue
-            for s in range(ptr[j], q + 1):
-                dot = 0.0
+            own = d[q]
+            if not wide[j]:
+                for s in range(ptr[j], q):
+                    dot = 0.0
+                    for a in range(slots):
+                        dot += v[a, q] * v[a, s]
+                    dot *= d[q] * d[s]
+                    for m in range(indptr[q], indptr[q + 1]):
+                        row, weight = indices[m], data[m] * dot
+                        for k in range(indptr[s], indptr[s + 1]):
+                            out[row, indices[k]] -= weight * data[k]
                 for a in range(slots):
-                    dot += v[a, q] * v[a, s]
-                dot *= d[q] * d[s]
-                for m in range(indptr[q], indptr[q + 1]):
-                    row, weight = indices[m], data[m] * dot
-                    for k in range(indptr[s], indptr[s + 1]):
-                        column = indices[k]
-                        if s == q:
-                            if column <= row:
-                                out[row, column] -= weight * data[k]
-                        elif column == row:
-                            out[row, row] -= 2.0 * weight * data[k]
-                        elif column < row:
-                            out[row, column] -= weight * data[k]
-                        else:
-                            out[column, row] -= weight * data[k]
+                    own -= d[q] * d[q] * v[a, q] * v[a, q]
+            for m in range(indptr[q], indptr[q + 1]):
+                row, weight = indices[m], data[m] * own
+                for k in range(indptr[q], m):
+                    out[row, indices[k]] += weight * data[k]
+                out[row, row] += 0.5 * weight * data[m]
+
+
+@jit
+def _fold(out: Floats) -> None:
+    """Lower triangle of M + M' in place of M's."""
+    for i in range(len(out)):
+        for k in range(i + 1):
+            out[i, k] += out[k, i]
 
 
 @jit
@@ -309,6 +314,7 @@ def schur(ptr: Ints, d: Floats, v: Floats, narrow: sp.csc_array, threads: int = 
     def work(first: int, last: int) -> None:
         out = np.zeros((size, size))
         _scatter(first, last, ptr, d, v, wide, narrow.indptr, narrow.indices, narrow.data, out)
+        _fold(out)
         chosen = first + np.flatnonzero(wide[first:last])
         for k in range(0, len(chosen), _BATCH):
             some = chosen[k : k + _BATCH]
@@ -317,7 +323,9 @@ def schur(ptr: Ints, d: Floats, v: Floats, narrow: sp.csc_array, threads: int = 
             out -= w.T @ w
         outs[first] = out
 
-    map_runs(threads, work, ptr)
+    # A block's products: every pair of its nonzeros, or one row a slot through BLAS.
+    products = np.where(wide, size * slots, nonzeros) * (nonzeros + 1)
+    map_runs(threads, work, np.append(0, np.cumsum(products)))
     runs = [outs[first] for first in sorted(outs)]
     total = runs[0] if runs else np.zeros((size, size))
     for other in runs[1:]:

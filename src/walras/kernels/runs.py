@@ -29,9 +29,12 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 def map_runs(threads: int, work: Callable[[int, int], None], ptr: Ints) -> None:
-    """``work(first, last)`` on runs of blocks with about equal numbers of columns.
+    """``work(first, last)`` on runs of blocks with about equal shares of the work.
 
-    No run is empty: ``first`` tells them apart, also where one block has most of the columns.
+    Args:
+        threads: Runs at most. No run is empty: ``first`` tells them apart.
+        work: Called once a run.
+        ptr: (blocks + 1,) work before each block, such as its first column.
     """
     runs = max(1, min(threads, len(ptr) - 1))
     if runs == 1:

@@ -9,7 +9,7 @@ import numpy as np
 from walras.certificate import dual_bound, gap_between
 from walras.engines.diary import Diary
 from walras.engines.interior.columns import MORE, Pool, carried, first_entries, known_entries
-from walras.engines.interior.form import Bools, Floats, Form, make_form
+from walras.engines.interior.form import Bools, Floats, Form, make_form, redundant_rows
 from walras.engines.interior.method import Ending, run
 from walras.engines.interior.point import Layout, Point, Residuals
 from walras.engines.interior.start import cold_start, warm_start
@@ -104,12 +104,12 @@ class _Solve:
         """A few entries a block, more of them as their prices ask for it."""
         problem, tolerance = self.problem, self.settings.tolerance
         pool = Pool.of(problem.demand)
-        active = self._first(pool)
+        active, redundant = self._first(pool), redundant_rows(problem)
         self.built = self.diary.elapsed
         loose, old = max(_FIRST_TOLERANCE, tolerance), None
         gap, ending = np.inf, None
         for _ in range(_ROUNDS):
-            form = make_form(problem, np.flatnonzero(active))
+            form = make_form(problem, np.flatnonzero(active), redundant)
             layout = Layout.of(form)
             note = f"{len(form.columns)} entries"
             if old is None:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from walras.certificate.structure import own_limit, structure
 from walras.errors import EngineError
 from walras.separable import Separable, Side, Utility
 
@@ -161,16 +162,20 @@ class _Places:
     def matrix(self, rows: int) -> sp.csr_array:
         """(total, rows) signed selection of the problem's rows."""
         standard = self.standard
-        shape = (self.total, rows)
-        return sp.csr_array((standard.sign, (self.placed, standard.source)), shape=shape)
+        place, source = (k.astype(np.int32) for k in (self.placed, standard.source))
+        return sp.csr_array((standard.sign, (place, source)), shape=(self.total, rows))
 
 
-def make_form(problem: Separable, entries: Ints | None = None) -> Form:
+def make_form(
+    problem: Separable, entries: Ints | None = None, redundant: Bools | None = None
+) -> Form:
     """The form of a problem, or of some of its entries with the others at rest.
 
     Args:
         problem: What to solve.
         entries: (n,) entries to keep, or None for all.
+        redundant: (rows,) of :func:`redundant_rows`, whose upper bounds are left out; None finds
+            them.
 
     Raises:
         EngineError: More than ``MAX_BORDER`` entries are free (unbounded both ways).
@@ -191,7 +196,9 @@ def make_form(problem: Separable, entries: Ints | None = None) -> Form:
     columns, (_, block) = chosen[order], np.unique(block_of[order], return_inverse=True)
     whole = len(columns) == problem.entries and bool(np.all(np.diff(columns) == 1))
     matrix = problem.rows.matrix if whole else problem.rows.matrix[:, columns]
-    places = _place(problem, side, matrix, block)
+    if redundant is None:
+        redundant = redundant_rows(problem)
+    places = _place(problem, side, matrix, block, redundant)
     return _assemble(problem, columns, free, block, matrix, places)
 
 
@@ -206,13 +213,29 @@ def _block_side(problem: Separable, chosen: Ints) -> tuple[Side, Ints]:
     return best, owner
 
 
-def _standard_rows(problem: Separable) -> _Standard:
+def redundant_rows(problem: Separable) -> Bools:
+    """(rows,) True on upper bounds that the entries' own limits imply: no price but zero is needed.
+
+    An entry is limited by its upper bound or by the packing row of its demand alone.
+    """
+    rows = problem.rows
+    shape = structure(problem)
+    limit = np.minimum(problem.upper, own_limit(problem, shape))
+    matrix, entry = rows.matrix, np.repeat(np.arange(problem.entries), np.diff(rows.matrix.indptr))
+    reach = np.where(matrix.data > 0, limit[entry], problem.lower[entry])
+    most = np.bincount(matrix.indices, weights=matrix.data * reach, minlength=rows.count)
+    own = np.zeros(rows.count, dtype=bool)
+    own[shape.cap[shape.cap >= 0]] = True
+    return np.asarray((most <= rows.upper) & ~own & ~np.any(rows.scalar_matrix, axis=1))
+
+
+def _standard_rows(problem: Separable, redundant: Bools) -> _Standard:
     rows = problem.rows
     equal = rows.lower == rows.upper
     groups = (
         (rows.is_utility, -1.0, np.zeros(rows.count), None),
         (equal, 1.0, rows.upper, EQUALITY),
-        (np.isfinite(rows.upper) & ~equal, 1.0, rows.upper, INEQUALITY),
+        (np.isfinite(rows.upper) & ~equal & ~redundant, 1.0, rows.upper, INEQUALITY),
         (np.isfinite(rows.lower) & ~equal, -1.0, -rows.lower, INEQUALITY),
     )
     source = [np.flatnonzero(mask) for mask, *_ in groups]
@@ -229,9 +252,11 @@ def _standard_rows(problem: Separable) -> _Standard:
     )
 
 
-def _place(problem: Separable, side: Side, matrix: sp.csc_array, block: Ints) -> _Places:
+def _place(
+    problem: Separable, side: Side, matrix: sp.csc_array, block: Ints, redundant: Bools
+) -> _Places:
     """Position of every standard row: ``block*slots + slot`` when local, after them when narrow."""
-    standard = _standard_rows(problem)
+    standard = _standard_rows(problem, redundant)
     blocks = int(block[-1]) + 1 if len(block) else 0
     touched_low = np.full(problem.rows.count, blocks, dtype=np.int64)
     touched_high = np.full(problem.rows.count, -1, dtype=np.int64)

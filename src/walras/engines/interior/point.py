@@ -10,6 +10,10 @@ import scipy.sparse as sp
 from walras.engines.interior.form import EMPTY, EQUALITY, INEQUALITY, Bools, Floats, Form, Ints
 from walras.separable import Utility, utility
 
+_CORRECTORS = 2
+_WORTH = 30.0  # solves that one factorisation must cost for correctors to pay
+_CHEAP = 1e6  # operations of a solve that hardly counts
+
 
 @dataclass(frozen=True, eq=False)
 class Point:
@@ -46,6 +50,7 @@ class Layout:
         magnitude: |A|, for the scale of a row.
         largest: (rows,) largest coefficient of each row.
         count: number of complementary pairs.
+        correctors: centrality correctors an iteration at most; see :func:`_correctors`.
         constant: value of what the form leaves out.
     """
 
@@ -58,6 +63,7 @@ class Layout:
     magnitude: sp.csr_array
     largest: Floats
     count: int
+    correctors: int
     constant: float
 
     @classmethod
@@ -79,8 +85,17 @@ class Layout:
             magnitude=magnitude,
             largest=_largest(magnitude),
             count=max(len(form.c) + len(bounded) + len(pairs), 1),
+            correctors=_correctors(form),
             constant=_left_out(form),
         )
+
+
+def _correctors(form: Form) -> int:
+    """Correctors pay where a factorisation costs many solves (Gondzio 1996, section 5)."""
+    m, per_block = form.narrow.shape[0], np.diff(form.narrow.indptr[form.ptr])
+    factor = float(np.sum(per_block.astype(np.float64) ** 2)) + m**3 / 3
+    solve = 4.0 * form.narrow.nnz + 2.0 * m**2
+    return _CORRECTORS if factor > _WORTH * solve or solve < _CHEAP else 0
 
 
 def _largest(magnitude: sp.csr_array) -> Floats:
@@ -104,6 +119,7 @@ class Residuals:
         dual: (n,) c + h x + A'p - z + y.
         primal: (rows,) b - A x - E t - s.
         border: (scalars,) e + H t + E'p.
+        scale: (rows,) size of the terms of each row.
         mu: mean complementary product.
         value: minimised objective at the point.
         terms: size of the terms that the value adds up.
@@ -115,6 +131,7 @@ class Residuals:
     dual: Floats
     primal: Floats
     border: Floats
+    scale: Floats
     mu: float
     value: float
     terms: float
@@ -150,6 +167,7 @@ def residuals(form: Form, layout: Layout, point: Point) -> Residuals:
         dual=dual,
         primal=primal,
         border=border,
+        scale=size,
         mu=products / layout.count,
         value=value,
         terms=_terms(form, layout, point),

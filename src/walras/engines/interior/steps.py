@@ -22,13 +22,11 @@ from walras.engines.interior.point import (
     moved,
     products,
     row_model,
-    row_scale,
 )
 from walras.kernels.elimination import Elimination
 from walras.separable import Utility
 
 _CLIP = 10.0  # second-order terms at most this many barrier parameters
-_CORRECTORS = 2
 _ENOUGH = 0.9  # no corrector above this step length
 _OUTLIERS = (0.1, 10.0)  # products outside these multiples of the target are pulled back
 _SIGMA = (1e-9, 1.0)
@@ -74,7 +72,7 @@ class System:
         newton = Newton.factor(form, elimination, 1.0 / d, rows.theta)
         return cls(form, layout, point, residuals, rows, newton)
 
-    def direction(self, wish: Wish) -> Step:
+    def direction(self, wish: Wish, refinements: int = _REFINEMENTS) -> Step:
         """The Newton direction towards given products, refined on the rows."""
         point, bounded = self.point, self.layout.bounded
         g = wish.x / point.x - self.residuals.dual
@@ -82,8 +80,8 @@ class System:
         rho = self.rows.rho + self.rows.target * (wish.s + point.s * point.p) + wish.utility
         move = self.newton.solve(g, rho - self.residuals.primal, -self.residuals.border)
         x, p, t = move.x, move.p, move.t
-        before, scale = np.inf, row_scale(self.form, self.layout, point)
-        for _ in range(_REFINEMENTS):
+        before, scale = np.inf, self.residuals.scale
+        for _ in range(refinements):
             error = self._row_error(rho, x, p, t)
             size = float(np.max(np.abs(error) / scale, initial=0.0))
             if size < _REFINE_ABOVE or size > 0.5 * before:
@@ -167,7 +165,7 @@ def iterate(system: System, least: float) -> tuple[Point, float, float]:
         least: Barrier parameter below which nothing is gained; the target does not go below it.
     """
     layout, point = system.layout, system.point
-    affine = system.direction(system.predictor())
+    affine = system.direction(system.predictor(), refinements=0)
     lengths = _lengths(layout, point, affine)
     after = products(layout, moved(point, affine, *lengths)) / layout.count
     share = after / system.residuals.mu if system.residuals.mu > 0 else 0.0
@@ -176,7 +174,7 @@ def iterate(system: System, least: float) -> tuple[Point, float, float]:
     wish = system.corrector(affine, target)
     step = system.direction(wish)
     lengths = _lengths(layout, point, step)
-    for _ in range(_CORRECTORS):
+    for _ in range(layout.correctors):
         if min(lengths) > _ENOUGH:
             break
         better = system.centred(wish, step, lengths, target)
