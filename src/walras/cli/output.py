@@ -90,12 +90,14 @@ def _print_table(table: Table) -> None:
     from rich.table import Table as RichTable
 
     drawn = RichTable(title=table.title or None, box=box.SIMPLE_HEAD, title_justify="left")
+    console = Console()
+    drawn.min_width = min(len(table.title), console.width)
     for k, name in enumerate(table.columns):
         numeric = all(_is_number(row[k]) for row in table.rows) and bool(table.rows)
         drawn.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in table.rows:
         drawn.add_row(*(escape(show(cell)) for cell in row))
-    Console().print(drawn)
+    console.print(drawn)
 
 
 def _is_number(cell: Cell) -> bool:

@@ -92,6 +92,16 @@ class Stages:
         self._show(0.0, at_once=True)
         return self._step
 
+    def advance(self, done: int, total: int) -> None:
+        """Show how far a stage is that counts what it has done.
+
+        Raises:
+            KeyboardInterrupt: The user asked to stop; such a stage has no best so far.
+        """
+        self._show(done / total)
+        if self._interrupt.asked:
+            raise KeyboardInterrupt
+
     def _step(self, progress: Progress) -> bool:
         gap = progress.gap if math.isfinite(progress.gap) and progress.gap > 0 else 1.0
         # Gaps fall by factors, with setbacks: the share done is that of their logarithm so far.

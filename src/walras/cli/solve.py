@@ -1,4 +1,4 @@
-"""``walras solve``: problems from CSV tables or an MPS file."""
+"""``walras solve``: problems from CSV tables, a network or an MPS file."""
 
 from __future__ import annotations
 
@@ -18,8 +18,17 @@ from typer.core import TyperGroup
 from walras.cli import tables
 from walras.cli.errors import exit_code
 from walras.cli.output import Cell, Format, OutputOption, Table, emit, to_json
-from walras.cli.progress import Interruptible, Stages
+from walras.cli.solving import (
+    ShowProgress,
+    Threads,
+    TimeLimit,
+    Tolerance,
+    facts_of,
+    run,
+)
 from walras.cli.tables import Tables
+from walras.cli.traffic import HELP as TRAFFIC_HELP
+from walras.cli.traffic import traffic
 from walras.domains import cluster_scheduling as cs
 from walras.engines.mps import read_mps
 from walras.errors import InputError
@@ -67,19 +76,16 @@ app = typer.Typer(
     cls=FileOrCommand, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
 )
 
-Tolerance = Annotated[float, typer.Option(help="Certified relative gap to reach.")]
-TimeLimit = Annotated[float | None, typer.Option(help="Seconds; the best so far is returned.")]
-Threads = Annotated[int | None, typer.Option(help="Threads; all cores when left out.")]
-ShowProgress = Annotated[bool, typer.Option("--progress/--no-progress", help="On stderr.")]
-
 
 @app.callback()
 def root() -> None:
-    """Solve a problem from CSV tables, or from an MPS file.
+    """Solve a problem from CSV tables, a network or an MPS file.
 
     Examples:
 
       walras solve cluster --throughput t.csv --jobs jobs.csv --resources r.csv
+
+      walras solve traffic --network UsCarrier --demand lognormal
 
       walras solve problem.mps
     """
@@ -154,7 +160,7 @@ def cluster(
             )  # fmt: skip
         given = _normalised(given, normalise)
     problem = _state(given, objective, alpha, levels, churn)
-    solution = _run(
+    solution = run(
         lambda callback: solve(
             problem, engine=engine, tolerance=tolerance, time_limit=time_limit, threads=threads,
             parts=parts, seed=seed, callback=callback,
@@ -163,6 +169,9 @@ def cluster(
     )  # fmt: skip
     _print_cluster(given, solution, objective, output)
     raise typer.Exit(exit_code(solution.status))
+
+
+app.command("traffic", help=TRAFFIC_HELP)(traffic)
 
 
 @app.command("FILE")
@@ -185,7 +194,7 @@ def file(
     Exit codes: as for walras solve cluster.
     """
     problem = read_mps(path)
-    solution = _run(
+    solution = run(
         lambda callback: solve(
             problem, engine="exact", tolerance=tolerance, time_limit=time_limit, threads=threads,
             callback=callback,
@@ -229,13 +238,6 @@ def _state(given: Tables, objective: Objective, alpha: float, levels: int, churn
         Objective.LEXIMIN: lambda: cs.leximin(levels=levels, **common),
     }
     return statements[objective]()
-
-
-def _run(job: Callable[[Any], Solution], tolerance: float, progress: bool) -> Solution:
-    with Interruptible() as interrupt, Stages(
-        {"solving": 1.0}, tolerance, interrupt, shown=progress
-    ) as stages:  # fmt: skip
-        return job(stages.begin("solving"))
 
 
 def _print_cluster(given: Tables, solution: Solution, objective: Objective, output: Format) -> None:
@@ -319,17 +321,7 @@ def _print_program(solution: Solution, output: Format) -> None:
 
 
 def _facts(solution: Solution, violation: float, objective: Objective | None) -> dict[str, Cell]:
-    facts: dict[str, Cell] = {
-        "objective": solution.problem.objective,
-        "status": str(solution.status),
-        "value": solution.value,
-        "bound": solution.bound,
-        "gap": solution.gap,
-        "gap is": solution.problem.gap_unit,
-        "violation": violation,
-        "engine": solution.engine,
-        "seconds": solution.timings.total,
-    }
+    facts = facts_of(solution, violation)
     if objective is Objective.MAKESPAN:
         facts["makespan in seconds"] = 1.0 / solution.value if solution.value > 0 else None
     if objective is Objective.LEXIMIN:

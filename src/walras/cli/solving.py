@@ -1,0 +1,40 @@
+"""What the commands of ``walras solve`` share: options, progress, the facts of a solution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from walras.cli.output import Cell
+from walras.cli.progress import Interruptible, Stages
+from walras.solution import Solution
+
+Tolerance = Annotated[float, typer.Option(help="Certified relative gap to reach.")]
+TimeLimit = Annotated[float | None, typer.Option(help="Seconds; the best so far is returned.")]
+Threads = Annotated[int | None, typer.Option(help="Threads; all cores when left out.")]
+ShowProgress = Annotated[bool, typer.Option("--progress/--no-progress", help="On stderr.")]
+
+
+def run(job: Callable[[Any], Solution], tolerance: float, progress: bool) -> Solution:
+    """Run a solve that takes a callback, with progress and a first Ctrl-C that only stops it."""
+    with Interruptible() as interrupt, Stages(
+        {"solving": 1.0}, tolerance, interrupt, shown=progress
+    ) as stages:  # fmt: skip
+        return job(stages.begin("solving"))
+
+
+def facts_of(solution: Solution, violation: float) -> dict[str, Cell]:
+    """What a solution is worth and how that is proved, by the name of the fact."""
+    return {
+        "objective": solution.problem.objective,
+        "status": str(solution.status),
+        "value": solution.value,
+        "bound": solution.bound,
+        "gap": solution.gap,
+        "gap is": solution.problem.gap_unit,
+        "violation": violation,
+        "engine": solution.engine,
+        "seconds": solution.timings.total,
+    }

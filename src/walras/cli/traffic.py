@@ -1,0 +1,246 @@
+"""``walras solve traffic``: which paths the traffic of a network takes."""
+
+from __future__ import annotations
+
+import enum
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from walras.cli.errors import exit_code
+from walras.cli.output import Cell, Format, OutputOption, Table, emit, to_json
+from walras.cli.progress import Interruptible, Stages
+from walras.cli.solving import ShowProgress, Threads, TimeLimit, Tolerance, facts_of
+from walras.domains import traffic_engineering as te
+from walras.domains.traffic_engineering.candidates import Kind
+from walras.domains.traffic_engineering.network import Floats
+from walras.errors import InputError
+from walras.separable import Leximin, Separable
+from walras.solution import Solution
+from walras.solving import solve
+
+_SHOWN = 12  # links and pairs in the tables; json and csv have all of them
+_NEGLIGIBLE = 1e-9  # share of the largest flow below which a flow is rounding
+_EXPECTED = {"finding paths": 1.0, "solving": 2.0}
+
+
+class Objective(enum.StrEnum):
+    """What ``walras solve traffic`` can aim at."""
+
+    TOTAL = "total"
+    UTILISATION = "utilisation"
+    CONCURRENT = "concurrent"
+    FAIR = "fair"
+
+
+class PathKind(enum.StrEnum):
+    """Candidate paths, see :func:`walras.domains.traffic_engineering.candidate_paths`."""
+
+    DISJOINT = "edge-disjoint"
+    SHORTEST = "shortest"
+
+
+HELP = """Route a network's traffic over candidate paths: flows, their value, and proof.
+
+The network is a file (node-link .json, .graphml, SNDlib .xml or .txt) or the
+name of a real one: B4, UsCarrier, Kdl, ASN2k, or a graph of the Topology Zoo.
+
+The demand is a file (.npy, or .csv with the nodes' names in the first line and
+column; traffic from row to column), or a model: lognormal, gravity, bimodal.
+
+Objectives:
+
+  total         serve as much traffic as fits
+
+  utilisation   serve all of it, the fullest link as empty as can be
+
+  concurrent    the largest share that all demands can be served alike
+
+  fair          that, then the same for those that can still get more
+
+Examples:
+
+  walras solve traffic --network UsCarrier --demand lognormal
+
+  walras solve traffic --network net.json --demand matrix.csv
+  --objective utilisation -o csv
+
+Exit codes: as for walras solve cluster.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """The problem's data.
+
+    Attributes:
+        net: The network, without the links that failed.
+        demand: (nodes, nodes) traffic asked for.
+        paths: Candidate paths.
+    """
+
+    net: te.Network
+    demand: Floats
+    paths: te.Paths
+
+
+def traffic(
+    network: Annotated[str, typer.Option(help="A file, or the name of a real network.")],
+    demand: Annotated[str, typer.Option(help="A file, or lognormal, gravity or bimodal.")],
+    objective: Annotated[Objective, typer.Option(help="What to aim at.")] = Objective.TOTAL,
+    levels: Annotated[int, typer.Option(help="For --objective fair: levels at most.")] = 10,
+    k: Annotated[int, typer.Option(help="Candidate paths a pair at most.")] = 4,
+    kind: Annotated[PathKind, typer.Option(help="Candidate paths.")] = PathKind.DISJOINT,
+    load: Annotated[
+        float, typer.Option(help="Of a model: traffic as a share of all capacity.")
+    ] = 0.1,
+    failures: Annotated[int, typer.Option(help="Links that fail, drawn at random.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of models, failures and drawn capacities.")] = 0,
+    tolerance: Tolerance = 1e-6,
+    time_limit: TimeLimit = None,
+    engine: Annotated[str, typer.Option(help="auto, interior, admm, exact or pop.")] = "auto",
+    parts: Annotated[
+        int | None, typer.Option(help="For --engine pop: parts, 4 when left out.")
+    ] = None,
+    threads: Threads = None,
+    progress: ShowProgress = True,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Route a network's traffic over candidate paths: flows, their value, and proof."""
+    net = te.load_topology(network, seed=seed)
+    asked = _demand(demand, net, load, seed)
+    net = net.without(te.random_failures(net, failures, seed)) if failures else net
+    chosen: Kind = "shortest" if kind is PathKind.SHORTEST else "edge-disjoint"
+    with Interruptible() as interrupt, Stages(
+        _EXPECTED, tolerance, interrupt, shown=progress
+    ) as stages:  # fmt: skip
+        stages.begin("finding paths")
+        paths = te.candidate_paths(net, k, chosen, threads=threads, progress=stages.advance)
+        given = _Given(net, asked, paths)
+        solution = solve(
+            _state(given, objective, levels, drop=failures > 0 or not _is_file(demand)),
+            engine=engine, tolerance=tolerance, time_limit=time_limit, threads=threads,
+            parts=parts, callback=stages.begin("solving"),
+        )  # fmt: skip
+    _print(given, solution, objective, output)
+    raise typer.Exit(exit_code(solution.status))
+
+
+def _is_file(demand: str) -> bool:
+    return bool(Path(demand).suffix)
+
+
+def _demand(demand: str, net: te.Network, load: float, seed: int) -> Floats:
+    """Traffic from a file, or drawn from a model to carry a share of all capacity."""
+    if _is_file(demand):
+        return te.load_traffic(demand, net)
+    total = load * float(net.capacity.sum())
+    if demand == "lognormal":
+        return te.lognormal_traffic(net, seed=seed, total=total)
+    if demand == "gravity":
+        return te.gravity_traffic(net, seed=seed, total=total)
+    if demand == "bimodal":
+        return te.bimodal_traffic(net, seed=seed, total=total)
+    raise InputError(
+        f"there is no traffic model '{demand}'", where="--demand",
+        allowed="lognormal, gravity, bimodal, or a .npy or .csv file", remedy="use one of these",
+    )  # fmt: skip
+
+
+def _state(given: _Given, objective: Objective, levels: int, *, drop: bool) -> Separable | Leximin:
+    """The problem; demands that no path joins are left out if ``drop``, else they are an error."""
+    demand = te.joined_traffic(given.demand, given.paths) if drop else given.demand
+    if objective is Objective.FAIR:
+        return te.max_min_fair(given.net, demand, given.paths, levels=levels)
+    state = {
+        Objective.TOTAL: te.max_total_flow,
+        Objective.UTILISATION: te.min_max_utilisation,
+        Objective.CONCURRENT: te.max_concurrent_flow,
+    }[objective]
+    return state(given.net, demand, given.paths)
+
+
+def _print(given: _Given, solution: Solution, objective: Objective, output: Format) -> None:
+    paths, x = given.paths, solution.x
+    flow = np.where(x > _NEGLIGIBLE * max(float(x.max()), 1e-300), x, 0.0)
+    judged = te.evaluate(given.demand, paths, flow)
+    flows = _flows(paths, flow)
+    if output is Format.CSV:
+        emit(flows, output)
+        return
+    facts = {**_facts(given, judged), **facts_of(solution, solution.certificate.violation)}
+    if objective is Objective.FAIR:
+        facts["levels"] = ", ".join(f"{level.value:.6g}" for level in solution.levels)
+    price = np.abs(solution.prices.resources)
+    if output is Format.JSON:
+        told = Table(tuple(facts), [tuple(facts.values())]).records()[0]
+        links = _links(given, judged, price, given.net.links).records()
+        print(to_json({**told, "links": links, "flows": flows.records()}))
+        return
+    emit(Table(("", "solution"), list(facts.items())))
+    emit(_links(given, judged, price, _SHOWN))
+    emit(_worst_served(given, judged))
+    print(solution.status.message, file=sys.stderr)
+
+
+def _facts(given: _Given, judged: te.Evaluation) -> dict[str, Cell]:
+    net, paths = given.net, given.paths
+    return {
+        "network": net.name,
+        "origin": net.origin,
+        "nodes": net.nodes,
+        "links": net.links,
+        "pairs": paths.pairs,
+        "pairs without a path": paths.disconnected,
+        "candidate paths": paths.count,
+        "traffic asked for": judged.asked,
+        "share served": judged.satisfied,
+        "largest utilisation": judged.max_utilisation,
+    }
+
+
+def _flows(paths: te.Paths, flow: Floats) -> Table:
+    """One row a path that carries traffic."""
+    names = paths.network.node_names
+    rows = [
+        (
+            names[paths.source[paths.pair[p]]],
+            names[paths.target[paths.pair[p]]],
+            float(flow[p]),
+            " ".join(names[v] for v in paths.nodes_of(p)),
+        )
+        for p in np.flatnonzero(flow).tolist()
+    ]
+    return Table(("source", "target", "flow", "path"), rows)
+
+
+def _links(given: _Given, judged: te.Evaluation, price: Floats, most: int) -> Table:
+    """The fullest links, of equally full ones the dearest first."""
+    full = np.round(judged.utilisation, 6)
+    order = np.lexsort((-price, -full))[:most].tolist()
+    rows = [
+        (
+            given.net.link_name(e),
+            float(given.net.capacity[e]),
+            float(judged.load[e]),
+            float(judged.utilisation[e]),
+            float(price[e]),
+        )
+        for e in order
+    ]
+    title = f"fullest {len(rows)} of {given.net.links} links"
+    return Table(("link", "capacity", "load", "utilisation", "price of one more"), rows, title)
+
+
+def _worst_served(given: _Given, judged: te.Evaluation) -> Table:
+    """The pairs that lack most."""
+    lacking = judged.demand - judged.served
+    order = np.argsort(-lacking, kind="stable")[:_SHOWN].tolist()
+    names = given.paths.pair_names
+    rows = [(names[j], float(judged.demand[j]), float(judged.served[j])) for j in order]
+    title = f"the {len(rows)} of {given.paths.pairs} pairs that lack most"
+    return Table(("pair", "demand", "served"), rows, title)
