@@ -41,7 +41,10 @@ _MESSAGES = {
     ),
     Status.INFEASIBLE: "No allocation meets all constraints; see the named rows.",
     Status.UNBOUNDED: "The objective improves without end; bound the named entries.",
-    Status.LIMIT: "A limit was reached; the allocation is feasible and its gap is certified.",
+    Status.LIMIT: (
+        "A limit was reached, or the end of a heuristic; the allocation is feasible and its gap is "
+        "certified."
+    ),
     Status.INTERRUPTED: "Interrupted; the allocation is feasible and its gap is certified.",
     Status.FAILED: (
         "No feasible allocation was found, nor a proof that there is none; give it more time, "

@@ -203,7 +203,7 @@ class Separable:
 
     def reported(self, minimised: float) -> float:
         """The user's objective value of a minimised one."""
-        return -minimised if self.maximize else minimised
+        return 0.0 - minimised if self.maximize else minimised  # 0.0 - 0.0 has no minus sign
 
     def dense(self, x: Floats) -> Floats:
         """Entries summed into a dense (resources, demands) array; ownerless entries left out."""
