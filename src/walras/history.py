@@ -22,6 +22,7 @@ class Progress:
         dual_residual: Largest violation of stationarity, relative to its scale.
         step: Length of the step taken, 0..1.
         note: What kind of step, such as ``columns +312``.
+        traffic: Bytes that cross between processes an iteration, on average so far.
     """
 
     iteration: int
@@ -33,13 +34,15 @@ class Progress:
     dual_residual: float
     step: float = float("nan")
     note: str = ""
+    traffic: float = 0.0
 
     def line(self) -> str:
         """The step as one line of text, for ``verbose``."""
+        traffic = f"{self.traffic:,.0f} bytes an iteration  " if self.traffic else ""
         return (
             f"{self.iteration:5d} {self.elapsed:9.3f}s  value {self.value: .9e}  "
             f"bound {self.bound: .9e}  gap {self.gap:.2e}  primal {self.primal_residual:.1e}  "
-            f"dual {self.dual_residual:.1e}  step {self.step:.3f}  {self.note}"
+            f"dual {self.dual_residual:.1e}  step {self.step:.3f}  {traffic}{self.note}"
         )
 
 

@@ -53,7 +53,7 @@ class Anytime:
 
     def prove(
         self, iteration: int, x: Floats, t: Floats, prices: Floats, primal: float, dual: float,
-        note: str = "",
+        traffic: float = 0.0, note: str = "",
     ) -> bool:  # fmt: skip
         """Look at an iterate; True when the caller's callback or the time limit says stop."""
         began = time.perf_counter()
@@ -73,6 +73,7 @@ class Anytime:
                 gap=self.gap,
                 primal_residual=primal,
                 dual_residual=dual,
+                traffic=traffic,
                 note=note,
             )
         )

@@ -71,7 +71,8 @@ def _run(
         if not best.due:
             continue
         residuals = method.residuals
-        if best.prove(method.count, *method.point(), residuals.primal, residuals.dual):
+        point, traffic = method.point(), method.crew.traffic
+        if best.prove(method.count, *point, residuals.primal, residuals.dual, traffic):
             return diary.outcome or Status.INTERRUPTED
         if best.gap <= _SHARE * settings.tolerance:
             return Status.OPTIMAL

@@ -23,6 +23,18 @@ Floats = npt.NDArray[np.float64]
 class Crew(Protocol):
     """The holders of the slices of one solve."""
 
+    @property
+    def traffic(self) -> float:
+        """Bytes that cross between processes an iteration, on average."""
+        ...
+
+    def mark(self, rho: float, pull: Floats) -> None:
+        """An iteration begins, at this penalty and these prices of the narrow rows.
+
+        A slice that is lost before the next one starts from them and repeats the tasks since.
+        """
+        ...
+
     def total(self, task: str, *args: object) -> Floats:
         """The sum, in the order of the slices, of what ``Part.<task>(*args)`` returns."""
         ...
@@ -48,6 +60,14 @@ class Executor(Protocol):
         ...
 
 
+def summed(parts: Sequence[Floats]) -> Floats:
+    """The sum of what slices answer, in their order, whoever holds them."""
+    out = np.array(parts[0])
+    for part in parts[1:]:
+        out += part
+    return out
+
+
 @dataclass(frozen=True)
 class Threads:
     """Slices in threads of this process; the compiled passes release the interpreter lock."""
@@ -66,12 +86,15 @@ class _ThreadCrew:
         self._parts = [Part(one) for one in slices]
         self._pool = ThreadPoolExecutor(len(slices), thread_name_prefix="walras-admm")
 
+    @property
+    def traffic(self) -> float:
+        return 0.0
+
+    def mark(self, rho: float, pull: Floats) -> None:
+        """Threads lose nothing."""
+
     def total(self, task: str, *args: object) -> Floats:
-        found = self.collect(task, *args)
-        out = np.array(found[0])
-        for more in found[1:]:
-            out += more
-        return out
+        return summed(self.collect(task, *args))
 
     def collect(self, task: str, *args: object) -> list[Floats]:
         first, *others = self._parts

@@ -19,7 +19,7 @@ _EVERY = 10  # most iterations between two looks at rho
 _UNTIL = 150  # iteration from which rho is frozen
 _STEP = 5.0  # largest factor of a change of rho
 _BALANCED = 1.5  # imbalance of the residuals that is left alone
-_PASSES = 4  # evaluations of the rows' block an iteration
+_PASSES = 2  # evaluations of the rows' block an iteration
 _LOOSE, _TIGHT = 1e-2, 1e-10  # tolerances of the blocks: relative to the residual, between these
 _GROUP = 1e-3  # tolerance of the demands' block relative to that of the rows' block
 
@@ -74,6 +74,7 @@ class Method:
 
     def iterate(self) -> None:
         """One iteration of Douglas-Rachford splitting with over-relaxation."""
+        self.crew.mark(self.rho, self.narrow.price)
         self.crew.total("aim", self.rho)
         self.respond()
         self.narrow.settle(self._use, self.rho, self._tolerance, _PASSES)
