@@ -29,6 +29,7 @@ OBJECTIVES: dict[str, Any] = {
     "alpha 1/2": lambda *a, **k: cs.alpha_fair(*a, alpha=0.5, **k),
 }  # fmt: skip
 ACCURACY = 1e-6
+LEAST = 1e-3  # of smaller objectives the accuracy is absolute: Clarabel knows no other
 
 
 def named(kind: object) -> str:
@@ -70,12 +71,13 @@ def test_interior_agrees_with_highs_and_clarabel(
     s, exact = interior(problem), wl.solve(problem, engine="exact", threads=1)
     assert s.engine == "interior", "it broke down and was replaced"
     assert s.status is wl.Status.OPTIMAL
-    assert exact.status is wl.Status.OPTIMAL
     for solution in (s, exact):
         found = optimality(problem, solution.entries, solution.scalars, solution.prices.rows)
+        near = ACCURACY * max(found.scale, LEAST)
         assert max(found.primal, found.dual) <= 1e-9
-        assert found.complementarity <= ACCURACY
-        assert abs(s.value - exact.value) <= ACCURACY * found.scale
+        assert found.complementarity * found.scale <= near
+        assert found.gap * found.scale <= near
+        assert abs(s.value - exact.value) <= near
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.bank.random_problems import build
 
 from walras.certificate import certify
 from walras.certificate.certify import minimised_value
+from walras.engines import conic
 from walras.engines.exact import exact
 from walras.engines.relaxation import improving_ray, least_relaxation
 from walras.engines.settings import Settings, Start
@@ -195,6 +197,17 @@ def test_integers_under_utilities_equal_enumeration(kind: Utility) -> None:
     assert found.status is Status.OPTIMAL
     assert value(np.round(found.x)) == pytest.approx(best, rel=1e-6)
     assert found.bound == pytest.approx(best, rel=1e-6)
+
+
+def test_where_long_steps_get_stuck_shorter_ones_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = build(Utility.POWER, 1, 5, 31)
+    found = exact(problem, CALM)
+    assert found.message == "Clarabel: Solved"
+    elapsed = [step.elapsed for step in found.history]
+    assert elapsed == sorted(elapsed)
+    assert certify(problem, found.x, found.t, found.prices).gap <= 1e-6
+    monkeypatch.setattr(conic, "_STEPS", conic._STEPS[:1])
+    assert exact(problem, CALM).message == "Clarabel: InsufficientProgress"
 
 
 def test_infeasible_rows_come_with_multipliers_that_prove_it() -> None:

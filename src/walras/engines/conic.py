@@ -14,7 +14,10 @@ auxiliary u a utility row. The cones of the utilities (Chares 2009; Clarabel's c
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import clarabel
 import numpy as np
@@ -44,6 +47,8 @@ _STATUS = {
     "InsufficientProgress": Status.INACCURATE,
     "NumericalError": Status.INACCURATE,
 }
+_STUCK = ("InsufficientProgress", "NumericalError")
+_STEPS = (0.99, 0.8)  # longest steps: where Clarabel is stuck, shorter ones lead round
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +87,10 @@ def solve_conic(problem: Separable, settings: Settings) -> Iterate:
     matrix = sp.csc_matrix(sp.vstack([block.matrix for block in blocks]))
     offset = np.concatenate([block.offset for block in blocks])
     cones = [cone for block in blocks for cone in block.cones]
-    solver = clarabel.DefaultSolver(
-        sp.csc_matrix(quadratic), linear, matrix, offset, cones, _settings(settings)
-    )
+    program = sp.csc_matrix(quadratic), linear, matrix, offset, cones
     diary, constant = Diary(settings), problem.constant + _left_out(problem)
-    solver.set_termination_callback(lambda info: diary.record(_progress(problem, constant, info)))
     built = time.perf_counter()
-    solution = solver.solve()
+    solution = _run(program, settings, diary, partial(_progress, problem, constant))
     elapsed = time.perf_counter() - built
     z = np.asarray(solution.x, dtype=np.float64)
     prices = _prices(problem, blocks, np.asarray(solution.z, dtype=np.float64))
@@ -105,8 +107,28 @@ def solve_conic(problem: Separable, settings: Settings) -> Iterate:
     )
 
 
-def _settings(settings: Settings) -> clarabel.DefaultSettings:
+def _run(
+    program: tuple[Any, ...],
+    settings: Settings,
+    diary: Diary,
+    told: Callable[[float, clarabel.DefaultInfo], Progress],
+) -> clarabel.DefaultSolution:
+    """Clarabel's answer, by long steps, or by shorter ones where those get stuck."""
+    began = time.perf_counter()
+    for longest in _STEPS:
+        spent = time.perf_counter() - began
+        solver = clarabel.DefaultSolver(*program, _settings(settings, longest, spent))
+        solver.set_termination_callback(lambda info, spent=spent: diary.record(told(spent, info)))
+        solution = solver.solve()
+        if str(solution.status) not in _STUCK:
+            break
+    return solution
+
+
+def _settings(settings: Settings, longest: float, spent: float) -> clarabel.DefaultSettings:
+    """Clarabel's settings, with steps of a share ``longest`` of the way to the cones' boundary."""
     wanted = clarabel.DefaultSettings()
+    wanted.max_step_fraction = longest
     wanted.verbose = False
     wanted.max_iter = settings.max_iterations
     aim = float(np.clip(settings.tolerance * 1e-4, 1e-13, 1e-9))
@@ -117,7 +139,7 @@ def _settings(settings: Settings) -> clarabel.DefaultSettings:
     if settings.threads is not None:
         wanted.max_threads = settings.threads
     if settings.time_limit is not None:
-        wanted.time_limit = float(settings.time_limit)
+        wanted.time_limit = max(0.0, float(settings.time_limit) - spent)
     return wanted
 
 
@@ -301,11 +323,13 @@ def _left_out(problem: Separable) -> float:
     )
 
 
-def _progress(problem: Separable, constant: float, info: clarabel.DefaultInfo) -> Progress:
+def _progress(
+    problem: Separable, constant: float, spent: float, info: clarabel.DefaultInfo
+) -> Progress:
     """One of Clarabel's iterations, in terms of the user's objective."""
     return Progress(
         info.iterations,
-        info.solve_time,
+        spent + info.solve_time,
         problem.reported(info.cost_primal + constant),
         problem.reported(info.cost_dual + constant),
         info.gap_rel,
