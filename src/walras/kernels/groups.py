@@ -25,15 +25,18 @@ MOST_ROWS = 3
 _STEPS = 60
 _SINGULAR = 1e-10  # least share of a pivot that stays after elimination
 _BLEND = 1e-6  # share of the Hessian of all columns that makes a singular one regular
+_FEW = 32  # columns up to which cutting out slices costs more than vectors save
+_LEAST = 1e-300
+_LARGEST = 1e100
 _LEAST_SHARE = 1e-12
 _OVERSHOT = 0.5  # largest slope at the end of a step, relative to that at its start
 
 
 @jit
-def _sums_one(
-    a: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats, p: float, out: Floats
-) -> None:
-    """out = [F, H] of one row."""
+def _sums_many(
+    a: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats, p: float
+) -> tuple[float, float]:
+    """F and H of one row, in vector instructions."""
     total, curve = 0.0, 0.0
     for q in range(len(a)):
         free = v[q] - p * a[q] * s[q]
@@ -41,7 +44,26 @@ def _sums_one(
         inside = s[q] if x == free else 0.0
         total += a[q] * x
         curve += a[q] * a[q] * inside
-    out[0], out[1] = total, curve
+    return total, curve
+
+
+@jit
+def _sums_one(
+    low: int, high: int, a: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats, p: float
+) -> tuple[float, float]:
+    """F and H of one row."""
+    if high - low > _FEW:  # slices, so that the compiler knows every index to be positive
+        return _sums_many(
+            a[low:high], v[low:high], s[low:high], lower[low:high], upper[low:high], p
+        )
+    total, curve = 0.0, 0.0
+    for q in range(np.uint64(low), np.uint64(high)):
+        free = v[q] - p * a[q] * s[q]
+        x = min(max(free, lower[q]), upper[q])
+        total += a[q] * x
+        if x == free:
+            curve += a[q] * a[q] * s[q]
+    return total, curve
 
 
 @jit
@@ -68,12 +90,8 @@ def _sums(
     low: int, high: int, local: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats,
     p: Floats, f: Floats, h: Floats, scratch: Floats,
 ) -> None:  # fmt: skip
-    """Activities F(p) of a group's rows, and the Hessian of its dual, negated."""
+    """Activities F(p) of a group's several rows, and the Hessian of its dual, negated."""
     rows = len(p)
-    if rows == 1:
-        _sums_one(local[0][low:high], v, s, lower, upper, p[0], scratch)
-        f[0], h[0, 0] = scratch[0], scratch[1]
-        return
     if rows == 2:
         a, b = local[0][low:high], local[1][low:high]
         _sums_two(a, b, v, s, lower, upper, p[0], p[1], scratch)
@@ -103,11 +121,6 @@ def _clip(
     p: Floats, x: Floats,
 ) -> None:  # fmt: skip
     """x = clip(v - s A'p)."""
-    if len(p) == 1:
-        a, first = local[0][low:high], p[0]
-        for q in range(len(x)):
-            x[q] = min(max(v[q] - first * a[q] * s[q], lower[q]), upper[q])
-        return
     if len(p) == 2:
         a, b, first, second = local[0][low:high], local[1][low:high], p[0], p[1]
         for q in range(len(x)):
@@ -123,8 +136,12 @@ def _clip(
 
 @jit
 def _blend(low: int, local: Floats, s: Floats, share: float, h: Floats) -> None:
-    """Add a share of the Hessian of all columns."""
-    for k in range(len(h)):
+    """Add a share of the Hessian of all columns, and as much of its diagonal again.
+
+    The diagonal is for rows that are parallel on all columns: where they ask for different things
+    their prices move together until one of them is zero.
+    """
+    for k in range(len(local)):
         for m in range(k + 1):
             total = 0.0
             for q in range(len(s)):
@@ -132,6 +149,7 @@ def _blend(low: int, local: Floats, s: Floats, share: float, h: Floats) -> None:
             h[k, m] += share * total
             if m < k:
                 h[m, k] += share * total
+        h[k, k] += share * total
 
 
 @jit
@@ -190,7 +208,8 @@ def _gradient(
             target, slope = wanted(kind[k], weight[k], parameter[k], p[k])
         g[k] = f[k] - target
         h[k, k] += slope
-        worst = max(worst, abs(g[k]) / (abs(f[k]) + abs(target) + 1e-300))
+        size = abs(f[k]) + abs(target) + h[k, k] * abs(p[k])
+        worst = max(worst, abs(g[k]) / (size + _LEAST))
     return worst
 
 
@@ -219,6 +238,8 @@ def _newton(
             _factored(h, free, c)
         _solve(c, g, step)
         share = 1.0
+        for k in range(rows):  # without an answer prices grow for ever; they stay finite
+            step[k] = min(max(step[k], -_LARGEST), _LARGEST)
         for k in range(rows):
             old[k], pull[k], side[k] = p[k], g[k], sense[k]
         while True:
@@ -236,6 +257,77 @@ def _newton(
             if not after < -_OVERSHOT * before or share < _LEAST_SHARE:
                 break
             share *= max(before / (before - after), 0.1)
+
+
+@jit
+def _gradient_one(
+    f: float, h: float, p: float, kind: int, weight: float, parameter: float, lower: float,
+    upper: float, softness: float,
+) -> tuple[float, float, float, int]:  # fmt: skip
+    """g, H with the slope of what the row asks for, the relative error, and the regime."""
+    sense = regime(kind, lower, upper, p, f)
+    if sense == 0:
+        return 0.0, h, 0.0, 0
+    if kind == NONE:
+        target, slope = (upper if sense > 0 else lower) + softness * p, softness
+    else:
+        target, slope = wanted(kind, weight, parameter, p)
+    g, h = f - target, h + slope
+    return g, h, abs(g) / (abs(f) + abs(target) + h * abs(p) + _LEAST), sense
+
+
+@jit
+def _newton_one(
+    low: int, high: int, a: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
+    kind: int, weight: float, parameter: float, lower: float, upper: float, softness: float,
+    tolerance: float, p: float,
+) -> tuple[float, float, bool]:  # fmt: skip
+    """The same for one row, in scalars: its price, H there, and whether the row acts."""
+    f, h = _sums_one(low, high, a, v, s, x_lower, x_upper, p)
+    g, h, error, sense = _gradient_one(f, h, p, kind, weight, parameter, lower, upper, softness)
+    for _ in range(_STEPS):
+        if not error > tolerance:
+            break
+        if h == 0.0:
+            for q in range(np.uint64(low), np.uint64(high)):
+                h += a[q] * a[q] * s[q]
+        step = min(max(g / h, -_LARGEST), _LARGEST) if h > 0.0 else 0.0
+        old, pull, side, share = p, g, sense, 1.0
+        while True:
+            p = moved(kind, lower, upper, old, share * step, side)
+            f, h = _sums_one(low, high, a, v, s, x_lower, x_upper, p)
+            g, h, error, sense = _gradient_one(
+                f, h, p, kind, weight, parameter, lower, upper, softness
+            )
+            before, after = pull * (p - old), g * (p - old)
+            if not after < -_OVERSHOT * before or share < _LEAST_SHARE:
+                break
+            share *= max(before / (before - after), 0.1)
+    return p, h, sense != 0
+
+
+@jit
+def _solve_single(
+    first: int, last: int, ptr: Ints, a: Floats, v: Floats, s: Floats, x_lower: Floats,
+    x_upper: Floats, kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats,
+    lower: Floats, upper: Floats, softness: float, tolerance: float, shift: Floats,
+    price: Floats, x: Floats,
+) -> tuple[float, float]:  # fmt: skip
+    """Groups of one row each."""
+    value, slope = 0.0, 0.0
+    for j in range(first, last):
+        low, high = ptr[j], ptr[j + 1]
+        p, h, acts = _newton_one(
+            low, high, a, v, s, x_lower, x_upper, kind[j], weight[j], parameter[j],
+            lower[j], upper[j], softness, tolerance, price[j],
+        )  # fmt: skip
+        price[j] = p
+        for q in range(np.uint64(low), np.uint64(high)):
+            x[q] = min(max(v[q] - p * a[q] * s[q], x_lower[q]), x_upper[q])
+        value += shift[j] * p
+        if acts and h > 0.0:
+            slope += shift[j] * shift[j] / h
+    return value, slope
 
 
 @jit
@@ -291,6 +383,13 @@ def solve_groups(
     x: Floats,
 ) -> tuple[float, float]:
     """Compiled :func:`walras.kernels.groups_reference.solve_groups`."""
+    if local.shape[0] == 1:
+        single = (kind[:, 0], weight[:, 0], parameter[:, 0], lower[:, 0], upper[:, 0])
+        value, slope = _solve_single(
+            0, len(ptr) - 1, ptr, local[0], v, s, x_lower, x_upper, *single, softness, tolerance,
+            shift[:, 0], price[:, 0], x,
+        )  # fmt: skip
+        return float(value), float(slope)
     value, slope = _solve_groups(
         0, len(ptr) - 1, ptr, local, v, s, x_lower, x_upper, kind, weight, parameter, lower,
         upper, softness, tolerance, shift, price, x,

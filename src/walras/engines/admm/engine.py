@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.engines.admm.anytime import Anytime
+from walras.engines.admm.executor import executor_on
 from walras.engines.admm.form import make_form
 from walras.engines.admm.method import Method
 from walras.engines.admm.settings import AdmmSettings
@@ -47,9 +48,10 @@ def admm(problem: Separable, settings: Settings, options: AdmmSettings = _DEFAUL
     diary = Diary(settings)
     form = make_form(problem)
     first = beginning(form, settings.start, options.rho)
-    slices = cut(form, options.executor.slices(settings.workers), first.x, first.price)
+    executor = executor_on(settings.device, options.executor)
+    slices = cut(form, executor.slices(settings.workers), first.x, first.price)
     best, built = Anytime(problem, diary), diary.elapsed
-    crew = options.executor.open(slices)
+    crew = executor.open(slices)
     try:
         method = Method(form, crew, first, options.relaxation)
         status = _run(method, best, diary, settings, options)

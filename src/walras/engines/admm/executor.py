@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 from walras.engines.admm.part import Part
 from walras.engines.admm.slices import Slice
+from walras.errors import InputError
+from walras.kernels.devices import CPU
 
 Floats = npt.NDArray[np.float64]
 
@@ -79,6 +81,29 @@ class Threads:
     def open(self, slices: Sequence[Slice]) -> Crew:
         """A crew of threads."""
         return _ThreadCrew(slices)
+
+
+def executor_on(device: str, executor: Executor) -> Executor:
+    """The executor of a solve on a device.
+
+    Args:
+        device: ``cpu`` or the name of a GPU.
+        executor: What the caller asked for.
+
+    Raises:
+        InputError: A GPU and an executor besides threads are asked for together.
+    """
+    if device == CPU:
+        return executor
+    if not isinstance(executor, Threads):
+        raise InputError(
+            f"is {executor!r}, but the device is {device!r}", where="setting executor",
+            allowed="an executor with device 'cpu', or a GPU without one",
+            remedy="leave out executor, or device",
+        )  # fmt: skip
+    from walras.engines.admm.device import OnDevice  # noqa: PLC0415 (loads torch)
+
+    return OnDevice(device)
 
 
 class _ThreadCrew:

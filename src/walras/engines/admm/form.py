@@ -271,18 +271,37 @@ def _entries(problem: Separable, order: Ints, ptr: Ints, source: Ints, narrow: I
     row[held], a[held] = place[matrix.indices[~inside]], matrix.data[~inside]
     return Entries(
         ptr, local, problem.cost[order], problem.quadratic[order], problem.lower[order],
-        problem.upper[order], copies, row, a, metric(row, a, len(narrow)),
+        problem.upper[order], copies, row, a,
+        metric(row, a, np.repeat(_reach(problem)[order], np.diff(copies)), len(narrow)),
     )  # fmt: skip
 
 
-def metric(row: Rows32, a: Floats, narrow: int) -> Floats:
-    """(copies,) weights: a copy's coefficient over the mean one of its row.
+def metric(row: Rows32, a: Floats, reach: Floats, narrow: int) -> Floats:
+    """(copies,) weights: a copy's coefficient over the mean one of its row and the root of reach.
 
-    The multiplier of a copy is its row's price times its coefficient, so that at equal weights
-    the copies of large coefficients would be pushed about by large multipliers.
+    The multiplier of a copy is its row's price times its coefficient; at equal weights copies of
+    large coefficients, and small entries, would be pushed about most.
+
+    Args:
+        row: (copies,) narrow row.
+        a: (copies,) coefficient.
+        reach: (copies,) the most that the entry can be by itself.
+        narrow: Number of narrow rows.
     """
     size = np.abs(a)
     total = np.bincount(row, size, narrow)
     count = np.bincount(row, minlength=narrow)
     mean = np.where(total > 0, total / np.maximum(count, 1), 1.0)
-    return np.where(size > 0, size / mean[row], 1.0)
+    w = np.where(size > 0, size / mean[row], 1.0) / np.sqrt(reach)
+    return np.asarray(w / np.mean(w))
+
+
+def _reach(problem: Separable) -> Floats:
+    """(entries,) the most that an entry can be by itself; the median where nothing limits it."""
+    matrix, upper = problem.rows.matrix, problem.rows.upper
+    held = np.isfinite(upper[matrix.indices]) & (upper[matrix.indices] > 0) & (matrix.data > 0)
+    entry = np.repeat(np.arange(problem.entries), np.diff(matrix.indptr))[held]
+    out = np.where(problem.upper > 0, problem.upper, np.inf)
+    np.minimum.at(out, entry, upper[matrix.indices[held]] / matrix.data[held])
+    known = np.isfinite(out)
+    return np.where(known, out, np.median(out[known]) if np.any(known) else 1.0)

@@ -19,6 +19,7 @@ _EVERY = 10  # most iterations between two looks at rho
 _UNTIL = 150  # iteration from which rho is frozen
 _STEP = 5.0  # largest factor of a change of rho
 _BALANCED = 1.5  # imbalance of the residuals that is left alone
+_SLIGHT = 1e-6  # multipliers whose square is a smaller share of x's say nothing
 _PASSES = 2  # evaluations of the rows' block an iteration
 _LOOSE, _TIGHT = 1e-2, 1e-10  # tolerances of the blocks: relative to the residual, between these
 _GROUP = 1e-3  # tolerance of the demands' block relative to that of the rows' block
@@ -107,7 +108,7 @@ class Method:
         if self.count == self._looks:
             moved = self.crew.total("drift")[1]
             since = self.count - self._looked
-            self.residuals.dual = float(np.sqrt(moved / max(dual, 1e-300))) / since
+            self.residuals.dual = float(np.sqrt(moved / max(dual, _SLIGHT * size, 1e-300))) / since
             self._looked, self._looks = self.count, self.count + min(_EVERY, 2 + self.count // 3)
             if since < self.count <= _UNTIL:
                 self._balance()
