@@ -11,6 +11,12 @@ from walras.plot.figures import (
 )
 from walras.plot.frames import allocation_frame, history_frame, price_frame, throughput_frame
 from walras.plot.report import Figure, Report, Section, Table, render, write
+from walras.plot.traffic import (
+    network_utilisation,
+    served_frame,
+    traffic_served,
+    utilisation_frame,
+)
 
 __all__ = [
     "Figure",
@@ -21,10 +27,14 @@ __all__ = [
     "allocation_map",
     "convergence",
     "history_frame",
+    "network_utilisation",
     "price_frame",
     "prices",
     "render",
+    "served_frame",
     "throughput_distribution",
     "throughput_frame",
+    "traffic_served",
+    "utilisation_frame",
     "write",
 ]

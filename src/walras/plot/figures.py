@@ -25,7 +25,7 @@ def allocation_map(frame: pd.DataFrame) -> Figure:
     Raises:
         InputError: A column is missing.
     """
-    _need(frame, "resource", "demand", "share")
+    need(frame, "resource", "demand", "share")
     wide = frame.pivot_table(
         index="resource", columns="demand", values="share", aggfunc="sum", sort=False
     )
@@ -60,13 +60,13 @@ def throughput_distribution(
     Raises:
         InputError: A column is missing.
     """
-    _need(frame, "policy", "throughput")
+    need(frame, "policy", "throughput")
     figure, (axes,) = blank(7.6, 3.6)
     for k, (name, group) in enumerate(frame.groupby("policy", sort=False)):
         y = np.sort(group["throughput"].to_numpy())
         axes.step(
             np.concatenate((y[:1], y)), np.arange(len(y) + 1) / len(y), where="post",
-            color=_colour(k), linestyle=DASHES[k % len(DASHES)], label=str(name), linewidth=1.7,
+            color=colour(k), linestyle=DASHES[k % len(DASHES)], label=str(name), linewidth=1.7,
         )  # fmt: skip
     positive = frame["throughput"][frame["throughput"] > 0]
     if len(positive) and positive.max() > 10 * positive.min():
@@ -90,7 +90,7 @@ def convergence(frame: pd.DataFrame) -> Figure:
     Raises:
         InputError: A column is missing.
     """
-    _need(frame, "policy", "iteration", "elapsed", "gap")
+    need(frame, "policy", "iteration", "elapsed", "gap")
     figure, panels = blank(7.6, 3.2, panels=2)
     for axes, along, label in zip(
         panels, ("iteration", "elapsed"), ("iteration", "seconds"), strict=True
@@ -98,7 +98,7 @@ def convergence(frame: pd.DataFrame) -> Figure:
         for k, (name, group) in enumerate(frame.groupby("policy", sort=False)):
             known = group[np.isfinite(group["gap"])]
             axes.plot(
-                known[along], np.maximum(known["gap"], _SMALLEST_GAP), color=_colour(k),
+                known[along], np.maximum(known["gap"], _SMALLEST_GAP), color=colour(k),
                 linestyle=DASHES[k % len(DASHES)], marker=".", markersize=4, label=str(name),
                 linewidth=1.4,
             )  # fmt: skip
@@ -122,7 +122,7 @@ def prices(frame: pd.DataFrame, unit: str = "price of one more GPU") -> Figure:
     Raises:
         InputError: A column is missing.
     """
-    _need(frame, "policy", "resource", "price")
+    need(frame, "policy", "resource", "price")
     figure, (axes,) = blank(7.6, 3.0)
     groups = list(frame.groupby("policy", sort=False))
     few = frame["resource"].nunique() <= _FEW
@@ -131,10 +131,10 @@ def prices(frame: pd.DataFrame, unit: str = "price of one more GPU") -> Figure:
         price = group["price"].to_numpy()
         if few:
             at = np.arange(len(price)) + (k - (len(groups) - 1) / 2) * width
-            axes.bar(at, price, width * 0.92, color=_colour(k), label=str(name))
+            axes.bar(at, price, width * 0.92, color=colour(k), label=str(name))
         else:
             axes.step(
-                np.arange(1, len(price) + 1), np.sort(price)[::-1], where="mid", color=_colour(k),
+                np.arange(1, len(price) + 1), np.sort(price)[::-1], where="mid", color=colour(k),
                 linestyle=DASHES[k % len(DASHES)], label=str(name), linewidth=1.7,
             )  # fmt: skip
     if few and groups:
@@ -149,11 +149,17 @@ def prices(frame: pd.DataFrame, unit: str = "price of one more GPU") -> Figure:
     return figure
 
 
-def _colour(k: int) -> str:
+def colour(k: int) -> str:
+    """Colour of the k-th curve."""
     return SERIES[k % len(SERIES)].stand_in
 
 
-def _need(frame: pd.DataFrame, *columns: str) -> None:
+def need(frame: pd.DataFrame, *columns: str) -> None:
+    """Refuse a frame without some columns.
+
+    Raises:
+        InputError: One is missing.
+    """
     missing = [name for name in columns if name not in frame.columns]
     if missing:
         raise InputError(

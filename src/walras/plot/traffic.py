@@ -1,0 +1,177 @@
+"""Figures of traffic engineering: the network with its utilisation, traffic served over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+from matplotlib.collections import LineCollection
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+from scipy.sparse import csgraph
+
+from walras.domains.traffic_engineering import Evaluation, Network
+from walras.errors import InputError
+from walras.history import History
+from walras.plot.figures import colour, need
+from walras.plot.style import DASHES, FAINT, TEXT, blank, legend
+
+Floats = npt.NDArray[np.float64]
+
+# Empty links are faint, full ones red; links beyond their capacity keep the last colour.
+_HEAT = LinearSegmentedColormap.from_list("heat", ["#c9d3e0", "#1f6fd1", "#d1731f", "#c43d3d"])
+_NAMED = 30  # networks up to this size show their nodes' names
+
+
+def utilisation_frame(network: Network, judged: Evaluation) -> pd.DataFrame:
+    """Columns ``source``, ``target``, ``capacity``, ``load``, ``utilisation``; one row a link.
+
+    Args:
+        network: The network.
+        judged: What a flow does to it.
+    """
+    names = np.array(network.node_names, dtype=object)
+    return pd.DataFrame(
+        {
+            "source": names[network.source],
+            "target": names[network.target],
+            "capacity": network.capacity,
+            "load": judged.load,
+            "utilisation": judged.utilisation,
+        }
+    )
+
+
+def served_frame(histories: Mapping[str, History], asked: float) -> pd.DataFrame:
+    """Columns ``policy``, ``elapsed``, ``satisfied``, ``bound``: shares of the traffic asked for.
+
+    Args:
+        histories: The diary of each solve of a total flow, by policy; values of steps whose
+            primal residual is not small yet are those of flows that do not fit.
+        asked: All traffic asked for.
+    """
+    frames = [
+        pd.DataFrame(
+            {
+                "policy": name,
+                "elapsed": [step.elapsed for step in history],
+                "satisfied": [step.value / asked for step in history],
+                "bound": [step.bound / asked for step in history],
+            }
+        )
+        for name, history in histories.items()
+        if len(history)
+    ]
+    if not frames:
+        return pd.DataFrame(columns=["policy", "elapsed", "satisfied", "bound"])
+    return pd.concat(frames, ignore_index=True)
+
+
+def network_utilisation(network: Network, frame: pd.DataFrame) -> Figure:
+    """The network, each edge in the colour of the fuller of its two directions.
+
+    Nodes stand at their longitude and latitude; where some have none, all stand so that distances
+    come near to hops (classical scaling; Torgerson 1952).
+
+    Args:
+        network: The network.
+        frame: From :func:`utilisation_frame`.
+
+    Raises:
+        InputError: A column is missing, or the frame is of another network.
+    """
+    need(frame, "source", "target", "utilisation")
+    if len(frame) != network.links:
+        raise InputError(
+            f"has {len(frame)} links", where="frame", allowed=f"{network.links}, one row a link",
+            remedy="make it with walras.plot.utilisation_frame of this network",
+        )  # fmt: skip
+    at = _positions(network)
+    used = frame["utilisation"].to_numpy(dtype=np.float64)
+    order = np.argsort(used, kind="stable")  # full links are drawn last, so on top
+    lines = np.stack([at[network.source], at[network.target]], axis=1)[order]
+    figure, (axes,) = blank(7.6, 5.0)
+    drawn = LineCollection(
+        list(lines), cmap=_HEAT, linewidths=0.6 + 2.2 * np.clip(used[order], 0.0, 1.0)
+    )
+    drawn.set_array(used[order])
+    drawn.set_clim(0.0, 1.0)
+    axes.add_collection(drawn)
+    axes.scatter(
+        at[:, 0], at[:, 1], s=max(3.0, 400.0 / network.nodes), color=TEXT.stand_in, zorder=3
+    )
+    if network.nodes <= _NAMED:
+        for name, place in zip(network.node_names, at, strict=True):
+            axes.annotate(
+                name, place, xytext=(4, 4), textcoords="offset points", fontsize=9,
+                color=TEXT.stand_in,
+            )  # fmt: skip
+    axes.grid(False)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_axis_off()
+    axes.margins(0.05)
+    bar = figure.colorbar(drawn, ax=axes, pad=0.01, fraction=0.035, format=PercentFormatter(1.0))
+    bar.ax.tick_params(colors=TEXT.stand_in, labelsize=9)
+    bar.set_label("utilisation", color=TEXT.stand_in, fontsize=9)
+    bar.outline.set_visible(False)
+    return figure
+
+
+def traffic_served(frame: pd.DataFrame, optimum: float | None = None) -> Figure:
+    """Share of the traffic served against time, one curve a policy.
+
+    Args:
+        frame: From :func:`served_frame`, or any with its columns; a policy of one row, such as a
+            heuristic's, is a point.
+        optimum: The best share there is, drawn as a line.
+
+    Raises:
+        InputError: A column is missing.
+    """
+    need(frame, "policy", "elapsed", "satisfied")
+    figure, (axes,) = blank(7.6, 3.6)
+    for k, (name, group) in enumerate(frame.groupby("policy", sort=False)):
+        alone = len(group) == 1
+        axes.plot(
+            group["elapsed"], group["satisfied"], color=colour(k), label=str(name),
+            linestyle="none" if alone else DASHES[k % len(DASHES)],
+            marker="os^Dv<>P"[k % 8] if alone else None, markersize=6, linewidth=1.7,
+        )  # fmt: skip
+    if optimum is not None:
+        axes.axhline(optimum, color=FAINT.stand_in, linewidth=1.0, label="optimum")
+    positive = frame["elapsed"][frame["elapsed"] > 0]
+    if len(positive) and positive.max() > 20 * positive.min():
+        axes.set_xscale("log")
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.set_xlabel("seconds")
+    axes.set_ylabel("traffic served")
+    if len(frame):
+        legend(axes, outside=True)
+    return figure
+
+
+def _positions(network: Network) -> Floats:
+    given = network.position
+    if given is not None and np.all(np.isfinite(given)):
+        # A degree of longitude is shorter by the cosine of the latitude.
+        middle = np.cos(np.radians(np.mean(given[:, 1])))
+        return np.asarray(given * np.array([middle, 1.0]))
+    return _by_hops(network)
+
+
+def _by_hops(network: Network) -> Floats:
+    """The two leading eigenvectors of the doubly centred squared distances in hops."""
+    n = network.nodes
+    one = np.ones(network.links)
+    links = sp.csr_array((one, (network.source, network.target)), shape=(n, n))
+    hops = csgraph.shortest_path(links, unweighted=True, directed=False)
+    far = np.max(hops[np.isfinite(hops)], initial=1.0)
+    square = np.where(np.isfinite(hops), hops, far + 1.0) ** 2
+    square -= square.mean(axis=0)
+    square -= square.mean(axis=1)[:, None]
+    values, vectors = np.linalg.eigh(-0.5 * square)
+    return np.asarray(vectors[:, :-3:-1] * np.sqrt(np.maximum(values[:-3:-1], 0.0)))

@@ -1,0 +1,115 @@
+"""``walras solve traffic``: networks and matrices in, flows out, one error for each bad file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner, Result
+
+import walras as wl
+from walras.cli.solve import app
+from walras.domains import traffic_engineering as te
+
+NODES = ("a", "b", "c", "d")
+LINKS = [("a", "b", 3.0), ("b", "d", 1.5), ("a", "c", 2.0), ("c", "d", 2.0), ("d", "a", 9.0)]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs the command on a diamond with a demand of 4 from a to d."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("WALRAS_DATA", raising=False)
+    links = [{"source": a, "target": b, "capacity": c} for a, b, c in LINKS]
+    content = {"directed": True, "nodes": [{"id": v} for v in NODES], "links": links}
+    (tmp_path / "net.json").write_text(json.dumps(content))
+    demand = pd.DataFrame(0.0, NODES, NODES)
+    demand.loc["a", "d"], demand.loc["d", "a"] = 4.0, 1.0
+    demand.to_csv(tmp_path / "demand.csv")
+
+    def call(*options: str, network: str = "", demand: str = "") -> Result:
+        arguments = [
+            "traffic", "--network", network or str(tmp_path / "net.json"),
+            "--demand", demand or str(tmp_path / "demand.csv"), "--no-progress", *options,
+        ]  # fmt: skip
+        return CliRunner().invoke(app, arguments)
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("objective", "value"),
+    [("total", 4.5), ("utilisation", 4 / 3.5), ("concurrent", 3.5 / 4), ("fair", 3.5 / 4)],
+)
+def test_every_objective(run: Any, objective: str, value: float) -> None:
+    result = run("--objective", objective, "-o", "json")
+    assert result.exit_code == 0, result.output
+    content = json.loads(result.stdout)
+    assert content["value"] == pytest.approx(value, rel=1e-5)
+    assert content["status"] == "optimal"
+    assert (content["nodes"], content["links"][0]["utilisation"] > 0.99) == (4, True)
+    served = sum(flow["flow"] for flow in content["flows"] if flow["target"] == "d")
+    assert served == pytest.approx(4.0 if objective == "utilisation" else 3.5, rel=1e-5)
+    if objective == "fair":
+        assert content["levels"].split(", ")[0] == "0.875"
+
+
+def test_csv_lists_the_paths_that_carry_traffic(run: Any) -> None:
+    rows = list(csv.DictReader(io.StringIO(run("-o", "csv").stdout)))
+    flows = {row["path"]: float(row["flow"]) for row in rows}
+    assert flows == pytest.approx({"a b d": 1.5, "a c d": 2.0, "d a": 1.0}, rel=1e-5)
+
+
+def test_the_table_shows_the_fullest_links_and_what_lacks(run: Any) -> None:
+    text = run().stdout
+    assert "fullest 5 of 5 links" in text
+    assert "b->d" in text
+    assert "a->d" in text
+
+
+def test_models_failures_and_options(run: Any) -> None:
+    common = ("--load", "0.3", "--seed", "3", "-o", "json")
+    content = json.loads(run(*common, "--k", "2", "--kind", "shortest", demand="gravity").stdout)
+    net = te.load_topology("B4", synthetic=True)
+    assert content["traffic asked for"] == pytest.approx(0.3 * 17.5)
+    broken = run(*common, "--failures", "3", "--engine", "exact", network="B4", demand="lognormal")
+    assert broken.exit_code == 0, broken.output
+    told = json.loads(broken.stdout)
+    assert len(told["links"]) == net.links - 3
+    assert told["origin"].startswith("synthetic stand-in")
+    assert "3 links failed" in told["origin"]
+
+
+@pytest.mark.parametrize(
+    ("options", "changes", "text"),
+    [
+        ((), {"network": "Atlantis"}, "there is no network 'Atlantis'"),
+        ((), {"network": "absent.json"}, "cannot be read as a network"),
+        ((), {"demand": "poisson"}, "there is no traffic model 'poisson'"),
+        ((), {"demand": "absent.csv"}, "cannot be read as a traffic matrix"),
+        (("--k", "0"), {}, "k: is 0"),
+        (("--failures", "5"), {}, "count: is 5"),
+        (("--load", "-1"), {"demand": "gravity"}, "total: is"),
+        (("--parts", "4"), {}, "parts"),
+    ],
+)
+def test_bad_input(run: Any, options: tuple[str, ...], changes: dict[str, str], text: str) -> None:
+    error = run(*options, **changes).exception
+    assert isinstance(error, wl.WalrasError)
+    assert text in str(error)
+
+
+def test_a_demand_that_no_path_joins_is_an_error_from_a_file(run: Any, tmp_path: Path) -> None:
+    links = [{"source": "a", "target": "b", "capacity": 1.0}]
+    content = {"directed": True, "nodes": [{"id": "a"}, {"id": "b"}], "links": links}
+    (tmp_path / "one.json").write_text(json.dumps(content))
+    np.save(tmp_path / "both.npy", np.array([[0.0, 1.0], [1.0, 0.0]]))
+    network, demand = str(tmp_path / "one.json"), str(tmp_path / "both.npy")
+    assert "no path joins" in str(run(network=network, demand=demand).exception)
+    assert run(network=network, demand="bimodal").exit_code == 0
