@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.bank import cluster, curved, impossible, linear
+from tests.bank import cluster, curved, impossible, linear, traffic
 from tests.bank.case import Case, Impossible
 
-CASES: list[Case] = [*linear.cases(), *cluster.cases(), *curved.cases()]
+CASES: list[Case] = [*linear.cases(), *cluster.cases(), *curved.cases(), *traffic.cases()]
 INFEASIBLE: list[Impossible] = impossible.infeasible()
 UNBOUNDED: list[Impossible] = impossible.unbounded()
