@@ -52,10 +52,10 @@ def row_sums(
 
 @jit
 def advance(
-    ptr: Ints, row: Rows, a: Floats, w: Floats, state: Floats, anchor: Floats, x: Floats,
-    lower: Floats, upper: Floats, price: Floats, relaxation: float, pull: float,
+    ptr: Ints, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats, lower: Floats,
+    upper: Floats, price: Floats, relaxation: float,
 ) -> tuple[float, float, float]:  # fmt: skip
-    """Move the state by ``relaxation * (y - x)``, then by ``pull`` towards the anchor.
+    """Move the state by ``relaxation * (y - x)``.
 
     Returns the sums over copies, in the metric w, of (y - x)^2, x^2 and (z - x)^2.
     """
@@ -67,8 +67,7 @@ def advance(
             apart += w[k] * (y - x[q]) * (y - x[q])
             size += w[k] * x[q] * x[q]
             dual += w[k] * (state[k] - x[q]) * (state[k] - x[q])
-            new = state[k] + relaxation * (y - x[q])
-            state[k] = new + pull * (anchor[k] - new)
+            state[k] += relaxation * (y - x[q])
     return apart, size, dual
 
 

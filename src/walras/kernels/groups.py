@@ -53,9 +53,10 @@ def _sums_one(
 ) -> tuple[float, float]:
     """F and H of one row."""
     if high - low > _FEW:  # slices, so that the compiler knows every index to be positive
-        return _sums_many(
+        total, curve = _sums_many(
             a[low:high], v[low:high], s[low:high], lower[low:high], upper[low:high], p
         )
+        return total, curve
     total, curve = 0.0, 0.0
     for q in range(np.uint64(low), np.uint64(high)):
         free = v[q] - p * a[q] * s[q]

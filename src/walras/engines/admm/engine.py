@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,6 +11,7 @@ from walras.engines.admm.anytime import Anytime
 from walras.engines.admm.executor import executor_on
 from walras.engines.admm.form import make_form
 from walras.engines.admm.method import Method
+from walras.engines.admm.schemes import Collapsed, Joint, Published, Scheme, Splitting
 from walras.engines.admm.settings import AdmmSettings
 from walras.engines.admm.slices import cut
 from walras.engines.admm.start import beginning
@@ -46,14 +49,14 @@ def admm(problem: Separable, settings: Settings, options: AdmmSettings = _DEFAUL
             remedy="use engine 'exact'",
         )  # fmt: skip
     diary = Diary(settings)
-    form = make_form(problem)
-    first = beginning(form, settings.start, options.rho)
+    form = make_form(problem, published=options.mode == "paper")
+    first = beginning(form, settings.start, _rho(options))
     executor = executor_on(settings.device, options.executor)
     slices = cut(form, executor.slices(settings.workers), first.x, first.price)
     best, built = Anytime(problem, diary), diary.elapsed
     crew = executor.open(slices)
     try:
-        method = Method(form, crew, first, options.relaxation)
+        method = Method(form, crew, first)
         status = _run(method, best, diary, settings, options)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
@@ -65,17 +68,36 @@ def admm(problem: Separable, settings: Settings, options: AdmmSettings = _DEFAUL
     )  # fmt: skip
 
 
+def _rho(options: AdmmSettings) -> float | None:
+    return 1.0 if options.rho is None and options.mode == "paper" else options.rho
+
+
+def _scheme(options: AdmmSettings) -> Scheme:
+    if options.collapse:
+        return Collapsed()
+    if options.mode == "hard":
+        return Splitting(options.relaxation)
+    if options.mode == "paper":
+        return Published()
+    return Joint(multipliers=options.mode == "augmented-lagrangian")
+
+
 def _run(
     method: Method, best: Anytime, diary: Diary, settings: Settings, options: AdmmSettings
 ) -> Status:
-    for _ in range(options.iterations):
-        method.iterate()
-        if not best.due:
+    """Iterate, and prove at times, until the proof is good enough or someone says stop."""
+    scheme, own_rule = _scheme(options), options.mode == "paper"
+    for k in range(options.iterations):
+        method.crew.mark(method.rho, method.narrow.price)
+        over = scheme.iterate(method) or k + 1 == options.iterations
+        over = over or time.perf_counter() > diary.deadline
+        if not (best.due or over):
             continue
-        residuals = method.residuals
-        point, traffic = method.point(), method.crew.traffic
-        if best.prove(method.count, *point, residuals.primal, residuals.dual, traffic):
+        residuals, traffic = method.residuals, method.crew.traffic
+        if best.prove(method.count, *method.point(), residuals.primal, residuals.dual, traffic):
             return diary.outcome or Status.INTERRUPTED
-        if best.gap <= _SHARE * settings.tolerance:
+        if best.gap <= _SHARE * settings.tolerance and not own_rule:
             return Status.OPTIMAL
+        if over:
+            break
     return Status.LIMIT if np.isfinite(best.gap) else Status.FAILED

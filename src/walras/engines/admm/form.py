@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
+from walras.engines.admm.scalars import copied, lifted
 from walras.kernels.groups import MOST_ROWS
 from walras.separable import Separable, Side, Utility
 
@@ -123,14 +123,15 @@ class Form:
     """A problem split in two.
 
     Attributes:
-        problem: The problem in whose entries and rows this speaks; scalars lifted to entries when
-            their rows lie on both sides.
+        problem: The problem in whose entries and rows this speaks: the one asked about, or one
+            with more entries and rows behind the asked ones (:mod:`.scalars`).
         order: (entries,) entry at each place.
         entries: The entries, group by group.
         groups: (groups, K) rows of the demands.
         narrow: (narrow + 1,) other rows, and one that asks for nothing.
         scalar_in: ``groups``, ``narrow``, or nothing.
-        lifted: Scalars that became entries.
+        asked_entries: Entries of the problem that was asked about.
+        asked_rows: Its rows.
     """
 
     problem: Separable
@@ -139,27 +140,37 @@ class Form:
     groups: RowData
     narrow: RowData
     scalar_in: str
-    lifted: int = 0
+    asked_entries: int
+    asked_rows: int
 
 
-def make_form(problem: Separable) -> Form:
-    """Split a problem."""
+def make_form(problem: Separable, *, published: bool = False) -> Form:
+    """Split a problem.
+
+    Args:
+        problem: The problem.
+        published: As published: all copies weigh the same, and every demand has a copy of a scalar
+            that its rows share, the copies' mean being the scalar.
+    """
+    asked = problem
     owner, local = _wide_side(problem)
     scalar_in = _scalar_home(problem, local)
-    lifted = 0
     if problem.scalars and not scalar_in:
-        lifted = problem.scalars
-        problem = _lift(problem)
+        problem = lifted(problem)
+    elif scalar_in == "groups" and published:
+        problem, scalar_in = copied(problem, owner), "narrow"
+    if problem is not asked:
         owner, local = _wide_side(problem)
     order = np.argsort(owner, kind="stable").astype(np.int64)
     ptr = _group_ptr(owner[order])
-    groups = owner[order][ptr[:-1]].astype(np.int64)
-    source = _slots(problem, local, groups)
+    source = _slots(problem, local, owner[order][ptr[:-1]].astype(np.int64))
     narrow = np.append(np.flatnonzero(~local), -1)
-    data = RowData.of(problem, source)
+    entries = _entries(problem, order, ptr, source, narrow)
+    if published:
+        entries = replace(entries, w=np.ones(len(entries.w)))
     return Form(
-        problem, order, _entries(problem, order, ptr, source, narrow), data,
-        RowData.of(problem, narrow), scalar_in, lifted,
+        problem, order, entries, RowData.of(problem, source), RowData.of(problem, narrow),
+        scalar_in, asked.entries, asked.rows.count,
     )  # fmt: skip
 
 
@@ -198,35 +209,6 @@ def _scalar_home(problem: Separable, local: npt.NDArray[np.bool_]) -> str:
     if np.all(local[held]):
         return "groups"
     return "" if np.any(local[held]) else "narrow"
-
-
-def _lift(problem: Separable) -> Separable:
-    """Scalars as entries of nobody; their rows couple."""
-    rows, s = problem.rows, problem.scalars
-    held = np.any(rows.scalar_matrix != 0, axis=1)
-    matrix = sp.csc_array(sp.hstack([rows.matrix, sp.csc_array(rows.scalar_matrix)]))
-    nobody, zeros = np.full(s, -1, np.int32), np.zeros(s)
-    return replace(
-        problem,
-        resource=np.append(problem.resource, nobody).astype(np.int32),
-        demand=np.append(problem.demand, nobody).astype(np.int32),
-        cost=np.append(problem.cost, problem.scalar_cost),
-        quadratic=np.append(problem.quadratic, zeros),
-        lower=np.append(problem.lower, problem.scalar_lower),
-        upper=np.append(problem.upper, problem.scalar_upper),
-        scalar_cost=zeros[:0],
-        scalar_lower=zeros[:0],
-        scalar_upper=zeros[:0],
-        scalar_names=(),
-        integer=None,
-        rows=replace(
-            rows,
-            matrix=matrix,
-            scalar_matrix=np.zeros((rows.count, 0)),
-            side=np.where(held, Side.COUPLED, rows.side).astype(np.int8),
-            owner=np.where(held, -1, rows.owner).astype(np.int32),
-        ),
-    )
 
 
 def _group_ptr(owner: npt.NDArray[np.int32]) -> Ints:

@@ -1,4 +1,4 @@
-"""The iterations: demands' block, rows' block, and what moves between them."""
+"""What the schemes share: the two blocks, their residuals, and the point that they stand for."""
 
 from __future__ import annotations
 
@@ -15,14 +15,11 @@ from walras.engines.admm.start import Beginning
 
 Floats = npt.NDArray[np.float64]
 
-_EVERY = 10  # most iterations between two looks at rho
-_UNTIL = 150  # iteration from which rho is frozen
-_STEP = 5.0  # largest factor of a change of rho
-_BALANCED = 1.5  # imbalance of the residuals that is left alone
 _SLIGHT = 1e-6  # multipliers whose square is a smaller share of x's say nothing
 _PASSES = 2  # evaluations of the rows' block an iteration
 _LOOSE, _TIGHT = 1e-2, 1e-10  # tolerances of the blocks: relative to the residual, between these
 _GROUP = 1e-3  # tolerance of the demands' block relative to that of the rows' block
+_NONE = 1e-300
 
 
 @dataclass
@@ -45,12 +42,10 @@ class Method:
         form: The split problem.
         crew: Holders of its slices.
         first: Where to begin.
-        relaxation: Over-relaxation.
     """
 
-    def __init__(self, form: Form, crew: Crew, first: Beginning, relaxation: float) -> None:
-        self.form, self.crew = form, crew
-        self.rho, self.relaxation = first.rho, relaxation
+    def __init__(self, form: Form, crew: Crew, first: Beginning) -> None:
+        self.form, self.crew, self.rho = form, crew, first.rho
         problem = form.problem
         scalar = None
         if form.scalar_in:
@@ -65,67 +60,71 @@ class Method:
             crew.total("capacities"),
             scalar if form.scalar_in == "narrow" else None,
         )
-        self.narrow.price, self.narrow.t = first.pull, first.t
-        crew.total("begin", self.rho, first.pull)
-        self.t = first.t
-        self.count = 0
+        self.narrow.price, self.narrow.t, self.t = first.pull, first.t, first.t
+        self.count, self.seen = 0, 0
+        self.moved = np.inf
         self.residuals = Residuals()
+        self._sizes = (0.0, 0.0)
         self._tolerance = _LOOSE
-        self._looked, self._looks = 0, 1
 
-    def iterate(self) -> None:
-        """One iteration of Douglas-Rachford splitting with over-relaxation."""
-        self.crew.mark(self.rho, self.narrow.price)
+    def aim(self) -> None:
+        """Centres of the demands' block; the state of a fixed point, if there is none yet."""
+        if self.count == 0:
+            self.crew.total("begin", self.rho, self.narrow.price)
         self.crew.total("aim", self.rho)
-        self.respond()
-        self.narrow.settle(self._use, self.rho, self._tolerance, _PASSES)
-        apart, size, dual = self.crew.total(
-            "advance", self.narrow.price / self.rho, self.relaxation, 0.0
-        )
-        self.count += 1
-        self._note(apart, size, dual)
 
-    def respond(self) -> None:
+    def respond(self, softness: float = 0.0) -> None:
         """Solve the demands' block, at the scalar that the demands' prices pay for."""
         inner = self._tolerance * _GROUP
         if self._group_scalar is None:
-            self.crew.total("respond", 0.0, inner)
+            self.crew.total("respond", 0.0, inner, softness)
             return
         cost, lower, upper = self._group_scalar
 
         def paid(t: float) -> tuple[float, float]:
-            value, slope = self.crew.total("respond", t, inner)
+            value, slope = self.crew.total("respond", t, inner, softness)
             return cost + float(value), float(slope)
 
         self.t = increasing_root(paid, self.t, lower, upper, self._tolerance * abs(cost))
 
-    def _use(self, price: Floats) -> Floats:
-        return self.crew.total("use", price)
+    def settle(self) -> None:
+        """Solve the rows' block."""
 
-    def _note(self, apart: float, size: float, dual: float) -> None:
-        self.residuals.primal = float(np.sqrt(apart / max(size, 1e-300)))
+        def use(price: Floats) -> Floats:
+            return self.crew.total("use", price)
+
+        self.narrow.settle(use, self.rho, self._tolerance, _PASSES)
+
+    def advance(self, relaxation: float) -> None:
+        """Move the state of every copy."""
+        price = self.narrow.price / self.rho
+        apart, size, dual = self.crew.total("advance", price, relaxation)
+        self.count += 1
+        self._sizes = (size, dual)
+        self.residuals.primal = float(np.sqrt(apart / max(size, _NONE)))
         self._tolerance = float(np.clip(0.1 * self.residuals.primal, _TIGHT, _LOOSE))
-        if self.count == self._looks:
-            moved = self.crew.total("drift")[1]
-            since = self.count - self._looked
-            self.residuals.dual = float(np.sqrt(moved / max(dual, _SLIGHT * size, 1e-300))) / since
-            self._looked, self._looks = self.count, self.count + min(_EVERY, 2 + self.count // 3)
-            if since < self.count <= _UNTIL:
-                self._balance()
 
-    def _balance(self) -> None:
-        """Move rho so that both residuals shrink alike (Boyd et al. 2011, section 3.4.1)."""
-        ratio = float(np.sqrt(self.residuals.primal / max(self.residuals.dual, 1e-300)))
-        if 1.0 / _BALANCED <= ratio <= _BALANCED:
-            return
-        factor = float(np.clip(ratio, 1.0 / _STEP, _STEP))
+    def look(self) -> None:
+        """Measure how far x went since the last look."""
+        moved = float(self.crew.total("drift")[1])
+        size, dual = self._sizes
+        since, self.seen = self.count - self.seen, self.count
+        self.moved = float(np.sqrt(moved / max(size, _NONE))) / since
+        self.residuals.dual = float(np.sqrt(moved / max(dual, _SLIGHT * size, _NONE))) / since
+
+    def note(self, moved: float, paid: float) -> None:
+        """Residuals of a scheme without copies: how far x and the prices went, squared."""
+        price = self.narrow.price
+        size = float(self.narrow.capacities @ (price * price))
+        since, self.seen = self.count - self.seen, self.count
+        self.residuals.dual = float(np.sqrt(moved)) / since
+        self.residuals.primal = float(np.sqrt(paid / max(size, _NONE))) / since
+        self._tolerance = float(np.clip(0.1 * self.residuals.primal, _TIGHT, _LOOSE))
+
+    def rescale(self, factor: float) -> None:
+        """Multiply rho, keeping every multiplier."""
         self.rho *= factor
         self.crew.total("rescale", 1.0 / factor)
-
-    def shared(self) -> Floats:
-        """(scalars,) the shared scalars."""
-        found = {"groups": [self.t], "narrow": [self.narrow.t], "": []}
-        return np.array(found[self.form.scalar_in])
 
     def point(self) -> tuple[Floats, Floats, Floats]:
         """Entries, scalars and prices of the problem that was asked about."""
@@ -136,6 +135,6 @@ class Method:
         prices[form.narrow.source[:-1]] = self.narrow.price[:-1]
         inside = form.groups.source >= 0
         prices[form.groups.source[inside]] = np.concatenate(self.crew.collect("prices"))[inside]
-        if form.lifted:
-            return x[: -form.lifted], x[-form.lifted :], prices
-        return x, self.shared(), prices
+        t = {"groups": np.array([self.t]), "narrow": np.array([self.narrow.t])}
+        shared = t.get(form.scalar_in, x[form.asked_entries :])
+        return x[: form.asked_entries], shared, prices[: form.asked_rows]

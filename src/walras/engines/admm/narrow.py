@@ -48,7 +48,7 @@ class Narrow:
         self.scalar = scalar
         self.price = np.where(np.isin(rows.kind, (Utility.LOG, Utility.POWER)), -1.0, 0.0)
         self.t = 0.0
-        self.softness = 0.0
+        self.softness: Floats = np.zeros_like(self.price)
         self.excess: Floats = np.zeros_like(self.price)
         self._size = np.where(np.isfinite(rows.upper), np.abs(rows.upper), 0.0)
         self._size += np.where(np.isfinite(rows.lower), np.abs(rows.lower), 0.0)
@@ -104,7 +104,7 @@ class Narrow:
         """The scalar at which the models' prices pay its cost."""
         cost, lower, upper = self.scalar or (0.0, 0.0, 0.0)
         held = np.flatnonzero(self.rows.shift)
-        shift, total = self.rows.shift[held], h[held] + self.softness
+        shift, total = self.rows.shift[held], h[held] + self.softness[held]
 
         def paid(t: float) -> tuple[float, float]:
             price = self._model(used, h, t)[held]

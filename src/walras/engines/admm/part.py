@@ -31,8 +31,8 @@ class Part:
         self.data = data
         entries = data.entries
         self._weight = np.add.reduceat(entries.w, entries.copies[:-1])
-        self.state = np.zeros(len(entries.w))
-        self.anchor = self.state
+        self.state = np.zeros(0)  # only schemes with copies have one
+        self._held: Floats | None = None
         self.x = np.array(data.x)
         self._seen = self.x
         self._centre = np.empty(entries.count)
@@ -44,9 +44,7 @@ class Part:
     def begin(self, rho: float, pull: Floats) -> Floats:
         """The state of a fixed point at x and prices (narrow,): there ``rho w (x - z) = a p``."""
         entries = self.data.entries
-        wide = np.repeat(self.x, np.diff(entries.copies))
-        self.state = wide - pull[entries.row] * entries.a / (rho * entries.w)
-        self.anchor = self.state
+        self.state = self._wide() - pull[entries.row] * entries.a / (rho * entries.w)
         return _NOTHING
 
     def aim(self, rho: float) -> Floats:
@@ -111,20 +109,31 @@ class Part:
         square = entries.a * entries.a / entries.w
         return np.bincount(entries.row, square, self.data.narrow).astype(np.float64)
 
-    def advance(self, price: Floats, relaxation: float, pull: float) -> Floats:
+    def advance(self, price: Floats, relaxation: float) -> Floats:
         """Move the state; squares of (y - x), x and (z - x) in the metric."""
         entries = self.data.entries
         return np.array(
             copies.advance(
-                entries.copies, entries.row, entries.a, entries.w, self.state, self.anchor,
-                self.x, entries.lower, entries.upper, price, relaxation, pull,
+                entries.copies, entries.row, entries.a, entries.w, self.state, self.x,
+                entries.lower, entries.upper, price, relaxation,
             )
         )  # fmt: skip
 
-    def anchored(self) -> Floats:
-        """Anchor the state where it is."""
-        self.anchor = self.state.copy()
+    def join(self) -> Floats:
+        """The state ``x + u`` for multipliers u that stay: ``advance`` then makes it ``y + u``."""
+        if self._held is None:
+            self._held = np.zeros_like(self.state)
+        np.add(self._wide(), self._held, out=self.state)
         return _NOTHING
+
+    def charge(self) -> Floats:
+        """Move the multipliers that stayed: ``u += y - x``."""
+        self._held = self.state - self._wide()
+        return _NOTHING
+
+    def _wide(self) -> Floats:
+        """(copies,) x of each copy's entry."""
+        return np.repeat(self.x, np.diff(self.data.entries.copies))
 
     def drift(self) -> Floats:
         """Squares, in the metric, of x and of its change since the last call."""
@@ -135,10 +144,8 @@ class Part:
 
     def rescale(self, factor: float) -> Floats:
         """Keep the multipliers ``rho w (z - x)`` while rho is divided by ``factor``."""
-        wide = np.repeat(self.x, np.diff(self.data.entries.copies))
-        moved = wide + factor * (self.state - wide)
-        self.anchor = moved if self.anchor is self.state else wide + factor * (self.anchor - wide)
-        self.state = moved
+        wide = self._wide()
+        self.state = wide + factor * (self.state - wide)
         return _NOTHING
 
     def soften(self, rho: float) -> Floats:

@@ -1,0 +1,187 @@
+"""The slices of a solve on a GPU: :class:`walras.engines.admm.part.Part` in torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from walras.engines.admm.executor import Crew, summed
+from walras.engines.admm.slices import Slice
+from walras.kernels.gpu_copies import Copies
+from walras.kernels.gpu_groups import Groups, solve_groups
+from walras.kernels.gpu_segments import Segments, floats
+
+Floats = npt.NDArray[np.float64]
+
+_NOTHING = np.zeros(1)
+
+
+class TorchPart:
+    """The state of a slice on a torch device, and the passes over it.
+
+    Args:
+        data: The slice.
+        device: Where it lives.
+    """
+
+    def __init__(self, data: Slice, device: torch.device) -> None:
+        entries, rows = data.entries, data.groups
+        self._device = device
+        self._copies = Copies.of(
+            entries.copies, entries.row, entries.a, entries.w, data.narrow, device
+        )
+        self._blocks = Segments.of(entries.ptr, device)
+        self._local, self._cost = floats(entries.local, device), floats(entries.cost, device)
+        self._quadratic = floats(entries.quadratic, device)
+        self._lower, self._upper = floats(entries.lower, device), floats(entries.upper, device)
+        self._kind = torch.as_tensor(rows.kind, device=device)
+        self._weight, self._parameter = floats(rows.weight, device), floats(rows.parameter, device)
+        self._row_lower, self._row_upper = floats(rows.lower, device), floats(rows.upper, device)
+        self._shift = floats(rows.shift, device)
+        self._total = self._copies.weight
+        self._x, self._price = floats(data.x, device), floats(data.price, device)
+        self._seen = self._x
+        self._state = self._copies.by_entry.spread(self._x)
+        self._anchor = self._state
+        self._centre, self._step = torch.zeros_like(self._x), torch.zeros_like(self._x)
+        self._excess = torch.zeros_like(self._price)
+
+    def begin(self, rho: float, pull: Floats) -> Floats:
+        """See :meth:`walras.engines.admm.part.Part.begin`, and likewise for all others."""
+        copies, pulled = self._copies, floats(pull, self._device)
+        self._state = copies.by_entry.spread(self._x)
+        self._state = self._state - pulled[copies.row] * copies.a / (rho * copies.w)
+        self._anchor = self._state
+        return _NOTHING
+
+    def aim(self, rho: float) -> Floats:
+        """Centres of the demands' block for the present state."""
+        self._step = 1.0 / (self._quadratic + rho * self._total)
+        self._centre = self._copies.centres(self._state, rho, self._cost, self._step)
+        return _NOTHING
+
+    def aim_at_prices(self, rho: float, pull: Floats) -> Floats:
+        """Centres of a primal-dual step from x against prices of the narrow rows."""
+        self._step = 1.0 / (self._quadratic + rho * self._total)
+        self._centre = self._copies.priced_centres(
+            floats(pull, self._device), self._x, rho * self._total, self._cost, self._step
+        )
+        return _NOTHING
+
+    def respond(self, t: float, tolerance: float, softness: float = 0.0) -> Floats:
+        """Solve the demands' block; what its rows pay for the shared scalar, and its slope."""
+        moved = t * self._shift + (self._excess if softness > 0.0 else 0.0)
+        groups = Groups(
+            self._blocks, self._local, self._centre, self._step, self._lower, self._upper,
+            self._kind, self._weight, self._parameter, self._row_lower - moved,
+            self._row_upper - moved, softness,
+        )  # fmt: skip
+        self._price, self._x, value, slope = solve_groups(
+            groups, self._shift, self._price, tolerance
+        )
+        return np.array([value, slope])
+
+    def use(self, price: Floats) -> Floats:
+        """(2, narrow): what the copies use of each row at its price over rho, and the slope."""
+        prices = floats(price, self._device)
+        used = self._copies.row_sums(self._state, self._x, self._lower, self._upper, prices)
+        return _host(used)
+
+    def activities(self) -> Floats:
+        """(narrow,) what x uses of each row."""
+        copies = self._copies
+        return _host(copies.row_totals(copies.a * copies.by_entry.spread(self._x)))
+
+    def capacities(self) -> Floats:
+        """(narrow,) sum of a^2 / w over each row."""
+        copies = self._copies
+        return _host(copies.row_totals(copies.a * copies.a / copies.w))
+
+    def advance(self, price: Floats, relaxation: float, pull: float) -> Floats:
+        """Move the state; squares of (y - x), x and (z - x) in the metric."""
+        prices, anchored = floats(price, self._device), self._anchor is self._state
+        self._state, sums = self._copies.advanced(
+            self._state, self._anchor, self._x, self._lower, self._upper, prices, relaxation, pull
+        )
+        if anchored:
+            self._anchor = self._state
+        return _host(sums)
+
+    def anchored(self) -> Floats:
+        """Anchor the state where it is."""
+        self._anchor = self._state.clone()
+        return _NOTHING
+
+    def drift(self) -> Floats:
+        """Squares, in the metric, of x and of its change since the last call."""
+        change, self._seen = self._x - self._seen, self._x
+        squares = [torch.sum(self._total * part * part) for part in (self._x, change)]
+        return _host(torch.stack(squares))
+
+    def rescale(self, factor: float) -> Floats:
+        """Keep the multipliers ``rho w (z - x)`` while rho is divided by ``factor``."""
+        wide, anchored = self._copies.by_entry.spread(self._x), self._anchor is self._state
+        self._state = wide + factor * (self._state - wide)
+        self._anchor = self._state if anchored else wide + factor * (self._anchor - wide)
+        return _NOTHING
+
+    def soften(self, rho: float) -> Floats:
+        """The scaled multipliers of soft rows take up what is left of them: ``p / rho``."""
+        self._excess = self._price / rho
+        return _NOTHING
+
+    def entries(self) -> Floats:
+        """(n,) the allocation."""
+        return _host(self._x)
+
+    def prices(self) -> Floats:
+        """(groups, K) the prices of the slice's rows."""
+        return _host(self._price)
+
+
+def _host(values: torch.Tensor) -> Floats:
+    return np.asarray(values.cpu().numpy(), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class OnDevice:
+    """An executor that keeps the whole problem on one torch device.
+
+    Attributes:
+        device: Its name: ``cuda``, ``cuda:1``, or ``cpu`` for tests.
+    """
+
+    device: str
+
+    def slices(self, workers: int) -> int:
+        """One slice: the device is parallel in itself."""
+        return 1
+
+    def open(self, slices: Sequence[Slice]) -> Crew:
+        """A crew that holds these slices on the device."""
+        return _DeviceCrew(slices, torch.device(self.device))
+
+
+class _DeviceCrew:
+    def __init__(self, slices: Sequence[Slice], device: torch.device) -> None:
+        self._parts = [TorchPart(one, device) for one in slices]
+
+    @property
+    def traffic(self) -> float:
+        return 0.0
+
+    def mark(self, rho: float, pull: Floats) -> None:
+        """A device loses nothing."""
+
+    def total(self, task: str, *args: object) -> Floats:
+        return summed(self.collect(task, *args))
+
+    def collect(self, task: str, *args: object) -> list[Floats]:
+        return [getattr(part, task)(*args) for part in self._parts]
+
+    def close(self) -> None:
+        self._parts.clear()

@@ -1,0 +1,102 @@
+"""Shared scalars stated without sharing: as entries of nobody, or as one copy a demand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from walras.separable import Family, Rows, Separable, Side
+
+
+def lifted(problem: Separable) -> Separable:
+    """Scalars as entries of nobody, behind the others; their rows couple."""
+    rows, s = problem.rows, problem.scalars
+    held = np.any(rows.scalar_matrix != 0, axis=1)
+    matrix = sp.csc_array(sp.hstack([rows.matrix, sp.csc_array(rows.scalar_matrix)]))
+    nobody, none = np.full(s, -1, np.int32), np.zeros(0)
+    coupled = replace(
+        rows,
+        scalar_matrix=np.zeros((rows.count, 0)),
+        side=np.where(held, Side.COUPLED, rows.side).astype(np.int8),
+        owner=np.where(held, -1, rows.owner).astype(np.int32),
+    )
+    alone = replace(
+        problem, scalar_cost=none, scalar_lower=none, scalar_upper=none, scalar_names=(),
+        rows=coupled,
+    )  # fmt: skip
+    return _with_entries(
+        alone, nobody, nobody, problem.scalar_cost, problem.scalar_lower, problem.scalar_upper,
+        replace(coupled, matrix=matrix),
+    )  # fmt: skip
+
+
+def copied(problem: Separable, owner: npt.NDArray[np.int32]) -> Separable:
+    """One copy t_j of the only scalar t for each owner whose rows it stands in; t_j - t = 0.
+
+    Args:
+        problem: A problem with one scalar, which stands in rows of owners alone.
+        owner: (entries,) owners of the entries, demands or resources.
+    """
+    rows, column = problem.rows, problem.rows.scalar_matrix[:, 0]
+    held = np.flatnonzero(column)
+    owners, place = np.unique(rows.owner[held], return_inverse=True)
+    many, count = len(owners), problem.entries
+    mine = sp.csc_array((column[held], (held, place)), shape=(rows.count, many))
+    links = sp.hstack([sp.csc_array((many, count)), sp.eye_array(many, format="csc")])
+    matrix = sp.csc_array(sp.vstack([sp.hstack([rows.matrix, mine]), links]))
+    shift = np.zeros((rows.count + many, 1))
+    shift[rows.count :] = -1.0
+    other = np.full(many, -1, np.int32)
+    pair = (other, owners) if owner is problem.demand else (owners, other)
+    low, high = problem.scalar_lower[0], problem.scalar_upper[0]
+    grown = _grown_rows(rows, matrix, shift, many)
+    zeros = np.zeros(many)
+    return _with_entries(
+        problem, pair[0].astype(np.int32), pair[1].astype(np.int32), zeros,
+        np.full(many, low), np.full(many, high), grown,
+    )  # fmt: skip
+
+
+def _grown_rows(
+    rows: Rows, matrix: sp.csc_array, shift: npt.NDArray[np.float64], more: int
+) -> Rows:
+    """The rows with ``more`` equalities to zero behind them."""
+    zeros = np.zeros(more)
+    return Rows(
+        matrix=matrix,
+        scalar_matrix=shift,
+        lower=np.append(rows.lower, zeros),
+        upper=np.append(rows.upper, zeros),
+        side=np.append(rows.side, np.full(more, Side.COUPLED, np.int8)).astype(np.int8),
+        owner=np.append(rows.owner, np.full(more, -1)).astype(np.int32),
+        utility=np.append(rows.utility, np.zeros(more, np.int8)).astype(np.int8),
+        weight=np.append(rows.weight, zeros + 1.0),
+        parameter=np.append(rows.parameter, zeros),
+        families=(*rows.families, Family("copies", rows.count, rows.count + more)),
+    )
+
+
+def _with_entries(
+    problem: Separable,
+    resource: npt.NDArray[np.int32],
+    demand: npt.NDArray[np.int32],
+    cost: npt.NDArray[np.float64],
+    lower: npt.NDArray[np.float64],
+    upper: npt.NDArray[np.float64],
+    rows: Rows,
+) -> Separable:
+    """The problem with more entries behind the others."""
+    return replace(
+        problem,
+        resource=np.append(problem.resource, resource).astype(np.int32),
+        demand=np.append(problem.demand, demand).astype(np.int32),
+        cost=np.append(problem.cost, cost),
+        quadratic=np.append(problem.quadratic, np.zeros(len(cost))),
+        lower=np.append(problem.lower, lower),
+        upper=np.append(problem.upper, upper),
+        integer=None,
+        rows=rows,
+    )

@@ -1,0 +1,154 @@
+"""The schemes: what one iteration does with the two blocks.
+
+``Splitting`` is the engine's own; ``Collapsed`` its variant without copies; ``Published`` and
+``Joint`` are what it is compared with.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from walras.engines.admm.method import Method
+from walras.separable import Utility
+
+_EVERY = 10  # most iterations between two looks at rho
+_UNTIL = 150  # iteration from which rho is frozen
+_STEP = 5.0  # largest factor of a change of rho
+_BALANCED = 1.5  # imbalance of the residuals that is left alone
+_PUBLISHED_STOP = 5e-3  # relative residuals at which the released package stops
+_SWEEPS = 30  # most sweeps of a joint minimisation
+_SETTLED = 1e-3  # relative change of x at which a joint minimisation counts as done
+_GROWTH = 2.0  # of the penalty, once a joint minimisation is done
+
+
+class Scheme(Protocol):
+    """One way to iterate."""
+
+    def iterate(self, method: Method) -> bool:
+        """One iteration; True when the scheme's own rule says stop."""
+        ...
+
+
+class Splitting:
+    """Douglas-Rachford splitting with over-relaxation; rho balances the residuals at first.
+
+    Args:
+        relaxation: Over-relaxation, 1 to under 2.
+    """
+
+    def __init__(self, relaxation: float) -> None:
+        self._relaxation = relaxation
+        self._next = 1
+
+    def iterate(self, method: Method) -> bool:
+        """Both blocks, then the state; rho at times (Boyd et al. 2011, section 3.4.1)."""
+        method.aim()
+        method.respond()
+        method.settle()
+        method.advance(self._relaxation)
+        if method.count == self._next:
+            self._next += min(_EVERY, 2 + method.count // 3)
+            first = method.seen == 0
+            method.look()
+            if not first and method.count <= _UNTIL:
+                residuals = method.residuals
+                ratio = float(np.sqrt(residuals.primal / max(residuals.dual, 1e-300)))
+                if not 1.0 / _BALANCED <= ratio <= _BALANCED:
+                    method.rescale(float(np.clip(ratio, 1.0 / _STEP, _STEP)))
+        return False
+
+
+class Collapsed:
+    """Primal-dual steps in the diagonal metric of the copies, without the copies.
+
+    Dropping the bounds of a row's copies makes its multipliers one price a row: Chambolle and Pock
+    2011 with the step sizes of Pock and Chambolle 2011; rho is the ratio of the ways that prices
+    and entries have gone (Applegate et al. 2021).
+    """
+
+    def __init__(self) -> None:
+        self._previous = np.zeros(0)
+        self._looked = np.zeros(0)
+        self._next = 1
+
+    def iterate(self, method: Method) -> bool:
+        """A step of x against extrapolated prices, then of the prices."""
+        narrow = method.narrow
+        if method.count == 0:
+            self._previous = self._looked = narrow.price
+        method.crew.total("aim_at_prices", method.rho, 2.0 * narrow.price - self._previous)
+        method.respond()
+        self._previous = narrow.price
+        narrow.step(method.crew.total("activities"), method.rho)
+        method.count += 1
+        if method.count == self._next:
+            self._next += min(_EVERY, 2 + method.count // 3)
+            self._balance(method)
+        return False
+
+    def _balance(self, method: Method) -> None:
+        size, moved = method.crew.total("drift")
+        price = method.narrow.price
+        paid = float(method.narrow.capacities @ (price - self._looked) ** 2)
+        self._looked = price
+        method.note(moved / max(size, 1e-300), paid)
+        if method.count > 1 and moved > 0.0 and paid > 0.0:
+            factor = np.sqrt(np.sqrt(paid / moved) / method.rho)
+            method.rho *= float(np.clip(factor, 1.0 / _STEP, _STEP))
+
+
+class Published:
+    """The published scheme: every constraint soft at the same fixed rho, in both blocks.
+
+    Minimising ``rho/2 ||(a x - b + alpha)+||^2`` in a block leaves the price ``p = rho (a x - b +
+    alpha)+``, so that the scaled multiplier's update ``alpha += (a x - b)`` is ``alpha = p / rho``.
+    It stops at the relative residuals of the released package (Xu, Yu and Yan, OSDI 2025).
+    """
+
+    def iterate(self, method: Method) -> bool:
+        """Both blocks with soft rows, then the multipliers."""
+        narrow, rho = method.narrow, method.rho
+        soft = (narrow.rows.kind == Utility.NONE) & (narrow.rows.shift == 0.0)
+        narrow.softness = np.where(soft, 1.0 / rho, 0.0)
+        method.aim()
+        method.crew.total("soften", rho)
+        method.respond(1.0 / rho)
+        narrow.excess = np.where(soft, narrow.price / rho, 0.0)
+        method.settle()
+        method.advance(1.0)
+        method.look()
+        residuals = method.residuals
+        return max(residuals.primal, residuals.dual) <= _PUBLISHED_STOP
+
+
+class Joint:
+    """Joint minimisation over both copies of X by sweeps over the blocks.
+
+    The penalty method then raises rho; the augmented Lagrangian then moves the multipliers.
+
+    Args:
+        multipliers: Whether there are multipliers.
+    """
+
+    def __init__(self, *, multipliers: bool) -> None:
+        self._multipliers = multipliers
+        self._sweeps = 0
+
+    def iterate(self, method: Method) -> bool:
+        """One sweep; after the last of a minimisation, the multipliers or rho."""
+        method.aim()
+        method.respond()
+        method.crew.total("join")
+        method.settle()
+        method.advance(1.0)
+        method.look()
+        self._sweeps += 1
+        if self._sweeps == _SWEEPS or method.moved <= _SETTLED:
+            self._sweeps = 0
+            if self._multipliers:
+                method.crew.total("charge")
+            else:
+                method.rho *= _GROWTH
+        return False
