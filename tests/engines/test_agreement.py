@@ -24,7 +24,9 @@ SIZES = st.one_of(
 OBJECTIVES: dict[str, Any] = {
     "max_min": cs.max_min, "proportional": cs.proportional_fairness,
     "throughput": cs.total_throughput, "leximin": cs.leximin,
-    "makespan": lambda T, *a: cs.min_makespan(T, *a, steps=100 * T.max(axis=0) / T.sum(axis=0)),
+    "makespan": lambda T, size, capacity: cs.min_makespan(
+        T, size, capacity, steps=100 * T.max(axis=0) / T.sum(axis=0)
+    ),
     "alpha 2": lambda *a, **k: cs.alpha_fair(*a, alpha=2.0, **k),
     "alpha 1/2": lambda *a, **k: cs.alpha_fair(*a, alpha=0.5, **k),
 }  # fmt: skip

@@ -49,9 +49,10 @@ def test_distribution_curves_are_the_empirical_ones() -> None:
     assert axes.lines[0].get_ydata().tolist() == [0.0, 0.5, 1.0]  # type: ignore[union-attr]
     assert axes.get_xscale() == "linear"
     wide = plot.throughput_frame({"one": np.array([0.01, 1.0])})
-    axes = plot.throughput_distribution(wide).axes[0]
+    figure = plot.throughput_distribution(wide)
+    (axes,) = figure.axes
     assert axes.get_xscale() == "log"
-    axes.figure.draw_without_rendering()
+    figure.draw_without_rendering()
     assert {"0.5", "1", "2"} <= {label.get_text() for label in axes.get_xticklabels()}
 
 
