@@ -50,7 +50,7 @@ def solve(
     tolerance: float = 1e-6,
     time_limit: float | None = None,
     threads: int | None = None,
-    start: Solution | None = None,
+    start: Solution | npt.NDArray[np.float64] | None = None,
     callback: Callable[[Progress], bool | None] | None = None,
     verbose: bool = False,
     polish: bool = False,
@@ -71,7 +71,8 @@ def solve(
             Where one job's best type decides a max-min problem, the rest of the time goes to
             leximin among the optimal allocations.
         threads: Worker threads, or None for all cores.
-        start: An earlier solution of a similar problem, matched by names.
+        start: An earlier solution of a similar problem, matched by names; or (entries,) numbers to
+            begin from, such as a learned guess.
         callback: Called once an iteration with a :class:`~walras.history.Progress`; return True to
             stop with the best so far. Ctrl-C does the same.
         verbose: One line an iteration.

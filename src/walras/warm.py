@@ -18,16 +18,20 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-def start_from(problem: Separable, earlier: Solution) -> Start:
-    """A start for a problem from the solution of a similar one.
+def start_from(problem: Separable, earlier: Solution | npt.ArrayLike) -> Start:
+    """A start for a problem from the solution of a similar one, or from any allocation.
 
     Args:
         problem: The new problem.
-        earlier: A solution whose resources and demands bear the same names where they are the same.
+        earlier: A solution whose resources and demands bear the same names where they are the
+            same; or (entries,) numbers, NaN where nothing is known, such as a learned guess.
 
     Raises:
-        InputError: No name of a resource or of a demand is common to both.
+        InputError: No name of a resource or of a demand is common to both, or the array is not one
+            number an entry.
     """
+    if not isinstance(earlier, Solution):
+        return _from_array(problem, earlier)
     old = earlier.problem
     if problem.keys is not None and old.keys is not None:
         return Start(_by_key(problem.keys(), old.keys(), earlier), _prices(problem, earlier))
@@ -37,16 +41,34 @@ def start_from(problem: Separable, earlier: Solution) -> Start:
 
 
 def check_start(start: object) -> None:
-    """Refuse a start that is no solution.
+    """Refuse a start that is no solution and no array.
 
     Raises:
-        InputError: It is neither a :class:`~walras.solution.Solution` nor None.
+        InputError: It is none of a :class:`~walras.solution.Solution`, an array and None.
     """
-    if start is not None and not isinstance(start, Solution):
+    if start is not None and not isinstance(start, Solution | np.ndarray):
         raise InputError(
-            f"is a {type(start).__name__}", where="start", allowed="a Solution or None",
+            f"is a {type(start).__name__}", where="start",
+            allowed="a Solution, an array with one number an entry, or None",
             remedy="pass what an earlier solve returned",
         )  # fmt: skip
+
+
+def _from_array(problem: Separable, given: npt.ArrayLike) -> Start:
+    """An allocation without prices."""
+    try:
+        x = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"is not numeric: {error}", where="start", allowed="numbers", remedy="pass an array"
+        ) from error
+    if x.shape != (problem.entries,) or np.any(np.isinf(x)):
+        raise InputError(
+            f"has shape {x.shape}, or an entry that is infinite", where="start",
+            allowed=f"({problem.entries},) numbers, NaN where nothing is known",
+            remedy="give one number an entry, as a solution's entries are",
+        )  # fmt: skip
+    return Start(np.clip(x, problem.lower, problem.upper), np.full(problem.rows.count, np.nan))
 
 
 def _positions(new: npt.ArrayLike, old: npt.ArrayLike, kind: str) -> Ints:

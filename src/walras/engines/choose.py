@@ -19,7 +19,7 @@ import numpy as np
 from walras.engines.exact import is_linear
 from walras.engines.highs import PRIMAL_BELOW
 from walras.engines.interior.columns import FIRST
-from walras.engines.interior.form import MAX_BORDER
+from walras.engines.interior.form import MAX_BORDER, MAX_SLOTS
 from walras.errors import InputError
 from walras.separable import Separable, Side
 
@@ -85,9 +85,16 @@ def choose(problem: Separable, engine: str = "auto") -> Choice:
 
 
 def narrow_rows(problem: Separable) -> int:
-    """Rows that stay when the rows of the wide side are eliminated."""
-    side = problem.rows.side
-    return int(min(np.sum(side != Side.DEMAND), np.sum(side != Side.RESOURCE)))
+    """Rows that stay when the rows of the wide side are eliminated, ``MAX_SLOTS`` a block."""
+    return min(_left_over(problem, Side.DEMAND), _left_over(problem, Side.RESOURCE))
+
+
+def _left_over(problem: Separable, side: Side) -> int:
+    """Rows that are not a side's own, or more than its blocks can eliminate."""
+    rows = problem.rows
+    own = (rows.side == side) & (rows.owner >= 0)
+    each = np.bincount(rows.owner[own])
+    return int(rows.count - np.sum(np.minimum(each, MAX_SLOTS)))
 
 
 def _interior_seconds(problem: Separable, narrow: int) -> float:

@@ -13,6 +13,8 @@ from tests.domains.traffic_engineering.networks import Case, diamond, network, r
 import walras as wl
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering import candidates
+from walras.engines.choose import choose, narrow_rows
+from walras.engines.interior.form import MAX_SLOTS
 
 SEEDS = st.integers(0, 100_000)
 
@@ -241,6 +243,28 @@ def test_failures_keep_names_and_warm_starts_find_the_same_paths(wan: Case) -> N
     warm = wl.solve(problem, engine="interior", tolerance=1e-8, start=before)
     assert warm.value == pytest.approx(cold.value, rel=1e-6)
     assert cold.value < before.value
+
+
+@pytest.mark.parametrize("engine", ["interior", "exact"])
+def test_any_allocation_may_be_a_start(engine: str, wan: Case) -> None:
+    problem = te.max_total_flow(wan.net, wan.demand, wan.paths)
+    cold = wl.solve(problem, engine=engine, tolerance=1e-8)
+    guess = te.shortest_path(wan.net, wan.demand, wan.paths).flow
+    guess[3] = np.nan
+    warm = wl.solve(problem, engine=engine, tolerance=1e-8, start=guess)
+    assert warm.value == pytest.approx(cold.value, rel=1e-7)
+    with pytest.raises(wl.InputError, match=r"start: has shape \(3,\)"):
+        wl.solve(problem, start=np.ones(3))
+    with pytest.raises(wl.InputError, match="start: is a list"):
+        wl.solve(problem, start=[1.0])  # type: ignore[arg-type]
+
+
+def test_edge_form_of_a_large_network_goes_to_the_exact_engine(wan: Case) -> None:
+    problem = te.max_total_flow_by_link(wan.net, wan.demand)
+    assert choose(problem).engine == "exact"
+    assert narrow_rows(problem) == wan.net.links + 60 * (59 - MAX_SLOTS)
+    path_form = te.max_total_flow(wan.net, wan.demand, wan.paths)
+    assert narrow_rows(path_form) == wan.net.links
 
 
 def test_a_start_from_another_network_is_refused(wan: Case) -> None:
