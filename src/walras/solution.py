@@ -143,7 +143,13 @@ class Solution:
         return Prices(self.problem, self.certificate.prices)
 
     def frame(self) -> pd.DataFrame:
-        """The allocation with the names of resources (rows) and demands (columns)."""
+        """The allocation with the names of resources (rows) and demands (columns).
+
+        One row an entry where no entry has a resource of its own.
+        """
+        if self.x.ndim == 1:
+            names = [self.problem.entry_name(q) for q in range(self.problem.entries)]
+            return pd.DataFrame({"amount": self.x}, index=names)
         return pd.DataFrame(
             self.x, index=list(self.problem.resource_names), columns=list(self.problem.demand_names)
         )

@@ -99,11 +99,18 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _amounts(side: Round) -> pd.Series[float]:
-    """Amounts by the names of demand and resource."""
+    """Amounts by the names of demand and resource; of entries where none has a resource."""
     problem, certificate = side
-    held = (problem.resource >= 0) & (problem.demand >= 0) & (certificate.x != 0)
+    by_entry = bool(np.all(problem.resource < 0))
+    held = np.flatnonzero(
+        (by_entry | (problem.resource >= 0)) & (problem.demand >= 0) & (certificate.x != 0)
+    )
     demand = np.array(names_of(problem.demand_names), dtype=object)[problem.demand[held]]
-    resource = np.array(names_of(problem.resource_names), dtype=object)[problem.resource[held]]
+    resource = (
+        np.array([problem.entry_name(int(q)) for q in held], dtype=object)
+        if by_entry
+        else np.array(names_of(problem.resource_names), dtype=object)[problem.resource[held]]
+    )
     table = pd.DataFrame({"demand": demand, "resource": resource, "amount": certificate.x[held]})
     return table.groupby(["demand", "resource"], sort=False)["amount"].sum()
 

@@ -151,12 +151,16 @@ def _choices(
     benefit, cost = entry_terms(problem, certificate, state, entries)
     amount = certificate.x[entries]
     reduced = cost - benefit
-    owner = problem.resource[entries]
-    names = np.array([*(str(name) for name in problem.resource_names), "-"], dtype=object)
+    owner = problem.resource[entries].astype(np.int64)
+    names = np.array([*(str(name) for name in problem.resource_names), "-"], dtype=object)[owner]
+    # Entries without a resource, such as flows on paths, are choices of their own.
+    alone = np.flatnonzero(owner < 0)
+    names[alone] = [problem.entry_name(int(q)) for q in entries[alone]]
+    owner[alone] = -1 - alone
     table = pd.DataFrame(
         {
             "owner": owner,
-            "resource": names[owner],
+            "resource": names,
             "amount": amount,
             "benefit": benefit,
             "cost": cost,

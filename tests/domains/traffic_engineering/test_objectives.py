@@ -223,6 +223,23 @@ def test_more_capacity_or_more_paths_never_hurt(seed: int) -> None:
     assert one <= three * (1 + 1e-7) <= links * (1 + 2e-7)
 
 
+def test_a_solution_speaks_of_paths() -> None:
+    case = diamond((3.0, 1.5, 2.0, 2.0))
+    solution = wl.solve(te.max_total_flow(case.net, case.demand, case.paths), engine="exact")
+    assert solution.frame()["amount"].to_dict()["flow on n0->n2->n3"] == pytest.approx(2.0)
+    told = str(solution.explain("n0->n3"))
+    assert "2 of flow on n0->n2->n3" in told
+    assert "1.5 of flow on n0->n1->n3" in told
+    less = replace(case.net, capacity=case.net.capacity * np.array([1.0, 1.0, 0.0, 1.0]) + 1e-3)
+    paths = te.Paths.of_nodes(
+        less, case.paths.nodes, case.paths.pointer + np.arange(case.paths.count + 1)
+    )
+    after = wl.solve(te.max_total_flow(less, case.demand, paths), engine="exact")
+    changed = str(after.diff(solution))
+    assert "n0->n3" in changed
+    assert "flow on n0->n2->n3" in changed
+
+
 @pytest.mark.real_data("te_topologies", "te_b4_real", "te_paths")
 def test_all_36_real_matrices_of_b4() -> None:
     net = te.load_topology("B4", synthetic=False)
