@@ -231,6 +231,7 @@ def _newton(
     for _ in range(_STEPS):
         if not error > tolerance:
             return
+        weightless = False
         if not _factored(h, free, c):
             weightless = True
             for k in range(rows):
@@ -241,6 +242,8 @@ def _newton(
         share = 1.0
         for k in range(rows):  # without an answer prices grow for ever; they stay finite
             step[k] = min(max(step[k], -_LARGEST), _LARGEST)
+            if weightless and step[k] * p[k] < 0.0:  # too dear for every column: half as much
+                step[k] = min(step[k], -0.5 * p[k]) if p[k] > 0.0 else max(step[k], -0.5 * p[k])
         for k in range(rows):
             old[k], pull[k], side[k] = p[k], g[k], sense[k]
         while True:
@@ -289,10 +292,13 @@ def _newton_one(
     for _ in range(_STEPS):
         if not error > tolerance:
             break
-        if h == 0.0:
+        weightless = h == 0.0
+        if weightless:
             for q in range(np.uint64(low), np.uint64(high)):
                 h += a[q] * a[q] * s[q]
         step = min(max(g / h, -_LARGEST), _LARGEST) if h > 0.0 else 0.0
+        if weightless and step * p < 0.0:
+            step = min(step, -0.5 * p) if p > 0.0 else max(step, -0.5 * p)
         old, pull, side, share = p, g, sense, 1.0
         while True:
             p = moved(kind, lower, upper, old, share * step, side)

@@ -45,17 +45,15 @@ class TorchPart:
         self._total = self._copies.weight
         self._x, self._price = floats(data.x, device), floats(data.price, device)
         self._seen = self._x
-        self._state = self._copies.by_entry.spread(self._x)
-        self._anchor = self._state
+        self._state = self._copies.w.new_zeros(0)  # only schemes with copies have one
+        self._held: torch.Tensor | float = 0.0
         self._centre, self._step = torch.zeros_like(self._x), torch.zeros_like(self._x)
         self._excess = torch.zeros_like(self._price)
 
     def begin(self, rho: float, pull: Floats) -> Floats:
         """See :meth:`walras.engines.admm.part.Part.begin`, and likewise for all others."""
         copies, pulled = self._copies, floats(pull, self._device)
-        self._state = copies.by_entry.spread(self._x)
-        self._state = self._state - pulled[copies.row] * copies.a / (rho * copies.w)
-        self._anchor = self._state
+        self._state = self._wide() - pulled[copies.row] * copies.a / (rho * copies.w)
         return _NOTHING
 
     def aim(self, rho: float) -> Floats:
@@ -94,27 +92,34 @@ class TorchPart:
     def activities(self) -> Floats:
         """(narrow,) what x uses of each row."""
         copies = self._copies
-        return _host(copies.row_totals(copies.a * copies.by_entry.spread(self._x)))
+        return _host(copies.row_totals(copies.a * self._wide()))
 
     def capacities(self) -> Floats:
         """(narrow,) sum of a^2 / w over each row."""
         copies = self._copies
         return _host(copies.row_totals(copies.a * copies.a / copies.w))
 
-    def advance(self, price: Floats, relaxation: float, pull: float) -> Floats:
+    def advance(self, price: Floats, relaxation: float) -> Floats:
         """Move the state; squares of (y - x), x and (z - x) in the metric."""
-        prices, anchored = floats(price, self._device), self._anchor is self._state
+        prices = floats(price, self._device)
         self._state, sums = self._copies.advanced(
-            self._state, self._anchor, self._x, self._lower, self._upper, prices, relaxation, pull
+            self._state, self._x, self._lower, self._upper, prices, relaxation
         )
-        if anchored:
-            self._anchor = self._state
         return _host(sums)
 
-    def anchored(self) -> Floats:
-        """Anchor the state where it is."""
-        self._anchor = self._state.clone()
+    def join(self) -> Floats:
+        """The state ``x + u`` for multipliers u that stay."""
+        self._state = self._wide() + self._held
         return _NOTHING
+
+    def charge(self) -> Floats:
+        """Move the multipliers that stayed: ``u += y - x``."""
+        self._held = self._state - self._wide()
+        return _NOTHING
+
+    def _wide(self) -> torch.Tensor:
+        """(copies,) x of each copy's entry."""
+        return self._copies.by_entry.spread(self._x)
 
     def drift(self) -> Floats:
         """Squares, in the metric, of x and of its change since the last call."""
@@ -124,9 +129,8 @@ class TorchPart:
 
     def rescale(self, factor: float) -> Floats:
         """Keep the multipliers ``rho w (z - x)`` while rho is divided by ``factor``."""
-        wide, anchored = self._copies.by_entry.spread(self._x), self._anchor is self._state
+        wide = self._wide()
         self._state = wide + factor * (self._state - wide)
-        self._anchor = self._state if anchored else wide + factor * (self._anchor - wide)
         return _NOTHING
 
     def soften(self, rho: float) -> Floats:

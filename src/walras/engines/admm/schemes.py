@@ -21,6 +21,7 @@ _PUBLISHED_STOP = 5e-3  # relative residuals at which the released package stops
 _SWEEPS = 30  # most sweeps of a joint minimisation
 _SETTLED = 1e-3  # relative change of x at which a joint minimisation counts as done
 _GROWTH = 2.0  # of the penalty, once a joint minimisation is done
+_LARGEST = 1e10  # penalty relative to the first at which it grows no more
 
 
 class Scheme(Protocol):
@@ -120,7 +121,7 @@ class Published:
         method.advance(1.0)
         method.look()
         residuals = method.residuals
-        return max(residuals.primal, residuals.dual) <= _PUBLISHED_STOP
+        return method.count > 1 and max(residuals.primal, residuals.dual) <= _PUBLISHED_STOP
 
 
 class Joint:
@@ -135,9 +136,11 @@ class Joint:
     def __init__(self, *, multipliers: bool) -> None:
         self._multipliers = multipliers
         self._sweeps = 0
+        self._first = 0.0
 
     def iterate(self, method: Method) -> bool:
         """One sweep; after the last of a minimisation, the multipliers or rho."""
+        self._first = self._first or method.rho
         method.aim()
         method.respond()
         method.crew.total("join")
@@ -149,6 +152,6 @@ class Joint:
             self._sweeps = 0
             if self._multipliers:
                 method.crew.total("charge")
-            else:
+            elif method.rho < _LARGEST * self._first:
                 method.rho *= _GROWTH
         return False
