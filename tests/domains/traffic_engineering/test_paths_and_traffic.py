@@ -93,6 +93,12 @@ def test_nodes_links_and_loads_agree(seed: int) -> None:
     assert list(paths.pair_names)[1:3] == list(paths.pair_names[1:3])
 
 
+def test_mean_betweenness_of_a_line() -> None:
+    # 0 -> 1 -> 2: each link serves two of the three pairs.
+    paths = te.candidate_paths(network([(0, 1), (1, 2)], 1.0), cache=False)
+    assert paths.mean_betweenness() == pytest.approx(2 / 3)
+
+
 def test_lognormal_traffic_has_the_papers_statistic() -> None:
     net = network([(v, (v + 1) % 400) for v in range(400)], 1.0)
     shares = []

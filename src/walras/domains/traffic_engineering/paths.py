@@ -136,6 +136,14 @@ class Paths:
         out[self.source, self.target] = True
         return out
 
+    def mean_betweenness(self) -> float:
+        """Mean over the links of the share of pairs whose first path takes the link.
+
+        The measure of granularity of Xu et al., OSDI 2025, section 7.2: the lower, the fewer
+        demands can stand in for one another on a link.
+        """
+        return float(self.hops[self.first[:-1]].sum() / (self.pairs * self.network.links))
+
     def bottleneck(self) -> Floats:
         """(paths,) smallest capacity on each path."""
         return np.minimum.reduceat(self.network.capacity[self.links], self.pointer[:-1])
