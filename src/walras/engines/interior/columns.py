@@ -21,6 +21,7 @@ from walras.separable import Separable, Utility
 
 FIRST = 8  # columns a block and a score in the first round
 MORE = 6  # columns a block and round after it
+_USED = 1e-3  # share of its block's largest entry from which a known entry is in use
 _NEW = 1.0  # a new column begins at most at this multiple of a typical one
 
 
@@ -104,7 +105,9 @@ def known_entries(
     is_new = np.isnan(x)
     reduced = problem.cost + problem.rows.matrix.T @ np.nan_to_num(prices)
     closed = is_new | (problem.lower == problem.upper)
-    active = (first & is_new) | (np.nan_to_num(x) > 0) | (problem.lower != 0.0)
+    x = np.nan_to_num(x)
+    used = x > _USED * pool.block_maxima(x)
+    active = (first & is_new) | used | (problem.lower != 0.0)
     active[pool.best(reduced, closed, np.inf, MORE, threads)] = True
     return np.asarray(active & (problem.lower < problem.upper))
 

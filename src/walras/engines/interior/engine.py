@@ -84,7 +84,7 @@ class _Solve:
 
     def whole(self) -> Iterate:
         """All entries at once."""
-        form = make_form(self.problem)
+        form = make_form(self.problem, redundant=redundant_rows(self.problem))
         layout = Layout.of(form)
         self.built = self.diary.elapsed
         ending = self._begin(form, layout, _SHARE * self.settings.tolerance, "")
@@ -104,12 +104,12 @@ class _Solve:
         """A few entries a block, more of them as their prices ask for it."""
         problem, tolerance = self.problem, self.settings.tolerance
         pool = Pool.of(problem.demand)
-        active, redundant = self._first(pool), redundant_rows(problem)
+        active = self._first(pool)
         self.built = self.diary.elapsed
         loose, old = max(_FIRST_TOLERANCE, tolerance), None
         gap, ending = np.inf, None
         for _ in range(_ROUNDS):
-            form = make_form(problem, np.flatnonzero(active), redundant)
+            form = make_form(problem, np.flatnonzero(active))
             layout = Layout.of(form)
             note = f"{len(form.columns)} entries"
             if old is None:

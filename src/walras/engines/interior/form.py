@@ -28,6 +28,7 @@ Bools = npt.NDArray[np.bool_]
 
 MAX_SLOTS = 4
 MAX_BORDER = 64
+_CHUNK = 50_000  # entries looked at together, so that no array of X's size is made
 
 # Kinds of row; utilities keep their own number.
 INEQUALITY, EQUALITY, EMPTY = -1, -2, -3
@@ -174,8 +175,7 @@ def make_form(
     Args:
         problem: What to solve.
         entries: (n,) entries to keep, or None for all.
-        redundant: (rows,) of :func:`redundant_rows`, whose upper bounds are left out; None finds
-            them.
+        redundant: (rows,) of :func:`redundant_rows`, whose upper bounds are left out.
 
     Raises:
         EngineError: More than ``MAX_BORDER`` entries are free (unbounded both ways).
@@ -197,7 +197,7 @@ def make_form(
     whole = len(columns) == problem.entries and bool(np.all(np.diff(columns) == 1))
     matrix = problem.rows.matrix if whole else problem.rows.matrix[:, columns]
     if redundant is None:
-        redundant = redundant_rows(problem)
+        redundant = np.zeros(problem.rows.count, dtype=bool)
     places = _place(problem, side, matrix, block, redundant)
     return _assemble(problem, columns, free, block, matrix, places)
 
@@ -218,12 +218,16 @@ def redundant_rows(problem: Separable) -> Bools:
 
     An entry is limited by its upper bound or by the packing row of its demand alone.
     """
-    rows = problem.rows
-    shape = structure(problem)
-    limit = np.minimum(problem.upper, own_limit(problem, shape))
-    matrix, entry = rows.matrix, np.repeat(np.arange(problem.entries), np.diff(rows.matrix.indptr))
-    reach = np.where(matrix.data > 0, limit[entry], problem.lower[entry])
-    most = np.bincount(matrix.indices, weights=matrix.data * reach, minlength=rows.count)
+    rows, shape = problem.rows, structure(problem)
+    most = np.zeros(rows.count)
+    for first in range(0, problem.entries, _CHUNK):
+        some = slice(first, first + _CHUNK)
+        limit = np.minimum(problem.upper[some], own_limit(problem, shape, some))
+        part = rows.matrix[:, some]
+        count = np.diff(part.indptr)
+        low = np.repeat(problem.lower[some], count)
+        reach = np.where(part.data > 0, np.repeat(limit, count), low)
+        most += np.bincount(part.indices, weights=part.data * reach, minlength=rows.count)
     own = np.zeros(rows.count, dtype=bool)
     own[shape.cap[shape.cap >= 0]] = True
     return np.asarray((most <= rows.upper) & ~own & ~np.any(rows.scalar_matrix, axis=1))
