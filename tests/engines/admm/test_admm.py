@@ -1,0 +1,250 @@
+"""The first-order engine: the bank, its schemes, warm starts, limits, and what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.bank.bank import CASES
+from tests.bank.case import Case
+from tests.bank.statement import Entry, Row, state
+
+import walras as wl
+from walras.certificate import certify
+from walras.engines.admm import AdmmSettings, admm
+from walras.engines.admm.executor import Threads
+from walras.engines.admm.form import make_form
+from walras.engines.admm.method import Method
+from walras.engines.admm.roots import increasing_root
+from walras.engines.admm.schemes import Splitting
+from walras.engines.admm.slices import cut
+from walras.engines.admm.start import beginning
+from walras.engines.settings import Settings
+from walras.history import Progress
+from walras.separable import Leximin, Separable
+
+cs = wl.domains.cluster_scheduling
+FEASIBLE = 1e-9
+HARD = "coefficients from 1e-5 to 1e6"  # a first-order method's tail: see the exact engines
+BANK = [
+    pytest.param(case, id=case.name)
+    for case in CASES
+    if not isinstance(case.problem, Leximin) and case.name != HARD
+]
+OBJECTIVES = (cs.max_min, cs.proportional_fairness, cs.total_throughput)
+
+
+def cluster(
+    objective: object, m: int = 12, n: int = 60, tightness: float = 0.3, seed: int = 0
+) -> Separable:
+    rng = np.random.default_rng([m, n, seed])
+    T = np.exp(rng.normal(0, 1, (m, 1)) + rng.normal(0, 1, (1, n)) + rng.normal(0, 0.4, (m, n)))
+    size = rng.choice([1.0, 2.0, 4.0, 8.0], n)
+    capacity = rng.choice([8.0, 16.0, 32.0, 64.0], m)
+    capacity *= tightness * size.sum() / capacity.sum()
+    return objective(T / T.max(0), size, capacity)  # type: ignore[operator, no-any-return]
+
+
+def solved(problem: Separable, tolerance: float, **options: object) -> wl.Solution:
+    return wl.solve(problem, engine="admm", tolerance=tolerance, threads=2, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("collapse", [False, True], ids=["copies", "collapsed"])
+@pytest.mark.parametrize("case", BANK)
+def test_proves_the_optima_of_the_bank(case: Case, collapse: bool) -> None:
+    tolerance = 1e-4 if collapse else 1e-6
+    s = solved(case.base, tolerance, collapse=collapse)
+    assert (s.status, s.engine) == (wl.Status.OPTIMAL, "admm"), str(s)
+    scale = case.base.gap_scale or max(abs(case.value), 1.0)
+    assert abs(s.value - case.value) <= 2 * tolerance * scale
+    assert s.certificate.violation <= FEASIBLE
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 1000), st.sampled_from(OBJECTIVES), st.sampled_from([0.1, 0.5, 3.0]))
+def test_agrees_with_the_exact_engines(seed: int, objective: object, tightness: float) -> None:
+    problem = cluster(objective, 6, 25, tightness, seed)
+    known = wl.solve(problem, engine="exact", tolerance=1e-6)
+    s = solved(problem, 1e-3)
+    assert s.status is wl.Status.OPTIMAL
+    scale = problem.gap_scale or abs(known.value)
+    assert s.value == pytest.approx(known.value, abs=1.1e-3 * scale)
+    assert s.bound >= known.value - 1e-6 * scale
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_same_iterations_give_the_same_numbers(objective: object) -> None:
+    form = make_form(cluster(objective))
+    first = beginning(form, None, None)
+    found = []
+    for _ in range(2):
+        crew = Threads().open(cut(form, 2, first.x, first.price))
+        method, scheme = Method(form, crew, first), Splitting(1.6)
+        for _ in range(40):
+            scheme.iterate(method)
+        found.append(method.point())
+        crew.close()
+    for one, other in zip(*found, strict=True):
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_a_millisecond_gives_a_feasible_allocation_with_a_gap(objective: object) -> None:
+    problem = cluster(objective, 20, 200)
+    s = solved(problem, 1e-9, time_limit=1e-3)
+    assert s.status is wl.Status.LIMIT
+    assert s.certificate.violation <= FEASIBLE
+    assert 0.0 < s.gap < np.inf
+
+
+def test_a_callback_stops_with_the_best_so_far() -> None:
+    seen: list[Progress] = []
+
+    def watch(step: Progress) -> bool:
+        seen.append(step)
+        return len(seen) == 3
+
+    s = solved(cluster(cs.max_min), 1e-12, callback=watch)
+    assert s.status is wl.Status.INTERRUPTED
+    assert len(s.history) == 3
+    assert s.certificate.violation <= FEASIBLE
+    assert s.value >= max(step.value for step in seen) - 1e-12
+
+
+def test_control_c_stops_with_the_best_so_far() -> None:
+    def interrupt(step: Progress) -> bool:
+        raise KeyboardInterrupt
+
+    s = solved(cluster(cs.proportional_fairness), 1e-12, callback=interrupt)
+    assert s.status is wl.Status.INTERRUPTED
+    assert s.certificate.violation <= FEASIBLE
+
+
+def test_the_history_never_gets_worse() -> None:
+    s = solved(cluster(cs.max_min, 20, 200), 1e-4)
+    gaps = [step.gap for step in s.history]
+    assert all(later <= earlier for earlier, later in pairwise(gaps))
+    assert gaps[-1] <= 1e-4
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_a_warm_start_takes_fewer_iterations(objective: object) -> None:
+    problem = cluster(objective, 20, 200)
+    cold = solved(problem, 1e-4)
+    rows = problem.rows
+    tighter = replace(
+        problem, rows=replace(rows, upper=np.where(rows.side == 0, 0.99, 1.0) * rows.upper)
+    )
+    again, fresh = solved(tighter, 1e-3, start=cold), solved(tighter, 1e-3)
+    assert again.status is fresh.status is wl.Status.OPTIMAL
+    assert again.history[-1].iteration < fresh.history[-1].iteration
+
+
+def test_polish_makes_an_exact_vertex() -> None:
+    problem = cluster(cs.max_min)
+    known = wl.solve(problem, engine="exact", tolerance=1e-9)
+    s = solved(problem, 1e-5, polish=True)
+    assert s.value == pytest.approx(known.value, rel=1e-5)
+    assert np.count_nonzero(s.entries) <= problem.rows.count
+
+
+def test_every_unit_of_measurement_takes_the_same_iterations() -> None:
+    problem = cluster(cs.max_min)
+    matrix = problem.rows.matrix.copy()
+    matrix.data = matrix.data / 1e3
+    lengths = []
+    for p in (problem, replace(problem, rows=replace(problem.rows, matrix=matrix))):
+        if p is not problem:  # entries in thousandths, the scalar as it was
+            p = replace(p, upper=p.upper * 1e3)
+        r = admm(p, Settings(tolerance=1e-12, threads=1), AdmmSettings(iterations=60))
+        lengths.append(r.history[-1].primal_residual)
+    assert lengths[0] == pytest.approx(lengths[1], rel=1e-3)
+
+
+class TestPublished:
+    """The published scheme and the methods of its figure 10(c): known behaviour, pinned."""
+
+    def test_it_stops_by_its_own_rule_and_is_repaired(self) -> None:
+        problem = cluster(cs.max_min)
+        s = solved(problem, 1e-9, mode="paper")
+        assert s.status is wl.Status.LIMIT
+        assert s.certificate.violation <= FEASIBLE
+        assert 1e-9 < s.gap < 0.5
+
+    def test_its_iterates_violate_the_capacity(self) -> None:
+        problem = cluster(cs.proportional_fairness)
+        r = admm(problem, Settings(tolerance=1e-12, threads=1), AdmmSettings(mode="paper"))
+        assert r.history[-1].primal_residual > 1e-5
+
+    def test_the_scalar_has_one_copy_a_job(self) -> None:
+        problem = cluster(cs.max_min, 4, 10)
+        form = make_form(problem, published=True)
+        assert form.entries.count == problem.entries + 10
+        assert form.scalar_in == "narrow"
+        assert np.all(form.entries.w == 1.0)
+
+    @pytest.mark.parametrize("mode", ["paper", "penalty", "augmented-lagrangian"])
+    def test_it_is_slower_than_hard_blocks(self, mode: str) -> None:
+        problem = cluster(cs.total_throughput)
+        ours = admm(problem, Settings(tolerance=1e-3, threads=1))
+        count = ours.history[-1].iteration
+        theirs = admm(
+            problem, Settings(tolerance=1e-3, threads=1), AdmmSettings(mode=mode, iterations=count)
+        )
+        assert theirs.history[-1].gap > ours.history[-1].gap
+        assert certify(problem, theirs.x, theirs.t, theirs.prices).violation <= FEASIBLE
+
+
+class TestForm:
+    def test_the_side_with_more_rows_plays_the_demands(self) -> None:
+        assert len(make_form(cluster(cs.total_throughput, 5, 40)).entries.ptr) == 41
+        assert len(make_form(cluster(cs.total_throughput, 60, 4)).entries.ptr) == 61
+
+    def test_more_than_three_rows_of_a_demand_become_single_rows(self) -> None:
+        rows = [Row(f"row[{k}]", {0: 1.0, 1: float(k + 1)}, upper=2.0 + k) for k in range(5)]
+        problem = state([Entry(0, 0, -1.0), Entry(1, 0, -1.5)], rows, maximize=True)
+        form = make_form(problem)
+        assert form.groups.source.shape == (1, 3)
+        assert len(form.narrow.source) == 3
+        s = solved(problem, 1e-6)
+        assert s.value == pytest.approx(wl.solve(problem, engine="exact").value, rel=1e-5)
+
+
+class TestBadInput:
+    def test_integer_entries(self) -> None:
+        problem = cluster(cs.total_throughput, 3, 5)
+        whole = replace(problem, integer=np.ones(problem.entries, bool))
+        with pytest.raises(wl.EngineError, match="use engine 'exact'"):
+            solved(whole, 1e-3)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"mode": "soft"}, "setting mode: is 'soft'"),
+            ({"mode": "paper", "collapse": True}, "setting collapse"),
+            ({"rho": 0.0}, "setting rho"),
+            ({"relaxation": 2.0}, "setting relaxation"),
+            ({"iterations": 0}, "setting iterations"),
+        ],
+    )
+    def test_settings_out_of_range(self, options: dict[str, object], message: str) -> None:
+        with pytest.raises(wl.InputError, match=message):
+            AdmmSettings(**options)  # type: ignore[arg-type]
+
+    def test_settings_of_another_engine(self) -> None:
+        with pytest.raises(wl.InputError, match="for engine 'admm' alone"):
+            wl.solve(cluster(cs.max_min, 3, 5), engine="exact", mode="paper")
+
+
+@pytest.mark.parametrize("bounds", [(-np.inf, np.inf), (-1.0, 9.0), (-np.inf, 9.0)])
+@pytest.mark.parametrize("guess", [-100.0, 0.0, 3.0, 50.0])
+def test_roots_of_increasing_functions(guess: float, bounds: tuple[float, float]) -> None:
+    def cubic(t: float) -> tuple[float, float]:
+        return (t - 2.0) ** 3, 3.0 * (t - 2.0) ** 2
+
+    assert increasing_root(cubic, guess, *bounds, 1e-15) == pytest.approx(2.0, abs=2e-5)
+    assert increasing_root(lambda t: (t - 20.0, 1.0), guess, bounds[0], 9.0, 1e-12) == 9.0
