@@ -46,7 +46,7 @@ def cluster(
     size = rng.choice([1.0, 2.0, 4.0, 8.0], n)
     capacity = rng.choice([8.0, 16.0, 32.0, 64.0], m)
     capacity *= tightness * size.sum() / capacity.sum()
-    return objective(T / T.max(0), size, capacity)  # type: ignore[operator, no-any-return]
+    return objective(T / T.max(0), size, capacity)  # type: ignore[operator]
 
 
 def solved(problem: Separable, tolerance: float, **options: object) -> wl.Solution:
