@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         UnboundedError,
         WalrasError,
     )
+    from walras.executors.ray import Ray
     from walras.problem import Problem
     from walras.separable import Leximin, Separable
     from walras.solution import Solution
@@ -29,6 +30,7 @@ _HOME = {
     "solve": "walras.solving",
     "Solution": "walras.solution",
     "Status": "walras.status",
+    "Ray": "walras.executors.ray",
     "Separable": "walras.separable",
     "Leximin": "walras.separable",
     "WalrasError": "walras.errors",
@@ -47,6 +49,7 @@ __all__ = [
     "InputError",
     "Leximin",
     "Problem",
+    "Ray",
     "Separable",
     "Solution",
     "Status",

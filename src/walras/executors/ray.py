@@ -1,0 +1,77 @@
+"""A solve over many machines: the demands partitioned over the actors of a Ray cluster.
+
+Each actor holds a slice of the demands with all their copies, for as long as the solve lasts. What
+crosses between machines are sums over narrow rows (resources) and a few scalars: their size does
+not depend on the number of demands.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from walras.engines.admm.executor import Crew
+from walras.engines.admm.slices import Slice
+from walras.engines.settings import check_range
+from walras.errors import EngineError, InputError
+
+_MOST = 100_000
+
+
+@dataclass(frozen=True)
+class Ray:
+    """Settings of an executor that keeps the demands in actors of a Ray cluster.
+
+    A local Ray that it starts listens on the loopback interface alone and ends with the program.
+
+    Attributes:
+        actors: Number of actors, each of which holds a slice of the demands and uses one core.
+        address: ``host:port`` of a running cluster's head, ``auto`` for the one that Ray finds, or
+            None: the cluster that this program is connected to, else a local one.
+
+    Raises:
+        InputError: ``actors`` is out of range, or ``address`` is no address.
+        EngineError: Ray is not installed.
+    """
+
+    actors: int = 2
+    address: str | None = None
+
+    def __post_init__(self) -> None:
+        check_range("actors", self.actors, 1, _MOST, whole=True)
+        if self.address not in (None, "auto") and not _is_address(self.address):
+            raise InputError(
+                f"is {self.address!r}",
+                where="setting address",
+                allowed="'host:port', 'auto' or None",
+                remedy="give the address that `ray start --head` printed",
+            )
+        if importlib.util.find_spec("ray") is None:
+            raise EngineError(
+                "ray is not installed",
+                where="walras.Ray",
+                allowed="solves in this process",
+                remedy="pip install 'walras[scale]', or leave executor out",
+            )
+
+    def slices(self, workers: int) -> int:
+        """One slice an actor; the threads of this process do not matter."""
+        return self.actors
+
+    def open(self, slices: Sequence[Slice]) -> Crew:
+        """Connect, and give every slice to an actor of its own.
+
+        Raises:
+            EngineError: The cluster cannot be reached, or has too few cores for the actors.
+        """
+        from walras.executors.ray_cluster import connect  # noqa: PLC0415 (loads ray)
+        from walras.executors.ray_crew import RayCrew  # noqa: PLC0415
+
+        connect(self.address, len(slices))
+        return RayCrew(slices)
+
+
+def _is_address(text: object) -> bool:
+    host, colon, port = text.rpartition(":") if isinstance(text, str) else ("", "", "")
+    return bool(host and colon and "/" not in host) and port.isdecimal() and int(port) < 65536

@@ -1,0 +1,149 @@
+"""The slices of one solve in Ray actors: tasks go out, sums come back, lost actors are replaced."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import ray
+from ray.exceptions import RayActorError
+
+from walras.engines.admm.executor import summed
+from walras.engines.admm.part import Part
+from walras.engines.admm.slices import Slice
+from walras.errors import EngineError
+
+Floats = npt.NDArray[np.float64]
+Task = tuple[str, tuple[object, ...]]
+
+_START_SECONDS = 120.0
+_LOSSES = 5  # of one slice within one iteration, from which the cluster counts as broken
+_log = logging.getLogger("walras")
+
+
+class _Holder:
+    """An actor: one slice and its state."""
+
+    def __init__(self, data: Slice) -> None:
+        # Ray's arrays are read-only, for which the compiled passes would be compiled again.
+        self._part = Part(copy.deepcopy(data))
+
+    def run(self, task: str, *args: object) -> Floats:
+        found: Floats = getattr(self._part, task)(*(copy.deepcopy(value) for value in args))
+        return found
+
+
+class RayCrew:
+    """:class:`walras.engines.admm.executor.Crew` in Ray actors.
+
+    An actor that is lost is replaced: its slice starts from the prices known when the iteration
+    began and repeats the tasks since, and the solve goes on.
+
+    Args:
+        slices: One for each actor.
+
+    Attributes:
+        replaced: Actors lost and replaced so far.
+        bytes_of: Bytes of arguments and sums that crossed in the last pass of each task.
+
+    Raises:
+        EngineError: The actors do not start.
+    """
+
+    def __init__(self, slices: Sequence[Slice]) -> None:
+        self._slices = slices
+        self._actor = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(_Holder)
+        self._since: list[Task] = []
+        self._known = {"entries": [s.x for s in slices], "prices": [s.price for s in slices]}
+        self._bytes, self._gathered, self._iterations = 0, 0, 0
+        self.bytes_of: dict[str, int] = {}
+        self.replaced = 0
+        self._holders = [self._actor.remote(data) for data in slices]
+        ready = [holder.__ray_ready__.remote() for holder in self._holders]
+        missing = len(ray.wait(ready, num_returns=len(ready), timeout=_START_SECONDS)[1])
+        if missing:
+            self.close()
+            raise _not_started(missing, len(slices))
+
+    @property
+    def traffic(self) -> float:
+        """Bytes of arguments and sums that cross between processes an iteration, on average."""
+        return self._bytes / max(self._iterations, 1)
+
+    def mark(self, rho: float, pull: Floats) -> None:
+        """See :class:`walras.engines.admm.executor.Crew`."""
+        self._since = [("begin", (rho, pull.copy()))]
+        self._iterations += 1
+
+    def total(self, task: str, *args: object) -> Floats:
+        """See :class:`walras.engines.admm.executor.Crew`."""
+        found = self.collect(task, *args)
+        sent = len(found) * sum(_size(value) for value in args)
+        self.bytes_of[task] = sent + sum(part.nbytes for part in found)
+        if self._iterations:
+            self._bytes += self.bytes_of[task]
+        return summed(found)
+
+    def collect(self, task: str, *args: object) -> list[Floats]:
+        """See :class:`walras.engines.admm.executor.Crew`."""
+        self._since.append((task, args))
+        jobs = [holder.run.remote(task, *args) for holder in self._holders]
+        found = [self._answer(k, job) for k, job in enumerate(jobs)]
+        if task in self._known:
+            self._known[task] = found
+            self._gathered += sum(part.nbytes for part in found)
+        return found
+
+    def close(self) -> None:
+        """End the actors."""
+        _log.info(
+            "Ray: %d actors, %d iterations of %.0f bytes; %d bytes of allocations for proofs",
+            len(self._slices), self._iterations, self.traffic, self._gathered,
+        )  # fmt: skip
+        for holder in self._holders:
+            ray.kill(holder)
+        self._holders.clear()
+
+    def _answer(self, k: int, job: Any) -> Floats:
+        """What the actor of slice k answers, or the one that takes its place."""
+        for _ in range(_LOSSES):
+            try:
+                return np.asarray(ray.get(job))
+            except RayActorError:
+                _log.info("Ray: the actor of slice %d was lost; another takes its place", k)
+            job = self._replace(k)
+        raise EngineError(
+            f"the actor of slice {k} was lost {_LOSSES} times in one iteration",
+            where="walras.Ray",
+            allowed="a cluster whose nodes stay",
+            remedy="look at the nodes' memory and at Ray's logs; use more actors or fewer demands",
+        )
+
+    def _replace(self, k: int) -> Any:
+        """A new actor in the state of the lost one, and its answer to the present task."""
+        self.replaced += 1
+        x, price = self._known["entries"][k], self._known["prices"][k]
+        data = replace(self._slices[k], x=x, price=price)
+        holder = self._holders[k] = self._actor.remote(data)
+        if ray.wait([holder.__ray_ready__.remote()], timeout=_START_SECONDS)[1]:
+            raise _not_started(1, len(self._slices))
+        return [holder.run.remote(task, *args) for task, args in self._since][-1]
+
+
+def _size(value: object) -> int:
+    """Bytes of an argument: of an array its elements', of a number a double's."""
+    return value.nbytes if isinstance(value, np.ndarray) else 8
+
+
+def _not_started(missing: int, wanted: int) -> EngineError:
+    return EngineError(
+        f"{missing} of {wanted} actors did not start within {_START_SECONDS:.0f} s",
+        where=f"walras.Ray(actors={wanted})",
+        allowed="as many actors as the cluster has free cores",
+        remedy="see `ray status` for what holds the cores, or ask for fewer actors",
+    )

@@ -1,0 +1,224 @@
+"""Solves over Ray actors: the same answer, few bytes, lost actors, bad addresses."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import ray
+from tests.domains.instances import draw
+
+import walras as wl
+from walras.engines.admm.anytime import Anytime
+from walras.engines.admm.engine import admm
+from walras.engines.admm.settings import AdmmSettings
+from walras.engines.iterate import Iterate
+from walras.engines.settings import Settings
+from walras.executors import ray_cluster, ray_crew
+from walras.executors.ray_crew import RayCrew
+
+cs = wl.domains.cluster_scheduling
+CORES = 4
+
+
+@pytest.fixture(scope="module", autouse=True)
+def local_ray() -> Iterator[None]:
+    """One local Ray for all tests of this file; none of its processes stays behind."""
+    ray.shutdown()  # of one that another file left
+    ray_cluster.connect(None, CORES)
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture
+def crews(monkeypatch: pytest.MonkeyPatch) -> list[RayCrew]:
+    """The crews that solves open, in order."""
+    opened: list[RayCrew] = []
+
+    class Watched(RayCrew):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            opened.append(self)
+
+    monkeypatch.setattr(ray_crew, "RayCrew", Watched)
+    return opened
+
+
+def problem_of(objective: Any, n: int = 24, m: int = 5) -> wl.Separable:
+    data = draw(5, m, n)
+    made: wl.Separable = objective(data.throughput, data.size, data.capacity * n / 12)
+    return made
+
+
+def iterate(problem: wl.Separable, iterations: int, **options: Any) -> Iterate:
+    return admm(problem, Settings(tolerance=1e-12), AdmmSettings(iterations=iterations, **options))
+
+
+def pid_of(crew: RayCrew, k: int) -> int:
+    return int(ray.get(crew._holders[k].__ray_call__.remote(lambda holder: os.getpid())))
+
+
+@pytest.mark.parametrize(
+    ("objective", "actors"),
+    [
+        (cs.max_min, 2),
+        (cs.max_min, 4),
+        (cs.proportional_fairness, 2),
+        (cs.proportional_fairness, 4),
+        (cs.total_throughput, 2),
+    ],
+)
+def test_actors_find_what_one_process_finds(
+    objective: Any, actors: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Iteration by iteration: proofs come after each of them, not by the clock."""
+    monkeypatch.setattr(Anytime, "due", True)
+    problem = problem_of(objective)
+    one = iterate(problem, 60)
+    many = iterate(problem, 60, executor=wl.Ray(actors=actors))
+    assert many.x == pytest.approx(one.x, abs=1e-9)
+    assert many.prices == pytest.approx(one.prices, abs=1e-9)
+    found = many.history.frame()[["value", "bound"]].to_numpy()
+    expected = one.history.frame()[["value", "bound"]].to_numpy()
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_a_solve_is_proved_and_tells_its_traffic(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="walras")
+    problem = problem_of(cs.proportional_fairness)
+    s = wl.solve(problem, engine="admm", tolerance=1e-3, executor=wl.Ray(actors=2), verbose=True)
+    assert s.status == wl.Status.OPTIMAL
+    assert s.gap <= 1e-3
+    assert s.history.frame()["traffic"].iloc[-1] > 0
+    assert "bytes an iteration" in caplog.text
+    assert "Ray: 2 actors" in caplog.text
+    exact = wl.solve(problem, engine="interior", tolerance=1e-8)
+    assert s.value == pytest.approx(exact.value, abs=1e-3 * problem.shape[1])
+
+
+def test_bytes_of_a_pass_do_not_depend_on_the_number_of_demands(crews: list[RayCrew]) -> None:
+    """A pass sends a price and brings back use and slope of every narrow row, an actor."""
+    found = []
+    for n in (24, 96):
+        iterate(problem_of(cs.proportional_fairness, n), 40, executor=wl.Ray(actors=2))
+        found.append(crews[-1].bytes_of)
+    narrow = 5 + 1  # and the row that asks for nothing
+    for account in found:
+        assert account["use"] == 2 * (8 * narrow + 2 * 8 * narrow)
+        assert account["advance"] == 2 * (8 * narrow + 8 + 3 * 8)
+        assert account["respond"] == 2 * (3 * 8 + 2 * 8)
+    assert found[0] == found[1]
+
+
+def test_a_lost_actor_is_replaced_and_the_solve_goes_on(crews: list[RayCrew]) -> None:
+    problem = problem_of(cs.max_min)
+    killed: list[int] = []
+
+    def kill(step: wl.history.Progress) -> None:
+        if step.iteration >= 20 and not killed:
+            killed.append(pid_of(crews[0], 1))
+            os.kill(killed[0], signal.SIGKILL)
+
+    s = wl.solve(problem, engine="admm", tolerance=1e-3, executor=wl.Ray(actors=2), callback=kill)
+    assert killed
+    assert crews[0].replaced == 1
+    assert s.status == wl.Status.OPTIMAL
+    exact = wl.solve(problem, engine="exact")
+    assert s.value == pytest.approx(exact.value, rel=2e-3)
+
+
+def test_the_actors_end_with_the_solve(crews: list[RayCrew]) -> None:
+    pids: list[int] = []
+
+    def note(step: wl.history.Progress) -> bool:
+        pids.extend(pid_of(crews[0], k) for k in range(2))
+        return True
+
+    s = wl.solve(problem_of(cs.max_min), engine="admm", executor=wl.Ray(actors=2), callback=note)
+    assert s.status == wl.Status.INTERRUPTED
+    assert len(pids) == 2
+    deadline = time.monotonic() + 10
+    while any(os.path.exists(f"/proc/{pid}") for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
+
+
+def test_an_actor_that_cannot_be_kept_is_one_clear_error(
+    crews: list[RayCrew], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_crew, "_LOSSES", 1)
+    killed: list[int] = []
+
+    def kill(step: wl.history.Progress) -> None:
+        if not killed:
+            killed.append(pid_of(crews[0], 0))
+            os.kill(killed[0], signal.SIGKILL)
+
+    with pytest.raises(wl.EngineError, match=r"slice 0 was lost 1 times.*remedy"):
+        wl.solve(problem_of(cs.max_min), engine="admm", executor=wl.Ray(actors=2), callback=kill)
+
+
+def test_more_actors_than_cores_are_refused() -> None:
+    with pytest.raises(wl.EngineError, match=rf"has {CORES} cores.*allowed: 1 to {CORES} actors"):
+        wl.solve(problem_of(cs.max_min), engine="admm", executor=wl.Ray(actors=CORES + 1))
+
+
+@pytest.mark.parametrize("actors", [0, -1, 2.5, "2", True, None])
+def test_numbers_of_actors_that_make_no_sense_are_refused(actors: Any) -> None:
+    with pytest.raises(wl.InputError, match="setting actors"):
+        wl.Ray(actors=actors)
+
+
+@pytest.mark.parametrize(
+    "address", ["", "host", "host:", ":1", "host:x", "host:99999", "ray://h:1", 6379]
+)
+def test_texts_that_are_no_address_are_refused(address: Any) -> None:
+    with pytest.raises(wl.InputError, match="setting address"):
+        wl.Ray(address=address)
+
+
+def test_an_unreachable_address_is_one_clear_error_within_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # nobody listens there
+        address = f"127.0.0.1:{closed.getsockname()[1]}"
+        began = time.monotonic()
+        with pytest.raises(wl.EngineError, match=rf"{address}.*no Ray cluster can be reached"):
+            wl.solve(problem_of(cs.max_min), engine="admm", executor=wl.Ray(address=address))
+    assert time.monotonic() - began < 5
+
+
+def test_a_listener_that_is_not_ray_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray_cluster, "_ANSWER_SECONDS", 3.0)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        address = f"127.0.0.1:{mute.getsockname()[1]}"
+        with pytest.raises(wl.EngineError, match="does not answer as Ray"):
+            wl.solve(problem_of(cs.max_min), engine="admm", executor=wl.Ray(address=address))
+
+
+def test_a_running_cluster_is_recognised() -> None:
+    ray_cluster._require_ray_at(ray.get_runtime_context().gcs_address)
+
+
+def test_without_ray_there_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(wl.EngineError, match=r"ray is not installed.*walras\[scale\]"):
+        wl.Ray()
+
+
+def test_a_local_ray_listens_on_the_loopback_interface_alone() -> None:
+    assert [node["NodeManagerAddress"] for node in ray.nodes()] == ["127.0.0.1"]
+
+
+def test_other_engines_refuse_an_executor() -> None:
+    with pytest.raises(wl.InputError, match="setting executor"):
+        wl.solve(problem_of(cs.max_min), engine="interior", executor=wl.Ray())
