@@ -82,6 +82,12 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "share": (
         lambda: te.redistributed_traffic(diamond().demand, diamond().net, NAN), "share: is nan",
     ),
+    "satisfied": (
+        lambda: te.scaled_traffic(diamond().demand, diamond().paths, 1.0), "satisfied: is 1.0",
+    ),
+    "within": (
+        lambda: te.scaled_traffic(diamond().demand, diamond().paths, within=0), "within: is 0",
+    ),
     "one demand": (
         lambda: te.redistributed_traffic(diamond().demand, diamond().net, 0.5), "too few",
     ),

@@ -154,6 +154,20 @@ def test_capped_demands_need_no_more_than_the_cap_alone(wan: Case) -> None:
     assert value == pytest.approx(1.6, rel=1e-5)
 
 
+@pytest.mark.parametrize("satisfied", [0.3, 0.92])
+def test_traffic_is_scaled_until_a_share_of_it_is_served(satisfied: float, wan: Case) -> None:
+    seen: list[tuple[float, float]] = []
+    demand = te.scaled_traffic(
+        wan.demand, wan.paths, satisfied, progress=lambda *step: seen.append(step)
+    )
+    value = wl.solve(te.max_total_flow(wan.net, demand, wan.paths), tolerance=1e-8).value
+    assert value / demand.sum() == pytest.approx(satisfied, abs=0.006)
+    np.testing.assert_allclose(demand, seen[-1][0] * wan.demand)
+    factors, shares = np.array(sorted(seen)).T
+    assert np.all(np.diff(shares) <= 1e-3)
+    assert len(factors) > 1
+
+
 @pytest.mark.parametrize("share", [0.8, 0.6, 0.4, 0.2])
 def test_redistribution_moves_traffic_to_the_rest(share: float, wan: Case) -> None:
     moved = te.redistributed_traffic(wan.demand, wan.net, share)

@@ -27,6 +27,7 @@ from walras.domains.traffic_engineering.objectives import (
     min_max_utilisation,
 )
 from walras.domains.traffic_engineering.paths import Paths
+from walras.domains.traffic_engineering.scaling import scaled_traffic
 from walras.domains.traffic_engineering.topology import load_topology
 from walras.domains.traffic_engineering.traffic import (
     TrafficSeries,
@@ -65,5 +66,6 @@ __all__ = [
     "pop_flow",
     "random_failures",
     "redistributed_traffic",
+    "scaled_traffic",
     "shortest_path",
 ]

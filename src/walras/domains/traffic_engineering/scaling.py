@@ -1,0 +1,82 @@
+"""Traffic scaled until a network can serve a given share of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from walras.domains.traffic_engineering import matrices
+from walras.domains.traffic_engineering.matrices import Demand
+from walras.domains.traffic_engineering.network import Floats
+from walras.domains.traffic_engineering.objectives import max_total_flow
+from walras.domains.traffic_engineering.paths import Paths
+from walras.errors import InputError
+from walras.solution import Solution
+from walras.solving import solve
+
+Watch = Callable[[float, float], None]
+"""Called with (factor, share served at it) after each solve."""
+
+_STEP = 4.0  # of the factor while no two factors are known to enclose the share
+_SOLVES = 60
+
+
+def scaled_traffic(
+    demand: Demand,
+    paths: Paths,
+    satisfied: float = 0.92,
+    *,
+    within: float = 0.005,
+    engine: str = "auto",
+    progress: Watch | None = None,
+) -> Floats:
+    """The matrix times the factor at which the best flow serves a given share of it.
+
+    The largest flow is concave in the factor f and zero at 0, so that the share served,
+    ``flow(f) / (f total)``, never rises with f: the factor is found by bisection of its logarithm,
+    each solve beginning where the one before ended. Xu et al., OSDI 2025, show networks that serve
+    about 92 % of their traffic.
+
+    Args:
+        demand: (nodes, nodes) traffic.
+        paths: Candidate paths.
+        satisfied: The share, above 0 and below 1.
+        within: How near to it is near enough, > 0.
+        engine: Solves each problem, to a gap of a tenth of ``within``.
+        progress: Told of each solve.
+
+    Raises:
+        InputError: The matrix or a number cannot be used, or the share jumps over the wanted one.
+    """
+    for name, value in (("satisfied", satisfied), ("within", within)):
+        if not matrices.is_number(value) or not 0 < value < 1:
+            raise InputError(
+                f"is {value!r}", where=name, allowed="above 0 and below 1",
+                remedy="give a share, such as 0.92",
+            )  # fmt: skip
+    traffic = matrices.traffic(demand, paths.network)
+    low, high, factor = 0.0, np.inf, 1.0
+    found: Solution | None = None
+    for _ in range(_SOLVES):
+        scaled = factor * traffic
+        problem = max_total_flow(paths.network, scaled, paths)
+        found = solve(problem, engine=engine, tolerance=0.1 * within, start=found)
+        share = found.value / float(scaled.sum())
+        if progress is not None:
+            progress(factor, share)
+        if abs(share - satisfied) <= within:
+            return scaled
+        low, high = (factor, high) if share > satisfied else (low, factor)
+        factor = _between(low, high)
+    raise InputError(
+        f"no factor serves it; the share jumps near the factor {factor:g}", where="satisfied",
+        allowed="a share that some factor serves", remedy="allow more by within=",
+    )  # fmt: skip
+
+
+def _between(low: float, high: float) -> float:
+    """The geometric middle, or a step beyond the only end that is known."""
+    if low == 0.0:
+        return high / _STEP
+    return low * _STEP if np.isinf(high) else float(np.sqrt(low * high))
