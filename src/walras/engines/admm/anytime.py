@@ -16,8 +16,6 @@ from walras.separable import Separable
 Floats = npt.NDArray[np.float64]
 
 _SHARE = 0.2  # of the time that proofs may take
-_SCALES = (0.97, 1.03)  # first factors on the prices that are tried
-_FINEST = 1e-3
 
 
 class Anytime:
@@ -26,7 +24,6 @@ class Anytime:
     Args:
         problem: The problem.
         diary: Where every proof is recorded.
-        scalable: Whether prices may be scaled against the objective.
     """
 
     def __init__(self, problem: Separable, diary: Diary) -> None:

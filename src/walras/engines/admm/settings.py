@@ -26,8 +26,6 @@ class AdmmSettings:
             memory (``hard`` alone).
         rho: Penalty of the first iteration, or None: from the data (1 in mode ``paper``).
         relaxation: Over-relaxation, 1 to under 2.
-        restarts: Reflected Halpern iterations with restarts in place of over-relaxation once rho
-            is frozen.
         iterations: Most iterations.
         executor: Who holds the slices of demands and runs their passes.
 
@@ -39,7 +37,6 @@ class AdmmSettings:
     collapse: bool = False
     rho: float | None = None
     relaxation: float = 1.6
-    restarts: bool = False
     iterations: int = 20_000
     executor: Executor = Threads()  # noqa: RUF009 - frozen
 
