@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchmarks.instances import Spec
+from benchmarks.instances import AnySpec
 
 SLOW = 30.0  # seconds; a method that needs more on a cell runs once
 LIMIT = 300.0  # seconds; a method that needs more is stopped
@@ -18,7 +18,7 @@ class Cell:
         benchmark: Name of the benchmark it belongs to.
         spec: The instance.
         objective: ``max-min``, ``proportional-fairness``, ``alpha-fair-2``, ``total-throughput``,
-            ``leximin`` or ``dede-toy``.
+            ``leximin`` or ``dede-toy``; of flows ``max-total-flow`` or ``min-max-utilisation``.
         method: Key of :data:`benchmarks.peers.METHODS`.
         estimate: Seconds that all runs together are expected to take.
         runs: Runs whose median is reported; one if the first takes over :data:`SLOW`.
@@ -28,7 +28,7 @@ class Cell:
     """
 
     benchmark: str
-    spec: Spec
+    spec: AnySpec
     objective: str
     method: str
     estimate: float

@@ -57,7 +57,7 @@ def measure_all(cells: Sequence[Cell], store: Store, *, fresh: bool) -> int:
         record = measure(cell)
         store.write(cell, record)
         progress.end(cell, record)
-        failed += record["status"] not in ("ran", "stopped")
+        failed += record["status"] not in ("ran", "stopped", "not run")
     write_table(store)
     return int(failed > 0)
 

@@ -5,12 +5,14 @@ Variables are the usable entries of X, demand by demand, followed by the auxilia
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from benchmarks.flow import AnyInstance, FlowInstance
 from benchmarks.problem import Floats, Instance
 
 Indices = npt.NDArray[np.int64]
@@ -59,11 +61,19 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class LinearProgram:
-    """Minimise cost @ v subject to matrix @ v <= upper and v >= 0."""
+    """Minimise cost @ v subject to lower <= matrix @ v <= upper and v >= 0.
+
+    Attributes:
+        cost: (columns,).
+        matrix: (rows, columns).
+        upper: (rows,).
+        lower: (rows,), or None where there is no lower bound.
+    """
 
     cost: Floats
     matrix: sp.csc_array
     upper: Floats
+    lower: Floats | None = None
 
 
 def max_min_lp(entries: Entries, capacity: Floats, frozen: Floats | None = None) -> LinearProgram:
@@ -89,6 +99,51 @@ def total_throughput_lp(entries: Entries, capacity: Floats) -> LinearProgram:
     """Maximise sum T_ij x_ij."""
     upper = np.concatenate([capacity, np.ones(entries.shape[1])])
     return LinearProgram(-entries.throughput, entries.polytope(entries.count), upper)
+
+
+def stated(
+    instance: AnyInstance, objective: str
+) -> tuple[LinearProgram, Callable[[Floats], Floats]]:
+    """The linear program of an objective, and what reads the allocation off its columns.
+
+    Raises:
+        KeyError: If the objective is not linear, or not of this kind of instance.
+    """
+    if isinstance(instance, FlowInstance):
+        return flow_program(instance, objective), lambda column: column[: instance.paths]
+    entries = Entries.of(instance)
+    return linear_program(entries, instance.capacity, objective), entries.dense
+
+
+def flow_program(instance: FlowInstance, objective: str) -> LinearProgram:
+    """Traffic engineering in path form: a row a link, then a row a pair.
+
+    ``max-total-flow``: maximise sum f with load <= capacity and served <= demand.
+    ``min-max-utilisation``: minimise t, the last column, with load <= t capacity, served = demand.
+
+    Raises:
+        KeyError: If the objective is another.
+    """
+    m, paths = instance.shape[0], instance.paths
+    pairs = m + instance.pair
+    at = instance.pointer + np.arange(paths + 1)
+    row = np.empty(at[-1], dtype=np.int64)
+    own = np.zeros(at[-1], dtype=bool)
+    own[at[1:] - 1] = True
+    row[own], row[~own] = pairs, instance.links
+    flows = sp.csc_array((np.ones(at[-1]), row, at), shape=(sum(instance.shape), paths))
+    if objective == "max-total-flow":
+        upper = np.concatenate([instance.capacity, instance.demand])
+        return LinearProgram(np.full(paths, -1.0), flows, upper)
+    if objective != "min-max-utilisation":
+        raise KeyError(objective)
+    scalar = np.concatenate([-instance.capacity, np.zeros(instance.shape[1])])
+    cost = np.zeros(paths + 1)
+    cost[-1] = 1.0
+    upper = np.concatenate([np.zeros(m), instance.demand])
+    lower = np.concatenate([np.full(m, -np.inf), instance.demand])
+    matrix = sp.csc_array(sp.hstack([flows, sp.csc_array(scalar[:, None])], format="csc"))
+    return LinearProgram(cost, matrix, upper, lower)
 
 
 def linear_program(entries: Entries, capacity: Floats, objective: str) -> LinearProgram:

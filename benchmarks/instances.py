@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
+from typing import overload
 
 import numpy as np
 
+from benchmarks.flow import AnyInstance, FlowInstance
+from benchmarks.flow_instances import FlowSpec, build_flow
 from benchmarks.problem import Bools, Floats, Instance
 from walras.domains.cluster_scheduling import rounds
 from walras.domains.cluster_scheduling.normalise import normalise
@@ -64,14 +67,27 @@ class Spec:
         return replace(self, churn=0.0)
 
 
-@functools.lru_cache(maxsize=2)
-def build(spec: Spec) -> Instance:
-    """Make the arrays of an instance.
+AnySpec = Spec | FlowSpec
+
+
+@overload
+def build(spec: Spec) -> Instance: ...
+@overload
+def build(spec: FlowSpec) -> FlowInstance: ...
+def build(spec: AnySpec) -> AnyInstance:
+    """Make the arrays of an instance; the last two are kept.
 
     Raises:
         KeyError: If the kind is unknown.
-        walras.errors.DataError: If a data set cannot be read.
+        walras.errors.WalrasError: If a data set cannot be read.
     """
+    return _build(spec)
+
+
+@functools.lru_cache(maxsize=2)
+def _build(spec: AnySpec) -> AnyInstance:
+    if isinstance(spec, FlowSpec):
+        return build_flow(spec)
     makers = {
         "heterogeneous": heterogeneous,
         "dede-456": dede_456,

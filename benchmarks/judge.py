@@ -12,6 +12,7 @@ import numpy as np
 from benchmarks.problem import Floats, Instance
 
 LEXIMIN_LEVELS = 10
+MINIMISED = ("min-max-utilisation",)  # objectives of which less is better
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,13 @@ class Verdict:
         value: Objective after repair to a feasible allocation.
         violation: Largest violation before repair, relative to the row's right-hand side.
         utilities: A few order statistics of the jobs' throughputs after repair.
+        bound: What the method's own prices prove about the optimum, if it has prices.
     """
 
     value: float
     violation: float
     utilities: tuple[float, ...]
+    bound: float | None = None
 
 
 def judge(instance: Instance, objective: str, x: Floats) -> Verdict:
@@ -86,7 +89,8 @@ def relative_gap(objective: str, value: float, bound: float, demands: int) -> fl
         return (bound - value) / demands
     if objective == "dede-toy":
         return abs(value - bound) / abs(bound)
-    return (bound - value) / max(abs(bound), 1e-300)
+    ahead = value - bound if objective in MINIMISED else bound - value
+    return ahead / max(abs(bound), 1e-300)
 
 
 def _judge_toy(instance: Instance, x: Floats) -> Verdict:

@@ -20,9 +20,14 @@ import numpy as np
 
 from benchmarks.cell import SLOW, Cell
 from benchmarks.environments import interpreter, prepare
+from benchmarks.flow import AnyInstance, FlowInstance
+from benchmarks.flow_judge import judge_flow
 from benchmarks.instances import build
 from benchmarks.judge import Verdict, judge
 from benchmarks.peers import METHODS
+from benchmarks.problem import Instance
+from walras.errors import EngineError
+from walras.kernels.devices import check_device
 
 HERE = Path(__file__).parent
 THREADS = 2
@@ -46,15 +51,19 @@ def measure(cell: Cell) -> Record:
     environment = METHODS[cell.method].environment
     problem = prepare(environment)
     python = interpreter(environment)
+    instance = build(cell.spec)
     base: Record = {
-        "cell": _described(cell),
+        "cell": _described(cell, instance.shape),
         "started": started.isoformat(timespec="seconds"),
         "machine": _machine(),
         "threads": THREADS,
     }
+    if METHODS[cell.method].device != "cpu":
+        missing = _missing(METHODS[cell.method].device)
+        if missing:
+            return base | {"status": "not run", "message": missing}
     if python is None:
         return base | {"status": "no environment", "message": problem}
-    instance = build(cell.spec)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         instance.save(folder / "instance.npz")
@@ -65,10 +74,32 @@ def measure(cell: Cell) -> Record:
         record = base | _summary(cell, events, stopped, folder)
         record["source"] = instance.source
         record["load"] = instance.load
+        record["entries"] = instance.paths if isinstance(instance, FlowInstance) else None
         if (folder / "x.npy").exists():
-            record |= _judged(judge(instance, cell.objective, np.load(folder / "x.npy")))
+            verdict = _verdict(instance, cell.objective, folder)
+            record |= _judged(verdict)
+            if verdict.bound is not None and math.isfinite(verdict.bound):
+                record["numbers"] = record.get("numbers", {}) | {"bound": verdict.bound}
     record["elapsed"] = (datetime.now(UTC) - started).total_seconds()
     return record
+
+
+def _missing(device: str) -> str:
+    """Why a device cannot be used here; nothing if it can."""
+    try:
+        check_device(device)
+    except EngineError as error:
+        return error.what
+    return ""
+
+
+def _verdict(instance: AnyInstance, objective: str, folder: Path) -> Verdict:
+    """The independent judgement of what the worker has left."""
+    x = np.load(folder / "x.npy")
+    if isinstance(instance, Instance):
+        return judge(instance, objective, x)
+    found = folder / "prices.npy"
+    return judge_flow(instance, objective, x, np.load(found) if found.exists() else None)
 
 
 def _judged(verdict: Verdict) -> Record:
@@ -148,6 +179,7 @@ def _summary(cell: Cell, events: list[Record], stopped: bool, folder: Path) -> R
     totals = [run["build"] + run["solve"] for run in runs]
     overran = cell.objective != "dede-toy" and totals[0] >= 0.99 * cell.limit
     memory = [run["memory_arrays"] for run in runs if run["memory_arrays"] is not None]
+    peaks = [run["peak"] for run in runs if run["peak"] is not None]
     return {
         "status": "stopped" if stopped or overran else "ran",
         "versions": versions,
@@ -157,20 +189,22 @@ def _summary(cell: Cell, events: list[Record], stopped: bool, folder: Path) -> R
         "total": statistics.median(totals),
         "spread": [min(totals), max(totals)],
         "memory_arrays": max(memory) if memory else None,
+        "peak_bytes": max(peaks) if peaks else None,
         "iterations": runs[0]["iterations"],
         "message": runs[0]["message"],
         "numbers": runs[0]["numbers"],
+        "trace": runs[0]["trace"],
     }
 
 
-def _described(cell: Cell) -> Record:
+def _described(cell: Cell, shape: tuple[int, int]) -> Record:
     return {
         "name": cell.name,
         "benchmark": cell.benchmark,
         "instance": cell.spec.name,
         "seed": cell.spec.seed,
-        "resources": cell.spec.resources,
-        "demands": cell.spec.demands,
+        "resources": shape[0],
+        "demands": shape[1],
         "objective": cell.objective,
         "method": cell.method,
         "limit": cell.limit,

@@ -5,7 +5,8 @@ Peers with old dependencies run in environments of their own, so this module mus
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,24 @@ class Instance:
     def load(self) -> float:
         """Units asked for by all jobs together over the units there are."""
         return float(self.size.sum() / self.capacity.sum())
+
+    @property
+    def entries(self) -> int:
+        """Size of X."""
+        return self.throughput.size
+
+    def corner(self, resources: int = 6, demands: int = 32) -> Instance:
+        """A small instance with the same cluster: compiles kernels and loads libraries."""
+        keep = np.flatnonzero(self.allowed[:resources].any(axis=0))[:demands]
+        part = np.ix_(np.arange(min(resources, self.shape[0])), keep)
+        corner = Instance(
+            self.throughput[part],
+            self.size[keep],
+            self.capacity[:resources],
+            self.allowed[part],
+            self.source,
+        )
+        return replace(corner, previous=corner) if self.previous else corner
 
     def save(self, path: Path) -> None:
         """Write the arrays to an uncompressed ``.npz`` file."""
@@ -94,12 +113,15 @@ class Outcome:
     """What a method made of an instance.
 
     Attributes:
-        x: (resources, demands) allocation as returned, unrepaired; None if there is none.
+        x: (resources, demands) allocation or (paths,) flow as returned, unrepaired; None if there
+            is none.
         build: Seconds from arrays to the method's own form.
         solve: Seconds in the method itself.
         iterations: Iterations it reports, or None.
         message: Its own word for how it ended.
         numbers: Anything else worth keeping, such as a certified ``bound``.
+        prices: One price a row of the linear program, >= 0 at an upper bound, or None.
+        trace: (seconds, value, bound) as the method went along, where it tells.
     """
 
     x: Floats | None
@@ -108,3 +130,5 @@ class Outcome:
     iterations: int | None = None
     message: str = ""
     numbers: dict[str, float] = field(default_factory=dict)
+    prices: Floats | None = None
+    trace: Sequence[tuple[float, float, float]] = ()

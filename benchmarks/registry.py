@@ -9,11 +9,14 @@ from benchmarks.benchmark import Benchmark
 from benchmarks.cases import (
     choice,
     dede_toy,
+    first_order,
     growth,
     kernels,
     maxmin,
     other_objectives,
     proportional,
+    total_flow,
+    utilisation,
     warm_start,
 )
 from benchmarks.cell import Cell
@@ -27,6 +30,9 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     growth.BENCHMARK,
     choice.BENCHMARK,
     kernels.BENCHMARK,
+    first_order.BENCHMARK,
+    total_flow.BENCHMARK,
+    utilisation.BENCHMARK,
 )
 
 

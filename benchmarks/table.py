@@ -7,6 +7,7 @@ from typing import Any
 
 from benchmarks.benchmark import Benchmark, Records, Target, gap, of_method
 from benchmarks.cell import Cell
+from benchmarks.flow_instances import OBJECTIVES as FLOW_OBJECTIVES
 from benchmarks.peers import METHODS
 
 _HEADER = (
@@ -78,8 +79,14 @@ def _ratio(cell: Cell, record: Mapping[str, Any], records: Records) -> str:
 
 
 def _memory(record: Mapping[str, Any]) -> str:
-    """Peak in arrays of the size of X, where X is not dwarfed by what any program allocates."""
+    """Peak in arrays of the size of X, where X is not dwarfed by what any program allocates.
+
+    Of flows, which have no such array, in GiB of the process.
+    """
     cell = record["cell"]
+    if cell["objective"] in FLOW_OBJECTIVES:
+        peak = record.get("peak_bytes")
+        return "" if peak is None else f"{peak / 2**30:.2f} GiB"
     large = cell["resources"] * cell["demands"] >= _LARGE
     return _number(record.get("memory_arrays"), 3) if large else ""
 
@@ -126,6 +133,7 @@ def _method(records: Iterable[Mapping[str, Any]], cells: int) -> str:
         "Times are medians; total = build + solve, from arrays to allocation. Every allocation is "
         "repaired and valued by the same independent check; the gap is to the best certified "
         "bound of the instance (nats a job for proportional fairness, otherwise relative to the "
-        "bound); memory is the peak of a run in arrays of the size of X. A method that needs over "
+        "bound); memory is the peak of a run in arrays of the size of X, for flows in GiB of the "
+        "process. A method that needs over "
         "30 s on a cell runs once; `>` marks a run that was stopped.\n"
     )

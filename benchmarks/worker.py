@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.flow import read_instance, with_previous
 from benchmarks.peers import METHODS
-from benchmarks.problem import Budget, Instance, Outcome
+from benchmarks.problem import Budget, Outcome
 
 _STATUS = Path("/proc/self/status")
 _RESET = Path("/proc/self/clear_refs")
@@ -24,13 +24,13 @@ _RESET = Path("/proc/self/clear_refs")
 def main(folder: Path) -> None:
     """Warm the method up on a tiny instance, then run it as often as the request says."""
     request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
-    instance = Instance.read(folder / "instance.npz")
+    instance = read_instance(folder / "instance.npz")
     if (folder / "previous.npz").exists():
-        instance = replace(instance, previous=Instance.read(folder / "previous.npz"))
+        instance = with_previous(instance, read_instance(folder / "previous.npz"))
     method = METHODS[request["method"]]
     budget = Budget(**request["budget"])
     if request["warm_up"]:
-        method.run(_corner(instance), request["objective"], budget)
+        method.run(instance.corner(), request["objective"], budget)
     _record(folder, {"event": "ready", "versions": _versions(method.packages)})
     for run in range(request["runs"]):
         before = _reset_peak()
@@ -38,28 +38,16 @@ def main(folder: Path) -> None:
         peak = _memory("VmHWM:")
         if run == 0 and outcome.x is not None:
             np.save(folder / "x.npy", outcome.x)
+            if outcome.prices is not None:
+                np.save(folder / "prices.npy", outcome.prices)
         growth = (
-            None
-            if peak is None or before is None
-            else (peak - before) / (8 * instance.throughput.size)
+            None if peak is None or before is None else (peak - before) / (8 * instance.entries)
         )
-        _record(folder, {"event": "run", "memory_arrays": growth, **_scalars(outcome)})
+        _record(
+            folder, {"event": "run", "memory_arrays": growth, "peak": peak, **_scalars(outcome)}
+        )
         if outcome.build + outcome.solve > request["slow"]:
             break
-
-
-def _corner(instance: Instance, resources: int = 6, demands: int = 32) -> Instance:
-    """A small instance with the same cluster: compiles kernels and loads libraries."""
-    keep = np.flatnonzero(instance.allowed[:resources].any(axis=0))[:demands]
-    part = np.ix_(np.arange(min(resources, instance.shape[0])), keep)
-    corner = Instance(
-        instance.throughput[part],
-        instance.size[keep],
-        instance.capacity[:resources],
-        instance.allowed[part],
-        instance.source,
-    )
-    return replace(corner, previous=corner) if instance.previous else corner
 
 
 def _scalars(outcome: Outcome) -> dict[str, object]:
@@ -69,6 +57,7 @@ def _scalars(outcome: Outcome) -> dict[str, object]:
         "iterations": outcome.iterations,
         "message": outcome.message,
         "numbers": outcome.numbers,
+        "trace": list(outcome.trace),
         "has_x": outcome.x is not None,
     }
 

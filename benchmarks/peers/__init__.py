@@ -10,7 +10,8 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from benchmarks.problem import Budget, Instance, Outcome
+from benchmarks.flow import AnyInstance
+from benchmarks.problem import Budget, Outcome
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Method:
         options: Keyword arguments of the function.
         environment: ``project``, or the name of a folder in ``benchmarks/.environments``.
         packages: Distributions whose versions are recorded.
+        device: ``cpu``, or what it needs besides, such as ``cuda``.
     """
 
     label: str
@@ -30,8 +32,9 @@ class Method:
     options: Mapping[str, object] = field(default_factory=dict)
     environment: str = "project"
     packages: tuple[str, ...] = ()
+    device: str = "cpu"
 
-    def run(self, instance: Instance, objective: str, budget: Budget) -> Outcome:
+    def run(self, instance: AnyInstance, objective: str, budget: Budget) -> Outcome:
         """Import the function and call it."""
         module, name = self.target.split(":")
         function: Callable[..., Outcome] = getattr(importlib.import_module(module), name)
@@ -57,7 +60,13 @@ def _dede(label: str, target: str) -> Method:
 
 def _walras(label: str, function: str, **options: object) -> Method:
     packages = ("walras", "numpy", "scipy", "numba", "highspy")
-    return Method(label, f"benchmarks.peers.{function}", options, packages=packages)
+    device = str(options.get("device", "cpu"))
+    return Method(label, f"benchmarks.peers.{function}", options, packages=packages, device=device)
+
+
+def _first_order(label: str, **options: object) -> Method:
+    """The first-order engine, asked for 1 %."""
+    return _walras(label, "walras_engine:solve", engine="admm", tolerance=1e-2, **options)
 
 
 METHODS: dict[str, Method] = {
@@ -68,8 +77,18 @@ METHODS: dict[str, Method] = {
     "walras-exact": _walras("Walras, exact", "walras_engine:solve", engine="exact"),
     "walras-dede": _walras("Walras through `walras.dede`", "walras_dede:solve"),
     "walras-arrays": _walras("Walras from arrays", "walras_toy:solve"),
+    "walras-admm": _first_order("Walras, first order to 1 %"),
+    "walras-collapsed": _first_order("Walras, collapsed to 1 %", collapse=True),
+    "walras-paper": _first_order("DeDe's published scheme, in our kernels", mode="paper"),
+    "walras-ray-2": _first_order("Walras, two Ray actors", actors=2),
+    "walras-ray-4": _first_order("Walras, four Ray actors", actors=4),
+    "walras-cuda": _walras("Walras, GPU", "walras_engine:solve", device="cuda"),
+    "walras-admm-cuda": _first_order("Walras, first order to 1 %, GPU", device="cuda"),
     "pop-4": _walras("POP-4", "pop:solve", parts=4),
     "pop-16": _walras("POP-16", "pop:solve", parts=16),
+    "pop-64": _walras("POP-64", "pop:solve", parts=64),
+    "pinning": _walras("Demand pinning", "routing:pinning"),
+    "shortest-path": _walras("Shortest path", "routing:shortest_path"),
     "highs-ipm": _highs("HiGHS ipm, no crossover", algorithm="ipm", crossover="off"),
     "highs": _highs("HiGHS default", algorithm="choose", crossover="on"),
     "highs-leximin": Method(

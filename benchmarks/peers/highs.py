@@ -7,17 +7,17 @@ import time
 import highspy
 import numpy as np
 
-from benchmarks.forms import Entries, LinearProgram, linear_program
-from benchmarks.problem import Budget, Instance, Outcome
+from benchmarks.flow import AnyInstance
+from benchmarks.forms import LinearProgram, stated
+from benchmarks.problem import Budget, Outcome
 
 
 def solve(
-    instance: Instance, objective: str, budget: Budget, *, algorithm: str, crossover: str
+    instance: AnyInstance, objective: str, budget: Budget, *, algorithm: str, crossover: str
 ) -> Outcome:
-    """Solve ``max-min`` or ``total-throughput``."""
+    """Solve an objective that is linear."""
     start = time.perf_counter()
-    entries = Entries.of(instance)
-    program = linear_program(entries, instance.capacity, objective)
+    program, allocation = stated(instance, objective)
     solver = load(program, budget, algorithm, crossover)
     built = time.perf_counter()
     solver.run()
@@ -25,11 +25,12 @@ def solve(
     info = solver.getInfo()
     solution = solver.getSolution()
     return Outcome(
-        entries.dense(np.asarray(solution.col_value)) if solution.value_valid else None,
+        allocation(np.asarray(solution.col_value)) if solution.value_valid else None,
         built - start,
         solved - built,
         int(max(info.simplex_iteration_count, info.ipm_iteration_count)),
         solver.modelStatusToString(solver.getModelStatus()),
+        prices=-np.asarray(solution.row_dual) if solution.dual_valid else None,
     )
 
 
@@ -40,7 +41,8 @@ def load(program: LinearProgram, budget: Budget, algorithm: str, crossover: str)
     lp.col_cost_ = program.cost
     lp.col_lower_ = np.zeros(lp.num_col_)
     lp.col_upper_ = np.full(lp.num_col_, highspy.kHighsInf)
-    lp.row_lower_ = np.full(lp.num_row_, -highspy.kHighsInf)
+    none = np.full(lp.num_row_, -highspy.kHighsInf)
+    lp.row_lower_ = none if program.lower is None else program.lower
     lp.row_upper_ = program.upper
     lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     lp.a_matrix_.start_ = program.matrix.indptr

@@ -9,21 +9,22 @@ import scipy.sparse as sp
 from ortools.pdlp import solvers_pb2
 from ortools.pdlp.python import pdlp
 
-from benchmarks.forms import Entries, linear_program
-from benchmarks.problem import Budget, Instance, Outcome
+from benchmarks.flow import AnyInstance
+from benchmarks.forms import stated
+from benchmarks.problem import Budget, Outcome
 
 
-def solve(instance: Instance, objective: str, budget: Budget, *, tolerance: float) -> Outcome:
-    """Solve ``max-min`` or ``total-throughput`` to a relative and absolute tolerance."""
+def solve(instance: AnyInstance, objective: str, budget: Budget, *, tolerance: float) -> Outcome:
+    """Solve an objective that is linear to a relative and absolute tolerance."""
     start = time.perf_counter()
-    entries = Entries.of(instance)
-    form = linear_program(entries, instance.capacity, objective)
+    form, allocation = stated(instance, objective)
     program = pdlp.QuadraticProgram()
     rows, columns = form.matrix.shape
     program.resize_and_initialize(columns, rows)
     program.objective_vector = form.cost
     program.constraint_matrix = sp.csc_matrix(form.matrix)
-    program.constraint_lower_bounds = np.full(rows, -np.inf)
+    none = np.full(rows, -np.inf)
+    program.constraint_lower_bounds = none if form.lower is None else form.lower
     program.constraint_upper_bounds = form.upper
     program.variable_lower_bounds = np.zeros(columns)
     program.variable_upper_bounds = np.full(columns, np.inf)
@@ -38,7 +39,7 @@ def solve(instance: Instance, objective: str, budget: Budget, *, tolerance: floa
     solved = time.perf_counter()
     log = result.solve_log
     return Outcome(
-        entries.dense(np.asarray(result.primal_solution)),
+        allocation(np.asarray(result.primal_solution)),
         built - start,
         solved - built,
         int(log.iteration_count),
@@ -46,4 +47,5 @@ def solve(instance: Instance, objective: str, budget: Budget, *, tolerance: floa
         .DESCRIPTOR.fields_by_name["termination_reason"]
         .enum_type.values_by_number[log.termination_reason]
         .name,
+        prices=-np.asarray(result.dual_solution),
     )

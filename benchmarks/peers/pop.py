@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import time
 
-from benchmarks.peers.walras_engine import BUILDERS
-from benchmarks.problem import Budget, Instance, Outcome
+from benchmarks.flow import AnyInstance, FlowInstance
+from benchmarks.peers.walras_engine import state
+from benchmarks.problem import Budget, Outcome
 from walras.engines.pop import pop
 from walras.engines.settings import Settings
+from walras.separable import Separable
 
 
-def solve(instance: Instance, objective: str, budget: Budget, *, parts: int) -> Outcome:
+def solve(instance: AnyInstance, objective: str, budget: Budget, *, parts: int) -> Outcome:
     """Solve ``parts`` random parts; ``ideal`` is the time with a machine for every part."""
     start = time.perf_counter()
-    problem = BUILDERS[objective](
-        instance.throughput, instance.size, instance.capacity, allowed=instance.allowed
-    )
+    problem = state(instance, objective)
+    if not isinstance(problem, Separable):
+        raise TypeError(f"POP does not solve {objective}")
     settings = Settings(budget.tolerance, budget.time_limit, budget.threads)
     built = time.perf_counter()
     found = pop(problem, settings, parts)
     solved = time.perf_counter()
     return Outcome(
-        problem.dense(found.x),
+        found.x if isinstance(instance, FlowInstance) else problem.dense(found.x),
         built - start,
         solved - built,
         len(found.history),
         f"{found.status}; {found.timings.ideal:.3g} s with a machine a part",
         {"ideal": found.timings.ideal},
+        found.prices,
     )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import walras as wl
+from benchmarks.flow import AnyInstance, FlowInstance
+from benchmarks.flow_instances import statement
 from benchmarks.problem import Budget, Instance, Outcome
 
 cs = wl.domains.cluster_scheduling
@@ -18,22 +21,42 @@ BUILDERS: dict[str, Callable[..., wl.Separable]] = {
 }
 
 
-def solve(instance: Instance, objective: str, budget: Budget, *, engine: str = "auto") -> Outcome:
-    """Build and solve; ``build`` ends where :func:`walras.solve` begins."""
+def solve(
+    instance: AnyInstance,
+    objective: str,
+    budget: Budget,
+    *,
+    tolerance: float | None = None,
+    actors: int = 0,
+    **options: Any,
+) -> Outcome:
+    """Build and solve; ``build`` ends where :func:`walras.solve` begins.
+
+    Args:
+        instance: The instance.
+        objective: The objective.
+        budget: Threads and limits.
+        tolerance: The gap to prove, where it is not the budget's.
+        actors: Ray actors to solve on; none when 0.
+        options: Of :func:`walras.solve`, such as the engine.
+    """
+    if actors:
+        options["executor"] = wl.Ray(actors=actors)
     start = time.perf_counter()
     problem = state(instance, objective)
     built = time.perf_counter()
     solution = wl.solve(
         problem,
-        engine=engine,
-        tolerance=budget.tolerance,
+        tolerance=budget.tolerance if tolerance is None else tolerance,
         threads=budget.threads,
+        time_limit=budget.time_limit if options.get("engine") == "admm" else None,
+        **options,
     )
     solved = time.perf_counter()
     return outcome(solution, built - start, solved - built)
 
 
-def solve_warm(instance: Instance, objective: str, budget: Budget) -> Outcome:
+def solve_warm(instance: AnyInstance, objective: str, budget: Budget) -> Outcome:
     """Solve the previous round untimed, then this one from its solution, matched by name."""
     if instance.previous is None:
         raise wl.InputError(
@@ -45,7 +68,7 @@ def solve_warm(instance: Instance, objective: str, budget: Budget) -> Outcome:
     before = wl.solve(
         state(instance.previous, objective), tolerance=budget.tolerance, threads=budget.threads
     )
-    names = job_names(instance)
+    names = job_names(instance) if isinstance(instance, Instance) else None
     start = time.perf_counter()
     problem = state(instance, objective, names)
     built = time.perf_counter()
@@ -75,9 +98,11 @@ def _twice(instance: Instance, objective: str, budget: Budget) -> float:
 
 
 def state(
-    instance: Instance, objective: str, names: Sequence[str] | None = None
+    instance: AnyInstance, objective: str, names: Sequence[str] | None = None
 ) -> wl.Separable | wl.Leximin:
     """The domain's statement of an objective; jobs are numbered unless named."""
+    if isinstance(instance, FlowInstance):
+        return statement(instance, objective)
     names = [f"job-{j}" for j in range(instance.shape[1])] if names is None else names
     builder = cs.leximin if objective == "leximin" else BUILDERS[objective]
     return builder(
@@ -97,16 +122,21 @@ def job_names(instance: Instance) -> list[str]:
 
 
 def outcome(solution: wl.Solution, build: float, seconds: float) -> Outcome:
-    """What is recorded of a solution."""
+    """What is recorded of a solution; ``bytes`` cross between processes an iteration, if any."""
+    numbers = {
+        "bound": float(solution.bound),
+        "reported": float(solution.value),
+        "gap": float(solution.gap),
+    }
+    if len(solution.history) and solution.history[-1].traffic:
+        numbers["bytes"] = float(solution.history[-1].traffic)
     return Outcome(
         solution.x,
         build,
         seconds,
         len(solution.history),
         str(solution.status),
-        {
-            "bound": float(solution.bound),
-            "reported": float(solution.value),
-            "gap": float(solution.gap),
-        },
+        numbers,
+        solution.prices.rows,
+        [(step.elapsed, step.value, step.bound) for step in solution.history],
     )

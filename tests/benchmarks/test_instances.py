@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.instances import REPORT_SEEDS, TUNING_SEEDS, Spec, build
+from benchmarks.instances import REPORT_SEEDS, TUNING_SEEDS, Spec, _build, build
 from benchmarks.problem import Instance
 
 HETEROGENEOUS = Spec("heterogeneous", 100, 1500)
@@ -28,7 +28,7 @@ def _same(a: Instance, b: Instance) -> bool:
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
 def test_a_spec_names_its_arrays_completely(spec: Spec, tmp_path: Path) -> None:
     first = build(spec)
-    build.cache_clear()
+    _build.cache_clear()
     again = build(spec)
     assert first is not again
     assert _same(first, again)

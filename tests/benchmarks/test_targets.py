@@ -15,7 +15,7 @@ SPEC = Spec("heterogeneous", 8, 24)
 def _record(method: str, total: float, value: float = 2.0, **more: Any) -> dict[str, Any]:
     cell = Cell("test", SPEC, "max-min", method, 1.0)
     record = {
-        "cell": _described(cell),
+        "cell": _described(cell, (SPEC.resources, SPEC.demands)),
         "status": "ran",
         "total": total,
         "value": value,

@@ -1,0 +1,120 @@
+"""The methods of the studies: from a scenario to a feasible flow and the seconds it took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import walras as wl
+from walras.domains import traffic_engineering as te
+from walras.domains.traffic_engineering import Network, Paths
+from walras.domains.traffic_engineering.network import Floats
+
+EXACT = "Walras"
+ONE_PER_CENT = 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """Traffic to be routed.
+
+    Attributes:
+        network: The network.
+        demand: (nodes, nodes) traffic that some path can carry.
+        paths: Candidate paths.
+        asked: All traffic, also what no path can carry.
+    """
+
+    network: Network
+    demand: Floats
+    paths: Paths
+    asked: float
+
+    @classmethod
+    def of(cls, network: Network, demand: Floats, paths: Paths) -> Scenario:
+        """A scenario in which demands that no path joins are lost."""
+        joined = te.joined_traffic(demand, paths)
+        return cls(network, joined, paths, float(demand.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class Routed:
+    """What a method made of a scenario.
+
+    Attributes:
+        flow: (paths,) feasible traffic on each path.
+        seconds: Wall time, stating the problem included.
+        gap: The proved gap, NaN where nothing is proved.
+        ideal_seconds: With a machine for every part; NaN where there are no parts.
+        solution: Of a method that has one.
+    """
+
+    flow: Floats
+    seconds: float
+    gap: float = float("nan")
+    ideal_seconds: float = float("nan")
+    solution: wl.Solution | None = None
+
+
+Method = Callable[[Scenario, float, int, Routed | None], Routed]
+
+
+def solved(
+    scenario: Scenario, limit: float, threads: int, before: Routed | None = None, **options: Any
+) -> Routed:
+    """State and solve the maximum total flow, warm where there is a solution before."""
+    start = time.perf_counter()
+    problem = te.max_total_flow(scenario.network, scenario.demand, scenario.paths)
+    if before is not None and before.solution is not None:
+        options = {"start": before.solution, **options}
+    found = wl.solve(problem, threads=threads, **options)
+    seconds = time.perf_counter() - start
+    return Routed(found.entries, seconds, found.gap, found.timings.ideal, found)
+
+
+def _first_order(
+    scenario: Scenario, limit: float, threads: int, before: Routed | None, **options: Any
+) -> Routed:
+    return solved(
+        scenario, limit, threads, before, engine="admm", tolerance=ONE_PER_CENT, time_limit=limit,
+        **options,
+    )  # fmt: skip
+
+
+def _interior(scenario: Scenario, limit: float, threads: int, before: Routed | None) -> Routed:
+    return solved(scenario, limit, threads, before, engine="interior")
+
+
+def _pop(
+    scenario: Scenario, limit: float, threads: int, before: Routed | None, parts: int
+) -> Routed:
+    count = int(np.count_nonzero(scenario.demand))
+    return solved(scenario, limit, threads, engine="pop", parts=min(parts, count))
+
+
+def _baseline(
+    scenario: Scenario,
+    limit: float,
+    threads: int,
+    before: Routed | None,
+    run: Callable[..., te.Baseline],
+) -> Routed:
+    found = run(scenario.network, scenario.demand, scenario.paths)
+    return Routed(found.flow, found.seconds)
+
+
+METHODS: dict[str, Method] = {
+    EXACT: _interior,
+    "Walras, first order": _first_order,
+    "DeDe's scheme": partial(_first_order, mode="paper"),
+    "POP-4": partial(_pop, parts=4),
+    "POP-16": partial(_pop, parts=16),
+    "POP-64": partial(_pop, parts=64),
+    "Pinning": partial(_baseline, run=te.demand_pinning),
+    "Shortest path": partial(_baseline, run=te.shortest_path),
+}

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks.experiments import micro, robustness
+from benchmarks.experiments.__main__ import STUDIES, main
+from benchmarks.experiments.methods import EXACT, METHODS
+from benchmarks.experiments.page import table, write_page
+from benchmarks.experiments.study import Setting
+from matplotlib.image import imread
+
+B4 = Setting("B4", level=0.5, limit=1.0)
+
+
+def test_the_studies_are_those_of_the_paper() -> None:
+    names = [study.name for study in STUDIES]
+    assert names == [
+        "granularity", "temporal", "spatial", "failures", "threads", "starts", "alternatives",
+    ]  # fmt: skip
+
+
+def test_shortcuts_lower_the_centrality() -> None:
+    """A star of three has paths of 1 or 2 hops; with a link across, all are 1 hop but two."""
+    network, paths = B4.parts
+    more = robustness.with_shortcuts(network, 12, seed=1)
+    assert more.links == network.links + 12
+    ends = set(zip(more.source.tolist(), more.target.tolist(), strict=True))
+    assert len(ends) == more.links
+    found = robustness.te.candidate_paths(more, k=4, cache=False)
+    assert robustness.centrality(found) < robustness.centrality(paths)
+    hops = paths.hops[paths.first[:-1]].mean()
+    assert robustness.centrality(paths) == pytest.approx(hops / network.links)
+
+
+def test_failures_take_links_away_and_traffic_is_still_served(tmp_path: Path) -> None:
+    study = next(study for study in STUDIES if study.name == "failures")
+    frame = study.measure(B4, tmp_path)
+    assert set(frame["method"]) == set(METHODS)
+    assert (frame["violation"] <= 1e-9).all()
+    assert (frame["normalised"] <= 1 + 1e-6).all()
+    exact = frame[frame["method"] == EXACT]
+    assert exact["normalised"].to_numpy() == pytest.approx(1.0)
+    served = exact["served"].to_numpy()
+    assert served[0] > served[-1] > 0
+    assert imread(tmp_path / "failures.png").ndim == 3
+    stored = pd.read_csv(tmp_path / "failures.csv")
+    assert len(stored) == len(frame)
+    page = write_page(STUDIES, tmp_path).read_text(encoding="utf-8")
+    assert page.count("Not measured yet.") == len(STUDIES) - 1
+    assert "![Link failures](failures.png)" in page
+
+
+def test_alternatives_are_traced_to_the_optimum(tmp_path: Path) -> None:
+    study = next(study for study in STUDIES if study.name == "alternatives")
+    frame = study.measure(B4, tmp_path)
+    ours = frame[frame["method"] == "Walras, first order"]
+    assert ours["normalised"].iloc[-1] > 0.98
+    assert frame["normalised"].max() <= 1 + 1e-9
+    reached = micro.table_traces(frame)
+    assert set(reached.index) == set(frame["method"])
+
+
+def test_the_command_refuses_what_it_does_not_know(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["weather"])
+    assert "there is no study 'weather'" in capsys.readouterr().err
+    assert main(["--list"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(STUDIES)
+
+
+def test_a_table_in_markdown() -> None:
+    frame = pd.DataFrame({"a": [1.0, np.nan]}, index=["x", "y"])
+    assert table(frame) == "|  | a |\n| --- | --: |\n| x | 1 |\n| y |  |\n"
