@@ -17,6 +17,7 @@ from tests.domains.instances import draw
 import walras as wl
 from walras.engines.admm.anytime import Anytime
 from walras.engines.admm.engine import admm
+from walras.engines.admm.executor import executor_on
 from walras.engines.admm.settings import AdmmSettings
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
@@ -217,6 +218,17 @@ def test_without_ray_there_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_local_ray_listens_on_the_loopback_interface_alone() -> None:
     assert [node["NodeManagerAddress"] for node in ray.nodes()] == ["127.0.0.1"]
+
+
+@pytest.mark.parametrize("executor", ["ray", 4, wl.Ray])
+def test_what_is_no_executor_is_refused(executor: Any) -> None:
+    with pytest.raises(wl.InputError, match=r"setting executor.*walras\.Ray\(actors=2\)"):
+        wl.solve(problem_of(cs.max_min), engine="admm", executor=executor)
+
+
+def test_a_gpu_and_an_executor_do_not_go_together() -> None:
+    with pytest.raises(wl.InputError, match=r"setting executor.*device is 'cuda'"):
+        executor_on("cuda", wl.Ray())
 
 
 def test_other_engines_refuse_an_executor() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,7 @@ class Crew(Protocol):
         ...
 
 
+@runtime_checkable
 class Executor(Protocol):
     """Makes the crew of a solve."""
 

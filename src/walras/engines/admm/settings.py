@@ -53,5 +53,15 @@ class AdmmSettings:
             )  # fmt: skip
         if self.rho is not None:
             check_range("rho", self.rho, np.finfo(float).tiny, 1e100)
+        _require_executor(self.executor)
         check_range("relaxation", self.relaxation, 1.0, 1.99)
         check_range("iterations", self.iterations, 1, 10**9, whole=True)
+
+
+def _require_executor(value: object) -> None:
+    if not isinstance(value, Executor) or isinstance(value, type):
+        raise InputError(
+            f"is {value!r}", where="setting executor",
+            allowed="an executor such as walras.Ray(actors=2), or None",
+            remedy="make one, or leave executor out",
+        )  # fmt: skip
