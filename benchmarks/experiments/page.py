@@ -21,7 +21,7 @@ def write_page(studies: Sequence[Study], folder: Path) -> Path:
 
 def _section(study: Study, folder: Path) -> str:
     file = folder / f"{study.name}.csv"
-    head = f"## {study.title}\n\n{study.question}\n"
+    head = f"### {study.title}\n\n{study.question}\n"
     if not file.exists():
         return f"{head}\nNot measured yet.\n"
     frame = pd.read_csv(file)
