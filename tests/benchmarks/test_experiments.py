@@ -23,7 +23,7 @@ def test_the_studies_are_those_of_the_paper() -> None:
 
 
 def test_shortcuts_lower_the_centrality() -> None:
-    """A star of three has paths of 1 or 2 hops; with a link across, all are 1 hop but two."""
+    """An average link serves mean hops / links of the pairs; shortcuts shorten paths, add links."""
     network, paths = B4.parts
     more = robustness.with_shortcuts(network, 12, seed=1)
     assert more.links == network.links + 12
