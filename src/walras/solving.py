@@ -71,8 +71,7 @@ def solve(
             Where one job's best type decides a max-min problem, the rest of the time goes to
             leximin among the optimal allocations.
         threads: Worker threads, or None for all cores.
-        start: An earlier solution of a similar problem, matched by names; or (entries,) numbers to
-            begin from, such as a learned guess.
+        start: An earlier solution of a similar problem, matched by names, or (entries,) numbers.
         callback: Called once an iteration with a :class:`~walras.history.Progress`; return True to
             stop with the best so far. Ctrl-C does the same.
         verbose: One line an iteration.
