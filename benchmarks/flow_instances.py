@@ -62,6 +62,9 @@ class FlowSpec:
 def build_flow(spec: FlowSpec) -> FlowInstance:
     """Make the arrays of an instance.
 
+    Traffic is in units of the mean demand, since the published scheme's fixed rho of 1 depends on
+    the unit; no other method does.
+
     Raises:
         walras.errors.WalrasError: If a network is unknown or a data set cannot be read.
     """
@@ -73,8 +76,9 @@ def build_flow(spec: FlowSpec) -> FlowInstance:
         demand = demand * np.exp(spec.churn * rng.standard_normal(len(demand)))
     made = arrays(network, paths, demand)
     if spec.traffic == "hard":
-        return replace(made, capacity=hard_capacity(made, spec.seed))
-    return made
+        made = replace(made, capacity=hard_capacity(made, spec.seed))
+    unit = float(made.demand.mean())
+    return replace(made, capacity=made.capacity / unit, demand=made.demand / unit)
 
 
 def _traffic(network: Network, spec: FlowSpec) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -40,6 +40,17 @@ class Scenario:
         """A scenario in which demands that no path joins are lost."""
         joined = te.joined_traffic(demand, paths)
         return cls(network, joined, paths, float(demand.sum()))
+
+    @property
+    def unit(self) -> float:
+        """The mean demand: a unit of traffic for methods whose steps depend on one."""
+        return float(self.demand[self.demand > 0].mean())
+
+    def in_units_of(self, unit: float) -> Scenario:
+        """The same scenario with traffic and capacities in another unit."""
+        network = replace(self.network, capacity=self.network.capacity / unit)
+        paths = replace(self.paths, network=network)
+        return Scenario(network, self.demand / unit, paths, self.asked / unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +97,13 @@ def _first_order(
     )  # fmt: skip
 
 
+def _published(scenario: Scenario, limit: float, threads: int, before: Routed | None) -> Routed:
+    """The published scheme, whose fixed rho of 1 suits traffic in units of the mean demand."""
+    unit = scenario.unit
+    found = _first_order(scenario.in_units_of(unit), limit, threads, before, mode="paper")
+    return replace(found, flow=found.flow * unit)
+
+
 def _interior(scenario: Scenario, limit: float, threads: int, before: Routed | None) -> Routed:
     return solved(scenario, limit, threads, before, engine="interior")
 
@@ -111,7 +129,7 @@ def _baseline(
 METHODS: dict[str, Method] = {
     EXACT: _interior,
     "Walras, first order": _first_order,
-    "DeDe's scheme": partial(_first_order, mode="paper"),
+    "DeDe's scheme": _published,
     "POP-4": partial(_pop, parts=4),
     "POP-16": partial(_pop, parts=16),
     "POP-64": partial(_pop, parts=64),

@@ -75,9 +75,14 @@ def starts(setting: Setting) -> pd.DataFrame:
 
 
 def alternatives(setting: Setting) -> pd.DataFrame:
-    """ADMM, the published scheme, the penalty method and the augmented Lagrangian."""
+    """ADMM, the published scheme, the penalty method and the augmented Lagrangian.
+
+    In units of the mean demand, since all but the first depend on the unit.
+    """
     network, paths = setting.parts
-    problem = te.max_total_flow(network, setting.traffic(paths), paths)
+    scenario = Scenario.of(network, setting.traffic(paths), paths)
+    scenario = scenario.in_units_of(scenario.unit)
+    problem = te.max_total_flow(scenario.network, scenario.demand, scenario.paths)
     best = wl.solve(problem, engine="interior").value
     return pd.concat(
         [
