@@ -27,7 +27,7 @@ from benchmarks.judge import Verdict, judge
 from benchmarks.peers import METHODS
 from benchmarks.problem import Instance
 from walras.errors import EngineError
-from walras.kernels.devices import check_device
+from walras.kernels.devices import CPU, check_device
 
 HERE = Path(__file__).parent
 THREADS = 2
@@ -48,22 +48,22 @@ Record = dict[str, Any]
 def measure(cell: Cell) -> Record:
     """Run a cell in a process of its own and judge what it returns."""
     started = datetime.now(UTC)
-    environment = METHODS[cell.method].environment
-    problem = prepare(environment)
-    python = interpreter(environment)
-    instance = build(cell.spec)
+    method = METHODS[cell.method]
     base: Record = {
-        "cell": _described(cell, instance.shape),
+        "cell": _described(cell),
         "started": started.isoformat(timespec="seconds"),
         "machine": _machine(),
         "threads": THREADS,
     }
-    if METHODS[cell.method].device != "cpu":
-        missing = _missing(METHODS[cell.method].device)
-        if missing:
-            return base | {"status": "not run", "message": missing}
+    missing = _missing(method.device)
+    if missing:
+        return base | {"status": "not run", "message": missing}
+    problem = prepare(method.environment)
+    python = interpreter(method.environment)
     if python is None:
         return base | {"status": "no environment", "message": problem}
+    instance = build(cell.spec)
+    base["cell"] |= {"resources": instance.shape[0], "demands": instance.shape[1]}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         instance.save(folder / "instance.npz")
@@ -86,6 +86,8 @@ def measure(cell: Cell) -> Record:
 
 def _missing(device: str) -> str:
     """Why a device cannot be used here; nothing if it can."""
+    if device == CPU:
+        return ""
     try:
         check_device(device)
     except EngineError as error:
@@ -197,14 +199,12 @@ def _summary(cell: Cell, events: list[Record], stopped: bool, folder: Path) -> R
     }
 
 
-def _described(cell: Cell, shape: tuple[int, int]) -> Record:
+def _described(cell: Cell) -> Record:
     return {
         "name": cell.name,
         "benchmark": cell.benchmark,
         "instance": cell.spec.name,
         "seed": cell.spec.seed,
-        "resources": shape[0],
-        "demands": shape[1],
         "objective": cell.objective,
         "method": cell.method,
         "limit": cell.limit,

@@ -84,6 +84,8 @@ def _memory(record: Mapping[str, Any]) -> str:
     Of flows, which have no such array, in GiB of the process.
     """
     cell = record["cell"]
+    if "resources" not in cell:  # nothing was built
+        return ""
     if cell["objective"] in FLOW_OBJECTIVES:
         peak = record.get("peak_bytes")
         return "" if peak is None else f"{peak / 2**30:.2f} GiB"

@@ -2,12 +2,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.benchmark import gap, quickest_peer, speed_target
+import pytest
+from benchmarks.benchmark import Benchmark, gap, quickest_peer, speed_target
 from benchmarks.cell import Cell
 from benchmarks.instances import Spec
 from benchmarks.measure import _described
 from benchmarks.registry import BENCHMARKS
 from benchmarks.table import render
+
+from benchmarks import measure
+from walras.errors import EngineError
 
 SPEC = Spec("heterogeneous", 8, 24)
 
@@ -15,7 +19,7 @@ SPEC = Spec("heterogeneous", 8, 24)
 def _record(method: str, total: float, value: float = 2.0, **more: Any) -> dict[str, Any]:
     cell = Cell("test", SPEC, "max-min", method, 1.0)
     record = {
-        "cell": _described(cell, (SPEC.resources, SPEC.demands)),
+        "cell": _described(cell) | {"resources": SPEC.resources, "demands": SPEC.demands},
         "status": "ran",
         "total": total,
         "value": value,
@@ -68,3 +72,15 @@ def test_the_gap_is_to_the_best_bound_of_any_method() -> None:
     distance = gap(records, other)
     assert distance is not None
     assert abs(distance - 0.5) < 1e-6
+
+
+def test_what_needs_a_gpu_is_listed_as_not_run_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(device: str) -> None:
+        raise EngineError("there is no GPU", where="device", allowed="cpu", remedy="add one")
+
+    monkeypatch.setattr(measure, "check_device", absent)
+    cell = Cell("test", SPEC, "max-min", "walras-cuda", 1.0)
+    record = measure.measure(cell)
+    assert (record["status"], record["message"]) == ("not run", "there is no GPU")
+    page = render([Benchmark("test", "GPU", (cell,), lambda records: ())], _records(record))
+    assert "not run: there is no GPU" in page
