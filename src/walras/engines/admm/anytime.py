@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from walras.certificate import dual_bound, gap_between, minimised_value, repair, violation
 from walras.certificate.repair import FEASIBLE
+from walras.engines.admm.balance import Balance
 from walras.engines.diary import Diary
 from walras.history import Progress
 from walras.separable import Separable
@@ -24,6 +25,9 @@ class Anytime:
     Args:
         problem: The problem.
         diary: Where every proof is recorded.
+
+    Attributes:
+        cost: Seconds that the last proof took.
     """
 
     def __init__(self, problem: Separable, diary: Diary) -> None:
@@ -32,14 +36,14 @@ class Anytime:
         self.t = np.zeros(problem.scalars)
         self.prices = np.zeros(problem.rows.count)
         self.value, self.bound, self.violation = np.inf, -np.inf, np.inf
-        self._diary = diary
-        self._last, self._cost = time.perf_counter(), 0.0
+        self._diary, self._balance = diary, Balance(problem)
+        self._last, self.cost = time.perf_counter(), 0.0
 
     @property
     def due(self) -> bool:
         """Whether another proof fits into the share of the time that proofs may take."""
         waited = time.perf_counter() - self._last
-        return waited >= self._cost * (1.0 - _SHARE) / _SHARE
+        return waited >= self.cost * (1.0 - _SHARE) / _SHARE
 
     @property
     def gap(self) -> float:
@@ -59,7 +63,7 @@ class Anytime:
         if proof.value > self.bound:
             self.bound, self.prices = proof.value, proof.prices
         self._last = time.perf_counter()
-        self._cost = self._last - began
+        self.cost = self._last - began
         problem = self.problem
         return self._diary.record(
             Progress(
@@ -76,7 +80,7 @@ class Anytime:
         )
 
     def _look(self, x: Floats, t: Floats) -> None:
-        x, t = repair(self.problem, x, t)
+        x, t = repair(self.problem, self._balance(x, t), t)
         value, far = minimised_value(self.problem, x, t), violation(self.problem, x, t)
         better = value < self.value if far <= FEASIBLE else far < self.violation
         if better or (self.violation > FEASIBLE >= far):
