@@ -36,7 +36,7 @@ Engine = Callable[[Separable, Settings], Iterate]
 _ENGINES: dict[str, Engine] = {"interior": interior, "exact": exact}
 Floats = npt.NDArray[np.float64]
 
-_ON_DEVICES = ("interior",)  # engines whose kernels run on a GPU, too
+_ON_DEVICES = ("interior", "admm")  # engines whose kernels run on a GPU, too
 _BLAS_ALONE = 1500  # narrow rows from which BLAS gets threads of its own
 _HOPELESS = 1e-3  # a gap above which an engine's failure is looked into
 _NAMED = 3  # entries that an error names
@@ -79,8 +79,8 @@ def solve(
             program, at the price of its time.
         parts: Of ``pop`` alone: the number of parts, 1 to the number of demands; 4 if None.
         seed: Of ``pop`` alone: of the random split; 0 if None.
-        device: ``cpu``, or ``cuda`` (``cuda:1``, ...) for the kernels of ``interior`` on a GPU,
-            which takes torch; ``auto`` then prefers that engine.
+        device: ``cpu``, or ``cuda`` (``cuda:1``, ...) for the kernels of ``interior`` and ``admm``
+            on a GPU, which takes torch; ``auto`` then prefers these engines.
         mode: Of ``admm`` alone: ``hard`` if None, ``paper`` for the scheme of Xu et al., OSDI 2025,
             as published, ``penalty`` or ``augmented-lagrangian`` for what it is compared with.
         collapse: Of ``admm`` alone: half the memory, more iterations.

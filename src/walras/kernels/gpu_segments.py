@@ -55,6 +55,15 @@ class Segments:
         torch.cumsum(count, 0, out=start[1:])
         return cls.of(start, key.device), order, keys
 
+    def take(self, chosen: torch.Tensor) -> tuple[Segments, torch.Tensor]:
+        """Some of the segments, and the elements that they own."""
+        start, length = self.offsets[:-1][chosen], torch.diff(self.offsets)[chosen]
+        offsets = torch.zeros(len(chosen) + 1, dtype=torch.int64, device=chosen.device)
+        torch.cumsum(length, 0, out=offsets[1:])
+        taken = Segments.of(offsets, chosen.device)
+        place = torch.arange(len(taken.owner), device=chosen.device)
+        return taken, place + taken.spread(start - offsets[:-1])
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
