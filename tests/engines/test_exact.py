@@ -385,3 +385,21 @@ def test_verbose_writes_lines_in_the_users_objective(
     lines = [record.getMessage() for record in caplog.records]
     assert len(lines) >= 1
     assert f"value  {best:.4f}"[:11] in lines[-1]
+
+
+@pytest.mark.parametrize("unit", [1e9, 1e12])
+def test_large_bounds_are_solved_in_larger_units(unit: float) -> None:
+    def flows(bounds: float) -> Separable:
+        return stated(
+            [[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]],
+            -np.inf,
+            [3.0 * bounds, 2.0 * bounds, 4.0 * bounds],
+            [-1.0, -2.0, -1.5],
+            maximize=True,
+        )
+
+    small, large = exact(flows(1.0), CALM), exact(flows(unit), CALM)
+    assert large.status is Status.OPTIMAL
+    assert large.x == pytest.approx(small.x * unit, rel=1e-9)
+    assert large.prices == pytest.approx(small.prices, rel=1e-9)
+    assert large.history[-1].value == pytest.approx(small.history[-1].value * unit, rel=1e-9)

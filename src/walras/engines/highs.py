@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import highspy
 import numpy as np
@@ -29,6 +29,7 @@ INTERIOR_FROM = 100_000
 # Below this many, an allocation program has little to presolve and x = 0 to begin from: the primal
 # simplex method on the program as it is takes a half to a fifth of the default's time.
 PRIMAL_BELOW = 50_000
+_LARGE_BOUND = 1e6
 _PRIMAL = 4  # HiGHS' number of the primal simplex method
 
 _STATUS = {
@@ -114,6 +115,8 @@ def solve_program(
 ) -> Answer:
     """Solve a linear or mixed-integer program.
 
+    HiGHS' tolerances are absolute: a linear program with large bounds is solved in larger units.
+
     Args:
         program: The program.
         settings: ``tolerance`` is the relative gap of integer programs, ``time_limit`` and
@@ -124,6 +127,9 @@ def solve_program(
     Raises:
         EngineError: HiGHS rejected the program or broke down.
     """
+    unit = 1.0 if program.is_integer else _unit(program)
+    if unit != 1.0:
+        return _in_units(program, unit, settings, told)
     solver = new_solver(settings)
     if not program.is_integer:
         _set_method(solver, program.matrix.nnz)
@@ -137,6 +143,38 @@ def solve_program(
     if start is not None and program.is_integer:
         _pass_start(solver, start)
     return run(solver, settings, told)
+
+
+def _unit(program: LinearProgram) -> float:
+    """1, or the power of two that brings the largest bound down to about ``_LARGE_BOUND``."""
+    bounds = (program.lower, program.upper, program.row_lower, program.row_upper)
+    largest = max(np.max(np.abs(b[np.isfinite(b)]), initial=0.0) for b in bounds)
+    if largest <= _LARGE_BOUND:
+        return 1.0
+    return float(2.0 ** np.ceil(np.log2(largest / _LARGE_BOUND)))
+
+
+def _in_units(
+    program: LinearProgram,
+    unit: float,
+    settings: Settings,
+    told: Callable[[Progress], Progress],
+) -> Answer:
+    """Solve for x / unit; costs, and with them prices, stay as they are."""
+    inner = replace(
+        program,
+        lower=program.lower / unit,
+        upper=program.upper / unit,
+        row_lower=program.row_lower / unit,
+        row_upper=program.row_upper / unit,
+    )
+
+    def outer(step: Progress) -> Progress:
+        return told(replace(step, value=step.value * unit, bound=step.bound * unit))
+
+    answer = solve_program(inner, settings, told=outer)
+    x = None if answer.x is None else answer.x * unit
+    return replace(answer, x=x, bound=answer.bound * unit)
 
 
 def _set_method(solver: highspy.Highs, nonzeros: int) -> None:
