@@ -13,6 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.certificate.structure import structure
+from walras.engines.admm.form import over_entries
 from walras.separable import Separable, Utility
 
 Floats = npt.NDArray[np.float64]
@@ -57,38 +58,32 @@ class Balance:
         used = np.flatnonzero(x > _USED * np.max(x, initial=0.0))
         if not self.helps or not len(used):
             return x
-        part, gains = sp.csc_array(self._problem.rows.matrix[:, used]), self._gains[used]
-        entry = np.repeat(np.arange(len(used)), np.diff(part.indptr))
-        value, upper = x[used], self._problem.upper[used]
+        whole = len(used) == len(x)
+        part = self._problem.rows.matrix if whole else self._problem.rows.matrix[:, used]
+        gains, value, upper = self._gains[used], x[used], self._problem.upper[used]
         for _ in range(_SWEEPS):
             if np.any(self._cover):
-                value = value * self._evened(part, entry, value, t)
-            value = np.minimum(value * self._room(part, entry, value, gains), upper)
+                value = value * self._evened(part, value, t)
+            value = np.minimum(value * self._room(part, value, gains), upper)
         out = np.zeros_like(x)
         out[used] = value
         return out
 
-    def _evened(
-        self, part: sp.csc_array, entry: npt.NDArray[np.int64], x: Floats, t: Floats
-    ) -> Floats:
+    def _evened(self, part: sp.csc_array, x: Floats, t: Floats) -> Floats:
         """Factors that bring the entries of each row with a share in a scalar to that share."""
         brought = -(part @ x)
         wanted = self._problem.rows.scalar_matrix @ t
         good = self._cover & (brought > 0) & (wanted > 0)
         ratio = np.where(good, np.clip(wanted / np.where(good, brought, 1.0), 0.0, _MOST), 1.0)
-        out = np.zeros(len(x))
         held = self._cover[part.indices] & (part.data < 0)
-        np.maximum.at(out, entry[held], ratio[part.indices[held]])
+        out = over_entries(np.maximum, part, np.where(held, ratio[part.indices], 0.0), 0.0)
         return np.where(out > 0, out, 1.0)
 
-    def _room(
-        self, part: sp.csc_array, entry: npt.NDArray[np.int64], x: Floats, gains: Bools
-    ) -> Floats:
+    def _room(self, part: sp.csc_array, x: Floats, gains: Bools) -> Floats:
         """Factors: what is left of each entry's scarcest row; growth for those that gain by it."""
         load = part @ x
         held = self._packing & (load > 0)
         ratio = np.where(held, self._problem.rows.upper / np.where(held, load, 1.0), np.inf)
-        out = np.full(len(x), np.inf)
-        inside = part.data > 0
-        np.minimum.at(out, entry[inside], ratio[part.indices[inside]])
+        scarce = np.where(part.data > 0, ratio[part.indices], np.inf)
+        out = over_entries(np.minimum, part, scarce, np.inf)
         return np.where(np.isfinite(out), np.clip(out, 0.0, np.where(gains, _MOST, 1.0)), 1.0)

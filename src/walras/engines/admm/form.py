@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from walras.engines.admm.scalars import copied, lifted
 from walras.kernels.groups import MOST_ROWS
@@ -240,7 +241,7 @@ def _entries(problem: Separable, order: Ints, ptr: Ints, source: Ints, narrow: I
     slot[source[real]] = np.nonzero(real)[1]
     place = np.full(rows.count, -1, dtype=np.int32)
     place[narrow[:-1]] = np.arange(len(narrow) - 1, dtype=np.int32)
-    matrix = rows.matrix[:, order]
+    matrix = rows.matrix if np.all(order[1:] > order[:-1]) else rows.matrix[:, order]
     entry = np.repeat(np.arange(len(order)), np.diff(matrix.indptr))
     inside = slot[matrix.indices] >= 0
     local = np.zeros((source.shape[1], len(order)))
@@ -281,9 +282,26 @@ def metric(row: Rows32, a: Floats, reach: Floats, narrow: int) -> Floats:
 def _reach(problem: Separable) -> Floats:
     """(entries,) the most that an entry can be by itself; the median where nothing limits it."""
     matrix, upper = problem.rows.matrix, problem.rows.upper
-    held = np.isfinite(upper[matrix.indices]) & (upper[matrix.indices] > 0) & (matrix.data > 0)
-    entry = np.repeat(np.arange(problem.entries), np.diff(matrix.indptr))[held]
-    out = np.where(problem.upper > 0, problem.upper, np.inf)
-    np.minimum.at(out, entry, upper[matrix.indices[held]] / matrix.data[held])
+    limit = upper[matrix.indices]
+    held = np.isfinite(limit) & (limit > 0) & (matrix.data > 0)
+    limit = np.where(held, limit / np.where(held, matrix.data, 1.0), np.inf)
+    own = np.where(problem.upper > 0, problem.upper, np.inf)
+    out = np.minimum(own, over_entries(np.minimum, matrix, limit, np.inf))
     known = np.isfinite(out)
     return np.where(known, out, np.median(out[known]) if np.any(known) else 1.0)
+
+
+def over_entries(ufunc: np.ufunc, matrix: sp.csc_array, values: Floats, empty: float) -> Floats:
+    """(entries,) a minimum or maximum over the coefficients of each entry.
+
+    Args:
+        ufunc: ``np.minimum`` or ``np.maximum``.
+        matrix: (rows, entries).
+        values: (nonzeros,) a value for each coefficient.
+        empty: The value of entries without coefficients.
+    """
+    some = np.diff(matrix.indptr) > 0
+    out = np.full(len(some), empty)
+    if np.any(some):
+        out[some] = ufunc.reduceat(values, matrix.indptr[:-1][some])
+    return out

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.certificate import repair
-from walras.engines.admm.form import Form
+from walras.engines.admm.form import Form, over_entries
 from walras.engines.settings import Start
 from walras.separable import Separable, Utility
 
@@ -65,13 +65,11 @@ def equal_shares(problem: Separable) -> Floats:
     """Entries that share every row with an upper bound equally, inside their own bounds."""
     matrix, upper = problem.rows.matrix, problem.rows.upper
     total = np.bincount(matrix.indices, np.abs(matrix.data), problem.rows.count)
-    held = np.isfinite(upper[matrix.indices]) & (upper[matrix.indices] > 0)
-    row = matrix.indices[held]
-    entry = np.repeat(np.arange(problem.entries), np.diff(matrix.indptr))[held]
-    out = np.where(np.isfinite(problem.upper), np.abs(problem.upper), np.inf)
-    np.minimum.at(out, entry, upper[row] / total[row])
-    out = np.where(np.isfinite(out), out, 1.0)
-    return np.clip(out, problem.lower, problem.upper)
+    shared = np.isfinite(upper) & (upper > 0) & (total > 0)
+    share = np.where(shared, upper / np.where(shared, total, 1.0), np.inf)
+    own = np.where(np.isfinite(problem.upper), np.abs(problem.upper), np.inf)
+    out = np.minimum(own, over_entries(np.minimum, matrix, share[matrix.indices], np.inf))
+    return np.clip(np.where(np.isfinite(out), out, 1.0), problem.lower, problem.upper)
 
 
 def first_rho(form: Form, x: Floats) -> float:
