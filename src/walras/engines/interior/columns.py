@@ -8,7 +8,7 @@ and each round's prices prove a bound on the whole problem.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -133,6 +133,12 @@ def _scarcity(problem: Separable, share: Floats) -> Floats:
     total = np.bincount(owner, weights=share, minlength=len(problem.resource_names))
     mean = np.where(total != 0, np.abs(total) / np.maximum(count, 1), 1.0)
     return mean[owner]
+
+
+def slim(point: Point) -> Point:
+    """What :func:`carried` needs of a point: its columns' prices are found anew."""
+    none = np.zeros(0)
+    return replace(point, z=none, w=none, y=none)
 
 
 def carried(form: Form, layout: Layout, old: Form, point: Point, mu: float) -> Point:

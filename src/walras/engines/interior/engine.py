@@ -8,7 +8,7 @@ import numpy as np
 
 from walras.certificate import dual_bound, gap_between
 from walras.engines.diary import Diary
-from walras.engines.interior.columns import MORE, Pool, carried, first_entries, known_entries
+from walras.engines.interior.columns import MORE, Pool, carried, first_entries, known_entries, slim
 from walras.engines.interior.form import Bools, Floats, Form, make_form, redundant_rows
 from walras.engines.interior.method import Ending, run
 from walras.engines.interior.point import Layout, Point, Residuals
@@ -162,7 +162,7 @@ class _Solve:
         def watch(k: int, found: Residuals, gap: float, step: float, point: Point) -> bool:
             self.point = point
             if not self.path or gap < _APART * self.path[-1][1]:
-                self.path.append((point, gap, found.mu))
+                self.path.append((slim(point), gap, found.mu))
             value, bound = found.value, found.value - found.gap
             return self.diary.record(
                 Progress(
