@@ -49,11 +49,23 @@ def solve(
         problem,
         tolerance=budget.tolerance if tolerance is None else tolerance,
         threads=budget.threads,
-        time_limit=budget.time_limit if options.get("engine") == "admm" else None,
+        **_limit(instance, budget, options.get("engine")),
         **options,
     )
     solved = time.perf_counter()
     return outcome(solution, built - start, solved - built)
+
+
+def _limit(instance: AnyInstance, budget: Budget, engine: object) -> dict[str, Any]:
+    """What ends the first-order engine in time; the others end by themselves.
+
+    A time limit would let a max-min round whose ceiling is reached go on to leximin.
+    """
+    if engine != "admm":
+        return {}
+    if isinstance(instance, FlowInstance):
+        return {"time_limit": budget.time_limit}
+    return {"callback": lambda step: step.elapsed > budget.time_limit}
 
 
 def solve_warm(instance: AnyInstance, objective: str, budget: Budget) -> Outcome:
