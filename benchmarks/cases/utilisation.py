@@ -22,7 +22,7 @@ OBJECTIVE = "min-max-utilisation"
 PEERS = ("highs-ipm", "highs")
 FACTOR = 5.0
 EASY = tuple(FlowSpec("UsCarrier", level) for level in (0.05, 0.5))
-HARD = tuple(FlowSpec(f"ASN2k-{nodes}", 0.5, traffic="hard") for nodes in (40, 60, 100))
+HARD = tuple(FlowSpec(f"ASN2k-{nodes}", 0.5, traffic="hard") for nodes in (40, 60, 100, 200))
 
 
 def cells() -> tuple[Cell, ...]:
