@@ -5,7 +5,7 @@ Groups that are solved leave the batch, so that a few slow ones do not hold up t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import torch
@@ -102,12 +102,16 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """Where the prices of a batch stand: gradient, regimes, Hessian and error of every group."""
+    """Where the prices of a batch stand: gradient, regimes, Hessian and error of every group.
+
+    Where no column is free, steps double: ``stretch`` is the factor of the next one.
+    """
 
     g: torch.Tensor
     sense: torch.Tensor
     h: torch.Tensor
     error: torch.Tensor
+    stretch: torch.Tensor
 
     def take(self, chosen: torch.Tensor) -> _State:
         return _State(*(getattr(self, field.name)[chosen] for field in fields(self)))
@@ -166,7 +170,7 @@ def _evaluated(groups: Groups, price: torch.Tensor) -> _State:
     diagonal += torch.where(free, slope, 0.0)
     size = torch.abs(f) + torch.abs(target) + diagonal * torch.abs(price) + _LEAST
     error = torch.amax(torch.where(free, torch.abs(g) / size, 0.0), dim=1)
-    return _State(g, sense, h, error)
+    return _State(g, sense, h, error, torch.ones_like(error))
 
 
 def _wanted(
@@ -199,7 +203,7 @@ def _wanted(
 
 def _stepped(groups: Groups, old: torch.Tensor, now: _State) -> tuple[torch.Tensor, _State]:
     """Prices after one Newton step of every group, each cut where it went too far."""
-    step = _direction(groups, old, now)
+    step, stretch = _direction(groups, old, now)
     share = torch.ones_like(step[:, 0])
     while True:
         price = _moved(groups, old, share[:, None] * step, now.sense)
@@ -208,25 +212,29 @@ def _stepped(groups: Groups, old: torch.Tensor, now: _State) -> tuple[torch.Tens
         after = torch.sum(new.g * (price - old), dim=1)
         again = (after < -_OVERSHOT * before) & (share >= _LEAST_SHARE)
         if not bool(torch.any(again)):
-            return price, new
+            return price, replace(new, stretch=stretch)
         cut = torch.clamp(before / (before - after), min=0.1)
         share = torch.where(again, share * cut, share)
 
 
-def _direction(groups: Groups, price: torch.Tensor, now: _State) -> torch.Tensor:
-    """Newton's step; where the Hessian is singular, with that of all columns."""
+def _direction(
+    groups: Groups, price: torch.Tensor, now: _State
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Newton's step, where the Hessian is singular with that of all columns; the next stretch."""
     free = now.sense != 0
     factor, regular = _factored(now.h, free)
     if bool(torch.all(regular)):
-        return torch.clamp(_solved(factor, now.g), -_LARGEST, _LARGEST)
+        step = torch.clamp(_solved(factor, now.g), -_LARGEST, _LARGEST)
+        return step, torch.ones_like(now.stretch)
     weightless = ~regular & torch.all(torch.diagonal(now.h, dim1=1, dim2=2) == 0, dim=1)
     share = torch.where(regular, 0.0, torch.where(weightless, 1.0, _BLEND))
     factor, _ = _factored(now.h + share[:, None, None] * groups.hessian, free)
-    step = torch.clamp(_solved(factor, now.g), -_LARGEST, _LARGEST)
+    stretch = torch.where(weightless, 2.0 * now.stretch, 1.0)
+    step = torch.clamp(stretch[:, None] * _solved(factor, now.g), -_LARGEST, _LARGEST)
     # Too dear for every column: half as much at most.
     half = torch.where(price > 0, torch.minimum(step, -0.5 * price), step)
     half = torch.where(price < 0, torch.maximum(step, -0.5 * price), half)
-    return torch.where(weightless[:, None] & (step * price < 0), half, step)
+    return torch.where(weightless[:, None] & (step * price < 0), half, step), stretch
 
 
 def _moved(

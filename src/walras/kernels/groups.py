@@ -9,7 +9,7 @@ Its dual has K variables p: ``x(p) = clip(v - A'p / d)``; it is concave and once
 its generalised Hessian ``-A_S D_S^-1 A_S'`` sums over the columns S that are not clipped. The step
 is Newton's on the prices whose constraint acts, kept in their orthant (Bertsekas 1982), and cut
 where the slope along it has changed its sign too far. Where S is empty the Hessian vanishes and
-that of all columns takes its place.
+that of all columns takes its place, for steps that double until some column is free again.
 """
 
 from __future__ import annotations
@@ -228,6 +228,7 @@ def _newton(
     h, c, scratch = work[4:7], work[7:10], work[12]
     _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
     error = _gradient(f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense)
+    stretch = 1.0
     for _ in range(_STEPS):
         if not error > tolerance:
             return
@@ -239,9 +240,9 @@ def _newton(
             _blend(low, local, s, 1.0 if weightless else _BLEND, h)
             _factored(h, free, c)
         _solve(c, g, step)
-        share = 1.0
+        share, stretch = 1.0, 2.0 * stretch if weightless else 1.0
         for k in range(rows):  # without an answer prices grow for ever; they stay finite
-            step[k] = min(max(step[k], -_LARGEST), _LARGEST)
+            step[k] = min(max(stretch * step[k], -_LARGEST), _LARGEST)
             if weightless and step[k] * p[k] < 0.0:  # too dear for every column: half as much
                 step[k] = min(step[k], -0.5 * p[k]) if p[k] > 0.0 else max(step[k], -0.5 * p[k])
         for k in range(rows):
@@ -289,6 +290,7 @@ def _newton_one(
     """The same for one row, in scalars: its price, H there, and whether the row acts."""
     f, h = _sums_one(low, high, a, v, s, x_lower, x_upper, p)
     g, h, error, sense = _gradient_one(f, h, p, kind, weight, parameter, lower, upper, softness)
+    stretch = 1.0
     for _ in range(_STEPS):
         if not error > tolerance:
             break
@@ -296,7 +298,8 @@ def _newton_one(
         if weightless:
             for q in range(np.uint64(low), np.uint64(high)):
                 h += a[q] * a[q] * s[q]
-        step = min(max(g / h, -_LARGEST), _LARGEST) if h > 0.0 else 0.0
+        stretch = 2.0 * stretch if weightless else 1.0
+        step = min(max(stretch * g / h, -_LARGEST), _LARGEST) if h > 0.0 else 0.0
         if weightless and step * p < 0.0:
             step = min(step, -0.5 * p) if p > 0.0 else max(step, -0.5 * p)
         old, pull, side, share = p, g, sense, 1.0
