@@ -7,6 +7,7 @@ import re
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -55,10 +56,10 @@ def test_every_requirement_is_locked() -> None:
     assert wanted - {name for name, _ in _pins("requirements.lock")} == set()
 
 
-@pytest.mark.parametrize("other", EXTRA_LOCKS.values())
-def test_the_locks_agree(other: str) -> None:
+@pytest.mark.parametrize(("one", "other"), combinations(LOCKS, 2))
+def test_the_locks_agree(one: str, other: str) -> None:
     first, second = (
-        {name: entry.split()[0] for name, entry in _pins(lock)} for lock in (LOCKS[0], other)
+        {name: entry.split()[0] for name, entry in _pins(lock)} for lock in (one, other)
     )
     common = first.keys() & second.keys()
     assert common
