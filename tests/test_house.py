@@ -56,7 +56,7 @@ def test_every_requirement_is_locked() -> None:
     assert wanted - {name for name, _ in _pins("requirements.lock")} == set()
 
 
-@pytest.mark.parametrize(("one", "other"), combinations(LOCKS, 2))
+@pytest.mark.parametrize(("one", "other"), list(combinations(LOCKS, 2)))
 def test_the_locks_agree(one: str, other: str) -> None:
     first, second = (
         {name: entry.split()[0] for name, entry in _pins(lock)} for lock in (one, other)
