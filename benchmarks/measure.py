@@ -175,9 +175,11 @@ def _summary(cell: Cell, events: list[Record], stopped: bool, folder: Path) -> R
     runs = [e for e in events if e["event"] == "run"]
     versions: Mapping[str, str] = ready["versions"] if ready else {}
     if not runs:
-        tail = (folder / "log.txt").read_text(encoding="utf-8", errors="replace")[-600:]
+        log = (folder / "log.txt").read_text(encoding="utf-8", errors="replace").strip()
         status = "stopped" if stopped else "failed"
-        return {"status": status, "versions": versions, "message": tail if not stopped else ""}
+        # The error alone: the lines before it tell where files lie.
+        message = "" if stopped else log.rpartition("\n")[2]
+        return {"status": status, "versions": versions, "message": message}
     totals = [run["build"] + run["solve"] for run in runs]
     overran = cell.objective != "dede-toy" and totals[0] >= 0.99 * cell.limit
     memory = [run["memory_arrays"] for run in runs if run["memory_arrays"] is not None]
