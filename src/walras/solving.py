@@ -68,19 +68,15 @@ def solve(
         engine: ``auto``, ``interior``, ``admm``, ``exact`` or ``pop``.
         tolerance: Certified relative gap at which to stop (of logarithms: nats a job).
         time_limit: Seconds; a feasible allocation with its certified gap comes back all the same.
-            Where one job's best type decides a max-min problem, the rest of the time goes to
-            leximin among the optimal allocations.
+            Where one job's best type decides a max-min problem, leximin gets the rest of the time.
         threads: Worker threads, or None for all cores.
         start: An earlier solution of a similar problem, matched by names, or (entries,) numbers.
-        callback: Called once an iteration with a :class:`~walras.history.Progress`; return True to
-            stop with the best so far. Ctrl-C does the same.
+        callback: Called once an iteration with a Progress; True stops, and so does Ctrl-C.
         verbose: One line an iteration.
-        polish: Turn the answer of a linear problem into an exact vertex by a small linear
-            program, at the price of its time.
+        polish: Turn a linear problem's answer into an exact vertex by a small linear program.
         parts: Of ``pop`` alone: the number of parts, 1 to the number of demands; 4 if None.
         seed: Of ``pop`` alone: of the random split; 0 if None.
-        device: ``cpu``, or ``cuda`` (``cuda:1``, ...) for the kernels of ``interior`` and ``admm``
-            on a GPU, which takes torch; ``auto`` then prefers these engines.
+        device: ``cpu``, or a GPU for ``interior`` and ``admm``: ``cuda``, ``cuda:1``; takes torch.
         mode: Of ``admm`` alone: ``hard`` if None, ``paper`` for the scheme of Xu et al., OSDI 2025,
             as published, ``penalty`` or ``augmented-lagrangian`` for what it is compared with.
         collapse: Of ``admm`` alone: half the memory, more iterations.
@@ -95,13 +91,11 @@ def solve(
         UnboundedError: The objective improves without end; names the entries.
         EngineError: The engine cannot state the problem, or there is no such device.
     """
-    check_start(start)
-    _check_problem(problem)
+    _check_kinds(problem, start)
     base = problem.problem if isinstance(problem, Leximin) else problem
     settings = Settings(
         tolerance=tolerance, time_limit=time_limit, threads=threads, callback=callback,
-        start=None if start is None else start_from(base, start), verbose=verbose,
-        device=device,
+        start=None if start is None else start_from(base, start), verbose=verbose, device=device,
     )  # fmt: skip
     if verbose:
         _log_to_stderr()
@@ -198,7 +192,8 @@ def engine_named(
     return _ENGINES[name]
 
 
-def _check_problem(problem: object) -> None:
+def _check_kinds(problem: object, start: object) -> None:
+    check_start(start)
     if not isinstance(problem, Separable | Leximin):
         raise InputError(
             f"is a {type(problem).__name__}", where="problem", allowed="a Separable or a Leximin",

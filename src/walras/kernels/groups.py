@@ -17,13 +17,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from walras.kernels.groups_dense import factored, solved
 from walras.kernels.groups_rows import NONE, moved, regime, wanted
 from walras.kernels.reference import Floats, Ints
 from walras.kernels.runs import jit
 
 MOST_ROWS = 3
 _STEPS = 60
-_SINGULAR = 1e-10  # least share of a pivot that stays after elimination
 _BLEND = 1e-6  # share of the Hessian of all columns that makes a singular one regular
 _FEW = 32  # columns up to which cutting out slices costs more than vectors save
 _LEAST = 1e-300
@@ -154,41 +154,6 @@ def _blend(low: int, local: Floats, s: Floats, share: float, h: Floats) -> None:
 
 
 @jit
-def _factored(h: Floats, free: npt.NDArray[np.bool_], c: Floats) -> bool:
-    """Cholesky factor C of the free part of H; a pivot of ``inf``, and False, where singular."""
-    regular = True
-    for k in range(len(free)):
-        for m in range(k):
-            total = h[k, m] if free[k] and free[m] else 0.0
-            for i in range(m):
-                total -= c[k, i] * c[m, i]
-            c[k, m] = total / c[m, m]
-        pivot = h[k, k]
-        for i in range(k):
-            pivot -= c[k, i] * c[k, i]
-        singular = not pivot > _SINGULAR * h[k, k]
-        regular = regular and not (singular and free[k])
-        c[k, k] = np.inf if singular or not free[k] else np.sqrt(pivot)
-    return regular
-
-
-@jit
-def _solve(c: Floats, g: Floats, x: Floats) -> None:
-    """x = (C C')^-1 g; zero where the pivot is ``inf``."""
-    rows = len(g)
-    for k in range(rows):
-        total = g[k]
-        for i in range(k):
-            total -= c[k, i] * x[i]
-        x[k] = total / c[k, k]
-    for k in range(rows - 1, -1, -1):
-        total = x[k]
-        for i in range(k + 1, rows):
-            total -= c[i, k] * x[i]
-        x[k] = total / c[k, k]
-
-
-@jit
 def _gradient(
     f: Floats, p: Floats, kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats,
     lower: Floats, upper: Floats, softness: float, h: Floats, g: Floats,
@@ -233,13 +198,13 @@ def _newton(
         if not error > tolerance:
             return
         weightless = False
-        if not _factored(h, free, c):
+        if not factored(h, free, c):
             weightless = True
             for k in range(rows):
                 weightless = weightless and h[k, k] == 0.0
             _blend(low, local, s, 1.0 if weightless else _BLEND, h)
-            _factored(h, free, c)
-        _solve(c, g, step)
+            factored(h, free, c)
+        solved(c, g, step)
         share, stretch = 1.0, 2.0 * stretch if weightless else 1.0
         for k in range(rows):  # without an answer prices grow for ever; they stay finite
             step[k] = min(max(stretch * step[k], -_LARGEST), _LARGEST)
@@ -367,8 +332,8 @@ def _solve_groups(
             shifted = shifted or (shift[j, k] != 0.0 and free[k])
             work[1, k] = shift[j, k] if free[k] else 0.0
         if shifted:
-            _factored(work[4:7], free, work[7:10])
-            _solve(work[7:10], work[1, :rows], work[2, :rows])
+            factored(work[4:7], free, work[7:10])
+            solved(work[7:10], work[1, :rows], work[2, :rows])
             for k in range(rows):
                 slope += work[1, k] * work[2, k]
     return value, slope
