@@ -26,7 +26,7 @@ from walras.status import Status
 Floats = npt.NDArray[np.float64]
 
 _DEFAULT = AdmmSettings()
-_SHARE = 0.9  # of the tolerance that the engine's own proof must reach
+_SHARE = 0.999  # of the tolerance that the engine's own proof must reach
 
 
 def admm(problem: Separable, settings: Settings, options: AdmmSettings = _DEFAULT) -> Iterate:

@@ -19,6 +19,7 @@ _SLIGHT = 1e-6  # multipliers whose square is a smaller share of x's say nothing
 _PASSES = 2  # evaluations of the rows' block an iteration
 _LOOSE, _TIGHT = 1e-2, 1e-10  # tolerances of the blocks: relative to the residual, between these
 _GROUP = 1e-3  # tolerance of the demands' block relative to that of the rows' block
+_PAID = 10.0  # tolerance of the scalar's root relative to that of the rows' block
 _NONE = 1e-300
 
 
@@ -85,7 +86,8 @@ class Method:
             value, slope = self.crew.total("respond", t, inner, softness)
             return cost + float(value), float(slope)
 
-        self.t = increasing_root(paid, self.t, lower, upper, self._tolerance * abs(cost))
+        near = min(_PAID * self._tolerance, 3.0 * _LOOSE) * abs(cost)
+        self.t = increasing_root(paid, self.t, lower, upper, near)
 
     def settle(self) -> None:
         """Solve the rows' block."""

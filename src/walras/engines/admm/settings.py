@@ -36,7 +36,7 @@ class AdmmSettings:
     mode: str = "hard"
     collapse: bool = False
     rho: float | None = None
-    relaxation: float = 1.6
+    relaxation: float = 1.8
     iterations: int = 20_000
     executor: Executor = Threads()  # noqa: RUF009 - frozen
 
