@@ -99,7 +99,7 @@ def solve(
     )  # fmt: skip
     if verbose:
         _log_to_stderr()
-    choice = _choice_on(device, choose(base, engine))
+    choice = _choice_on(device, choose(base, engine, settings.tolerance))
     run = engine_named(choice.engine, parts, seed, mode, executor, collapse=collapse)
     with _thread_pools().limit(limits=_blas_threads(base, threads), user_api="blas"):
         return _solve_within(problem, run, choice, settings, polish=polish)

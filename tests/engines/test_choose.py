@@ -71,3 +71,13 @@ def test_predictions_grow_with_the_problem() -> None:
             times = [prediction[engine] for prediction in seconds]
             assert times == sorted(times)
             assert times[0] < times[-1]
+
+
+def test_first_order_iterations_are_considered_for_a_few_digits() -> None:
+    rng = np.random.default_rng(2)
+    wide = cs.total_throughput(rng.lognormal(0, 1, (5000, 60)), np.ones(60), np.full(5000, 0.01))
+    assert "admm" not in choose(wide, tolerance=1e-6).seconds
+    loose, close = (choose(wide, tolerance=tolerance).seconds for tolerance in (1e-2, 1e-3))
+    assert loose["admm"] < close["admm"]
+    small = cs.max_min(np.ones((3, 8)), np.ones(8), np.ones(3))
+    assert choose(small, tolerance=1e-2).engine != "admm"

@@ -6,6 +6,7 @@ Seconds on two cores, fitted by hand to runs of cluster problems of 3x30 to 456x
     exact, linear    h + r R^1.75 (a shared scalar) or q N (none), + s N^1.5     HiGHS
                      (q is ten times smaller where it takes the primal simplex method)
     exact, others    k + c N                                                     Clarabel
+    admm             (20 + p / sqrt(tolerance)) (b + m N), for tolerances of 1e-3 and more
 
 with n columns kept, w narrow rows, R rows and N nonzeros.
 """
@@ -30,7 +31,11 @@ _BASE, _COLUMN, _SQUARE, _CUBE, _PASS = 7e-4, 1.6e-7, 8e-9, 6e-11, 4e-8
 _HIGHS, _HIGHS_ROWS, _HIGHS_NONZERO, _HIGHS_FILL = 5e-4, 2.5e-7, 5e-6, 3e-9
 _HIGHS_PRIMAL = 5e-7
 _CLARABEL, _CLARABEL_NONZERO = 8e-3, 9e-6
+_ADMM_NONZERO, _ADMM_ITERATIONS = 2.5e-8, 10.0
+_ADMM_TOLERANCE = 1e-3
+_ADMM_SETUP = 20.0  # iterations that stating and proving cost
 _NARROW_LIMIT = 12_000
+_EXACT_LIMIT = 3_000_000  # nonzeros from which neither HiGHS nor Clarabel ends
 
 
 @dataclass(frozen=True)
@@ -48,12 +53,13 @@ class Choice:
     seconds: dict[str, float]
 
 
-def choose(problem: Separable, engine: str = "auto") -> Choice:
+def choose(problem: Separable, engine: str = "auto", tolerance: float = 1e-6) -> Choice:
     """The engine for a problem.
 
     Args:
         problem: What is to be solved.
         engine: ``auto``, or the name of an engine, which is then taken.
+        tolerance: Gap that is asked for; first-order iterations are for a few digits.
 
     Raises:
         InputError: Unknown name.
@@ -74,8 +80,11 @@ def choose(problem: Separable, engine: str = "auto") -> Choice:
         return Choice("exact", f"{free} entries are free, more than a border of {MAX_BORDER}", {})
     narrow = narrow_rows(problem)
     if narrow > _NARROW_LIMIT:
-        return Choice("exact", f"the narrow side has {narrow} rows", {})
+        large = problem.rows.matrix.nnz > _EXACT_LIMIT
+        return Choice("admm" if large else "exact", f"the narrow side has {narrow} rows", {})
     seconds = {"interior": _interior_seconds(problem, narrow), "exact": _exact_seconds(problem)}
+    if tolerance >= _ADMM_TOLERANCE:
+        seconds["admm"] = _admm_seconds(problem, tolerance)
     best = min(seconds, key=lambda name: seconds[name])
     return Choice(
         best,
@@ -102,6 +111,11 @@ def _interior_seconds(problem: Separable, narrow: int) -> float:
     kept = min(problem.entries, 2 * FIRST * blocks)
     one = _BASE + _COLUMN * kept + _SQUARE * narrow**2 + _CUBE * narrow**3
     return float(_ITERATIONS * one + _PASS * problem.rows.matrix.nnz)
+
+
+def _admm_seconds(problem: Separable, tolerance: float) -> float:
+    iterations = _ADMM_SETUP + _ADMM_ITERATIONS / np.sqrt(tolerance)
+    return float(_BASE * iterations + _ADMM_NONZERO * problem.rows.matrix.nnz * iterations)
 
 
 def _exact_seconds(problem: Separable) -> float:
