@@ -1,14 +1,16 @@
 """Which engine a problem goes to: a cost model, written down.
 
-Seconds on two cores, fitted by hand to runs of cluster problems of 3x30 to 456x2,000:
+Seconds on two cores, fitted by hand to runs of cluster problems of 3x30 to 456x2,000 and of flows
+on parts of ASN2k, UsCarrier and Kdl:
 
-    interior         30 (b + a n + g w^2 + f w^3) + e N
+    interior         30 (b + a n + g w^2 + f w^3 + u P) + e N
     exact, linear    h + r R^1.75 (a shared scalar) or q N (none), + s N^1.5     HiGHS
-                     (q is ten times smaller where it takes the primal simplex method)
+                     (q is ten times smaller where it takes the primal simplex method,
+                      r ten times larger where allocating nothing is not allowed)
     exact, others    k + c N                                                     Clarabel
     admm             (20 + p / sqrt(tolerance)) (b + m N), for tolerances of 1e-3 and more
 
-with n columns kept, w narrow rows, R rows and N nonzeros.
+with n columns kept, w narrow rows, P pairs of nonzeros in a block, R rows and N nonzeros.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ ENGINES = ("interior", "admm", "exact", "pop")
 _ITERATIONS = 30.0
 _BASE, _COLUMN, _SQUARE, _CUBE, _PASS = 7e-4, 1.6e-7, 8e-9, 6e-11, 4e-8
 _HIGHS, _HIGHS_ROWS, _HIGHS_NONZERO, _HIGHS_FILL = 5e-4, 2.5e-7, 5e-6, 3e-9
-_HIGHS_PRIMAL = 5e-7
+_HIGHS_PRIMAL, _HIGHS_PHASE_ONE = 5e-7, 10.0
+_PAIR = 1e-9
 _CLARABEL, _CLARABEL_NONZERO = 8e-3, 9e-6
 _ADMM_NONZERO, _ADMM_ITERATIONS = 2.5e-8, 10.0
 _ADMM_TOLERANCE = 1e-3
@@ -109,7 +112,9 @@ def _left_over(problem: Separable, side: Side) -> int:
 def _interior_seconds(problem: Separable, narrow: int) -> float:
     blocks = max(problem.shape)
     kept = min(problem.entries, 2 * FIRST * blocks)
-    one = _BASE + _COLUMN * kept + _SQUARE * narrow**2 + _CUBE * narrow**3
+    held = problem.rows.matrix.nnz / max(problem.entries, 1) * kept / blocks
+    pairs = blocks * held**2
+    one = _BASE + _COLUMN * kept + _SQUARE * narrow**2 + _CUBE * narrow**3 + _PAIR * pairs
     return float(_ITERATIONS * one + _PASS * problem.rows.matrix.nnz)
 
 
@@ -125,5 +130,8 @@ def _exact_seconds(problem: Separable) -> float:
     rows = float(problem.rows.count)
     pivot = _HIGHS_PRIMAL if nonzeros < PRIMAL_BELOW else _HIGHS_NONZERO
     pivots = _HIGHS_ROWS * rows**1.75 if problem.scalars else pivot * nonzeros
+    may_rest = np.all(problem.rows.lower <= 0) and np.all(problem.rows.upper >= 0)
+    if problem.scalars and not may_rest:
+        pivots *= _HIGHS_PHASE_ONE
     fill = 0.0 if nonzeros < PRIMAL_BELOW else _HIGHS_FILL * nonzeros**1.5
     return float(_HIGHS + pivots + fill)
