@@ -67,13 +67,7 @@ def pid_of(crew: RayCrew, k: int) -> int:
 
 @pytest.mark.parametrize(
     ("objective", "actors"),
-    [
-        (cs.max_min, 2),
-        (cs.max_min, 4),
-        (cs.proportional_fairness, 2),
-        (cs.proportional_fairness, 4),
-        (cs.total_throughput, 2),
-    ],
+    [(cs.max_min, 2), (cs.max_min, 4), (cs.proportional_fairness, 4)],
 )
 def test_actors_find_what_one_process_finds(
     objective: Any, actors: int, monkeypatch: pytest.MonkeyPatch

@@ -148,14 +148,15 @@ def test_groups_are_solved(device: str, softness: float, seed: int) -> None:
 
 
 @every_device
-def test_the_slope_is_how_fast_the_payment_rises(device: str) -> None:
-    c = random_case(12)
+@pytest.mark.parametrize("seed", [4, 9, 14, 21])
+def test_the_slope_is_how_fast_the_payment_rises(device: str, seed: int) -> None:
+    c = random_case(seed)
     held = np.where(c.kind == NONE, c.shift, 0.0)
     _, _, low, slope = in_torch(c, 0.5, device)
     step = 1e-6
     moved = Case(**{**vars(c), "lower": c.lower - step * held, "upper": c.upper - step * held})
     _, _, high, _ = in_torch(moved, 0.5, device)
-    assert slope > 0
+    assert slope > 0.01
     assert (high - low) / step == pytest.approx(slope, rel=1e-4)
 
 
