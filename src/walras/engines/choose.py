@@ -110,7 +110,7 @@ def _left_over(problem: Separable, side: Side) -> int:
 
 
 def _interior_seconds(problem: Separable, narrow: int) -> float:
-    blocks = max(problem.shape)
+    blocks = max(*problem.shape, 1)
     kept = min(problem.entries, 2 * FIRST * blocks)
     held = problem.rows.matrix.nnz / max(problem.entries, 1) * kept / blocks
     pairs = blocks * held**2

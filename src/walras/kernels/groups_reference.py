@@ -42,23 +42,10 @@ def _asked(
 
 
 def solve_groups(
-    ptr: Ints,
-    local: Floats,
-    v: Floats,
-    s: Floats,
-    x_lower: Floats,
-    x_upper: Floats,
-    kind: npt.NDArray[np.int8],
-    weight: Floats,
-    parameter: Floats,
-    lower: Floats,
-    upper: Floats,
-    softness: float,
-    tolerance: float,
-    shift: Floats,
-    price: Floats,
-    x: Floats,
-) -> tuple[float, float]:
+    ptr: Ints, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
+    kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
+    softness: float, tolerance: float, shift: Floats, price: Floats, x: Floats,
+) -> tuple[float, float]:  # fmt: skip
     """Minimise ``sum (x - v)^2 / (2 s)`` plus the rows' costs in every group.
 
     Args:

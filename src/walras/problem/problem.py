@@ -147,11 +147,9 @@ class Problem:
         try:
             self._solution = self._solved(engine, settings, ours)
             self._status = self._solution.status
-        except InfeasibleError:
-            self._status = Status.INFEASIBLE
-            raise
-        except UnboundedError:
-            self._status = Status.UNBOUNDED
+        except (InfeasibleError, UnboundedError) as reason:
+            impossible = isinstance(reason, InfeasibleError)
+            self._status = Status.INFEASIBLE if impossible else Status.UNBOUNDED
             raise
         finally:
             if not self._has_allocation:
