@@ -8,7 +8,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import highspy
 import numpy as np
 import pandas as pd
 
@@ -50,7 +49,6 @@ def _highs(scenario: Scenario, count: int) -> float:
     own = scenario.paths.demands(scenario.demand)
     instance = arrays(scenario.network, scenario.paths, own)
     budget = Budget(threads=count, time_limit=60.0)
-    highspy.Highs.resetGlobalScheduler(True)  # it keeps the number of threads of its first run
     found = [PEERS["highs-ipm"].run(instance, "max-total-flow", budget) for _ in range(RUNS)]
     if any(outcome.message != "Optimal" for outcome in found):
         return float("nan")  # stopped: nothing to compare

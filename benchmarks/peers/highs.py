@@ -48,6 +48,9 @@ def load(program: LinearProgram, budget: Budget, algorithm: str, crossover: str)
     lp.a_matrix_.start_ = program.matrix.indptr
     lp.a_matrix_.index_ = program.matrix.indices
     lp.a_matrix_.value_ = program.matrix.data
+    highspy.Highs.resetGlobalScheduler(True)  # it keeps the number of threads of its first run
+    # HiGHS refuses a number of threads other than that of the process's first solve.
+    highspy.Highs.resetGlobalScheduler(True)
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("solver", algorithm)
