@@ -144,6 +144,15 @@ def test_a_warm_start_takes_fewer_iterations(objective: object) -> None:
     assert again.history[-1].iteration < fresh.history[-1].iteration
 
 
+@pytest.mark.parametrize("mode", ["paper", "augmented-lagrangian"])
+def test_other_schemes_start_warm_too(mode: str) -> None:
+    problem = cluster(cs.max_min)
+    known = wl.solve(problem, engine="exact", tolerance=1e-6)
+    s = solved(problem, 1e-2, mode=mode, start=known, time_limit=1.0)
+    assert s.certificate.violation <= FEASIBLE
+    assert s.value >= 0.8 * known.value
+
+
 def test_polish_makes_an_exact_vertex() -> None:
     problem = cluster(cs.max_min)
     known = wl.solve(problem, engine="exact", tolerance=1e-9)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from walras.certificate import repair
+from walras.certificate.repair import best_scalars
 from walras.engines.admm.form import Form, over_entries
 from walras.engines.settings import Start
 from walras.separable import Separable, Utility
@@ -49,12 +49,12 @@ def beginning(form: Form, start: Start | None, rho: float | None) -> Beginning:
     falling = np.isin(problem.rows.utility, (Utility.LOG, Utility.POWER))
     price[falling] = -1.0  # Newton's method finds the scale
     if start is not None:
-        known = len(start.x)
+        known, held = len(start.x), len(start.prices)
         shares[:known] = np.where(np.isfinite(start.x), start.x, shares[:known])
-        usable = np.isfinite(start.prices) & (~falling | (start.prices < 0))
-        price = np.where(usable, start.prices, price)
+        usable = np.isfinite(start.prices) & (~falling[:held] | (start.prices < 0))
+        price[:held] = np.where(usable, start.prices, price[:held])
     padded = np.append(price, 0.0)  # the rows of number -1
-    _, t = repair(problem, shares, np.zeros(problem.scalars))
+    t = best_scalars(problem, shares, np.zeros(problem.scalars))
     scalar = float(t[0]) if problem.scalars else 0.0
     return Beginning(
         shares[form.order], padded[form.groups.source], padded[form.narrow.source], scalar, rho
@@ -79,7 +79,7 @@ def first_rho(form: Form, x: Floats) -> float:
     totals its squares are larger by entries over rows.
     """
     problem, entries = form.problem, form.entries
-    x, t = repair(problem, x, np.zeros(problem.scalars))
+    t = best_scalars(problem, x, np.zeros(problem.scalars))
     worth = float(np.abs(problem.cost) @ np.abs(x) + problem.quadratic @ (x * x))
     worth += float(np.abs(problem.scalar_cost) @ np.abs(t))
     rows = problem.rows
