@@ -93,6 +93,30 @@ def test_the_same_iterations_give_the_same_numbers(objective: object) -> None:
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
+def test_a_solve_ends_at_the_same_iterate_whatever_the_clock_says(
+    objective: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = cluster(objective)
+    one = solved(problem, 1e-3)
+    monkeypatch.setattr("walras.engines.admm.anytime.time", _Slow())
+    other = solved(problem, 1e-3)
+    assert [step.iteration for step in one.history] == [step.iteration for step in other.history]
+    assert np.array_equal(one.entries, other.entries)
+    assert one.bound == other.bound
+
+
+class _Slow:
+    """A clock on which a proof takes an hour."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        self.now += 3600.0
+        return self.now
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
 def test_a_millisecond_gives_a_feasible_allocation_with_a_gap(objective: object) -> None:
     problem = cluster(objective, 20, 200)
     s = solved(problem, 1e-9, time_limit=1e-3)

@@ -16,7 +16,9 @@ from walras.separable import Separable
 
 Floats = npt.NDArray[np.float64]
 
-_SHARE = 0.2  # of the time that proofs may take
+# Iterations between proofs, and as a share of those made: a proof costs a few to a dozen of them.
+# They are counted, not timed, so that the same problem ends at the same iterate.
+_EVERY, _GROWTH = 16, 0.3
 
 
 class Anytime:
@@ -37,13 +39,11 @@ class Anytime:
         self.prices = np.zeros(problem.rows.count)
         self.value, self.bound, self.violation = np.inf, -np.inf, np.inf
         self._diary, self._balance = diary, Balance(problem)
-        self._last, self.cost = time.perf_counter(), 0.0
+        self._next, self.cost = _EVERY, 0.0
 
-    @property
-    def due(self) -> bool:
-        """Whether another proof fits into the share of the time that proofs may take."""
-        waited = time.perf_counter() - self._last
-        return waited >= self.cost * (1.0 - _SHARE) / _SHARE
+    def due(self, iteration: int) -> bool:
+        """Whether enough iterations have been made since the last proof."""
+        return iteration >= self._next
 
     @property
     def gap(self) -> float:
@@ -62,8 +62,8 @@ class Anytime:
         proof = dual_bound(self.problem, prices)
         if proof.value > self.bound:
             self.bound, self.prices = proof.value, proof.prices
-        self._last = time.perf_counter()
-        self.cost = self._last - began
+        self._next = iteration + max(_EVERY, int(_GROWTH * iteration))
+        self.cost = time.perf_counter() - began
         problem = self.problem
         return self._diary.record(
             Progress(

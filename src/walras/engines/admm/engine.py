@@ -91,7 +91,7 @@ def _run(
         method.crew.mark(method.rho, method.narrow.price)
         over = scheme.iterate(method) or k + 1 == options.iterations
         over = over or time.perf_counter() + best.cost > diary.deadline  # the last proof takes time
-        if not (best.due or over):
+        if not (best.due(method.count) or over):
             continue
         residuals, traffic = method.residuals, method.crew.traffic
         if best.prove(method.count, *method.point(), residuals.primal, residuals.dual, traffic):
