@@ -13,44 +13,31 @@ from benchmarks.benchmark import (
     gap,
     of_method,
 )
-from benchmarks.cases.maxmin import CAPACITIES, CERTIFIED, GAVEL, REPORTED, SMALL, spec
+from benchmarks.cases.maxmin import (
+    CAPACITIES,
+    CERTIFIED,
+    GAVEL,
+    REPORTED,
+    SMALL,
+    cell_of,
+    reported_cells,
+    spec,
+)
 from benchmarks.cell import Cell
-from benchmarks.instances import REPORT_SEEDS, Spec
+from benchmarks.instances import Spec
 
 OBJECTIVE = "proportional-fairness"
 
 
 def cells() -> tuple[Cell, ...]:
     """All cells of the benchmark."""
-
-    def cell(
-        spec: Spec,
-        method: str,
-        estimate: float,
-        limit: float = 300.0,
-        *,
-        runs: int = 5,
-        quick: bool = False,
-    ) -> Cell:
-        return Cell(OBJECTIVE, spec, OBJECTIVE, method, estimate, runs, limit, quick)
-
+    cell = cell_of(OBJECTIVE)
     small = [cell(SMALL, m, 4.0, quick=True) for m in ("walras", "clarabel", "cvxpy")]
     small += [cell(SMALL, "scs", 32.0, 30.0), cell(SMALL, "dede-example", 32.0, 30.0)]
-    ours = [
-        cell(
-            spec(c, s),
-            "walras",
-            12.0 if s == 100 else 6.0,
-            runs=5 if s == 100 else 1,
-            quick=s == 100,
-        )
-        for c in CAPACITIES
-        for s in REPORT_SEEDS
-    ]
     peers = [cell(spec(1.0), "clarabel", 180.0)]
     real = [cell(GAVEL, m, 4.0, quick=True) for m in ("walras", "clarabel")]
     real += [cell(Spec("dede-456", 456, 2000, load=8.0), "walras", 12.0)]
-    return (*small, *ours, *peers, *real)
+    return (*small, *reported_cells(OBJECTIVE), *peers, *real)
 
 
 def targets(records: Records) -> Sequence[Target]:
