@@ -14,8 +14,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "src/walras").rglob("*.py"))
-EXTRA_LOCKS = {"peers": "requirements-peers.lock", "scale": "requirements-scale.lock"}
-LOCKS = ("requirements.lock", *EXTRA_LOCKS.values())
+EXTRA_LOCKS = {
+    "peers": "requirements-peers.lock",
+    "scale": "requirements-scale.lock",
+    "parquet": "requirements-scale.lock",
+}
+LOCKS = ("requirements.lock", *dict.fromkeys(EXTRA_LOCKS.values()))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
