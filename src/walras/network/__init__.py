@@ -1,0 +1,1 @@
+"""Centres that share a CPU budget and train one model, from their neighbours' messages only."""
