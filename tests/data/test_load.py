@@ -179,11 +179,14 @@ def test_the_stand_ins_have_the_shape_of_the_real_sets() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_fitted_parameters_are_those_in_the_code(name: str) -> None:
     from walras.data import (
+        cluster_reliability_stand_in,
         dede_cluster_stand_in,
         gavel_stand_in,
         gavel_traces_stand_in,
+        nb201_help_stand_in,
         te_b4_real_stand_in,
         te_topologies_stand_in,
+        zeus_stand_in,
     )
 
     stored = {
@@ -194,6 +197,9 @@ def test_the_fitted_parameters_are_those_in_the_code(name: str) -> None:
         "topology_zoo": te_topologies_stand_in.FITTED_ZOO,
         "te_b4_real": te_b4_real_stand_in.FITTED,
         "te_paths": te_topologies_stand_in.FITTED,
+        "nb201_help": nb201_help_stand_in.FITTED,
+        "zeus": zeus_stand_in.FITTED,
+        "cluster_reliability": cluster_reliability_stand_in.FITTED,
     }
     assert data.fit_stand_in(name) == stored[name]
 

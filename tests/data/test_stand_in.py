@@ -115,4 +115,10 @@ def _numbers(drawn: object) -> npt.NDArray[Any]:
         return drawn.demand
     if isinstance(drawn, data.ReleasedPaths):
         return np.concatenate([paths.nodes[:1000] for paths in drawn.paths.values()])
+    if isinstance(drawn, data.Latencies):
+        return drawn.latency_ms[:1000]
+    if isinstance(drawn, data.ZeusTraces):
+        return drawn.epochs["time_per_epoch"].to_numpy()
+    if isinstance(drawn, data.ClusterReliability):
+        return drawn.clusters["fail_rate"].to_numpy()
     raise TypeError(type(drawn))

@@ -12,32 +12,38 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, overload
 
+from walras.data.cluster_reliability import ClusterReliability
 from walras.data.dataset import DataFile, DataSet, Origin, Source
 from walras.data.dede_cluster import ClusterThroughputs
 from walras.data.download import ORIGINS, Progress, download
 from walras.data.gavel import GavelThroughputs
 from walras.data.gavel_traces import JobTraces
+from walras.data.nb201_help import Latencies
 from walras.data.registry import REGISTRY, lookup
 from walras.data.store import FileState, check, locate, search_path
 from walras.data.te_b4_real import B4Traffic
 from walras.data.te_paths import ReleasedPaths
 from walras.data.te_topologies import Topologies
+from walras.data.zeus import ZeusTraces
 from walras.errors import DataError
 
 __all__ = [
     "ORIGINS",
     "REGISTRY",
     "B4Traffic",
+    "ClusterReliability",
     "ClusterThroughputs",
     "DataFile",
     "DataSet",
     "FileState",
     "GavelThroughputs",
     "JobTraces",
+    "Latencies",
     "Origin",
     "ReleasedPaths",
     "Source",
     "Topologies",
+    "ZeusTraces",
     "fetch",
     "find",
     "fit_stand_in",
@@ -88,6 +94,16 @@ def load(
 def load(
     name: Literal["te_paths"], *, synthetic: bool | None = None, seed: int = 0
 ) -> ReleasedPaths: ...
+@overload
+def load(
+    name: Literal["nb201_help"], *, synthetic: bool | None = None, seed: int = 0
+) -> Latencies: ...
+@overload
+def load(name: Literal["zeus"], *, synthetic: bool | None = None, seed: int = 0) -> ZeusTraces: ...
+@overload
+def load(
+    name: Literal["cluster_reliability"], *, synthetic: bool | None = None, seed: int = 0
+) -> ClusterReliability: ...
 @overload
 def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any: ...
 def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any:

@@ -43,12 +43,14 @@ class DataFile:
         sources: Paths in the origin's repository that it is made from.
         derive: Makes the content from the sources' contents, in their order; None when the only
             source is taken unchanged.
+        origins: Where each source comes from, when not from the set's own origin.
     """
 
     name: str
     sha256: str
     sources: tuple[str, ...]
     derive: Callable[[Sequence[bytes]], bytes] | None = None
+    origins: tuple[Origin, ...] = ()
 
 
 @dataclass(frozen=True)

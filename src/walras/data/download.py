@@ -10,8 +10,9 @@ from collections.abc import Callable
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from walras.data.dataset import DataFile, DataSet
+from walras.data.dataset import DataFile, DataSet, Origin
 from walras.data.store import FileState, cache_folder, check, content_checksum
 from walras.errors import DataError, InputError
 
@@ -61,8 +62,9 @@ def download(
     done = 0
     for file in wanted:
         contents = []
-        for path in file.sources:
-            contents.append(_get(data_set, path, mirror))
+        origins = file.origins or (data_set.origin,) * len(file.sources)
+        for path, origin in zip(file.sources, origins, strict=True):
+            contents.append(_get(data_set, origin, path, mirror))
             done += 1
             if progress is not None:
                 progress(path, done, total)
@@ -70,9 +72,8 @@ def download(
     return folder
 
 
-def _get(data_set: DataSet[Any], path: str, mirror: str) -> bytes:
-    origin = data_set.origin
-    url = f"{mirror.rstrip('/')}/{origin.repository}/{origin.commit}/{path}"
+def _get(data_set: DataSet[Any], origin: Origin, path: str, mirror: str) -> bytes:
+    url = f"{mirror.rstrip('/')}/{origin.repository}/{origin.commit}/{quote(path)}"
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as response:
             content: bytes = response.read()

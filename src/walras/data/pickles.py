@@ -42,8 +42,25 @@ def load_plain(raw: bytes, name: str) -> Any:
     Raises:
         DataError: It is damaged, or asks for anything but plain data.
     """
+    return load_plain_after(raw, 0, name)
+
+
+def load_plain_after(raw: bytes, skipped: int, name: str) -> Any:
+    """What a pickle holds that stands behind others in one file.
+
+    Args:
+        raw: The pickles, one after the other.
+        skipped: Number of pickles in front.
+        name: What errors call it.
+
+    Raises:
+        DataError: One is damaged, or asks for anything but plain data.
+    """
+    stream = io.BytesIO(raw)
     try:
-        return _Plain(io.BytesIO(raw)).load()
+        for _ in range(skipped):
+            _Plain(stream).load()
+        return _Plain(stream).load()
     except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError,
             IndexError, KeyError) as error:  # fmt: skip
         raise DataError(

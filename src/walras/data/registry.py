@@ -15,6 +15,7 @@ from walras.data import (
     gavel_traces_stand_in,
 )
 from walras.data.dataset import DataFile, DataSet, Origin
+from walras.data.registry_tasks import CLUSTER_RELIABILITY, NB201_HELP, ZEUS
 from walras.data.registry_te import TE_B4_REAL, TE_PATHS, TE_TOPOLOGIES, TOPOLOGY_ZOO
 from walras.errors import InputError
 
@@ -114,6 +115,7 @@ DEDE_CLUSTER = DataSet(
 
 _ALL: tuple[DataSet[Any], ...] = (
     GAVEL, GAVEL_TRACES, DEDE_CLUSTER, TE_TOPOLOGIES, TOPOLOGY_ZOO, TE_B4_REAL, TE_PATHS,
+    NB201_HELP, ZEUS, CLUSTER_RELIABILITY,
 )  # fmt: skip
 REGISTRY: Mapping[str, DataSet[Any]] = MappingProxyType(
     {data_set.name: data_set for data_set in _ALL}

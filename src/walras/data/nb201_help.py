@@ -1,0 +1,142 @@
+"""Measured latencies of the 15,625 NAS-Bench-201 networks on 27 devices (HELP)."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from walras.data.dataset import Source
+from walras.data.pickles import load_plain, load_plain_after
+from walras.data.store import unreadable
+from walras.errors import DataError, InputError
+
+NAME = "nb201_help"
+FILE = "nb201_latency_ms.csv"
+NETWORKS = 15_625
+OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")
+EDGES = ((0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3))
+"""Edges of a cell, in the order of the operations; node 0 is its input, node 3 its output."""
+
+_GPUS = ("1080ti", "2080ti", "titanx", "titanxp", "titan_rtx")
+DEVICES = (
+    *(f"{gpu}_{batch}" for gpu in _GPUS for batch in (1, 32, 256)),
+    "silver_4114", "silver_4210r", "gold_6226", "gold_6240", "raspi4", "pixel3", "pixel2",
+    "samsung_a50", "samsung_s7", "essential_ph_1", "fpga", "eyeriss",
+)  # fmt: skip
+ESTIMATED = ("fpga", "eyeriss")
+"""Devices whose latencies were estimated or simulated, not measured."""
+
+_SUFFIXES = ("_1", "_32", "_256")
+_ZIP, _LEGACY_HEADER = b"PK", 3  # torch's two formats; magic, protocol and system stand first
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """Time of one forward pass of every network on every device.
+
+    Attributes:
+        operations: (networks, 6) index into ``OPERATIONS`` of each edge of ``EDGES``.
+        devices: Names; a GPU's name ends in its batch size.
+        latency_ms: (networks, devices) milliseconds.
+        source: Whether the numbers are measured or synthetic.
+        origin: Where they come from, in words.
+    """
+
+    operations: npt.NDArray[np.int64]
+    devices: tuple[str, ...]
+    latency_ms: npt.NDArray[np.float64]
+    source: Source
+    origin: str
+
+    def __post_init__(self) -> None:
+        for array in (self.operations, self.latency_ms):
+            array.setflags(write=False)
+
+    def of(self, devices: Sequence[str]) -> npt.NDArray[np.float64]:
+        """(networks, k) milliseconds on some devices.
+
+        Raises:
+            InputError: A device is unknown.
+        """
+        for k, name in enumerate(devices):
+            if name not in self.devices:
+                raise InputError(
+                    f"there is no device '{name}'", where=f"clusters[{k}]",
+                    allowed=", ".join(self.devices), remedy="choose among the columns of the set",
+                )  # fmt: skip
+        return self.latency_ms[:, [self.devices.index(name) for name in devices]]
+
+    @property
+    def single(self) -> tuple[str, ...]:
+        """Devices measured at batch size 1, without the two that are estimates."""
+        return tuple(
+            d for d in self.devices if d not in ESTIMATED and not d.endswith(_SUFFIXES[1:])
+        )
+
+
+def read(folder: Path) -> Latencies:
+    """Read the latencies.
+
+    Args:
+        folder: Holds ``nb201_latency_ms.csv``: index, ops (six digits), one column a device.
+
+    Raises:
+        DataError: The file is not what it should be.
+    """
+    path = folder / FILE
+    try:
+        table = pd.read_csv(path, dtype={"ops": str})
+        operations = np.array([[int(digit) for digit in ops] for ops in table["ops"]])
+        latency = table[list(DEVICES)].to_numpy(dtype=np.float64)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise unreadable(NAME, path, error) from error
+    if operations.shape != (NETWORKS, 6) or operations.max() >= len(OPERATIONS):
+        raise unreadable(NAME, path, f"{operations.shape} operations, not {NETWORKS} times six")
+    if not (np.isfinite(latency).all() and latency.min() >= 0):
+        raise unreadable(NAME, path, "a latency is negative or not finite")
+    return Latencies(operations, DEVICES, latency, "measured", str(folder))
+
+
+SOURCES = (
+    "data/nasbench201/str_arch2idx.pt",
+    *(f"data/nasbench201/latency/{device}.pt" for device in DEVICES),
+)
+
+
+def derive(sources: Sequence[bytes]) -> bytes:
+    """The table as CSV, from the origin's files in the order of ``SOURCES``."""
+    names, *columns = (_saved(raw, name) for raw, name in zip(sources, SOURCES, strict=True))
+    digits = {int(index): _digits(str(name)) for name, index in names.items()}
+    lines = [",".join(("index", "ops", *DEVICES))]
+    for k in range(len(columns[0])):
+        lines.append(",".join((str(k), digits[k], *(f"{float(c[k]):.6g}" for c in columns))))
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _digits(architecture: str) -> str:
+    """``|op~0|+|op~0|op~1|+...`` as the six indices of its operations."""
+    operations = [part.split("~")[0] for part in architecture.replace("+", "").split("|") if part]
+    return "".join(str(OPERATIONS.index(operation)) for operation in operations)
+
+
+def _saved(raw: bytes, name: str) -> Any:
+    """What ``torch.save`` wrote of plain data, in its present or its older format."""
+    if not raw.startswith(_ZIP):
+        return load_plain_after(raw, _LEGACY_HEADER, name)
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            inner = next(n for n in archive.namelist() if n.endswith("/data.pkl"))
+            return load_plain(archive.read(inner), name)
+    except (zipfile.BadZipFile, StopIteration) as error:
+        raise DataError(
+            "the archive holds no data.pkl", where=name, allowed="a file written by torch.save",
+            remedy="try another mirror; nothing was stored",
+        ) from error  # fmt: skip
