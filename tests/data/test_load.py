@@ -183,6 +183,7 @@ def test_the_fitted_parameters_are_those_in_the_code(name: str) -> None:
         dede_cluster_stand_in,
         gavel_stand_in,
         gavel_traces_stand_in,
+        lb_random_stand_in,
         nb201_help_stand_in,
         te_b4_real_stand_in,
         te_topologies_stand_in,
@@ -200,6 +201,7 @@ def test_the_fitted_parameters_are_those_in_the_code(name: str) -> None:
         "nb201_help": nb201_help_stand_in.FITTED,
         "zeus": zeus_stand_in.FITTED,
         "cluster_reliability": cluster_reliability_stand_in.FITTED,
+        "lb_random": lb_random_stand_in.FITTED,
     }
     assert data.fit_stand_in(name) == stored[name]
 

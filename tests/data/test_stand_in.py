@@ -121,4 +121,6 @@ def _numbers(drawn: object) -> npt.NDArray[Any]:
         return drawn.epochs["time_per_epoch"].to_numpy()
     if isinstance(drawn, data.ClusterReliability):
         return drawn.clusters["fail_rate"].to_numpy()
+    if isinstance(drawn, data.RoundNumbers):
+        return drawn.numbers
     raise TypeError(type(drawn))

@@ -18,6 +18,7 @@ from walras.data.dede_cluster import ClusterThroughputs
 from walras.data.download import ORIGINS, Progress, download
 from walras.data.gavel import GavelThroughputs
 from walras.data.gavel_traces import JobTraces
+from walras.data.lb_random import RoundNumbers
 from walras.data.nb201_help import Latencies
 from walras.data.registry import REGISTRY, lookup
 from walras.data.store import FileState, check, locate, search_path
@@ -41,6 +42,7 @@ __all__ = [
     "Latencies",
     "Origin",
     "ReleasedPaths",
+    "RoundNumbers",
     "Source",
     "Topologies",
     "ZeusTraces",
@@ -104,6 +106,10 @@ def load(name: Literal["zeus"], *, synthetic: bool | None = None, seed: int = 0)
 def load(
     name: Literal["cluster_reliability"], *, synthetic: bool | None = None, seed: int = 0
 ) -> ClusterReliability: ...
+@overload
+def load(
+    name: Literal["lb_random"], *, synthetic: bool | None = None, seed: int = 0
+) -> RoundNumbers: ...
 @overload
 def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any: ...
 def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any:

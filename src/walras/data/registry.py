@@ -13,6 +13,8 @@ from walras.data import (
     gavel_stand_in,
     gavel_traces,
     gavel_traces_stand_in,
+    lb_random,
+    lb_random_stand_in,
 )
 from walras.data.dataset import DataFile, DataSet, Origin
 from walras.data.registry_tasks import CLUSTER_RELIABILITY, NB201_HELP, ZEUS
@@ -113,9 +115,31 @@ DEDE_CLUSTER = DataSet(
     fitted_on=(dede_cluster.NAME,),
 )
 
+LB_RANDOM = DataSet(
+    name=lb_random.NAME,
+    title="100 numbers that define the load-balancing rounds of POP and DeDe",
+    origin=_DEDE,
+    files=(
+        DataFile(
+            name=lb_random.FILE,
+            sha256="cf49e427565b6e09e315f6ab58c84d9da446040ce8a8d7f96a4c1d5b53037647",
+            sources=("examples/load_balancing/benchmark_helpers.py",),
+            derive=lb_random.derive,
+        ),
+    ),
+    columns={
+        "round": "0 to 99",
+        "u": "loads fall as the power 0.25 + 0.5 u of the shard's rank",
+    },
+    read=lb_random.read,
+    stand_in=lb_random_stand_in.stand_in,
+    fit=lb_random_stand_in.fit,
+    fitted_on=(lb_random.NAME,),
+)
+
 _ALL: tuple[DataSet[Any], ...] = (
     GAVEL, GAVEL_TRACES, DEDE_CLUSTER, TE_TOPOLOGIES, TOPOLOGY_ZOO, TE_B4_REAL, TE_PATHS,
-    NB201_HELP, ZEUS, CLUSTER_RELIABILITY,
+    NB201_HELP, ZEUS, CLUSTER_RELIABILITY, LB_RANDOM,
 )  # fmt: skip
 REGISTRY: Mapping[str, DataSet[Any]] = MappingProxyType(
     {data_set.name: data_set for data_set in _ALL}
