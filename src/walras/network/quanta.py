@@ -58,7 +58,7 @@ class Quanta:
 
     def shares(self, quanta: Ints) -> Floats:
         """Quanta as shares; exact."""
-        return np.asarray(np.ldexp(quanta.astype(np.float64), self.exponent), np.float64)
+        return np.asarray(quanta.astype(np.float64) * self.unit)
 
     def split(self, fractions: Floats) -> Ints:
         """Quanta in proportion to ``fractions`` (n,), all of them dealt out.
@@ -73,7 +73,7 @@ class Quanta:
                 f"is {fractions[bad]}", where=f"fractions[{bad}]",
                 allowed="finite, at least 0, and not all 0", remedy="give a share to start from",
             )  # fmt: skip
-        dealt = np.floor(self.total * (fractions / fractions.sum())).astype(np.int64)
+        dealt: Ints = np.floor(self.total * (fractions / fractions.sum())).astype(np.int64)
         left = self.total - int(dealt.sum())
         # The few quanta that rounding left, one by one (or taken back), beginning with the largest.
         order = np.argsort(-fractions, kind="stable")

@@ -1,0 +1,263 @@
+"""What a share of CPU costs a centre: convex, differentiable functions of the share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import InputError
+from walras.network.types import Floats, Ints
+
+Number = TypeVar("Number", float, Floats)
+Parameter = float | Floats  # one centre's, or (centres,) of many
+
+
+class CPUCost(Protocol):
+    """A cost of one centre; written for arrays, so that many centres of a kind go at once."""
+
+    def value(self, x: Floats) -> Floats:
+        """The cost of share ``x``."""
+
+    def slope(self, x: Floats) -> Floats:
+        """The marginal cost."""
+
+    def curvature(self, x: Floats) -> Floats:
+        """The second derivative."""
+
+
+@dataclass(frozen=True)
+class QuadraticCPU:
+    """(x - center)^2 / (2 scale): the paper's cost, after Rikos et al., arXiv 2104.03126.
+
+    Attributes:
+        center: The share a centre would choose alone.
+        scale: How little it minds another one, > 0.
+
+    Raises:
+        InputError: The scale is not positive, or either is not finite.
+    """
+
+    center: Parameter
+    scale: Parameter
+
+    def __post_init__(self) -> None:
+        _require("QuadraticCPU.center", self.center)
+        _require("QuadraticCPU.scale", self.scale, positive=True)
+
+    def value(self, x: Floats) -> Floats:
+        """(x - center)^2 / (2 scale)."""
+        return (x - self.center) ** 2 / (2.0 * self.scale)
+
+    def slope(self, x: Floats) -> Floats:
+        """(x - center) / scale."""
+        return (x - self.center) / self.scale
+
+    def curvature(self, x: Floats) -> Floats:
+        """1 / scale."""
+        return np.zeros_like(x) + 1.0 / self.scale
+
+    def at_slope(self, price: Floats) -> Floats:
+        """The share whose marginal cost is ``price``."""
+        return self.center + self.scale * price
+
+
+@dataclass(frozen=True)
+class ThroughputCPU:
+    """The time an epoch takes, to a power: (work / (rate x^efficiency))^power.
+
+    Attributes:
+        work: Samples of an epoch.
+        rate: Samples a second with a share of 1.
+        efficiency: Exponent of the throughput curve; 1 scales perfectly.
+        power: 1 counts seconds; higher powers come nearer to the slowest centre's time.
+
+    Raises:
+        InputError: A parameter is not a positive, finite number.
+    """
+
+    work: Parameter
+    rate: Parameter
+    efficiency: Parameter = 1.0
+    power: Parameter = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("work", "rate", "efficiency", "power"):
+            _require(f"ThroughputCPU.{name}", getattr(self, name), positive=True)
+
+    @classmethod
+    def measured(
+        cls, work: float, shares: npt.ArrayLike, rates: npt.ArrayLike, power: float = 1.0
+    ) -> ThroughputCPU:
+        """The curve through measured throughputs: a straight line in logarithms.
+
+        Args:
+            work: Samples of an epoch.
+            shares: (k,) shares at which the throughput was measured, k >= 2.
+            rates: (k,) samples a second at these shares.
+            power: As for the class.
+
+        Raises:
+            InputError: Fewer than two different shares, numbers that are not positive, or a
+                throughput that falls with the share.
+        """
+        x, y = np.asarray(shares, np.float64), np.asarray(rates, np.float64)
+        _require("shares", x, positive=True)
+        _require("rates", y, positive=True)
+        if x.ndim != 1 or x.shape != y.shape or len(np.unique(x)) < 2:
+            raise InputError(
+                f"have the shapes {x.shape} and {y.shape}", where="shares and rates",
+                allowed="two or more different shares, one rate each", remedy="measure more",
+            )  # fmt: skip
+        efficiency, offset = np.polyfit(np.log(x), np.log(y), 1)
+        return cls(work, math.exp(float(offset)), float(efficiency), power)
+
+    def seconds(self, x: Floats) -> Floats:
+        """How long an epoch takes with share ``x``."""
+        return self.work / (self.rate * x**self.efficiency)
+
+    def value(self, x: Floats) -> Floats:
+        """Seconds to the power."""
+        return self.seconds(x) ** self.power
+
+    def slope(self, x: Floats) -> Floats:
+        """Negative: more share, less time."""
+        return -self._exponent * self.value(x) / x
+
+    def curvature(self, x: Floats) -> Floats:
+        """e (e + 1) value / x^2 with e = efficiency x power."""
+        return self._exponent * (self._exponent + 1.0) * self.value(x) / x**2
+
+    def at_slope(self, price: Floats) -> Floats:
+        """The share whose marginal cost is ``price``; infinite where no share's is."""
+        e, least = self._exponent, (self.work / self.rate) ** self.power
+        size = np.maximum(-price, 0.0)
+        with np.errstate(divide="ignore"):
+            return np.asarray((e * least / size) ** (1.0 / (e + 1.0)))
+
+    @property
+    def _exponent(self) -> Parameter:
+        return self.efficiency * self.power
+
+
+@dataclass(frozen=True)
+class CallableCPU:
+    """Any convex, differentiable function of a share.
+
+    Attributes:
+        function: The cost, from a float to a float.
+        derivative: The marginal cost; central differences when left out.
+    """
+
+    function: Callable[[float], float]
+    derivative: Callable[[float], float] | None = None
+
+    def value(self, x: Floats) -> Floats:
+        """function(x)."""
+        return np.array([self.function(float(v)) for v in np.atleast_1d(x)]).reshape(np.shape(x))
+
+    def slope(self, x: Floats) -> Floats:
+        """derivative(x), or (f(x + h) - f(x - h)) / 2 h."""
+        if self.derivative is None:
+            h = 6e-6 * np.maximum(np.abs(x), 1e-3)  # cube root of eps: truncation meets rounding
+            return (self.value(x + h) - self.value(x - h)) / (2.0 * h)
+        each = [self.derivative(float(v)) for v in np.atleast_1d(x)]
+        return np.array(each).reshape(np.shape(x))
+
+    def curvature(self, x: Floats) -> Floats:
+        """The slope's central difference."""
+        h = 1e-4 * np.maximum(np.abs(x), 1e-3)
+        return (self.slope(x + h) - self.slope(x - h)) / (2.0 * h)
+
+
+@dataclass(frozen=True, eq=False)
+class CPUCosts:
+    """The costs of all centres, each kind evaluated in one go.
+
+    Attributes:
+        groups: Which centres a cost (with arrays for parameters) belongs to.
+        centres: How many there are.
+    """
+
+    groups: tuple[tuple[Ints, CPUCost], ...]
+    centres: int
+
+    @classmethod
+    def of(cls, costs: Sequence[CPUCost | Callable[[float], float]]) -> CPUCosts:
+        """Stack the centres' costs; plain functions become :class:`CallableCPU`.
+
+        Raises:
+            InputError: There is none, or one is no cost.
+        """
+        if not len(costs):
+            raise InputError(
+                "is empty", where="cpu", allowed="one cost a centre", remedy="give each its cost"
+            )
+        made = [_as_cost(cost, k) for k, cost in enumerate(costs)]
+        groups: list[tuple[Ints, CPUCost]] = []
+        for kind in (QuadraticCPU, ThroughputCPU):
+            own = np.array([k for k, cost in enumerate(made) if type(cost) is kind], np.int64)
+            if len(own):
+                columns = {
+                    f.name: np.array([getattr(made[k], f.name) for k in own.tolist()], np.float64)
+                    for f in fields(kind)
+                }
+                groups.append((own, kind(**columns)))
+        stacked = (QuadraticCPU, ThroughputCPU)
+        groups += [
+            (np.array([k]), cost) for k, cost in enumerate(made) if type(cost) not in stacked
+        ]
+        return cls(tuple(groups), len(made))
+
+    @property
+    def quadratic(self) -> QuadraticCPU | None:
+        """The one cost of all centres when all are quadratic."""
+        first = self.groups[0][1]
+        return first if len(self.groups) == 1 and isinstance(first, QuadraticCPU) else None
+
+    def value(self, x: Floats) -> Floats:
+        """(centres,) costs at shares ``x``."""
+        return self._each(x, "value")
+
+    def slope(self, x: Floats) -> Floats:
+        """(centres,) marginal costs."""
+        return self._each(x, "slope")
+
+    def curvature(self, x: Floats) -> Floats:
+        """(centres,) second derivatives."""
+        return self._each(x, "curvature")
+
+    def _each(self, x: Floats, name: str) -> Floats:
+        if len(self.groups) == 1 and len(self.groups[0][0]) == self.centres:
+            return np.asarray(getattr(self.groups[0][1], name)(x))
+        found = np.empty(self.centres)
+        for own, cost in self.groups:
+            found[own] = getattr(cost, name)(x[own])
+        return found
+
+
+def _as_cost(cost: CPUCost | Callable[[float], float], centre: int) -> CPUCost:
+    if all(hasattr(cost, name) for name in ("value", "slope", "curvature")):
+        return cost  # type: ignore[return-value]
+    if callable(cost):
+        return CallableCPU(cost)
+    raise InputError(
+        f"is a {type(cost).__name__}", where=f"cpu[{centre}]",
+        allowed="QuadraticCPU, ThroughputCPU, CallableCPU or a function of the share",
+        remedy="state the centre's cost as one of these",
+    )  # fmt: skip
+
+
+def _require(where: str, value: Parameter, *, positive: bool = False) -> None:
+    array = np.atleast_1d(np.asarray(value, np.float64))
+    good = np.isfinite(array) & (array > 0.0 if positive else True)
+    if not good.all():
+        k = int(np.argmin(good))
+        raise InputError(
+            f"is {array[k]}", where=where, allowed=f"a {'positive, ' * positive}finite number",
+            remedy="correct the cost of that centre",
+        )  # fmt: skip

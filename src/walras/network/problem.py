@@ -1,0 +1,254 @@
+"""What a network of centres decides together: CPU shares under a budget, and one model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import InfeasibleError, InputError
+from walras.network.costs import CPUCost, CPUCosts
+from walras.network.losses import Loss
+from walras.network.optimum import Optimum, best_model, best_shares
+from walras.network.quanta import Quanta
+from walras.network.shards import Shards
+from walras.network.types import Bools, Floats
+
+_SAMPLES = 65  # shares of a box at which a cost's curvature is looked at
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """min sum_i f_i(x_i) + g_i(y)  over  sum_i x_i = budget,  low_i <= x_i <= high_i.
+
+    Source: Doostmohammadian, Gabidullina and Rabiee, arXiv 2510.25176, problem 1.
+
+    Attributes:
+        costs: The f_i.
+        budget: All CPU, in the shares' unit.
+        low: (centres,) least shares, -inf where there is no box.
+        high: (centres,) largest shares, inf where there is no box.
+        loss: The kind of the g_i; None when there is nothing to train.
+        data: Every centre's samples.
+    """
+
+    costs: CPUCosts
+    budget: float
+    low: Floats
+    high: Floats
+    loss: Loss | None
+    data: Shards | None
+
+    def __init__(
+        self,
+        cpu: Sequence[CPUCost | Callable[[float], float]] | CPUCosts,
+        budget: float,
+        boxes: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+        loss: Loss | None = None,
+        shards: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]] | Shards | None = None,
+    ) -> None:
+        """Check and stack the centres' costs, boxes and data.
+
+        Args:
+            cpu: One cost a centre.
+            budget: What the shares sum to, > 0.
+            boxes: Least and largest share, each a number or (centres,).
+            loss: Such as ``Logistic()``; goes with ``shards``.
+            shards: ``(features, targets)`` of each centre.
+
+        Raises:
+            InputError: Costs, boxes or data cannot be used.
+            InfeasibleError: The budget is outside what the boxes can hold.
+        """
+        costs = cpu if isinstance(cpu, CPUCosts) else CPUCosts.of(cpu)
+        quanta = Quanta.of(budget)
+        low, high = _boxes(boxes, costs.centres)
+        set_ = object.__setattr__
+        set_(self, "costs", costs)
+        set_(self, "budget", float(budget))
+        set_(self, "low", low)
+        set_(self, "high", high)
+        set_(self, "quanta", quanta)
+        _check_reach(self.budget, low, high)
+        set_(self, "loss", loss)
+        set_(self, "data", _data(loss, shards, costs.centres))
+        self._check_convex()
+
+    quanta: Quanta
+
+    @property
+    def centres(self) -> int:
+        """How many centres there are."""
+        return self.costs.centres
+
+    @property
+    def boxed(self) -> bool:
+        """Whether any share has a bound."""
+        return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
+
+    @cached_property
+    def inside(self) -> Floats:
+        """(centres,) a share in each box at which every cost is defined, for centres that idle."""
+        return np.clip(1.0, self.low, self.high)
+
+    def cost(self, shares: Floats) -> Floats:
+        """(centres,) CPU costs; beyond its box a cost goes on as a parabola."""
+        inside = np.clip(shares, self.low, self.high)
+        beyond = shares - inside
+        if not beyond.any():
+            return self.costs.value(shares)
+        slope, bend = self.costs.slope(inside), self.costs.curvature(inside)
+        return self.costs.value(inside) + beyond * (slope + 0.5 * bend * beyond)
+
+    def slope(self, shares: Floats) -> Floats:
+        """(centres,) marginal costs; beyond its box a marginal cost goes on as a line."""
+        if self.costs.quadratic is not None or not self.boxed:
+            return self.costs.slope(shares)
+        inside = np.clip(shares, self.low, self.high)
+        return self.costs.slope(inside) + self.costs.curvature(inside) * (shares - inside)
+
+    @cached_property
+    def curvatures(self) -> tuple[Floats, Floats]:
+        """(centres,) least and largest second derivative of each cost in its box."""
+        bend = self._sampled_curvature()
+        return bend.min(axis=0), bend.max(axis=0)
+
+    @cached_property
+    def smoothness(self) -> Floats:
+        """(centres,) bounds on the curvature of the centres' losses."""
+        loss, data = self.learning
+        return loss.smoothness(data, self.centres)
+
+    @property
+    def learning(self) -> tuple[Loss, Shards]:
+        """The loss and the data.
+
+        Raises:
+            InputError: There is nothing to train.
+        """
+        if self.loss is None or self.data is None:
+            raise InputError(
+                "has no loss", where="problem", allowed="a loss and shards",
+                remedy="Problem(..., loss=Logistic(), shards=[...])",
+            )  # fmt: skip
+        return self.loss, self.data
+
+    def optimum(self, alive: Bools | None = None) -> Optimum:
+        """The best shares and model, by solvers that know nothing of networks.
+
+        Shares by bisection on the price of CPU, the model by quasi-Newton and Newton steps on all
+        data together.
+
+        Args:
+            alive: (centres,) which centres take part; all when left out.
+
+        Raises:
+            InfeasibleError: The budget is outside what the boxes of those alive can hold.
+        """
+        mask = np.ones(self.centres, bool) if alive is None else np.asarray(alive)
+        _check_reach(self.budget, self.low[mask], self.high[mask])
+        found = best_shares(self.costs, self.budget, self.low, self.high, mask)
+        if self.loss is None or self.data is None:
+            return found
+        model, value = best_model(self.loss, self.data.only(mask), self.centres)
+        return replace(found, model=model, loss=value)
+
+    def optimum_cost(self, alive: Bools) -> float:
+        """The least CPU cost of the centres that are alive."""
+        return best_shares(self.costs, self.budget, self.low, self.high, alive).cost
+
+    def _sampled_curvature(self) -> Floats:
+        if self.costs.quadratic is not None:
+            return self.costs.curvature(np.zeros(self.centres))[None]
+        return np.array([self.costs.curvature(x) for x in self._samples()])
+
+    def _samples(self) -> Floats:
+        """(samples, centres) shares across the boxes."""
+        plain = np.zeros(self.centres, bool)
+        if self.costs.quadratic is None:
+            plain = ~(np.isfinite(self.low) & np.isfinite(self.high))
+            for own, cost in self.costs.groups:
+                if hasattr(cost, "center"):
+                    plain[own] = False
+        if plain.any():
+            k = int(np.argmax(plain))
+            raise InputError(
+                "has no finite box", where=f"boxes, centre {k}",
+                allowed="finite low and high for costs that are not quadratic",
+                remedy="boxes=(low, high): the step needs the largest curvature in the box",
+            )  # fmt: skip
+        low = np.where(np.isfinite(self.low), self.low, 0.0)
+        high = np.where(np.isfinite(self.high), self.high, np.maximum(low + 1.0, self.budget))
+        return np.asarray(low + np.linspace(0.0, 1.0, _SAMPLES)[:, None] * (high - low))
+
+    def _check_convex(self) -> None:
+        """Refuse costs that are not finite, or not strictly convex, in their box."""
+        bend = self._sampled_curvature()
+        bad = ~(np.isfinite(bend) & (bend > 0.0)).all(axis=0)
+        if bad.any():
+            k = int(np.argmax(bad))
+            raise InputError(
+                "is not convex with a finite curvature throughout its box", where=f"cpu[{k}]",
+                allowed=f"second derivative > 0 on {self.low[k]:g}..{self.high[k]:g}",
+                remedy="correct the cost, or narrow the box",
+            )  # fmt: skip
+
+
+def _boxes(
+    boxes: tuple[npt.ArrayLike, npt.ArrayLike] | None, centres: int
+) -> tuple[Floats, Floats]:
+    given = (-np.inf, np.inf) if boxes is None else boxes
+    sides = []
+    for name, side in zip(("low", "high"), given, strict=True):
+        array = np.asarray(side, np.float64)
+        if array.ndim > 1 or (array.ndim == 1 and len(array) != centres) or np.isnan(array).any():
+            raise InputError(
+                f"has the shape {array.shape}, or NaN", where=f"boxes, {name}",
+                allowed=f"a number or {centres} numbers", remedy="one bound a centre",
+            )  # fmt: skip
+        sides.append(np.broadcast_to(array, (centres,)).copy())
+    low, high = sides
+    if not (low < high).all():
+        k = int(np.argmin(low < high))
+        raise InputError(
+            f"is {low[k]:g}..{high[k]:g}", where=f"boxes, centre {k}", allowed="low < high",
+            remedy="widen the box",
+        )  # fmt: skip
+    return low, high
+
+
+def _check_reach(budget: float, low: Floats, high: Floats) -> None:
+    least, most = float(low.sum()), float(high.sum())
+    if least <= budget <= most:
+        return
+    raise InfeasibleError(
+        f"is {budget:g}, and the boxes hold {least:g} to {most:g} in all", where="budget",
+        allowed=f"{least:g}..{most:g}",
+        remedy=f"change the budget by {(least if budget < least else most) - budget:+g}, "
+        "or widen the boxes",
+    )  # fmt: skip
+
+
+def _data(
+    loss: Loss | None,
+    shards: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]] | Shards | None,
+    centres: int,
+) -> Shards | None:
+    if loss is None and shards is None:
+        return None
+    if loss is None or shards is None:
+        raise InputError(
+            f"is missing, and {'shards' if loss is None else 'a loss'} given",
+            where="loss" if loss is None else "shards", allowed="both or neither",
+            remedy="a loss needs every centre's data",
+        )  # fmt: skip
+    data = shards if isinstance(shards, Shards) else Shards.of(shards)
+    if data.centres != centres:
+        raise InputError(
+            f"are {data.centres}", where="shards", allowed=f"{centres}, one for each cost in cpu",
+            remedy="split the data with walras.network.split(features, targets, centres)",
+        )  # fmt: skip
+    return loss.prepare(data)

@@ -1,0 +1,131 @@
+"""What a run did: shares, models, costs, bits and the audit, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from walras.network.optimum import Optimum
+from walras.network.problem import Problem
+from walras.network.types import Bools, Floats, Ints, Weights
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A simulated run. Row k of what is recorded is the state after ``recorded[k]`` steps.
+
+    Attributes:
+        method: Name of the algorithm.
+        problem: What was to be decided.
+        recorded: (records,) numbers of steps, from 1.
+        shares: (records, centres) what each living centre holds.
+        alive: (records, centres) who takes part.
+        model: (centres, scalars) every centre's model at the end; None without a loss.
+        consensus_error: (records,) largest distance of a living centre's model from their mean.
+        loss: (records,) loss of the mean model over all data; NaN where it was not looked at.
+        tracking_error: (records,) rounding in the trackers' sum; NaN for methods without.
+        bits: (records,) sent by all centres so far.
+        audit: (steps,) quanta held and in flight over the budget, at every step; exactly 0.
+        seconds: (records,) wall time so far.
+        halvings: Steps at which the guard halved the model's step.
+    """
+
+    method: str
+    problem: Problem
+    recorded: Ints
+    shares: Floats
+    alive: Bools
+    model: Weights | None
+    consensus_error: Floats
+    loss: Floats
+    tracking_error: Floats
+    bits: Ints
+    audit: Ints
+    seconds: Floats
+    halvings: tuple[int, ...] = ()
+
+    @cached_property
+    def optimum(self) -> Optimum:
+        """The best that those alive at the end could do, by an independent solver."""
+        return self.problem.optimum(self.alive[-1])
+
+    @property
+    def steps(self) -> int:
+        """How many there were."""
+        return len(self.audit)
+
+    @cached_property
+    def cost(self) -> Floats:
+        """(records,) CPU cost of those alive."""
+        filled = np.where(self.alive, self.shares, self.problem.inside)
+        return np.array([
+            self.problem.cost(x)[a].sum() for x, a in zip(filled, self.alive, strict=True)
+        ])  # fmt: skip
+
+    @cached_property
+    def cost_gap(self) -> Floats:
+        """(records,) |F - F*| / |F*|, F* the optimum of those alive at that step.
+
+        Absolute where F* is 0. While shares are in flight F can be below F*: hence the modulus.
+        """
+        best = np.empty(len(self.recorded))
+        known: dict[bytes, float] = {}
+        for k, alive in enumerate(self.alive):
+            key = alive.tobytes()
+            if key not in known:
+                known[key] = self.problem.optimum_cost(alive)
+            best[k] = known[key]
+        return np.abs(self.cost - best) / np.where(best == 0.0, 1.0, np.abs(best))
+
+    @property
+    def loss_gap(self) -> Floats:
+        """(records,) loss of the mean model over the optimum's; NaN where it was not looked at."""
+        return self.loss - self.optimum.loss
+
+    @cached_property
+    def held(self) -> Floats:
+        """(records,) sum of the living centres' shares; exact for whole quanta."""
+        return np.asarray(self.shares.sum(axis=1))
+
+    @property
+    def mean_model(self) -> Weights | None:
+        """(scalars,) mean of the living centres' models."""
+        return None if self.model is None else self.model[self.alive[-1]].mean(axis=0)
+
+    @property
+    def model_error(self) -> float:
+        """Largest distance of a living centre's scalar from the optimal model's."""
+        best = self.optimum.model
+        if self.model is None or best is None:
+            return float("nan")
+        return float(np.abs(self.model[self.alive[-1]] - best).max())
+
+    def frame(self) -> pd.DataFrame:
+        """One row a record: step, bits, seconds, gaps, errors, audit."""
+        columns = {
+            "step": self.recorded,
+            "bits": self.bits,
+            "seconds": self.seconds,
+            "cost_gap": self.cost_gap,
+            "consensus_error": self.consensus_error,
+            "loss": self.loss,
+            "tracking_error": self.tracking_error,
+            "held": self.held,
+            "alive": self.alive.sum(axis=1),
+            "audit": self.audit[self.recorded - 1],
+        }
+        return pd.DataFrame(columns).assign(method=self.method)
+
+    def share_frame(self) -> pd.DataFrame:
+        """One row a record and centre: step, centre, share."""
+        records, centres = self.shares.shape
+        return pd.DataFrame(
+            {
+                "step": np.repeat(self.recorded, centres),
+                "centre": np.tile(np.arange(centres), records),
+                "share": self.shares.ravel(),
+            }
+        )

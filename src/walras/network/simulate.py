@@ -1,0 +1,189 @@
+"""Run a method on a network in virtual time: every centre steps once a step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import EngineError, InputError
+from walras.network.faults import Faults
+from walras.network.graph import Network
+from walras.network.links import Links, LogQuantizer
+from walras.network.problem import Problem
+from walras.network.quanta import AuditError, audit
+from walras.network.run import Run
+from walras.network.sides import Method, ModelSide, Setting, ShareSide
+from walras.network.surplus import Surplus
+from walras.network.types import Floats, Ints
+
+_MEMORY = 2**31  # bytes of shares that a run may keep
+_LOOKS = 100  # times that the loss of all data is computed
+DEFAULT_LINKS = LogQuantizer(rho=0.125, mode="innovation")
+
+Progress = Callable[[int, int], None]
+"""Called with the steps done and the steps in all."""
+
+
+def simulate(
+    problem: Problem,
+    network: Network,
+    *,
+    links: Links = DEFAULT_LINKS,
+    steps: int = 1000,
+    faults: Faults | None = None,
+    seed: int = 0,
+    method: Method | None = None,
+    start: npt.ArrayLike | None = None,
+    every: int = 1,
+    progress: Progress | None = None,
+) -> Run:
+    """Let every centre step so many times.
+
+    Args:
+        problem: What is to be decided.
+        network: Who talks to whom, and when.
+        links: What messages carry; innovation-coded logarithms when left out.
+        steps: How many.
+        faults: What goes wrong.
+        seed: Of faults and batches: the same seed gives the same run.
+        method: The algorithm; ``Surplus()`` with safe steps when left out.
+        start: (centres,) the budget's first split, in proportion; equal when left out.
+        every: Steps between records. The audit is taken at every step all the same.
+        progress: Called now and then.
+
+    Raises:
+        InputError: Settings do not go together, or a step is unsafe.
+        AuditError: A quantum was lost or made. The run stops.
+        EngineError: A method diverged to numbers that are not finite.
+    """
+    _check(problem, network, steps, every)
+    chosen = Surplus() if method is None else method
+    first = None if start is None else _fractions(start, problem.centres)
+    setting = Setting(problem, network, links, faults, seed, first)
+    sharing = chosen.shares(setting)
+    training = chosen.models(setting) if problem.loss is not None else None
+    diary = _Diary(problem, steps, every)
+    graph, period = network.at(0), 0
+    told = time.perf_counter()
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for number in range(steps):
+            if network.period(number) != period:
+                graph, period = network.at(number), network.period(number)
+            sharing.step(graph, number)
+            if training is not None:
+                training.step(graph, number)
+            diary.note(number, sharing, training)
+            if progress is not None and time.perf_counter() - told > 0.1:
+                told = time.perf_counter()
+                progress(number + 1, steps)
+    return diary.run(chosen.name, training)
+
+
+class _Diary:
+    """What a run records."""
+
+    def __init__(self, problem: Problem, steps: int, every: int) -> None:
+        recorded = np.arange(every, steps + 1, every)
+        if not len(recorded) or recorded[-1] != steps:
+            recorded = np.append(recorded, steps)
+        n = len(recorded)
+        self._problem, self._recorded = problem, recorded
+        self._shares = np.empty((n, problem.centres))
+        self._alive = np.ones((n, problem.centres), bool)
+        self._numbers = np.full((n, 4), np.nan)  # consensus, loss, tracking, seconds
+        self._bits = np.zeros(n, np.int64)
+        self._audit = np.zeros(steps, np.int64)
+        self._next = 0
+        self._looks = max(1, n // _LOOKS)
+        self._began = time.perf_counter()
+
+    def note(self, number: int, sharing: ShareSide, training: ModelSide | None) -> None:
+        """Audit the step just made; record it if it is its turn."""
+        self._count(number, sharing.quanta)
+        k = self._next
+        if number + 1 != self._recorded[k]:
+            return
+        seconds = time.perf_counter() - self._began
+        self._next += 1
+        self._shares[k], self._alive[k] = sharing.shares, sharing.alive
+        self._bits[k] = sharing.bits + (training.bits if training is not None else 0)
+        self._numbers[k, 3] = seconds
+        if not np.isfinite(self._shares[k]).all():
+            raise _diverged(number, "shares")
+        if training is not None:
+            self._look(k, number, sharing, training)
+            # Looking at the loss is not the method's time.
+            self._began += time.perf_counter() - self._began - seconds
+
+    def _count(self, number: int, quanta: tuple[Ints, Ints] | None) -> None:
+        if quanta is None:
+            return
+        over = audit(*quanta, self._problem.quanta.total)
+        self._audit[number] = over
+        if over:
+            raise AuditError(
+                f"{over} quanta are {'too many' if over > 0 else 'missing'}",
+                where=f"step {number + 1}", allowed="exactly 0", remedy="report this as a defect",
+            )  # fmt: skip
+
+    def _look(self, k: int, number: int, sharing: ShareSide, training: ModelSide) -> None:
+        models = training.models[sharing.alive]
+        mean = models.mean(axis=0)
+        self._numbers[k, 0] = float(np.abs(models - mean).max())
+        self._numbers[k, 2] = training.tracking_error
+        if not np.isfinite(mean).all():
+            raise _diverged(number, "models")
+        if k % self._looks == 0 or k + 1 == len(self._recorded):
+            loss, data = self._problem.learning
+            everywhere = np.repeat(mean[None], self._problem.centres, axis=0)
+            parts = loss.value(everywhere, data, self._problem.centres)
+            self._numbers[k, 1] = float(parts[sharing.alive].sum())
+
+    def run(self, name: str, training: ModelSide | None) -> Run:
+        """All that was recorded."""
+        return Run(
+            method=name, problem=self._problem, recorded=self._recorded, shares=self._shares,
+            alive=self._alive, model=None if training is None else training.models,
+            consensus_error=self._numbers[:, 0], loss=self._numbers[:, 1],
+            tracking_error=self._numbers[:, 2], bits=self._bits, audit=self._audit,
+            seconds=self._numbers[:, 3], halvings=tuple(getattr(training, "halvings", ())),
+        )  # fmt: skip
+
+
+def _check(problem: Problem, network: Network, steps: int, every: int) -> None:
+    if network.centres != problem.centres:
+        raise InputError(
+            f"has {network.centres} centres, the problem {problem.centres}", where="network",
+            allowed="as many as costs", remedy="draw a network of that size",
+        )  # fmt: skip
+    if steps < 1 or every < 1:
+        raise InputError(
+            f"are {steps} and {every}", where="steps and every", allowed="1 or more each",
+            remedy="run a step at least",
+        )  # fmt: skip
+    if 8 * problem.centres * (steps // every) > _MEMORY:
+        raise InputError(
+            f"would keep {problem.centres} shares of {steps // every} records", where="every",
+            allowed=f"at most {_MEMORY / 2**30:g} GiB",
+            remedy=f"every={-(-8 * problem.centres * steps // _MEMORY)} or more",
+        )  # fmt: skip
+
+
+def _fractions(start: npt.ArrayLike, centres: int) -> Floats:
+    fractions = np.asarray(start, np.float64)
+    if fractions.shape != (centres,):
+        raise InputError(
+            f"has the shape {fractions.shape}", where="start", allowed=f"({centres},)",
+            remedy="give one fraction a centre",
+        )  # fmt: skip
+    return fractions
+
+
+def _diverged(number: int, what: str) -> EngineError:
+    return EngineError(
+        f"the {what} are not finite", where=f"step {number + 1}",
+        remedy="take safe steps (leave them out), or smaller ones",
+    )  # fmt: skip

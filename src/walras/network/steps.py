@@ -1,0 +1,158 @@
+"""Step sizes that are safe, from what centres can find out with their neighbours.
+
+Section numbers are those of the explanation page on co-optimisation. For undirected graphs:
+
+* shares: F falls at every step if step < 2 / (K lambda_n L_f), whatever graphs come in turn;
+* model: stable if step < 2 / (2 lambda_n + alpha L), for any alpha > 0 when losses are convex;
+* alpha < lambda_2 / (K L) when some centre's loss is not convex.
+
+K is the links' sector, lambda_n at most the largest sum of two neighbours' weights, L_f and L the
+largest curvature of any centre's cost and loss: three maxima, as many rounds of messages as the
+diameter. Unbalanced directed graphs need their Perron vector, known to no single centre.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import InputError
+from walras.network.faults import Faults
+from walras.network.graph import Network
+from walras.network.links import Links
+from walras.network.problem import Problem
+from walras.network.types import Floats
+
+METROPOLIS = 2.0  # no Laplacian with Metropolis weights has a larger eigenvalue
+_STALE = 0.5  # of the step when neighbours' prices may be old
+_CAUTION = 0.5  # of the digraph's bound
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Step sizes, and the bounds they keep.
+
+    Attributes:
+        share: Step of the shares.
+        share_bound: Beyond it the cost need not fall.
+        model: Step of model and surplus; NaN without a loss.
+        model_bound: Beyond it the iteration may diverge.
+        alpha: Weight of the gradient against consensus.
+        alpha_bound: lambda_2 / (K L) where losses need not be convex, else infinite.
+        spectral_bound: What lambda_n was taken to be.
+        curvature: L_f, boxes' penalty included.
+        smoothness: L.
+        penalty: (centres,) curvature of the boxes' penalty.
+        push_sum: Step of the push-sum weights; 0 where the graph is balanced.
+    """
+
+    share: float
+    share_bound: float
+    model: float
+    model_bound: float
+    alpha: float
+    alpha_bound: float
+    spectral_bound: float
+    curvature: float
+    smoothness: float
+    penalty: Floats
+    push_sum: float = 0.0
+
+
+def safe_steps(
+    problem: Problem, network: Network, links: Links, faults: Faults | None = None,
+    alpha: float | None = None,
+) -> Steps:  # fmt: skip
+    """The default steps for a problem on a network.
+
+    Args:
+        problem: Costs and losses.
+        network: Its weights; with a law, steps hold for every graph that it may draw.
+        links: Their sector K.
+        faults: Old prices halve the step.
+        alpha: Weight of the gradient; when left out lambda_n / L, or what the bound allows.
+
+    Raises:
+        InputError: alpha is not positive.
+    """
+    if alpha is not None and not (np.isfinite(alpha) and alpha > 0.0):
+        raise InputError(
+            f"is {alpha}", where="alpha", allowed="a positive number",
+            remedy="leave it out for the default",
+        )  # fmt: skip
+    reach = _largest_eigenvalue(network)
+    stale = _STALE if faults is not None and faults.any else 1.0
+    bend = problem.curvatures[1]
+    penalty = bend if problem.boxed else np.ones(problem.centres)
+    curvature = float((bend + penalty * problem.boxed).max())
+    share_bound = 2.0 / (links.sector * reach * curvature)
+    share, push = 0.5 * share_bound, 0.0
+    if network.directed and not network.balanced:
+        share_bound, push = _directed(network, links.sector * curvature)
+        share = _CAUTION * share_bound
+    if problem.loss is None:
+        nan = float("nan")
+        return Steps(
+            share * stale, share_bound, nan, nan, nan, np.inf, reach, curvature, nan, penalty, push
+        )
+    smooth = float(problem.smoothness.max())
+    limit = np.inf
+    if not problem.loss.convex:
+        limit = network.at(0).eigenvalues[0] / (links.sector * smooth)
+    chosen = min(reach / smooth, 0.99 * limit) if alpha is None else alpha
+    model_bound = 2.0 / (links.sector * 2.0 * reach + chosen * smooth)
+    return Steps(
+        share * stale, share_bound, 0.5 * stale * model_bound, model_bound, chosen, limit, reach,
+        curvature, smooth, penalty, push,
+    )  # fmt: skip
+
+
+def _largest_eigenvalue(network: Network) -> float:
+    """A bound on lambda_n of every graph that the network's law may bring."""
+    if network.law is not None and network.law.kind == "redraw" and not network.directed:
+        return max(METROPOLIS, network.spectral_bound)
+    if network.directed:
+        # The symmetric part has no larger norm than the Laplacian itself.
+        return max(_norm(network.send.toarray()), _norm(network.receive.toarray()))
+    return network.spectral_bound
+
+
+def perron(network: Network) -> Floats:
+    """(centres,) the positive vector pi, mean 1, with send @ pi = 0."""
+    laplacian = network.send.toarray()
+    laplacian[-1] = 1.0
+    right = np.zeros(network.centres)
+    right[-1] = network.centres
+    return np.asarray(np.linalg.solve(laplacian, right))
+
+
+def _directed(network: Network, curvature: float) -> tuple[float, float]:
+    """Bound of the share step, 2 lambda_2 / (L_f |L_b|^2) with L_b = send diag(pi); push-sum's."""
+    balanced = network.send.toarray() * perron(network)
+    spectrum = np.linalg.eigvalsh(0.5 * (balanced + balanced.T))
+    bound = 2.0 * float(spectrum[1]) / (curvature * _norm(balanced) ** 2)
+    return bound, 1.0 / (1.0 + float(network.out_weight.max()))
+
+
+def _norm(matrix: npt.NDArray[np.float64]) -> float:
+    return float(np.linalg.norm(matrix, 2))
+
+
+def checked(
+    name: str, wanted: float | None, default: float, bound: float, *, unsafe: bool
+) -> float:
+    """The step to take: the default, or the one wanted if it is safe or ``unsafe`` is said.
+
+    Raises:
+        InputError: It is not positive, or beyond the bound.
+    """
+    if wanted is None:
+        return default
+    if not (np.isfinite(wanted) and wanted > 0.0) or (wanted >= bound and not unsafe):
+        raise InputError(
+            f"is {wanted:g}", where=name, allowed=f"above 0, below {bound:.6g}",
+            remedy=f"{default:.6g} is safe; unsafe=True takes the step as it is",
+        )  # fmt: skip
+    return wanted

@@ -1,0 +1,84 @@
+"""The algorithm: shares as quanta, the model by gradient tracking in surplus form."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from walras.errors import InputError
+from walras.network.lossy_sharing import LossyShares
+from walras.network.lossy_training import LossyModels
+from walras.network.sharing import Shares
+from walras.network.sides import ModelSide, Setting, ShareSide
+from walras.network.steps import Steps, checked, safe_steps
+from walras.network.training import Models
+
+
+@dataclass(frozen=True)
+class Surplus:
+    """Settings of the algorithm; everything left out is computed from what is safe.
+
+    Attributes:
+        alpha: Weight of the gradient against consensus.
+        share_step: Step of the shares.
+        model_step: Step of model and surplus.
+        batch: Samples a centre and step; all when None.
+        momentum: Of the tracker, 0 <= momentum < 1.
+        tempo: Of the boxes' multipliers, as a part of the method of multipliers' own step.
+        guard: Whether growing residuals halve the model's step.
+        unsafe: Take steps beyond their bounds.
+
+    Raises:
+        InputError: A setting is out of its range.
+    """
+
+    alpha: float | None = None
+    share_step: float | None = None
+    model_step: float | None = None
+    batch: int | None = None
+    momentum: float = 0.0
+    tempo: float = 0.1
+    guard: bool = True
+    unsafe: bool = False
+    name: str = "surplus"
+
+    def __post_init__(self) -> None:
+        _within("momentum", self.momentum, 0.0 <= self.momentum < 1.0, "0 <= momentum < 1")
+        _within("tempo", self.tempo, 0.0 < self.tempo <= 1.0, "0 < tempo <= 1")
+        _within("batch", self.batch, self.batch is None or self.batch >= 1, "at least 1")
+
+    def steps(self, setting: Setting) -> Steps:
+        """The steps to take, checked against their bounds.
+
+        Raises:
+            InputError: A step is beyond its bound, and ``unsafe`` was not said.
+        """
+        problem, unsafe = setting.problem, self.unsafe
+        safe = safe_steps(problem, setting.network, setting.links, setting.faults, self.alpha)
+        share = checked("share_step", self.share_step, safe.share, safe.share_bound, unsafe=unsafe)
+        if problem.loss is None:
+            return replace(safe, share=share)
+        alpha = checked("alpha", self.alpha, safe.alpha, safe.alpha_bound, unsafe=unsafe)
+        model = checked("model_step", self.model_step, safe.model, safe.model_bound, unsafe=unsafe)
+        return replace(safe, share=share, alpha=alpha, model=model)
+
+    def shares(self, setting: Setting) -> ShareSide:
+        """Whole quanta; on running sums where there are faults."""
+        if setting.faults is not None and setting.faults.any:
+            return LossyShares(setting, self.steps(setting), self.tempo)
+        return Shares(setting, self.steps(setting), self.tempo)
+
+    def models(self, setting: Setting) -> ModelSide:
+        """Gradient tracking; on running sums where there are faults."""
+        steps = self.steps(setting)
+        if setting.faults is not None and setting.faults.any:
+            return LossyModels(setting, steps, self.batch, self.momentum)
+        guard = self.guard and not self.unsafe
+        return Models(setting, steps, self.batch, self.momentum, guard=guard)
+
+
+def _within(name: str, value: object, fine: bool, allowed: str) -> None:
+    if not fine or (isinstance(value, float) and not math.isfinite(value)):
+        raise InputError(
+            f"is {value}", where=f"Surplus.{name}", allowed=allowed, remedy="choose another"
+        )

@@ -1,0 +1,94 @@
+"""The surplus method's model over links without faults: gradient tracking without differences."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from walras.network.channel import Channel
+from walras.network.graph import Network
+from walras.network.rules import model_step, tracker
+from walras.network.sides import Setting
+from walras.network.steps import Steps
+from walras.network.types import Weights
+
+_WINDOW = 100  # steps between looks at the residual
+_GROWTH = 10.0  # of the residual over its least, at which the step is halved
+
+
+class Models:
+    """y+ = y + step (pull - alpha z), s+ = s + step pull(z), z = gradient + s.
+
+    Args:
+        setting: The problem, the network and the links.
+        steps: Step sizes.
+        batch: Samples a centre and step; all when None.
+        momentum: Of the tracker: v+ = momentum v + z.
+        guard: Whether growing residuals halve the step.
+    """
+
+    def __init__(
+        self, setting: Setting, steps: Steps, batch: int | None, momentum: float, *, guard: bool
+    ) -> None:
+        self._loss, self._data = setting.problem.learning
+        self._centres = setting.problem.centres
+        self._rng = np.random.default_rng((setting.seed, 17))
+        self._batch, self._momentum, self._guard = batch, momentum, guard
+        start = self._loss.start(self._data, setting.seed)
+        self.models: Weights = np.repeat(start[None], self._centres, axis=0)
+        self._gradient = self._fresh_gradient()
+        self._surplus = np.zeros_like(self.models)
+        self._velocity = np.zeros_like(self.models)
+        self._difference = setting.links.mode == "difference"
+        self._about_model: Channel[np.floating] = Channel(setting.links, start.size)
+        self._about_tracker: Channel[np.floating] = Channel(setting.links, start.size)
+        self.step_size, self.alpha = steps.model, steps.alpha
+        self._least = np.inf
+        self.halvings: list[int] = []
+        self.bits = 0
+
+    @property
+    def tracking_error(self) -> float:
+        """|sum of trackers - sum of gradients|: the rounding in the surpluses' sum."""
+        return float(np.abs(self._surplus.sum(axis=0, dtype=np.float64)).max())
+
+    def step(self, network: Network, number: int) -> None:
+        """One step of model and surplus; the gradient is the new model's."""
+        z = tracker(self._gradient, self._surplus)
+        self._velocity = self._momentum * self._velocity + z if self._momentum else z
+        pull = self._pull(self._about_model, self.models, network, receive=True)
+        self._surplus = self._surplus + self.step_size * self._pull(
+            self._about_tracker, z, network, receive=False
+        )
+        self.models = model_step(
+            self.models, pull, self._velocity, self.step_size, (1.0 - self._momentum) * self.alpha
+        )
+        self._gradient = self._fresh_gradient()
+        self.bits += len(network.tail) * (
+            self._about_model.message_bits + self._about_tracker.message_bits
+        )
+        if self._guard and number % _WINDOW == 0:
+            self._watch(z, number)
+
+    def _pull(
+        self, channel: Channel[np.floating], values: Weights, network: Network, *, receive: bool
+    ) -> Weights:
+        """sum_j w_ij (v_j - v_i): rows sum to nothing when received, columns when sent."""
+        if self._difference:
+            weighted = network.weight[:, None] * channel.differences(values, network)
+            return np.asarray((network.incidence @ weighted) / 2.0, values.dtype)
+        laplacian = network.receive if receive else network.send
+        return np.asarray(-(laplacian @ channel.broadcast(values)), values.dtype)
+
+    def _fresh_gradient(self) -> Weights:
+        data = self._data if self._batch is None else self._data.batch(self._batch, self._rng)
+        return self._loss.gradient(self.models, data, self._centres)
+
+    def _watch(self, z: Weights, number: int) -> None:
+        """Halve the step when the residual has grown; its bound holds for quadratics only."""
+        spread = self.models - self.models.mean(axis=0)
+        residual = float(np.abs(z).max() + np.abs(spread).max())
+        if not residual < _GROWTH * self._least:
+            self.step_size *= 0.5
+            self.halvings.append(number)
+            self._least = residual
+        self._least = min(self._least, residual)
