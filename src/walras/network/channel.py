@@ -41,8 +41,9 @@ class Channel(Generic[Real]):
         return self._known
 
     def differences(self, values: npt.NDArray[Real], network: Network) -> npt.NDArray[Real]:
-        """(arcs, scalars) tail's value minus head's, as both ends of an arc know it."""
+        """(links, scalars) tail's value minus head's, as both ends of a link know it."""
+        tail, head = network.tail[: network.links], network.head[: network.links]
         if self._links.mode == "difference":
-            return self._links.quantise(values[network.tail] - values[network.head])
+            return self._links.quantise(values[tail] - values[head])
         known = self.broadcast(values)
-        return known[network.tail] - known[network.head]
+        return known[tail] - known[head]

@@ -47,7 +47,8 @@ class Network:
 
     Attributes:
         centres: How many.
-        tail: (arcs,) where an arc begins; every undirected link is two arcs.
+        tail: (arcs,) where an arc begins; an undirected link is two arcs: all links one way come
+            first, then all of them the other way.
         head: (arcs,) where it ends: what the tail sends, the head hears.
         weight: (arcs,) > 0.
         directed: Whether any link leads one way only, or has two weights.
@@ -283,15 +284,12 @@ class Network:
 
     @cached_property
     def incidence(self) -> sparse.csr_array:
-        """(centres, arcs) whole numbers: an arc takes from its tail and gives to its head."""
-        arc = np.arange(len(self.tail))
-        ones = np.ones(len(arc), np.int64)
+        """(centres, links) whole numbers: a link takes from its tail and gives to its head."""
+        tail, head = self.tail[: self.links], self.head[: self.links]
+        link, ones = np.arange(self.links), np.ones(self.links, np.int64)
+        ends = (np.concatenate([head, tail]), np.concatenate([link, link]))
         return sparse.csr_array(
-            (
-                np.concatenate([ones, -ones]),
-                (np.concatenate([self.head, self.tail]), np.concatenate([arc, arc])),
-            ),
-            shape=(self.centres, len(arc)),
+            (np.concatenate([ones, -ones]), ends), shape=(self.centres, self.links)
         )
 
     def _laplacian(self, degree: Floats) -> sparse.csr_array:

@@ -42,7 +42,7 @@ def best_shares(costs: CPUCosts, budget: float, low: Floats, high: Floats, alive
     """Bisection on the price p: each centre takes the share where f_i'(x) = p, within its box."""
 
     def shares(price: float) -> Floats:
-        return np.asarray(np.where(alive, _at_slope(costs, price, low, high), 0.0))
+        return np.asarray(np.where(alive, shares_at(costs, price, low, high), 0.0))
 
     def over(price: float) -> float:
         return float(shares(price).sum()) - budget
@@ -70,16 +70,18 @@ def _any(low: Floats, high: Floats) -> Floats:
     return np.asarray(np.clip(1.0, low, high))
 
 
-def _at_slope(costs: CPUCosts, price: float, low: Floats, high: Floats) -> Floats:
+def shares_at(costs: CPUCosts, price: Floats | float, low: Floats, high: Floats) -> Floats:
+    """(centres,) the share in its box that each centre takes at a price."""
+    prices = np.broadcast_to(price, (costs.centres,))
     found = np.empty(costs.centres)
     for own, cost in costs.groups:
         if hasattr(cost, "at_slope"):
-            found[own] = np.clip(cost.at_slope(np.full(len(own), price)), low[own], high[own])
+            found[own] = np.clip(cost.at_slope(prices[own]), low[own], high[own])
             continue
         a, b = low[own].copy(), high[own].copy()
         for _ in range(64):
             middle = 0.5 * (a + b)
-            right = cost.slope(middle) < price
+            right = cost.slope(middle) < prices[own]
             a, b = np.where(right, middle, a), np.where(right, b, middle)
         found[own] = 0.5 * (a + b)
     return found

@@ -92,7 +92,7 @@ class Problem:
     @cached_property
     def inside(self) -> Floats:
         """(centres,) a share in each box at which every cost is defined, for centres that idle."""
-        return np.clip(1.0, self.low, self.high)
+        return np.asarray(np.clip(1.0, self.low, self.high))
 
     def cost(self, shares: Floats) -> Floats:
         """(centres,) CPU costs; beyond its box a cost goes on as a parabola."""

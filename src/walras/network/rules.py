@@ -51,6 +51,24 @@ def push(gain: A, mine: A, theirs: A, unit: float) -> Ints:
     return np.asarray(np.floor(amount)).astype(np.int64)
 
 
+def exchange(gain: A, mine: A, theirs: A, carried: Ints, momentum: float, unit: float) -> Ints:
+    """Quanta that go from one end of a link to the other, of either sign.
+
+    [momentum x carried + gain (mine - theirs) / unit] rounded towards zero: an odd function, so
+    that both ends compute the same number with opposite signs.
+
+    Args:
+        gain: Step times the link's weight, in shares per unit of marginal cost.
+        mine: The marginal cost of the end that gives when the result is positive.
+        theirs: The other end's.
+        carried: What went over the link at the step before.
+        momentum: How much of that goes again, 0 <= momentum < 1.
+        unit: One quantum as a share.
+    """
+    amount = momentum * carried + gain * (mine - theirs) / unit
+    return np.asarray(np.trunc(amount)).astype(np.int64)
+
+
 def emit(gain: A, mine: A, unit: float) -> Ints:
     """Quanta handed to an out-neighbour on one-way links: gain x mine, of either sign.
 

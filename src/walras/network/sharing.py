@@ -6,7 +6,7 @@ import numpy as np
 
 from walras.network.channel import Channel
 from walras.network.graph import Network
-from walras.network.rules import box_price, emit, push
+from walras.network.rules import box_price, emit, exchange
 from walras.network.sides import Setting
 from walras.network.steps import Steps
 from walras.network.types import Floats, Ints
@@ -32,6 +32,8 @@ class Shares:
         self._multiplier = np.zeros(n)
         self._channel: Channel[np.float64] = Channel(setting.links, 1)
         self._perron = np.ones(n)
+        self._graph: Network | None = None
+        self._moved = _NOTHING
         self._arc_bits = self._channel.message_bits + (64 if steps.push_sum else 0)
         self.bits = 0
         self.alive = np.ones(n, bool)
@@ -47,8 +49,8 @@ class Shares:
         return self._held, _NOTHING
 
     def step(self, network: Network, number: int) -> None:
-        """x_i gives floor(step w_ij (price_i - price_j)) quanta to each cheaper neighbour j."""
-        price = self._price()
+        """Move quanta along links, by the difference of prices and a part of what moved before."""
+        price = self._price(network)
         unit = self._problem.quanta.unit
         gain = self._steps.share * network.weight
         if network.directed:
@@ -57,13 +59,29 @@ class Shares:
             moved = emit(gain, known[network.tail], unit)
             self._perron = self._perron - self._steps.push_sum * (network.send @ self._perron)
         else:
-            moved = push(gain, self._channel.differences(price[:, None], network)[:, 0], 0.0, unit)
+            apart = self._channel.differences(price[:, None], network)[:, 0]
+            carried = self._momentum_of(network)
+            moved = exchange(
+                gain[: network.links], apart, np.zeros(1), carried, self._steps.momentum, unit
+            )
+            self._moved = moved
         self._held = self._held + network.incidence @ moved
         self.bits += self._arc_bits * len(network.tail)
 
-    def _price(self) -> Floats:
+    def _momentum_of(self, network: Network) -> Ints:
+        """What went over each link at the step before; nothing over links that are new."""
+        if network is not self._graph:
+            self._graph = network
+            self._moved = np.zeros(network.links, np.int64)
+        return self._moved
+
+    def _price(self, network: Network) -> Floats:
+        """Marginal costs where momentum will carry the shares (Nesterov's method)."""
         problem, steps = self._problem, self._steps
         x = self.shares
+        if steps.momentum:
+            drift = network.incidence @ self._momentum_of(network)
+            x = x + steps.momentum * problem.quanta.shares(drift)
         if not problem.boxed:
             return problem.slope(x)
         shadow = box_price(x, self._multiplier, problem.low, problem.high, steps.penalty)

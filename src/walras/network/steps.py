@@ -13,7 +13,8 @@ diameter. Unbalanced directed graphs need their Perron vector, known to no singl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,7 @@ from walras.network.types import Floats
 METROPOLIS = 2.0  # no Laplacian with Metropolis weights has a larger eigenvalue
 _STALE = 0.5  # of the step when neighbours' prices may be old
 _CAUTION = 0.5  # of the digraph's bound
+_INERTIA = 0.95  # most momentum, where costs are nearly flat
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,8 @@ class Steps:
         smoothness: L.
         penalty: (centres,) curvature of the boxes' penalty.
         push_sum: Step of the push-sum weights; 0 where the graph is balanced.
+        momentum: Of the shares: (sqrt k - 1) / (sqrt k + 1), k = lambda_n L_f / (lambda_2 mu); 0
+            where graphs change, links lead one way, or messages are lost.
     """
 
     share: float
@@ -59,6 +63,7 @@ class Steps:
     smoothness: float
     penalty: Floats
     push_sum: float = 0.0
+    momentum: float = 0.0
 
 
 def safe_steps(
@@ -83,29 +88,43 @@ def safe_steps(
             remedy="leave it out for the default",
         )  # fmt: skip
     reach = _largest_eigenvalue(network)
-    stale = _STALE if faults is not None and faults.any else 1.0
-    bend = problem.curvatures[1]
-    penalty = bend if problem.boxed else np.ones(problem.centres)
-    curvature = float((bend + penalty * problem.boxed).max())
-    share_bound = 2.0 / (links.sector * reach * curvature)
-    share, push = 0.5 * share_bound, 0.0
-    if network.directed and not network.balanced:
-        share_bound, push = _directed(network, links.sector * curvature)
-        share = _CAUTION * share_bound
+    sharing = _share_steps(problem, network, links, faults, reach)
     if problem.loss is None:
-        nan = float("nan")
-        return Steps(
-            share * stale, share_bound, nan, nan, nan, np.inf, reach, curvature, nan, penalty, push
-        )
+        return sharing
     smooth = float(problem.smoothness.max())
     limit = np.inf
     if not problem.loss.convex:
         limit = network.at(0).eigenvalues[0] / (links.sector * smooth)
     chosen = min(reach / smooth, 0.99 * limit) if alpha is None else alpha
-    model_bound = 2.0 / (links.sector * 2.0 * reach + chosen * smooth)
+    bound = 2.0 / (links.sector * 2.0 * reach + chosen * smooth)
+    stale = _STALE if faults is not None and faults.any else 1.0
+    return replace(
+        sharing, model=0.5 * stale * bound, model_bound=bound, alpha=chosen, alpha_bound=limit,
+        smoothness=smooth,
+    )  # fmt: skip
+
+
+def _share_steps(
+    problem: Problem, network: Network, links: Links, faults: Faults | None, reach: float
+) -> Steps:
+    """The shares' part; the model's is left out."""
+    least, bend = problem.curvatures
+    penalty = bend if problem.boxed else np.ones(problem.centres)
+    curvature = float((bend + penalty * problem.boxed).max())
+    faulty = faults is not None and faults.any
+    bound, push, momentum = 2.0 / (links.sector * reach * curvature), 0.0, 0.0
+    share = 0.5 * bound
+    if network.directed and not network.balanced:
+        bound, push = _directed(network, links.sector * curvature)
+        share = _CAUTION * bound
+    elif network.law is None and not network.directed and not faulty:
+        stiff = reach * curvature / (network.eigenvalues[0] * float(least.min()))
+        momentum = min(_INERTIA, (math.sqrt(stiff) - 1.0) / (math.sqrt(stiff) + 1.0))
+    nan = float("nan")
     return Steps(
-        share * stale, share_bound, 0.5 * stale * model_bound, model_bound, chosen, limit, reach,
-        curvature, smooth, penalty, push,
+        share=share * (_STALE if faulty else 1.0), share_bound=bound, model=nan, model_bound=nan,
+        alpha=nan, alpha_bound=np.inf, spectral_bound=reach, curvature=curvature, smoothness=nan,
+        penalty=penalty, push_sum=push, momentum=momentum,
     )  # fmt: skip
 
 

@@ -21,6 +21,8 @@ class Surplus:
     Attributes:
         alpha: Weight of the gradient against consensus.
         share_step: Step of the shares.
+        share_momentum: Part of a link's transfer that goes again at the next step, 0 <= part < 1;
+            0 makes the cost fall at every step.
         model_step: Step of model and surplus.
         batch: Samples a centre and step; all when None.
         momentum: Of the tracker, 0 <= momentum < 1.
@@ -34,6 +36,7 @@ class Surplus:
 
     alpha: float | None = None
     share_step: float | None = None
+    share_momentum: float | None = None
     model_step: float | None = None
     batch: int | None = None
     momentum: float = 0.0
@@ -44,6 +47,8 @@ class Surplus:
 
     def __post_init__(self) -> None:
         _within("momentum", self.momentum, 0.0 <= self.momentum < 1.0, "0 <= momentum < 1")
+        inertia = self.share_momentum
+        _within("share_momentum", inertia, inertia is None or 0.0 <= inertia < 1.0, "0 <= part < 1")
         _within("tempo", self.tempo, 0.0 < self.tempo <= 1.0, "0 < tempo <= 1")
         _within("batch", self.batch, self.batch is None or self.batch >= 1, "at least 1")
 
@@ -56,6 +61,8 @@ class Surplus:
         problem, unsafe = setting.problem, self.unsafe
         safe = safe_steps(problem, setting.network, setting.links, setting.faults, self.alpha)
         share = checked("share_step", self.share_step, safe.share, safe.share_bound, unsafe=unsafe)
+        if self.share_momentum is not None:
+            safe = replace(safe, momentum=self.share_momentum)
         if problem.loss is None:
             return replace(safe, share=share)
         alpha = checked("alpha", self.alpha, safe.alpha, safe.alpha_bound, unsafe=unsafe)

@@ -74,8 +74,9 @@ class Models:
     ) -> Weights:
         """sum_j w_ij (v_j - v_i): rows sum to nothing when received, columns when sent."""
         if self._difference:
-            weighted = network.weight[:, None] * channel.differences(values, network)
-            return np.asarray((network.incidence @ weighted) / 2.0, values.dtype)
+            weight = network.weight[: network.links, None]
+            apart = channel.differences(values, network)
+            return np.asarray(network.incidence @ (weight * apart), values.dtype)
         laplacian = network.receive if receive else network.send
         return np.asarray(-(laplacian @ channel.broadcast(values)), values.dtype)
 
