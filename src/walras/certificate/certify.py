@@ -133,7 +133,7 @@ def certify(
         value=value,
         bound=bound,
         gap=gap_between(problem, x, t, value, bound),
-        violation=violation(problem, x, t),
+        violation=violation(problem, x, t, rows),
         worst_row=int(np.argmax(rows)) if len(rows) else -1,
         stationarity=float(np.max(products, initial=0.0)) / max(abs(value), 1.0)
         if np.isfinite(value)

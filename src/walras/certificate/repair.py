@@ -98,13 +98,21 @@ def row_violations(problem: Separable, x: Floats, t: Floats) -> Floats:
     return np.maximum(over, 0.0) / row_scale(problem, x, t)
 
 
-def violation(problem: Separable, x: Floats, t: Floats) -> float:
-    """Largest relative violation of a constraint row or of a bound."""
+def violation(problem: Separable, x: Floats, t: Floats, of_rows: Floats | None = None) -> float:
+    """Largest relative violation of a constraint row or of a bound.
+
+    Args:
+        problem: The problem.
+        x: (entries,) allocation.
+        t: (scalars,) scalars.
+        of_rows: (rows,) of :func:`row_violations` where they are known.
+    """
+    of_rows = row_violations(problem, x, t) if of_rows is None else of_rows
     entries = np.maximum(problem.lower - x, x - problem.upper)
     scalars = np.maximum(problem.scalar_lower - t, t - problem.scalar_upper)
     return float(
         max(
-            np.max(row_violations(problem, x, t), initial=0.0),
+            np.max(of_rows, initial=0.0),
             np.max(entries / (1.0 + np.abs(x)), initial=0.0),
             np.max(scalars / (1.0 + np.abs(t)), initial=0.0),
         )

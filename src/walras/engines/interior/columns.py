@@ -106,8 +106,9 @@ def known_entries(
     reduced = problem.cost + problem.rows.matrix.T @ np.nan_to_num(prices)
     closed = is_new | (problem.lower == problem.upper)
     x = np.nan_to_num(x)
-    used = x > _USED * pool.block_maxima(x)
-    active = (first & is_new) | used | (problem.lower != 0.0)
+    unused = x <= _USED * pool.block_maxima(x)
+    active = (first & is_new) | (problem.lower != 0.0)
+    active[pool.best(-x, closed | unused, np.inf, MORE, threads)] = True
     active[pool.best(reduced, closed, np.inf, MORE, threads)] = True
     return np.asarray(active & (problem.lower < problem.upper))
 
@@ -150,7 +151,7 @@ def carried(form: Form, layout: Layout, old: Form, point: Point, mu: float) -> P
     kept = np.isin(form.columns, old.columns, assume_unique=True)
     x = np.zeros(len(form.columns))
     x[kept] = point.x[np.searchsorted(old.columns, form.columns[kept])]
-    typical = float(np.mean(point.x))
+    typical = float(np.sum(point.x) / max(len(point.x), 1)) or 1.0
     p = _row_values(form, old, point.p)
     least = mu / (_NEW * typical)
     floor = np.where(kept, 0.0, least)

@@ -10,7 +10,7 @@ from walras.certificate import dual_bound, gap_between
 from walras.engines.diary import Diary
 from walras.engines.interior.columns import MORE, Pool, carried, first_entries, known_entries, slim
 from walras.engines.interior.form import Bools, Floats, Form, make_form, redundant_rows
-from walras.engines.interior.method import Ending, run
+from walras.engines.interior.method import FEASIBLE, Ending, run
 from walras.engines.interior.point import Layout, Point, Residuals
 from walras.engines.interior.start import cold_start, warm_start
 from walras.engines.iterate import Iterate
@@ -21,7 +21,7 @@ from walras.separable import Separable, Side
 from walras.status import Status
 
 _ROUNDS = 40
-_FIRST_TOLERANCE = 0.1
+_FIRST_TOLERANCE = 0.3
 _TIGHTEN = 0.05  # next round's tolerance as a share of the gap just certified
 _SHARE = 0.3  # the method's own gap as a share of the tolerance asked for
 _APART = 0.5  # points of a path that are kept lie this factor of the gap apart
@@ -73,6 +73,7 @@ class _Solve:
     point: Point | None = None
     bound: float = -np.inf
     prices: Floats | None = None
+    priced: Point | None = None
     path: list[tuple[Point, float, float]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -122,7 +123,8 @@ class _Solve:
                 return self.whole()  # too few entries may have no feasible allocation
             old, previous = form, gap
             gap, added = self._price(pool, active, ending)
-            if gap <= 0.5 * tolerance or (not added and not ending.converged):
+            settled = ending.residuals.primal_error <= FEASIBLE
+            if (settled and gap <= 0.5 * tolerance) or (not added and not ending.converged):
                 break
             if not added and gap >= 0.9 * previous and loose <= 1e-3 * tolerance:
                 break
@@ -197,7 +199,7 @@ class _Solve:
         if form is None or self.point is None:
             return np.inf, 0
         problem, prices = self.problem, form.row_prices(self.point.p)
-        proof = dual_bound(problem, prices)
+        proof, self.priced = dual_bound(problem, prices), self.point
         if proof.value > self.bound:
             self.bound, self.prices = proof.value, proof.prices
         del proof
@@ -226,7 +228,9 @@ class _Solve:
         else:
             x, t = form.entries(point.x, point.t), point.t[: problem.scalars]
             prices = form.row_prices(point.p)
-            if self.prices is not None and self.bound > dual_bound(problem, prices).value:
+            if self.prices is not None and (
+                self.priced is point or self.bound > dual_bound(problem, prices).value
+            ):
                 prices = self.prices
         return Iterate(
             x=x,

@@ -63,6 +63,7 @@ class Form:
         e: (scalars,) costs of the border.
         border_h: (scalars,) quadratic costs of the border.
         free: (k,) entries that are free and stand in the border.
+        constant: Value at x = 0, t = 0.
     """
 
     problem: Separable
@@ -89,6 +90,7 @@ class Form:
     e: Floats
     border_h: Floats
     free: Ints
+    constant: float
 
     @property
     def blocks(self) -> int:
@@ -299,7 +301,11 @@ def _assemble(
     shift = np.where(np.isfinite(low), low, high)
     rest = resting(problem)
     rest[columns], rest[free] = shift, 0.0
-    offset = rows.matrix @ rest if np.any(rest) else np.zeros(rows.count)
+    offset: Floats = np.zeros(rows.count)
+    constant = problem.constant
+    if np.any(rest):
+        offset = rows.matrix @ rest
+        constant += float(problem.cost @ rest + 0.5 * problem.quadratic @ (rest * rest))
     place = places.matrix(rows.count)
     a = place @ matrix @ sp.diags_array(flip) if np.any(flip < 0) else place @ matrix
     a = sp.csr_array(a)
@@ -334,6 +340,7 @@ def _assemble(
         e=np.concatenate([problem.scalar_cost, problem.cost[free]]),
         border_h=np.concatenate([np.zeros(problem.scalars), problem.quadratic[free]]),
         free=free,
+        constant=constant,
     )
 
 

@@ -14,7 +14,8 @@ from walras.engines.interior.point import Layout, Point, Residuals, residuals
 from walras.engines.interior.steps import System, iterate
 from walras.kernels.elimination import Elimination, FactorError
 
-_FEASIBLE = 1e-8
+FEASIBLE = 1e-8
+_ROUGH = 1e-2  # residuals of this share of the tolerance hardly show in the gap
 _STALLED = 8  # iterations without progress
 _TINY_STEP = 1e-6
 _LEAST = 1e-2  # the barrier parameter stops at this share of what the tolerance asks for
@@ -66,7 +67,8 @@ def run(
         form: The problem.
         layout: Its layout.
         point: Where to begin; every positive coordinate is positive.
-        tolerance: Relative gap to reach; residuals are held to the smaller of it and 1e-8.
+        tolerance: Relative gap to reach; residuals are held to the smaller of it and 1e-8, or to a
+            hundredth of it where that is more.
         most: Iterations at most.
         elimination: Of this form's blocks.
         watch: Called once an iteration with (iteration, residuals, gap, step, point); True stops.
@@ -84,7 +86,7 @@ def run(
             best, best_merit, since = (point, found), merit, 0
         else:
             since += 1
-        limit = min(tolerance, _FEASIBLE)
+        limit = max(_ROUGH * tolerance, min(tolerance, FEASIBLE))
         converged = gap <= tolerance and max(found.primal_error, found.dual_error) <= limit
         stopped = watch(k, found, gap, length, point) or time.perf_counter() > deadline
         if converged or stopped:

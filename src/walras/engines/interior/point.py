@@ -51,7 +51,6 @@ class Layout:
         largest: (rows,) largest coefficient of each row.
         count: number of complementary pairs.
         correctors: centrality correctors an iteration at most; see :func:`_correctors`.
-        constant: value of what the form leaves out.
     """
 
     bounded: Ints
@@ -64,7 +63,6 @@ class Layout:
     largest: Floats
     count: int
     correctors: int
-    constant: float
 
     @classmethod
     def of(cls, form: Form) -> Layout:
@@ -86,7 +84,6 @@ class Layout:
             largest=_largest(magnitude),
             count=max(len(form.c) + len(bounded) + len(pairs), 1),
             correctors=_correctors(form),
-            constant=_left_out(form),
         )
 
 
@@ -102,13 +99,6 @@ def _largest(magnitude: sp.csr_array) -> Floats:
     if not magnitude.nnz:
         return np.zeros(magnitude.shape[0])
     return np.asarray(magnitude.max(axis=1).toarray().ravel())
-
-
-def _left_out(form: Form) -> float:
-    """Cost of the entries at x = 0, t = 0."""
-    problem = form.problem
-    rest = form.entries(np.zeros(len(form.c)), np.zeros(len(form.e)))
-    return problem.constant + float(problem.cost @ rest + 0.5 * problem.quadratic @ (rest * rest))
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +146,7 @@ def residuals(form: Form, layout: Layout, point: Point) -> Residuals:
         + float(point.s[layout.pairs] @ point.p[layout.pairs])
     )
     value, fenchel = _utilities(form, layout, point)
-    value += layout.constant + float(
+    value += form.constant + float(
         form.c @ point.x
         + 0.5 * form.h @ (point.x * point.x)
         + form.e @ point.t
@@ -183,7 +173,7 @@ def _terms(form: Form, layout: Layout, point: Point) -> float:
         np.abs(form.c) @ point.x
         + form.h @ (point.x * point.x)
         + np.abs(form.e) @ np.abs(point.t)
-        + abs(layout.constant)
+        + abs(form.constant)
     )
     rows = layout.fixed
     if len(rows):

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from walras.engines.interior.form import EQUALITY, INEQUALITY, Bools, Floats, Form
+from walras.engines.interior.newcomers import centre_newcomers
 from walras.engines.interior.point import Layout, Point
 from walras.separable import Utility, utility
 
@@ -227,10 +228,11 @@ def warm_start(form: Form, layout: Layout, cold: Point, x: Floats, prices: Float
     typical = float(np.mean(known))
     floor = mu / np.maximum(known, typical)
     p = raise_packing(form, packing, p, margin=1.0, floor=floor)
+    new, centred, p = centre_newcomers(form, fresh, p, t, mu)
     z = form.c + form.h * known + form.transposed @ p
     central = np.minimum(mu / np.maximum(z, floor), typical)
     start = np.where(fresh, central, np.maximum(known, central))
-    start = _supplied(form, start, t, pairs & ~packing & ~told)
+    start = np.where(new, centred, _supplied(form, start, t, pairs & ~packing & ~told))
     start = np.minimum(start, INSIDE * form.u)
     w = form.u[layout.bounded] - start[layout.bounded]
     y = mu / w

@@ -1,0 +1,109 @@
+r"""New demands of a warm start: each centred by itself at the known prices and scalars.
+
+With the narrow rows' prices and the scalars held, a block's part of the central path is
+``x = mu/z``, ``z = c + A'p``, and on its local rows ``s = theta/p``, where theta is mu for an
+inequality and the weight for a logarithm. Its local prices minimise the convex
+``b'p - mu sum log z - sum theta log p``, by Newton's method on all blocks at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from walras.engines.interior.form import EMPTY, INEQUALITY, Bools, Floats, Form, Ints
+from walras.separable import Utility
+
+_STEPS = 30
+_HALVINGS = 20
+_INSIDE = 0.95  # longest step, as a share of the way to the boundary
+_CENTRED = 1e-4  # squared Newton decrement below which a block counts as centred
+
+
+def centre_newcomers(
+    form: Form, fresh: Bools, p: Floats, t: Floats, mu: float
+) -> tuple[Bools, Floats, Floats]:
+    """Columns and local prices of the blocks of which nothing is known.
+
+    Args:
+        form: The problem.
+        fresh: (n,) True on columns of which nothing is known.
+        p: (rows,) prices at which the reduced costs of those columns are positive.
+        t: (scalars,) scalars.
+        mu: Barrier parameter.
+
+    Returns:
+        (n,) True on the columns that were centred, (n,) their values, (rows,) prices.
+    """
+    blocks = _usual_blocks(form, fresh)
+    columns = np.flatnonzero(np.isin(form.block, blocks))
+    x, p, is_centred = np.zeros(len(fresh)), p.copy(), np.zeros(len(fresh), dtype=bool)
+    if not len(columns):
+        return is_centred, x, p
+    rows = blocks[:, None] * form.slots + np.arange(form.slots)
+    kind, bound = form.kind[rows], form.b[rows] - form.border[rows] @ t
+    theta = np.where(kind == INEQUALITY, mu, np.where(kind == EMPTY, 0.0, form.weight[rows]))
+    owner = np.searchsorted(blocks, form.block[columns])
+    a, price = form.local[:, columns].T, np.where(theta > 0, p[rows], 0.0)
+    base = (form.c + form.transposed @ p)[columns] - np.sum(a * price[owner], axis=1)
+    price = _centred(a, owner, base, bound, theta, price, mu)
+    is_centred[columns] = True
+    x[columns] = mu / (base + np.sum(a * price[owner], axis=1))
+    p[rows] = np.where(theta > 0, price, p[rows])
+    return is_centred, x, p
+
+
+def _centred(
+    a: Floats, owner: Ints, base: Floats, bound: Floats, theta: Floats, price: Floats, mu: float
+) -> Floats:
+    """(blocks, slots) local prices on the central path; rows with theta = 0 stay as they are.
+
+    Args:
+        a: (k, slots) local coefficients of the columns.
+        owner: (k,) block of each column, in order.
+        base: (k,) reduced costs without the local rows.
+        bound: (blocks, slots) right-hand sides.
+        theta: (blocks, slots) targets of slack times price.
+        price: (blocks, slots) where to begin.
+        mu: Target of column times reduced cost.
+    """
+    first = np.searchsorted(owner, np.arange(len(price)))
+    present, unit = theta > 0, np.eye(price.shape[1])
+
+    def function(price: Floats) -> Floats:
+        z = base + np.sum(a * price[owner], axis=1)
+        logs = np.sum(theta * np.log(np.where(present, price, 1.0)), axis=1)
+        return np.asarray(
+            np.sum(bound * price, axis=1) - mu * np.add.reduceat(np.log(z), first) - logs
+        )
+
+    for _ in range(_STEPS):
+        z = base + np.sum(a * price[owner], axis=1)
+        weighted = a / z[:, None]
+        slack = np.divide(theta, price, out=np.zeros_like(price), where=present)
+        slope = np.where(present, bound - mu * np.add.reduceat(weighted, first) - slack, 0.0)
+        bend = mu * np.add.reduceat(weighted[:, :, None] * weighted[:, None, :], first)
+        own = np.divide(slack**2, theta, out=np.ones_like(price), where=present)
+        move = -np.linalg.solve(bend + unit * own[:, None], slope[:, :, None])[:, :, 0]
+        if np.max(-np.sum(slope * move, axis=1)) < _CENTRED * mu:
+            break
+        fall = np.maximum.reduceat(-np.sum(a * move[owner], axis=1) / z, first)
+        relative = np.divide(-move, price, out=np.zeros_like(price), where=present)
+        length = np.minimum(1.0, _INSIDE / np.maximum(fall, np.max(relative, axis=1)).clip(1e-12))
+        now = function(price)
+        for _ in range(_HALVINGS):
+            over = function(price + length[:, None] * move) > now
+            if not np.any(over):
+                break
+            length[over] *= 0.5
+        price = price + length[:, None] * move
+    return price
+
+
+def _usual_blocks(form: Form, fresh: Bools) -> Ints:
+    """Blocks of new columns alone, whose local rows are inequalities and logarithms."""
+    if not form.slots or np.any(form.h):
+        return np.zeros(0, dtype=np.int64)
+    known = np.bincount(form.block, ~fresh, form.blocks) > 0
+    kind = form.kind[: form.local_rows].reshape(form.blocks, form.slots)
+    usual = np.all(np.isin(kind, (INEQUALITY, EMPTY, Utility.LOG)), axis=1)
+    return np.flatnonzero(usual & ~known)
