@@ -192,7 +192,7 @@ def _summary(cell: Cell, events: list[Record], stopped: bool, folder: Path) -> R
         "solve": statistics.median(run["solve"] for run in runs),
         "total": statistics.median(totals),
         "spread": [min(totals), max(totals)],
-        "memory_arrays": max(memory) if memory else None,
+        "memory_arrays": statistics.median(memory) if memory else None,
         "peak_bytes": max(peaks) if peaks else None,
         "iterations": runs[0]["iterations"],
         "message": runs[0]["message"],
