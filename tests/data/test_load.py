@@ -184,6 +184,7 @@ def test_the_fitted_parameters_are_those_in_the_code(name: str) -> None:
         gavel_stand_in,
         gavel_traces_stand_in,
         lb_random_stand_in,
+        mnist_stand_in,
         nb201_help_stand_in,
         te_b4_real_stand_in,
         te_topologies_stand_in,
@@ -202,6 +203,7 @@ def test_the_fitted_parameters_are_those_in_the_code(name: str) -> None:
         "zeus": zeus_stand_in.FITTED,
         "cluster_reliability": cluster_reliability_stand_in.FITTED,
         "lb_random": lb_random_stand_in.FITTED,
+        "mnist": mnist_stand_in.FITTED,
     }
     assert data.fit_stand_in(name) == stored[name]
 

@@ -123,4 +123,6 @@ def _numbers(drawn: object) -> npt.NDArray[Any]:
         return drawn.clusters["fail_rate"].to_numpy()
     if isinstance(drawn, data.RoundNumbers):
         return drawn.numbers
+    if isinstance(drawn, data.Digits):
+        return drawn.test_images[:10]
     raise TypeError(type(drawn))

@@ -19,6 +19,7 @@ from walras.data.download import ORIGINS, Progress, download
 from walras.data.gavel import GavelThroughputs
 from walras.data.gavel_traces import JobTraces
 from walras.data.lb_random import RoundNumbers
+from walras.data.mnist import Digits
 from walras.data.nb201_help import Latencies
 from walras.data.registry import REGISTRY, lookup
 from walras.data.store import FileState, check, locate, search_path
@@ -36,6 +37,7 @@ __all__ = [
     "ClusterThroughputs",
     "DataFile",
     "DataSet",
+    "Digits",
     "FileState",
     "GavelThroughputs",
     "JobTraces",
@@ -110,6 +112,8 @@ def load(
 def load(
     name: Literal["lb_random"], *, synthetic: bool | None = None, seed: int = 0
 ) -> RoundNumbers: ...
+@overload
+def load(name: Literal["mnist"], *, synthetic: bool | None = None, seed: int = 0) -> Digits: ...
 @overload
 def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any: ...
 def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any:

@@ -15,6 +15,8 @@ from walras.data import (
     gavel_traces_stand_in,
     lb_random,
     lb_random_stand_in,
+    mnist,
+    mnist_stand_in,
 )
 from walras.data.dataset import DataFile, DataSet, Origin
 from walras.data.registry_tasks import CLUSTER_RELIABILITY, NB201_HELP, ZEUS
@@ -137,9 +139,41 @@ LB_RANDOM = DataSet(
     fitted_on=(lb_random.NAME,),
 )
 
+MNIST = DataSet(
+    name=mnist.NAME,
+    title="70,000 handwritten digits, 28 by 28 grey pixels",
+    origin=Origin(
+        repository="fgnt/mnist",
+        commit="ae608a02b796c9ee908c082585a5f006fe05258e",
+        licence="CC-BY-SA-3.0",
+        citation="LeCun, Cortes, Burges: The MNIST database of handwritten digits, 1998",
+    ),
+    files=tuple(
+        DataFile(name=name, sha256=sha256, sources=(name,))
+        for name, sha256 in zip(
+            mnist.FILES,
+            (
+                "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+                "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+                "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+                "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+            ),
+            strict=True,
+        )
+    ),
+    columns={
+        "images": "28 x 28 pixels, 0 background to 255 ink",
+        "labels": "the digit shown, 0 to 9",
+    },
+    read=mnist.read,
+    stand_in=mnist_stand_in.stand_in,
+    fit=mnist_stand_in.fit,
+    fitted_on=(mnist.NAME,),
+)
+
 _ALL: tuple[DataSet[Any], ...] = (
     GAVEL, GAVEL_TRACES, DEDE_CLUSTER, TE_TOPOLOGIES, TOPOLOGY_ZOO, TE_B4_REAL, TE_PATHS,
-    NB201_HELP, ZEUS, CLUSTER_RELIABILITY, LB_RANDOM,
+    NB201_HELP, ZEUS, CLUSTER_RELIABILITY, LB_RANDOM, MNIST,
 )  # fmt: skip
 REGISTRY: Mapping[str, DataSet[Any]] = MappingProxyType(
     {data_set.name: data_set for data_set in _ALL}
