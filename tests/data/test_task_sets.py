@@ -82,8 +82,8 @@ def test_what_was_measured() -> None:
     traces = data.load("zeus")
     assert traces.epoch_seconds().dropna().shape == (38, 4)
     reached = traces.reached()
-    assert reached.loc[("imagenet", "resnet50", 64, "adadelta"), "reached"] == 0
-    ncf = reached.loc[("movielens-1m", "ncf", 32, "adam")]
+    assert reached.xs(("imagenet", "resnet50", 64, "adadelta"))["reached"] == 0
+    ncf = reached.xs(("movielens-1m", "ncf", 32, "adam"))
     assert (ncf["runs"], ncf["reached"]) == (5, 1)
     pairs = gavel_pairs.load(synthetic=False)
     np.testing.assert_allclose(pairs.median(), [0.729, 0.885, 0.947], atol=0.001)

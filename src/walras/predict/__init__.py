@@ -1,0 +1,51 @@
+"""What a task will do on a cluster it has never run on: task graphs, features, predictors.
+
+data = recipe("nb201", clusters="A", train_tasks=100)
+predictor = fit(data.train, data.validation)
+predictor.predict(data.test).times
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from walras.predict.calibration import brier_score, coverage, reliability_table
+from walras.predict.graph import FEATURES, KINDS, TaskGraph, closed_form
+from walras.predict.pools import SETTINGS
+from walras.predict.predictor import Prediction, Predictor, load
+from walras.predict.recipes import Recipe, recipe
+from walras.predict.settings import Training
+from walras.predict.tasks import Tasks
+from walras.predict.torch_available import need_torch
+from walras.predict.two_stage import fit
+
+if TYPE_CHECKING:
+    from walras.predict.torch_graph import from_torch
+
+__all__ = [
+    "FEATURES",
+    "KINDS",
+    "SETTINGS",
+    "Prediction",
+    "Predictor",
+    "Recipe",
+    "TaskGraph",
+    "Tasks",
+    "Training",
+    "brier_score",
+    "closed_form",
+    "coverage",
+    "fit",
+    "from_torch",
+    "load",
+    "recipe",
+    "reliability_table",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "from_torch":
+        raise AttributeError(f"module 'walras.predict' has no attribute {name!r}")
+    need_torch("walras.predict.from_torch")
+    return importlib.import_module("walras.predict.torch_graph").from_torch

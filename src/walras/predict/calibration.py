@@ -1,0 +1,116 @@
+"""Calibration: intervals that hold as often as they say, probabilities that mean what they say."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from walras.errors import InputError
+from walras.predict.glm import fit_glm, inverse_link
+from walras.predict.graph import Floats
+
+_EDGE = 1e-6
+
+
+def conformal_radius(error: Floats, level: float) -> Floats:
+    """(M,) radius that covers a new error with at least the given probability.
+
+    The ceil((n + 1) level)-th smallest of n exchangeable errors (split conformal prediction;
+    Lei et al., JASA 2018, theorem 2.2); the largest where n is too small for the level.
+
+    Args:
+        error: (M, n) errors >= 0 on tasks that were not trained on; NaN where unknown.
+        level: Probability, in (0, 1).
+
+    Raises:
+        InputError: The level is not inside (0, 1), or a cluster has no error at all.
+    """
+    if not 0.0 < level < 1.0:
+        raise InputError(
+            f"is {level:g}", where="level", allowed="0 < level < 1", remedy="0.9 is usual"
+        )
+    radius = np.empty(len(error))
+    for i, row in enumerate(error):
+        known = np.sort(row[~np.isnan(row)])
+        if not len(known):
+            raise InputError(
+                "no measured task is left to calibrate on", where=f"cluster {i}",
+                allowed="at least one task a cluster that was not trained on",
+                remedy="give a validation set that was measured on every cluster",
+            )  # fmt: skip
+        radius[i] = known[min(math.ceil((len(known) + 1) * level), len(known)) - 1]
+    return radius
+
+
+def logit(probability: Floats) -> Floats:
+    """log(p / (1 - p)), for p kept within 1e-6 of 0 and 1."""
+    inside = np.clip(probability, _EDGE, 1.0 - _EDGE)
+    return np.log(inside / (1.0 - inside))
+
+
+def fit_logistic(predicted: Floats, observed: Floats, runs: Floats) -> Floats:
+    """(M, 2) slope and intercept that map logits of predictions to logits of probabilities.
+
+    Platt's scaling (1999) by the Brier score, with one prior run at slope 1, intercept 0, so that
+    few observations change little.
+
+    Args:
+        predicted: (M, n) probabilities.
+        observed: (M, n) shares of runs that succeeded; NaN where unknown.
+        runs: (M, n) number of runs behind each.
+    """
+    found = np.empty((len(predicted), 2))
+    for i in range(len(predicted)):
+        weight = np.where(np.isnan(observed[i]), 0.0, runs[i])[None]
+        score = logit(predicted[i])
+        if weight.sum() == 0 or np.ptp(score[weight[0] > 0]) < 1e-3:
+            found[i] = 1.0, 0.0
+            continue
+        ridge = np.array([1e-9])
+        found[i] = fit_glm(score[:, None], observed[i][None], weight, ridge, "logistic", "raw")[0]
+        if found[i, 0] <= 0:  # an order upside down is noise
+            found[i] = 1.0, 0.0
+    return found
+
+
+def apply_logistic(scaling: Floats, predicted: Floats) -> Floats:
+    """(M, n) probabilities scaled by :func:`fit_logistic`."""
+    return inverse_link("logistic", scaling[:, :1] * logit(predicted) + scaling[:, 1:])[0]
+
+
+def coverage(low: Floats, high: Floats, measured: Floats) -> Floats:
+    """(M,) share of measured values within their intervals."""
+    inside = (low <= measured) & (measured <= high)
+    share: Floats = inside.mean(axis=1, where=~np.isnan(measured), dtype=np.float64)
+    return share
+
+
+def brier_score(predicted: Floats, outcome: Floats) -> float:
+    """Mean squared distance of predicted probabilities from outcomes 0 or 1 (Brier, 1950)."""
+    known = ~np.isnan(outcome)
+    return float(((predicted - outcome)[known] ** 2).mean())
+
+
+def reliability_table(predicted: Floats, outcome: Floats, bins: int = 10) -> pd.DataFrame:
+    """Predicted against observed frequency, in bins that hold equally many predictions.
+
+    Args:
+        predicted: Probabilities, any shape.
+        outcome: Outcomes 0 or 1, or shares, of the same shape; NaN where unknown.
+        bins: Number of bins.
+
+    Returns:
+        Columns ``predicted``, ``observed``, ``count`` and ``error``: twice the standard error of
+        the observed frequency.
+    """
+    known = ~np.isnan(outcome)
+    p, y = predicted[known], outcome[known]
+    order = np.argsort(p, kind="stable")
+    rows = []
+    for part in np.array_split(order, min(bins, len(order))):
+        observed = float(y[part].mean())
+        error = 2.0 * math.sqrt(max(observed * (1.0 - observed), 1e-12) / len(part))
+        rows.append((float(p[part].mean()), observed, len(part), error))
+    return pd.DataFrame(rows, columns=["predicted", "observed", "count", "error"])

@@ -1,0 +1,138 @@
+"""Training of the linear models and the averages: closed and quick, without torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.errors import InputError
+from walras.predict.glm import Link, Loss, fit_glm, inverse_link
+from walras.predict.graph import Floats
+from walras.predict.model import AverageModel, LinearModel
+from walras.predict.tasks import Tasks
+
+RIDGES = np.logspace(-6.0, -0.5, 8)
+LINKS: tuple[Link, ...] = ("softplus", "exp")
+
+
+@dataclass(frozen=True)
+class LinearChoice:
+    """What tuning chooses: a link for all clusters, a ridge for each cluster's time and success.
+
+    Attributes:
+        link: From score to time.
+        time: (M,) λ.
+        success: (M,) λ.
+    """
+
+    link: Link
+    time: Floats
+    success: Floats
+
+
+def check_measured(tasks: Tasks) -> None:
+    """Refuse tasks among which a cluster has no measured time.
+
+    Raises:
+        InputError: A cluster has none.
+    """
+    for i, cluster in enumerate(tasks.clusters):
+        if np.isnan(tasks.times[i]).all():
+            raise InputError(
+                "no task was measured on it", where=f"cluster {cluster}",
+                allowed="at least one measured time a cluster",
+                remedy="measure some tasks there, or leave the cluster out",
+            )  # fmt: skip
+
+
+def fit_average(tasks: Tasks) -> AverageModel:
+    """Each cluster's mean time and success; where no outcome is known, success 1."""
+    known = ~np.isnan(tasks.success)
+    weight = np.where(known, tasks.runs, 0.0)
+    share = np.where(known, tasks.success, 0.0)
+    total = weight.sum(axis=1)
+    success = np.where(total > 0, (weight * share).sum(axis=1) / np.maximum(total, 1e-300), 1.0)
+    return AverageModel(np.nanmean(tasks.times, axis=1), success)
+
+
+def fit_linear(
+    tasks: Tasks, choice: LinearChoice, loss: Loss, members: int, rng: np.random.Generator
+) -> list[LinearModel]:
+    """Linear models, on all tasks when one is asked for, else on bootstrap samples.
+
+    Args:
+        tasks: To train on.
+        choice: Link and ridges.
+        loss: Of the times.
+        members: Number of models.
+        rng: Draws the samples.
+    """
+    n = len(tasks)
+    drawn = np.ones((members, n))
+    if members > 1:
+        drawn = rng.multinomial(n, np.full(n, 1.0 / n), members).astype(np.float64)
+    m, scale = len(tasks.clusters), np.nanmean(tasks.times, axis=1)
+    times = _stacked(tasks.times / scale[:, None], drawn)
+    success = _stacked(tasks.success, drawn, tasks.runs)
+    time = fit_glm(tasks.features, *times, np.tile(choice.time, members), choice.link, loss)
+    chance = fit_glm(
+        tasks.features, *success, np.tile(choice.success, members), "logistic", "raw"
+    )  # fmt: skip
+    return [
+        LinearModel(choice.link, scale, time[k * m : (k + 1) * m], chance[k * m : (k + 1) * m])
+        for k in range(members)
+    ]
+
+
+def _stacked(y: Floats, drawn: Floats, runs: Floats | None = None) -> tuple[Floats, Floats]:
+    """Targets and weights, members by clusters in one axis."""
+    weight = np.where(np.isnan(y), 0.0, 1.0 if runs is None else runs)
+    weights = (drawn[:, None, :] * weight).reshape(-1, y.shape[1])
+    return np.tile(y, (len(drawn), 1)), weights
+
+
+def tune_linear(tasks: Tasks, folds: Sequence[tuple[Tasks, Tasks]], loss: Loss) -> LinearChoice:
+    """Choose link and ridges by the loss on tasks held out.
+
+    Args:
+        tasks: All tasks to train on.
+        folds: Pairs (to fit, to check).
+        loss: Of the times.
+    """
+    m, scale = len(tasks.clusters), np.nanmean(tasks.times, axis=1)
+    time_loss = {link: np.zeros((len(RIDGES), m)) for link in LINKS}
+    success_loss = np.zeros((len(RIDGES), m))
+    for fitted, checked in folds:
+        weight = np.where(np.isnan(fitted.times), 0.0, 1.0)
+        check = np.where(np.isnan(checked.times), 0.0, 1.0)
+        for link in LINKS:
+            time_loss[link] += _path(
+                fitted.features, fitted.times / scale[:, None], weight,
+                checked.features, checked.times / scale[:, None], check, link, loss,
+            )  # fmt: skip
+        weight = np.where(np.isnan(fitted.success), 0.0, fitted.runs)
+        check = np.where(np.isnan(checked.success), 0.0, checked.runs)
+        success_loss += _path(
+            fitted.features, fitted.success, weight, checked.features, checked.success, check,
+            "logistic", "raw",
+        )  # fmt: skip
+    link = min(LINKS, key=lambda name: float(time_loss[name].min(axis=0).sum()))
+    return LinearChoice(
+        link, RIDGES[time_loss[link].argmin(axis=0)], RIDGES[success_loss.argmin(axis=0)]
+    )
+
+
+def _path(
+    x: Floats, y: Floats, weight: Floats, x_check: Floats, y_check: Floats, check: Floats,
+    link: Link, loss: Loss,
+) -> Floats:  # fmt: skip
+    """(ridges, M) loss on the checked tasks, for every ridge."""
+    r, m = len(RIDGES), len(y)
+    beta = fit_glm(x, np.tile(y, (r, 1)), np.tile(weight, (r, 1)), np.repeat(RIDGES, m), link, loss)
+    design = np.column_stack([x_check, np.ones(len(x_check))])
+    mean = np.maximum(inverse_link(link, beta @ design.T)[0], 1e-9).reshape(r, m, -1)
+    target = np.where(check > 0, y_check, 1.0)
+    error = mean - target if loss == "raw" else np.log(mean) - np.log(target)
+    return np.asarray((check * error**2).sum(axis=2))

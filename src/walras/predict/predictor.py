@@ -1,0 +1,209 @@
+"""Predictors: trained models with calibrated intervals and probabilities; saved without pickle."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from walras.errors import DataError, InputError
+from walras.predict.calibration import apply_logistic, logit
+from walras.predict.glm import inverse_link
+from walras.predict.graph import Floats
+from walras.predict.model import Arrays, AverageModel, LinearModel, Model
+from walras.predict.tasks import Tasks
+
+_FORMAT = 1
+_TILT = {"ucb-optimistic": -1.0, "ucb-pessimistic": 1.0}
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What tasks will do on clusters.
+
+    Attributes:
+        names: Name of each task; length N.
+        clusters: Name of each cluster; length M.
+        times: (M, N) seconds, > 0: what a matching should reckon with.
+        success: (M, N) probability.
+        low: (M, N) seconds: lower end of the interval.
+        high: (M, N) seconds: its upper end.
+        success_low: (M, N) lower end of the interval of the probability.
+        success_high: (M, N) its upper end.
+        spread: (M, N) standard deviation of log time among the models of an ensemble; 0 for one.
+        level: Probability that an interval holds.
+    """
+
+    names: tuple[str, ...]
+    clusters: tuple[str, ...]
+    times: Floats
+    success: Floats
+    low: Floats
+    high: Floats
+    success_low: Floats
+    success_high: Floats
+    spread: Floats
+    level: float
+
+    def frame(self) -> pd.DataFrame:
+        """One row a task and cluster: ``task``, ``cluster`` and each array as a column."""
+        arrays = ("times", "low", "high", "success", "success_low", "success_high", "spread")
+        columns = {name: getattr(self, name).T.ravel() for name in arrays}
+        return pd.DataFrame(
+            {
+                "task": np.repeat(self.names, len(self.clusters)),
+                "cluster": np.tile(self.clusters, len(self.names)),
+                **columns,
+            }
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Predictor:
+    """Models that together predict time and success on each cluster.
+
+    Attributes:
+        clusters: Name of each cluster; length M.
+        models: The models of the ensemble; one for ``tam`` and ``tsm``.
+        method: As in :class:`~walras.predict.Training`.
+        confidence: Standard deviations by which ``ucb`` moves.
+        level: Probability that an interval holds.
+        radius: (M,) half the interval of log time.
+        success_radius: (M,) half the interval of the probability.
+        scaling: (M, 2) logistic scaling of the probabilities.
+        trained_on: Number of tasks it was trained on.
+    """
+
+    clusters: tuple[str, ...]
+    models: tuple[Model, ...]
+    method: str
+    confidence: float
+    level: float
+    radius: Floats
+    success_radius: Floats
+    scaling: Floats
+    trained_on: int
+
+    def predict(self, tasks: Tasks) -> Prediction:
+        """Predict tasks that need not have run anywhere.
+
+        Args:
+            tasks: Of which names, features and graphs are read; their clusters must be these.
+
+        Raises:
+            InputError: The clusters or the features are others than those trained on.
+        """
+        if tasks.clusters != self.clusters:
+            raise InputError(
+                f"are {', '.join(tasks.clusters)}", where="clusters of the tasks",
+                allowed=", ".join(self.clusters), remedy="use the clusters trained on, in order",
+            )  # fmt: skip
+        times, success, spread, doubt = combined(self.models, tasks)
+        success = apply_logistic(self.scaling, success)
+        tilt = _TILT.get(self.method, 0.0) * self.confidence
+        reach, gap = np.exp(self.radius)[:, None], self.success_radius[:, None]
+        return Prediction(
+            tasks.names, self.clusters, times * np.exp(tilt * spread),
+            _moved(success, -tilt * doubt), times / reach, times * reach,
+            np.maximum(success - gap, 0.0), np.minimum(success + gap, 1.0), spread, self.level,
+        )  # fmt: skip
+
+    def save(self, path: str | Path) -> None:
+        """Write to an ``.npz`` file: arrays and JSON, no pickle.
+
+        Raises:
+            DataError: The file cannot be written.
+        """
+        settings: list[dict[str, Any]] = []
+        arrays: dict[str, Any] = {}
+        for k, model in enumerate(self.models):
+            state, found = model.state()
+            settings.append(state)
+            arrays |= {f"model{k}.{name}": array for name, array in found.items()}
+        header = {
+            "format": _FORMAT, "clusters": self.clusters, "method": self.method,
+            "confidence": self.confidence, "level": self.level, "trained_on": self.trained_on,
+            "models": settings,
+        }  # fmt: skip
+        arrays |= {"radius": self.radius, "success_radius": self.success_radius}
+        arrays |= {"scaling": self.scaling, "header": np.array(json.dumps(header))}
+        try:
+            with Path(path).open("wb") as stream:
+                np.savez(stream, **arrays)
+        except OSError as error:
+            raise DataError(
+                f"cannot be written: {error.strerror}", where=str(path),
+                allowed="a file in a folder you may write to", remedy="choose another path",
+            ) from error  # fmt: skip
+
+
+def combined(models: tuple[Model, ...], tasks: Tasks) -> tuple[Floats, Floats, Floats, Floats]:
+    """Mean time and probability of an ensemble, with its spread in log time and in logits."""
+    found = [model.predict(tasks) for model in models]
+    times = np.array([time for time, _ in found])
+    success = np.array([chance for _, chance in found])
+    if len(models) == 1:
+        none = np.zeros(times.shape[1:])
+        return times[0], success[0], none, none
+    return (
+        times.mean(axis=0), success.mean(axis=0), np.log(times).std(axis=0, ddof=1),
+        logit(success).std(axis=0, ddof=1),
+    )  # fmt: skip
+
+
+def _moved(probability: Floats, by: Floats) -> Floats:
+    return probability if not by.any() else inverse_link("logistic", logit(probability) + by)[0]
+
+
+def load(path: str | Path, module: Callable[[], Any] | None = None) -> Predictor:
+    """Read what :meth:`Predictor.save` wrote.
+
+    Args:
+        path: The file.
+        module: Makes the torch module of your own that was trained, for its weights to go into.
+
+    Raises:
+        DataError: The file is missing, damaged, or was not written by Walras.
+        InputError: A module of your own is needed, or does not fit the weights.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = dict(stored)
+        header = json.loads(str(arrays.pop("header")))
+        if header["format"] != _FORMAT:
+            raise ValueError(f"it has format {header['format']}, not {_FORMAT}")
+        models = tuple(
+            _model(state, _under(arrays, f"model{k}."), module)
+            for k, state in enumerate(header["models"])
+        )
+        return Predictor(
+            tuple(header["clusters"]), models, header["method"], header["confidence"],
+            header["level"], arrays["radius"], arrays["success_radius"], arrays["scaling"],
+            header["trained_on"],
+        )  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(
+            f"cannot be read as a predictor: {error}", where=str(path),
+            allowed="a file written by Predictor.save", remedy="train and save it again",
+        ) from error  # fmt: skip
+
+
+def _under(arrays: Arrays, prefix: str) -> dict[str, Any]:
+    return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+
+
+def _model(state: dict[str, Any], arrays: Arrays, module: Callable[[], Any] | None) -> Model:
+    if state["kind"] == "average":
+        return AverageModel(arrays["time"], arrays["success"])
+    if state["kind"] == "linear":
+        return LinearModel(state["link"], arrays["scale"], arrays["time"], arrays["success"])
+    # Imported here: torch is an optional extra.
+    from walras.predict.network import restore  # noqa: PLC0415
+
+    return restore(state, arrays, module)

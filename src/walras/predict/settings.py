@@ -1,0 +1,79 @@
+"""How predictors are trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from walras.errors import InputError
+
+Method = Literal["tam", "tsm", "bagged", "ucb-optimistic", "ucb-pessimistic"]
+METHODS = ("tam", "tsm", "bagged", "ucb-optimistic", "ucb-pessimistic")
+LOSSES = ("raw", "log")
+MODELS = ("linear", "mlp", "gnn")
+
+
+@dataclass(frozen=True)
+class Training:
+    """Settings of two-stage training.
+
+    Attributes:
+        method: ``tam``: a cluster's average for every task; ``tsm``: one model; ``bagged``: the
+            mean of models on bootstrap samples; ``ucb-optimistic`` and ``ucb-pessimistic``: that
+            mean moved by ``confidence`` standard deviations towards the better or the worse.
+        loss: ``raw``: squared error of seconds over a cluster's mean; ``log``: of log seconds.
+        model: ``linear`` (NumPy), or ``mlp``, ``gnn``, or a torch module of yours (torch).
+        members: Models of an ensemble.
+        confidence: Standard deviations by which ``ucb`` moves.
+        level: Probability that an interval holds.
+        epochs: Passes over the tasks, of torch models.
+        learning_rate: Largest step of AdamW, of torch models.
+        hidden: Width, of ``mlp`` and ``gnn``.
+        layers: Hidden layers of ``mlp``, rounds of messages of ``gnn``.
+        seed: Of everything that is drawn.
+
+    Raises:
+        InputError: A setting is out of its range.
+    """
+
+    method: Method = "tsm"
+    loss: Literal["raw", "log"] = "log"
+    model: Any = "linear"
+    members: int = 5
+    confidence: float = 1.0
+    level: float = 0.9
+    epochs: int = 300
+    learning_rate: float = 1e-2
+    hidden: int = 32
+    layers: int = 3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _among("method", self.method, METHODS)
+        _among("loss", self.loss, LOSSES)
+        if isinstance(self.model, str):
+            _among("model", self.model, MODELS)
+        for name in ("members", "epochs", "hidden", "layers"):
+            if getattr(self, name) < 1:
+                _refuse(name, getattr(self, name), ">= 1")
+        for name in ("confidence", "learning_rate"):
+            if not getattr(self, name) > 0:
+                _refuse(name, getattr(self, name), "> 0")
+        if not 0 < self.level < 1:
+            _refuse("level", self.level, "0 < level < 1")
+
+    @property
+    def ensemble(self) -> int:
+        """Number of models that are trained."""
+        return 1 if self.method in ("tam", "tsm") else self.members
+
+
+def _among(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        _refuse(name, f"'{value}'", ", ".join(allowed))
+
+
+def _refuse(name: str, value: object, allowed: str) -> None:
+    raise InputError(
+        f"is {value}", where=f"training, {name}", allowed=allowed, remedy=f"choose another {name}"
+    )

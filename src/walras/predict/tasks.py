@@ -1,0 +1,86 @@
+"""Tasks: what is known of them when they are submitted, and what was measured on clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import InputError
+from walras.predict.graph import Floats, Ints, TaskGraph
+
+
+@dataclass(frozen=True, eq=False)
+class Tasks:
+    """N tasks and what they did on M clusters.
+
+    Attributes:
+        names: Name of each task; length N.
+        clusters: Name of each cluster; length M.
+        features: (N, d) numbers known at submission.
+        times: (M, N) seconds; NaN where a task was never measured.
+        success: (M, N) probability, or share of runs that succeeded; NaN where unknown.
+        runs: (M, N) number of runs behind ``success``; ones when left out.
+        graphs: Task graph of each task, or none.
+
+    Raises:
+        InputError: Shapes differ, a time is not positive, a success not within 0..1.
+    """
+
+    names: tuple[str, ...]
+    clusters: tuple[str, ...]
+    features: Floats
+    times: Floats
+    success: Floats
+    runs: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    graphs: tuple[TaskGraph, ...] = ()
+
+    def __post_init__(self) -> None:
+        shape = (len(self.clusters), len(self.names))
+        if not self.runs.size:
+            object.__setattr__(self, "runs", np.ones(shape))
+        for name in ("features", "times", "success", "runs"):
+            array = np.array(getattr(self, name), dtype=np.float64)
+            wanted = (shape[1], *array.shape[1:]) if name == "features" else shape
+            if array.ndim != 2 or array.shape != wanted:
+                _refuse(f"has shape {array.shape}", name, str(wanted), "one row a cluster, one "
+                        "column a task; features have one row a task")  # fmt: skip
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        if self.graphs and len(self.graphs) != shape[1]:
+            _refuse(f"are {len(self.graphs)}", "graphs", f"{shape[1]}, one a task", "or leave out")
+        self._check_values()
+
+    def _check_values(self) -> None:
+        if not np.isfinite(self.features).all():
+            j, k = np.argwhere(~np.isfinite(self.features))[0]
+            _refuse("is not finite", f"features[{j}, {k}] (task {self.names[j]})", "finite numbers",
+                    "fill it in or leave the task out")  # fmt: skip
+        self._check("times", (self.times <= 0) | np.isinf(self.times), "> 0 s, NaN where unknown")
+        wrong = (self.success < 0) | (self.success > 1) | np.isinf(self.success)
+        self._check("success", wrong, "0..1, NaN where unknown")
+        self._check("runs", ~(self.runs >= 0) | np.isinf(self.runs), ">= 0")
+
+    def _check(self, name: str, wrong: npt.NDArray[np.bool_], allowed: str) -> None:
+        if wrong.any():
+            i, j = np.argwhere(wrong)[0]
+            where = f"{name}[{i}, {j}] (task {self.names[j]} on cluster {self.clusters[i]})"
+            value = getattr(self, name)[i, j]
+            _refuse(f"is {value:g}", where, allowed, "correct it or leave the run out")
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def take(self, columns: Ints) -> Tasks:
+        """Some of the tasks, by position."""
+        return Tasks(
+            tuple(self.names[j] for j in columns), self.clusters, self.features[columns],
+            self.times[:, columns], self.success[:, columns], self.runs[:, columns],
+            tuple(self.graphs[j] for j in columns) if self.graphs else (),
+        )  # fmt: skip
+
+
+def _refuse(what: str, where: str, allowed: str, remedy: str) -> NoReturn:
+    raise InputError(what, where=where, allowed=allowed, remedy=remedy)

@@ -1,0 +1,177 @@
+"""Training of torch models on measured times and success."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from walras.errors import InputError
+from walras.predict.graph import Ints
+from walras.predict.network import GraphTensors, NetworkKind, NetworkModel
+from walras.predict.predictor import Predictor
+from walras.predict.settings import Training
+from walras.predict.tasks import Tasks
+
+_BATCH = 256
+_DECAY = 1e-4
+_CHECKS = 40  # times that the validation loss is looked at
+
+
+def fit_networks(
+    train: Tasks,
+    validation: Tasks,
+    settings: Training,
+    start: Predictor | None,
+    progress: Callable[[int, int], None] | None,
+) -> list[NetworkModel]:
+    """Train the modules of an ensemble, each on a bootstrap sample when there are several.
+
+    Each keeps the weights that were best on the validation set.
+
+    Args:
+        train: Tasks to train on.
+        validation: Tasks to stop by.
+        settings: How to train.
+        start: A predictor of torch models whose weights to start from where shapes agree.
+        progress: Told of the epochs.
+    """
+    models = []
+    total = settings.ensemble * settings.epochs
+    for k in range(settings.ensemble):
+        rng = np.random.default_rng((settings.seed, 4, k))
+        torch.manual_seed(int(rng.integers(2**31)))
+        model = _fresh(train, settings)
+        if start is not None:
+            _start_from(model.module, start, k)
+        drawn = train if settings.ensemble == 1 else _bootstrap(train, rng)
+
+        def told(done: int, first: int = k * settings.epochs) -> None:
+            if progress is not None:
+                progress(first + done, total)
+
+        _train(model, drawn, validation, settings, rng, told)
+        models.append(model)
+    return models
+
+
+def _fresh(train: Tasks, settings: Training) -> NetworkModel:
+    own = settings.model if isinstance(settings.model, nn.Module) else None
+    name = "module" if own is not None else settings.model
+    if name not in ("mlp", "gnn", "module"):
+        raise InputError(
+            f"is {type(settings.model).__name__}", where="training, model",
+            allowed="'linear', 'mlp', 'gnn' or a torch.nn.Module", remedy="pass a module",
+        )  # fmt: skip
+    kind = NetworkKind(
+        name, train.features.shape[1], len(train.clusters), settings.hidden, settings.layers
+    )
+    spread = train.features.std(axis=0)
+    return NetworkModel(
+        kind, kind.build(None if own is None else lambda: own), np.nanmean(train.times, axis=1),
+        train.features.mean(axis=0), np.where(spread > 0, spread, 1.0),
+    )  # fmt: skip
+
+
+def _start_from(module: nn.Module, start: Predictor, member: int) -> None:
+    """Copy the weights whose names and shapes agree: all but the heads of other clusters."""
+    given = start.models[member % len(start.models)]
+    if not isinstance(given, NetworkModel):
+        raise InputError(
+            "has no torch models", where="start", allowed="a predictor of the same kind of model",
+            remedy="train one with model='gnn' or 'mlp', or leave it out",
+        )  # fmt: skip
+    own, theirs = module.state_dict(), given.module.state_dict()
+    agreed = {k: v for k, v in theirs.items() if k in own and own[k].shape == v.shape}
+    module.load_state_dict(own | agreed)
+
+
+def _bootstrap(tasks: Tasks, rng: np.random.Generator) -> Tasks:
+    return tasks.take(np.sort(rng.integers(len(tasks), size=len(tasks))))
+
+
+def _train(
+    model: NetworkModel, train: Tasks, validation: Tasks, settings: Training,
+    rng: np.random.Generator, told: Callable[[int], None],
+) -> None:  # fmt: skip
+    """AdamW with one cycle of the step size; the best weights on the validation set stay."""
+    module = model.module
+    sets = [_Measured(model, tasks) for tasks in (train, validation)]
+    steps = settings.epochs * -(-len(train) // _BATCH)
+    optimiser = torch.optim.AdamW(module.parameters(), settings.learning_rate, weight_decay=_DECAY)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, settings.learning_rate, steps)
+    best, kept = np.inf, copy.deepcopy(module.state_dict())
+    every = max(1, settings.epochs // _CHECKS)
+    for epoch in range(1, settings.epochs + 1):
+        module.train()
+        for part in _batches(len(train), rng):
+            optimiser.zero_grad(set_to_none=True)
+            loss = sets[0].loss(part, settings.loss)
+            loss.backward()
+            nn.utils.clip_grad_norm_(module.parameters(), 1.0)
+            optimiser.step()
+            schedule.step()
+        if epoch % every == 0 or epoch == settings.epochs:
+            module.eval()
+            with torch.no_grad():
+                found = float(sets[1].loss(None, settings.loss))
+            if found < best:
+                best, kept = found, copy.deepcopy(module.state_dict())
+            told(epoch)
+    module.load_state_dict(kept)
+
+
+def _batches(count: int, rng: np.random.Generator) -> list[Ints | None]:
+    if count <= _BATCH:
+        return [None]
+    return list(np.array_split(rng.permutation(count), -(-count // _BATCH)))
+
+
+class _Measured:
+    """Tasks as a module reads them, and their measurements, over a cluster's mean time."""
+
+    def __init__(self, model: NetworkModel, tasks: Tasks) -> None:
+        self._model, self._tasks = model, tasks
+        self._inputs = model.inputs(tasks)
+        self._time = torch.from_numpy((tasks.times / model.scale[:, None]).T).float()
+        self._success = torch.from_numpy(tasks.success.T.copy()).float()
+        self._runs = torch.from_numpy(tasks.runs.T.copy()).float()
+
+    def loss(self, part: Ints | None, loss: str) -> Any:
+        """Squared error of the times, raw or in logarithms, and the Brier score of success."""
+        inputs, chosen = self._inputs, slice(None)
+        if part is not None:
+            inputs = _part(self._inputs, part)
+            chosen = torch.from_numpy(part)
+        scores = self._model.scores(inputs)
+        m = self._model.kind.clusters
+        log_time, time = scores[:, :m], self._time[chosen]
+        known = ~torch.isnan(time)
+        target = torch.where(known, time, 1.0)
+        wrong = torch.exp(log_time) - target if loss == "raw" else log_time - torch.log(target)
+        success, runs = self._success[chosen], self._runs[chosen]
+        weight = torch.where(torch.isnan(success), 0.0, runs)
+        miss = torch.sigmoid(scores[:, m:]) - torch.nan_to_num(success)
+        brier = (weight * miss**2).sum() / torch.clamp(weight.sum(), min=1e-9)
+        return (wrong**2 * known).sum() / torch.clamp(known.sum(), min=1) + brier
+
+
+def _part(inputs: Any, part: Ints) -> Any:
+    """Some of the tasks."""
+    chosen = torch.from_numpy(part)
+    if not isinstance(inputs, GraphTensors):
+        return inputs[chosen]
+    place = torch.full((inputs.count,), -1, dtype=torch.int64)
+    place[chosen] = torch.arange(len(part))
+    graph = place[inputs.graph]
+    kept = graph >= 0
+    number = torch.cumsum(kept, 0) - 1
+    edge = kept[inputs.tail]
+    return GraphTensors(
+        inputs.node[kept], number[inputs.tail[edge]], number[inputs.head[edge]], graph[kept],
+        len(part),
+    )  # fmt: skip

@@ -1,0 +1,158 @@
+"""Two-stage training: predictors fitted to measurements, without regard to the matching."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from walras.errors import InputError
+from walras.predict.calibration import apply_logistic, conformal_radius, fit_logistic
+from walras.predict.graph import Floats
+from walras.predict.linear import check_measured, fit_average, fit_linear, tune_linear
+from walras.predict.model import Model
+from walras.predict.predictor import Predictor, combined
+from walras.predict.settings import Training
+from walras.predict.tasks import Tasks
+
+_FOLDS = 5
+_HELD_OUT = 0.2  # of the tasks, for torch models without a validation set
+
+Fit = Callable[[Tasks], Sequence[Model]]
+Told = Callable[[int, int], None]
+"""Called with (epochs done, epochs in all) of the torch models."""
+
+
+def fit(
+    train: Tasks,
+    validation: Tasks | None = None,
+    settings: Training | None = None,
+    *,
+    start: Predictor | None = None,
+    progress: Told | None = None,
+    **changes: Any,
+) -> Predictor:
+    """Train a predictor of time and success on every cluster.
+
+    What there is to choose (a linear model's link and ridge, when a torch model stops) is chosen
+    on tasks held out: the validation set, or without one a fifth of the tasks in turn. The
+    intervals and the scaling of probabilities come from the same tasks.
+
+    Args:
+        train: Tasks with measured times and success; NaN where not measured.
+        validation: Tasks to tune and calibrate on.
+        settings: How to train.
+        start: A predictor of torch models, perhaps of other clusters, to start from.
+        progress: Told of the epochs of torch models.
+        changes: Settings by name, in place of ``settings``'s.
+
+    Raises:
+        InputError: A setting is out of range, a cluster has no measured task, or there are too
+            few tasks.
+        EngineError: The model needs torch, which is not installed.
+    """
+    settings = replace(settings or Training(), **changes)
+    check_measured(train)
+    if len(train) < 2 * _FOLDS and validation is None:
+        raise InputError(
+            f"has {len(train)} tasks", where="train", allowed=f"at least {2 * _FOLDS}",
+            remedy="measure more tasks, or give a validation set",
+        )  # fmt: skip
+    if validation is not None and validation.clusters != train.clusters:
+        raise InputError(
+            f"has clusters {', '.join(validation.clusters)}", where="validation",
+            allowed=", ".join(train.clusters), remedy="give both sets the same clusters",
+        )  # fmt: skip
+    if settings.method == "tam":
+        models, held = _refitted(train, validation, settings, lambda tasks: [fit_average(tasks)])
+    elif settings.model == "linear":
+        models, held = _linear(train, validation, settings)
+    else:
+        models, held = _torch(train, validation, settings, start, progress)
+    return _calibrated(train, tuple(models), held, settings)
+
+
+Held = tuple[Tasks, Floats, Floats]
+"""Tasks held out, and their times and success as predicted by models that have not seen them."""
+
+
+def _linear(
+    train: Tasks, validation: Tasks | None, settings: Training
+) -> tuple[Sequence[Model], Held]:
+    folds = [(train, validation)] if validation is not None else _folds(train, settings.seed)
+    choice = tune_linear(train, folds, settings.loss)
+
+    def fitted(tasks: Tasks) -> Sequence[Model]:
+        rng = np.random.default_rng((settings.seed, 1))
+        return fit_linear(tasks, choice, settings.loss, settings.ensemble, rng)
+
+    return _refitted(train, validation, settings, fitted)
+
+
+def _refitted(
+    train: Tasks, validation: Tasks | None, settings: Training, fitted: Fit
+) -> tuple[Sequence[Model], Held]:
+    """Models of all tasks, and predictions for tasks held out: validation, or each fold in turn."""
+    models = fitted(train)
+    if validation is not None:
+        return models, (validation, *combined(tuple(models), validation)[:2])
+    times, success = np.empty(train.times.shape), np.empty(train.times.shape)
+    for part, kept in _parts(len(train), settings.seed):
+        found = combined(tuple(fitted(train.take(kept))), train.take(part))
+        times[:, part], success[:, part] = found[:2]
+    return models, (train, times, success)
+
+
+def _torch(
+    train: Tasks, validation: Tasks | None, settings: Training, start: Predictor | None,
+    progress: Told | None,
+) -> tuple[Sequence[Model], Held]:  # fmt: skip
+    # Imported here: torch is an optional extra and takes two seconds.
+    from walras.predict.torch_available import need_torch  # noqa: PLC0415
+
+    need_torch(f"model '{settings.model}'")
+    from walras.predict.training import fit_networks  # noqa: PLC0415
+
+    if validation is None:
+        order = np.random.default_rng((settings.seed, 2)).permutation(len(train))
+        count = max(1, round(_HELD_OUT * len(train)))
+        train, validation = train.take(np.sort(order[count:])), train.take(np.sort(order[:count]))
+    models = fit_networks(train, validation, settings, start, progress)
+    return models, (validation, *combined(tuple(models), validation)[:2])
+
+
+def _calibrated(
+    train: Tasks, models: tuple[Model, ...], held: Held, settings: Training
+) -> Predictor:
+    tasks, times, success = held
+    scaling = fit_logistic(success, tasks.success, tasks.runs)
+    error = np.abs(np.log(times) - np.log(tasks.times))
+    miss = np.abs(apply_logistic(scaling, success) - tasks.success)
+    return Predictor(
+        train.clusters, models, settings.method, settings.confidence, settings.level,
+        conformal_radius(error, settings.level), _success_radius(miss, settings.level), scaling,
+        len(train),
+    )  # fmt: skip
+
+
+def _success_radius(miss: Floats, level: float) -> Floats:
+    """(M,) radius; 1, which says nothing, on clusters where no outcome is known."""
+    known = ~np.isnan(miss).all(axis=1)
+    radius = np.ones(len(miss))
+    if known.any():
+        radius[known] = conformal_radius(miss[known], level)
+    return radius
+
+
+def _parts(count: int, seed: int) -> list[tuple[Any, Any]]:
+    """(held out, kept) positions of each fold."""
+    order = np.random.default_rng((seed, 3)).permutation(count)
+    parts = np.array_split(order, _FOLDS)
+    return [(np.sort(part), np.sort(np.setdiff1d(order, part))) for part in parts]
+
+
+def _folds(tasks: Tasks, seed: int) -> list[tuple[Tasks, Tasks]]:
+    """(fitted, checked) tasks of each fold."""
+    return [(tasks.take(kept), tasks.take(part)) for part, kept in _parts(len(tasks), seed)]

@@ -1,0 +1,97 @@
+"""Task graphs of torch modules: ten published architectures, and what cannot be followed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tests.predict.architectures import ARCHITECTURES, LanguageModel
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from walras.errors import InputError
+from walras.predict import FEATURES, closed_form, from_torch
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_an_architecture_is_read_operator_by_operator(name: str) -> None:
+    make, example, published = ARCHITECTURES[name]
+    with torch.device("meta"):
+        module, data = make(), example()
+    graph = from_torch(module, data)
+    params = sum(p.numel() for p in module.parameters())
+    assert graph.params.sum() == params
+    assert published in (params, None)
+    assert graph.batch == 2
+    # Every operator but the inputs is fed, and the output stands at the end of the longest path.
+    assert set(np.flatnonzero(graph.depth == 0)) == {
+        k for k, kind in enumerate(graph.kinds) if kind == "input"
+    }
+    assert graph.kinds[int(graph.depth.argmax())] == "output"
+    assert "other" not in graph.kinds
+    if "LSTM" not in name:
+        assert graph.macs.sum() == _counted(module.eval(), data) / 2
+    row = closed_form([graph])
+    assert row.shape == (1, len(FEATURES))
+    assert row[0, FEATURES.index("log params")] == pytest.approx(np.log1p(params))
+
+
+def _counted(module: nn.Module, data: Any) -> int:
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        module(data)
+    return int(counter.get_total_flops())
+
+
+def test_a_recurrent_network_multiplies_every_matrix_once_a_step() -> None:
+    graph = from_torch(LanguageModel(words=100, width=8), torch.zeros(3, 5, dtype=torch.long))
+    lstm = graph.kinds.index("recurrent")
+    assert graph.macs[lstm] == 3 * 5 * 2 * (4 * 8 * 8 + 4 * 8 * 8)
+    # The output shares the embedding's weights: they count once.
+    assert graph.params[graph.kinds.index("embedding")] == 800
+    assert graph.params[graph.kinds.index("linear")] == 100
+
+
+def test_kinds_of_convolutions() -> None:
+    module = nn.Sequential(
+        nn.Conv2d(4, 4, 1), nn.Conv2d(4, 4, 3), nn.Conv2d(4, 4, 3, groups=4), nn.Conv2d(4, 4, 5)
+    )
+    graph = from_torch(module, torch.zeros(1, 4, 16, 16))
+    assert graph.kinds[1:-1] == ("conv1x1", "conv3x3", "depthwise", "conv")
+
+
+def test_twice_the_batch_is_twice_the_work() -> None:
+    module = ARCHITECTURES["LeNet-5"][0]()
+    one, two = (from_torch(module, torch.zeros(n, 1, 32, 32)) for n in (1, 2))
+    assert one.kinds == two.kinds
+    np.testing.assert_array_equal(2 * one.macs, two.macs)
+    np.testing.assert_array_equal(one.params, two.params)
+
+
+def test_the_modules_mode_is_left_as_it_was() -> None:
+    module = nn.Sequential(nn.Linear(3, 3), nn.Dropout())
+    for training in (True, False):
+        module.train(training)
+        from_torch(module, torch.zeros(2, 3))
+        assert module.training is training
+
+
+class Branching(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x if x.sum() > 0 else -x
+
+
+@pytest.mark.parametrize(
+    ("module", "data", "message"),
+    [
+        (nn.Linear(3, 2), torch.zeros(2, 5), "cannot follow"),
+        (Branching(), torch.zeros(2), "cannot follow"),
+        (nn.Linear(3, 2), "text", "cannot follow"),
+        (len, torch.zeros(2), "torch.nn.Module"),
+    ],
+)
+def test_a_module_that_cannot_be_followed(module: Any, data: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        from_torch(module, data)
+    assert caught.value.remedy
