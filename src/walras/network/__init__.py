@@ -2,20 +2,55 @@
 
 Source: Doostmohammadian, Gabidullina and Rabiee, Machine Learning and CPU Scheduling
 Co-Optimization over a Network of Computing Centers, arXiv 2510.25176.
+
+Names load when they are first used: a centre's own process needs few of them.
 """
 
-from walras.network.costs import CallableCPU, CPUCost, QuadraticCPU, ThroughputCPU
-from walras.network.faults import Crash, Faults
-from walras.network.graph import Network
-from walras.network.links import Ideal, LogQuantizer, UniformQuantizer
-from walras.network.losses import LeastSquares, Logistic, SmoothHinge, Softmax
-from walras.network.optimum import Optimum
-from walras.network.problem import Problem
-from walras.network.quanta import AuditError
-from walras.network.run import Run
-from walras.network.shards import Shards, split
-from walras.network.simulate import simulate
-from walras.network.surplus import Surplus
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from walras.network.costs import CallableCPU, CPUCost, QuadraticCPU, ThroughputCPU
+    from walras.network.faults import Crash, Faults
+    from walras.network.graph import Network
+    from walras.network.links import Ideal, LogQuantizer, UniformQuantizer
+    from walras.network.losses import LeastSquares, Logistic, SmoothHinge, Softmax
+    from walras.network.optimum import Optimum
+    from walras.network.problem import Problem
+    from walras.network.quanta import AuditError
+    from walras.network.run import Run
+    from walras.network.shards import Shards, split
+    from walras.network.simulate import simulate
+    from walras.network.surplus import Surplus
+
+_HOME = {
+    "CallableCPU": "walras.network.costs",
+    "CPUCost": "walras.network.costs",
+    "QuadraticCPU": "walras.network.costs",
+    "ThroughputCPU": "walras.network.costs",
+    "Crash": "walras.network.faults",
+    "Faults": "walras.network.faults",
+    "Network": "walras.network.graph",
+    "Ideal": "walras.network.links",
+    "LogQuantizer": "walras.network.links",
+    "UniformQuantizer": "walras.network.links",
+    "LeastSquares": "walras.network.losses",
+    "Logistic": "walras.network.losses",
+    "SmoothHinge": "walras.network.losses",
+    "Softmax": "walras.network.losses",
+    "Optimum": "walras.network.optimum",
+    "Problem": "walras.network.problem",
+    "AuditError": "walras.network.quanta",
+    "Run": "walras.network.run",
+    "Shards": "walras.network.shards",
+    "split": "walras.network.shards",
+    "simulate": "walras.network.simulate",
+    "Surplus": "walras.network.surplus",
+}
 
 __all__ = [
     "AuditError",
@@ -41,3 +76,26 @@ __all__ = [
     "simulate",
     "split",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'walras.network' has no attribute {name!r}")
+    found = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """Keeps a function's name from its module: ``simulate`` is the function of that name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,0 +1,161 @@
+"""From a problem on a network to what every centre is told before it starts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import InputError
+from walras.network.costs import CPUCost
+from walras.network.drivers.shard import ShardGradient
+from walras.network.faults import Faults
+from walras.network.graph import Network
+from walras.network.links import Ideal
+from walras.network.problem import Problem
+from walras.network.protocol.centre import Learner, Terms
+from walras.network.protocol.membership import Memory
+from walras.network.protocol.messages import Codec
+from walras.network.protocol.node import Charter, Node
+from walras.network.protocol.settings import Settings
+from walras.network.sides import Setting
+from walras.network.surplus import Surplus
+
+_PERIODS = 1000  # changes of a network whose links are counted together
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A deployment, simulated or real.
+
+    Attributes:
+        problem: What is to be decided.
+        network: Who talks to whom, and when.
+        settings: How patient centres are, in units of the driver's clock.
+        method: Steps of the algorithm; messages may be late, so that safe steps are halved.
+        start: (centres,) the budget's first split, in proportion; None for equal shares.
+        seed: Of the first model.
+
+    Raises:
+        InputError: Sizes differ, links lead one way only, or a step is unsafe.
+    """
+
+    problem: Problem
+    network: Network
+    settings: Settings
+    method: Surplus = field(default_factory=Surplus)
+    start: npt.ArrayLike | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.network.centres != self.problem.centres:
+            raise InputError(
+                f"has {self.network.centres} centres, the problem {self.problem.centres}",
+                where="network", allowed="as many as costs", remedy="draw a network of that size",
+            )  # fmt: skip
+        if self.network.directed:
+            raise InputError(
+                "is directed", where="network", allowed="an undirected graph",
+                remedy="the protocol confirms what it takes: make links two-way, or simulate",
+            )  # fmt: skip
+        if self.method.batch is not None or self.method.momentum:
+            raise InputError(
+                "has batches or momentum", where="method", allowed="full gradients",
+                remedy="leave batch and momentum out, or simulate",
+            )  # fmt: skip
+
+    @cached_property
+    def union(self) -> Network:
+        """All links that are ever up, with weights that are safe whichever are."""
+        law = self.network.law
+        if law is None:
+            return self.network
+        changes = min(_PERIODS, 1 + self.settings.steps // law.every)
+        graphs = [self.network.at(k * law.every) for k in range(changes)]
+        arcs = np.unique(np.concatenate([np.c_[g.tail, g.head] for g in graphs]), axis=0)
+        return Network.of(self.network.centres, arcs[arcs[:, 0] < arcs[:, 1]])
+
+    @cached_property
+    def weights(self) -> tuple[Mapping[int, float], ...]:
+        """Of each centre's links, by neighbour in ascending order."""
+        found: list[dict[int, float]] = [{} for _ in range(self.union.centres)]
+        for k in np.lexsort((self.union.head, self.union.tail)):
+            found[self.union.tail[k]][int(self.union.head[k])] = float(self.union.weight[k])
+        return tuple(found)
+
+    @cached_property
+    def charter(self) -> Charter:
+        """What all centres are told."""
+        n = self.problem.centres
+        fractions = np.ones(n) if self.start is None else np.asarray(self.start, np.float64)
+        if fractions.shape != (n,):
+            raise InputError(
+                f"has the shape {fractions.shape}", where="start", allowed=f"({n},)",
+                remedy="give one fraction a centre",
+            )  # fmt: skip
+        begun = self.problem.quanta.split(fractions)
+        codec = Codec(self._name(begun.tobytes()), n, self._terms[0].width)
+        return Charter(codec, self.settings, begun, [list(w) for w in self.weights])
+
+    def terms(self, centre: int) -> Terms:
+        """What one centre is told."""
+        return self._terms[centre]
+
+    def node(self, centre: int, memory: Memory | None = None) -> Node:
+        """A life of a centre; its first when no memory is left of an earlier one."""
+        first = Memory.first(self.problem.centres)
+        return Node(self.terms(centre), self.charter, memory or first)
+
+    @cached_property
+    def _terms(self) -> tuple[Terms, ...]:
+        problem, n = self.problem, self.problem.centres
+        # Any fault stands for all: neighbours' prices may be old.
+        steps = self.method.steps(
+            Setting(problem, self.union, Ideal(), Faults(delay=1), self.seed, None)
+        )
+        costs = _single_costs(problem)
+        learners = self._learners(steps.model, steps.alpha)
+        return tuple(
+            Terms(
+                k, self.weights[k], costs[k], float(problem.low[k]), float(problem.high[k]),
+                float(steps.penalty[k]), steps.share, self.method.tempo, problem.quanta.unit,
+                problem.quanta.total, learners[k],
+            )
+            for k in range(n)
+        )  # fmt: skip
+
+    def _learners(self, step: float, alpha: float) -> list[Learner | None]:
+        problem, n = self.problem, self.problem.centres
+        if problem.loss is None:
+            return [None] * n
+        loss, data = problem.learning
+        start = np.asarray(loss.start(data, self.seed), np.float64)
+        own = [data.only(np.arange(n) == k) for k in range(n)]
+        return [Learner(ShardGradient(loss, shard, n), start, step, alpha) for shard in own]
+
+    def _name(self, begun: bytes) -> bytes:
+        """8 bytes that differ between networks that must not mix."""
+        digest = hashlib.sha256(begun)
+        for terms in self._terms:
+            digest.update(repr((terms.weights, terms.rate, terms.low, terms.high)).encode())
+        digest.update(repr((self.settings, self.problem.budget)).encode())
+        return digest.digest()[:8]
+
+
+def _single_costs(problem: Problem) -> list[CPUCost]:
+    """One cost a centre, of plain numbers, from the stacked ones."""
+    found: dict[int, CPUCost] = {}
+    for own, cost in problem.costs.groups:
+        parameters = getattr(cost, "__dataclass_fields__", {})
+        for row, centre in enumerate(own.tolist()):
+            values = {name: getattr(cost, name) for name in parameters}
+            one = {
+                name: float(value[row]) if isinstance(value, np.ndarray) else value
+                for name, value in values.items()
+            }
+            found[centre] = type(cost)(**one) if parameters else cost
+    return [found[k] for k in range(problem.centres)]

@@ -1,0 +1,31 @@
+"""One centre's gradient from its own samples, and nothing else in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.network.losses import Loss
+from walras.network.shards import Shards
+from walras.network.types import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ShardGradient:
+    """The gradient of one centre's part of the loss.
+
+    Attributes:
+        loss: Its kind.
+        shard: The centre's samples, as the only row.
+        centres: How many share the regularisation.
+    """
+
+    loss: Loss
+    shard: Shards
+    centres: int
+
+    def __call__(self, model: Floats) -> Floats:
+        """(scalars,) at ``model`` (scalars,), in the data's precision."""
+        row = model[None].astype(self.shard.features.dtype)
+        return np.asarray(self.loss.gradient(row, self.shard, self.centres)[0], np.float64)

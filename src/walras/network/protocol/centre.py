@@ -1,0 +1,139 @@
+"""What one centre computes by itself: its marginal cost, its pushes, its model's next step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.network.costs import CPUCost
+from walras.network.rules import box_price, model_step, push, tracker
+from walras.network.types import Floats, Ints
+
+SURPLUS_UNIT = 2.0**-40  # one quantum of the model's surplus
+
+
+@dataclass(frozen=True, eq=False)
+class Learner:
+    """The model's part of a centre's terms.
+
+    Attributes:
+        gradient: Of the centre's own loss, at a model (scalars,).
+        start: (scalars,) the model to begin with.
+        step: Weighs averaging.
+        alpha: Weighs the tracked gradient against averaging.
+    """
+
+    gradient: Callable[[Floats], Floats]
+    start: Floats
+    step: float
+    alpha: float
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What a centre is told before it starts, and never changes.
+
+    Attributes:
+        centre: Its number.
+        weights: Weight of the link to each neighbour, the same at both ends.
+        cost: Its CPU cost.
+        low: Its least share, -inf for none.
+        high: Its largest share, inf for none.
+        penalty: Of a share outside the box, per unit.
+        rate: Shares pushed per unit of marginal cost and weight.
+        tempo: Of its box's multiplier, as a part of the method of multipliers' own step.
+        unit: One quantum as a share.
+        total: The budget in quanta.
+        learner: What it trains, or None.
+    """
+
+    centre: int
+    weights: Mapping[int, float]
+    cost: CPUCost
+    low: float
+    high: float
+    penalty: float
+    rate: float
+    tempo: float
+    unit: float
+    total: int
+    learner: Learner | None = None
+
+    @property
+    def width(self) -> int:
+        """Entries of a ledger's vectors: the share, then the model's scalars."""
+        return 1 + (0 if self.learner is None else len(self.learner.start))
+
+
+class Local:
+    """The part of a centre's state that no neighbour has a stake in.
+
+    Args:
+        terms: Its constants.
+
+    Attributes:
+        multiplier: Of its box.
+        model: (scalars,) its model.
+    """
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self.multiplier = 0.0
+        self._gradient = np.zeros(terms.width - 1)
+        self.restart(np.zeros(0) if terms.learner is None else terms.learner.start)
+
+    def restart(self, model: Floats) -> None:
+        """Go on from a model: the given one, or a neighbour's for one that starts anew."""
+        self.model = np.asarray(model, np.float64).copy()
+        if self.terms.learner is not None:
+            self._gradient = self.terms.learner.gradient(self.model)
+
+    def price(self, held: Ints) -> float:
+        """The marginal cost of the share held, and of its box."""
+        t, share = self.terms, np.asarray(float(held[0]) * self.terms.unit)
+        # Beyond its box a cost goes on as a parabola, its slope as a line.
+        inside = np.clip(share, t.low, t.high)
+        slope = t.cost.slope(inside) + t.cost.curvature(inside) * (share - inside)
+        return float(slope + box_price(share, self.multiplier, t.low, t.high, t.penalty))
+
+    def raise_multiplier(self, held: Ints) -> None:
+        """A part of the method of multipliers' step; no message is needed for it."""
+        t, share = self.terms, float(held[0]) * self.terms.unit
+        shadow = float(box_price(share, self.multiplier, t.low, t.high, t.penalty))
+        self.multiplier += t.tempo * (shadow - self.multiplier)
+
+    def pushes(self, held: Ints, price: float, theirs: Mapping[int, float]) -> dict[int, Ints]:
+        """What to hand to each neighbour: shares to cheaper ones, surplus to all.
+
+        A centre whose box begins at 0 or more never hands out more than it holds.
+        """
+        t = self.terms
+        amounts = {j: np.zeros(t.width, np.int64) for j in theirs}
+        for j, other in theirs.items():
+            amounts[j][0] = push(t.rate * t.weights[j], price, other, t.unit)
+        wanted, available = sum(int(a[0]) for a in amounts.values()), max(int(held[0]), 0)
+        if t.low >= 0.0 and wanted > available:
+            for amount in amounts.values():
+                amount[0] = int(amount[0]) * available // wanted
+        if t.learner is not None:
+            z = self._tracker(held)
+            for j, amount in amounts.items():
+                flow = t.learner.step * t.weights[j] * z / SURPLUS_UNIT
+                amount[1:] = np.rint(flow).astype(np.int64)
+        return amounts
+
+    def learn(self, held: Ints, models: Mapping[int, Floats]) -> None:
+        """One step of the model, towards the neighbours' and down the tracked gradient."""
+        learner = self.terms.learner
+        if learner is None:
+            return
+        pull = np.zeros_like(self.model)
+        for j, model in models.items():
+            pull += self.terms.weights[j] * (model - self.model)
+        z = self._tracker(held)
+        self.restart(model_step(self.model, pull, z, learner.step, learner.alpha))
+
+    def _tracker(self, held: Ints) -> Floats:
+        return np.asarray(tracker(self._gradient, held[1:] * SURPLUS_UNIT))

@@ -1,0 +1,129 @@
+"""What becomes of what the dead held: refunds by edge, to one executor.
+
+A life c that ended held what it began with, plus all it credited, less all it sent. With what was
+under way to and from it, that is
+
+    begun_c + sum_j (sigma_jc - rho_cj)    over its neighbours j,
+
+known to the neighbours without any replica: each closes its link and claims its balance. Terms
+between two ended lives cancel, so that adjacent crashes at once are settled alike. One executor,
+the first centre still in its first life, takes the estates over. When it ends itself, the next one
+settles the estates of all ended lives anew: what the first took over is part of its own estate.
+
+Nothing is taken over before every living neighbour's claim is there, so that the sum of all shares
+never exceeds the budget; until then the estate lies idle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from walras.network.protocol.ledger import Ledger
+from walras.network.protocol.membership import Membership
+from walras.network.protocol.records import Life, Record, epoch_of
+from walras.network.types import Ints
+
+
+class Estates:
+    """One centre's part in settling estates: its claims, and as executor the sums.
+
+    Args:
+        begun: (centres, width) what each centre's first life began with; later lives begin with 0.
+        neighbours: Of every centre.
+
+    Attributes:
+        settled: Ended lives whose estates this centre took over.
+    """
+
+    def __init__(self, begun: Ints, neighbours: Sequence[Sequence[int]]) -> None:
+        self._begun, self._neighbours = begun, neighbours
+        self.settled: frozenset[Life] = frozenset()
+        self._counted: dict[tuple[Life, Life], Ints] = {}  # claims by (claimant, ended life)
+
+    def executor(self, view: Membership) -> int:
+        """The first centre still in its first life, -1 when none is left."""
+        first = np.flatnonzero(view.ended == 0)
+        return int(first[0]) if len(first) else -1
+
+    def claims(self, view: Membership, ledger: Ledger) -> Mapping[Life, Ints]:
+        """Balances of the closed links to ended neighbours that the executor has not settled."""
+        executor = self.executor(view)
+        record = view.records[executor] if executor >= 0 else None
+        settled = self.settled if executor == view.centre else frozenset[Life]()
+        if executor != view.centre and record is not None and record.epoch == 0:
+            settled = record.settled
+        nothing = np.zeros(self._begun.shape[1], np.int64)
+        closed = ledger.closed
+        return {
+            life: closed[life].balance if life in closed else nothing
+            for k in self._neighbours[view.centre]
+            for life in _ended_lives(view, k)
+            if life not in settled
+        }
+
+    def settle(self, view: Membership, ledger: Ledger) -> bool:
+        """As executor, take over the estates of all ended lives, once every claim is there.
+
+        Returns:
+            Whether something was taken over.
+        """
+        if not view.ended.any() or self.executor(view) != view.centre:
+            return False
+        lives = {life for k in range(len(self._begun)) for life in _ended_lives(view, k)}
+        fresh = lives - self.settled
+        claims = self._complete(view, ledger, fresh) if fresh else None
+        if claims is None:
+            return False
+        self._counted.update(claims)
+        gain = np.zeros_like(ledger.held)
+        for life in fresh:
+            if life[1] == 0:
+                gain += self._begun[life[0]]
+        for balance in claims.values():
+            gain += balance
+        # A claimant that has ended since: its claims are edges between ended lives, which cancel.
+        for claimant, life in [key for key in self._counted if key[0] in lives]:
+            gain -= self._counted.pop((claimant, life))
+        ledger.held += gain
+        self.settled = frozenset(lives)
+        return True
+
+    def _complete(
+        self, view: Membership, ledger: Ledger, fresh: set[Life]
+    ) -> dict[tuple[Life, Life], Ints] | None:
+        """The claims on these lives by all living neighbours, or None while one is missing."""
+        found: dict[tuple[Life, Life], Ints] = {}
+        own = self.claims(view, ledger)
+        for life in fresh:
+            informed = [r for r in view.records if r is not None and _knows(r, life, view)]
+            if 2 * len(informed) <= len(view.records):
+                return None
+            for k in self._neighbours[life[0]]:
+                epoch = max(epoch_of(int(r.heard[k])) for r in informed)
+                if view.is_ended((k, epoch)):
+                    continue
+                claims = own if k == view.centre else _claims_of(view.records[k], epoch)
+                if life not in claims:
+                    return None
+                found[(k, epoch), life] = claims[life]
+        return found
+
+
+def _ended_lives(view: Membership, centre: int) -> list[Life]:
+    return [(centre, epoch) for epoch in range(int(view.ended[centre]))]
+
+
+def _knows(record: Record, life: Life, view: Membership) -> bool:
+    """Whether its writer knew of the end, and so will do no more business with that life.
+
+    A majority of such records names every life that may have: it was leased before, which a
+    majority had heard.
+    """
+    own = record.centre == view.centre
+    return bool((view.ended if own else record.buried)[life[0]] > life[1])
+
+
+def _claims_of(record: Record | None, epoch: int) -> Mapping[Life, Ints]:
+    return record.claims if record is not None and record.epoch == epoch else {}

@@ -1,0 +1,209 @@
+"""Who is alive: beats, leases and signed ends, merged from records in any order.
+
+Records spread from neighbour to neighbour. Merging keeps the latest of each centre, so that loss,
+repetition and reordering do no harm. Two rules make the use of shares safe, whatever happens to
+messages:
+
+* a centre is *leased* while more than half of all centres have heard a beat that it made within the
+  last ``lease``; a centre without a lease uses nothing and pushes nothing;
+* a life is *ended* when more than half of all centres have signed so. A centre signs after
+  ``lease + margin`` of silence, or when it hears of a later life; it keeps its signature on stable
+  storage and takes no further beat of that life.
+
+Two majorities share a centre. It cannot have heard a beat of the last ``lease`` and been without
+one for longer: an ended life is not leased. Both sides of a partition go on with what they hold.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from walras.network.protocol.records import Epochs, Life, Record, version_of
+from walras.network.protocol.settings import Settings
+from walras.network.types import Ints
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a centre must not forget when it crashes: to be on stable storage before it speaks.
+
+    Attributes:
+        epoch: The life it is in.
+        condemned: How many epochs of each centre it has signed as ended.
+    """
+
+    epoch: int
+    condemned: tuple[int, ...]
+
+    @classmethod
+    def first(cls, centres: int) -> Memory:
+        """Of a centre that has never run."""
+        return cls(0, (0,) * centres)
+
+    def next_life(self, centre: int) -> Memory:
+        """Of a centre that starts anew: it signs its own past life as ended."""
+        condemned = list(self.condemned)
+        condemned[centre] = max(condemned[centre], self.epoch + 1)
+        return Memory(self.epoch + 1, tuple(condemned))
+
+
+class Membership:
+    """One centre's view of who is alive.
+
+    Args:
+        centre: Whose view.
+        memory: Its stable storage.
+        settings: Its patience.
+
+    Attributes:
+        records: The latest record of each centre, None where nothing was heard.
+        ended: (centres,) how many epochs of each are ended, as far as is known here.
+        lease_until: Until when the share may be used.
+    """
+
+    def __init__(self, centre: int, memory: Memory, settings: Settings) -> None:
+        n = len(memory.condemned)
+        self.centre, self.memory, self._settings = centre, memory, settings
+        self.records: list[Record | None] = [None] * n
+        self.ended: Epochs = np.zeros(n, np.int32)
+        self.lease_until = -1
+        self._majority = n // 2 + 1
+        self._condemned: Epochs = np.zeros((n, n), np.int32)
+        self._condemned[centre] = memory.condemned
+        self._confirmed: Ints = np.zeros(n, np.int64)  # own version that each centre has heard
+        self._advanced: list[int | None] = [None] * n  # when something new was heard of each
+        self._held_by: dict[tuple[int, int], int] = {}  # version by neighbour and centre
+        self._beat = 0
+        self._made: deque[tuple[int, int]] = deque()  # (version, when) of own recent beats
+        self._count()
+
+    @property
+    def version(self) -> int:
+        """Of the own latest record."""
+        return version_of(self.memory.epoch, self._beat)
+
+    def is_ended(self, life: Life) -> bool:
+        """Whether more than half have signed that life's end."""
+        return bool(life[1] < self.ended[life[0]])
+
+    def leased(self, now: int) -> bool:
+        """Whether the share may be used now."""
+        return now < self.lease_until
+
+    @property
+    def versions(self) -> list[int]:
+        """Of the record held of each centre, 0 for none."""
+        return [0 if r is None else r.version for r in self.records]
+
+    def merge(
+        self,
+        records: Sequence[Record],
+        now: int,
+        sender: int = -1,
+        versions: Sequence[tuple[int, int]] = (),
+    ) -> bool:
+        """Take records, unless later ones are held or their lives were signed as ended.
+
+        Args:
+            records: In any order.
+            now: When they came.
+            sender: The neighbour that sent them.
+            versions: Centre and version of all that the sender is known to hold.
+
+        Returns:
+            Whether anything was new.
+        """
+        for k, version in versions:
+            self._held_by[sender, k] = version
+        own, held = self._condemned[self.centre], self.versions
+        new = [
+            r for r in records
+            if r.centre != self.centre and r.version > held[r.centre]
+            and r.epoch >= own[r.centre]
+        ]  # fmt: skip
+        for record in new:
+            k = record.centre
+            self.records[k] = record
+            self._advanced[k] = now
+            self._condemned[k] = np.maximum(self._condemned[k], record.condemned)
+            self._confirmed[k] = record.heard[self.centre]
+            # A grant comes with what its giver knows: whoever is leased knows every end that a
+            # majority knew before it was.
+            self.ended = np.maximum(self.ended, record.buried)
+        if new:
+            self._renew()
+            self._count()
+        return bool(new)
+
+    def review(self, now: int) -> None:
+        """Sign the ends of the silent, and of lives that a later one proves ended."""
+        signed = self._condemned[self.centre]
+        for k, record in enumerate(self.records):
+            if k == self.centre:
+                continue
+            if record is not None:
+                signed[k] = max(signed[k], record.epoch)
+            if self.leased(now) and self._silent(k, now):
+                signed[k] = max(signed[k], (0 if record is None else record.epoch) + 1)
+        self._remember()
+        self._count()
+
+    def speak(
+        self,
+        now: int,
+        pack: Callable[[Record], bytes],
+        *,
+        done: bool,
+        settled: frozenset[Life],
+        claims: Mapping[Life, Ints],
+    ) -> None:
+        """Make the next beat's record, which starts a new lease once it is heard."""
+        self._beat += 1
+        heard = np.array(self.versions, np.int64)
+        heard[self.centre] = self._confirmed[self.centre] = self.version
+        own = Record(
+            self.centre, self.version, heard, self._condemned[self.centre].copy(),
+            self.ended.copy(), done, settled, dict(claims),
+        )  # fmt: skip
+        self.records[self.centre] = replace(own, raw=pack(own))
+        self._made.append((self.version, now))
+        self._renew()
+
+    def news_for(self, neighbour: int) -> list[Record]:
+        """The records that a neighbour is not known to hold, the own one first."""
+        known = self.records[neighbour]
+        held = known.heard.tolist() if known is not None else [0] * len(self.records)
+        news = [
+            r for r in self.records
+            if r is not None and r.version > held[r.centre]
+            and r.version > self._held_by.get((neighbour, r.centre), 0)
+        ]  # fmt: skip
+        return sorted(news, key=lambda r: (r.centre - self.centre) % len(self.records))
+
+    def _silent(self, k: int, now: int) -> bool:
+        """Whether a centre has said nothing new for longer than a lease and the margin."""
+        since = self._advanced[k]
+        if since is None:  # it may be starting still: count from the own first lease
+            self._advanced[k] = now + self._settings.arrival
+            return False
+        return now - since > self._settings.lease + self._settings.margin
+
+    def _renew(self) -> None:
+        """The lease counts from the latest own beat that more than half have heard."""
+        heard = int(np.sort(self._confirmed)[-self._majority])
+        while self._made and self._made[0][0] < heard:
+            self._made.popleft()
+        if self._made and self._made[0][0] == heard:
+            self.lease_until = max(self.lease_until, self._made[0][1] + self._settings.lease)
+
+    def _count(self) -> None:
+        """Per centre, the largest number of epochs that more than half have signed."""
+        signed = np.sort(self._condemned, axis=0)[-self._majority]
+        self.ended = np.maximum(self.ended, signed)
+
+    def _remember(self) -> None:
+        self.memory = Memory(self.memory.epoch, tuple(int(e) for e in self._condemned[self.centre]))

@@ -1,0 +1,256 @@
+"""Messages as bytes: a fixed layout, a size limit, and one clear error for anything else.
+
+Little-endian: magic, network, sender and receiver with their epochs, number, confirmed, tick,
+flags; the running sums (width, int64); price (float64) and model (width - 1, float64) when flagged;
+records; CRC-32 of all before. Nothing in it is ever evaluated or unpickled.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from walras.errors import WalrasError
+from walras.network.protocol.records import Life, Record
+from walras.network.types import Floats, Ints
+
+_HEAD = struct.Struct("<4s8sHHIIQQQBH")
+_RECORD = struct.Struct("<IHQBHH")
+_LIFE = struct.Struct("<HI")
+_CRC = struct.Struct("<I")
+_MAGIC = b"WNT1"
+_VALUES, _OPEN = 1, 2
+_MOST = 2**62  # numbers and versions stay below
+
+
+class MessageError(WalrasError):
+    """Bytes that are no message of this network; they are dropped, and nothing changes."""
+
+    code = "WAL-1700"
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """What one centre says to a neighbour at one tick.
+
+    Attributes:
+        sender: Centre, with its epoch.
+        receiver: Centre, with its epoch as the sender knows it.
+        number: Counts the sender's messages on this link.
+        confirmed: Latest number that the sender took from the receiver.
+        tick: The sender's tick.
+        open: Whether the sender does business: it has been leased in this life.
+        sent: (width,) running sums of all it pushed to the receiver, modulo 2^64.
+        price: Its marginal cost, or None while it has nothing to say.
+        model: (width - 1,) its model, likewise.
+        records: Who is alive, as far as the receiver may not know.
+        versions: Centre and version of every record in it, also of those left out unread.
+    """
+
+    sender: Life
+    receiver: Life
+    number: int
+    confirmed: int
+    tick: int
+    open: bool
+    sent: Ints
+    price: float | None
+    model: Floats | None
+    records: Sequence[Record] = ()
+    versions: Sequence[tuple[int, int]] = ()
+
+
+@dataclass(frozen=True)
+class Codec:
+    """Encodes and decodes the messages of one network.
+
+    Attributes:
+        network: 8 bytes that tell this network's messages from another's.
+        centres: How many there are.
+        width: Entries of the running sums: 1 and the model's scalars.
+        limit: Largest message in bytes; records that do not fit wait for the next one.
+    """
+
+    network: bytes
+    centres: int
+    width: int
+    limit: int = 0
+
+    def __post_init__(self) -> None:
+        claims = 8 * (_LIFE.size + 8 * self.width)
+        least = self._fixed + self.centres * (self._record_size + claims)
+        object.__setattr__(self, "limit", max(self.limit, least))
+
+    def encode(self, message: Message) -> bytes:
+        """The bytes of a message; leaves out the last records where it would pass the limit."""
+        values = message.price is not None and message.model is not None
+        parts = [np.asarray(message.sent, "<i8").tobytes()]
+        if message.price is not None and message.model is not None:
+            parts.append(struct.pack("<d", message.price))
+            parts.append(np.asarray(message.model, "<f8").tobytes())
+        size, packed = self._fixed, 0
+        for record in message.records:
+            if size + len(record.raw) > self.limit:
+                break
+            parts.append(record.raw)
+            size, packed = size + len(record.raw), packed + 1
+        head = _HEAD.pack(
+            _MAGIC, self.network, message.sender[0], message.receiver[0], message.sender[1],
+            message.receiver[1], message.number, message.confirmed, message.tick,
+            _VALUES * values | _OPEN * message.open, packed,
+        )  # fmt: skip
+        content = head + b"".join(parts)
+        return content + _CRC.pack(zlib.crc32(content))
+
+    def decode(self, data: bytes, held: Sequence[int] = ()) -> Message:
+        """The message in these bytes.
+
+        Args:
+            data: What arrived.
+            held: Version of each centre's record that the receiver holds; the message's records
+                that are no later are left out unread. All are read when left out.
+
+        Raises:
+            MessageError: They are no whole and sensible message of this network.
+        """
+        if not _HEAD.size + _CRC.size <= len(data) <= self.limit:
+            raise _refuse(f"has {len(data)} bytes", f"{_HEAD.size + _CRC.size}..{self.limit} bytes")
+        if zlib.crc32(data[: -_CRC.size]) != _CRC.unpack(data[-_CRC.size :])[0]:
+            raise _refuse("is damaged", "a CRC-32 that fits")
+        reader = _Reader(data[: -_CRC.size])
+        magic, network, *ends, number, confirmed, tick, flags, records = reader.unpack(_HEAD)
+        if magic != _MAGIC or network != self.network:
+            raise _refuse("belongs to another network or version", repr(self.network))
+        self._check_ends(ends, (number, confirmed, tick), flags)
+        sent = reader.ints(self.width)
+        price = model = None
+        if flags & _VALUES:
+            price, model = float(reader.floats(1)[0]), reader.floats(self.width - 1)
+            if not (math.isfinite(price) and np.isfinite(model).all()):
+                raise _refuse("has a price or model that is not finite", "finite numbers")
+        sealed = [self._next(reader) for _ in range(records)]
+        reader.end()
+        new = [
+            self._unpack(raw) for centre, version, raw in sealed
+            if centre >= len(held) or version > held[centre]
+        ]  # fmt: skip
+        sender, receiver, sender_epoch, receiver_epoch = ends
+        return Message(
+            (sender, sender_epoch), (receiver, receiver_epoch), number, confirmed, tick,
+            bool(flags & _OPEN), sent, price, model, new, [s[:2] for s in sealed],
+        )  # fmt: skip
+
+    @property
+    def _fixed(self) -> int:
+        return _HEAD.size + 16 * self.width + _CRC.size
+
+    @property
+    def _record_size(self) -> int:
+        return _RECORD.size + 16 * self.centres
+
+    def _check_ends(self, ends: list[int], counts: tuple[int, ...], flags: int) -> None:
+        if max(ends[:2]) >= self.centres or ends[0] == ends[1]:
+            raise _refuse(f"goes from {ends[0]} to {ends[1]}", f"two of 0..{self.centres - 1}")
+        if max(counts) >= _MOST or max(ends[2:]) >= 2**22:
+            raise _refuse("has numbers beyond all use", f"below {_MOST}")
+        if flags > (_VALUES | _OPEN):
+            raise _refuse(f"has the flags {flags}", f"0..{_VALUES | _OPEN}")
+
+    def pack(self, record: Record) -> bytes:
+        """The bytes of a record."""
+        parts = [
+            np.asarray(record.heard, "<i8").tobytes(),
+            np.asarray(record.condemned, "<i4").tobytes(),
+            np.asarray(record.buried, "<i4").tobytes(),
+        ]
+        parts += [_LIFE.pack(*life) for life in sorted(record.settled)]
+        for life, balance in sorted(record.claims.items()):
+            some = bool(balance.any())
+            parts.append(_LIFE.pack(life[0] | some << 15, life[1]))
+            if some:
+                parts.append(np.asarray(balance, "<i8").tobytes())
+        body = b"".join(parts)
+        head = _RECORD.pack(
+            _RECORD.size + len(body), record.centre, record.version, record.done,
+            len(record.settled), len(record.claims),
+        )  # fmt: skip
+        return head + body
+
+    def _next(self, message: _Reader) -> tuple[int, int, bytes]:
+        """Centre, version and bytes of the next record."""
+        size, centre, version, *_ = message.peek(_RECORD)
+        if centre >= self.centres or not 0 < version < _MOST or size < _RECORD.size:
+            raise _refuse(f"has a record of centre {centre}, version {version}", "a known centre")
+        return centre, version, message.take(size)
+
+    def _unpack(self, raw: bytes) -> Record:
+        reader = _Reader(raw)
+        _, centre, version, done, settled, claims = reader.unpack(_RECORD)
+        heard = reader.ints(self.centres)
+        condemned, buried = reader.epochs(self.centres), reader.epochs(self.centres)
+        if heard.min() < 0 or heard.max() >= _MOST or min(condemned.min(), buried.min()) < 0:
+            raise _refuse(f"has a record of centre {centre} with negative entries", "0 or more")
+        over = frozenset(self._life(reader)[0] for _ in range(settled))
+        claimed = dict(self._claim(reader) for _ in range(claims))
+        reader.end()
+        return Record(
+            centre, version, heard, condemned, buried, done != 0, over, claimed, raw
+        )  # fmt: skip
+
+    def _claim(self, reader: _Reader) -> tuple[Life, Ints]:
+        life, some = self._life(reader)
+        return life, reader.ints(self.width) if some else np.zeros(self.width, np.int64)
+
+    def _life(self, reader: _Reader) -> tuple[Life, bool]:
+        centre, epoch = reader.unpack(_LIFE)
+        some, centre = bool(centre >> 15), centre & 0x7FFF
+        if centre >= self.centres:
+            raise _refuse(f"speaks of centre {centre}", f"0..{self.centres - 1}")
+        return (centre, epoch), some
+
+
+class _Reader:
+    """Takes values off the front of bytes, and refuses when too few or too many are left."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._at = data, 0
+
+    def unpack(self, layout: struct.Struct) -> tuple[Any, ...]:
+        return layout.unpack(self.take(layout.size))
+
+    def peek(self, layout: struct.Struct) -> tuple[Any, ...]:
+        if self._at + layout.size > len(self._data):
+            raise _refuse("ends too early", f"{self._at + layout.size} bytes at least")
+        return layout.unpack_from(self._data, self._at)
+
+    def ints(self, count: int) -> Ints:
+        return np.frombuffer(self.take(8 * count), "<i8").astype(np.int64)
+
+    def epochs(self, count: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+        return np.frombuffer(self.take(4 * count), "<i4").astype(np.int32)
+
+    def floats(self, count: int) -> Floats:
+        return np.frombuffer(self.take(8 * count), "<f8").astype(np.float64)
+
+    def end(self) -> None:
+        if self._at != len(self._data):
+            raise _refuse(f"has {len(self._data) - self._at} bytes too many", "none after its end")
+
+    def take(self, size: int) -> bytes:
+        self._at += size
+        if self._at > len(self._data):
+            raise _refuse("ends too early", f"{self._at} bytes at least")
+        return self._data[self._at - size : self._at]
+
+
+def _refuse(what: str, allowed: str) -> MessageError:
+    return MessageError(
+        what, where="message", allowed=allowed,
+        remedy="it was dropped; see that every centre runs the same version and configuration",
+    )  # fmt: skip

@@ -1,0 +1,241 @@
+"""One centre as a state machine: time and messages in, messages out, nothing else.
+
+:meth:`Node.tick` and :meth:`Node.on_message` are all that changes a node, and they read nothing but
+their arguments. The same calls give the same state, bit for bit, wherever they are made; a driver
+that records them can replay them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.network.protocol.centre import Local, Terms
+from walras.network.protocol.estates import Estates
+from walras.network.protocol.ledger import Ledger, Link
+from walras.network.protocol.membership import Membership, Memory
+from walras.network.protocol.messages import Codec, Message
+from walras.network.protocol.records import Life
+from walras.network.protocol.settings import Settings
+from walras.network.types import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Charter:
+    """What all centres of a network agree on before it starts.
+
+    Attributes:
+        codec: How messages are written.
+        settings: How patient centres are.
+        begun: (centres,) quanta of CPU that each one starts with; they sum to the budget.
+        neighbours: Of every centre, in the order in which sums are taken.
+    """
+
+    codec: Codec
+    settings: Settings
+    begun: Ints
+    neighbours: Sequence[Sequence[int]]
+
+
+@dataclass
+class _Heard:
+    """A neighbour's latest words, and when they came."""
+
+    price: float
+    model: Floats
+    when: int
+
+
+class Node:
+    """One life of one centre.
+
+    Args:
+        terms: What it alone is told.
+        charter: What all are told.
+        memory: Its stable storage: :meth:`Memory.first`, or what an earlier life left behind.
+
+    Attributes:
+        ledger: What it holds and owes.
+        view: Whom it takes to be alive.
+        local: Its model and its box's multiplier.
+        ticks: How often it ticked.
+        refused: Messages that were well-formed but not acceptable, by reason.
+    """
+
+    def __init__(self, terms: Terms, charter: Charter, memory: Memory) -> None:
+        centres, width = len(charter.begun), terms.width
+        self.terms, self.charter = terms, charter
+        self.local = Local(terms)
+        self.view = Membership(terms.centre, memory, charter.settings)
+        begun = np.zeros((centres, width), np.int64)
+        begun[:, 0] = charter.begun
+        first = memory.epoch == 0
+        self.ledger = Ledger(begun[terms.centre] if first else np.zeros(width, np.int64))
+        self._estates = Estates(begun, charter.neighbours)
+        self.ticks = 0
+        self.refused: Counter[str] = Counter()
+        self._heard: dict[int, _Heard] = {}
+        self._open = False  # whether it has been leased in this life
+        self._taught = first  # whether its model is its own, or taken from a neighbour
+        self._beaten: int | None = None
+
+    @property
+    def life(self) -> Life:
+        """The centre and its epoch."""
+        return self.terms.centre, self.view.memory.epoch
+
+    @property
+    def ended(self) -> bool:
+        """Whether this life is known to be over; the centre may start anew."""
+        return self.view.is_ended(self.life)
+
+    @property
+    def resting(self) -> bool:
+        """Whether it has made all its steps."""
+        return self.ticks >= self.charter.settings.steps
+
+    @property
+    def done(self) -> bool:
+        """Whether it rests and all it sent has arrived."""
+        return self.resting and all(link.drained for link in self.ledger.links.values())
+
+    @property
+    def all_done(self) -> bool:
+        """Whether every centre that is not known to have ended says that it is done."""
+        records = enumerate(self.view.records)
+        return self.done and all(
+            k == self.terms.centre
+            or (r.done if r is not None and not self.view.is_ended((k, r.epoch)) else
+                self.view.is_ended((k, 0)))
+            for k, r in records
+        )  # fmt: skip
+
+    @property
+    def settled(self) -> frozenset[Life]:
+        """Ended lives whose estates it took over."""
+        return self._estates.settled
+
+    def share(self, now: int) -> int:
+        """Quanta of CPU that it may use now: what it holds while leased, else nothing."""
+        return max(int(self.ledger.held[0]), 0) if self.view.leased(now) and not self.ended else 0
+
+    def tick(self, now: int) -> list[tuple[int, bytes]]:
+        """One step of the algorithm and of the membership.
+
+        Args:
+            now: The driver's clock, never running backwards.
+
+        Returns:
+            Messages, each with the neighbour it goes to. :attr:`Membership.memory` is to be on
+            stable storage before they leave.
+        """
+        self.ticks += 1
+        beat = self._beaten is None or now - self._beaten >= self.charter.settings.beat
+        if beat:
+            self.view.review(now)
+        if self.ended:
+            return []
+        self._open = self._open or self.view.leased(now)
+        self._renew_links()
+        self._estates.settle(self.view, self.ledger)
+        if self.view.leased(now) and not self.resting and self._taught:
+            self._step(now)
+        if beat:
+            self._beaten = now
+            claims = self._estates.claims(self.view, self.ledger)
+            self.view.speak(
+                now, self.charter.codec.pack, done=self.done, settled=self.settled, claims=claims
+            )
+        price = self.local.price(self.ledger.held) if self._taught else None
+        return [(j, self._compose(j, price, beat)) for j in self.terms.weights]
+
+    def on_message(self, data: bytes, now: int) -> None:
+        """Take a message; what is late, repeated or of an ended life changes nothing.
+
+        Raises:
+            MessageError: The bytes are no message of this network; nothing has changed.
+        """
+        message = self.charter.codec.decode(data, self.view.versions)
+        sender, epoch = message.sender
+        if message.receiver[0] != self.terms.centre or sender not in self.terms.weights:
+            self.refused["misdirected"] += 1
+            return
+        if self.view.merge(message.records, now, sender, message.versions):
+            self._renew_links()
+        link = self.ledger.links.get(sender)
+        if message.receiver[1] != self.life[1] or self.view.is_ended(message.sender):
+            self.refused["old epoch"] += 1
+        elif link is None or not message.open or link.epoch < epoch:
+            self.refused["early"] += 1
+        elif message.number <= link.latest:
+            self.refused["late"] += 1
+        else:
+            self._take(message, link, now)
+
+    def _take(self, message: Message, link: Link, now: int) -> None:
+        """Credit what is new, and remember what the neighbour said."""
+        new = int((message.sent - link.credited)[0])
+        if not 0 <= new <= self.terms.total:
+            self.refused["impossible"] += 1
+            return
+        sender = message.sender[0]
+        link.latest = message.number
+        link.confirmed = max(link.confirmed, min(message.confirmed, link.number))
+        self.ledger.credit(sender, message.sent)
+        if message.price is None or message.model is None:
+            return
+        if not self._taught:
+            self.local.restart(message.model)
+            self._taught = True
+        self._heard[sender] = _Heard(message.price, message.model, now)
+
+    def _step(self, now: int) -> None:
+        """Push shares and surplus, then move the model."""
+        patience = self.charter.settings.patience
+        fresh = {
+            j: heard for j in self.terms.weights
+            if (heard := self._heard.get(j)) and now - heard.when <= patience
+        }  # fmt: skip
+        held = self.ledger.held.copy()
+        prices = {j: heard.price for j, heard in fresh.items()}
+        for j, amount in self.local.pushes(held, self.local.price(held), prices).items():
+            self.ledger.push(j, amount)
+        self.local.learn(held, {j: heard.model for j, heard in fresh.items()})
+        self.local.raise_multiplier(held)
+
+    def _renew_links(self) -> None:
+        """Close the links to ended lives, open those to new ones."""
+        for j in self.terms.weights:
+            link = self.ledger.links.get(j)
+            if link is not None and self.view.is_ended((j, link.epoch)):
+                self.ledger.close(j)
+                self._heard.pop(j, None)
+                link = None
+            epoch = self._epoch_of(j)
+            if link is None and self._open and not self.view.is_ended((j, epoch)):
+                self.ledger.open(j, epoch)
+
+    def _epoch_of(self, neighbour: int) -> int:
+        record = self.view.records[neighbour]
+        return 0 if record is None else record.epoch
+
+    def _compose(self, neighbour: int, price: float | None, beat: bool) -> bytes:
+        """The next message for a neighbour; before business it carries news only."""
+        link = self.ledger.links.get(neighbour)
+        news = self.view.news_for(neighbour) if beat else []
+        if link is None:
+            nothing = np.zeros(self.terms.width, np.int64)
+            to = (neighbour, self._epoch_of(neighbour))
+            message = Message(
+                self.life, to, 0, 0, self.ticks, False, nothing, None, None, news
+            )  # fmt: skip
+            return self.charter.codec.encode(message)
+        link.number += 1
+        message = Message(
+            self.life, (neighbour, link.epoch), link.number, link.latest, self.ticks, True,
+            link.sent, price, self.local.model, news,
+        )  # fmt: skip
+        return self.charter.codec.encode(message)

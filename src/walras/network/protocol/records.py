@@ -1,0 +1,59 @@
+"""What every centre tells all others about who is alive: records that are forwarded unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.network.types import Ints
+
+Epochs = npt.NDArray[np.int32]
+Life = tuple[int, int]
+"""A centre and its epoch: the number of times that it started anew before."""
+
+_BEATS = 40  # bits of a version below the epoch
+
+
+def version_of(epoch: int, beat: int) -> int:
+    """One number that orders a centre's records: later lives first, then later beats."""
+    return (epoch << _BEATS) | beat
+
+
+def epoch_of(version: int) -> int:
+    """The epoch of a version; 0 for one never heard."""
+    return version >> _BEATS
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """One centre's word at one beat. It never changes; a later one takes its place.
+
+    Attributes:
+        centre: Whose word it is.
+        version: :func:`version_of` its epoch and beat.
+        heard: (centres,) version of each centre's record that it holds: its grants of leases.
+        condemned: (centres,) how many epochs of each it has signed as ended; it never signs less.
+        buried: (centres,) how many epochs of each it knows to be ended by more than half.
+        done: Whether it has finished, and all it sent has arrived.
+        settled: Ended lives whose estates it has taken over (the executor's).
+        claims: (width,) balance of its closed link to each ended neighbour not yet settled.
+        raw: Its bytes, which others forward as they are.
+    """
+
+    centre: int
+    version: int
+    heard: Ints
+    condemned: Epochs
+    buried: Epochs
+    done: bool
+    settled: frozenset[Life]
+    claims: Mapping[Life, Ints]
+    raw: bytes = b""
+
+    @property
+    def epoch(self) -> int:
+        """The life in which it was written."""
+        return epoch_of(self.version)

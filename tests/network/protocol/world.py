@@ -1,0 +1,126 @@
+"""A few centres whose every tick, message and crash a test decides."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from walras.network.costs import QuadraticCPU
+from walras.network.graph import Network
+from walras.network.protocol.auditing import books
+from walras.network.protocol.centre import Learner, Terms
+from walras.network.protocol.membership import Memory
+from walras.network.protocol.messages import Codec
+from walras.network.protocol.node import Charter, Node
+from walras.network.protocol.settings import Settings
+from walras.network.quanta import Quanta
+from walras.network.types import Floats
+
+PATIENT = Settings(lease=12, margin=2, beat=2, patience=4, arrival=20, steps=10**6)
+
+
+class World:
+    """Nodes, and the messages between them that are not yet delivered or lost.
+
+    Args:
+        network: Who talks to whom.
+        settings: How patient centres are.
+        scalars: Of the model.
+        seed: Of costs and gradients.
+    """
+
+    def __init__(
+        self, network: Network, settings: Settings = PATIENT, *, scalars: int = 2, seed: int = 0
+    ) -> None:
+        rng, n = np.random.default_rng(seed), network.centres
+        self.quanta = Quanta.of(10.0)
+        self.centre, self.scale = rng.uniform(0.5, 3.0, n), rng.uniform(0.5, 2.0, n)
+        self.targets = rng.normal(size=(n, scalars))
+        weights: list[dict[int, float]] = [{} for _ in range(n)]
+        for i, j, w in zip(network.tail, network.head, network.weight, strict=True):
+            weights[int(i)][int(j)] = float(w)
+        begun = self.quanta.split(np.ones(n))
+        codec = Codec(b"testbed0", n, 1 + scalars)
+        self.charter = Charter(codec, settings, begun, [list(w) for w in weights])
+        self._terms = [self._term(k, w) for k, w in enumerate(weights)]
+        self.nodes = [Node(t, self.charter, Memory.first(n)) for t in self._terms]
+        self.lives = list(self.nodes)
+        self.memory = [node.view.memory for node in self.nodes]
+        self.up = [True] * n
+        self.skew = [0] * n
+        self.now = 0
+        self.mail: list[tuple[int, int, bytes]] = []
+
+    def _term(self, k: int, weights: dict[int, float]) -> Terms:
+        def gradient(model: Floats) -> Floats:
+            return model - self.targets[k]
+
+        learner = Learner(gradient, np.zeros(self.targets.shape[1]), 0.1, 0.5)
+        cost = QuadraticCPU(float(self.centre[k]), float(self.scale[k]))
+        rate = 0.25 * float(self.scale.min())
+        return Terms(
+            k, weights, cost, 0.0, np.inf, 1.0, rate, 0.1, self.quanta.unit, self.quanta.total,
+            learner,
+        )  # fmt: skip
+
+    def tick(self, k: int) -> None:
+        """One centre ticks; it starts anew when it learns of its own end."""
+        if not self.up[k]:
+            return
+        if self.nodes[k].ended:
+            self.rejoin(k)
+        out = self.nodes[k].tick(self.now + self.skew[k])
+        self.memory[k] = self.nodes[k].view.memory
+        self.mail += [(k, j, data) for j, data in out]
+
+    def deliver(self, position: int, *, keep: bool = False) -> None:
+        """One message arrives, wherever it stands in the queue; a copy may stay behind."""
+        at = position % len(self.mail)
+        _, receiver, data = self.mail[at] if keep else self.mail.pop(at)
+        if self.up[receiver]:
+            self.nodes[receiver].on_message(data, self.now + self.skew[receiver])
+
+    def crash(self, k: int) -> None:
+        """One centre is no more; what it remembers is on its stable storage."""
+        self.up[k] = False
+
+    def rejoin(self, k: int) -> None:
+        """A new life for a centre."""
+        self.nodes[k] = Node(self._terms[k], self.charter, self.memory[k].next_life(k))
+        self.lives.append(self.nodes[k])
+        self.up[k] = True
+
+    def round(self, rng: np.random.Generator, loss: float = 0.0) -> None:
+        """All tick, in any order; then what is not lost arrives, in any order."""
+        for k in rng.permutation(len(self.nodes)):
+            self.tick(int(k))
+        mail, self.mail = self.mail, []
+        for at in rng.permutation(len(mail)):
+            _, receiver, data = mail[at]
+            if self.up[receiver] and rng.random() >= loss:
+                self.nodes[receiver].on_message(data, self.now + self.skew[receiver])
+        self.now += 1
+
+    def used(self) -> int:
+        """Quanta in use by the running centres, by each one's own clock."""
+        return sum(
+            node.share(self.now + self.skew[k])
+            for k, node in enumerate(self.nodes) if self.up[k]
+        )  # fmt: skip
+
+    def check(self) -> None:
+        """The books agree, and no more is in use than there is."""
+        found = books(self.lives)
+        assert not found.difference.any(), found
+        assert found.least_in_flight >= 0, found
+        assert self.used() <= self.quanta.total
+
+    def best_shares(self) -> Floats:
+        """(centres,) the optimum of the running centres without active boxes; 0 for the others."""
+        up = np.array(self.up)
+        price = (10.0 - self.centre[up].sum()) / self.scale[up].sum()
+        return np.where(up, self.centre + self.scale * price, 0.0)
+
+    def held(self) -> Floats:
+        """(centres,) shares held by the running centres."""
+        held = [n.ledger.held[0] if u else 0 for n, u in zip(self.nodes, self.up, strict=True)]
+        return self.quanta.shares(np.array(held))
