@@ -189,37 +189,47 @@ def _split(rows: _Rows, blocks: Sequence[Stacked], columns: Columns, own: Ints) 
     """Groups from all rows that stay rows, over the columns that are surely entries."""
     place = np.full(len(columns.is_real), -1, dtype=np.int64)
     place[own] = np.arange(len(own))
+    start, column = rows.lists(rows.candidates)
+    entries = place[column]
+    inside = np.concatenate([[0], np.cumsum(entries >= 0)])[start]  # entries before each row
+    length = np.diff(inside)
+    column, entries = column[entries >= 0], entries[entries >= 0]
+    hints = _hints(columns.axes[column], inside[:-1], length > 0)
+    ends = np.searchsorted(rows.candidates, [(block.start, block.stop) for block in blocks])
     constraints: list[RowBlock] = []
     others: list[RowBlock] = []
-    for block in blocks:
-        low, high = np.searchsorted(rows.candidates, [block.start, block.stop])
-        start, column = rows.lists(rows.candidates[low:high])
-        entries = place[column]
-        inside = np.concatenate([[0], np.cumsum(entries >= 0)])
-        length = inside[start[1:]] - inside[start[:-1]]
-        if not np.any(length):
+    for block, (low, high) in zip(blocks, ends.reshape(-1, 2), strict=True):
+        count = length[low:high]
+        if not np.any(count):
             continue
-        start = np.concatenate([[0], np.cumsum(length[length > 0])])
-        held = column[entries >= 0]
-        found = RowBlock(
-            block.name, start, entries[entries >= 0], block.side, _hint(columns.axes[held], start)
-        )
+        within = np.concatenate([[0], np.cumsum(count[count > 0])])
+        held = entries[inside[low] : inside[high]]
+        found = RowBlock(block.name, within, held, block.side, _hint(hints[low:high]))
         (constraints if block.is_constraint else others).append(found)
     return split(len(own), constraints, others)
 
 
-def _hint(axes: Ints, start: Ints) -> Side | None:
+def _hints(axes: Ints, first: Ints, some: Bools) -> Bools:
+    """(rows, 2) whether a row's entries lie in a matrix variable and share its row, its column.
+
+    Args:
+        axes: (entries, 2) row and column of each entry in its variable, -1 outside a matrix.
+        first: (rows,) place of each row's first entry.
+        some: (rows,) True on rows that have one; the others say nothing against either.
+    """
+    found = np.ones((len(first), 2), dtype=bool)
+    if np.any(some):
+        low, high = (f.reduceat(axes, first[some]) for f in (np.minimum, np.maximum))
+        found[some] = (low == high) & (low[:, :1] >= 0)
+    return found
+
+
+def _hint(along: Bools) -> Side | None:
     """RESOURCE if each row stays in one row of a matrix variable, DEMAND if in one column."""
-    if np.any(axes[:, 0] < 0):
+    in_row, in_column = np.all(along, axis=0)
+    if in_row == in_column:
         return None
-    at = start[:-1]
-    along = [
-        bool(np.all(np.minimum.reduceat(axes[:, k], at) == np.maximum.reduceat(axes[:, k], at)))
-        for k in (0, 1)
-    ]
-    if along[0] == along[1]:
-        return None
-    return Side.RESOURCE if along[0] else Side.DEMAND
+    return Side.RESOURCE if in_row else Side.DEMAND
 
 
 def _share(rows: _Rows, shareable: Ints, resource: Owners, demand: Owners) -> Bools:
