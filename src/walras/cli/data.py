@@ -1,4 +1,4 @@
-"""``walras data``: list, find, fetch and verify real data sets."""
+"""``walras data``: list, find, fetch and verify real data sets; import logs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 
 from walras import data
+from walras.cli import data_import
 from walras.cli.errors import ExitCode
 from walras.cli.output import Format, OutputOption, Table, emit, to_json
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    help="""List, find, fetch and verify real data sets.
+    help="""List, find, fetch and verify real data sets; import logs of your own.
 
     Sets are looked for in $WALRAS_DATA/<name>, then in the user's cache.
     Without a set, every command works on a labelled synthetic stand-in.
@@ -27,8 +28,12 @@ app = typer.Typer(
       walras data fetch gavel
 
       walras data verify
+
+      walras data import sacct jobs.txt --to runs.csv
     """,
 )
+
+app.add_typer(data_import.app, name="import")
 
 Name = Annotated[str, typer.Argument(help="Name of the set, as in walras data list.")]
 SomeNames = Annotated[

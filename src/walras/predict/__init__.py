@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from walras.predict.calibration import brier_score, coverage, reliability_table
 from walras.predict.graph import FEATURES, KINDS, TaskGraph, closed_form
+from walras.predict.log import TaskLog, read_log
 from walras.predict.pools import SETTINGS
 from walras.predict.predictor import Prediction, Predictor, load
 from walras.predict.recipes import Recipe, recipe
+from walras.predict.sacct import read_sacct
 from walras.predict.settings import Training
 from walras.predict.tasks import Tasks
 from walras.predict.torch_available import need_torch
@@ -31,6 +33,7 @@ __all__ = [
     "Predictor",
     "Recipe",
     "TaskGraph",
+    "TaskLog",
     "Tasks",
     "Training",
     "brier_score",
@@ -39,6 +42,8 @@ __all__ = [
     "fit",
     "from_torch",
     "load",
+    "read_log",
+    "read_sacct",
     "recipe",
     "reliability_table",
 ]

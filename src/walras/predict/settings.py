@@ -42,7 +42,7 @@ class Training:
     members: int = 5
     confidence: float = 1.0
     level: float = 0.9
-    epochs: int = 300
+    epochs: int = 150
     learning_rate: float = 1e-2
     hidden: int = 32
     layers: int = 3

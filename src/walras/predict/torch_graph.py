@@ -130,9 +130,9 @@ class _Reading:
 
     def graph(self, batch: int) -> TaskGraph:
         """What was read, as a task graph."""
-        numbers = (np.array(values) for values in (self.macs, self.params, self.elements))
         return TaskGraph(
-            tuple(self.kinds), *numbers, np.array(self.edges, dtype=np.int64), batch
+            tuple(self.kinds), np.array(self.macs), np.array(self.params), np.array(self.elements),
+            np.array(self.edges, dtype=np.int64), batch,
         )  # fmt: skip
 
 
