@@ -1,0 +1,61 @@
+"""Matching: which task goes to which cluster, so that all end soonest and enough of them succeed.
+
+``match`` places the tasks of one round and explains it; ``match_rounds`` solves many small rounds
+at once; ``relaxed_match`` is the smoothed problem that predictors are trained through (needs torch,
+the extra ``walras[torch]``).
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+from walras.errors import EngineError
+from walras.matching.exact import Matches, decode, match_rounds
+from walras.matching.match import MatchSettings, match, match_round
+from walras.matching.metrics import Outcome, Scores, elastic_regret, evaluate, scores
+from walras.matching.plan import Placement, Plan
+from walras.matching.round import Round, round_of
+from walras.matching.speedup import Decay, Speedup, pair_ratio
+
+if TYPE_CHECKING:
+    from walras.matching.relaxed import Relaxed, Smoothing, relaxed_match
+
+_NEEDS_TORCH = ("Relaxed", "Smoothing", "relaxed_match")
+
+__all__ = [
+    "Decay",
+    "MatchSettings",
+    "Matches",
+    "Outcome",
+    "Placement",
+    "Plan",
+    "Relaxed",
+    "Round",
+    "Scores",
+    "Smoothing",
+    "Speedup",
+    "decode",
+    "elastic_regret",
+    "evaluate",
+    "match",
+    "match_round",
+    "match_rounds",
+    "pair_ratio",
+    "relaxed_match",
+    "round_of",
+    "scores",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _NEEDS_TORCH:
+        raise AttributeError(f"module 'walras.matching' has no attribute {name!r}")
+    if importlib.util.find_spec("torch") is None:
+        raise EngineError(
+            "torch is not installed", where=f"walras.matching.{name}",
+            allowed="match, match_rounds and the metrics without torch",
+            remedy="pip install 'walras[torch]'",
+        )  # fmt: skip
+    return getattr(importlib.import_module("walras.matching.relaxed"), name)

@@ -1,0 +1,218 @@
+"""Many rounds at once: solved exactly by branch and bound, or decoded from a relaxed matching."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.engines.settings import check_range, cores
+from walras.errors import InputError
+from walras.kernels.match_rounds import HARD, improve_rounds, solve_rounds
+from walras.matching.metrics import Outcome, evaluate
+from walras.matching.round import FLOOR_ROUNDING, Round, check_rounds, matrix
+from walras.matching.speedup import Speedup, zeta_table
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+
+NODES = 2_000_000  # nodes a round; about half a second
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """Assignments of many rounds, with what is proved of each.
+
+    Attributes:
+        assignment: (rounds, tasks) cluster of each task.
+        outcome: What they do, by the times and chances they were made for.
+        objective: (rounds,) makespan, and under a price what the missing success costs.
+        bound: (rounds,) lower bound on every placement's objective.
+        feasible: (rounds,) whether the floor is met; where no placement meets a hard floor the
+            assignment is the safest one.
+        nodes: (rounds,) nodes visited.
+    """
+
+    assignment: Ints
+    outcome: Outcome
+    objective: Floats
+    bound: Floats
+    feasible: npt.NDArray[np.bool_]
+    nodes: npt.NDArray[np.int64]
+
+    @property
+    def gap(self) -> Floats:
+        """(rounds,) relative distance of objective and bound."""
+        return np.maximum(self.objective - self.bound, 0.0) / self.objective
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """Rounds as the kernels take them.
+
+    Attributes:
+        t: (rounds, tasks, clusters) times; a large number where a cluster cannot run a task.
+        a: (rounds, tasks, clusters) chances; 0 there.
+        zeta: (clusters, tasks + 1).
+        goal: (rounds,) success wanted in all.
+        price: (rounds,) of a unit of missing success in all.
+    """
+
+    t: Floats
+    a: Floats
+    zeta: Floats
+    goal: Floats
+    price: Floats
+
+    @classmethod
+    def of(
+        cls, times: Floats, success: Floats, zeta: Floats, floor: Floats, price: Floats | None
+    ) -> Arrays:
+        """From (rounds, clusters, tasks) arrays, (rounds,) floors and prices of mean success."""
+        rounds, n = times.shape[0], times.shape[-1]
+        usable = np.isfinite(times)
+        longest = np.where(usable, times, 0.0).max(axis=(1, 2))
+        # More than any placement on usable pairs takes: none is ever worth it.
+        barred = 10.0 * n * longest * max(1.0, 1.0 / zeta.min()) * zeta.max()
+        t = np.where(usable, times, barred[:, None, None]).transpose(0, 2, 1)
+        a = np.where(usable, success, 0.0).transpose(0, 2, 1)
+        whole = np.full(rounds, HARD) if price is None else price / n
+        goal = n * (floor - (FLOOR_ROUNDING if price is None else 0.0))
+        return cls(np.ascontiguousarray(t), np.ascontiguousarray(a), zeta, goal, whole)
+
+    @classmethod
+    def of_round(cls, round_: Round) -> Arrays:
+        """One round."""
+        price = round_.shortfall_price
+        return cls.of(
+            round_.times[None], round_.success[None], round_.zeta, np.array([round_.min_success]),
+            None if price is None else np.array([price]),
+        )  # fmt: skip
+
+
+def match_rounds(
+    times: npt.ArrayLike,
+    success: npt.ArrayLike,
+    min_success: npt.ArrayLike = 0.8,
+    speedup: Speedup | None = None,
+    *,
+    shortfall_price: npt.ArrayLike | None = None,
+    tolerance: float = 0.0,
+    node_limit: int = NODES,
+    threads: int | None = None,
+) -> Matches:
+    """Solve many rounds of one size exactly, in parallel; meant for up to about 30 tasks.
+
+    The answer does not depend on the number of threads. Rounds that reach the node limit come back
+    with the best placement and the bound of what was left.
+
+    Args:
+        times: (rounds, clusters, tasks), > 0, ``inf`` where a cluster cannot run a task.
+        success: (rounds, clusters, tasks), 0 to 1.
+        min_success: Floor of the mean success over tasks, one or (rounds,).
+        speedup: See :data:`walras.matching.Speedup`.
+        shortfall_price: None for a hard floor; else the price of a unit of missing mean success in
+            the unit of the times, one or (rounds,).
+        tolerance: Relative gap to leave.
+        node_limit: Nodes a round.
+        threads: Threads, or None for all cores.
+
+    Raises:
+        InputError: A shape, number or setting cannot be used.
+    """
+    t, a, floor, price = _checked(times, success, min_success, shortfall_price)
+    check_range("tolerance", tolerance, 0.0, 1.0)
+    check_range("node_limit", node_limit, 1, 10**15, whole=True)
+    zeta = zeta_table(speedup, *t.shape[1:])
+    given = Arrays.of(t, a, zeta, floor, price)
+    found = solve_rounds(
+        given.t, given.a, zeta, given.goal, given.price, tolerance, node_limit, _workers(threads)
+    )
+    outcome = evaluate(t, a, found.x, floor, speedup)
+    objective = outcome.makespan if price is None else outcome.elastic_cost(price)
+    return Matches(
+        found.x, outcome, objective, np.minimum(found.bound, objective), ~outcome.violated,
+        found.nodes,
+    )  # fmt: skip
+
+
+def decode(
+    relaxed: npt.ArrayLike,
+    times: npt.ArrayLike,
+    success: npt.ArrayLike,
+    min_success: npt.ArrayLike = 0.8,
+    speedup: Speedup | None = None,
+    *,
+    shortfall_price: npt.ArrayLike | None = None,
+    threads: int | None = None,
+) -> Ints:
+    """Round relaxed matchings: each task's largest share, then repair and local search.
+
+    The result is never worse than the largest shares alone: it misses no floor that they meet, and
+    its makespan is not longer where they meet it.
+
+    Args:
+        relaxed: (rounds, clusters, tasks) shares, such as those of
+            :func:`walras.matching.relaxed_match`.
+        times: As in :func:`match_rounds`, and so the rest.
+        success: See there.
+        min_success: See there.
+        speedup: See there.
+        shortfall_price: See there.
+        threads: See there.
+
+    Returns:
+        (rounds, tasks) cluster of each task.
+
+    Raises:
+        InputError: A shape or number cannot be used.
+    """
+    t, a, floor, price = _checked(times, success, min_success, shortfall_price)
+    shares = matrix(relaxed, "relaxed", dimensions=3)
+    if shares.shape != t.shape:
+        raise InputError(
+            f"has shape {shares.shape}", where="relaxed", allowed=f"{t.shape}, as times",
+            remedy="decode a matching of the same rounds",
+        )  # fmt: skip
+    given = Arrays.of(t, a, zeta_table(speedup, *t.shape[1:]), floor, price)
+    x = np.where(np.isfinite(t), shares, -np.inf).argmax(axis=1).astype(np.int32)
+    improve_rounds(given.t, given.a, given.zeta, given.goal, given.price, x, _workers(threads))
+    return x
+
+
+def _checked(
+    times: npt.ArrayLike, success: npt.ArrayLike, min_success: npt.ArrayLike,
+    shortfall_price: npt.ArrayLike | None,
+) -> tuple[Floats, Floats, Floats, Floats | None]:  # fmt: skip
+    t = matrix(times, "times", dimensions=3)
+    a = matrix(success, "success", dimensions=3)
+    check_rounds(t, a)
+    floor = _per_round(min_success, "min_success", len(t), 1.0)
+    if shortfall_price is None:
+        return t, a, floor, None
+    return t, a, floor, _per_round(shortfall_price, "shortfall_price", len(t), np.inf)
+
+
+def _per_round(given: npt.ArrayLike, name: str, rounds: int, most: float) -> Floats:
+    found = np.asarray(given, dtype=np.float64)
+    if found.shape not in ((), (rounds,)):
+        raise InputError(
+            f"has shape {found.shape}", where=name, allowed=f"one number or ({rounds},)",
+            remedy="give one number a round",
+        )  # fmt: skip
+    good = np.isfinite(found) & (found >= 0) & (found <= most)
+    if not np.all(good):
+        raise InputError(
+            f"is {found.ravel()[int(np.argmin(good))]:g}",
+            where=f"{name}[{int(np.argmin(good))}]" if found.ndim else name,
+            allowed=f"0 to {most:g}", remedy="correct the number",
+        )  # fmt: skip
+    return np.array(np.broadcast_to(found, rounds))
+
+
+def _workers(threads: int | None) -> int:
+    if threads is None:
+        return cores()
+    check_range("threads", threads, 1, 4096, whole=True)
+    return threads

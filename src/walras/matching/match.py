@@ -1,0 +1,199 @@
+"""Match the tasks of a round to clusters: exactly where that ends, else with a certified gap."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.engines.settings import check_range
+from walras.errors import InputError
+from walras.history import Progress
+from walras.kernels.match_rounds import solve_rounds
+from walras.matching.exact import NODES, Arrays
+from walras.matching.plan import Plan
+from walras.matching.round import Round, Table, round_of
+from walras.matching.search import Found, objective_of, search
+from walras.matching.speedup import Speedup
+from walras.matching.statement import integer_program
+from walras.solving import solve
+from walras.status import Status
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+Callback = Callable[[Progress], bool | None]
+
+METHODS = ("auto", "branch-and-bound", "search", "milp")
+
+_BRANCHED = 60  # tasks up to which branch and bound is tried
+_COUNTS = 20_000  # vectors of counts up to which it is tried where tasks run together
+_NODES_A_SECOND = 1e6  # fewer than any round has been seen to take
+_PROVED = 1e-11  # rounding of a gap
+
+
+def match(
+    times: Table,
+    success: Table,
+    min_success: float = 0.8,
+    speedup: Speedup | None = None,
+    *,
+    shortfall_price: float | None = None,
+    method: str = "auto",
+    tolerance: float = 1e-6,
+    time_limit: float | None = None,
+    threads: int | None = None,
+    seed: int = 0,
+    callback: Callback | None = None,
+    clusters: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+    times_interval: npt.ArrayLike | None = None,
+    success_interval: npt.ArrayLike | None = None,
+) -> Plan:
+    """Place every task on a cluster so that the slowest cluster ends soonest and enough succeeds.
+
+    Minimises ``max_i zeta_i(n_i) sum_{j on i} times_ij`` over placements whose mean chance of
+    success over the *tasks* is at least ``min_success`` (equations 2, 3 and 16 of Huo et al.,
+    ICPP 2025, with the mean that makes the floor reachable: 1/N in place of equation 4's 1/MN).
+
+    Args:
+        times: (clusters, tasks), > 0, in any unit; ``inf`` where a cluster cannot run a task. A
+            DataFrame's labels name clusters (rows) and tasks (columns).
+        success: (clusters, tasks) chances, 0 to 1.
+        min_success: Least mean chance of success over the tasks.
+        speedup: None when a cluster runs one task after the other, else the ratio zeta by the
+            number of tasks together; see :data:`walras.matching.Speedup`.
+        shortfall_price: None for a hard floor; else the price of a unit of missing mean success in
+            the unit of the times, and no floor is infeasible.
+        method: ``auto``; ``branch-and-bound``, compiled and exact; ``search``: relaxation, decoding
+            and local search; ``milp``: HiGHS, the reference.
+        tolerance: Relative gap to reach, 0 to 1.
+        time_limit: Seconds; the best so far comes back with its certified gap.
+        threads: Threads, or None for all cores.
+        seed: Of the search's shakes; the same seed gives the same plan without a time limit.
+        callback: Called with a Progress now and then; True stops.
+        clusters: Labels.
+        tasks: Labels.
+        times_interval: (2, clusters, tasks) ends of the times' intervals, for the explanations.
+        success_interval: (2, clusters, tasks) ends of the chances' intervals.
+
+    Returns:
+        The plan; its ``status`` is ``optimal`` only when the gap is within the tolerance.
+
+    Raises:
+        InputError: A number, shape, label or setting cannot be used.
+        InfeasibleError: No placement reaches a hard floor; names the best that can be reached.
+    """
+    given = round_of(
+        times, success, min_success, speedup, shortfall_price=shortfall_price, clusters=clusters,
+        tasks=tasks, times_interval=times_interval, success_interval=success_interval,
+    )  # fmt: skip
+    settings = MatchSettings(method, tolerance, time_limit, threads, seed, callback)
+    return match_round(given, settings)
+
+
+@dataclass(frozen=True)
+class MatchSettings:
+    """How a round is matched; the fields are those of :func:`match`.
+
+    Raises:
+        InputError: A setting is outside its range.
+    """
+
+    method: str = "auto"
+    tolerance: float = 1e-6
+    time_limit: float | None = None
+    threads: int | None = None
+    seed: int = 0
+    callback: Callback | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise InputError(
+                f"is {self.method!r}", where="setting method", allowed=", ".join(METHODS),
+                remedy="choose one of these",
+            )  # fmt: skip
+        check_range("tolerance", self.tolerance, 0.0, 1.0)
+        check_range("seed", self.seed, 0, 2**31 - 1, whole=True)
+        if self.time_limit is not None:
+            check_range("time_limit", self.time_limit, 0.0, math.inf)
+        if self.threads is not None:
+            check_range("threads", self.threads, 1, 4096, whole=True)
+
+
+def match_round(round_: Round, settings: MatchSettings | None = None) -> Plan:
+    """Match a round that has been checked; see :func:`match`."""
+    chosen = settings or MatchSettings()
+    began = time.perf_counter()
+    found = _find(round_, chosen, began)
+    status = Status.OPTIMAL if found.gap <= chosen.tolerance + _PROVED else found.stopped
+    return Plan(
+        round_, found.assignment, min(found.bound, found.objective), found.method,
+        chosen.tolerance, status, time.perf_counter() - began,
+    )  # fmt: skip
+
+
+def _find(round_: Round, settings: MatchSettings, began: float) -> Found:
+    if settings.method == "milp":
+        return _milp(round_, settings)
+    if settings.method == "search":
+        return _by_search(round_, settings, began, None)
+    if settings.method == "auto" and not _branches(round_):
+        return _by_search(round_, settings, began, None)
+    exact = _branch_and_bound(round_, settings)
+    if settings.method != "auto" or exact.gap <= settings.tolerance + _PROVED:
+        return exact
+    return _by_search(round_, settings, began, exact)
+
+
+def _branches(round_: Round) -> bool:
+    """Whether branch and bound may end in time."""
+    m, n = round_.shape
+    if round_.runs_together and math.comb(n + m - 1, m - 1) > _COUNTS:
+        return False
+    return n <= _BRANCHED
+
+
+def _branch_and_bound(round_: Round, settings: MatchSettings) -> Found:
+    given = Arrays.of_round(round_)
+    limit = NODES
+    if settings.time_limit is not None:
+        limit = max(1, int(min(limit, _NODES_A_SECOND * settings.time_limit)))
+    solved = solve_rounds(
+        given.t, given.a, given.zeta, given.goal, given.price, settings.tolerance, limit
+    )
+    bound = max(float(solved.bound[0]), 0.0)
+    return Found(solved.x[0], objective_of(round_, solved.x[0]), bound, "branch and bound")
+
+
+def _milp(round_: Round, settings: MatchSettings) -> Found:
+    problem = integer_program(round_)
+    solution = solve(
+        problem, engine="exact", tolerance=max(settings.tolerance, 1e-12),
+        time_limit=settings.time_limit, threads=settings.threads, callback=settings.callback,
+    )  # fmt: skip
+    m, n = round_.shape
+    shares = np.zeros((m, n))
+    own = problem.demand >= 0
+    shares[problem.resource[own], problem.demand[own]] = solution.entries[own]
+    x = shares.argmax(axis=0).astype(np.int32)
+    return Found(x, objective_of(round_, x), solution.bound, "HiGHS", solution.status)
+
+
+def _by_search(round_: Round, settings: MatchSettings, began: float, known: Found | None) -> Found:
+    def told(step: int, found: Found) -> Status | None:
+        """Why to stop, if there is a reason."""
+        elapsed = time.perf_counter() - began
+        line = Progress(step, elapsed, found.objective, found.bound, found.gap, math.nan, math.nan)
+        if settings.callback is not None and settings.callback(line):
+            return Status.INTERRUPTED
+        late = settings.time_limit is not None and elapsed >= settings.time_limit
+        return Status.LIMIT if late or found.gap <= settings.tolerance else None
+
+    return search(
+        round_, known, told, tolerance=settings.tolerance, time_limit=settings.time_limit,
+        threads=settings.threads, seed=settings.seed,
+    )  # fmt: skip

@@ -1,0 +1,154 @@
+"""What a placement is worth when the true times and chances are known, and what it lost.
+
+Everything works on one round or on many: leading axes are those of the assignment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import InputError
+from walras.matching.round import FLOOR_ROUNDING
+from walras.matching.speedup import Speedup, zeta_table
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What assignments do, one number a round in every field but the first.
+
+    Attributes:
+        loads: (..., clusters) time each cluster takes.
+        makespan: (...,) time of the slowest cluster (equations 3 and 16).
+        mean_success: (...,) mean chance of success over the tasks, "reliability".
+        utilisation: (...,) time that clusters work over clusters times makespan.
+        shortfall: (...,) what the mean success lacks to the floor, 0 if it is met.
+    """
+
+    loads: Floats
+    makespan: Floats
+    mean_success: Floats
+    utilisation: Floats
+    shortfall: Floats
+
+    @property
+    def violated(self) -> npt.NDArray[np.bool_]:
+        """(...,) whether the floor is missed."""
+        return self.shortfall > 0
+
+    def elastic_cost(self, price: npt.ArrayLike) -> Floats:
+        """(...,) makespan + price x shortfall; the price is in the unit of the times."""
+        return self.makespan + np.asarray(price, dtype=np.float64) * self.shortfall
+
+
+def evaluate(
+    times: npt.ArrayLike,
+    success: npt.ArrayLike,
+    assignment: npt.ArrayLike,
+    min_success: npt.ArrayLike = 0.0,
+    speedup: Speedup | None = None,
+) -> Outcome:
+    """Judge assignments by times and chances, such as the true ones.
+
+    Args:
+        times: (..., clusters, tasks).
+        success: (..., clusters, tasks).
+        assignment: (..., tasks) cluster of each task.
+        min_success: (...,) floor of the mean success over tasks.
+        speedup: As in :func:`walras.matching.match`.
+
+    Raises:
+        InputError: Shapes that do not belong together, or a cluster that does not exist.
+    """
+    t, a = np.asarray(times, np.float64), np.asarray(success, np.float64)
+    x = np.asarray(assignment)
+    if t.ndim < 2 or a.shape != t.shape or x.shape != (*t.shape[:-2], t.shape[-1]):
+        raise InputError(
+            f"have shapes {t.shape}, {a.shape} and {x.shape}", where="times, success, assignment",
+            allowed="(..., clusters, tasks) twice, then (..., tasks)",
+            remedy="give one cluster number a task",
+        )  # fmt: skip
+    m, n = t.shape[-2:]
+    if x.size and not (x.dtype.kind in "iu" and x.min() >= 0 and x.max() < m):
+        raise InputError(
+            "names a cluster that does not exist", where="assignment", allowed=f"0 to {m - 1}",
+            remedy="give the number of each task's cluster",
+        )  # fmt: skip
+    here = x[..., None, :] == np.arange(m)[:, None]
+    count = here.sum(axis=-1)
+    zeta = zeta_table(speedup, m, n)[np.arange(m), count]
+    loads = zeta * np.where(here, t, 0.0).sum(axis=-1)
+    makespan = loads.max(axis=-1)
+    mean = np.where(here, a, 0.0).sum(axis=(-2, -1)) / n
+    lacking = np.asarray(min_success, np.float64) - mean
+    return Outcome(
+        loads, makespan, mean, loads.sum(axis=-1) / (m * makespan),
+        np.where(lacking > FLOOR_ROUNDING, lacking, 0.0),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """How a method's rounds compare with the oracle's; one number a round.
+
+    Attributes:
+        regret: Makespan over the oracle's, minus 1; negative where the floor was missed for it.
+        paper_regret: ``(makespan - oracle's) / tasks`` (equation 6), in the unit of the times.
+        mean_success: Mean chance of success over tasks.
+        utilisation: Of the clusters.
+        violated: 1 where the floor is missed, else 0; its mean is the violation rate.
+        shortfall: Depth of the violation, in mean success.
+        penalised_regret: ``regret + shortfall_price x shortfall``, the price in makespans.
+    """
+
+    regret: Floats
+    paper_regret: Floats
+    mean_success: Floats
+    utilisation: Floats
+    violated: Floats
+    shortfall: Floats
+    penalised_regret: Floats
+
+    def means(self) -> dict[str, float]:
+        """The mean over rounds of every score, by name."""
+        return {f.name: float(np.mean(getattr(self, f.name))) for f in fields(self)}
+
+
+def scores(chosen: Outcome, oracle: Outcome, tasks: int, shortfall_price: float = 10.0) -> Scores:
+    """Compare what was chosen on predictions with the best on the truth, under a hard floor.
+
+    Args:
+        chosen: The chosen assignments judged by the truth.
+        oracle: The best assignments for the truth, judged alike.
+        tasks: Tasks a round.
+        shortfall_price: Of a unit of missing mean success, in makespans of the oracle.
+    """
+    regret = chosen.makespan / oracle.makespan - 1.0
+    return Scores(
+        regret,
+        (chosen.makespan - oracle.makespan) / tasks,
+        chosen.mean_success,
+        chosen.utilisation,
+        chosen.violated.astype(np.float64),
+        chosen.shortfall,
+        regret + shortfall_price * chosen.shortfall,
+    )
+
+
+def elastic_regret(chosen: Outcome, oracle: Outcome, price: npt.ArrayLike) -> Floats:
+    """Excess of makespan + price x shortfall over that of an oracle that minimises the same.
+
+    Args:
+        chosen: The chosen assignments judged by the truth.
+        oracle: Assignments of least elastic cost for the truth (``shortfall_price=price``).
+        price: (...,) or one, in the unit of the times.
+
+    Returns:
+        (...,) relative excess, >= 0 up to rounding.
+    """
+    return np.asarray(chosen.elastic_cost(price) / oracle.elastic_cost(price) - 1.0)

@@ -1,0 +1,217 @@
+"""A plan: which task goes where, how good that is, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from walras.errors import InputError
+from walras.matching.metrics import Outcome, evaluate
+from walras.matching.reasons import Moves, moves_of, reason
+from walras.matching.round import Round
+from walras.matching.statement import relaxation
+from walras.solution import Solution
+from walras.solving import solve
+from walras.status import Status
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+Interval = tuple[float, float]
+
+_SLOWEST = 1e-9  # relative; clusters this near to the makespan are the slowest, too
+_AT_FLOOR = 1e-3  # a mean success this near to the floor cannot move far
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where one task goes, and why.
+
+    Attributes:
+        task: The task.
+        cluster: Where it goes.
+        time: Predicted time there.
+        success: Predicted chance of success there.
+        runner_up: The cluster that it would go to else: of those that keep the floor, the one of
+            least makespan, then of least time; None when no other cluster runs the task.
+        runner_up_time: Predicted time there.
+        runner_up_success: Predicted chance there.
+        makespan_if_moved: The plan's makespan with the task at the runner-up.
+        success_if_moved: The plan's mean success then.
+        reason: Why it is not elsewhere, in words.
+        time_interval: Ends of the interval around ``time``, where the round has any.
+        success_interval: Ends of the interval around ``success``.
+    """
+
+    task: str
+    cluster: str
+    time: float
+    success: float
+    runner_up: str | None
+    runner_up_time: float
+    runner_up_success: float
+    makespan_if_moved: float
+    success_if_moved: float
+    reason: str
+    time_interval: Interval | None = None
+    success_interval: Interval | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """An assignment of a round's tasks; every figure is computed from the round and ``assignment``.
+
+    Attributes:
+        round: What was matched.
+        assignment: (tasks,) cluster of each task.
+        bound: Lower bound on the objective of every placement.
+        method: What found it, in words.
+        tolerance: The relative gap asked for.
+        status: ``optimal`` when the gap is within the tolerance, else how the search ended.
+        seconds: Wall time.
+    """
+
+    round: Round
+    assignment: Ints
+    bound: float
+    method: str
+    tolerance: float
+    status: Status
+    seconds: float
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """Loads, makespan, mean success, utilisation and shortfall."""
+        r = self.round
+        return evaluate(r.times, r.success, self.assignment, r.min_success, r.zeta[:, 1:])
+
+    @property
+    def loads(self) -> Floats:
+        """(clusters,) time each cluster takes."""
+        return self.outcome.loads
+
+    @property
+    def makespan(self) -> float:
+        """Time of the slowest cluster."""
+        return float(self.outcome.makespan)
+
+    @property
+    def mean_success(self) -> float:
+        """Mean chance of success over the tasks."""
+        return float(self.outcome.mean_success)
+
+    @property
+    def objective(self) -> float:
+        """The makespan; under a price for missing success, with what is missing."""
+        price = self.round.shortfall_price
+        return self.makespan if price is None else float(self.outcome.elastic_cost(price))
+
+    @property
+    def gap(self) -> float:
+        """How far the objective can be from the best, relative to it."""
+        return max(self.objective - self.bound, 0.0) / self.objective
+
+    @property
+    def utilisation(self) -> float:
+        """Time that clusters work over clusters times makespan."""
+        return float(self.outcome.utilisation)
+
+    @cached_property
+    def relaxation(self) -> Solution:
+        """The linear relaxation of the round, solved when first asked for; it holds the prices."""
+        return solve(relaxation(self.round), tolerance=1e-6)
+
+    @property
+    def floor_price(self) -> float:
+        """What a unit more of ``min_success`` adds to the makespan, by the relaxation's price."""
+        if self.round.min_success == 0.0:
+            return 0.0
+        return float(-self.relaxation.prices["floor"][0] * self.round.shape[1])
+
+    @property
+    def binding(self) -> tuple[str, ...]:
+        """What keeps the plan from being quicker, in words: the slowest clusters, the floor."""
+        r = self.round
+        slowest = np.flatnonzero(self.loads >= self.makespan * (1.0 - _SLOWEST))
+        found = [f"{r.cluster_name(int(i))} takes {self.makespan:.6g}" for i in slowest]
+        spare = self.mean_success - r.min_success
+        if r.min_success > 0 and spare < _AT_FLOOR:
+            state = "is at" if spare > -_AT_FLOOR / 100 else "is below"
+            found.append(
+                f"mean success {self.mean_success:.6g} {state} the floor {r.min_success:g}"
+            )
+        return tuple(found)
+
+    @cached_property
+    def _moves(self) -> Moves:
+        return moves_of(self.round, self.assignment, self.outcome)
+
+    def explain(self, task: str | int) -> Placement:
+        """Where a task goes, what it would do elsewhere, and why it is not there.
+
+        Raises:
+            InputError: There is no such task.
+        """
+        r, j = self.round, self._task(task)
+        i, k = int(self.assignment[j]), int(self._moves.runner_up[j])
+        other: dict[str, Any] = dict.fromkeys(
+            ("runner_up_time", "runner_up_success", "makespan_if_moved", "success_if_moved"), np.nan
+        )
+        if k >= 0:
+            other = {
+                "runner_up_time": float(r.times[k, j]),
+                "runner_up_success": float(r.success[k, j]),
+                "makespan_if_moved": float(self._moves.makespan[k, j]),
+                "success_if_moved": float(self._moves.mean_success[k, j]),
+            }
+        return Placement(
+            task=r.task_name(j), cluster=r.cluster_name(i),
+            time=float(r.times[i, j]), success=float(r.success[i, j]),
+            runner_up=None if k < 0 else r.cluster_name(k),
+            reason=reason(r, self._moves, self.outcome, i, j),
+            time_interval=_ends(r.times_interval, i, j),
+            success_interval=_ends(r.success_interval, i, j), **other,
+        )  # fmt: skip
+
+    def _task(self, task: str | int) -> int:
+        names, n = self.round.tasks, self.round.shape[1]
+        if isinstance(task, str) and task in names:
+            return names.index(task)
+        if isinstance(task, int | np.integer) and -n <= task < n:
+            return int(task) % n
+        raise InputError(
+            f"there is no task {task!r}", where="explain",
+            allowed=f"0 to {n - 1}" + (", or a task's label" if names else ""),
+            remedy="plan.round.tasks holds the labels",
+        )  # fmt: skip
+
+    def placements(self) -> list[Placement]:
+        """:meth:`explain` of every task."""
+        return [self.explain(j) for j in range(self.round.shape[1])]
+
+    def frame(self) -> pd.DataFrame:
+        """One row a task: the fields of :class:`Placement`, intervals as two columns each."""
+        rows = []
+        for found in self.placements():
+            row = dict(vars(found))
+            for name in ("time", "success"):
+                ends = row.pop(f"{name}_interval")
+                row[f"{name}_low"], row[f"{name}_high"] = ends or (np.nan, np.nan)
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def __str__(self) -> str:
+        m, n = self.round.shape
+        return (
+            f"{self.status}: {n} tasks on {m} clusters, makespan {self.makespan:.6g}, mean success "
+            f"{self.mean_success:.6g}, bound {self.bound:.6g}, gap {self.gap:.1e}; {self.method}, "
+            f"{self.seconds:.3g} s"
+        )
+
+
+def _ends(interval: Floats | None, i: int, j: int) -> Interval | None:
+    return None if interval is None else (float(interval[0, i, j]), float(interval[1, i, j]))

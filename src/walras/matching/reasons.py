@@ -1,0 +1,92 @@
+"""What every single move of a task would do to a plan, and the reasons that follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.matching.metrics import Outcome
+from walras.matching.round import FLOOR_ROUNDING, Round
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+
+_SAME = 1e-9  # relative changes below this are none
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """The plan with one task moved, for every task and cluster.
+
+    Attributes:
+        makespan: (clusters, tasks) makespan with the task on the cluster; ``inf`` where it cannot
+            run.
+        mean_success: (clusters, tasks) mean success then.
+        runner_up: (tasks,) the best other cluster, -1 where there is none.
+    """
+
+    makespan: Floats
+    mean_success: Floats
+    runner_up: Ints
+
+
+def moves_of(round_: Round, assignment: Ints, outcome: Outcome) -> Moves:
+    """Evaluate every move of one task."""
+    m, n = round_.shape
+    task, here = np.arange(n), assignment
+    count = np.bincount(here, minlength=m)
+    own = round_.times[here, task]
+    total = np.bincount(here, weights=own, minlength=m)
+    times = np.where(round_.usable, round_.times, np.inf)
+    left = round_.zeta[here, count[here] - 1] * (total[here] - own)
+    arrived = round_.zeta[np.arange(m), np.minimum(count + 1, n)][:, None] * (
+        total[:, None] + times
+    )
+    makespan = np.maximum(np.maximum(left, arrived), _longest_of_others(outcome.loads, here))
+    makespan[here, task] = outcome.makespan
+    gain = (round_.success - round_.success[here, task]) / n
+    mean = outcome.mean_success + gain
+    missing = np.maximum(round_.min_success - FLOOR_ROUNDING - mean, 0.0)
+    missing = np.maximum(missing - outcome.shortfall, 0.0)  # what is missing now is not the move's
+    price = round_.shortfall_price
+    cost = makespan + (0.0 if price is None else price) * missing
+    late = missing if price is None else np.zeros_like(missing)
+    late = np.where(np.isfinite(times), late, np.inf)
+    late[here, task] = np.inf
+    best = np.lexsort((times, cost, late), axis=0)[0]
+    alone = ~np.isfinite(late[best, task])
+    return Moves(makespan, mean, np.where(alone, -1, best).astype(np.int32))
+
+
+def _longest_of_others(loads: Floats, here: Ints) -> Floats:
+    """(clusters, tasks) largest load but those of the task's cluster and of the other one."""
+    m = len(loads)
+    if m <= 2:
+        return np.zeros((m, len(here)))
+    order = np.argsort(-loads, kind="stable")[:3]
+    there = np.arange(m)[:, None]
+    out = np.broadcast_to(loads[order[2]], (m, len(here))).copy()
+    for k in (1, 0):
+        out = np.where((order[k] != here) & (order[k] != there), loads[order[k]], out)
+    return out
+
+
+def reason(round_: Round, moves: Moves, outcome: Outcome, i: int, j: int) -> str:
+    """Why task j is on cluster i and not where it would be quicker, in words."""
+    times = np.where(round_.usable[:, j], round_.times[:, j], np.inf)
+    if round_.usable[:, j].sum() == 1:
+        return "the only cluster that runs it"
+    q = int(np.argmin(times))
+    if times[q] >= times[i] * (1.0 - _SAME):
+        safest = round_.success[i, j] >= round_.success[round_.usable[:, j], j].max() - _SAME
+        return "its quickest and safest cluster" if safest else "its quickest cluster"
+    name = round_.cluster_name(q)
+    rise = moves.makespan[q, j] - outcome.makespan
+    if rise > _SAME * outcome.makespan:
+        return f"{name} is quicker but full: the makespan would rise by {rise:.4g}"
+    mean = moves.mean_success[q, j]
+    if mean < round_.min_success - FLOOR_ROUNDING and mean < outcome.mean_success:
+        return f"{name} is quicker but less safe: mean success would fall to {mean:.4f}"
+    return f"{name} is quicker, but moving this task alone ends nothing sooner"

@@ -1,0 +1,216 @@
+"""The relaxed matching that predictors are trained through: smoothed, batched, in torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from walras.engines.settings import check_range
+from walras.errors import InputError
+from walras.matching.relaxed_descent import as_printed, descend
+from walras.matching.relaxed_newton import newton
+from walras.matching.round import check_rounds
+from walras.matching.smoothed import Curve, Forces, Smoothed, Smoothing, State, even_load
+from walras.matching.speedup import Decay
+
+__all__ = ["Relaxed", "Smoothing", "relaxed_match"]
+
+MODES = ("newton", "mirror", "paper")
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxed:
+    """Relaxed matchings of a batch of rounds.
+
+    Attributes:
+        x: (rounds, clusters, tasks) shares; each task's sum to 1.
+        problem: What was solved, times in units of ``scale``.
+        scale: (rounds,) the unit of time.
+        steps: (rounds,) Newton steps, or the iterations of the other modes.
+        mode: What found it.
+    """
+
+    x: torch.Tensor
+    problem: Smoothed
+    scale: torch.Tensor
+    steps: torch.Tensor
+    mode: str
+
+    @cached_property
+    def state(self) -> State:
+        """Sums, counts and mean success, in units of the scale."""
+        return self.problem.state(self.x)
+
+    @cached_property
+    def forces(self) -> Forces:
+        """Derivatives of the objective by the parts of the state."""
+        return self.problem.forces(self.state)
+
+    @property
+    def loads(self) -> torch.Tensor:
+        """(rounds, clusters) loads, in the unit of the times."""
+        return self.problem.loads(self.state) * self.scale[:, None]
+
+    @property
+    def mean_success(self) -> torch.Tensor:
+        """(rounds,) mean chance of success over the tasks."""
+        return self.state.success
+
+    @property
+    def residual(self) -> torch.Tensor:
+        """(rounds,) distance from a stationary point, recomputed from ``x``.
+
+        The largest change of a load's sum (in units of the scale), a count or the mean success when
+        x is computed anew from its own forces.
+        """
+        return self.problem.residual(self.x)
+
+    @property
+    def value(self) -> torch.Tensor:
+        """(rounds,) the smoothed objective, in units of the scale."""
+        return self.problem.value(self.x)
+
+
+def relaxed_match(
+    times: Any,
+    success: Any,
+    min_success: Any = 0.8,
+    smoothing: Smoothing | None = None,
+    *,
+    speedup: Decay | None = None,
+    scale: Any = None,
+    mode: str = "newton",
+    tolerance: float = 1e-10,
+    start: Relaxed | None = None,
+    iterations: int = 3000,
+    rate: float = 1.0,
+) -> Relaxed:
+    """Match a batch of rounds in a relaxed, smoothed way; see :mod:`walras.matching.smoothed`.
+
+    No gradient is recorded: :mod:`walras.learn` differentiates the solution implicitly.
+
+    Args:
+        times: (rounds, clusters, tasks), tensor or array, > 0; ``inf`` where a cluster cannot run
+            a task.
+        success: (rounds, clusters, tasks), 0 to 1.
+        min_success: Floor of the mean success over tasks, one or (rounds,).
+        smoothing: Temperature, sharpness and barrier; the defaults if None.
+        speedup: None for one task after the other, else a :class:`walras.matching.Decay`.
+        scale: (rounds,) unit of time in which the smoothing counts; the load of an even spread at
+            mean times if None.
+        mode: ``newton``: every round to ``tolerance``; ``mirror``: mirror descent, the reference;
+            ``paper``: Algorithm 1 of Huo et al. (ICPP 2025) as printed, which ends elsewhere.
+        tolerance: Residual to reach, of ``newton`` and ``mirror``.
+        start: Of ``newton``: the solution of a similar batch.
+        iterations: Of ``mirror`` and ``paper``, at most.
+        rate: Of ``paper``: its learning rate eta.
+
+    Returns:
+        The matchings, in float64 on the device of ``times``.
+
+    Raises:
+        InputError: A shape, number or setting cannot be used.
+    """
+    chosen = smoothing or Smoothing()
+    if mode not in MODES:
+        raise InputError(
+            f"is {mode!r}", where="mode", allowed=", ".join(MODES), remedy="choose one of these"
+        )
+    check_range("tolerance", tolerance, 1e-14, 1.0)
+    check_range("iterations", iterations, 1, 10**9, whole=True)
+    check_range("rate", rate, 1e-12, 1e12)
+    problem, unit = _stated(times, success, min_success, chosen, speedup, scale)
+    with torch.no_grad():
+        x, steps = _solved(problem, mode, tolerance, start, iterations, rate)
+    return Relaxed(x, problem, unit, steps, mode)
+
+
+def _solved(
+    problem: Smoothed, mode: str, tolerance: float, start: Relaxed | None, iterations: int,
+    rate: float,
+) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    if mode == "newton":
+        found = newton(problem, tolerance, None if start is None else _start(problem, start))
+        return problem.matching(problem.forces(found.at)), found.steps
+    steps = torch.full_like(problem.floor, iterations, dtype=torch.int64)
+    if mode == "mirror":
+        return descend(problem, problem.uniform(), iterations, tolerance), steps
+    return as_printed(problem, rate, iterations), steps
+
+
+def _start(problem: Smoothed, start: Relaxed) -> State:
+    if start.x.shape != problem.t.shape:
+        raise InputError(
+            f"has shape {tuple(start.x.shape)}", where="start",
+            allowed=f"{tuple(problem.t.shape)}, as times", remedy="start from the same rounds",
+        )  # fmt: skip
+    return start.state
+
+
+def _stated(
+    times: Any, success: Any, min_success: Any, smoothing: Smoothing, speedup: Decay | None,
+    scale: Any,
+) -> tuple[Smoothed, torch.Tensor]:  # fmt: skip
+    t = _tensor(times, "times", None)
+    a = _tensor(success, "success", t.device)
+    if t.ndim != 3 or not t.numel():
+        raise InputError(
+            f"has shape {tuple(t.shape)}", where="times", allowed="(rounds, clusters, tasks)",
+            remedy="give one round as times[None]",
+        )  # fmt: skip
+    check_rounds(t.cpu().numpy(), a.cpu().numpy())
+    floor = _each(min_success, "min_success", t, 0.0, 1.0)
+    unit = even_load(t) if scale is None else _each(scale, "scale", t, 1e-300, 1e300)
+    barred = ~torch.isfinite(t)
+    some = bool(barred.any())
+    ratio = (t / unit[:, None, None]).masked_fill(barred, 0.0)
+    return Smoothed(
+        ratio, a, floor, smoothing, _curve(speedup, t), barred if some else None
+    ), unit  # fmt: skip
+
+
+def _tensor(given: Any, name: str, device: torch.device | None) -> torch.Tensor:
+    try:
+        found = torch.as_tensor(given, device=device).detach()
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(
+            f"is not numeric: {error}", where=name, allowed="a tensor or array of numbers",
+            remedy="give (rounds, clusters, tasks) numbers",
+        ) from error  # fmt: skip
+    return found.to(torch.float64)
+
+
+def _each(given: Any, name: str, like: torch.Tensor, low: float, high: float) -> torch.Tensor:
+    found = _tensor(given, name, like.device)
+    if found.shape not in ((), (len(like),)) or not bool(((found >= low) & (found <= high)).all()):
+        raise InputError(
+            f"has shape {tuple(found.shape)}, or a number outside its range", where=name,
+            allowed=f"one number or ({len(like)},), {low:g} to {high:g}",
+            remedy="give one number a round",
+        )  # fmt: skip
+    return found.expand(len(like)).clone()
+
+
+def _curve(speedup: Decay | None, t: torch.Tensor) -> Curve | None:
+    if speedup is None:
+        return None
+    if not isinstance(speedup, Decay):
+        raise InputError(
+            f"is a {type(speedup).__name__}", where="speedup", allowed="None or a Decay",
+            remedy="fit a Decay: the relaxation needs a smooth ratio",
+        )  # fmt: skip
+    m = t.shape[-2]
+    parts = []
+    for name in ("limit", "rate"):
+        value = np.asarray(getattr(speedup, name), dtype=np.float64)
+        if value.shape not in ((), (m,)):
+            raise InputError(
+                f"has shape {value.shape}", where=f"speedup.{name}", allowed=f"one or ({m},)",
+                remedy="give one number a cluster",
+            )  # fmt: skip
+        parts.append(torch.as_tensor(value, device=t.device).expand(m))
+    return Curve(*parts)

@@ -1,0 +1,271 @@
+"""A round: tasks to place, clusters to place them on, and what is known of each pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from walras.errors import InfeasibleError, InputError
+from walras.matching.speedup import Speedup, zeta_table
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+Table = npt.ArrayLike | pd.DataFrame
+
+FLOOR_ROUNDING = 1e-9  # a mean success this far below the floor still meets it
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One round of matching, checked when built; see :func:`round_of` for tables and labels.
+
+    Attributes:
+        times: (clusters, tasks) seconds, or any unit, of a task on a cluster; > 0, and ``inf``
+            where the cluster cannot run the task.
+        success: (clusters, tasks) chance that the task succeeds there, 0 to 1.
+        min_success: The floor: least mean of the chances over tasks, 0 to 1.
+        zeta: (clusters, tasks + 1) ratio of the time together, by the number of tasks.
+        shortfall_price: None for a hard floor; else what a unit of mean success below the floor
+            costs, in the unit of the times (elastic).
+        clusters: (clusters,) labels.
+        tasks: (tasks,) labels.
+        times_interval: (2, clusters, tasks) lower and upper ends, or None.
+        success_interval: (2, clusters, tasks), or None.
+
+    Raises:
+        InputError: A shape, number or label cannot be used; names the first.
+        InfeasibleError: No placement reaches a hard floor; names the best that can be reached.
+    """
+
+    times: Floats
+    success: Floats
+    min_success: float
+    zeta: Floats
+    shortfall_price: float | None = None
+    clusters: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    times_interval: Floats | None = field(default=None, repr=False)
+    success_interval: Floats | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        check_rounds(self.times, self.success, self.pair_name)
+        check_floor(self.min_success, self.shortfall_price)
+        best = self.best_success
+        if self.shortfall_price is None and best < self.min_success - FLOOR_ROUNDING:
+            raise InfeasibleError(
+                f"no placement reaches a mean success of {self.min_success:g}", where="min_success",
+                allowed=f"at most {best:.6g}, each task on its safest cluster",
+                remedy="lower the floor, or give shortfall_price to pay for what is missing",
+            )  # fmt: skip
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(clusters, tasks)."""
+        return self.times.shape[0], self.times.shape[1]
+
+    @property
+    def runs_together(self) -> bool:
+        """Whether some cluster runs several tasks in other than the sum of their times."""
+        return bool(np.any(self.zeta[:, 1:] != 1.0))
+
+    @cached_property
+    def usable(self) -> npt.NDArray[np.bool_]:
+        """(clusters, tasks) True where the cluster can run the task."""
+        return np.isfinite(self.times)
+
+    @cached_property
+    def best_success(self) -> float:
+        """Mean success with each task on its safest cluster: no floor above it can be met."""
+        return float(np.where(self.usable, self.success, 0.0).max(axis=0).mean())
+
+    def cluster_name(self, i: int) -> str:
+        """Label of a cluster, or its number."""
+        return self.clusters[i] if self.clusters else f"cluster {i}"
+
+    def task_name(self, j: int) -> str:
+        """Label of a task, or its number."""
+        return self.tasks[j] if self.tasks else f"task {j}"
+
+    def pair_name(self, at: tuple[int, ...]) -> str:
+        """How an error names an index: (cluster, task), or (task,) alone."""
+        if len(at) == 1:
+            return f"[{self.task_name(at[0])}]"
+        return f"[{self.cluster_name(at[0])}, {self.task_name(at[1])}]"
+
+
+def round_of(
+    times: Table,
+    success: Table,
+    min_success: float = 0.8,
+    speedup: Speedup | None = None,
+    *,
+    shortfall_price: float | None = None,
+    clusters: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+    times_interval: npt.ArrayLike | None = None,
+    success_interval: npt.ArrayLike | None = None,
+) -> Round:
+    """A round from arrays or labelled tables; the arguments are those of :class:`Round`.
+
+    Args:
+        times: (clusters, tasks); a DataFrame's index and columns become the labels.
+        success: (clusters, tasks); a DataFrame is matched to the labels of ``times``.
+        min_success: Least mean chance of success over the tasks.
+        speedup: See :data:`walras.matching.Speedup`.
+        shortfall_price: Price of a unit of missing mean success, or None for a hard floor.
+        clusters: Labels of the clusters, distinct.
+        tasks: Labels of the tasks, distinct.
+        times_interval: (2, clusters, tasks) ends of an interval around each time.
+        success_interval: (2, clusters, tasks) likewise around each chance.
+
+    Raises:
+        InputError: See :class:`Round`; or labels that do not agree.
+        InfeasibleError: See :class:`Round`.
+    """
+    if isinstance(times, pd.DataFrame):
+        clusters = clusters or [str(label) for label in times.index]
+        tasks = tasks or [str(label) for label in times.columns]
+    seconds = matrix(times, "times")
+    m, n = seconds.shape
+    rows = _labels(clusters, m, "clusters")
+    columns = _labels(tasks, n, "tasks")
+    if isinstance(success, pd.DataFrame):
+        success = _aligned(success, rows, columns)
+    return Round(
+        seconds, matrix(success, "success"), float(min_success), zeta_table(speedup, m, n),
+        None if shortfall_price is None else float(shortfall_price), rows, columns,
+        _interval(times_interval, (m, n), "times_interval"),
+        _interval(success_interval, (m, n), "success_interval"),
+    )  # fmt: skip
+
+
+def matrix(given: object, name: str, *, dimensions: int = 2) -> Floats:
+    """Numbers as a contiguous float64 array.
+
+    Raises:
+        InputError: Not numeric, not of so many dimensions, or empty.
+    """
+    try:
+        found = np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"is not numeric: {error}", where=name, allowed="numbers",
+            remedy="remove text and empty cells, and give every row the same length",
+        ) from error  # fmt: skip
+    if found.ndim != dimensions or not found.size:
+        shape = "(rounds, clusters, tasks)" if dimensions == 3 else "(clusters, tasks)"
+        raise InputError(
+            f"has shape {found.shape}", where=name, allowed=f"{shape}, at least one of each",
+            remedy="give one row a cluster and one column a task",
+        )  # fmt: skip
+    return found
+
+
+def check_rounds(
+    times: Floats, success: Floats, name: Callable[[tuple[int, ...]], str] = str
+) -> None:
+    """Check times and chances of success of one or many rounds.
+
+    Args:
+        times: (..., clusters, tasks).
+        success: (..., clusters, tasks).
+        name: Names the entry at an index.
+
+    Raises:
+        InputError: The first number that cannot be used, or a task that no cluster runs.
+    """
+    if success.shape != times.shape:
+        raise InputError(
+            f"has shape {success.shape}", where="success", allowed=f"{times.shape}, as times",
+            remedy="give both one row a cluster and one column a task",
+        )  # fmt: skip
+    with np.errstate(invalid="ignore"):
+        checks = (
+            ("times", times, times > 0, "> 0; inf where the cluster cannot run the task"),
+            ("success", success, (success >= 0) & (success <= 1), "0 to 1"),
+        )
+    for label, array, good, allowed in checks:
+        if not np.all(good):
+            at = tuple(int(k) for k in np.unravel_index(int(np.argmin(good)), array.shape))
+            value = float(array[at])
+            raise InputError(
+                "is missing (NaN)" if np.isnan(value) else f"is {value:g}",
+                where=f"{label}{name(at)}", allowed=allowed,
+                remedy=f"correct it, or leave the task out; {int((~good).sum())} such entries",
+            )  # fmt: skip
+    runs = np.isfinite(times).any(axis=-2)
+    if not np.all(runs):
+        at = tuple(int(k) for k in np.unravel_index(int(np.argmin(runs)), runs.shape))
+        raise InputError(
+            "no cluster can run the task", where=f"times{name(at)}",
+            allowed="a finite time on at least one cluster",
+            remedy="leave the task out of the round, or add a cluster that runs it",
+        )  # fmt: skip
+
+
+def check_floor(min_success: float, shortfall_price: float | None) -> None:
+    """Check the floor and its price.
+
+    Raises:
+        InputError: A number is outside its range.
+    """
+    if not 0.0 <= min_success <= 1.0:
+        raise InputError(
+            f"is {min_success:g}", where="min_success", allowed="0 to 1",
+            remedy="it is the mean chance of success over the tasks",
+        )  # fmt: skip
+    if shortfall_price is not None and not 0.0 <= shortfall_price < np.inf:
+        raise InputError(
+            f"is {shortfall_price:g}", where="shortfall_price", allowed="finite and >= 0, or None",
+            remedy="None makes the floor hard",
+        )  # fmt: skip
+
+
+def _labels(given: Sequence[str] | None, count: int, name: str) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    found = tuple(str(label) for label in given)
+    if len(found) != count or len(set(found)) < count:
+        raise InputError(
+            f"has {len(found)} labels, {len(set(found))} of them distinct", where=name,
+            allowed=f"{count} distinct labels", remedy="give one label each",
+        )  # fmt: skip
+    return found
+
+
+def _aligned(frame: pd.DataFrame, rows: tuple[str, ...], columns: tuple[str, ...]) -> pd.DataFrame:
+    named = frame.set_axis([str(v) for v in frame.index], axis=0)
+    named = named.set_axis([str(v) for v in named.columns], axis=1)
+    if not rows or not columns:
+        return named
+    for side, own, wanted in (
+        ("cluster", named.index, rows),
+        ("task", named.columns, columns),
+    ):
+        missing = [label for label in wanted if label not in own]
+        unknown = [label for label in own if label not in wanted]
+        if missing or unknown:
+            what = f"has no {side} '{missing[0]}'" if missing else f"unknown {side} '{unknown[0]}'"
+            raise InputError(
+                what, where="success", allowed=f"the {len(wanted)} {side}s of times",
+                remedy="give both tables the same labels",
+            )  # fmt: skip
+    return named.loc[list(rows), list(columns)]
+
+
+def _interval(given: npt.ArrayLike | None, shape: tuple[int, int], name: str) -> Floats | None:
+    if given is None:
+        return None
+    found = matrix(given, name, dimensions=3)
+    if found.shape != (2, *shape) or not np.all(found[0] <= found[1]):
+        raise InputError(
+            f"has shape {found.shape}, or a lower end above its upper one", where=name,
+            allowed=f"{(2, *shape)}: lower ends, then upper ends",
+            remedy="stack the two arrays: np.stack([lower, upper])",
+        )  # fmt: skip
+    return found

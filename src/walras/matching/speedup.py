@@ -1,0 +1,167 @@
+"""How much sooner tasks end that a cluster runs together: the ratio zeta of equation 16.
+
+``zeta_i(n)`` is the time that cluster i takes for n tasks together over the sum of their times
+alone; 1 is one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+
+_FORMS = (
+    "None, a Decay, an array (counts,) or (clusters, counts) of the ratios for 1, 2, ... tasks, "
+    "a function of the count, or one function a cluster"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Decay:
+    """``zeta_i(n) = limit_i + (1 - limit_i) exp(-rate_i (n - 1))``, from 1 down to the limit.
+
+    The paper's curve goes from 1 to 0.6 at a rate it does not state (Huo et al., ICPP 2025,
+    section 4.5).
+
+    Attributes:
+        limit: Ratio of very many tasks, in (0, 1]; one for all clusters or (clusters,).
+        rate: Decay a task, > 0; likewise.
+
+    Raises:
+        InputError: A number is outside its range.
+    """
+
+    limit: float | Floats = 0.6
+    rate: float | Floats = 0.5
+
+    def __post_init__(self) -> None:
+        limit, rate = np.asarray(self.limit, float), np.asarray(self.rate, float)
+        for name, value, good, allowed in (
+            ("limit", limit, (limit > 0) & (limit <= 1), "above 0, at most 1"),
+            ("rate", rate, (rate > 0) & np.isfinite(rate), "finite and > 0"),
+        ):
+            if value.ndim > 1 or not np.all(good):
+                raise InputError(
+                    f"is {value.tolist()}", where=f"Decay.{name}", allowed=allowed,
+                    remedy="give one number, or one a cluster",
+                )  # fmt: skip
+
+    @classmethod
+    def pinned(cls, at_two: npt.ArrayLike, limit: float = 0.6) -> Decay:
+        """The curve that takes measured ratios of two tasks together.
+
+        Args:
+            at_two: (clusters,) ratio of two tasks, such as the median of :func:`pair_ratio`.
+            limit: Ratio of very many tasks; pairs measure nothing of it.
+
+        Raises:
+            InputError: A ratio is not between the limit and 1.
+        """
+        two = np.atleast_1d(np.asarray(at_two, dtype=np.float64))
+        bad = ~((two > limit) & (two < 1.0))
+        if np.any(bad):
+            at = int(np.argmax(bad))
+            raise InputError(
+                f"is {two[at]:g}", where=f"at_two[{at}]", allowed=f"above {limit:g}, below 1",
+                remedy="lower the limit, or give this cluster's ratios as an array",
+            )  # fmt: skip
+        return cls(limit, -np.log((two - limit) / (1.0 - limit)))
+
+    def at(self, count: npt.ArrayLike) -> Floats:
+        """The ratios of (clusters, k) counts, or of (k,) counts for one curve."""
+        limit, rate = (np.asarray(v, float)[..., None] for v in (self.limit, self.rate))
+        n = np.asarray(count, dtype=np.float64)
+        return np.asarray(limit + (1.0 - limit) * np.exp(-rate * (n - 1.0)))
+
+
+Speedup = Decay | npt.ArrayLike | Callable[[int], float] | Sequence[Callable[[int], float]]
+
+
+def pair_ratio(alone: npt.ArrayLike, together: npt.ArrayLike) -> Floats:
+    """Measured ratio of two tasks run together: ``1 / (a / a0 + b / b0)``.
+
+    Args:
+        alone: (pairs, 2) steps per second of each task alone.
+        together: (pairs, 2) steps per second of each beside the other; 0 where they do not fit.
+
+    Returns:
+        (pairs,) ratios, NaN where the pair does not fit.
+
+    Raises:
+        InputError: The shapes differ, or a task makes no progress alone.
+    """
+    single, both = np.asarray(alone, float), np.asarray(together, float)
+    if single.shape != both.shape or single.ndim != 2 or single.shape[1] != 2:
+        raise InputError(
+            f"have shapes {single.shape} and {both.shape}", where="alone, together",
+            allowed="(pairs, 2) each", remedy="give two throughputs a pair",
+        )  # fmt: skip
+    if not np.all(single > 0):
+        raise InputError(
+            "is not positive", where=f"alone[{int(np.argmin((single > 0).all(axis=1)))}]",
+            allowed="> 0", remedy="leave out tasks that do not run alone",
+        )  # fmt: skip
+    share = (both / single).sum(axis=1)
+    return np.where(share > 0, 1.0 / np.where(share > 0, share, 1.0), np.nan)
+
+
+def zeta_table(speedup: Speedup | None, clusters: int, tasks: int) -> Floats:
+    """(clusters, tasks + 1) ratio by the number of tasks; column 0 is 1.
+
+    Args:
+        speedup: None for one task after the other, or any form of :data:`Speedup`. An array's last
+            ratio holds for larger counts.
+        clusters: Number of clusters.
+        tasks: Number of tasks.
+
+    Raises:
+        InputError: It is none of these, or a ratio is not finite and > 0.
+    """
+    table = np.ones((clusters, tasks + 1))
+    if speedup is not None and tasks:
+        table[:, 1:] = _ratios(speedup, clusters, np.arange(1, tasks + 1))
+    bad = ~(np.isfinite(table) & (table > 0))
+    if np.any(bad):
+        i, n = (int(k[0]) for k in np.nonzero(bad))
+        raise InputError(
+            f"is {table[i, n]:g}", where=f"speedup of cluster {i} with {n} tasks",
+            allowed="finite and > 0; 1 is one after the other",
+            remedy="give the time together over the sum of the times alone",
+        )  # fmt: skip
+    return table
+
+
+def _ratios(speedup: Speedup, clusters: int, counts: npt.NDArray[np.int64]) -> Floats:
+    if isinstance(speedup, Decay):
+        found = speedup.at(counts)
+        return _shaped(found, clusters, len(counts))
+    if callable(speedup):
+        return np.array([[float(speedup(int(n))) for n in counts]])
+    if isinstance(speedup, Sequence) and len(speedup) and all(map(callable, speedup)):
+        curves = [[float(curve(int(n))) for n in counts] for curve in speedup]  # type: ignore[operator]
+        return _shaped(np.array(curves), clusters, len(counts))
+    given = np.asarray(speedup)
+    if given.dtype.kind not in "iuf" or given.ndim not in (1, 2) or not given.size:
+        raise InputError(
+            f"is a {type(speedup).__name__}", where="speedup", allowed=_FORMS,
+            remedy="leave it out when a cluster runs one task after the other",
+        )  # fmt: skip
+    last = given.shape[-1] - 1
+    held = np.minimum(counts - 1, last)
+    return _shaped(np.asarray(given, dtype=np.float64)[..., held], clusters, len(counts))
+
+
+def _shaped(ratios: Floats, clusters: int, counts: int) -> Floats:
+    rows = 1 if ratios.ndim == 1 else len(ratios)
+    if rows not in (1, clusters):
+        raise InputError(
+            f"has {rows} curves", where="speedup", allowed=f"1 or {clusters}, one a cluster",
+            remedy="give one curve for all clusters, or one each",
+        )  # fmt: skip
+    return np.broadcast_to(ratios, (clusters, counts))
