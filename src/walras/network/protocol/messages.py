@@ -67,6 +67,14 @@ class Message:
 
 
 @dataclass(frozen=True)
+class Head:
+    """What a driver needs to know of a message: its sender and the sender's tick."""
+
+    sender: int
+    tick: int
+
+
+@dataclass(frozen=True)
 class Codec:
     """Encodes and decodes the messages of one network.
 
@@ -145,6 +153,21 @@ class Codec:
             (sender, sender_epoch), (receiver, receiver_epoch), number, confirmed, tick,
             bool(flags & _OPEN), sent, price, model, new, [s[:2] for s in sealed],
         )  # fmt: skip
+
+    def peek(self, data: bytes) -> Head:
+        """Whose message it says to be, and of which tick; the rest is not looked at.
+
+        Raises:
+            MessageError: It is too short or too long for one of this network.
+        """
+        self._check_size(data)
+        _, _, sender, _, _, _, _, _, tick, _, _ = _HEAD.unpack_from(data)
+        return Head(sender, tick)
+
+    def _check_size(self, data: bytes) -> None:
+        least = self._fixed - 8 * self.width
+        if not least <= len(data) <= self.limit:
+            raise _refuse(f"has {len(data)} bytes", f"{least}..{self.limit} bytes")
 
     @property
     def _fixed(self) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 
@@ -76,6 +77,7 @@ class Node:
         self.ledger = Ledger(begun[terms.centre] if first else np.zeros(width, np.int64))
         self._estates = Estates(begun, charter.neighbours)
         self.ticks = 0
+        self._rest_at = charter.settings.steps
         self.refused: Counter[str] = Counter()
         self._heard: dict[int, _Heard] = {}
         self._open = False  # whether it has been leased in this life
@@ -95,7 +97,7 @@ class Node:
     @property
     def resting(self) -> bool:
         """Whether it has made all its steps."""
-        return self.ticks >= self.charter.settings.steps
+        return self.ticks >= self._rest_at
 
     @property
     def done(self) -> bool:
@@ -117,6 +119,21 @@ class Node:
     def settled(self) -> frozenset[Life]:
         """Ended lives whose estates it took over."""
         return self._estates.settled
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of all that the node holds and knows of its neighbours."""
+        parts = [repr((self.life, self.ticks, self.local.multiplier)).encode()]
+        parts += [self.ledger.held.tobytes(), self.local.model.tobytes()]
+        for j, link in sorted(self.ledger.links.items()):
+            parts.append(repr((j, link.epoch, link.number, link.latest, link.confirmed)).encode())
+            parts += [link.sent.tobytes(), link.credited.tobytes()]
+        parts += [self.view.ended.tobytes(), repr(self.view.versions).encode()]
+        return sha256(b"".join(parts)).hexdigest()
+
+    def extend(self, steps: int) -> None:
+        """Let a resting centre make so many steps more."""
+        self._rest_at = max(self._rest_at, self.ticks) + steps
 
     def share(self, now: int) -> int:
         """Quanta of CPU that it may use now: what it holds while leased, else nothing."""

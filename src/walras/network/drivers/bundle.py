@@ -1,0 +1,184 @@
+"""What a centre is told, as JSON: no code travels, and nothing is unpickled."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import InputError
+from walras.network.costs import CPUCost, QuadraticCPU, ThroughputCPU
+from walras.network.protocol.centre import Learner, Terms
+from walras.network.protocol.messages import Codec
+from walras.network.protocol.node import Charter
+from walras.network.protocol.settings import Settings
+
+Json = dict[str, Any]
+
+_COSTS: Mapping[str, Callable[..., CPUCost]] = {
+    "QuadraticCPU": QuadraticCPU,
+    "ThroughputCPU": ThroughputCPU,
+}
+_LOSSES = ("LeastSquares", "Logistic", "SmoothHinge", "Softmax")
+_TYPES = ("<f4", "<f8", "<i4", "<i8", "|i1", "|u1")
+
+
+def pack_charter(charter: Charter) -> Json:
+    """What all centres agree on."""
+    codec = charter.codec
+    return {
+        "network": codec.network.hex(),
+        "width": codec.width,
+        "settings": asdict(charter.settings),
+        "begun": charter.begun.tolist(),
+        "neighbours": [list(row) for row in charter.neighbours],
+    }
+
+
+def unpack_charter(packed: Json) -> Charter:
+    """The charter that :func:`pack_charter` packed.
+
+    Raises:
+        InputError: A key is unknown or missing, or a value cannot be used.
+    """
+    check_keys(packed, "charter", ("network", "width", "settings", "begun", "neighbours"))
+    check_keys(packed["settings"], "settings", tuple(f.name for f in fields(Settings)))
+    begun = np.array(packed["begun"], np.int64)
+    codec = Codec(bytes.fromhex(packed["network"]), len(begun), int(packed["width"]))
+    return Charter(codec, Settings(**packed["settings"]), begun, packed["neighbours"])
+
+
+def pack_terms(terms: Terms) -> Json:
+    """What one centre alone is told.
+
+    Raises:
+        InputError: Its cost or loss is a function of the caller's, which cannot travel.
+    """
+    return {
+        "centre": terms.centre,
+        "weights": {str(j): w for j, w in terms.weights.items()},
+        "cost": _pack_object(terms.cost, tuple(_COSTS), f"cpu[{terms.centre}]"),
+        "low": _finite(terms.low),
+        "high": _finite(terms.high),
+        "penalty": terms.penalty,
+        "rate": terms.rate,
+        "tempo": terms.tempo,
+        "unit": terms.unit,
+        "total": terms.total,
+        "learner": None if terms.learner is None else _pack_learner(terms.learner),
+    }
+
+
+def unpack_terms(packed: Json) -> Terms:
+    """The terms that :func:`pack_terms` packed.
+
+    Raises:
+        InputError: A key is unknown or missing, or a value cannot be used.
+    """
+    check_keys(packed, "terms", tuple(f.name for f in fields(Terms)))
+    cost = dict(packed["cost"])
+    make = _COSTS.get(cost.pop("kind", ""))
+    if make is None:
+        raise _unknown("cost", packed["cost"].get("kind"), tuple(_COSTS))
+    learner = packed["learner"]
+    return Terms(
+        **{
+            **packed,
+            "weights": {int(j): float(w) for j, w in packed["weights"].items()},
+            "cost": make(**cost),
+            "low": -math.inf if packed["low"] is None else float(packed["low"]),
+            "high": math.inf if packed["high"] is None else float(packed["high"]),
+            "learner": None if learner is None else _unpack_learner(learner),
+        }
+    )
+
+
+def check_keys(packed: Json, where: str, known: tuple[str, ...]) -> None:
+    """Refuse unknown and missing keys.
+
+    Raises:
+        InputError: Names the first of them.
+    """
+    strange, missing = sorted(set(packed) - set(known)), sorted(set(known) - set(packed))
+    if strange:
+        raise _unknown(where, strange[0], known)
+    if missing:
+        raise InputError(
+            f"has no {missing[0]!r}", where=where, allowed=", ".join(known), remedy="add it"
+        )
+
+
+def _pack_learner(learner: Learner) -> Json:
+    gradient: Any = learner.gradient
+    shard = gradient.shard
+    return {
+        "loss": _pack_object(gradient.loss, _LOSSES, "loss"),
+        "features": _pack_array(shard.features),
+        "targets": _pack_array(shard.targets),
+        "weight": _pack_array(shard.weight),
+        "sizes": _pack_array(shard.sizes),
+        "centres": gradient.centres,
+        "start": _pack_array(learner.start),
+        "step": learner.step,
+        "alpha": learner.alpha,
+    }
+
+
+def _unpack_learner(packed: Json) -> Learner:
+    # Imported here: centres without a model start without SciPy, in half the time.
+    from walras.network import losses  # noqa: PLC0415
+    from walras.network.drivers.shard import ShardGradient  # noqa: PLC0415
+    from walras.network.shards import Shards  # noqa: PLC0415
+
+    arrays = ("features", "targets", "weight", "sizes")
+    check_keys(packed, "learner", ("loss", *arrays, "centres", "start", "step", "alpha"))
+    loss = dict(packed["loss"])
+    kind = loss.pop("kind", "")
+    if kind not in _LOSSES:
+        raise _unknown("loss", kind, _LOSSES)
+    shard = Shards(*(_unpack_array(packed[name]) for name in arrays))
+    gradient = ShardGradient(getattr(losses, kind)(**loss), shard, int(packed["centres"]))
+    start = _unpack_array(packed["start"])
+    return Learner(gradient, start, float(packed["step"]), float(packed["alpha"]))
+
+
+def _pack_object(value: Any, known: tuple[str, ...], where: str) -> Json:
+    kind = type(value).__name__
+    if kind not in known or not is_dataclass(value):
+        raise InputError(
+            f"is a {kind}, which cannot be sent to another process", where=where,
+            allowed=", ".join(known),
+            remedy="state it as one of these, or use simulate, which runs in this process",
+        )  # fmt: skip
+    return {"kind": kind, **asdict(value)}  # type: ignore[arg-type]
+
+
+def _pack_array(array: npt.NDArray[Any]) -> Json:
+    little = array.astype(array.dtype.newbyteorder("<"))
+    data = base64.b64encode(np.ascontiguousarray(little).tobytes()).decode()
+    return {"dtype": little.dtype.str, "shape": list(array.shape), "data": data}
+
+
+def _unpack_array(packed: Json) -> npt.NDArray[Any]:
+    check_keys(packed, "array", ("dtype", "shape", "data"))
+    if packed["dtype"] not in _TYPES:
+        raise _unknown("array", packed["dtype"], _TYPES)
+    flat = np.frombuffer(base64.b64decode(packed["data"], validate=True), packed["dtype"])
+    native = flat.astype(flat.dtype.newbyteorder("="))
+    return np.asarray(native.reshape(packed["shape"]))
+
+
+def _finite(bound: float) -> float | None:
+    return bound if math.isfinite(bound) else None
+
+
+def _unknown(where: str, name: object, known: tuple[str, ...]) -> InputError:
+    return InputError(
+        f"has the unknown entry {name!r}", where=where, allowed=", ".join(known),
+        remedy="correct its spelling, or leave it out",
+    )  # fmt: skip

@@ -1,0 +1,79 @@
+"""Enforcing a share with Linux control groups: ``cpu.max`` of a group that training runs in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from walras.errors import InputError
+from walras.network.drivers.bundle import check_keys
+
+_PERIOD = 100_000  # microseconds
+_LEAST = 1_000  # microseconds of CPU a period that the kernel allows at least
+_STEP = 0.01  # relative change below which the quota is left alone
+
+
+class Enforcer:
+    """Keeps a group's CPU time at the share in use; without a group it only advises.
+
+    Args:
+        group: A cgroup v2 directory with a writable ``cpu.max``, or None.
+        processors: How many processors a share of 1 stands for.
+    """
+
+    def __init__(self, group: Path | None, processors: float = 1.0) -> None:
+        self._group, self._processors = group, processors
+        self._quota = -1
+
+    @classmethod
+    def of(cls, told: Any, say: Callable[[str], None]) -> Enforcer:
+        """From a configuration ``{"group": path, "processors": number}`` or None.
+
+        Raises:
+            InputError: The configuration has unknown keys, or no share can be enforced with it.
+        """
+        if told is None:
+            say("no control group is given: shares are advice, nothing enforces them")
+            return cls(None)
+        check_keys(told, "cgroup", ("group", "processors"))
+        group, processors = Path(told["group"]), float(told["processors"])
+        if not processors > 0.0:
+            raise InputError(
+                f"is {processors}", where="cgroup.processors", allowed="a positive number",
+                remedy="say how many processors a share of 1 stands for",
+            )  # fmt: skip
+        why = unwritable(group)
+        if why:
+            say(f"{group} {why}: shares are advice, nothing enforces them")
+            return cls(None)
+        say(f"shares are enforced by {group}/cpu.max")
+        return cls(group, processors)
+
+    @property
+    def active(self) -> bool:
+        """Whether shares are enforced."""
+        return self._group is not None
+
+    def enforce(self, share: float) -> None:
+        """Limit the group to a share, in the budget's unit."""
+        if self._group is None:
+            return
+        quota = max(_LEAST, int(share * self._processors * _PERIOD))
+        # Downwards at once; upwards in steps, so that a settling share costs few writes.
+        if self._quota > quota or quota > self._quota * (1.0 + _STEP):
+            (self._group / "cpu.max").write_text(f"{quota} {_PERIOD}")
+            self._quota = quota
+
+    def close(self) -> None:
+        """Without a node there is no share: the group gets the least that the kernel allows."""
+        self.enforce(0.0)
+
+
+def unwritable(group: Path) -> str:
+    """Why a group's ``cpu.max`` cannot be written; empty when it can."""
+    limit = group / "cpu.max"
+    if not limit.exists():
+        return "has no cpu.max (no cgroup v2 group with the cpu controller)"
+    return "" if os.access(limit, os.W_OK) else "has a cpu.max that may not be written"

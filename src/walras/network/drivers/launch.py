@@ -1,0 +1,278 @@
+"""Starts the processes of a deployment, tells them what they need, and ends every one of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from walras.errors import EngineError, InputError
+from walras.network.drivers.bundle import Json
+
+_ENDING = 5.0  # seconds that a process may take to end when it is told to
+LOCAL = (sys.executable, "-m", "walras.network.drivers.process")
+
+
+class Started(Protocol):
+    """A process that was started: pipes to it, and an end."""
+
+    def say(self, line: Json) -> None:
+        """Write a line to its standard input."""
+
+    def hear(self) -> list[Json]:
+        """The lines that it wrote since."""
+
+    def ended(self) -> bool:
+        """Whether it runs no more."""
+
+    def end(self) -> None:
+        """End it, if it still runs."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """Where a centre runs.
+
+    Attributes:
+        address: That the others reach it at.
+        command: Starts a process there that speaks on its standard input and output; this host's
+            Python when left out. ``("ssh", "10.0.0.5", "walras-python", "-m",
+            "walras.network.drivers.process")`` starts it elsewhere.
+        port: To listen at; any free one when 0.
+    """
+
+    address: str = "127.0.0.1"
+    command: Sequence[str] = LOCAL
+    port: int = 0
+
+    @property
+    def listen(self) -> str:
+        """Address to bind."""
+        return f"tcp://{self.address}:{self.port or '*'}"
+
+
+class Child:
+    """A process started by a command.
+
+    Args:
+        host: Where and how.
+        log: Its standard error goes there.
+    """
+
+    def __init__(self, host: Host, log: Path) -> None:
+        with log.open("ab") as errors:
+            try:
+                self._process = subprocess.Popen(
+                    list(host.command), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                    stderr=errors, env=_environment(), start_new_session=True,
+                )  # fmt: skip
+            except OSError as error:
+                raise EngineError(
+                    f"cannot be started: {error}", where=" ".join(host.command),
+                    allowed="a command of this host",
+                    remedy="correct the host's command",
+                ) from error  # fmt: skip
+        self._unread = b""
+        os.set_blocking(self.output, False)
+
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
+    @property
+    def output(self) -> int:
+        """File descriptor of its standard output."""
+        stream = self._process.stdout
+        return -1 if stream is None else stream.fileno()
+
+    def say(self, line: Json) -> None:
+        """Write a line; one that is gone hears nothing."""
+        stream = self._process.stdin
+        if stream is None or self.ended():
+            return
+        try:
+            stream.write(json.dumps(line).encode() + b"\n")
+            stream.flush()
+        except BrokenPipeError:
+            return
+
+    def hear(self) -> list[Json]:
+        """The lines that it wrote since."""
+        while True:
+            try:
+                found = os.read(self.output, 2**20)
+            except BlockingIOError:
+                break
+            if not found:
+                break
+            self._unread += found
+        *lines, self._unread = self._unread.split(b"\n")
+        return [json.loads(line) for line in lines]
+
+    def ended(self) -> bool:
+        """Whether it runs no more."""
+        return self._process.poll() is not None
+
+    def end(self) -> None:
+        """Wait for it a moment, then kill it."""
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                stream.close()
+        try:
+            self._process.wait(_ENDING)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+@dataclass
+class Member:
+    """A centre as its launcher sees it.
+
+    Attributes:
+        child: Its process.
+        bound: Where it listens, once it does.
+        state: What it reported last.
+        final: What it ended with.
+        lost: Whether its process ended by itself.
+    """
+
+    child: Started
+    bound: str = ""
+    state: Json = field(default_factory=dict)
+    final: Json | None = None
+    lost: bool = False
+
+
+class Launcher:
+    """All processes of a deployment; leaving the context ends them, whatever happened.
+
+    Args:
+        told: What each centre is told.
+        publics: Public key of each centre.
+        neighbours: Of each centre.
+        start: Starts a centre's process.
+    """
+
+    def __init__(
+        self,
+        told: Sequence[Json],
+        publics: Sequence[str],
+        neighbours: Sequence[Sequence[int]],
+        start: Any,
+    ) -> None:
+        self._told, self._publics, self._neighbours = told, publics, neighbours
+        self._start = start
+        self.members: list[Member] = []
+
+    def __enter__(self) -> Self:
+        try:
+            for k, told in enumerate(self._told):
+                self.members.append(Member(self._start(k)))
+                self.members[k].child.say(told)
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        self._end()
+
+    def introduce(self, seconds: float) -> None:
+        """Wait until all listen, then tell each where its neighbours are, and to start.
+
+        Raises:
+            WalrasError: A centre's own, or it did not start in time.
+        """
+        until = time.monotonic() + seconds
+        while not all(member.bound for member in self.members):
+            self.collect(0.1)
+            lost = [k for k, member in enumerate(self.members) if member.lost]
+            if lost or time.monotonic() > until:
+                late = lost or [k for k, m in enumerate(self.members) if not m.bound]
+                raise EngineError(
+                    "ended before it listened" if lost else f"did not start in {seconds:g} s",
+                    where=f"centre {late[0]}", allowed="a process that reports its address",
+                    remedy="see its log in the deployment's folder",
+                )  # fmt: skip
+        for k, member in enumerate(self.members):
+            member.child.say({"peers": self._peers(k), "start": True})
+
+    def restart(self, centre: int) -> None:
+        """Start a lost centre's process again; it resumes from its trace."""
+        member = self.members[centre] = Member(self._start(centre))
+        member.child.say({**self._told[centre], "resume": True, "extend": 0})
+
+    def collect(self, seconds: float) -> None:
+        """Wait for reports, and take them in.
+
+        Raises:
+            WalrasError: What a centre reported as its error.
+        """
+        with selectors.DefaultSelector() as selector:
+            for member in self.members:
+                if isinstance(member.child, Child) and not member.lost and member.final is None:
+                    selector.register(member.child.output, selectors.EVENT_READ)
+            selector.select(seconds) if selector.get_map() else time.sleep(seconds)
+        for k, member in enumerate(self.members):
+            if member.lost or member.final is not None:
+                continue
+            ended = member.child.ended()
+            for line in member.child.hear():
+                self._hear(k, line)
+            member.lost = ended and member.final is None
+
+    def stop(self, seconds: float) -> None:
+        """Tell all to stop, and wait for what they end with."""
+        for member in self.members:
+            member.child.say({"stop": True})
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and any(
+            member.final is None and not member.lost for member in self.members
+        ):
+            self.collect(0.1)
+
+    def _hear(self, k: int, line: Json) -> None:
+        member = self.members[k]
+        if "error" in line:
+            what, where, allowed, remedy = line["error"]
+            raise InputError(what, where=f"centre {k}, {where}", allowed=allowed, remedy=remedy)
+        if "bound" in line:
+            again = any(member.state for member in self.members)
+            member.bound = line["bound"]
+            if again:
+                self._reintroduce(k)
+        member.state = line.get("state", member.state)
+        member.final = line.get("final", member.final)
+
+    def _reintroduce(self, k: int) -> None:
+        """Tell a restarted centre its neighbours, and them where it is now."""
+        self.members[k].child.say({"peers": self._peers(k), "start": True})
+        for j in self._neighbours[k]:
+            peer = [self.members[k].bound, self._publics[k]]
+            self.members[j].child.say({"peers": {str(k): peer}})
+
+    def _peers(self, k: int) -> Mapping[str, Any]:
+        return {str(j): [self.members[j].bound, self._publics[j]] for j in self._neighbours[k]}
+
+    def _end(self) -> None:
+        for member in self.members:
+            member.child.end()
+
+
+def _environment() -> dict[str, str]:
+    """One thread a process: many centres share this host."""
+    single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return {**os.environ, **single}

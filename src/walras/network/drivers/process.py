@@ -1,0 +1,228 @@
+"""One centre as a process of its own: ``python -m walras.network.drivers.process``.
+
+It speaks JSON lines with whoever started it. On standard input: what it is told (one line), where
+its neighbours are, and at last that it may stop. On standard output: where it listens, how it is,
+and what it ended with. When standard input closes, its starter is gone and it stops too.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from walras.errors import InputError, WalrasError
+from walras.network.drivers.bundle import Json, check_keys, unpack_charter, unpack_terms
+from walras.network.drivers.cgroup import Enforcer
+from walras.network.drivers.journal import Journal
+from walras.network.drivers.pacing import Clock, Pace, Rounds
+from walras.network.drivers.sockets import Keys, Peer, Post
+from walras.network.protocol.messages import MessageError
+
+_REPORT = 0.25  # seconds between reports
+_KEYS = (
+    "charter", "terms", "keys", "listen", "allowed", "folder", "pace", "resume", "extend",
+    "cgroup",
+)  # fmt: skip
+
+
+class Process:
+    """A node, its sockets, its trace and its starter.
+
+    Args:
+        told: What the starter said first.
+        unread: What it has said since.
+
+    Raises:
+        WalrasError: It cannot be used, or the port is taken.
+    """
+
+    def __init__(self, told: Json, unread: bytes) -> None:
+        check_keys(told, "what a centre is told", _KEYS)
+        self._folder = Path(told["folder"])
+        self._terms = unpack_terms(told["terms"])
+        charter = unpack_charter(told["charter"])
+        self._log = _logger(self._folder / f"centre-{self._terms.centre:03d}.log")
+        self._journal = Journal(self._folder, self._terms, charter)
+        if told["resume"]:
+            self._journal.resume()
+        else:
+            self._journal.begin()
+        self._enforcer = Enforcer.of(told["cgroup"], self._log.info)
+        allowed = {int(j): key for j, key in told["allowed"].items()}
+        self._post = Post(Keys(**told["keys"]), told["listen"], allowed, charter.codec.limit)
+        self._pace = _pace(told["pace"], self._journal)
+        if told["extend"]:
+            self._journal.extend(int(told["extend"]), self._pace.now)
+        self._descriptor = sys.stdin.fileno()
+        self._unread = unread
+        self._started = self._stopped = False
+        self._reported = 0.0
+        self._refused: dict[str, int] = {}
+
+    def run(self) -> None:
+        """Until the starter says stop, or is gone."""
+        os.set_blocking(self._descriptor, False)
+        self._post.watch(self._descriptor)
+        say({"bound": self._post.address})
+        self._listen()
+        try:
+            while not self._stopped:
+                self._turn()
+            say({"final": self._state(final=True)})
+        finally:
+            self._enforcer.close()
+            self._post.close()
+            self._journal.close()
+
+    def _turn(self) -> None:
+        """Wait for the next thing, and do what is due."""
+        wait = self._pace.wait() if self._started else 1000
+        if self._descriptor in self._post.wait(wait):
+            self._listen()
+        for sender, data in self._post.messages():
+            self._take(sender, data)
+        if not self._started:
+            return
+        for sender, data in self._pace.due():
+            self._apply(sender, data)
+        if self._pace.ready():
+            for receiver, data in self._journal.tick(self._pace.tick()):
+                self._post.send(receiver, data)
+            node = self._journal.node
+            self._enforcer.enforce(node.share(self._pace.now) * self._terms.unit)
+        if time.monotonic() - self._reported > _REPORT:
+            self._reported = time.monotonic()
+            self._note_refusals()
+            say({"state": self._state()})
+
+    def _listen(self) -> None:
+        """Read what the starter says."""
+        try:
+            found = os.read(self._descriptor, 2**20)
+            self._stopped = self._stopped or not found
+        except BlockingIOError:
+            found = b""
+        *lines, self._unread = (self._unread + found).split(b"\n")
+        for line in lines:
+            said = json.loads(line)
+            if "peers" in said:
+                self._post.connect({int(j): Peer(*peer) for j, peer in said["peers"].items()})
+                for receiver, data in self._journal.last_out:
+                    self._post.send(receiver, data)
+            self._started = self._started or "start" in said
+            self._stopped = self._stopped or "stop" in said
+
+    def _take(self, sender: int, data: bytes) -> None:
+        """Look at a message's head: whose is it, and is it time?"""
+        try:
+            head = self._journal.node.charter.codec.peek(data)
+        except MessageError as error:
+            self._refuse("malformed", f"from centre {sender}: {error}")
+            return
+        if head.sender != sender:
+            self._refuse("forged", f"from centre {sender}: says that it is from {head.sender}")
+        else:
+            self._pace.keep(sender, head.tick, data)
+
+    def _apply(self, sender: int, data: bytes) -> None:
+        try:
+            self._journal.take(data, self._pace.now)
+        except MessageError as error:
+            self._refuse("malformed", f"from centre {sender}: {error}")
+
+    def _refuse(self, kind: str, message: str) -> None:
+        """Say it once; count the rest."""
+        if kind not in self._refused:
+            self._log.warning("message dropped %s", message)
+        self._refused[kind] = self._refused.get(kind, 0) + 1
+
+    def _note_refusals(self) -> None:
+        for reason in self._post.refused:
+            if reason not in self._refused:
+                self._log.warning("turned away: %s", reason)
+        self._refused.update(self._post.refused)
+
+    def _state(self, *, final: bool = False) -> Json:
+        node, now = self._journal.node, self._pace.now
+        state: Json = {
+            "centre": self._terms.centre,
+            "epoch": node.life[1],
+            "ticks": node.ticks,
+            "held": int(node.ledger.held[0]),
+            "share": node.share(now),
+            "leased": node.view.leased(now),
+            "done": node.done,
+            "ended": node.view.ended.tolist(),
+            "bytes": self._journal.bytes_sent,
+            "enforced": self._enforcer.active,
+            "refused": {**self._refused, **node.refused},
+        }
+        if final:
+            self._note_refusals()
+            state["model"] = node.local.model.tolist()
+            state["digest"] = node.digest
+            state["links"] = [
+                [j, link.epoch, int(link.sent[0]), int(link.credited[0])]
+                for j, link in node.ledger.links.items()
+            ]
+        return state
+
+
+def say(line: Json) -> None:
+    """One line to the starter."""
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Run one centre; an error is one line of JSON, never a traceback."""
+    try:
+        first, rest = _first_line(sys.stdin.fileno())
+        Process(json.loads(first), rest).run()
+    except WalrasError as error:
+        say({"error": [error.what, error.where, error.allowed, error.remedy]})
+        return 2
+    except (BrokenPipeError, KeyboardInterrupt):
+        return 1
+    return 0
+
+
+def _first_line(descriptor: int) -> tuple[bytes, bytes]:
+    """A line, which may be long, and what came after it."""
+    parts: list[bytes] = []
+    while not parts or b"\n" not in parts[-1]:
+        parts.append(os.read(descriptor, 2**20))
+        if not parts[-1]:
+            raise BrokenPipeError
+    first, _, rest = b"".join(parts).partition(b"\n")
+    return first, rest
+
+
+def _pace(told: Any, journal: Journal) -> Pace:
+    check_keys(told, "pace", ("kind", "period", "patience"))
+    if told["kind"] == "rounds":
+        return Rounds(journal, float(told["patience"]))
+    if told["kind"] == "clock":
+        return Clock(journal, int(told["period"]))
+    raise InputError(
+        f"is {told['kind']!r}", where="pace", allowed="rounds or clock", remedy="choose one"
+    )
+
+
+def _logger(path: Path) -> logging.Logger:
+    logger = logging.getLogger(f"walras.{path.stem}")
+    handler = logging.FileHandler(path)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    return logger
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""Centres placed on the nodes of a Ray cluster; their messages still go over ZeroMQ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ray
+
+from walras.executors.ray_cluster import connect
+from walras.network.drivers.bundle import Json
+from walras.network.drivers.launch import Child, Host
+
+_SECONDS = 60.0
+
+
+class _Keeper:
+    """An actor that holds one centre's process on its node."""
+
+    def __init__(self, address: str, log: str) -> None:
+        self._child = Child(Host(address), Path(log))
+
+    def say(self, line: Json) -> None:
+        self._child.say(line)
+
+    def hear(self) -> list[Json]:
+        return self._child.hear()
+
+    def ended(self) -> bool:
+        return self._child.ended()
+
+    def end(self) -> None:
+        self._child.end()
+
+
+class RayChild:
+    """:class:`walras.network.drivers.launch.Started` on some node of a Ray cluster.
+
+    Args:
+        host: The address that the centre listens at, there.
+        log: Its standard error goes there, on that node.
+    """
+
+    def __init__(self, host: Host, log: Path) -> None:
+        if not ray.is_initialized():
+            connect(None, 1)
+        # A centre waits most of its time: the cluster's cores are for its training.
+        keeper = ray.remote(num_cpus=0.01, max_restarts=0)(_Keeper)
+        self._keeper: Any = keeper.remote(host.address, str(log))
+        self._gone = False
+
+    def say(self, line: Json) -> None:
+        """Write a line to its standard input."""
+        self._ask("say", line)
+
+    def hear(self) -> list[Json]:
+        """The lines that it wrote since."""
+        found: list[Json] | None = self._ask("hear")
+        return found or []
+
+    def ended(self) -> bool:
+        """Whether it runs no more, or its node is lost."""
+        return bool(self._ask("ended")) or self._gone
+
+    def end(self) -> None:
+        """End it, and the actor."""
+        self._ask("end")
+        ray.kill(self._keeper)
+
+    def _ask(self, name: str, *args: object) -> Any:
+        if self._gone:
+            return None
+        try:
+            return ray.get(getattr(self._keeper, name).remote(*args), timeout=_SECONDS)
+        except ray.exceptions.RayActorError:
+            self._gone = True
+            return None
