@@ -75,9 +75,9 @@ class RayCrew:
         """Bytes of arguments and sums that cross between processes an iteration, on average."""
         return self._bytes / max(self._iterations, 1)
 
-    def mark(self, rho: float, pull: Floats) -> None:
+    def mark(self, task: str, *args: object) -> None:
         """See :class:`walras.engines.admm.executor.Crew`."""
-        self._since = [("begin", (rho, pull.copy()))]
+        self._since = [(task, args)]
         self._iterations += 1
 
     def total(self, task: str, *args: object) -> Floats:

@@ -72,6 +72,13 @@ def advance(
 
 
 @jit
+def blend(state: Floats, anchor: Floats, share: float) -> None:
+    """state = share state + (1 - share) anchor."""
+    for k in range(len(state)):
+        state[k] = anchor[k] + share * (state[k] - anchor[k])
+
+
+@jit
 def priced_centres(
     ptr: Ints, row: Rows, a: Floats, price: Floats, x: Floats, weight: Floats, cost: Floats,
     s: Floats, v: Floats,

@@ -9,8 +9,11 @@ from itertools import pairwise
 
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
 from walras.kernels.reference import Ints
+
+Ints32 = npt.NDArray[np.int32]
 
 _PASS = 100_000  # columns a thread below which starting it costs more than it saves
 # Sums may be reordered for vector instructions; the order is fixed once compiled.
@@ -28,7 +31,7 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="walras-kernel")
 
 
-def map_runs(threads: int, work: Callable[[int, int], None], ptr: Ints) -> None:
+def map_runs(threads: int, work: Callable[[int, int], None], ptr: Ints | Ints32) -> None:
     """``work(first, last)`` on runs of blocks with about equal shares of the work.
 
     Args:

@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 
 # Iterations between proofs, and as a share of those made: a proof costs a few to a dozen of them.
 # They are counted, not timed, so that the same problem ends at the same iterate.
-_EVERY, _GROWTH = 16, 0.3
+_EVERY, _GROWTH = 16, 0.2
 
 
 class Anytime:
@@ -27,18 +27,19 @@ class Anytime:
     Args:
         problem: The problem.
         diary: Where every proof is recorded.
+        threads: Threads at most.
 
     Attributes:
         cost: Seconds that the last proof took.
     """
 
-    def __init__(self, problem: Separable, diary: Diary) -> None:
+    def __init__(self, problem: Separable, diary: Diary, threads: int = 1) -> None:
         self.problem = problem
         self.x = np.clip(np.zeros(problem.entries), problem.lower, problem.upper)
         self.t = np.zeros(problem.scalars)
         self.prices = np.zeros(problem.rows.count)
         self.value, self.bound, self.violation = np.inf, -np.inf, np.inf
-        self._diary, self._balance = diary, Balance(problem)
+        self._diary, self._balance = diary, Balance(problem, threads)
         self._next, self.cost = _EVERY, 0.0
 
     def due(self, iteration: int) -> bool:

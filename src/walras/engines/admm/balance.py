@@ -13,11 +13,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.certificate.structure import structure
-from walras.engines.admm.form import over_entries
+from walras.engines.admm.executor import summed
+from walras.kernels import columns
+from walras.kernels.runs import few, map_runs
 from walras.separable import Separable, Utility
 
 Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 _SWEEPS = 6
 _MOST = 2.0  # largest growth of an entry in one sweep
@@ -29,10 +30,11 @@ class Balance:
 
     Args:
         problem: The problem.
+        threads: Threads at most.
     """
 
-    def __init__(self, problem: Separable) -> None:
-        rows, self._problem = problem.rows, problem
+    def __init__(self, problem: Separable, threads: int = 1) -> None:
+        rows, self._problem, self._threads = problem.rows, problem, threads
         self._packing = structure(problem).packing
         least, most = np.zeros(rows.count), np.zeros(rows.count)
         np.minimum.at(least, rows.matrix.indices, rows.matrix.data)
@@ -42,7 +44,8 @@ class Balance:
         self._cover = shared & (most <= 0) & (rows.upper == 0) & np.isinf(rows.lower)
         rising = np.isin(rows.utility, (Utility.LOG, Utility.POWER)) & (least >= 0)
         gain = rows.matrix.T @ (np.where(rising, 1.0, 0.0) + np.where(self._cover, -1.0, 0.0))
-        self._gains = (problem.cost < 0) | ((problem.cost == 0) & (gain > 0))
+        gains = (problem.cost < 0) | ((problem.cost == 0) & (gain > 0))
+        self._most = np.where(gains, _MOST, 1.0)
         monotone = np.all(rising | ~rows.is_utility) and not np.any(problem.quadratic)
         full = np.any(self._packing) and np.all(problem.lower == 0.0)
         self.helps = bool(monotone and full)
@@ -60,30 +63,42 @@ class Balance:
             return x
         whole = len(used) == len(x)
         part = self._problem.rows.matrix if whole else self._problem.rows.matrix[:, used]
-        gains, value, upper = self._gains[used], x[used], self._problem.upper[used]
+        most, upper, value = self._most[used], self._problem.upper[used], x[used]
+        load = part @ value
         for _ in range(_SWEEPS):
             if np.any(self._cover):
-                value = value * self._evened(part, value, t)
-            value = np.minimum(value * self._room(part, value, gains), upper)
+                even = self._evened(load, t)
+                load = self._scaled(part, -1.0, -even, np.full_like(most, _MOST), upper, value)
+            load = self._scaled(part, 1.0, self._room(load), most, upper, value)
         out = np.zeros_like(x)
         out[used] = value
         return out
 
-    def _evened(self, part: sp.csc_array, x: Floats, t: Floats) -> Floats:
+    def _scaled(
+        self, part: sp.csc_array, sign: float, ratio: Floats, most: Floats, upper: Floats,
+        value: Floats,
+    ) -> Floats:  # fmt: skip
+        """Scale the entries in place (:func:`walras.kernels.columns.scaled`); the rows' loads."""
+        loads: dict[int, Floats] = {}
+
+        def work(first: int, last: int) -> None:
+            loads[first] = np.zeros(part.shape[0])
+            columns.scaled(
+                first, last, part.indptr, part.indices, part.data, sign, ratio, most, upper,
+                value, loads[first],
+            )  # fmt: skip
+
+        map_runs(few(self._threads, len(value)), work, part.indptr)
+        return summed([loads[first] for first in sorted(loads)])
+
+    def _evened(self, load: Floats, t: Floats) -> Floats:
         """Factors that bring the entries of each row with a share in a scalar to that share."""
-        brought = -(part @ x)
-        wanted = self._problem.rows.scalar_matrix @ t
+        brought, wanted = -load, self._problem.rows.scalar_matrix @ t
         good = self._cover & (brought > 0) & (wanted > 0)
         ratio = np.where(good, np.clip(wanted / np.where(good, brought, 1.0), 0.0, _MOST), 1.0)
-        held = self._cover[part.indices] & (part.data < 0)
-        out = over_entries(np.maximum, part, np.where(held, ratio[part.indices], 0.0), 0.0)
-        return np.where(out > 0, out, 1.0)
+        return np.where(self._cover, ratio, -np.inf)
 
-    def _room(self, part: sp.csc_array, x: Floats, gains: Bools) -> Floats:
-        """Factors: what is left of each entry's scarcest row; growth for those that gain by it."""
-        load = part @ x
+    def _room(self, load: Floats) -> Floats:
+        """What is left of each packing row, as a factor."""
         held = self._packing & (load > 0)
-        ratio = np.where(held, self._problem.rows.upper / np.where(held, load, 1.0), np.inf)
-        scarce = np.where(part.data > 0, ratio[part.indices], np.inf)
-        out = over_entries(np.minimum, part, scarce, np.inf)
-        return np.where(np.isfinite(out), np.clip(out, 0.0, np.where(gains, _MOST, 1.0)), 1.0)
+        return np.where(held, self._problem.rows.upper / np.where(held, load, 1.0), np.inf)

@@ -45,7 +45,8 @@ class TorchPart:
         self._total = self._copies.weight
         self._x, self._price = floats(data.x, device), floats(data.price, device)
         self._seen = self._x
-        self._state = self._copies.w.new_zeros(0)  # only schemes with copies have one
+        self._state = self._copies.w.new_zeros(0)
+        self._anchor: torch.Tensor | None = None
         self._held: torch.Tensor | float = 0.0
         self._centre, self._step = torch.zeros_like(self._x), torch.zeros_like(self._x)
         self._excess = torch.zeros_like(self._price)
@@ -62,11 +63,33 @@ class TorchPart:
         self._centre = self._copies.centres(self._state, rho, self._cost, self._step)
         return _NOTHING
 
+    def stand(self) -> Floats:
+        """The state of schemes without copies: x itself."""
+        self._state = self._x
+        return _NOTHING
+
+    def follow(self, relaxation: float) -> Floats:
+        """Move the state of schemes without copies towards x; the square of the way, in W."""
+        way = self._x - self._state
+        self._state = self._state + relaxation * way
+        return _host(torch.sum(self._total * way * way)[None])
+
+    def anchor(self) -> Floats:
+        """Remember the state as the anchor of an epoch."""
+        self._anchor = self._state
+        return _NOTHING
+
+    def recall(self, share: float) -> Floats:
+        """Take the state back towards the anchor, of which it keeps ``1 - share``."""
+        if self._anchor is not None:
+            self._state = self._anchor + share * (self._state - self._anchor)
+        return _NOTHING
+
     def aim_at_prices(self, rho: float, pull: Floats) -> Floats:
-        """Centres of a primal-dual step from x against prices of the narrow rows."""
+        """Centres of a primal-dual step from the state against prices of the narrow rows."""
         self._step = 1.0 / (self._quadratic + rho * self._total)
         self._centre = self._copies.priced_centres(
-            floats(pull, self._device), self._x, rho * self._total, self._cost, self._step
+            floats(pull, self._device), self._state, rho * self._total, self._cost, self._step
         )
         return _NOTHING
 
@@ -178,7 +201,7 @@ class _DeviceCrew:
     def traffic(self) -> float:
         return 0.0
 
-    def mark(self, rho: float, pull: Floats) -> None:
+    def mark(self, task: str, *args: object) -> None:
         """A device loses nothing."""
 
     def total(self, task: str, *args: object) -> Floats:

@@ -9,13 +9,15 @@ import numpy.typing as npt
 
 from walras.engines.admm.anytime import Anytime
 from walras.engines.admm.executor import executor_on
-from walras.engines.admm.form import make_form
+from walras.engines.admm.form import Form, make_form
 from walras.engines.admm.method import Method
 from walras.engines.admm.schemes import Collapsed, Joint, Published, Scheme, Splitting
 from walras.engines.admm.settings import AdmmSettings
+from walras.engines.admm.sharpen import Sharpen
 from walras.engines.admm.slices import cut
 from walras.engines.admm.start import beginning
 from walras.engines.diary import Diary
+from walras.engines.exact import is_linear
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
 from walras.errors import EngineError
@@ -53,11 +55,12 @@ def admm(problem: Separable, settings: Settings, options: AdmmSettings = _DEFAUL
     first = beginning(form, settings.start, _rho(options))
     executor = executor_on(settings.device, options.executor)
     slices = cut(form, executor.slices(settings.workers), first.x, first.price)
-    best, built = Anytime(problem, diary), diary.elapsed
+    best, built = Anytime(problem, diary, settings.workers), diary.elapsed
     crew = executor.open(slices)
     try:
         method = Method(form, crew, first)
-        status = _run(method, best, diary, settings, options)
+        sharpen = Sharpen(form, settings.workers)
+        status = _run(method, best, sharpen, diary, settings, options)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     finally:
@@ -72,29 +75,42 @@ def _rho(options: AdmmSettings) -> float | None:
     return 1.0 if options.rho is None and options.mode == "paper" else options.rho
 
 
-def _scheme(options: AdmmSettings) -> Scheme:
+def _scheme(options: AdmmSettings, form: Form) -> Scheme:
+    restarts = _restarts(form) if options.restarts is None else options.restarts
     if options.collapse:
-        return Collapsed()
+        return Collapsed(restarts=options.restarts is not False)
     if options.mode == "hard":
-        return Splitting(options.relaxation)
+        return Splitting(options.relaxation, restarts=restarts)
     if options.mode == "paper":
         return Published()
     return Joint(multipliers=options.mode == "augmented-lagrangian")
 
 
+def _restarts(form: Form) -> bool:
+    """Whether restarts pay with copies: on linear programs whose demands share no scalar."""
+    return is_linear(form.problem) and form.scalar_in != "groups"
+
+
 def _run(
-    method: Method, best: Anytime, diary: Diary, settings: Settings, options: AdmmSettings
+    method: Method,
+    best: Anytime,
+    sharpen: Sharpen,
+    diary: Diary,
+    settings: Settings,
+    options: AdmmSettings,
 ) -> Status:
     """Iterate, and prove at times, until the proof is good enough or someone says stop."""
-    scheme, own_rule = _scheme(options), options.mode == "paper"
+    scheme, own_rule = _scheme(options, method.form), options.mode == "paper"
     for k in range(options.iterations):
-        method.crew.mark(method.rho, method.narrow.price)
+        method.crew.mark(*scheme.resume(method))
         over = scheme.iterate(method) or k + 1 == options.iterations
         over = over or time.perf_counter() + best.cost > diary.deadline  # the last proof takes time
         if not (best.due(method.count) or over):
             continue
         residuals, traffic = method.residuals, method.crew.traffic
-        if best.prove(method.count, *method.point(), residuals.primal, residuals.dual, traffic):
+        x, t, prices = method.point()
+        prices = sharpen(prices, t)
+        if best.prove(method.count, x, t, prices, residuals.primal, residuals.dual, traffic):
             return diary.outcome or Status.INTERRUPTED
         if best.gap <= _SHARE * settings.tolerance and not own_rule:
             return Status.OPTIMAL

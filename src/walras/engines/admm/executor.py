@@ -30,10 +30,11 @@ class Crew(Protocol):
         """Bytes that cross between processes an iteration, on average."""
         ...
 
-    def mark(self, rho: float, pull: Floats) -> None:
-        """An iteration begins, at this penalty and these prices of the narrow rows.
+    def mark(self, task: str, *args: object) -> None:
+        """An iteration begins.
 
-        A slice that is lost before the next one starts from them and repeats the tasks since.
+        A slice that is lost before the next one gets its state by this task, from the entries last
+        collected, and repeats the tasks since.
         """
         ...
 
@@ -116,7 +117,7 @@ class _ThreadCrew:
     def traffic(self) -> float:
         return 0.0
 
-    def mark(self, rho: float, pull: Floats) -> None:
+    def mark(self, task: str, *args: object) -> None:
         """Threads lose nothing."""
 
     def total(self, task: str, *args: object) -> Floats:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from walras.engines.admm.scalars import copied, lifted
+from walras.kernels import columns
 from walras.kernels.groups import MOST_ROWS
 from walras.separable import Separable, Side, Utility
 
@@ -190,9 +190,7 @@ def _local_rows(
     """Rows of one owner and no other entries, at most three an owner, costs first."""
     rows = problem.rows
     local = (rows.side == side) & (rows.owner >= 0)
-    entry = np.repeat(np.arange(problem.entries), np.diff(rows.matrix.indptr))
-    foreign = owner[entry] != rows.owner[rows.matrix.indices]
-    local[rows.matrix.indices[foreign]] = False
+    columns.strays(rows.matrix.indptr, rows.matrix.indices, owner, rows.owner, local)
     at = np.flatnonzero(local)
     at = at[np.lexsort((~rows.is_utility[at], rows.owner[at]))]
     first = np.flatnonzero(np.append(True, np.diff(rows.owner[at]) != 0))
@@ -241,17 +239,14 @@ def _entries(problem: Separable, order: Ints, ptr: Ints, source: Ints, narrow: I
     slot[source[real]] = np.nonzero(real)[1]
     place = np.full(rows.count, -1, dtype=np.int32)
     place[narrow[:-1]] = np.arange(len(narrow) - 1, dtype=np.int32)
-    matrix = rows.matrix if np.all(order[1:] > order[:-1]) else rows.matrix[:, order]
-    entry = np.repeat(np.arange(len(order)), np.diff(matrix.indptr))
-    inside = slot[matrix.indices] >= 0
-    local = np.zeros((source.shape[1], len(order)))
-    local[slot[matrix.indices[inside]], entry[inside]] = matrix.data[inside]
-    count = np.bincount(entry[~inside], minlength=len(order))
-    copies = np.append(0, np.cumsum(np.maximum(count, 1))).astype(np.int64)
-    row = np.full(copies[-1], len(narrow) - 1, dtype=np.uint32)
-    a = np.zeros(copies[-1])
-    held = np.repeat(count > 0, np.maximum(count, 1))
-    row[held], a[held] = place[matrix.indices[~inside]], matrix.data[~inside]
+    matrix, count = rows.matrix, len(order)
+    copies, local = np.zeros(count + 1, dtype=np.int64), np.zeros((source.shape[1], count))
+    columns.count_copies(order, matrix.indptr, matrix.indices, slot, copies)
+    np.cumsum(copies, out=copies)
+    row, a = np.full(copies[-1], len(narrow) - 1, dtype=np.uint32), np.zeros(copies[-1])
+    columns.split(
+        order, matrix.indptr, matrix.indices, matrix.data, slot, place, copies, local, row, a
+    )
     return Entries(
         ptr, local, problem.cost[order], problem.quadratic[order], problem.lower[order],
         problem.upper[order], copies, row, a,
@@ -281,27 +276,22 @@ def metric(row: Rows32, a: Floats, reach: Floats, narrow: int) -> Floats:
 
 def _reach(problem: Separable) -> Floats:
     """(entries,) the most that an entry can be by itself; the median where nothing limits it."""
-    matrix, upper = problem.rows.matrix, problem.rows.upper
-    limit = upper[matrix.indices]
-    held = np.isfinite(limit) & (limit > 0) & (matrix.data > 0)
-    limit = np.where(held, limit / np.where(held, matrix.data, 1.0), np.inf)
+    upper = problem.rows.upper
     own = np.where(problem.upper > 0, problem.upper, np.inf)
-    out = np.minimum(own, over_entries(np.minimum, matrix, limit, np.inf))
+    out = least_limit(problem, np.where(upper > 0, upper, np.inf), own)
     known = np.isfinite(out)
     return np.where(known, out, np.median(out[known]) if np.any(known) else 1.0)
 
 
-def over_entries(ufunc: np.ufunc, matrix: sp.csc_array, values: Floats, empty: float) -> Floats:
-    """(entries,) a minimum or maximum over the coefficients of each entry.
+def least_limit(problem: Separable, limit: Floats, own: Floats, a: Floats | None = None) -> Floats:
+    """(entries,) the least of what rows allow each entry, by itself.
 
     Args:
-        ufunc: ``np.minimum`` or ``np.maximum``.
-        matrix: (rows, entries).
-        values: (nonzeros,) a value for each coefficient.
-        empty: The value of entries without coefficients.
+        problem: The problem.
+        limit: (rows,) the most that a row may be used.
+        own: (entries,) the entries' own limits.
+        a: (nonzeros,) what a unit of an entry uses, if not its coefficient.
     """
-    some = np.diff(matrix.indptr) > 0
-    out = np.full(len(some), empty)
-    if np.any(some):
-        out[some] = ufunc.reduceat(values, matrix.indptr[:-1][some])
+    matrix, out = problem.rows.matrix, own.copy()
+    columns.least(matrix.indptr, matrix.indices, matrix.data if a is None else a, limit, out)
     return out

@@ -63,7 +63,7 @@ class Method:
         )
         self.narrow.price, self.narrow.t, self.t = first.pull, first.t, first.t
         self.count, self.seen = 0, 0
-        self.moved = np.inf
+        self.moved = self.apart = np.inf
         self.residuals = Residuals()
         self._sizes = (0.0, 0.0)
         self._tolerance = _LOOSE
@@ -103,6 +103,7 @@ class Method:
         apart, size, dual = self.crew.total("advance", price, relaxation)
         self.count += 1
         self._sizes = (size, dual)
+        self.apart = float(np.sqrt(apart))
         self.residuals.primal = float(np.sqrt(apart / max(size, _NONE)))
         self._tolerance = float(np.clip(0.1 * self.residuals.primal, _TIGHT, _LOOSE))
 

@@ -77,6 +77,11 @@ class Narrow:
         """One step of the prices at the slope that every copy inside its bounds would give."""
         self.price, self.t, _ = self._stepped(used, self.capacities / rho, rho)
 
+    def inside(self, price: Floats) -> Floats:
+        """Extrapolated prices, where a cost has none of that sign near the present one."""
+        falling = np.isin(self.rows.kind, (Utility.LOG, Utility.POWER))
+        return np.where(falling, np.minimum(price, _STAY * self.price), price)
+
     def _stepped(self, used: Floats, slope: Floats, rho: float) -> tuple[Floats, float, float]:
         """New prices, new scalar, and the largest error of a row relative to its terms."""
         flat = self._live & ~(slope > 0)

@@ -31,8 +31,9 @@ class Part:
         self.data = data
         entries = data.entries
         self._weight = np.add.reduceat(entries.w, entries.copies[:-1])
-        self.state = np.zeros(0)  # only schemes with copies have one
+        self.state = np.zeros(0)  # of each copy; of each entry in schemes without copies
         self._held: Floats | None = None
+        self._anchor: Floats | None = None
         self.x = np.array(data.x)
         self._seen = self.x
         self._centre = np.empty(entries.count)
@@ -62,12 +63,23 @@ class Part:
             np.divide(1.0, self.data.entries.quadratic + rho * self._weight, out=self._step)
             self._rho = rho
 
+    def stand(self) -> Floats:
+        """The state of schemes without copies: x itself."""
+        self.state = self.x.copy()
+        return _NOTHING
+
+    def follow(self, relaxation: float) -> Floats:
+        """Move the state of schemes without copies towards x; the square of the way, in W."""
+        way = self.x - self.state
+        copies.blend(self.state, self.x, 1.0 - relaxation)
+        return np.array([np.einsum("q,q,q->", self._weight, way, way)])
+
     def aim_at_prices(self, rho: float, pull: Floats) -> Floats:
-        """Centres of a primal-dual step from x against prices of the narrow rows."""
+        """Centres of a primal-dual step from the state against prices of the narrow rows."""
         entries = self.data.entries
         self._set_step(rho)
         copies.priced_centres(
-            entries.copies, entries.row, entries.a, pull, self.x, rho * self._weight,
+            entries.copies, entries.row, entries.a, pull, self.state, rho * self._weight,
             entries.cost, self._step, self._centre,
         )  # fmt: skip
         return _NOTHING
@@ -118,6 +130,17 @@ class Part:
                 entries.lower, entries.upper, price, relaxation,
             )
         )  # fmt: skip
+
+    def anchor(self) -> Floats:
+        """Remember the state as the anchor of an epoch."""
+        self._anchor = self.state.copy()
+        return _NOTHING
+
+    def recall(self, share: float) -> Floats:
+        """Take the state back towards the anchor, of which it keeps ``1 - share``."""
+        if self._anchor is not None:  # lost with another holder of the slice
+            copies.blend(self.state, self._anchor, share)
+        return _NOTHING
 
     def join(self) -> Floats:
         """The state ``x + u`` for multipliers u that stay: ``advance`` then makes it ``y + u``."""

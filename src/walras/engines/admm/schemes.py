@@ -9,11 +9,15 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from walras.engines.admm.method import Method
+from walras.engines.admm.restarts import REFLECTED, Restarts
 from walras.separable import Utility
 
+_PLAIN = 20  # iterations before those with restarts
 _EVERY = 10  # most iterations between two looks at rho
+_LEAN = 0.7  # residuals balanced a little on the side of small rho: fewer iterations where scarce
 _UNTIL = 150  # iteration from which rho is frozen
 _STEP = 5.0  # largest factor of a change of rho
 _BALANCED = 1.5  # imbalance of the residuals that is left alone
@@ -24,12 +28,25 @@ _GROWTH = 2.0  # of the penalty, once a joint minimisation is done
 _LARGEST = 1e10  # penalty relative to the first at which it grows no more
 
 
+Floats = npt.NDArray[np.float64]
+Task = tuple[str, *tuple[object, ...]]
+
+
 class Scheme(Protocol):
     """One way to iterate."""
+
+    def resume(self, method: Method) -> Task:
+        """The task that gives a slice its state at x and the present prices, and its arguments."""
+        ...
 
     def iterate(self, method: Method) -> bool:
         """One iteration; True when the scheme's own rule says stop."""
         ...
+
+
+def _at_prices(method: Method) -> Task:
+    """The state of a fixed point at x and the present prices."""
+    return ("begin", method.rho, method.narrow.price.copy())
 
 
 class Splitting:
@@ -37,28 +54,50 @@ class Splitting:
 
     Args:
         relaxation: Over-relaxation, 1 to under 2.
+        restarts: Reflected Halpern iterations with restarts after the first ones.
     """
 
-    def __init__(self, relaxation: float) -> None:
+    def __init__(self, relaxation: float, *, restarts: bool = False) -> None:
         self._relaxation = relaxation
+        self._restarts = Restarts() if restarts else None
         self._next = 1
+
+    def resume(self, method: Method) -> Task:
+        """See :meth:`Scheme.resume`."""
+        return _at_prices(method)
 
     def iterate(self, method: Method) -> bool:
         """Both blocks, then the state; rho at times (Boyd et al. 2011, section 3.4.1)."""
         method.aim()
         method.respond()
         method.settle()
-        method.advance(self._relaxation)
-        if method.count == self._next:
-            self._next += min(_EVERY, 2 + method.count // 3)
-            first = method.seen == 0
-            method.look()
-            if not first and method.count <= _UNTIL:
-                residuals = method.residuals
-                ratio = float(np.sqrt(residuals.primal / max(residuals.dual, 1e-300)))
-                if not 1.0 / _BALANCED <= ratio <= _BALANCED:
-                    method.rescale(float(np.clip(ratio, 1.0 / _STEP, _STEP)))
+        if self._restarts is None or method.count < _PLAIN:
+            method.advance(self._relaxation)
+            due = method.count == self._next
+        else:
+            due = self._recall(method, self._restarts)
+        if due:
+            self._next = method.count + min(_EVERY, 2 + method.count // 3)
+            self._balance(method)
         return False
+
+    def _recall(self, method: Method, restarts: Restarts) -> bool:
+        """A reflected step, and back towards the anchor; True when an epoch ended."""
+        if restarts.starting:
+            method.crew.total("anchor")
+        method.advance(REFLECTED)
+        method.crew.total("recall", restarts.share)
+        return restarts.note(method.apart)
+
+    def _balance(self, method: Method) -> None:
+        first = method.seen == 0
+        method.look()
+        if not first and method.count <= _UNTIL:
+            residuals = method.residuals
+            ratio = float(np.sqrt(residuals.primal / max(residuals.dual, 1e-300)))
+            ratio *= _LEAN if self._restarts is None else 1.0
+            if not 1.0 / _BALANCED <= ratio <= _BALANCED:
+                method.rescale(float(np.clip(ratio, 1.0 / _STEP, _STEP)))
 
 
 class Collapsed:
@@ -66,28 +105,61 @@ class Collapsed:
 
     Dropping the bounds of a row's copies makes its multipliers one price a row: Chambolle and Pock
     2011 with the step sizes of Pock and Chambolle 2011; rho is the ratio of the ways that prices
-    and entries have gone (Applegate et al. 2021).
+    and entries have gone (Applegate et al. 2021). Its fixed-point residual is taken in the metric
+
+        ||(x, p)||^2 = rho sum_q W_q x_q^2 - 2 p A x + sum_r (sum a^2 / w)_r p_r^2 / rho.
+
+    Args:
+        restarts: Reflected Halpern iterations with restarts.
     """
 
-    def __init__(self) -> None:
-        self._previous = np.zeros(0)
+    def __init__(self, *, restarts: bool = False) -> None:
+        self._restarts = Restarts() if restarts else None
+        self._at = self._anchor = np.zeros((2, 0))  # prices of the state, and what it uses of rows
         self._looked = np.zeros(0)
         self._next = 1
 
+    def resume(self, method: Method) -> Task:
+        """See :meth:`Scheme.resume`."""
+        return ("stand",)
+
     def iterate(self, method: Method) -> bool:
-        """A step of x against extrapolated prices, then of the prices."""
-        narrow = method.narrow
+        """A step of the prices, then of x against extrapolated prices; on or back from there."""
+        narrow, crew = method.narrow, method.crew
         if method.count == 0:
-            self._previous = self._looked = narrow.price
-        method.crew.total("aim_at_prices", method.rho, 2.0 * narrow.price - self._previous)
+            crew.total("stand")
+            self._looked = narrow.price
+            self._at = np.array([narrow.price, crew.total("activities")])
+        price, used = self._at
+        narrow.price = price
+        narrow.step(used, method.rho)
+        crew.total("aim_at_prices", method.rho, 2.0 * narrow.price - price)
         method.respond()
-        self._previous = narrow.price
-        narrow.step(method.crew.total("activities"), method.rho)
+        reached = np.array([narrow.price, crew.total("activities")])
+        if self._restarts is None:
+            crew.total("follow", 1.0)
+            self._at, over = reached, method.count + 1 == self._next
+        else:
+            over = self._recall(method, self._restarts, reached)
         method.count += 1
-        if method.count == self._next:
-            self._next += min(_EVERY, 2 + method.count // 3)
+        if over:
+            self._next = method.count + min(_EVERY, 2 + method.count // 3)
             self._balance(method)
         return False
+
+    def _recall(self, method: Method, restarts: Restarts, reached: Floats) -> bool:
+        """A reflected step, and back towards the anchor; True when an epoch ended."""
+        if restarts.starting:
+            self._anchor = self._at
+            method.crew.total("anchor")
+        moved = float(method.crew.total("follow", REFLECTED)[0])
+        method.crew.total("recall", restarts.share)
+        (paid, used), rho = reached - self._at, method.rho
+        square = rho * moved - 2.0 * paid @ used + method.narrow.capacities @ (paid * paid) / rho
+        reflected = 2.0 * reached - self._at
+        self._at = self._anchor + restarts.share * (reflected - self._anchor)
+        self._at[0] = method.narrow.inside(self._at[0])
+        return restarts.note(float(np.sqrt(max(square, 0.0))))
 
     def _balance(self, method: Method) -> None:
         size, moved = method.crew.total("drift")
@@ -107,6 +179,10 @@ class Published:
     alpha)+``, so that the scaled multiplier's update ``alpha += (a x - b)`` is ``alpha = p / rho``.
     It stops at the relative residuals of the released package (Xu, Yu and Yan, OSDI 2025).
     """
+
+    def resume(self, method: Method) -> Task:
+        """See :meth:`Scheme.resume`."""
+        return _at_prices(method)
 
     def iterate(self, method: Method) -> bool:
         """Both blocks with soft rows, then the multipliers."""
@@ -137,6 +213,10 @@ class Joint:
         self._multipliers = multipliers
         self._sweeps = 0
         self._first = 0.0
+
+    def resume(self, method: Method) -> Task:
+        """See :meth:`Scheme.resume`."""
+        return _at_prices(method)
 
     def iterate(self, method: Method) -> bool:
         """One sweep; after the last of a minimisation, the multipliers or rho."""

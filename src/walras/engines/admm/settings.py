@@ -24,6 +24,8 @@ class AdmmSettings:
             paper's comparison (section 7.3).
         collapse: Give up the copies: diagonally preconditioned primal-dual steps with half the
             memory (``hard`` alone).
+        restarts: Reflected Halpern iterations with restarts (``hard`` alone), or None: where they
+            are quicker: collapsed, and on linear programs whose demands share no scalar.
         rho: Penalty of the first iteration, or None: from the data (1 in mode ``paper``).
         relaxation: Over-relaxation, 1 to under 2.
         iterations: Most iterations.
@@ -35,6 +37,7 @@ class AdmmSettings:
 
     mode: str = "hard"
     collapse: bool = False
+    restarts: bool | None = None
     rho: float | None = None
     relaxation: float = 1.8
     iterations: int = 20_000
@@ -50,6 +53,11 @@ class AdmmSettings:
             raise InputError(
                 f"goes with mode 'hard' alone, not {self.mode!r}", where="setting collapse",
                 allowed="False", remedy="leave mode out, or collapse",
+            )  # fmt: skip
+        if self.restarts and self.mode != "hard":
+            raise InputError(
+                f"go with mode 'hard' alone, not {self.mode!r}", where="setting restarts",
+                allowed="False or None", remedy="leave mode out, or restarts",
             )  # fmt: skip
         if self.rho is not None:
             check_range("rho", self.rho, np.finfo(float).tiny, 1e100)

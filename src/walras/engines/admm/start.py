@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.certificate.repair import best_scalars
-from walras.engines.admm.form import Form, over_entries
+from walras.engines.admm.form import Form, least_limit
 from walras.engines.settings import Start
 from walras.separable import Separable, Utility
 
@@ -68,7 +68,7 @@ def equal_shares(problem: Separable) -> Floats:
     shared = np.isfinite(upper) & (upper > 0) & (total > 0)
     share = np.where(shared, upper / np.where(shared, total, 1.0), np.inf)
     own = np.where(np.isfinite(problem.upper), np.abs(problem.upper), np.inf)
-    out = np.minimum(own, over_entries(np.minimum, matrix, share[matrix.indices], np.inf))
+    out = least_limit(problem, share, own, np.ones(matrix.nnz))
     return np.clip(np.where(np.isfinite(out), out, 1.0), problem.lower, problem.upper)
 
 

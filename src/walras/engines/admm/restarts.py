@@ -1,0 +1,62 @@
+r"""Reflected Halpern iterations with adaptive restarts, for any splitting with a fixed point.
+
+With T firmly nonexpansive in its metric and an anchor z_0,
+
+    z_{k+1} = (k+1)/(k+2) (2 T z_k - z_k) + 1/(k+2) z_0,    ||z_k - T z_k|| <= ||z_0 - z*|| / (k+1)
+
+(Halpern 1967; Lieder 2021). An epoch ends, and its last point is the next anchor, when the residual
+``||z - Tz||`` has fallen far enough below the epoch's first, or somewhat and rises again, or the
+epoch is long (Lu, Yang 2024, "Restarted Halpern PDHG"; Applegate et al. 2023 for the thresholds).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+REFLECTED = 2.0  # relaxation that takes T to 2 T - 1
+_ENOUGH = 0.2  # share of the first residual of an epoch at which it ends
+_SOME = 0.8  # share at which it ends once the residual rises
+_LONG = 0.36  # share of all iterations at which it ends in any case
+
+
+class Restarts:
+    """The epochs of one solve.
+
+    Attributes:
+        count: Restarts so far.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._total = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._length, self._first, self._last = 0, np.inf, np.inf
+
+    @property
+    def starting(self) -> bool:
+        """Whether the next iteration is the first of an epoch: its point is the anchor."""
+        return self._length == 0
+
+    @property
+    def share(self) -> float:
+        """Share of the reflected point in the one after it; the rest is the anchor's."""
+        return (self._length + 1.0) / (self._length + 2.0)
+
+    def note(self, residual: float) -> bool:
+        """Count an iteration; True when an epoch ended with it."""
+        if self._length == 0:
+            self._first = residual
+        self._length += 1
+        self._total += 1
+        rises, self._last = residual > self._last, residual
+        over = self._length > 1 and (
+            residual <= _ENOUGH * self._first
+            or (residual <= _SOME * self._first and rises)
+            or self._length >= _LONG * self._total
+        )
+        if over:
+            self.count += 1
+            self._begin()
+        return over
