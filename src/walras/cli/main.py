@@ -43,6 +43,12 @@ class LazyCommand:
 COMMANDS: Mapping[str, LazyCommand] = {
     "demo": LazyCommand("walras.cli.demo:demo", "Solve, compare and certify a scheduling round."),
     "solve": LazyCommand("walras.cli.solve:app", "Solve a problem from CSV tables or an MPS file."),
+    "rebalance": LazyCommand(
+        "walras.cli.rebalance:app", "Bring servers' loads into a band with few moves of shards."
+    ),
+    "match": LazyCommand(
+        "walras.cli.match:app", "Place tasks on clusters: soon enough, and enough of them succeed."
+    ),
     "bench": LazyCommand("walras.cli.bench:bench", "Measure against peers on this computer."),
     "data": LazyCommand("walras.cli.data:app", "List, find, fetch and verify real data sets."),
     "doctor": LazyCommand("walras.cli.doctor:doctor", "Show versions, threads, kernels and data."),

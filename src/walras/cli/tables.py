@@ -103,7 +103,7 @@ def read(path: Path, key: str, required: Sequence[str], optional: Sequence[str] 
     if not rows or not rows[0][1]:
         raise InputError(
             "the file is empty", where=str(path), allowed=f"a header line: {key}, ...",
-            remedy="see walras solve cluster --help for the columns",
+            remedy="see --help of the command for the columns",
         )  # fmt: skip
     header = tuple(name.strip() for name in rows[0][1])
     _check_header(path, header, key, required, optional)
@@ -112,7 +112,7 @@ def read(path: Path, key: str, required: Sequence[str], optional: Sequence[str] 
     if not lines:
         raise InputError(
             "the file has no lines below the header", where=str(path), allowed=f"one line a {key}",
-            remedy="see walras solve cluster --help for the columns",
+            remedy="see --help of the command for the columns",
         )  # fmt: skip
     return Sheet(path, header, lines)
 
@@ -177,7 +177,7 @@ def _check_header(
         raise InputError(
             f"no column '{missing}'" if missing else f"the first column is '{header[0]}'",
             where=where, allowed=f"{key} first, then {', '.join(known[1:]) or 'one a resource'}",
-            remedy="see walras solve cluster --help for the columns",
+            remedy="see --help of the command for the columns",
         )  # fmt: skip
 
 

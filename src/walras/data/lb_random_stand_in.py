@@ -48,7 +48,8 @@ def stand_in(seed: int, model: Model | None = None) -> RoundNumbers:
         first = (state * _FACTOR + _TERM) & _MASK
         state = (first * _FACTOR + _TERM) & _MASK
         numbers[k] = ((first >> 22) * 2**27 + (state >> 21)) / 2**53
-    return RoundNumbers(numbers, "synthetic stand-in", f"{NAME} generator, seed {model.seed + seed}")
+    origin = f"{NAME} generator, seed {seed}: Random({model.seed + seed})"
+    return RoundNumbers(numbers, "synthetic stand-in", origin)
 
 
 def fit(data: RoundNumbers) -> Model:

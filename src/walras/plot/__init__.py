@@ -10,6 +10,8 @@ from walras.plot.figures import (
     throughput_distribution,
 )
 from walras.plot.frames import allocation_frame, history_frame, price_frame, throughput_frame
+from walras.plot.prediction import predicted_against_measured, reliability_diagram
+from walras.plot.rebalance import loads_figure, loads_frame, rounds_figure
 from walras.plot.report import Figure, Report, Section, Table, render, write
 from walras.plot.traffic import (
     network_utilisation,
@@ -27,10 +29,15 @@ __all__ = [
     "allocation_map",
     "convergence",
     "history_frame",
+    "loads_figure",
+    "loads_frame",
     "network_utilisation",
+    "predicted_against_measured",
     "price_frame",
     "prices",
+    "reliability_diagram",
     "render",
+    "rounds_figure",
     "served_frame",
     "throughput_distribution",
     "throughput_frame",

@@ -1,0 +1,242 @@
+"""What any placement must move at least: a bound from counting, with no solver.
+
+Servers that lack load form disjoint sets whose replicas reach nothing outside (cuts that the
+balancing of :mod:`walras.kernels.local_search_flow` leaves behind). A set S that lacks d must get
+
+    sum of new replicas (i, j), i in S, of min(load_j, upper_i) >= d,
+
+and as every new replica stands in one set only, the fewest that cover each d add up. In the same
+way shards that fill only servers with too much form disjoint sets that must send their surplus out,
+and shards that have fewer replicas than they need must get them. The largest of the three holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse import csgraph
+
+from walras.domains.load_balancing.instance import Bools, Ints, Round
+from walras.kernels import local_search_flow as flow
+
+Longs = npt.NDArray[np.int64]
+
+_FIRST = 32  # shards that a cover looks at first
+TINY = 1e-12  # of all load: what counts as none
+_SURE = 1e-9  # of a need: what rounding may have made up
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A set of servers that the present replicas cannot balance.
+
+    Attributes:
+        servers: The set.
+        shards: All with a replica in it where load lacks, those with none outside else.
+        need: Load that must come in, or go out.
+    """
+
+    servers: Ints
+    shards: Ints
+    need: float
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """The counting bound and the cuts that prove it.
+
+    Attributes:
+        value: No placement has new replicas of a lower cost.
+        lacking: Disjoint sets of servers that lack load.
+        surplus: Sets of servers with disjoint shards that have too much.
+    """
+
+    value: float
+    lacking: tuple[Cut, ...]
+    surplus: tuple[Cut, ...]
+
+
+def counting_bound(problem: Round) -> Bound:
+    """The bound of a round, over all placements."""
+    limits = limits_of(problem)
+    balanced = flow.make_replicas(
+        problem.server, problem.shard, problem.share * problem.load[problem.shard], limits, 0
+    )
+    chain = flow.make_chain(problem.servers, problem.shards)
+    flow.balance(balanced, limits, chain)
+    lacking = tuple(_cuts(problem, balanced, limits, chain, filling=True))
+    surplus = tuple(_cuts(problem, balanced, limits, chain, filling=False))
+    covers = _Covers(problem)
+    values = (
+        sum(covers.inward(cut) for cut in lacking),
+        sum(covers.outward(cut) for cut in surplus),
+        _missing(problem),
+        _crowded(problem),
+    )
+    return Bound(rounded_bound(problem, float(max(values))), lacking, surplus)
+
+
+def rounded_bound(problem: Round, value: float) -> float:
+    """A bound rounded up to a cost that moves can have, where all costs are whole multiples."""
+    unit = float(problem.cost.min())
+    multiples = problem.cost / unit
+    if not np.isfinite(value) or np.any(np.abs(multiples - np.round(multiples)) > _SURE):
+        return value
+    return float(np.ceil(value / unit - 1e-6) * unit)
+
+
+def limits_of(problem: Round) -> flow.Limits:
+    """The round as its kernels read it."""
+    return flow.Limits(
+        problem.lower, problem.upper, np.where(problem.drain, -1.0, problem.memory),
+        problem.footprint, problem.cost, problem.load, TINY * float(problem.load.sum()),
+    )  # fmt: skip
+
+
+def _cuts(
+    problem: Round,
+    balanced: flow.Replicas,
+    limits: flow.Limits,
+    chain: flow.Chain,
+    *,
+    filling: bool,
+) -> Iterator[Cut]:  # fmt: skip
+    """The sets left unbalanced, split where no shard joins them."""
+    off = problem.lower - balanced.total if filling else balanced.total - problem.upper
+    inside = np.zeros(problem.servers, dtype=np.bool_)
+    for i in np.flatnonzero(off > limits.tiny).tolist():
+        if inside[i]:
+            continue
+        count = flow.closure(balanced, limits, chain, i, filling)
+        inside[chain.queue[:count]] = True
+        flow.forget(chain)
+    held = sp.csr_array(
+        (np.ones(len(problem.server)), (problem.server, problem.shard)),
+        shape=(problem.servers, problem.shards),
+    )
+    carries = balanced.load[: len(problem.server)] > limits.tiny
+    for servers in _components(held, inside):
+        member = np.isin(problem.server, servers)
+        shards = np.unique(problem.shard[member if filling else member & carries])
+        need = float(off[servers].sum())
+        if need > _SURE * problem.load.sum():
+            yield Cut(servers.astype(np.int32), shards.astype(np.int32), need)
+
+
+def _components(held: sp.csr_array, inside: Bools) -> Iterator[Ints]:
+    members = np.flatnonzero(inside)
+    if not len(members):
+        return
+    rows = held[members]
+    _, label = csgraph.connected_components(rows @ rows.T, directed=False)
+    for k in range(int(label.max()) + 1):
+        yield members[label == k].astype(np.int32)
+
+
+class _Covers:
+    """Least costs of new replicas that carry a load, each at most ``most``.
+
+    With equal costs the fewest pieces are the largest; otherwise the linear relaxation, in the
+    order of load a unit of cost, is the bound.
+    """
+
+    def __init__(self, problem: Round) -> None:
+        self._problem = problem
+        self._sure = _SURE * float(problem.load.sum())
+        self._orders: dict[float, Longs] = {}
+
+    def inward(self, cut: Cut) -> float:
+        """Least cost of bringing in what a set lacks, as a whole or server by server."""
+        p = self._problem
+        whole = self._outside(cut.need, cut.shards, float(p.upper[cut.servers].max()), once=False)
+        apart = 0.0
+        for i in cut.servers.tolist() if len(cut.servers) > 1 else ():
+            here = p.shard[p.server == i]
+            need = float(p.lower[i] - np.minimum(p.load[here], p.upper[i]).sum())
+            if need > self._sure:
+                apart += self._outside(need, here, float(p.upper[i]), once=True)
+        return max(whole, apart)
+
+    def outward(self, cut: Cut) -> float:
+        """Least cost of taking out what a set has too much."""
+        cost, _ = self._of(cut.need, cut.shards, float(self._problem.upper.max()), once=False)
+        return cost
+
+    def _outside(self, need: float, inside: Ints, most: float, *, once: bool) -> float:
+        """Cover by shards outside a set; the best of them are enough to look at."""
+        p = self._problem
+        if most not in self._orders:
+            self._orders[most] = np.argsort(-np.minimum(p.load, most) / p.cost, kind="stable")
+        barred = np.zeros(p.shards, dtype=np.bool_)
+        barred[inside] = True
+        order, looked = self._orders[most], _FIRST + len(inside)
+        while True:
+            some = order[:looked]
+            cost, worst = self._of(need, some[~barred[some]], most, once=once)
+            if looked >= len(order):
+                return cost
+            following = order[looked]
+            # Pieces of shards not looked at are no better than the worst that was used.
+            if worst >= min(p.load[following], most, need) / p.cost[following]:
+                return cost
+            looked *= 4
+
+    def _of(
+        self, need: float, shards: Ints | Longs, most: float, *, once: bool
+    ) -> tuple[float, float]:
+        """The cost, and the load a unit of cost of the last piece used; 0 if they do not do."""
+        load, cost = self._problem.load[shards], self._problem.cost[shards]
+        whole = np.floor(load / most).astype(np.int64)
+        copies = np.ones(len(load), dtype=np.int64) if once else whole + 1
+        size = np.repeat(np.minimum(load, most), copies)
+        if not once and len(size):  # the last piece of a shard is what the others leave
+            size[np.cumsum(copies) - 1] = load - whole * most
+        price = np.repeat(cost, copies)[size > 0]
+        size = np.minimum(size[size > 0], need)
+        order = np.argsort(-size / price, kind="stable")
+        reached = np.cumsum(size[order])
+        last = int(np.searchsorted(reached, need * (1.0 - _SURE)))
+        if last >= len(order):  # together they are too little
+            return float(price.sum()), 0.0
+        used = order[: last + 1]
+        worst = float(size[used[-1]] / price[used[-1]])
+        if np.all(price == price[0]):
+            return float(price[0]) * (last + 1), worst
+        before = float(reached[last - 1]) if last else 0.0
+        part = (need - before) / float(size[used[-1]])
+        paid = float(price[used[:-1]].sum()) + part * float(price[used[-1]])
+        return max(paid, float(price.min())), worst
+
+
+def _missing(problem: Round) -> float:
+    """Cost of the replicas that shards lack, leaving out those on draining servers."""
+    stays = ~problem.drain[problem.server]
+    has = np.bincount(problem.shard[stays], minlength=problem.shards)
+    lacking = np.maximum(problem.fewest - has, 0)
+    pairs = np.unique(np.stack([problem.shard[stays], problem.zone[problem.server[stays]]]), axis=1)
+    zones = np.bincount(pairs[0], minlength=problem.shards)
+    lacking = np.maximum(lacking, problem.spread - zones)
+    return float(lacking @ problem.cost)
+
+
+def _crowded(problem: Round) -> float:
+    """Cost of moving out of servers without room the shards that have no other replica."""
+    out = 0.0
+    alone = np.bincount(problem.shard, minlength=problem.shards) == 1
+    used = np.bincount(problem.server, problem.footprint[problem.shard], problem.servers)
+    for i in np.flatnonzero(used > problem.memory).tolist():
+        here = problem.shard[(problem.server == i)]
+        need = used[i] - problem.memory[i] - problem.footprint[here[~alone[here]]].sum()
+        if need > 0:
+            bulk, price = problem.footprint[here[alone[here]]], problem.cost[here[alone[here]]]
+            order = np.argsort(-bulk / price, kind="stable")
+            last = int(np.searchsorted(np.cumsum(bulk[order]), need * (1.0 - _SURE)))
+            if np.all(price == price[0]):
+                out += float(price[0] * (last + 1))
+            else:
+                out += max(float(price[order[:last]].sum()), float(price.min()))
+    return out

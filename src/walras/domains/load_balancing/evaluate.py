@@ -1,0 +1,60 @@
+"""What shares do to a round, from the definition alone: loads, moves, breaches of limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.domains.load_balancing.instance import Bools, Floats, Round
+
+_ROOM = 1e300  # of servers without a limit, as a denominator
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A placement judged by plain arithmetic on dense arrays.
+
+    Attributes:
+        moves: Pairs that hold a replica now and did not before.
+        cost: Their cost.
+        violation: Largest breach: of bands relative to the mean load, of memory relative to it, of
+            shares that do not sum to one, of counts of replicas and zones.
+        loads: (servers,) load of each server.
+    """
+
+    moves: int
+    cost: float
+    violation: float
+    loads: Floats
+
+
+def evaluate(problem: Round, shares: Floats, placement: Bools | None = None) -> Evaluation:
+    """Judge shares.
+
+    Args:
+        problem: The round.
+        shares: (servers, shards) part of each shard's load on each server.
+        placement: (servers, shards) where replicas are; where shares are positive if None.
+    """
+    placed = shares > 0.0 if placement is None else placement
+    mean = float(problem.load.sum()) / problem.servers
+    loads = shares @ problem.load
+    used = placed @ problem.footprint
+    room = np.where(problem.drain, 0.0, problem.memory)
+    counts = placed.sum(axis=0)
+    zones = np.array([placed[problem.zone == z].any(axis=0) for z in np.unique(problem.zone)])
+    wanted = counts if problem.replicas is None else problem.replicas
+    breaches = (
+        np.max(loads - problem.upper) / mean,
+        np.max(problem.lower - loads) / mean,
+        np.max((used - room) / np.clip(room, 1.0, _ROOM)),
+        np.max(np.abs(shares.sum(axis=0) - 1.0)),
+        -np.min(shares),
+        np.max(np.where(placed, 0.0, shares)),
+        float(np.max(np.abs(counts - wanted))),
+        float(np.max(problem.spread - zones.sum(axis=0))),
+    )
+    new = placed & ~problem.held
+    cost = float(new.sum(axis=0) @ problem.cost)
+    return Evaluation(int(new.sum()), cost, float(max(0.0, *breaches)), loads)

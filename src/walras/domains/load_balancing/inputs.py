@@ -1,0 +1,236 @@
+"""From what a user states to a checked :class:`Round`; each fault is one error with its remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+
+from walras.domains.load_balancing.instance import Bools, Floats, Ints, Round
+from walras.engines.settings import check_range
+from walras.errors import InputError
+
+Vector = npt.ArrayLike | pd.Series
+Placement = npt.ArrayLike | pd.DataFrame | pd.Series | sp.sparray | sp.spmatrix
+MOST_BAND = 1e6
+
+
+def make_round(
+    loads: Vector,
+    placement: Placement,
+    *,
+    band: float = 0.1,
+    memory: Vector | float = np.inf,
+    footprint: Vector | None = None,
+    cost: Vector | None = None,
+    weight: Vector | None = None,
+    drain: Sequence[object] = (),
+    zone: Sequence[object] | None = None,
+    spread: int = 1,
+    replicas: Vector | int | None = None,
+    servers: Sequence[object] | int | None = None,
+) -> Round:
+    """A checked round; the arguments are those of :func:`.rebalance`.
+
+    Raises:
+        InputError: An argument is not usable; names it, the place in it, what is allowed.
+    """
+    load = _positive(loads, "loads", None)
+    shard_names = _names(loads.index if isinstance(loads, pd.Series) else len(load), "loads")
+    entries, server_names = _placement(placement, servers, shard_names)
+    count = len(server_names)
+    check_range("band", band, 0.0, MOST_BAND)
+    check_range("spread", spread, 1, count, whole=True)
+    return Round(
+        load=load,
+        footprint=_positive(1.0 if footprint is None else footprint, "footprint", len(load)),
+        cost=_positive(1.0 if cost is None else cost, "cost", len(load)),
+        weight=_positive(1.0 if weight is None else weight, "weight", count),
+        memory=_positive(memory, "memory", count, finite=False),
+        drain=_drain(drain, server_names),
+        band=float(band),
+        server=np.asarray(entries.row, dtype=np.int32),
+        shard=np.asarray(entries.col, dtype=np.int32),
+        share=_shares(entries),
+        zone=_zones(zone, count),
+        spread=int(spread),
+        replicas=None if replicas is None else _replicas(replicas, len(load), count),
+        server_names=server_names,
+        shard_names=shard_names,
+    )
+
+
+def _names(given: Sequence[object] | pd.Index | int, where: str) -> tuple[str, ...]:
+    if isinstance(given, int):
+        return tuple(map(str, range(given)))
+    names = tuple(map(str, given))
+    seen: dict[str, int] = {}
+    for k, name in enumerate(names):
+        if name in seen:
+            raise InputError(
+                f"the id '{name}' appears twice, at {seen[name]} and {k}", where=where,
+                allowed="distinct ids", remedy="rename one of them, or merge the two",
+            )  # fmt: skip
+        seen[name] = k
+    return names
+
+
+def _positive(given: Any, where: str, count: int | None, *, finite: bool = True) -> Floats:
+    """(count,) positive numbers; one number stands for all.
+
+    Raises:
+        InputError: Another length, or a number that is not positive (or not finite).
+    """
+    try:
+        out = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"is not numeric: {error}", where=where, allowed="numbers", remedy="pass numbers"
+        ) from error
+    if out.ndim == 0 and count is not None:
+        out = np.full(count, float(out))
+    if out.ndim != 1 or len(out) != (len(out) if count is None else count) or len(out) == 0:
+        raise InputError(
+            f"has shape {out.shape}", where=where,
+            allowed="one number each" if count is None else f"({count},), or one number for all",
+            remedy="give every shard or server its number",
+        )  # fmt: skip
+    bad = ~(out > 0.0) | (np.isinf(out) if finite else False)
+    if np.any(bad):
+        k = int(np.argmax(bad))
+        label = f"{where}[{given.index[k]}]" if isinstance(given, pd.Series) else f"{where}[{k}]"
+        raise InputError(
+            f"is {out[k]:g}", where=label, allowed="finite and > 0" if finite else "> 0",
+            remedy="correct it, or leave out what carries nothing",
+        )  # fmt: skip
+    return out
+
+
+def _placement(
+    given: Placement, servers: Sequence[object] | int | None, shards: tuple[str, ...]
+) -> tuple[sp.coo_array, tuple[str, ...]]:
+    """The entries, shard by shard, that are not zero, and the servers' labels."""
+    if isinstance(given, pd.Series) or (not sp.issparse(given) and np.ndim(given) == 1):  # type: ignore[arg-type]
+        entries, names = _by_shard(given, servers, shards)
+    else:
+        entries, names = _by_matrix(given, servers, shards)
+    order = np.lexsort((entries.row, entries.col))
+    ordered = (entries.data[order], (entries.row[order], entries.col[order]))
+    return sp.coo_array(ordered, shape=entries.shape), names
+
+
+def _by_shard(
+    given: Any, servers: Sequence[object] | int | None, shards: tuple[str, ...]
+) -> tuple[sp.coo_array, tuple[str, ...]]:
+    """One server a shard."""
+    if isinstance(given, pd.Series) and set(map(str, given.index)) == set(shards):
+        given = given.set_axis(list(map(str, given.index))).reindex(list(shards))
+    homes = [str(home) for home in given]
+    if len(homes) != len(shards):
+        raise InputError(
+            f"has {len(homes)} entries", where="placement", allowed=f"{len(shards)}, one a shard",
+            remedy="say of every shard where it is",
+        )  # fmt: skip
+    names = _names(sorted(set(homes)) if servers is None else servers, "servers")
+    known = {name: i for i, name in enumerate(names)}
+    for j, home in enumerate(homes):
+        if home not in known:
+            raise InputError(
+                f"there is no server '{home}'", where=f"placement[{shards[j]}]",
+                allowed=_few(names), remedy="use a known server, or add this one",
+            )  # fmt: skip
+    rows = np.array([known[home] for home in homes])
+    entries = (np.ones(len(homes)), (rows, np.arange(len(homes))))
+    return sp.coo_array(entries, shape=(len(names), len(shards))), names
+
+
+def _by_matrix(
+    given: Any, servers: Sequence[object] | int | None, shards: tuple[str, ...]
+) -> tuple[sp.coo_array, tuple[str, ...]]:
+    """Shares or True, servers by shards."""
+    labels = _names(given.index, "placement") if isinstance(given, pd.DataFrame) else None
+    try:
+        held: Any = given if sp.issparse(given) else np.array(given, dtype=np.float64)
+        out = sp.coo_array(sp.csr_array(held, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"is not a matrix of numbers: {error}", where="placement",
+            allowed="shares or True, servers in rows, shards in columns", remedy="pass such a one",
+        ) from error  # fmt: skip
+    if out.ndim != 2 or out.shape[1] != len(shards) or out.shape[0] == 0:
+        raise InputError(
+            f"has shape {out.shape}", where="placement", allowed=f"(servers, {len(shards)})",
+            remedy="one row a server, one column a shard",
+        )  # fmt: skip
+    bad = ~(np.isfinite(out.data) & (out.data >= 0.0))
+    if np.any(bad):
+        k = int(np.argmax(bad))
+        raise InputError(
+            f"is {out.data[k]:g}", where=f"placement[{out.row[k]}, {shards[out.col[k]]}]",
+            allowed="finite and >= 0", remedy="give shares, or True where the shard is",
+        )  # fmt: skip
+    names = labels or _names(out.shape[0] if servers is None else servers, "servers")
+    if len(names) != out.shape[0]:
+        raise InputError(
+            f"names {len(names)} servers, the placement has {out.shape[0]}", where="servers",
+            allowed="one label a row", remedy="give every row of the placement a label",
+        )  # fmt: skip
+    out.eliminate_zeros()
+    return out, names
+
+
+def _few(names: tuple[str, ...]) -> str:
+    shown = ", ".join(names[:5])
+    return f"{shown}, ... ({len(names)} in all)" if len(names) > 5 else shown
+
+
+def _shares(entries: sp.coo_array) -> Floats:
+    """Shares that sum to one over each shard."""
+    whole = np.bincount(entries.col, entries.data, entries.shape[1])
+    return np.asarray(entries.data / whole[entries.col])
+
+
+def _drain(given: Sequence[object], names: tuple[str, ...]) -> Bools:
+    known = {name: i for i, name in enumerate(names)}
+    out = np.zeros(len(names), dtype=np.bool_)
+    for label in map(str, given):
+        if label not in known:
+            raise InputError(
+                f"there is no server '{label}'", where="drain", allowed=_few(names),
+                remedy="drain servers of the placement",
+            )  # fmt: skip
+        out[known[label]] = True
+    if out.all():
+        raise InputError(
+            "names every server", where="drain", allowed="at most all but one",
+            remedy="leave servers that take the load",
+        )  # fmt: skip
+    return out
+
+
+def _zones(given: Sequence[object] | None, count: int) -> Ints:
+    if given is None:
+        return np.arange(count, dtype=np.int32)  # each server is its own
+    labels = list(map(str, given))
+    if len(labels) != count:
+        raise InputError(
+            f"has {len(labels)} entries", where="zone", allowed=f"{count}, one a server",
+            remedy="say of every server in which zone it is",
+        )  # fmt: skip
+    return np.unique(labels, return_inverse=True)[1].astype(np.int32)
+
+
+def _replicas(given: Any, shards: int, servers: int) -> Ints:
+    out = _positive(given, "replicas", shards)
+    bad = (out != np.round(out)) | (out > servers)
+    if np.any(bad):
+        k = int(np.argmax(bad))
+        raise InputError(
+            f"is {out[k]:g}", where=f"replicas[{k}]", allowed=f"whole numbers, 1 to {servers}",
+            remedy="a shard has at most one replica a server",
+        )  # fmt: skip
+    return out.astype(np.int32)

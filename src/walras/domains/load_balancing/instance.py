@@ -1,0 +1,131 @@
+"""A load-balancing round as checked arrays: shards, servers, and what is where now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One round of load balancing.
+
+    A server's target is its share, by weight, of all load; draining servers have none.
+
+    Attributes:
+        load: (shards,) load of each shard, > 0.
+        footprint: (shards,) memory that a replica takes, > 0.
+        cost: (shards,) cost of a new replica, > 0.
+        weight: (servers,) speed of each server, > 0; their share of the load is proportional to it.
+        memory: (servers,) room for replicas.
+        drain: (servers,) True where the server is to be emptied.
+        band: Half the width of the band around the targets, relative.
+        server: (replicas,) server of each replica that is there now.
+        shard: (replicas,) its shard.
+        share: (replicas,) the part of the shard's load that it carries now.
+        zone: (servers,) number of the rack or zone of each server.
+        spread: Least number of zones that a shard's replicas must stand in.
+        replicas: (shards,) number of replicas that each shard must have, or None.
+        server_names: (servers,) labels.
+        shard_names: (shards,) labels.
+    """
+
+    load: Floats
+    footprint: Floats
+    cost: Floats
+    weight: Floats
+    memory: Floats
+    drain: Bools
+    band: float
+    server: Ints
+    shard: Ints
+    share: Floats
+    zone: Ints
+    spread: int
+    replicas: Ints | None
+    server_names: tuple[str, ...]
+    shard_names: tuple[str, ...]
+
+    @property
+    def servers(self) -> int:
+        """Number of servers."""
+        return len(self.weight)
+
+    @property
+    def shards(self) -> int:
+        """Number of shards."""
+        return len(self.load)
+
+    @cached_property
+    def target(self) -> Floats:
+        """(servers,) the load of each server were all balanced."""
+        weight = np.where(self.drain, 0.0, self.weight)
+        return np.asarray(weight * (self.load.sum() / weight.sum()))
+
+    @cached_property
+    def lower(self) -> Floats:
+        """(servers,) least load."""
+        return np.asarray(self.target * max(0.0, 1.0 - self.band))
+
+    @cached_property
+    def upper(self) -> Floats:
+        """(servers,) largest load."""
+        return np.asarray(self.target * (1.0 + self.band))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether shards may have any number of replicas anywhere."""
+        return self.replicas is None and self.spread <= 1
+
+    @cached_property
+    def held(self) -> Bools:
+        """(servers, shards) True where a replica is now."""
+        out = np.zeros((self.servers, self.shards), dtype=np.bool_)
+        out[self.server, self.shard] = True
+        return out
+
+    @cached_property
+    def fewest(self) -> Ints:
+        """(shards,) replicas that each shard needs at least: no server takes more than its band."""
+        count = np.ceil(self.load / self.upper.max() - 1e-9).astype(np.int32)
+        count = np.maximum(count, max(1, self.spread))
+        return np.asarray(
+            count if self.replicas is None else np.maximum(count, self.replicas), dtype=np.int32
+        )
+
+    def loads_now(self) -> Floats:
+        """(servers,) load as the replicas carry it now."""
+        carried = self.share * self.load[self.shard]
+        return np.bincount(self.server, carried, self.servers).astype(np.float64)
+
+    def with_band(self, band: float) -> Round:
+        """The same round with another band."""
+        return replace(self, band=band)
+
+    def with_memory(self, memory: Floats) -> Round:
+        """The same round with other room on the servers."""
+        return replace(self, memory=memory)
+
+    def after(self, load: Floats, server: Ints, shard: Ints, carried: Floats) -> Round:
+        """The round that follows: the same servers and options, new loads.
+
+        Args:
+            load: (shards,) new loads.
+            server: (replicas,) servers of the replicas that are there then.
+            shard: (replicas,) their shards.
+            carried: (replicas,) what they carried of this round's loads.
+        """
+        order = np.lexsort((server, shard))
+        share = carried[order] / self.load[shard[order]]
+        whole = np.bincount(shard[order], share, self.shards)
+        return replace(
+            self, load=np.asarray(load, dtype=np.float64), server=server[order],
+            shard=shard[order], share=share / whole[shard[order]],
+        )  # fmt: skip

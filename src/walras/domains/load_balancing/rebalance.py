@@ -1,0 +1,218 @@
+"""One round of load balancing: bound, search, and HiGHS where they leave a gap."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from walras.domains.load_balancing.bound import Bound, counting_bound, rounded_bound
+from walras.domains.load_balancing.inputs import Placement, Vector, make_round
+from walras.domains.load_balancing.instance import Round
+from walras.domains.load_balancing.possible import refuse_impossible, refuse_unmet
+from walras.domains.load_balancing.program import (
+    SMALL,
+    Found,
+    all_pairs,
+    near_pairs,
+    solve_pairs,
+)
+from walras.domains.load_balancing.result import Rebalanced
+from walras.domains.load_balancing.search import Effort, Placed, search, tidied
+from walras.engines.settings import Settings, check_range
+from walras.errors import EngineError
+from walras.history import Progress
+from walras.status import Status
+
+Callback = Callable[[Progress], bool | None]
+
+_PROGRAM_SECONDS = 5.0  # for a mixed-integer program, where the caller sets no limit
+_WIDENINGS = (1, 4, 16)
+_MET = 1e-9
+_NONE = Placed(*(np.zeros(0, dtype=np.int32),) * 2, np.zeros(0), np.inf)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to search; checked when built.
+
+    Attributes:
+        keep: Whether replicas that others could take over from are kept. They cost nothing now
+            and save moves in later rounds, for memory that is free anyway.
+        attempts: Attempts of the local search at most.
+        time_limit: Seconds, or None; the best placement found comes back with its bound.
+        seed: Of the random choices.
+        callback: Called now and then with a Progress; True stops.
+
+    Raises:
+        InputError: A setting is out of range.
+    """
+
+    keep: bool = True
+    attempts: int = 2000
+    time_limit: float | None = None
+    seed: int = 0
+    callback: Callback | None = None
+
+    def __post_init__(self) -> None:
+        check_range("attempts", self.attempts, 0, 10**9, whole=True)
+        check_range("seed", self.seed, 0, 2**31 - 1, whole=True)
+        if self.time_limit is not None:
+            check_range("time_limit", self.time_limit, 0.0, np.inf)
+
+
+def rebalance(
+    loads: Vector,
+    placement: Placement,
+    *,
+    band: float = 0.1,
+    memory: Vector | float = np.inf,
+    footprint: Vector | None = None,
+    cost: Vector | None = None,
+    weight: Vector | None = None,
+    drain: Sequence[object] = (),
+    zone: Sequence[object] | None = None,
+    spread: int = 1,
+    replicas: Vector | int | None = None,
+    servers: Sequence[object] | int | None = None,
+    keep: bool = True,
+    attempts: int = 2000,
+    time_limit: float | None = None,
+    seed: int = 0,
+    callback: Callback | None = None,
+) -> Rebalanced:
+    """Bring every server's load into a band around its target with the fewest new replicas.
+
+    A shard may be split: its load divides at will over its replicas. A move is a replica where
+    there was none; taking one away costs nothing. Source: Xu et al., OSDI 2025, section 5.3.
+
+    Args:
+        loads: (shards,) load of each shard, > 0, in any unit; a Series names the shards.
+        placement: (servers, shards) shares or True where a shard is now (an array, a sparse one, or
+            a DataFrame, which names the servers); or (shards,) the server that each shard is on.
+        band: Half the width of the band around the targets: 0.1 is 10 % above and below.
+        memory: Room for replicas on each server, in the unit of ``footprint``; one or (servers,).
+        footprint: (shards,) memory of a replica, 1 each if None.
+        cost: (shards,) cost of a new replica, such as its bytes; 1 each if None.
+        weight: (servers,) speed of each server: targets are proportional to it; equal if None.
+        drain: Servers to be emptied.
+        zone: (servers,) rack or zone of each server; each server is its own if None.
+        spread: Least number of zones in which every shard has a replica.
+        replicas: Number of replicas that each shard must have; one number or (shards,). As few or
+            as many as it takes if None.
+        servers: Labels, or number, of the servers where the placement does not say.
+        keep: As in :class:`Options`.
+        attempts: As in :class:`Options`.
+        time_limit: As in :class:`Options`.
+        seed: As in :class:`Options`.
+        callback: As in :class:`Options`.
+
+    Returns:
+        The shares, the moves with their source and target, and a bound that no placement beats.
+
+    Raises:
+        InputError: An argument is not usable.
+        InfeasibleError: No placement meets the limits; says which relaxation would do.
+        EngineError: None was found, and it is not proved that there is none.
+    """
+    problem = make_round(
+        loads, placement, band=band, memory=memory, footprint=footprint, cost=cost, weight=weight,
+        drain=drain, zone=zone, spread=spread, replicas=replicas, servers=servers,
+    )  # fmt: skip
+    return solve_round(
+        problem,
+        Options(keep=keep, attempts=attempts, time_limit=time_limit, seed=seed, callback=callback),
+    )
+
+
+def solve_round(problem: Round, options: Options | None = None) -> Rebalanced:
+    """Solve a round that :func:`make_round` or :meth:`Rebalanced.next_round` made.
+
+    Args:
+        problem: The round.
+        options: How to search.
+
+    Raises:
+        InfeasibleError: No placement meets the limits; says which relaxation would do.
+        EngineError: None was found, and it is not proved that there is none.
+    """
+    options = options or Options()
+    began = time.perf_counter()
+    refuse_impossible(problem)
+    bound = counting_bound(problem)
+    placed, method = _NONE, "local search"
+    if problem.is_plain:
+        placed = search(problem, _effort(options, bound, began))
+    value = bound.value
+    if not placed.cost <= value + _MET:
+        found = _by_program(problem, bound, placed, options, began)
+        if found.placed is not None and found.placed.cost < placed.cost - _MET:
+            placed = replace(found.placed, attempts=placed.attempts)
+            method = "local search, HiGHS" if problem.is_plain else "HiGHS"
+        if np.isfinite(found.bound):
+            value = max(value, rounded_bound(problem, found.bound))
+    if not np.isfinite(placed.cost):
+        raise EngineError(
+            "no placement was found, nor a proof that there is none", where="rebalance",
+            allowed="limits that the search can meet",
+            remedy="give it more time, a wider band or more memory",
+        )  # fmt: skip
+    placed = tidied(problem, placed, keep=options.keep) if problem.is_plain else placed
+    value = min(value, placed.cost)
+    return Rebalanced(
+        problem=problem,
+        server=placed.server,
+        shard=placed.shard,
+        load=placed.load,
+        bound=value,
+        status=Status.OPTIMAL if placed.cost <= value + _MET else Status.LIMIT,
+        seconds=time.perf_counter() - began,
+        attempts=placed.attempts,
+        method=method,
+    )
+
+
+def _effort(options: Options, bound: Bound, began: float) -> Effort:
+    def proceed(attempts: int, cost: float) -> bool:
+        elapsed = time.perf_counter() - began
+        gap = (cost - bound.value) / max(cost, 1e-300)
+        step = Progress(attempts, elapsed, cost, bound.value, gap, 0.0, 0.0, note="local search")
+        if options.callback is not None and options.callback(step):
+            return False
+        return options.time_limit is None or elapsed < options.time_limit
+
+    return Effort(options.attempts, bound.value, options.seed, proceed)
+
+
+def _by_program(
+    problem: Round, bound: Bound, placed: Placed, options: Options, began: float
+) -> Found:
+    """HiGHS over all pairs of a small round; else, if there is nothing yet, over likely pairs."""
+
+    def settings() -> Settings:
+        left = _PROGRAM_SECONDS
+        if options.time_limit is not None:
+            left = max(0.0, options.time_limit - (time.perf_counter() - began))
+        return Settings(1e-9, left)
+
+    has_one = np.isfinite(placed.cost)
+    if problem.servers * problem.shards <= SMALL:
+        found = solve_pairs(
+            problem, all_pairs(problem), bound, settings(), placed if has_one else None
+        )
+        if found.status is Status.INFEASIBLE and not has_one:
+            refuse_unmet(problem)
+        return found
+    if has_one:
+        return Found(None, -np.inf, Status.LIMIT)
+    for widen in _WIDENINGS:
+        pairs = near_pairs(problem, bound, None, widen, options.seed)
+        found = solve_pairs(problem, pairs, bound, settings())
+        if found.placed is not None:
+            return replace(found, bound=-np.inf)
+    found = solve_pairs(problem, all_pairs(problem), bound, settings())
+    if found.status is Status.INFEASIBLE:
+        refuse_unmet(problem)
+    return found

@@ -1,0 +1,164 @@
+"""What a round of rebalancing did: shares, transfers, and the bound beside their cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from walras.domains.load_balancing.instance import Bools, Floats, Ints, Round
+from walras.status import Status
+
+_ROOM = 1e300  # of servers without a limit, as a denominator
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A shard, or a part of it, that is put where it was not.
+
+    Attributes:
+        shard: Label of the shard.
+        source: Label of the server it is copied from, empty for a shard that was nowhere.
+        target: Label of the server that gets it.
+        load: Load that it carries there.
+    """
+
+    shard: str
+    source: str
+    target: str
+    load: float
+
+
+@dataclass(frozen=True, eq=False)
+class Rebalanced:
+    """A placement with the proof of how few moves it needs; immutable.
+
+    What it says of loads, moves and cost is computed from the replicas and the round alone.
+
+    Attributes:
+        problem: The round.
+        server: (replicas,) server of each replica.
+        shard: (replicas,) its shard.
+        load: (replicas,) load that it carries.
+        bound: No placement within the limits moves for a lower cost.
+        status: ``optimal`` when cost and bound meet.
+        seconds: Wall time.
+        attempts: Attempts of the local search.
+        method: How the placement was found.
+    """
+
+    problem: Round
+    server: Ints
+    shard: Ints
+    load: Floats
+    bound: float
+    status: Status
+    seconds: float
+    attempts: int
+    method: str
+
+    @cached_property
+    def shares(self) -> Floats:
+        """(servers, shards) the part of each shard's load on each server."""
+        out = np.zeros((self.problem.servers, self.problem.shards))
+        np.add.at(out, (self.server, self.shard), self.load / self.problem.load[self.shard])
+        return out
+
+    @cached_property
+    def placement(self) -> Bools:
+        """(servers, shards) True where a replica is, idle ones too."""
+        out = np.zeros((self.problem.servers, self.problem.shards), dtype=np.bool_)
+        out[self.server, self.shard] = True
+        return out
+
+    @cached_property
+    def is_new(self) -> Bools:
+        """(replicas,) True where the replica was not there before."""
+        return ~self.problem.held[self.server, self.shard]
+
+    @property
+    def moves(self) -> int:
+        """Number of replicas that were not there before."""
+        return int(self.is_new.sum())
+
+    @property
+    def cost(self) -> float:
+        """Cost of the moves; their number where every move costs one."""
+        return float(self.problem.cost[self.shard[self.is_new]].sum())
+
+    @property
+    def gap(self) -> float:
+        """How far the cost can be above the least possible, relative to it."""
+        return max(0.0, self.cost - self.bound) / max(self.cost, 1e-300)
+
+    @cached_property
+    def loads(self) -> Floats:
+        """(servers,) load of each server afterwards."""
+        return np.bincount(self.server, self.load, self.problem.servers).astype(np.float64)
+
+    @cached_property
+    def violation(self) -> float:
+        """Largest breach of a limit: of bands relative to the mean load, of memory to the room."""
+        p = self.problem
+        mean = float(p.load.sum()) / p.servers
+        used = np.bincount(self.server, p.footprint[self.shard], p.servers)
+        room = np.where(p.drain, 0.0, p.memory)
+        shares = np.bincount(self.shard, self.load / p.load[self.shard], p.shards)
+        return float(
+            max(
+                0.0,
+                np.max(self.loads - p.upper) / mean,
+                np.max(p.lower - self.loads) / mean,
+                np.max((used - room) / np.clip(room, 1.0, _ROOM)),
+                np.max(np.abs(shares - 1.0)),
+                -np.min(self.load, initial=0.0) / mean,
+            )
+        )
+
+    @cached_property
+    def transfers(self) -> tuple[Transfer, ...]:
+        """What is copied from where to where, the largest load first."""
+        before = self.problem.share * self.problem.load[self.problem.shard]
+        gave = self._given(before)
+        p, out = self.problem, []
+        for e in np.flatnonzero(self.is_new).tolist():
+            j = int(self.shard[e])
+            sources = gave.get(j, {})
+            source = max(sources, key=sources.__getitem__) if sources else -1
+            if sources:
+                sources[source] -= float(self.load[e])
+            label = p.server_names[source] if source >= 0 else ""
+            target = p.server_names[self.server[e]]
+            out.append(Transfer(p.shard_names[j], label, target, float(self.load[e])))
+        return tuple(sorted(out, key=lambda transfer: -transfer.load))
+
+    def _given(self, before: Floats) -> dict[int, dict[int, float]]:
+        """Of each shard, how much load each server that had it before gave away."""
+        p = self.problem
+        gave: dict[int, dict[int, float]] = {}
+        for e in range(len(p.server)):
+            gave.setdefault(int(p.shard[e]), {})[int(p.server[e])] = float(before[e])
+        for e in np.flatnonzero(~self.is_new).tolist():
+            gave[int(self.shard[e])][int(self.server[e])] -= float(self.load[e])
+        return gave
+
+    def frame(self) -> pd.DataFrame:
+        """The transfers as a table: columns ``shard``, ``source``, ``target``, ``load``."""
+        columns = ["shard", "source", "target", "load"]
+        return pd.DataFrame([vars(t) for t in self.transfers], columns=columns)
+
+    def next_round(self, load: Floats) -> Round:
+        """The next round: the same servers and options, the placement as it is now, new loads.
+
+        Args:
+            load: (shards,) new loads, > 0.
+        """
+        return self.problem.after(load, self.server, self.shard, self.load)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.status}: {self.moves} moves, cost {self.cost:g}, bound {self.bound:g}, "
+            f"violation {self.violation:.1e}; {self.method}, {self.seconds:.3g} s"
+        )

@@ -1,0 +1,184 @@
+"""Round after round: the sequence on which POP and DeDe are measured, and what policies make of it.
+
+Round r with n shards and m servers: shard j = 0 ... n - 1 has the load
+``round(10^6 (1024 j / n + 1)^-z_r) / 10^4`` with z_r = 0.25 + 0.5 u_r and the numbers u of the data
+set ``lb_random``. Shard j starts on server j mod m. Source: Narayanan et al., SOSP 2021, and Xu et
+al., OSDI 2025, section 7.1.3.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from walras.domains.load_balancing.inputs import make_round
+from walras.domains.load_balancing.instance import Floats, Ints, Round
+from walras.domains.load_balancing.rebalance import solve_round
+from walras.domains.load_balancing.result import Rebalanced
+
+WARM_UP = 20  # rounds that the published means leave out
+PUBLISHED = 1e-6  # load above which a shard counts as placed, in the paper
+STRICTER = 1e-3
+
+Policy = Callable[[Round], Rebalanced]
+
+
+@dataclass(frozen=True)
+class RoundRecord:
+    """What a policy made of one round.
+
+    Attributes:
+        index: Number of the round.
+        moves: Placements that were absent the round before, counted above a load of 1e-6.
+        moves_stricter: The same above 1e-3.
+        bound: Proved least cost of the round, from the placement that it began with.
+        seconds: Wall time of the policy.
+        replicas: Replicas afterwards.
+        lowest: Least load of a server over its target.
+        highest: Largest.
+        violation: Largest breach of a limit.
+    """
+
+    index: int
+    moves: int
+    moves_stricter: int
+    bound: float
+    seconds: float
+    replicas: int
+    lowest: float
+    highest: float
+    violation: float
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """All rounds of a policy.
+
+    Attributes:
+        policy: Its name.
+        rounds: One record a round.
+        last: The last round's result.
+    """
+
+    policy: str
+    rounds: tuple[RoundRecord, ...]
+    last: Rebalanced | None = field(default=None, compare=False, repr=False)
+
+    def frame(self) -> pd.DataFrame:
+        """One row a round, with the policy's name."""
+        table = pd.DataFrame([vars(record) for record in self.rounds])
+        table.insert(0, "policy", self.policy)
+        return table
+
+    def mean_moves(self, *, stricter: bool = False, warm_up: int = WARM_UP) -> float:
+        """Mean moves of the rounds after the warm-up; of all if there are no more than that."""
+        counted = [r.moves_stricter if stricter else r.moves for r in self.rounds]
+        return float(np.mean(counted[warm_up:] or counted))
+
+
+def round_loads(shards: int, number: float) -> Floats:
+    """(shards,) the loads of a round.
+
+    Args:
+        shards: How many.
+        number: u of the round, in [0, 1).
+    """
+    rank = 1024.0 * np.arange(shards) / shards + 1.0
+    return np.asarray(np.rint(1e6 * rank ** -(0.25 + 0.5 * number)) / 1e4)
+
+
+def first_round(
+    number: float, *, servers: int = 256, shards: int = 2048, band: float = 0.1, memory: float = 16
+) -> Round:
+    """The first round: shard j on server j mod ``servers``."""
+    return make_round(
+        round_loads(shards, number), np.arange(shards) % servers, servers=servers, band=band,
+        memory=memory,
+    )  # fmt: skip
+
+
+def play(
+    first: Round,
+    numbers: Sequence[float] | npt.NDArray[np.float64],
+    policy: Policy = solve_round,
+    name: str = "Walras",
+    progress: Callable[[int, int], None] | None = None,
+) -> Rounds:
+    """Let a policy balance round after round, each from the placement that it left.
+
+    Args:
+        first: The first round; its loads are those of ``numbers[0]``.
+        numbers: u of each round.
+        policy: From a round to its result.
+        name: Its name in tables.
+        progress: Called with (rounds done, rounds) after each.
+    """
+    records: list[RoundRecord] = []
+    last = None
+    for record, result in _played(first, numbers, policy):
+        records.append(record)
+        last = result
+        if progress is not None:
+            progress(len(records), len(numbers))
+    return Rounds(name, tuple(records), last)
+
+
+def _played(
+    first: Round, numbers: Sequence[float] | npt.NDArray[np.float64], policy: Policy
+) -> Iterator[tuple[RoundRecord, Rebalanced]]:
+    problem = first
+    before = problem.server, problem.shard, problem.share * problem.load[problem.shard]
+    for index in range(len(numbers)):
+        began = time.perf_counter()
+        result = policy(problem)
+        seconds = time.perf_counter() - began
+        after = result.server, result.shard, result.load
+        yield _record(index, before, after, result, seconds), result
+        before = after
+        if index + 1 < len(numbers):
+            problem = result.next_round(round_loads(problem.shards, float(numbers[index + 1])))
+
+
+def _record(
+    index: int,
+    before: tuple[Ints, Ints, Floats],
+    after: tuple[Ints, Ints, Floats],
+    result: Rebalanced,
+    seconds: float,
+) -> RoundRecord:
+    shards = result.problem.shards
+    relative = result.loads / np.maximum(result.problem.target, 1e-300)
+    return RoundRecord(
+        index,
+        counted_moves(before, after, shards, PUBLISHED),
+        counted_moves(before, after, shards, STRICTER),
+        result.bound,
+        seconds,
+        len(result.server),
+        float(relative.min()),
+        float(relative.max()),
+        result.violation,
+    )
+
+
+def counted_moves(
+    before: tuple[Ints, Ints, Floats], after: tuple[Ints, Ints, Floats], shards: int, above: float
+) -> int:
+    """Placements (server, shard, load) after a round that were not there before it.
+
+    Args:
+        before: Servers, shards and loads of the replicas before.
+        after: The same after.
+        shards: Number of shards.
+        above: Load above which a shard counts as placed.
+    """
+    keys = [
+        server[load > above].astype(np.int64) * shards + shard[load > above]
+        for server, shard, load in (before, after)
+    ]
+    return len(np.setdiff1d(keys[1], keys[0]))
