@@ -1,4 +1,4 @@
-"""``walras demo``: a real scheduling round solved, compared, certified and shown."""
+"""``walras demo``: tasks placed by predictions, then a real scheduling round, certified."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ import numpy as np
 import typer
 
 from walras.cli import comparison as compared
+from walras.cli import demo_placement as placement
 from walras.cli.comparison import Comparison, compare
+from walras.cli.demo_placement import Placing
 from walras.cli.errors import ExitCode, exit_code
 from walras.cli.output import Format, OutputOption, emit, to_json
 from walras.cli.progress import Interruptible, Stages
@@ -35,14 +37,16 @@ _SMALL = {
     compared.EQUAL: 0.1,
 }
 _LARGE = {compared.MAX_MIN: 2.0, compared.FAIR: 2.0}
+_PLACING = {"placing tasks by predictions": 2.0}
 _WARM_UP = {"loading the kernels (the first run compiles them)": 1.0}
 _PACKAGES = ("walras", "numpy", "scipy", "numba", "highspy", "clarabel")
 _WITHOUT_PLOT = "No report: it needs matplotlib and jinja2 (pip install 'walras[plot]')."
 
 
 def demo(
+    tasks: Annotated[int, typer.Option(help="Tasks to place by predictions; 0: none.")] = 40,
     jobs: Annotated[int, typer.Option(help="Jobs of the real round.")] = 300,
-    seed: Annotated[int, typer.Option(help="Draws the trace and the large round.")] = 0,
+    seed: Annotated[int, typer.Option(help="Draws the tasks, the trace, the large round.")] = 0,
     large: Annotated[int, typer.Option(help="Jobs of the large round; 0 leaves it out.")] = 2000,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores if left out.")] = None,
     report: Annotated[
@@ -54,12 +58,14 @@ def demo(
     progress: Annotated[bool, typer.Option("--progress/--no-progress", help="On stderr.")] = True,
     output: OutputOption = Format.TABLE,
 ) -> None:
-    """Solve, compare and certify a real scheduling round, then a large one.
+    """Place tasks by predictions, then solve and certify a real scheduling round and a large one.
 
-    The jobs active at one moment of a real trace share V100, P100 and K80 GPUs, with throughputs
-    measured by Gavel's authors (walras data list), or labelled synthetic ones when no data are
-    found. Two exact policies stand against POP-4, a greedy placement and equal shares; then comes
-    a round of DeDe's size, 456 GPU types and 2,000 jobs. Ctrl-C stops with the best so far.
+    Predictors trained on 200 networks measured on a GPU, a CPU and a phone place a round of others
+    on them (graph networks where torch is installed, else linear models). Then the jobs active at
+    one moment of a real trace share V100, P100 and K80 GPUs, with throughputs measured by Gavel's
+    authors (walras data list), or labelled synthetic ones when no data are found. Two exact
+    policies stand against POP-4, a greedy placement and equal shares; last comes a round of DeDe's
+    size, 456 GPU types and 2,000 jobs. Ctrl-C stops with the best so far.
 
     Examples:
 
@@ -67,7 +73,7 @@ def demo(
 
       walras demo --jobs 500 --seed 3 --no-open -o json
     """
-    for name, value in (("--seed", seed), ("--large", large)):
+    for name, value in (("--tasks", tasks), ("--seed", seed), ("--large", large)):
         if value < 0:
             raise InputError(
                 f"is {value}", where=name, allowed=">= 0", remedy="choose a whole number from 0 on"
@@ -75,11 +81,13 @@ def demo(
     _check_writable(report)
     began = time.perf_counter()
     with Interruptible() as interrupt:
-        comparisons = _run(jobs, seed, large, threads, interrupt, progress)
-    record = _record(comparisons, seed, time.perf_counter() - began)
+        placed, comparisons = _run(tasks, jobs, seed, large, threads, interrupt, progress)
+    record = _record(placed, comparisons, seed, time.perf_counter() - began)
     _write_record(record, report.with_name("run.json"))
-    written = _write_report(comparisons, record, report)
+    written = _write_report(placed, comparisons, record, report)
     if output is Format.TABLE:
+        if placed is not None:
+            _print_placing(placed)
         for comparison in comparisons:
             _print(comparison)
         _print_wrapped(f"{compared.LEGEND} {compared.PROOF}")
@@ -96,29 +104,47 @@ def demo(
 
 
 def _run(
-    jobs: int, seed: int, large: int, threads: int | None, interrupt: Interruptible, progress: bool
-) -> list[Comparison]:
+    tasks: int, jobs: int, seed: int, large: int, threads: int | None, interrupt: Interruptible,
+    progress: bool,
+) -> tuple[Placing | None, list[Comparison]]:  # fmt: skip
     rounds = [(gavel(jobs, seed), _SMALL)]
     if large:
         rounds.append((dede_like(456, large, seed), _LARGE))
-    expected = _WARM_UP | {
-        f"{round_.title}: {policy}": seconds
-        for round_, policies in rounds
-        for policy, seconds in policies.items()
-    }
+    expected = (
+        (_PLACING if tasks else {})
+        | _WARM_UP
+        | {
+            f"{round_.title}: {policy}": seconds
+            for round_, policies in rounds
+            for policy, seconds in policies.items()
+        }
+    )
     comparisons = []
     with Stages(expected, compared.TOLERANCE, interrupt, shown=progress) as stages:
+        placed = None
+        if tasks:
+            stages.begin(*_PLACING)
+            placed = placement.place(tasks, seed, stages.advance)
         compared.warm_up(threads, stages.begin(*_WARM_UP))
         for round_, policies in rounds:
             if not interrupt.asked:
                 comparisons.append(compare(round_, list(policies), threads, stages, interrupt))
-    return comparisons
+    return placed, comparisons
 
 
 def _code(comparisons: list[Comparison]) -> ExitCode:
     """The worst end of an exact policy; heuristics may end where they end."""
     codes = [exit_code(solution.status) for c in comparisons for _, solution in c.exact]
     return next((code for code in codes if code is not ExitCode.OK), ExitCode.OK)
+
+
+def _print_placing(placed: Placing) -> None:
+    emit(placement.brief(placement.placements(placed)))
+    _print_wrapped(placement.LEGEND)
+    emit(placement.shown(placement.compared(placed)))
+    for sentence in placement.facts(placed):
+        _print_wrapped(sentence, "- ")
+    print()
 
 
 def _print(comparison: Comparison) -> None:
@@ -134,7 +160,9 @@ def _print_wrapped(text: str, bullet: str = "") -> None:
     print(textwrap.fill(text, width, initial_indent=bullet, subsequent_indent=" " * len(bullet)))
 
 
-def _record(comparisons: list[Comparison], seed: int, seconds: float) -> dict[str, Any]:
+def _record(
+    placed: Placing | None, comparisons: list[Comparison], seed: int, seconds: float
+) -> dict[str, Any]:
     """What a run was made of, to repeat it."""
     versions = {"python": platform.python_version()}
     versions |= {name: version(name) for name in _PACKAGES}
@@ -143,6 +171,7 @@ def _record(comparisons: list[Comparison], seed: int, seconds: float) -> dict[st
         "seed": seed,
         "versions": versions,
         "machine": f"{platform.system()} {platform.machine()}",
+        "placing": None if placed is None else placement.record(placed),
         "rounds": [
             {
                 "title": c.round.title,
@@ -192,7 +221,9 @@ def _write_record(record: dict[str, Any], path: Path) -> None:
         raise _unwritable(path, error) from error
 
 
-def _write_report(comparisons: list[Comparison], record: dict[str, Any], path: Path) -> bool:
+def _write_report(
+    placed: Placing | None, comparisons: list[Comparison], record: dict[str, Any], path: Path
+) -> bool:
     """Write the HTML report; False when the packages it needs are not installed."""
     if find_spec("matplotlib") is None or find_spec("jinja2") is None:
         return False
@@ -200,5 +231,5 @@ def _write_report(comparisons: list[Comparison], record: dict[str, Any], path: P
     from walras.cli.demo_report import build
     from walras.plot import write
 
-    write(build(comparisons, record), path)
+    write(build(placed, comparisons, record), path)
     return True

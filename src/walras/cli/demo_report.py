@@ -9,17 +9,28 @@ import numpy as np
 from walras import plot
 from walras.cli import comparison as compared
 from walras.cli.comparison import Comparison
+from walras.cli.demo_placement import Placing
+from walras.cli.demo_placing_report import placing_section
 from walras.status import Status
 
 
-def build(comparisons: list[Comparison], record: dict[str, Any]) -> plot.Report:
-    """The report on a real round and, when it was reached, a large one.
+def build(
+    placed: Placing | None, comparisons: list[Comparison], record: dict[str, Any]
+) -> plot.Report:
+    """The report on a placed round, a real one and, when it was reached, a large one.
 
     Args:
+        placed: Tasks placed by predictions, or None when left out.
         comparisons: The real round, then the large one.
         record: The run's record.
     """
-    sections = [_results(comparisons[0])]
+    sections = [] if placed is None else [placing_section(placed)]
+    if not comparisons:
+        return plot.Report(
+            title="Tasks placed by predictions", lead="Interrupted before the scheduling round.",
+            sections=sections, facts=_facts(record),
+        )  # fmt: skip
+    sections += [_results(comparisons[0])]
     if comparisons[0].exact:
         sections += [_who_runs_where(comparisons[0]), _proof(comparisons[0]), _why(comparisons[0])]
     sections += [_large(c) for c in comparisons[1:]]

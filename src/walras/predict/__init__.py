@@ -15,7 +15,7 @@ from walras.predict.graph import FEATURES, KINDS, TaskGraph, closed_form
 from walras.predict.log import TaskLog, read_log
 from walras.predict.pools import SETTINGS
 from walras.predict.predictor import Prediction, Predictor, load
-from walras.predict.recipes import Recipe, recipe
+from walras.predict.recipes import Recipe, in_rounds, recipe
 from walras.predict.sacct import read_sacct
 from walras.predict.settings import Training
 from walras.predict.tasks import Tasks
@@ -41,6 +41,7 @@ __all__ = [
     "coverage",
     "fit",
     "from_torch",
+    "in_rounds",
     "load",
     "read_log",
     "read_sacct",

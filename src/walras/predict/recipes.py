@@ -18,7 +18,7 @@ from walras.predict.tasks import Tasks
 
 Split = Literal["train", "validation", "test"]
 Match = Callable[[Floats, Floats], Ints]
-"""Places the tasks of a round: (M, N) times and success to the (N,) cluster of each task."""
+"""Places the tasks of rounds: (rounds, M, N) times and success to the (rounds, N) clusters."""
 
 RECIPES = ("nb201", "gavel", "zeus")
 _DEFAULTS = {"nb201": SETTINGS["A"], "gavel": GAVEL_CLUSTERS, "zeus": GPUS}
@@ -83,17 +83,27 @@ class Recipe:
         the least makespan.
 
         Args:
-            match: Places a round's tasks without a floor.
+            match: Places rounds without a floor, such as ``lambda t, a: match_rounds(t, a,
+                0.0).assignment`` with :func:`walras.matching.match_rounds`.
             tasks: Number in a round.
             count: Number of rounds.
             seed: Draws the rounds.
         """
-        reached = []
-        for chosen in self.rounds("train", tasks=tasks, count=count, seed=seed):
-            times, success = self.train.times[:, chosen], self.train.success[:, chosen]
-            placed = match(times, success)
-            reached.append(success[placed, np.arange(tasks)].mean())
-        return float(np.median(reached))
+        chosen = self.rounds("train", tasks=tasks, count=count, seed=seed)
+        times, success = in_rounds(self.train.times, chosen), in_rounds(self.train.success, chosen)
+        placed = match(times, success)
+        reached = np.take_along_axis(success, placed[:, None, :].astype(np.int64), axis=1)
+        return float(np.median(reached.mean(axis=(1, 2))))
+
+
+def in_rounds(values: Floats, chosen: Ints) -> Floats:
+    """(rounds, M, N) values of the tasks of each round.
+
+    Args:
+        values: (M, tasks) times or success.
+        chosen: (rounds, N) positions, as of :meth:`Recipe.rounds`.
+    """
+    return np.ascontiguousarray(values[:, chosen].transpose(1, 0, 2))
 
 
 def recipe(

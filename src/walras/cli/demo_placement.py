@@ -1,0 +1,237 @@
+"""The demo's first act: predictors trained on measured times place a round they never saw."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from walras import matching, predict
+from walras.cli.output import Cell, Table
+from walras.matching import Outcome, Placement, Plan, evaluate
+from walras.predict import Prediction, Recipe, Tasks
+
+SETTING = "A"
+TRAINED = 200
+FLOOR = 0.82  # of the tasks should succeed
+ORACLE, AVERAGES = "measured (oracle)", "cluster averages"
+LINEAR, NETWORK = "linear models", "graph network"
+_TIME_LIMIT = 1.0  # s a matching; a tenth of that is usual
+_TOLERANCE = 1e-4
+
+LEGEND = (
+    "time: predicted seconds, with their 90 % interval; succ.: predicted chance of success; "
+    "runner-up: the next best cluster, with the seconds that moving the task there adds to the "
+    "makespan; because: it is on its quickest cluster, or kept from there by the load or the floor "
+    "of mean success."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """One way to come by times and success, and the plan that follows.
+
+    Attributes:
+        name: What predicts.
+        prediction: What it predicts of the round; None for the oracle.
+        plan: The placement by what it predicts.
+        judged: The placement by what was measured.
+        held: Prediction of all tasks kept for judging, or None for the oracle.
+        seconds: To train.
+    """
+
+    name: str
+    prediction: Prediction | None
+    plan: Plan
+    judged: Outcome
+    held: Prediction | None
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Placing:
+    """A round and the ways in which it was placed.
+
+    Attributes:
+        recipe: Where the tasks come from.
+        round: The tasks that were placed.
+        ways: The best predictor first, the oracle last.
+        seed: Of the split and the round.
+    """
+
+    recipe: Recipe
+    round: Tasks
+    ways: tuple[Way, ...]
+    seed: int
+
+    @property
+    def best(self) -> Way:
+        """The way whose placements are shown."""
+        return self.ways[0]
+
+    def of(self, name: str) -> Way:
+        """A way by name."""
+        return next(way for way in self.ways if way.name == name)
+
+
+def place(tasks: int, seed: int, told: Callable[[int, int], None]) -> Placing:
+    """Train, predict and match a round; without torch by linear models alone.
+
+    Args:
+        tasks: Number of tasks in the round, none of which was trained on.
+        seed: Draws the split and the round.
+        told: Called with (steps done, steps in all).
+    """
+    recipe = predict.recipe("nb201", clusters=SETTING, train_tasks=TRAINED, seed=seed)
+    chosen = recipe.rounds(tasks=tasks, count=1, seed=seed)[0]
+    round_ = recipe.test.take(chosen)
+    kinds: list[tuple[str, dict[str, Any]]] = [
+        (LINEAR, {}), (AVERAGES, {"method": "tam"}),
+    ]  # fmt: skip
+    if find_spec("torch") is not None:
+        kinds.insert(0, (NETWORK, {"model": "gnn"}))
+    ways = []
+    for k, (name, settings) in enumerate(kinds):
+        told(k, len(kinds) + 1)
+        ways.append(_way(name, recipe, round_, settings, seed))
+    told(len(kinds), len(kinds) + 1)
+    plan = _match(round_.times, round_.success, round_, None)
+    ways.append(Way(ORACLE, None, plan, _judged(plan, round_), None, 0.0))
+    return Placing(recipe, round_, tuple(ways), seed)
+
+
+def _way(name: str, recipe: Recipe, round_: Tasks, settings: dict[str, Any], seed: int) -> Way:
+    began = time.perf_counter()
+    predictor = predict.fit(recipe.train, recipe.validation, seed=seed, **settings)
+    seconds = time.perf_counter() - began
+    found = predictor.predict(round_)
+    plan = _match(found.times, found.success, round_, found)
+    held = predictor.predict(recipe.test)
+    return Way(name, found, plan, _judged(plan, round_), held, seconds)
+
+
+def _match(times: Any, success: Any, round_: Tasks, found: Prediction | None) -> Plan:
+    return matching.match(
+        times, success, FLOOR, tolerance=_TOLERANCE, time_limit=_TIME_LIMIT,
+        clusters=round_.clusters, tasks=round_.names,
+        times_interval=None if found is None else np.array([found.low, found.high]),
+        success_interval=None if found is None
+        else np.array([found.success_low, found.success_high]),
+    )  # fmt: skip
+
+
+def _judged(plan: Plan, round_: Tasks) -> Outcome:
+    return evaluate(round_.times, round_.success, plan.assignment, FLOOR)
+
+
+def compared(placing: Placing) -> Table:
+    """What each way of predicting leads to, by the measured times."""
+    oracle = float(placing.of(ORACLE).judged.makespan)
+    rows = [
+        (way.name, float(way.judged.makespan), 100 * (float(way.judged.makespan) / oracle - 1),
+         float(way.judged.mean_success), 100 * float(way.judged.utilisation), way.plan.gap,
+         way.seconds)
+        for way in placing.ways
+    ]  # fmt: skip
+    title = f"Placed by ({placing.recipe.source})"
+    columns = ("times from", "makespan", "excess", "success", "in use", "gap", "seconds")
+    return Table(columns, rows, title)
+
+
+def shown(full: Table) -> Table:
+    """The comparison with as many digits as people read."""
+    rows: list[list[Cell]] = []
+    for name, makespan, excess, success, used, gap, seconds in full.rows:
+        rows.append(
+            [name, f"{makespan:.1f} s", f"{excess:.1f} %", f"{success:.3f}", f"{used:.0f} %",
+             f"{gap:.0e}", f"{seconds:.2f}"]
+        )  # fmt: skip
+    return Table(full.columns, rows, full.title)
+
+
+def placements(placing: Placing) -> Table:
+    """Every placement with interval, runner-up and reason."""
+    plan = placing.best.plan
+    rows = [_row(found, plan.makespan) for found in plan.placements()]
+    title = f"{len(rows)} tasks on {len(placing.round.clusters)} clusters, by {placing.best.name}"
+    return Table(("task", "cluster", "time", "90 %", "succ.", "runner-up", "because"), rows, title)
+
+
+def brief(full: Table) -> Table:
+    """The placements in 80 columns: the reason in a word."""
+    rows = [[*row[:-1], _in_short(str(row[-1]))] for row in full.rows]
+    return Table(full.columns, rows, full.title)
+
+
+def _in_short(reason: str) -> str:
+    words = {"its quickest": "quickest", "less safe": "floor", "but full": "load"}
+    return next((short for part, short in words.items() if part in reason), "no gain")
+
+
+def _row(found: Placement, makespan: float) -> tuple[Cell, ...]:
+    low, high = found.time_interval or (found.time, found.time)
+    runner = "–"
+    if found.runner_up is not None:
+        runner = f"{found.runner_up} {found.makespan_if_moved - makespan:+.0f}"
+    return (
+        found.task, found.cluster, f"{found.time:.1f}", f"{low:.1f}-{high:.1f}",
+        f"{found.success:.2f}", runner, found.reason,
+    )  # fmt: skip
+
+
+def facts(placing: Placing) -> list[str]:
+    """The act in a few sentences: what was done, what is measured, what came out."""
+    recipe, best = placing.recipe, placing.best
+    oracle, averages = placing.of(ORACLE).judged, placing.of(AVERAGES).judged
+    kind = (
+        "a graph network (torch) and linear models"
+        if best.name == NETWORK
+        else "linear models (torch is not installed; with it, a graph network too)"
+    )
+    saved = 100 * (1 - float(best.judged.makespan) / float(averages.makespan))
+    most = 100 * (1 - float(oracle.makespan) / float(averages.makespan))
+    return [
+        f"{len(placing.round)} networks that none of these clusters has run go to "
+        f"{', '.join(recipe.clusters)}; at least {100 * FLOOR:.0f} % should succeed. Trained on "
+        f"{len(recipe.train)} others: {kind}.",
+        f"Measured: {recipe.measured}. Composed: {recipe.composed}.",
+        f"Placing by predictions takes {float(best.judged.makespan):.1f} s, "
+        f"{saved:.0f} % less than by cluster averages; knowing every time, {most:.0f} % less could "
+        "be had.",
+        _held(placing),
+    ]
+
+
+def _held(placing: Placing) -> str:
+    """How often intervals hold on the tasks kept for judging."""
+    test, held = placing.recipe.test, placing.best.held
+    if held is None:
+        return ""
+    covered = predict.coverage(held.low, held.high, test.times).mean()
+    return (
+        f"On {len(test):,} networks kept for judging, {100 * covered:.1f} % of the times lie in "
+        f"their {100 * held.level:.0f} % intervals."
+    )
+
+
+def record(placing: Placing) -> dict[str, Any]:
+    """What the act did, for the run's record."""
+    recipe = placing.recipe
+    return {
+        "title": "placing tasks by predictions",
+        "source": recipe.source,
+        "origin": recipe.origin,
+        "measured": recipe.measured,
+        "composed": recipe.composed,
+        "min_success": FLOOR,
+        "trained_on": len(recipe.train),
+        "ways": compared(placing).records(),
+        "placements": placements(placing).records(),
+        "loads": dict(
+            zip(recipe.clusters, placing.best.judged.loads.round(6).tolist(), strict=True)
+        ),
+    }  # fmt: skip

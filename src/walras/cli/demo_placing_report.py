@@ -1,0 +1,69 @@
+"""The report's section on tasks placed by predictions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from walras import plot, predict
+from walras.cli import demo_placement as placement
+from walras.cli.demo_placement import Placing
+from walras.cli.output import Table, show
+
+_JUDGED = (
+    "Judged by the measured times: makespan, excess over the oracle, mean chance of success, share "
+    "of the clusters' time in use; certified gap of the matching, seconds of training."
+)
+
+
+def placing_section(placed: Placing) -> plot.Section:
+    """What was placed where, how good that is, and whether the predictions hold.
+
+    Args:
+        placed: The demo's first act.
+    """
+    tables = [
+        _drawn(placement.shown(placement.compared(placed)), _JUDGED),
+        _drawn(placement.placements(placed), placement.LEGEND),
+    ]  # fmt: skip
+    return plot.Section(
+        "Placed before they ever ran", placement.facts(placed), tables, _figures(placed)
+    )
+
+
+def _drawn(table: Table, caption: str) -> plot.Table:
+    rows = [[show(cell) for cell in row] for row in table.rows]
+    return plot.Table(table.columns, rows, caption, frozenset({0} if len(rows) < 10 else ()))
+
+
+def _figures(placed: Placing) -> list[plot.Figure]:
+    best = placed.best
+    if best.prediction is None or best.held is None:
+        return []
+    frame = best.prediction.frame().rename(columns={"times": "predicted"})
+    frame["measured"] = placed.round.times.T.ravel()
+    return [
+        plot.Figure(
+            plot.predicted_against_measured(frame),
+            f"The {len(placed.round)} tasks on every cluster: predicted times with their "
+            f"{100 * best.held.level:.0f} % intervals against the measured ones.",
+        ),
+        plot.Figure(
+            plot.reliability_diagram(_reliability(placed)),
+            "Outcomes drawn from the composed chances of the tasks kept for judging, by tenths of "
+            "the predicted chance; bars are two standard errors.",
+        ),
+    ]
+
+
+def _reliability(placed: Placing) -> pd.DataFrame:
+    test = placed.recipe.test
+    drawn = np.random.default_rng((placed.seed, 5)).random(test.success.shape) < test.success
+    return pd.concat(
+        [
+            predict.reliability_table(way.held.success, drawn.astype(float)).assign(name=way.name)
+            for way in placed.ways
+            if way.held is not None
+        ],
+        ignore_index=True,
+    )

@@ -1,0 +1,74 @@
+"""Figures of predictions: against what was measured, and of what probabilities mean."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from walras.plot.figures import colour, need
+from walras.plot.style import FAINT, blank, legend
+
+_MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+
+def predicted_against_measured(frame: pd.DataFrame, unit: str = "s") -> Figure:
+    """Predicted times with their intervals against measured ones, one mark a task and cluster.
+
+    Args:
+        frame: Columns ``cluster``, ``predicted``, ``low``, ``high``, ``measured``.
+        unit: Of the times.
+
+    Raises:
+        InputError: A column is missing.
+    """
+    need(frame, "cluster", "predicted", "low", "high", "measured")
+    figure, (axes,) = blank(7.6, 4.2)
+    ends = np.array([frame["measured"].min(), frame["measured"].max()])
+    axes.plot(ends, ends, color=FAINT.stand_in, linewidth=1.0, linestyle="--")
+    for k, (name, group) in enumerate(frame.groupby("cluster", sort=False)):
+        predicted = group["predicted"].to_numpy()
+        reach = np.array([predicted - group["low"], group["high"] - predicted])
+        axes.errorbar(
+            group["measured"], predicted, yerr=reach, fmt=_MARKS[k % len(_MARKS)], markersize=3.5,
+            color=colour(k), ecolor=colour(k), elinewidth=0.7, alpha=0.75, label=str(name),
+        )  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter("{x:g}")
+        axis.set_tick_params(which="minor", labelsize=7)
+    axes.set_xlabel(f"measured time ({unit})")
+    axes.set_ylabel(f"predicted time ({unit})")
+    legend(axes, outside=True)
+    return figure
+
+
+def reliability_diagram(frame: pd.DataFrame) -> Figure:
+    """Predicted probability against observed frequency; on the diagonal they agree.
+
+    Args:
+        frame: Columns ``name``, ``predicted``, ``observed``, ``error``: one row a bin, as of
+            :func:`walras.predict.reliability_table`, under the name of what predicts.
+
+    Raises:
+        InputError: A column is missing.
+    """
+    need(frame, "name", "predicted", "observed", "error")
+    figure, (axes,) = blank(7.6, 3.8)
+    ends = [
+        float(frame[["predicted", "observed"]].to_numpy().min()),
+        float(frame[["predicted", "observed"]].to_numpy().max()),
+    ]
+    axes.plot(ends, ends, color=FAINT.stand_in, linewidth=1.0, linestyle="--")
+    for k, (name, group) in enumerate(frame.groupby("name", sort=False)):
+        axes.errorbar(
+            group["predicted"], group["observed"], yerr=group["error"], color=colour(k),
+            marker=_MARKS[k % len(_MARKS)], markersize=4, linewidth=1.2, elinewidth=0.8,
+            label=str(name),
+        )  # fmt: skip
+    axes.set_xlabel("predicted chance of success")
+    axes.set_ylabel("share that succeeded")
+    legend(axes, outside=True)
+    return figure
