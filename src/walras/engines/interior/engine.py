@@ -26,6 +26,7 @@ _TIGHTEN = 0.05  # next round's tolerance as a share of the gap just certified
 _SHARE = 0.3  # the method's own gap as a share of the tolerance asked for
 _APART = 0.5  # points of a path that are kept lie this factor of the gap apart
 _UNMET = 1e-5  # residual from which a round counts as infeasible
+_SOON = 2.0  # reduced cost of an entry that would hold half of what a typical one holds
 _PATIENCE = 30  # iterations that a warm start gets
 _ROUNDING = 1e-9  # a gap that more entries cannot be expected to close
 _MANY = 24.0  # mean entries a block from which column generation pays
@@ -210,6 +211,10 @@ class _Solve:
         closed = active | (problem.lower == problem.upper)
         added = pool.best(reduced, closed, 0.0, MORE, self.threads)
         active[added] = True
+        if len(added) and self.settings.start is None:
+            # Prices from nowhere still move: in each block the entry that comes next goes in too.
+            soon = _SOON * ending.residuals.mu / (float(np.mean(self.point.x)) or 1.0)
+            active[pool.best(reduced, closed | active, soon, 1, self.threads)] = True
         return gap, len(added)
 
     def _outcome(self, ending: Ending | None) -> Status:
