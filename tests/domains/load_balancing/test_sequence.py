@@ -24,7 +24,7 @@ def test_loads_fall_as_a_power_of_the_rank() -> None:
     load = lb.round_loads(2048, 0.5)
     assert load[0] == 100.0
     assert load[2] == pytest.approx(100.0 / np.sqrt(2.0), abs=5e-5)
-    assert np.all(np.round(load * 1e4) == load * 1e4)
+    np.testing.assert_allclose(np.round(load * 1e4), load * 1e4, rtol=1e-14)
 
 
 def test_moves_are_counted_above_a_load() -> None:
