@@ -14,11 +14,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from walras.network.advise import Advice, advise
     from walras.network.costs import CallableCPU, CPUCost, QuadraticCPU, ThroughputCPU
     from walras.network.faults import Crash, Faults
     from walras.network.graph import Network
     from walras.network.links import Ideal, LogQuantizer, UniformQuantizer
     from walras.network.losses import LeastSquares, Logistic, SmoothHinge, Softmax
+    from walras.network.losses_torch import TorchLoss
     from walras.network.optimum import Optimum
     from walras.network.problem import Problem
     from walras.network.quanta import AuditError
@@ -50,9 +52,13 @@ _HOME = {
     "split": "walras.network.shards",
     "simulate": "walras.network.simulate",
     "Surplus": "walras.network.surplus",
+    "Advice": "walras.network.advise",
+    "advise": "walras.network.advise",
+    "TorchLoss": "walras.network.losses_torch",
 }
 
 __all__ = [
+    "Advice",
     "AuditError",
     "CPUCost",
     "CallableCPU",
@@ -72,7 +78,9 @@ __all__ = [
     "Softmax",
     "Surplus",
     "ThroughputCPU",
+    "TorchLoss",
     "UniformQuantizer",
+    "advise",
     "simulate",
     "split",
 ]

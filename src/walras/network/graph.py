@@ -165,8 +165,11 @@ class Network:
         if path.suffix == ".csv":
             return _from_csv(path, directed=directed)
         graph = read_graph(path)
+        one_way = directed or graph.directed
         links = np.stack([graph.source, graph.target], axis=1)
-        return cls.of(len(graph.names), links, directed=directed or graph.directed)
+        # Cables side by side are one link here.
+        links = np.unique(links if one_way else np.sort(links, axis=1), axis=0)
+        return cls.of(len(graph.names), links, directed=one_way)
 
     def switching(
         self, every: int, *, kind: Literal["redraw", "union"] = "redraw", parts: int = 2,

@@ -24,6 +24,7 @@ Real = TypeVar("Real", bound=np.floating)
 _DOUBLE = 64  # bits of a number sent as it is
 _HEADER = 16  # bits of a message's scale, an exponent with a sign
 _FARTHEST = 2**14 - 1  # largest exponent, either sign
+_NONE = -1e6  # the exponent of zero
 
 
 class Links(Protocol):
@@ -159,17 +160,17 @@ class LogQuantizer:
         """What receivers decode; the same as :meth:`decode` of :meth:`encode`, for each row."""
         exponent = self._exponents(u)
         scale = exponent.max(axis=-1, keepdims=True) if u.size else exponent
-        kept = (exponent > -np.inf) & (scale - exponent < self.digits)
+        kept = (exponent > _NONE) & (scale - exponent < self.digits)
         level = np.exp(self.rho * np.where(kept, exponent, 0.0))
         return np.where(kept, np.copysign(level, u), 0.0).astype(u.dtype)
 
     def encode(self, u: npt.NDArray[Real]) -> Code:
         """The message for the scalars ``u`` (scalars,)."""
         exponent = self._exponents(u)
-        scale = float(exponent.max()) if u.size else -np.inf
-        if scale == -np.inf:
+        scale = float(exponent.max()) if u.size else _NONE
+        if scale == _NONE:
             return Code(0, np.zeros(u.shape, np.int64))
-        below = np.where(exponent > -np.inf, scale - exponent, np.inf)
+        below = scale - exponent
         distance = np.where(below < self.digits, below + 1.0, 0.0).astype(np.int64)
         return Code(int(scale), np.where(u < 0, -distance, distance))
 
@@ -181,11 +182,11 @@ class LogQuantizer:
         return np.where(distance > 0, np.copysign(level, code.digits), 0.0)
 
     def _exponents(self, u: npt.NDArray[Real]) -> npt.NDArray[np.float64]:
-        """[log|u| / rho], -inf for zero and for what is too small to have an exponent."""
+        """[log|u| / rho]; far down for zero and for what is too small to have an exponent."""
         size = np.abs(u).astype(np.float64)
         some = size > math.exp(max(-_FARTHEST * self.rho, -744.0))
         exponent = np.rint(np.log(np.where(some, size, 1.0)) / self.rho)
-        return np.where(some, np.minimum(exponent, _FARTHEST), -np.inf)
+        return np.where(some, np.minimum(exponent, _FARTHEST), _NONE)
 
 
 def _refuse(where: str, value: object, allowed: str) -> InputError:

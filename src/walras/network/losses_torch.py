@@ -97,7 +97,7 @@ class TorchLoss:
         size = torch.zeros(len(y))
         for _ in range(_ROUNDS):
             direction = direction / direction.norm(dim=1, keepdim=True).clamp_min(1e-30)
-            image = torch.func.jvp(lambda at: self._gradients(at, x, t, w), (y,), (direction,))[1]
+            image = torch.func.grad(self._along)(y, direction, x, t, w)
             size, direction = image.norm(dim=1), image
         return np.asarray(2.0 * size.numpy() + self.regularisation / centres, np.float64)
 
@@ -117,6 +117,10 @@ class TorchLoss:
             return (self._samples(row, x, t) * w).sum()
 
         return func.vmap(func.grad(own))  # type: ignore[no-any-return]
+
+    def _along(self, models: Any, direction: Any, x: Any, t: Any, w: Any) -> Any:
+        """The gradients' product with a direction, whose gradient is the Hessian's."""
+        return (self._gradients(models, x, t, w) * direction).sum()
 
     def _samples(self, row: Any, x: Any, t: Any) -> Any:
         return self.criterion(self._forward(row, x), t)

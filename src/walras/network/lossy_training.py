@@ -75,7 +75,7 @@ class LossyModels:
         self._velocity = self._momentum * self._velocity + z if self._momentum else z
         moved = model_step(
             self.models, self._pull(network, out), self._velocity, self._steps.model,
-            (1.0 - self._momentum) * self._steps.alpha,
+            self._steps.alpha,
         )  # fmt: skip
         said = self.models
         self.models = np.where(living, moved, self.models)

@@ -101,7 +101,9 @@ def best_model(loss: Loss, data: Shards, centres: int) -> tuple[Floats, float]:
         return value, loss.gradient(models, data, centres).sum(axis=0, dtype=np.float64)
 
     begin = np.asarray(loss.start(data, 0), np.float64)
-    options = {"maxiter": 20000, "maxfun": 40000, "ftol": 0.0, "gtol": _FLAT, "maxcor": 30}
+    # In single precision no step improves the value by less than this.
+    least = 0.0 if dtype == np.float64 else float(np.finfo(dtype).eps)
+    options = {"maxiter": 20000, "maxfun": 40000, "ftol": least, "gtol": _FLAT, "maxcor": 30}
     found = minimize(both, begin, jac=True, method="L-BFGS-B", options=options)  # type: ignore[call-overload]
     y = np.asarray(found.x, np.float64)
     if not np.isfinite(y).all():

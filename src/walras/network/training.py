@@ -11,7 +11,7 @@ from walras.network.sides import Setting
 from walras.network.steps import Steps
 from walras.network.types import Weights
 
-_WINDOW = 100  # steps between looks at the residual
+_WINDOW = 10  # steps between looks at the residual
 _GROWTH = 10.0  # of the residual over its least, at which the step is halved
 
 
@@ -59,9 +59,7 @@ class Models:
         self._surplus = self._surplus + self.step_size * self._pull(
             self._about_tracker, z, network, receive=False
         )
-        self.models = model_step(
-            self.models, pull, self._velocity, self.step_size, (1.0 - self._momentum) * self.alpha
-        )
+        self.models = model_step(self.models, pull, self._velocity, self.step_size, self.alpha)
         self._gradient = self._fresh_gradient()
         self.bits += len(network.tail) * (
             self._about_model.message_bits + self._about_tracker.message_bits

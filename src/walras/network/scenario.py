@@ -1,0 +1,334 @@
+"""A run stated in words and numbers, as TOML files hold them: tables to problem, network, links."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from walras import data as datasets
+from walras.errors import DataError, InputError
+from walras.network.costs import QuadraticCPU, ThroughputCPU
+from walras.network.faults import Crash, Faults
+from walras.network.graph import Network
+from walras.network.links import Ideal, Links, LogQuantizer, UniformQuantizer
+from walras.network.losses import LeastSquares, Logistic, Loss, SmoothHinge, Softmax
+from walras.network.problem import Problem
+from walras.network.shards import split
+from walras.network.simulate import DEFAULT_LINKS
+from walras.network.surplus import Surplus
+from walras.network.types import Weights
+
+Table = Mapping[str, Any]
+
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "": ("seed", "steps", "every", "network", "cpu", "loss", "links", "faults", "method"),
+    "network": (
+        "kind", "centres", "p", "k", "rows", "columns", "file", "directed", "seed", "switching",
+        "law", "parts", "failing",
+    ),
+    "cpu": (
+        "kind", "center", "scale", "work", "rate", "efficiency", "power", "budget", "low", "high",
+        "seed",
+    ),
+    "loss": (
+        "kind", "data", "samples", "regularisation", "sharpness", "classes_each", "seed",
+    ),
+    "links": ("kind", "rho", "mode", "width", "step"),
+    "faults": ("loss", "duplication", "reordering", "delay", "crashes", "lease"),
+    "method": tuple(f.name for f in fields(Surplus) if f.name != "name"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Test:
+    """Samples kept for testing.
+
+    Attributes:
+        features: (samples, features).
+        targets: (samples,).
+        origin: Where all samples come from.
+    """
+
+    features: Weights
+    targets: Weights
+    origin: str
+
+    __test__ = False  # no test case, whatever its name
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """Everything a run needs.
+
+    Attributes:
+        problem: What is to be decided.
+        network: Who talks to whom.
+        links: What they carry.
+        faults: What goes wrong; None for nothing.
+        method: The algorithm's settings.
+        steps: How many.
+        every: Steps between records.
+        seed: Of faults and batches.
+        test: Samples to test the model on; None without a loss.
+    """
+
+    problem: Problem
+    network: Network
+    links: Links
+    faults: Faults | None
+    method: Surplus
+    steps: int
+    every: int
+    seed: int
+    test: Test | None
+
+
+def read_scenario(path: Path) -> Scenario:
+    """The scenario in a TOML file.
+
+    Raises:
+        DataError: The file is not there, or not TOML.
+        InputError: A key is unknown, or a value cannot be used.
+    """
+    try:
+        with path.open("rb") as file:
+            content = tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise DataError(
+            f"cannot be read: {error}", where=str(path), allowed="a TOML file",
+            remedy="walras network example prints one",
+        ) from error  # fmt: skip
+    return scenario(content)
+
+
+def scenario(content: Table) -> Scenario:
+    """The scenario that tables state; what is left out is as in :data:`EXAMPLE`.
+
+    Args:
+        content: As read from TOML.
+
+    Raises:
+        InputError: A key is unknown, or a value cannot be used.
+    """
+    _check("", content)
+    parts = {name: content.get(name, {}) for name in _KEYS if name}
+    for name, table in parts.items():
+        _check(name, table)
+    seed = int(_number(content, "seed", 0))
+    network = _network(parts["network"], seed)
+    loss, shards, test = _loss(parts["loss"], network.centres, seed)
+    problem = _problem(parts["cpu"], network.centres, seed, loss, shards)
+    steps = int(_number(content, "steps", 2000))
+    return Scenario(
+        problem=problem,
+        network=network,
+        links=_links(parts["links"]),
+        faults=_faults(parts["faults"]) if parts["faults"] else None,
+        method=Surplus(**parts["method"]),
+        steps=steps,
+        every=int(_number(content, "every", max(1, steps // 1000))),
+        seed=seed,
+        test=test,
+    )
+
+
+def _network(table: Table, seed: int) -> Network:
+    seed = int(_number(table, "seed", seed))
+    n, directed = int(_number(table, "centres", 20)), bool(table.get("directed", False))
+    kind = table.get("kind", "erdos_renyi")
+    if kind == "file":
+        network = Network.from_file(str(table.get("file", "")), directed=directed)
+    elif kind == "ring":
+        network = Network.ring(n, directed=directed)
+    elif kind == "grid":
+        rows, columns = (int(_number(table, name, 4)) for name in ("rows", "columns"))
+        network = Network.grid(rows, columns)
+    elif kind == "small_world":
+        k, p = int(_number(table, "k", 4)), _number(table, "p", 0.2)
+        network = Network.small_world(n, k, p, seed=seed)
+    elif kind == "erdos_renyi":
+        network = Network.erdos_renyi(n, _number(table, "p", 0.3), seed=seed, directed=directed)
+    else:
+        raise _unknown("network.kind", kind, "erdos_renyi, ring, grid, small_world, file")
+    if "switching" in table:
+        network = network.switching(
+            int(_number(table, "switching", 50)), kind=table.get("law", "redraw"),
+            parts=int(_number(table, "parts", 2)), seed=seed,
+        )  # fmt: skip
+    if "failing" in table:
+        network = network.failing(_number(table, "failing", 0.0), seed=seed)
+    return network
+
+
+def _problem(table: Table, n: int, seed: int, loss: Loss | None, shards: Any) -> Problem:
+    """Costs as given, or drawn: center U(1, 5), scale U(0.5, 4), work U(50, 400)."""
+    rng = np.random.default_rng(int(_number(table, "seed", seed)))
+    kind = table.get("kind", "quadratic")
+    cpu: list[QuadraticCPU] | list[ThroughputCPU]
+    if kind == "quadratic":
+        center, scale = (
+            _each(table, name, n, rng.uniform(*ends, n))
+            for name, ends in (("center", (1, 5)), ("scale", (0.5, 4)))
+        )
+        cpu = [QuadraticCPU(c, k) for c, k in zip(center, scale, strict=True)]
+        budget = _number(table, "budget", 1.2 * sum(center))
+        ends = (-np.inf, np.inf)
+    elif kind == "throughput":
+        work, rate = (
+            _each(table, "work", n, rng.uniform(50, 400, n)),
+            _each(table, "rate", n, np.full(n, 10.0)),
+        )
+        shape = (_number(table, "efficiency", 1.0), _number(table, "power", 1.0))
+        cpu = [ThroughputCPU(w, r, *shape) for w, r in zip(work, rate, strict=True)]
+        budget = _number(table, "budget", 2.0 * n)
+        ends = (0.1, 16.0)
+    else:
+        raise _unknown("cpu.kind", kind, "quadratic, throughput")
+    low = np.array(_each(table, "low", n, np.full(n, ends[0])))
+    high = np.array(_each(table, "high", n, np.full(n, ends[1])))
+    boxes = (low, high) if np.isfinite(low).any() or np.isfinite(high).any() else None
+    return Problem(cpu, budget, boxes, loss, shards)
+
+
+def _loss(table: Table, n: int, seed: int) -> tuple[Loss | None, Any, Test | None]:
+    if not table:
+        return None, None, None
+    kind, name = table.get("kind", "svm"), table.get("data", "points")
+    seed = int(_number(table, "seed", seed))
+    train, targets, test = _samples(name, int(_number(table, "samples", 2000)), seed)
+    weight = _number(table, "regularisation", 0.01)
+    losses: dict[str, Loss] = {
+        "svm": SmoothHinge(weight, _number(table, "sharpness", 3.0)),
+        "logistic": Logistic(weight),
+        "least_squares": LeastSquares(weight),
+        "softmax": Softmax(max(2, int(np.max(targets)) + 1), weight),
+    }
+    if kind not in losses:
+        raise _unknown("loss.kind", kind, ", ".join(losses))
+    each = table.get("classes_each")
+    return losses[kind], split(train, targets, n, seed=seed, classes_each=each), test
+
+
+def _samples(name: str, count: int, seed: int) -> tuple[Weights, Any, Test]:
+    """Training samples, their targets, and a test set: points, or MNIST less its mean image."""
+    if name == "points":
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(2 * count, 2))
+        clean = x @ np.array([1.0, -0.7]) + 0.3
+        t = np.where(clean + 0.5 * rng.normal(size=2 * count) >= 0.0, 1.0, -1.0)
+        return x[:count], t[:count], Test(x[count:], t[count:], f"drawn with seed {seed}")
+    if name not in ("mnist", "mnist-3-5"):
+        raise _unknown("loss.data", name, "points, mnist, mnist-3-5")
+    digits = datasets.load("mnist", seed=seed)
+    train, test = digits.scaled()
+    mean = train.mean(axis=0)
+    train, test = train - mean, test - mean
+    origin = f"{digits.source}: {digits.origin}"
+    a, b = digits.train_labels, digits.test_labels
+    if name == "mnist":
+        return train, a, Test(train[:0] if not len(test) else test, b, origin)
+    own, held = np.isin(a, (3, 5)), np.isin(b, (3, 5))
+    signs = [np.where(labels == 3, 1.0, -1.0) for labels in (a[own], b[held])]
+    return train[own].astype(np.float64), signs[0], Test(test[held], signs[1], origin)
+
+
+def _links(table: Table) -> Links:
+    kind = table.get("kind", "log")
+    if kind == "ideal":
+        return Ideal()
+    if kind == "uniform":
+        return UniformQuantizer(_number(table, "step", 0.01), int(_number(table, "width", 16)))
+    if kind == "log":
+        given = {k: table[k] for k in ("rho", "mode", "width") if k in table}
+        return LogQuantizer(**({"rho": DEFAULT_LINKS.rho} | given))
+    raise _unknown("links.kind", kind, "log, uniform, ideal")
+
+
+def _faults(table: Table) -> Faults:
+    """Crashes are lists: centre, step, and the step of rejoining if any."""
+    rest = {name: value for name, value in table.items() if name != "crashes"}
+    crashes = []
+    for k, entry in enumerate(table.get("crashes", [])):
+        if not isinstance(entry, list) or not 2 <= len(entry) <= 3:
+            raise InputError(
+                f"is {entry}", where=f"faults.crashes[{k}]",
+                allowed="[centre, step] or [centre, step, rejoin]", remedy="correct that entry",
+            )  # fmt: skip
+        crashes.append(Crash(*(int(value) for value in entry)))
+    return Faults(**rest, crashes=crashes)
+
+
+def _each(table: Table, name: str, n: int, drawn: Any) -> list[float]:
+    value = table.get(name, drawn)
+    array = np.broadcast_to(value, n) if np.ndim(value) == 0 else np.asarray(value)
+    if array.shape != (n,):
+        raise InputError(
+            f"has {len(array)} numbers", where=f"cpu.{name}", allowed=f"one, or {n}",
+            remedy="give one number for all centres, or one each",
+        )  # fmt: skip
+    return [float(v) for v in array]
+
+
+def _number(table: Table, name: str, default: float) -> float:
+    value = table.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise InputError(
+            f"is {value!r}", where=name, allowed="a number", remedy="write it without quotes"
+        )
+    return float(value)
+
+
+def _check(name: str, table: object) -> None:
+    """Refuse keys that mean nothing."""
+    where = name or "the file"
+    if not isinstance(table, Mapping):
+        raise InputError(
+            f"is {table!r}", where=where, allowed="a table", remedy=f"begin it with [{name}]"
+        )
+    for key in table:
+        if key not in _KEYS[name]:
+            raise InputError(
+                f"has the unknown key '{key}'", where=where, allowed=", ".join(_KEYS[name]),
+                remedy="correct its spelling, or leave it out",
+            )  # fmt: skip
+
+
+def _unknown(where: str, value: object, allowed: str) -> InputError:
+    return InputError(f"is {value!r}", where=where, allowed=allowed, remedy="use one of these")
+
+
+EXAMPLE = """\
+# Twenty centres share CPU and train a support vector machine; messages are lost, two centres crash.
+seed = 0
+steps = 3000
+
+[network]
+kind = "erdos_renyi"   # or ring, grid, small_world, file
+centres = 20
+p = 0.3
+switching = 50         # a new graph every 50 steps
+
+[cpu]
+kind = "quadratic"     # or throughput; centers and scales are drawn unless given
+low = 0.0
+high = 8.0
+
+[loss]
+kind = "svm"           # or logistic, least_squares, softmax
+data = "points"        # or mnist-3-5, mnist
+
+[links]
+kind = "log"           # or uniform, ideal
+rho = 0.125
+mode = "innovation"
+
+[faults]
+loss = 0.2
+crashes = [[4, 500], [9, 800, 1500]]   # centre, step, and the step of rejoining
+"""
+"""A scenario with every table; ``walras network example`` prints it."""
