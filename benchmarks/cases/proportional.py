@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 
 from benchmarks.benchmark import (
@@ -24,7 +25,7 @@ from benchmarks.cases.maxmin import (
     spec,
 )
 from benchmarks.cell import Cell
-from benchmarks.instances import Spec
+from benchmarks.instances import REPORT_SEEDS, Spec
 
 OBJECTIVE = "proportional-fairness"
 
@@ -50,15 +51,22 @@ def targets(records: Records) -> Sequence[Target]:
 def _target(records: Records, capacity: float) -> Target:
     case = f"proportional fairness 456x2,000, capacity x {capacity:g}"
     aim = f"gap <= {TOLERANCE:g} nat a job, at most the max-min time"
-    fair = of_method(records, OBJECTIVE, spec(capacity), "walras")
-    max_min = of_method(records, "max-min", spec(capacity), "walras")
-    if fair is None or max_min is None or "total" not in fair or "total" not in max_min:
-        return Target(case, aim)
-    distance, ratio = gap(records, fair), fair["total"] / max_min["total"]
-    if distance is None:
-        return Target(case, aim, f"{ratio:.2f} of the max-min time")
-    measured = f"gap {distance:.1e}; {fair['total']:.2f} s, {ratio:.2f} of the max-min time"
-    return Target(case, aim, measured, distance <= TOLERANCE and ratio <= 1.0)
+    seconds, ratios, gaps = [], [], []
+    for instance in (spec(capacity, seed) for seed in REPORT_SEEDS):
+        fair = of_method(records, OBJECTIVE, instance, "walras")
+        max_min = of_method(records, "max-min", instance, "walras")
+        if fair is None or max_min is None or "total" not in fair or "total" not in max_min:
+            return Target(case, aim)
+        seconds.append(fair["total"])
+        ratios.append(fair["total"] / max_min["total"])
+        gaps.append(gap(records, fair))
+    ratio, time = statistics.median(ratios), statistics.median(seconds)
+    measured = f"{time:.2f} s, {ratio:.2f} of the max-min time (medians of {len(ratios)} seeds)"
+    if None in gaps:
+        return Target(case, aim, measured)
+    worst = max(g for g in gaps if g is not None)
+    measured = f"gap {worst:.1e}; {measured}"
+    return Target(case, aim, measured, worst <= TOLERANCE and ratio <= 1.0)
 
 
 BENCHMARK = Benchmark(OBJECTIVE, "Proportional fairness", cells(), targets)

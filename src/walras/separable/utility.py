@@ -21,12 +21,15 @@ _Rule = Callable[[Floats, Floats, Floats], Floats]
 def _apply(
     rules: dict[Utility, _Rule], kind: Kinds, weight: Floats, parameter: Floats, at: Floats
 ) -> Floats:
+    kinds = np.unique(kind)
     out = np.zeros(len(at))
-    for utility, rule in rules.items():
-        rows = kind == utility
-        if np.any(rows):
-            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                out[rows] = rule(weight[rows], parameter[rows], at[rows])
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        if len(kinds) == 1 and kinds[0] in rules:
+            return np.asarray(rules[Utility(kinds[0])](weight, parameter, at), dtype=np.float64)
+        for utility in kinds:
+            if utility in rules:
+                rows = kind == utility
+                out[rows] = rules[Utility(utility)](weight[rows], parameter[rows], at[rows])
     return out
 
 

@@ -112,7 +112,7 @@ class Residuals:
         scale: (rows,) size of the terms of each row.
         mu: mean complementary product.
         value: minimised objective at the point.
-        terms: size of the terms that the value adds up.
+        terms: size of the terms that the value adds up, where the gap is relative to it.
         gap: complementary products plus Fenchel gaps of the utilities.
         primal_error: largest primal residual relative to its row.
         dual_error: largest dual residual relative to its column.
@@ -160,7 +160,7 @@ def residuals(form: Form, layout: Layout, point: Point) -> Residuals:
         scale=size,
         mu=products / layout.count,
         value=value,
-        terms=_terms(form, layout, point),
+        terms=_terms(form, layout, point) if form.problem.gap_scale is None else 0.0,
         gap=products + fenchel,
         primal_error=float(np.max(np.abs(primal) / size, initial=0.0)),
         dual_error=_dual_error(form, dual, prices, border, point),
