@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from walras.network.advise import Advice, advise
     from walras.network.costs import CallableCPU, CPUCost, QuadraticCPU, ThroughputCPU
+    from walras.network.drivers.deploy import Deployment, deploy
+    from walras.network.drivers.launch import Host
+    from walras.network.drivers.replay import replay
     from walras.network.faults import Crash, Faults
     from walras.network.graph import Network
     from walras.network.links import Ideal, LogQuantizer, UniformQuantizer
@@ -30,6 +33,10 @@ if TYPE_CHECKING:
     from walras.network.surplus import Surplus
 
 _HOME = {
+    "Deployment": "walras.network.drivers.deploy",
+    "deploy": "walras.network.drivers.deploy",
+    "Host": "walras.network.drivers.launch",
+    "replay": "walras.network.drivers.replay",
     "CallableCPU": "walras.network.costs",
     "CPUCost": "walras.network.costs",
     "QuadraticCPU": "walras.network.costs",
@@ -63,7 +70,9 @@ __all__ = [
     "CPUCost",
     "CallableCPU",
     "Crash",
+    "Deployment",
     "Faults",
+    "Host",
     "Ideal",
     "LeastSquares",
     "LogQuantizer",
@@ -81,6 +90,8 @@ __all__ = [
     "TorchLoss",
     "UniformQuantizer",
     "advise",
+    "deploy",
+    "replay",
     "simulate",
     "split",
 ]

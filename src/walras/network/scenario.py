@@ -26,7 +26,7 @@ from walras.network.types import Weights
 Table = Mapping[str, Any]
 
 _KEYS: Mapping[str, tuple[str, ...]] = {
-    "": ("seed", "steps", "every", "network", "cpu", "loss", "links", "faults", "method"),
+    "": ("seed", "steps", "every", "network", "cpu", "loss", "links", "faults", "method", "deploy"),
     "network": (
         "kind", "centres", "p", "k", "rows", "columns", "file", "directed", "seed", "switching",
         "law", "parts", "failing",
@@ -41,6 +41,9 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "links": ("kind", "rho", "mode", "width", "step"),
     "faults": ("loss", "duplication", "reordering", "delay", "crashes", "lease"),
     "method": tuple(f.name for f in fields(Surplus) if f.name != "name"),
+    "deploy": (
+        "pace", "period", "launcher", "restart", "time_limit", "hosts", "cgroup",
+    ),
 }  # fmt: skip
 
 
@@ -75,6 +78,7 @@ class Scenario:
         every: Steps between records.
         seed: Of faults and batches.
         test: Samples to test the model on; None without a loss.
+        deploy: Where and how real processes run.
     """
 
     problem: Problem
@@ -86,6 +90,7 @@ class Scenario:
     every: int
     seed: int
     test: Test | None
+    deploy: Table
 
 
 def read_scenario(path: Path) -> Scenario:
@@ -134,6 +139,7 @@ def scenario(content: Table) -> Scenario:
         every=int(_number(content, "every", max(1, steps // 1000))),
         seed=seed,
         test=test,
+        deploy=parts["deploy"],
     )
 
 

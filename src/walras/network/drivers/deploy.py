@@ -115,7 +115,8 @@ def deploy(
 
     Args:
         problem: What is to be decided; costs and losses that are classes of Walras.
-        network: Who talks to whom; undirected.
+        network: Who talks to whom; undirected. Of one that changes, the links at its first step:
+            real links come and go by themselves.
         steps: Ticks of each centre; with ``resume`` as many more.
         pace: ``rounds`` in step with the neighbours, which a simulation repeats bit for bit;
             ``clock`` every ``period`` ms, whoever is late.
@@ -143,7 +144,7 @@ def deploy(
             allowed="simulate, which needs no sockets", remedy="pip install 'walras[network]'",
         )  # fmt: skip
     chosen = settings or _patience(pace, period, network.diameter, steps)
-    plan = Plan(problem, network, chosen, method or Surplus(), start, seed)
+    plan = Plan(problem, network.at(0), chosen, method or Surplus(), start, seed)
     home = Path(tempfile.mkdtemp(prefix="walras-")) if folder is None else folder
     home.mkdir(parents=True, exist_ok=True)
     paced = {"kind": pace, "period": period, "patience": _PATIENCE}

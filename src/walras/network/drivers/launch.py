@@ -18,6 +18,7 @@ from walras.errors import EngineError, InputError
 from walras.network.drivers.bundle import Json
 
 _ENDING = 5.0  # seconds that a process may take to end when it is told to
+_RESTARTS = 5
 LOCAL = (sys.executable, "-m", "walras.network.drivers.process")
 
 
@@ -144,6 +145,7 @@ class Member:
         state: What it reported last.
         final: What it ended with.
         lost: Whether its process ended by itself.
+        restarts: How often it was started again.
     """
 
     child: Started
@@ -151,6 +153,7 @@ class Member:
     state: Json = field(default_factory=dict)
     final: Json | None = None
     lost: bool = False
+    restarts: int = 0
 
 
 class Launcher:
@@ -211,8 +214,19 @@ class Launcher:
             member.child.say({"peers": self._peers(k), "start": True})
 
     def restart(self, centre: int) -> None:
-        """Start a lost centre's process again; it resumes from its trace."""
-        member = self.members[centre] = Member(self._start(centre))
+        """Start a lost centre's process again; it resumes from its trace.
+
+        Raises:
+            EngineError: It has ended too often.
+        """
+        times = self.members[centre].restarts + 1
+        if times > _RESTARTS:
+            raise EngineError(
+                f"ended {times} times", where=f"centre {centre}",
+                allowed=f"{_RESTARTS} restarts", remedy="see its log in the deployment's folder",
+            )  # fmt: skip
+        self.members[centre].child.end()
+        member = self.members[centre] = Member(self._start(centre), restarts=times)
         member.child.say({**self._told[centre], "resume": True, "extend": 0})
 
     def collect(self, seconds: float) -> None:
@@ -265,7 +279,11 @@ class Launcher:
             self.members[j].child.say({"peers": {str(k): peer}})
 
     def _peers(self, k: int) -> Mapping[str, Any]:
-        return {str(j): [self.members[j].bound, self._publics[j]] for j in self._neighbours[k]}
+        """Those that listen; of the others it hears when they do."""
+        return {
+            str(j): [self.members[j].bound, self._publics[j]]
+            for j in self._neighbours[k] if self.members[j].bound
+        }  # fmt: skip
 
     def _end(self) -> None:
         for member in self.members:

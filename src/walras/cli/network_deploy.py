@@ -1,0 +1,153 @@
+"""``walras network deploy`` and ``walras network replay``: real processes, and their traces."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from walras.cli.output import Cell, Format, OutputOption, Table, emit
+from walras.cli.progress import Interruptible, Stages
+from walras.network.drivers.deploy import Deployment, Watch
+from walras.network.drivers.deploy import deploy as run_deployment
+from walras.network.drivers.inventory import Inventory, inventory
+from walras.network.drivers.launch import Member
+from walras.network.drivers.replay import replay as run_replay
+from walras.network.scenario import EXAMPLE, Scenario, read_scenario, scenario
+
+
+def deploy(
+    config: Annotated[
+        Path | None, typer.Argument(help="A TOML file; the built-in example when left out.")
+    ] = None,
+    steps: Annotated[int | None, typer.Option(help="In place of the file's number.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option(help="For traces and logs; a temporary one when left out.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where the traces in --folder end.")
+    ] = False,
+    pace: Annotated[str | None, typer.Option(help="rounds or clock.")] = None,
+    progress: Annotated[bool, typer.Option("--progress/--no-progress")] = True,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Run every centre as a process of its own, over encrypted sockets.
+
+    The file is that of walras network simulate, with a [deploy] table; its [links] and [faults] are
+    for simulations: real messages carry 64-bit numbers, and real faults come by themselves.
+
+    Examples:
+
+      walras network deploy scenario.toml --steps 500
+
+      walras network deploy scenario.toml --folder run --resume
+
+    Exit codes: 0 done, 1 processes did not start or were all lost, 2 bad input or a port in use.
+    """
+    stated = _read(config)
+    table = dict(stated.deploy) | ({} if pace is None else {"pace": pace})
+    chosen = inventory(table, stated.problem.centres)
+    count = steps or stated.steps
+    with (
+        Interruptible() as interrupt,
+        Stages({"deploying": 1.0}, 1e-6, interrupt, shown=progress) as stages,
+    ):
+        stages.begin("deploying")
+        watch = _watcher(stages.advance, count)
+        found = _run(stated, chosen, count, folder, resume=resume, watch=watch)
+    _print(found, output)
+
+
+def replay(
+    folder: Annotated[Path, typer.Argument(help="Of a deployment.")],
+    progress: Annotated[bool, typer.Option("--progress/--no-progress")] = True,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Play a deployment's traces again, and compare the states and the books.
+
+    Examples:
+
+      walras network replay run
+
+    Exit codes: 0 the same states, 1 another state or books that differ, 6 no such traces.
+    """
+    with (
+        Interruptible() as interrupt,
+        Stages({"replaying": 1.0}, 1e-6, interrupt, shown=progress) as stages,
+    ):
+        stages.begin("replaying")
+        found = run_replay(folder, progress=stages.advance)
+    rows: list[tuple[Cell, ...]] = [
+        (k, node.life[1], node.ticks, int(node.ledger.held[0]), same)
+        for k, (node, same) in enumerate(zip(found.nodes, found.same, strict=True))
+    ]
+    columns = ("centre", "epoch", "ticks", "quanta held", "same state")
+    title = f"{found.events} events; the books agreed {found.audits} times"
+    emit(Table(columns, rows, title), output)
+    if False in found.same:
+        raise typer.Exit(1)
+
+
+def _read(config: Path | None) -> Scenario:
+    if config is not None:
+        return read_scenario(config)
+    print("the built-in example (walras network example prints it)", file=sys.stderr)
+    return replace(scenario(tomllib.loads(EXAMPLE)), steps=300)
+
+
+def _run(
+    stated: Scenario, chosen: Inventory, steps: int, folder: Path | None, *, resume: bool,
+    watch: Watch,
+) -> Deployment:  # fmt: skip
+    return run_deployment(
+        stated.problem, stated.network, steps=steps, pace=chosen.pace, period=chosen.period,
+        hosts=chosen.hosts, folder=folder, resume=resume, restart=chosen.restart,
+        method=stated.method, seed=stated.seed, cgroups=chosen.cgroups,
+        launcher=chosen.launcher, time_limit=chosen.time_limit, watch=watch,
+    )  # fmt: skip
+
+
+def _watcher(advance: Callable[[int, int], None], steps: int) -> Watch:
+    """Shows the slowest centre's progress; Ctrl-C stops all where they are."""
+
+    def watch(members: Sequence[Member], seconds: float) -> bool:
+        ticks = [int(m.state.get("ticks", 0)) for m in members if not m.lost]
+        try:
+            advance(min(steps, min(ticks, default=0)), steps)
+        except KeyboardInterrupt:
+            return True
+        return False
+
+    return watch
+
+
+def _print(found: Deployment, output: Format) -> None:
+    facts: dict[str, Any] = {
+        "centres": len(found.alive),
+        "ran to the end": int(found.alive.sum()),
+        "cost gap": found.cost_gap,
+        "quanta held and in flight over the budget": found.audit,
+        "shares held": float(found.shares.sum()),
+        "budget": found.problem.budget,
+        "shares enforced": int(found.enforced.sum()),
+        "bytes sent": found.bytes,
+        "seconds": found.seconds,
+        "folder": str(found.folder),
+    }
+    if output is not Format.TABLE:
+        emit(Table(tuple(facts), [tuple(facts.values())]), output)
+        return
+    emit(Table(("", "deployment"), list(facts.items())))
+    best = found.optimum.shares
+    rows = [
+        (k, bool(found.alive[k]), int(found.epochs[k]), float(found.shares[k]), float(best[k]))
+        for k in range(len(best))
+    ]
+    emit(Table(("centre", "alive", "epoch", "share", "optimum"), rows, "shares"))
+    if not found.enforced.any():
+        print("shares are advice: no writable cgroup v2 group was given to enforce them")

@@ -1,0 +1,108 @@
+"""The ``[deploy]`` table of a scenario: where and how real processes run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from walras.errors import InputError
+from walras.network.drivers.bundle import Json
+from walras.network.drivers.launch import LOCAL, Host
+
+_CHOICES = {"pace": ("rounds", "clock"), "launcher": ("processes", "ray")}
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """How a scenario is deployed.
+
+    Attributes:
+        pace: ``rounds`` or ``clock``.
+        period: Milliseconds between ticks by the clock.
+        launcher: ``processes`` or ``ray``.
+        restart: Whether a process that ends by itself is started again.
+        time_limit: Seconds.
+        hosts: Of each centre, None for this one.
+        cgroups: Of each centre, None for none.
+    """
+
+    pace: Any = "rounds"
+    period: int = 20
+    launcher: Any = "processes"
+    restart: bool = False
+    time_limit: float = 300.0
+    hosts: Sequence[Host] | None = None
+    cgroups: Sequence[Json] | None = None
+
+
+def inventory(table: Mapping[str, Any], centres: int) -> Inventory:
+    """The inventory in a ``[deploy]`` table, whose keys are known to be right.
+
+    ``hosts`` are tables of ``address``, ``port`` and ``command``; centres are dealt to them in
+    turn, and the k-th centre of a host listens at ``port + k``. ``cgroup`` has ``group``, in which
+    ``{centre}`` stands for the number, and ``processors``.
+
+    Raises:
+        InputError: A value cannot be used.
+    """
+    for name, allowed in _CHOICES.items():
+        if table.get(name, allowed[0]) not in allowed:
+            raise _refuse(f"deploy.{name}", table[name], " or ".join(allowed))
+    period, limit = table.get("period", 20), table.get("time_limit", 300.0)
+    if not isinstance(period, int) or not 1 <= period <= 60_000:
+        raise _refuse("deploy.period", period, "1..60000 ms")
+    if not isinstance(limit, int | float) or not limit > 0:
+        raise _refuse("deploy.time_limit", limit, "seconds, above 0")
+    return Inventory(
+        table.get("pace", "rounds"), period, table.get("launcher", "processes"),
+        bool(table.get("restart", False)), float(limit), _hosts(table.get("hosts"), centres),
+        _cgroups(table.get("cgroup"), centres),
+    )  # fmt: skip
+
+
+def _hosts(entries: Any, centres: int) -> list[Host] | None:
+    if entries is None:
+        return None
+    if not isinstance(entries, list) or not entries:
+        raise _refuse("deploy.hosts", entries, "[[deploy.hosts]] with an address each")
+    for k, entry in enumerate(entries):
+        _known(f"deploy.hosts[{k}]", entry, ("address", "port", "command"))
+    found = []
+    for centre in range(centres):
+        entry = entries[centre % len(entries)]
+        port = entry.get("port", 0)
+        port = port + centre // len(entries) if port else 0
+        if not isinstance(port, int) or not 0 <= port < 2**16:
+            raise _refuse("deploy.hosts.port", port, "0..65535, for all centres of the host")
+        command = entry.get("command", LOCAL)
+        found.append(Host(str(entry.get("address", "127.0.0.1")), tuple(command), port))
+    return found
+
+
+def _cgroups(entry: Any, centres: int) -> list[Json] | None:
+    if entry is None:
+        return None
+    _known("deploy.cgroup", entry, ("group", "processors"))
+    group, processors = str(entry.get("group", "")), entry.get("processors", 1.0)
+    if "{centre}" not in group:
+        raise _refuse("deploy.cgroup.group", group, "a path with {centre} in it")
+    return [
+        {"group": group.replace("{centre}", str(k)), "processors": processors}
+        for k in range(centres)
+    ]
+
+
+def _known(where: str, entry: Any, keys: tuple[str, ...]) -> None:
+    if not isinstance(entry, Mapping):
+        raise _refuse(where, entry, "a table")
+    for key in entry:
+        if key not in keys:
+            raise InputError(
+                f"has the unknown key '{key}'", where=where, allowed=", ".join(keys),
+                remedy="correct its spelling, or leave it out",
+            )  # fmt: skip
+
+
+def _refuse(where: str, value: object, allowed: str) -> InputError:
+    return InputError(f"is {value!r}", where=where, allowed=allowed, remedy="correct the value")
