@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from walras import data, dede, domains, matching, predict
+    from walras import data, dede, domains, matching, network, predict
     from walras.errors import (
         DataError,
         EngineError,
@@ -40,7 +40,7 @@ _HOME = {
     "DataError": "walras.errors",
     "EngineError": "walras.errors",
 }
-_MODULES = ("data", "dede", "domains", "matching", "predict")
+_MODULES = ("data", "dede", "domains", "matching", "predict", "network")
 
 __all__ = [
     "DataError",
@@ -59,6 +59,7 @@ __all__ = [
     "dede",
     "domains",
     "matching",
+    "network",
     "predict",
     "solve",
 ]

@@ -66,7 +66,9 @@ def test_kinds_of_costs_mix() -> None:
     problem = wn.Problem(cpu, 9.0, boxes=(0.2, 6.0))
     found = problem.optimum()
     slopes = problem.slope(found.shares)
-    assert np.ptp(slopes) < 1e-5
+    inside = (found.shares > 0.2 + 1e-9) & (found.shares < 6.0 - 1e-9)
+    assert inside.sum() >= 3
+    np.testing.assert_allclose(slopes[inside], found.price, atol=1e-5)
     assert found.shares.sum() == pytest.approx(9.0, rel=1e-12)
 
 

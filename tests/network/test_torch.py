@@ -64,7 +64,7 @@ def test_a_small_network_learns_with_coded_innovations() -> None:
     kind, _ = problem.learning
     assert (kind.predict(run.mean_model, x) == (t + 1) / 2).mean() > 0.85
     assert run.consensus_error[-1] < 0.2
-    assert run.loss[-1] < 0.75 * run.loss[0]
+    assert run.loss[-1] < 0.45  # log 2 at the start
 
 
 def test_modules_that_cannot_be_used_are_refused() -> None:

@@ -49,6 +49,9 @@ COMMANDS: Mapping[str, LazyCommand] = {
     "match": LazyCommand(
         "walras.cli.match:app", "Place tasks on clusters: soon enough, and enough of them succeed."
     ),
+    "network": LazyCommand(
+        "walras.cli.network:app", "Share CPU and train a model over a network without a centre."
+    ),
     "bench": LazyCommand("walras.cli.bench:bench", "Measure against peers on this computer."),
     "data": LazyCommand("walras.cli.data:app", "List, find, fetch and verify real data sets."),
     "doctor": LazyCommand("walras.cli.doctor:doctor", "Show versions, threads, kernels and data."),

@@ -1,0 +1,85 @@
+"""The demo's act without a centre: a link cut and a crash in the middle, the audit at zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.cli.output import Cell
+from walras.network.costs import QuadraticCPU
+from walras.network.faults import Crash, Faults
+from walras.network.graph import Network
+from walras.network.losses import SmoothHinge
+from walras.network.problem import Problem
+from walras.network.run import Run
+from walras.network.shards import split
+from walras.network.simulate import simulate
+from walras.network.types import Floats
+
+CENTRES = 20
+STEPS = 3000
+CRASH = 1000
+CRASHED = 4
+_CUT = 0.05  # part of the links that is down at any time
+
+
+@dataclass(frozen=True, eq=False)
+class Act:
+    """What the audience is told.
+
+    Attributes:
+        run: The run itself.
+        rows: What and how much, for a table.
+    """
+
+    run: Run
+    rows: list[tuple[str, Cell]]
+
+
+def demo_network(progress: Callable[[int, int], None] | None = None, seed: int = 0) -> Act:
+    """Twenty centres share CPU and train a support vector machine while things go wrong.
+
+    A tenth of the messages is lost, links are cut and restored, and one centre crashes; synthetic
+    data.
+
+    Args:
+        progress: Called with the steps done and the steps in all.
+        seed: Of data, graph and faults.
+    """
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(1200, 2))
+    noise = 0.5 * rng.normal(size=1200)
+    labels = np.where(points @ [1.0, -0.7] + 0.3 + noise >= 0.0, 1.0, -1.0)
+    center, scale = rng.uniform(1, 5, CENTRES), rng.uniform(0.5, 4, CENTRES)
+    problem = Problem(
+        [QuadraticCPU(c, k) for c, k in zip(center, scale, strict=True)],
+        1.2 * float(center.sum()), boxes=(0.0, 9.0),
+        loss=SmoothHinge(), shards=split(points[:600], labels[:600], CENTRES, seed=seed),
+    )  # fmt: skip
+    network = Network.erdos_renyi(CENTRES, 0.3, seed=seed).failing(_CUT, every=100, seed=seed)
+    faults = Faults(loss=0.1, crashes=[Crash(CRASHED, CRASH)])
+    run = simulate(
+        problem, network, steps=STEPS, faults=faults, every=10, seed=seed, progress=progress
+    )
+    right = _accuracy(problem, run, points[600:], labels[600:])
+    worst = int(np.abs(run.audit).max())
+    rows: list[tuple[str, Cell]] = [
+        ("centres, one of which crashed", CENTRES),
+        ("messages lost", "10 %"),
+        ("quanta over the budget, at worst", worst),
+        ("most that was ever held / budget", float(run.held.max() / problem.budget)),
+        ("cost over the survivors' optimum", float(run.cost_gap[-1])),
+        ("models differ by at most", float(run.consensus_error[-1])),
+        ("test accuracy", right),
+        ("bytes sent by all", int(run.bits[-1]) // 8),
+    ]
+    return Act(run, rows)
+
+
+def _accuracy(problem: Problem, run: Run, features: Floats, labels: Floats) -> float:
+    loss, _ = problem.learning
+    if run.mean_model is None:
+        return float("nan")
+    return float((loss.predict(run.mean_model, features) == labels).mean())
