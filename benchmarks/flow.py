@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.matching import MatchInstance
 from benchmarks.problem import Floats, Instance
+from benchmarks.recipes import RecipeInstance
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -128,16 +130,21 @@ class FlowInstance:
 
 
 AnyInstance = Instance | FlowInstance
+AnyBuilt = AnyInstance | MatchInstance | RecipeInstance
 
 
-def read_instance(path: Path) -> AnyInstance:
-    """Read an instance of either kind."""
+def read_instance(path: Path) -> AnyBuilt:
+    """Read an instance of any kind."""
     with np.load(path) as stored:
-        kind = FlowInstance if "pointer" in stored.files else Instance
-    return kind.read(path)
+        files = set(stored.files)
+    if "times" in files:
+        return MatchInstance.read(path)
+    if "spec_recipe" in files:
+        return RecipeInstance.read(path)
+    return (FlowInstance if "pointer" in files else Instance).read(path)
 
 
-def with_previous(instance: AnyInstance, previous: AnyInstance) -> AnyInstance:
+def with_previous(instance: AnyBuilt, previous: AnyBuilt) -> AnyInstance:
     """An instance that knows the one before it.
 
     Raises:

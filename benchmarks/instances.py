@@ -12,9 +12,11 @@ from typing import overload
 
 import numpy as np
 
-from benchmarks.flow import AnyInstance, FlowInstance
+from benchmarks.flow import AnyBuilt, FlowInstance
 from benchmarks.flow_instances import FlowSpec, build_flow
+from benchmarks.matching import MatchInstance, MatchSpec, build_match
 from benchmarks.problem import Bools, Floats, Instance
+from benchmarks.recipes import RecipeInstance, RecipeSpec, build_recipe
 from walras.domains.cluster_scheduling import rounds
 from walras.domains.cluster_scheduling.normalise import normalise
 
@@ -67,14 +69,18 @@ class Spec:
         return replace(self, churn=0.0)
 
 
-AnySpec = Spec | FlowSpec
+AnySpec = Spec | FlowSpec | MatchSpec | RecipeSpec
 
 
 @overload
 def build(spec: Spec) -> Instance: ...
 @overload
 def build(spec: FlowSpec) -> FlowInstance: ...
-def build(spec: AnySpec) -> AnyInstance:
+@overload
+def build(spec: MatchSpec) -> MatchInstance: ...
+@overload
+def build(spec: RecipeSpec) -> RecipeInstance: ...
+def build(spec: AnySpec) -> AnyBuilt:
     """Make the arrays of an instance; the last two are kept.
 
     Raises:
@@ -85,9 +91,13 @@ def build(spec: AnySpec) -> AnyInstance:
 
 
 @functools.lru_cache(maxsize=2)
-def _build(spec: AnySpec) -> AnyInstance:
+def _build(spec: AnySpec) -> AnyBuilt:
     if isinstance(spec, FlowSpec):
         return build_flow(spec)
+    if isinstance(spec, MatchSpec):
+        return build_match(spec)
+    if isinstance(spec, RecipeSpec):
+        return build_recipe(spec)
     makers = {
         "heterogeneous": heterogeneous,
         "dede-456": dede_456,

@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.problem import Floats, Instance
 
 LEXIMIN_LEVELS = 10
-MINIMISED = ("min-max-utilisation",)  # objectives of which less is better
+MINIMISED = ("min-max-utilisation", "match", "relaxed-match")  # objectives of which less is better
 
 
 @dataclass(frozen=True)

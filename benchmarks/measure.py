@@ -20,10 +20,11 @@ import numpy as np
 
 from benchmarks.cell import SLOW, Cell
 from benchmarks.environments import interpreter, prepare
-from benchmarks.flow import AnyInstance, FlowInstance
+from benchmarks.flow import AnyBuilt, FlowInstance
 from benchmarks.flow_judge import judge_flow
 from benchmarks.instances import build
 from benchmarks.judge import Verdict, judge
+from benchmarks.matching import MatchInstance, judge_match
 from benchmarks.peers import METHODS
 from benchmarks.problem import Instance
 from walras.errors import EngineError
@@ -95,11 +96,13 @@ def _missing(device: str) -> str:
     return ""
 
 
-def _verdict(instance: AnyInstance, objective: str, folder: Path) -> Verdict:
+def _verdict(instance: AnyBuilt, objective: str, folder: Path) -> Verdict:
     """The independent judgement of what the worker has left."""
     x = np.load(folder / "x.npy")
     if isinstance(instance, Instance):
         return judge(instance, objective, x)
+    if isinstance(instance, MatchInstance):
+        return judge_match(instance, objective, x)
     found = folder / "prices.npy"
     return judge_flow(instance, objective, x, np.load(found) if found.exists() else None)
 

@@ -12,10 +12,15 @@ from benchmarks.cases import (
     first_order,
     growth,
     kernels,
+    match_exact,
+    match_large,
     maxmin,
     other_objectives,
     proportional,
+    relaxed_match,
+    time_prediction,
     total_flow,
+    two_stage,
     utilisation,
     warm_start,
 )
@@ -33,6 +38,11 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     first_order.BENCHMARK,
     total_flow.BENCHMARK,
     utilisation.BENCHMARK,
+    two_stage.BENCHMARK,
+    time_prediction.BENCHMARK,
+    match_exact.BENCHMARK,
+    relaxed_match.BENCHMARK,
+    match_large.BENCHMARK,
 )
 
 

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from benchmarks.flow import AnyInstance
+from benchmarks.flow import AnyBuilt
 from benchmarks.problem import Budget, Outcome
 
 
@@ -34,7 +34,7 @@ class Method:
     packages: tuple[str, ...] = ()
     device: str = "cpu"
 
-    def run(self, instance: AnyInstance, objective: str, budget: Budget) -> Outcome:
+    def run(self, instance: AnyBuilt, objective: str, budget: Budget) -> Outcome:
         """Import the function and call it."""
         module, name = self.target.split(":")
         function: Callable[..., Outcome] = getattr(importlib.import_module(module), name)
@@ -43,6 +43,10 @@ class Method:
 
 def _highs(label: str, **options: object) -> Method:
     return Method(label, "benchmarks.peers.highs:solve", options, packages=("highspy",))
+
+
+def _highs_match(label: str, **options: object) -> Method:
+    return Method(label, "benchmarks.peers.highs_match:solve", options, packages=("highspy",))
 
 
 def _pdlp(tolerance: float) -> Method:
@@ -69,6 +73,12 @@ def _first_order(label: str, **options: object) -> Method:
     return _walras(label, "walras_engine:solve", engine="admm", tolerance=1e-2, **options)
 
 
+def _predict(label: str, packages: tuple[str, ...] = (), **options: object) -> Method:
+    """One of our predictors of time."""
+    packages = ("walras", "numpy", *packages)
+    return Method(label, "benchmarks.peers.time_prediction:walras", options, packages=packages)
+
+
 METHODS: dict[str, Method] = {
     "walras": _walras("Walras", "walras_engine:solve"),
     "walras-warm": _walras("Walras, warm start", "walras_engine:solve_warm"),
@@ -91,6 +101,15 @@ METHODS: dict[str, Method] = {
     "shortest-path": _walras("Shortest path", "routing:shortest_path"),
     "highs-ipm": _highs("HiGHS ipm, no crossover", algorithm="ipm", crossover="off"),
     "highs": _highs("HiGHS default", algorithm="choose", crossover="on"),
+    "walras-match": _walras("Walras, branch and bound", "walras_match:exact"),
+    "walras-match-large": _walras("Walras, matched to 1 %", "walras_match:large", tolerance=0.01),
+    "walras-relaxed": _walras("Walras, Newton", "walras_match:relaxed", mode="newton"),
+    "walras-mirror": _walras("Mirror descent, 3,000 steps", "walras_match:relaxed", mode="mirror"),
+    "highs-match": _highs_match("HiGHS, round by round", integer=True),
+    "highs-match-lp": _highs_match("HiGHS, relaxation", integer=False),
+    "highs-match-ipm": _highs_match(
+        "HiGHS ipm, relaxation", integer=False, algorithm="ipm", crossover="off"
+    ),
     "highs-leximin": Method(
         "HiGHS ipm, rounds", "benchmarks.peers.highs_leximin:solve", packages=("highspy",)
     ),
@@ -99,6 +118,21 @@ METHODS: dict[str, Method] = {
     "clarabel": Method("Clarabel", "benchmarks.peers.clarabel_conic:solve", packages=("clarabel",)),
     "scs": Method("SCS", "benchmarks.peers.scs_conic:solve", packages=("scs",)),
     "cvxpy": Method("cvxpy default", "benchmarks.peers.cvxpy_default:solve", packages=("cvxpy",)),
+    "walras-two-stage": _walras("Walras, two-stage", "two_stage:solve"),
+    "predict-linear-log": _predict("linear on one-hots, log loss", loss="log"),
+    "predict-linear-raw": _predict("linear on one-hots, raw loss", loss="raw"),
+    "predict-mlp": _predict(
+        "fully connected", ("torch",), model="mlp", layers=2, hidden=64, learning_rate=3e-3
+    ),
+    "predict-gnn": _predict("graph network, end to end", ("torch",), model="gnn"),
+    "predict-gnn-pretrained": _predict(
+        "graph network, pretrained on other devices", ("torch",), model="gnn", pretrain=True
+    ),
+    "predict-trees": Method(
+        "gradient-boosted trees",
+        "benchmarks.peers.time_prediction:trees",
+        packages=("scikit-learn", "numpy"),
+    ),
     "dede-library": _dede("dede library", "benchmarks.peers.dede_library:solve"),
     "dede-example": _dede("dede example's subproblems", "benchmarks.peers.dede_example:solve"),
 }

@@ -19,7 +19,10 @@ from walras.cli.output import Format, OutputOption, Table, emit
 Row = tuple[str, str, str, bool]
 """Section, item, what was found, and whether it is as it should be."""
 
-KERNELS = ("walras.kernels.cpu", "walras.kernels.cpu_entries")
+KERNELS = (
+    "walras.kernels.cpu", "walras.kernels.cpu_entries", "walras.kernels.match_balance",
+    "walras.kernels.match_exact", "walras.kernels.match_local", "walras.kernels.match_rounds",
+)  # fmt: skip
 
 
 def doctor(output: OutputOption = Format.TABLE) -> None:

@@ -62,10 +62,10 @@ class Relaxed:
 
     @property
     def residual(self) -> torch.Tensor:
-        """(rounds,) distance from a stationary point, recomputed from ``x``.
+        """(rounds,) how far the optimality conditions are from holding, recomputed from ``x``.
 
-        The largest change of a load's sum (in units of the scale), a count or the mean success when
-        x is computed anew from its own forces.
+        The largest spread of the objective's derivatives within a task's column, in units of the
+        scale: at a stationary point they are equal.
         """
         return self.problem.residual(self.x)
 
@@ -84,7 +84,7 @@ def relaxed_match(
     speedup: Decay | None = None,
     scale: Any = None,
     mode: str = "newton",
-    tolerance: float = 1e-10,
+    tolerance: float = 1e-13,
     start: Relaxed | None = None,
     iterations: int = 3000,
     rate: float = 1.0,
@@ -104,7 +104,8 @@ def relaxed_match(
             mean times if None.
         mode: ``newton``: every round to ``tolerance``; ``mirror``: mirror descent, the reference;
             ``paper``: Algorithm 1 of Huo et al. (ICPP 2025) as printed, which ends elsewhere.
-        tolerance: Residual to reach, of ``newton`` and ``mirror``.
+        tolerance: Of ``newton``: largest error of a state against that of its forces' matching, in
+            units of the scale; it stops at the rounding, too. Of ``mirror``: residual to stop at.
         start: Of ``newton``: the solution of a similar batch.
         iterations: Of ``mirror`` and ``paper``, at most.
         rate: Of ``paper``: its learning rate eta.
@@ -175,6 +176,8 @@ def _stated(
 
 def _tensor(given: Any, name: str, device: torch.device | None) -> torch.Tensor:
     try:
+        if not isinstance(given, torch.Tensor):  # torch would take a Python float as float32
+            given = np.asarray(given, dtype=np.float64)
         found = torch.as_tensor(given, device=device).detach()
     except (TypeError, ValueError, RuntimeError) as error:
         raise InputError(

@@ -36,9 +36,13 @@ _STEPS = 3  # at a level but the last
 _LAST_STEPS = 60
 _HALVINGS = 30
 _ARMIJO = 1e-4
-_ROUNDING = 1e-11  # rises of D below this share of it are decided by the residual
+_ROUNDING = 1e-13  # of D, relative
+_FLAT = 1e3  # roundings; a Newton step that promises less is judged by the residual, too
 _DESCENT = 60  # steps of mirror descent where Newton's method does not take hold
-_STALLS = 12
+_STALLS = 8  # times; each descends twice as long as the one before
+_ROUGH = 1e-3  # residual at a level but the last
+_SOLVED = 1e-9  # residual up to which a state that Newton's method leaves is solved
+_NEAR_ONE = 0.1  # shorter steps than this gain nothing next to the solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,45 +69,63 @@ def newton(problem: Smoothed, tolerance: float, start: State | None = None) -> S
     together = problem.curve is not None
     at = problem.state(problem.uniform()) if start is None else start
     y = vector(at, counts=together)
+    if start is None and problem.smoothing.barrier == "elastic":
+        y[:, -1] = problem.floor  # where the elastic cost bends; further off it is saturated
     steps = torch.zeros(len(y), dtype=torch.int64, device=y.device)
     factors = log_steps(_FIRST, _LEVELS) if start is None else [1.0]
-    for factor in factors:
-        last = factor == factors[-1]
-        work = _Level(problem, problem.tau * factor, together)
-        for _ in range(_LAST_STEPS if last else _STEPS):
-            residual = work.residual(y)
-            active = residual.abs().amax(-1) > (tolerance if last else 1e-3)
-            if not bool(active.any()):
-                break
-            y = torch.where(active[:, None], work.step(y, residual), y)
-            steps += active
+    for factor in factors[:-1]:
+        y, spent = _iterate(problem, factor, y, _STEPS, _ROUGH)
+        steps += spent
+    y, spent = _iterate(problem, 1.0, y, _LAST_STEPS, tolerance)
+    steps += spent
     if together:
         y, steps = _globalised(problem, y, steps, tolerance)
     return Solved(unvector(y, problem.t.shape[-2]), steps)
+
+
+def _iterate(
+    problem: Smoothed, factor: float, y: torch.Tensor, most: int, tolerance: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Newton steps at one temperature, on the rounds that are not solved yet, and their number."""
+    steps = torch.zeros(len(y), dtype=torch.int64, device=y.device)
+    open_ = torch.arange(len(y), device=y.device)
+    y = y.clone()
+    for _ in range(most):
+        work = _Level(problem.take(open_), problem.tau * factor, problem.curve is not None)
+        own = y[open_]
+        residual = work.residual(own)
+        active = residual.abs().amax(-1) > tolerance
+        if not bool(active.any()):
+            break
+        if not bool(active.all()):
+            open_, own, residual = open_[active], own[active], residual[active]
+            work = _Level(problem.take(open_), work.tau, work.together)
+        moved = work.step(own, residual)
+        y[open_] = moved
+        steps[open_] += 1
+        open_ = open_[(moved != own).any(-1)]  # at the rounding of the residual nothing moves
+        if not len(open_):
+            break
+    return y, steps
 
 
 def _globalised(
     problem: Smoothed, y: torch.Tensor, steps: torch.Tensor, tolerance: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Descend F from the states that Newton's method has left unsolved, and try again."""
-    work = _Level(problem, problem.tau, together=True)
-    for _ in range(_STALLS):
-        open_ = work.residual(y).abs().amax(-1) > tolerance
-        if not bool(open_.any()):
+    m = problem.t.shape[-2]
+    for k in range(_STALLS):
+        residual = _Level(problem, problem.tau, together=True).residual(y)
+        open_ = torch.nonzero(residual.abs().amax(-1) > _SOLVED)[:, 0]
+        if not len(open_):
             break
-        x = problem.matching(problem.forces(unvector(y, problem.t.shape[-2])))
-        lower = vector(problem.state(descend(problem, x, _DESCENT)), counts=True)
-        y = torch.where(open_[:, None], lower, y)
-        for _ in range(_LAST_STEPS):
-            residual = work.residual(y)
-            active = open_ & (residual.abs().amax(-1) > tolerance)
-            if not bool(active.any()):
-                break
-            moved = torch.where(active[:, None], work.step(y, residual), y)
-            if bool((moved == y).all()):
-                break
-            y = moved
-            steps = steps + active
+        part = problem.take(open_)
+        x = part.matching(part.forces(unvector(y[open_], m)))
+        lower = vector(part.state(descend(part, x, _DESCENT * 2**k)), counts=True)
+        found, spent = _iterate(part, 1.0, lower, _LAST_STEPS, tolerance)
+        y, steps = y.clone(), steps.clone()
+        y[open_] = found
+        steps[open_] += spent
     return y, steps
 
 
@@ -146,17 +168,20 @@ class _Level:
     ) -> torch.Tensor:  # fmt: skip
         norm, out = residual.norm(dim=-1), y.clone()
         todo, size = torch.ones_like(norm, dtype=torch.bool), 1.0
-        flat = slope <= _ROUNDING * (1.0 + dual.abs())
+        rounding = _ROUNDING * (1.0 + dual.abs())
+        # Next to the optimum, and where the elastic cost is saturated, D says little.
+        flat = slope <= _FLAT * rounding
         for _ in range(_HALVINGS):
             trial = y + size * d
             at, by = self.forces(trial)
-            rises = self.problem.dual(at, by, self.tau) >= dual + _ARMIJO * size * slope
-            if bool((todo & flat).any()):
+            gain = self.problem.dual(at, by, self.tau) - dual
+            take = gain >= torch.maximum(_ARMIJO * size * slope, rounding)
+            if bool((todo & flat & ~take).any()):
                 shrinks = self.residual(trial).norm(dim=-1) < (1.0 - _ARMIJO * size) * norm
-                rises = torch.where(flat, shrinks, rises)
-            take = todo & rises
+                take = take | (flat & shrinks & (gain > -rounding))
+            take = take & todo
             out = torch.where(take[:, None], trial, out)
-            todo = todo & ~take
+            todo = todo & ~take & ~(flat & (norm < _SOLVED) & (size < _NEAR_ONE))
             if not bool(todo.any()):
                 break
             size *= 0.5

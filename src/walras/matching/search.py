@@ -27,9 +27,10 @@ Ints = npt.NDArray[np.int32]
 _LOOSE = 1e-3  # gap at which the relaxation of a round may stop
 _NEAR = 8  # clusters that a task looks at
 _AIMS = (0.4, 0.6, 0.8, 0.9)  # of the distance to the bound, one annealing each
+_WITHIN = 0.9  # of the tolerance, what an annealing aims at
 _HEAT = 0.01  # first temperature, in mean times on the nearest cluster
 _PROPOSALS = 1000  # of an annealing, a task
-_LEAST_PROPOSALS = 300_000
+_LEAST_PROPOSALS = 1_500_000
 _SWEEPS = 50
 _EFFORT = 5e7  # evaluations that a local search may spend
 _SHAKEN = 300  # tasks up to which iterated local search comes last
@@ -93,7 +94,7 @@ def search(
     given = Arrays.of_round(round_)
     most = _most_tasks(round_, given)
     relaxed = solve(
-        relaxation(round_, most), tolerance=min(max(0.1 * tolerance, 1e-6), _LOOSE),
+        relaxation(round_, most), tolerance=min(max(0.03 * tolerance, 1e-6), _LOOSE),
         time_limit=time_limit, threads=threads,
     )  # fmt: skip
     work = _Work.of(round_, given, relaxed)
@@ -103,16 +104,16 @@ def search(
         bound = max(best.bound, known.bound)
         best = replace(min(best, known, key=lambda f: f.objective), bound=bound)
         best = replace(best, method="branch and bound, then relaxation and local search")
-    stages = [lambda b, k=k, share=share: work.annealed(b, share, seed + k)
-              for k, share in enumerate(_AIMS)]  # fmt: skip
-    if round_.shape[1] <= _SHAKEN:
-        stages += [lambda b, k=k: work.shaken(b, tolerance, seed + k) for k in range(_SHAKES)]
-    for step, stage in enumerate(stages):
+    stages = len(_AIMS) + (_SHAKES if round_.shape[1] <= _SHAKEN else 0)
+    for step in range(stages):
         reason = told(step, best)
         if reason is not None:
             return replace(best, stopped=reason)
-        best = stage(best)
-    told(len(stages), best)
+        if step < len(_AIMS):
+            best = work.annealed(best, _AIMS[step], tolerance, seed + step)
+        else:
+            best = work.shaken(best, tolerance, seed + step)
+    told(stages, best)
     return best
 
 
@@ -194,11 +195,12 @@ class _Work:
             value = objective_of(self.round, x)
         return Found(x, value, bound, "relaxation and local search")
 
-    def annealed(self, best: Found, share: float, seed: int) -> Found:
+    def annealed(self, best: Found, share: float, tolerance: float, seed: int) -> Found:
         """Aim at a share of the distance between the bound and the best; the better of both."""
         r, x = self.round, best.assignment.copy()
         m, n = r.shape
         tau = best.bound + share * (best.objective - best.bound)
+        tau = max(tau, best.bound / (1.0 - min(_WITHIN * tolerance, 0.5)))  # no nearer than asked
         price = max(self.floor_price * m, 1e-6 * self.scale)
         proposals = max(_LEAST_PROPOSALS, _PROPOSALS * n)
         anneal(

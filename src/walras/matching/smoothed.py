@@ -5,8 +5,8 @@ Minimise over X, whose columns are in the simplex,
     F(X) = 1/beta log sum_i exp(beta L_i) + phi(R - gamma) + tau/N sum_ij x_ij log x_ij,
 
 with loads ``L_i = zeta_i(n_i) S_i``, sums ``S_i = sum_j t_ij x_ij``, counts ``n_i = sum_j x_ij``
-and the mean success ``R = 1/N sum_ij a_ij x_ij`` (equations 8, 9 and 17 of Huo et al., ICPP 2025, with
-an entropy that makes the minimum unique, and the mean over tasks). At a stationary point
+and the mean success ``R = 1/N sum_ij a_ij x_ij`` (equations 8, 9 and 17 of Huo et al., ICPP 2025,
+with an entropy that makes the minimum unique, and the mean over tasks). At a stationary point
 
     x_ij = softmax_i( -(q_i t_ij + w_i - nu a_ij / N) N / tau ),
     p = softmax(beta L),  q = p zeta,  w = p zeta' S,  nu = -phi'(R - gamma),
@@ -17,7 +17,7 @@ so a point is given by the M sums, the M counts where zeta is not constant, and 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -25,6 +25,8 @@ from walras.engines.settings import check_range
 from walras.errors import InputError
 
 BARRIERS = ("log", "elastic")
+
+_UNDERFLOW = 1e-280
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,15 @@ class Smoothed:
         """Weight of the entropy, tau / N."""
         return self.smoothing.temperature / self.tasks
 
+    def take(self, rounds: torch.Tensor) -> Smoothed:
+        """Some of the problems."""
+        if len(rounds) == len(self.t):
+            return self
+        barred = None if self.barred is None else self.barred[rounds]
+        return replace(
+            self, t=self.t[rounds], a=self.a[rounds], floor=self.floor[rounds], barred=barred
+        )
+
     def state(self, x: torch.Tensor) -> State:
         """Sums, counts and mean success of a matching."""
         return State(
@@ -196,13 +207,15 @@ class Smoothed:
         return smooth + penalty + (tau or self.tau) * entropy
 
     def residual(self, x: torch.Tensor) -> torch.Tensor:
-        """(rounds,) how far X is from stationary: its state against that of its forces' X."""
-        at = self.state(x)
-        new = self.state(self.matching(self.forces(at)))
-        apart = torch.cat(
-            [new.sums - at.sums, new.counts - at.counts, (new.success - at.success)[:, None]], -1
-        )
-        return apart.abs().amax(-1)
+        """(rounds,) largest distance of a derivative of F from its column's mean.
+
+        Shares that have underflowed have no logarithm, and none is asked of them.
+        """
+        some = x > _UNDERFLOW
+        cost = self.costs(self.forces(self.state(x)))
+        slope = torch.where(some, cost + self.tau * torch.log(x.clamp_min(_UNDERFLOW)), 0.0)
+        mean = (x * slope).sum(-2, keepdim=True)
+        return torch.where(some, (slope - mean).abs(), 0.0).amax((-2, -1))
 
     def uniform(self) -> torch.Tensor:
         """Every task spread evenly over the clusters that run it."""

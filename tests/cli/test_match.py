@@ -1,0 +1,118 @@
+"""``walras match``: tables in, a plan with its reasons out, one error for each bad file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import walras as wl
+from walras.cli.main import COMMANDS
+from walras.cli.match import app
+
+TIMES = "task,east,west\na,10,30\nb,12,20\nc,8,\nd,9,14\n"
+SUCCESS = "task,east,west\na,0.9,0.95\nb,0.7,0.9\nc,0.8,\nd,0.85,0.99\n"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Any:
+    def call(*options: str, times: str = TIMES, success: str = SUCCESS, **files: str) -> Result:
+        (tmp_path / "t.csv").write_text(times)
+        (tmp_path / "a.csv").write_text(success)
+        for name, text in files.items():
+            (tmp_path / f"{name}.csv").write_text(text)
+            options = (*options, f"--{name}", str(tmp_path / f"{name}.csv"))
+        arguments = ["--times", str(tmp_path / "t.csv"), "--success", str(tmp_path / "a.csv")]
+        return CliRunner().invoke(app, [*arguments, "--no-progress", *options])
+
+    return call
+
+
+def test_json_has_the_plan_the_clusters_and_the_reasons(run: Any) -> None:
+    result = run("-o", "json", "--min-success", "0.85")
+    assert result.exit_code == 0, result.output
+    content = json.loads(result.stdout)
+    assert content["status"] == "optimal"
+    assert content["makespan"] == 27.0
+    there = {row["task"]: row["cluster"] for row in content["placements"]}
+    assert there == {"a": "east", "b": "west", "c": "east", "d": "east"}
+    assert content["mean success"] == pytest.approx((0.9 + 0.9 + 0.8 + 0.85) / 4)
+    assert content["clusters"][0] == {
+        "cluster": "east", "tasks": 3, "load": 27.0, "share of the makespan": 1.0
+    }  # fmt: skip
+    alone = next(row for row in content["placements"] if row["task"] == "c")
+    assert alone["reason"] == "the only cluster that runs it"
+    assert (alone["runner_up"], alone["makespan_if_moved"]) == (None, None)
+    assert content["gap"] <= 2e-6
+
+
+def test_the_csv_has_one_row_a_task(run: Any) -> None:
+    rows = list(csv.DictReader(io.StringIO(run("-o", "csv").stdout)))
+    assert [row["task"] for row in rows] == ["a", "b", "c", "d"]
+    assert {"cluster", "time", "success", "runner_up", "reason"} <= set(rows[0])
+
+
+def test_the_table_shows_what_binds(run: Any) -> None:
+    text = run("--min-success", "0.85").stdout
+    assert "what binds" in text
+    assert "east takes 27" in text
+    assert "placements of 4 of 4 tasks" in text
+
+
+def test_a_curve_a_cluster_shortens_the_makespan(run: Any) -> None:
+    speedup = "cluster,1,2,3\nwest,1,0.9,0.9\neast,1,0.8,0.5\n"
+    content = json.loads(run("-o", "json", "--min-success", "0.8", speedup=speedup).stdout)
+    assert content["makespan"] == pytest.approx(15.0)
+    table = {row["cluster"]: row["load"] for row in content["clusters"]}
+    assert table == pytest.approx({"east": 0.5 * (10 + 12 + 8), "west": 14.0})
+
+
+def test_a_floor_out_of_reach_exits_with_3_unless_it_is_soft(run: Any) -> None:
+    result = run("--min-success", "0.99")
+    assert result.exit_code == 1  # typer's runner shows errors that main() turns into a code
+    assert isinstance(result.exception, wl.InfeasibleError)
+    assert "at most 0.91" in result.exception.allowed
+    soft = run("--min-success", "0.99", "--shortfall-price", "50", "-o", "json")
+    assert soft.exit_code == 0
+    assert json.loads(soft.stdout)["mean success"] < 0.99
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"times": TIMES.replace("10", "-10")}, "line 2, column 'east': is -10"),
+        ({"times": TIMES.replace("10", "soon")}, "'soon' is not a number"),
+        ({"times": TIMES.replace("8,", ",")}, r"times\[c\]: no cluster can run the task"),
+        ({"success": SUCCESS.replace("0.95", "1.95")}, r"success\[west, a\]: is 1.95"),
+        ({"success": SUCCESS.replace("0.95", "")}, "the cell is empty"),
+        ({"success": SUCCESS.replace("west", "north")}, "has no cluster 'west'"),
+        ({"success": SUCCESS.replace("d,", "e,")}, "has no task 'd'"),
+        ({"speedup": "cluster,1,2\neast,1,0.9\n"}, "has no cluster 'west'"),
+        ({"speedup": "cluster,1,3\neast,1,0.9\nwest,1,1\n"}, "name the columns by the number"),
+    ],
+)
+def test_bad_tables_are_one_error(run: Any, change: dict[str, str], words: str) -> None:
+    result = run(**change)
+    assert isinstance(result.exception, wl.InputError)
+    with pytest.raises(wl.InputError, match=words):
+        raise result.exception
+
+
+def test_good_lines_are_kept_and_counted_on_request(run: Any) -> None:
+    bad = TIMES.replace("10", "-10").replace("9,14", "x,14")
+    result = run(times=bad)
+    assert isinstance(result.exception, wl.InputError)
+    assert "leave 2 of 4 tasks out with --keep-good" in result.exception.remedy
+    kept = run("--keep-good", "-o", "json", times=bad)
+    assert kept.exit_code == 0
+    assert json.loads(kept.stdout)["tasks left out"] == 2
+    assert "left out 2 of 4 tasks: a, d" in kept.stderr
+
+
+def test_the_command_is_listed() -> None:
+    assert COMMANDS["match"].load("match").name == "match"
