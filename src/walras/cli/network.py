@@ -18,6 +18,7 @@ from walras.cli.network_deploy import deploy, replay
 from walras.cli.output import Format, OutputOption, Table, emit
 from walras.cli.progress import Interruptible, Stages
 from walras.errors import DataError, EngineError
+from walras.network.problem import Problem
 from walras.network.run import Run
 from walras.network.scenario import EXAMPLE, Scenario, read_scenario, scenario
 from walras.network.simulate import simulate as run_scenario
@@ -110,22 +111,24 @@ def compare(
       walras network compare scenario.toml --steps 1000
     """
     stated = _read(config)
-    methods = _methods(stated)
+    contests = _contests(stated)
     count = steps or stated.steps
-    runs: dict[str, Run] = {}
-    with _shown(dict.fromkeys(methods, 1.0), progress) as stages:
-        for name, method in methods.items():
-            stages.begin(name)
-            runs[name] = run_scenario(
-                stated.problem, stated.network, links=stated.links, steps=count,
-                seed=stated.seed, method=method, every=stated.every, progress=stages.advance,
-            )  # fmt: skip
-    rows = [_compared(name, run) for name, run in runs.items()]
+    runs: dict[tuple[str, str], Run] = {}
+    names = {f"{what}: {m.name}": 1.0 for what, (_, methods) in contests.items() for m in methods}
+    with _shown(names, progress) as stages:
+        for what, (problem, methods) in contests.items():
+            for method in methods:
+                stages.begin(f"{what}: {method.name}")
+                runs[what, method.name] = run_scenario(
+                    problem, stated.network, links=stated.links, steps=count, seed=stated.seed,
+                    method=method, every=min(stated.every, count), progress=stages.advance,
+                )  # fmt: skip
+    rows = [_compared(what, name, run) for (what, name), run in runs.items()]
     columns = (
-        "method", "cost gap", "step at 1e-6", "bits at 1e-6", "budget off", "loss gap",
-        "consensus error", "bits", "seconds",
+        "of", "method", "gap", "step at 1e-6", "bits at 1e-6", "budget off", "consensus error",
+        "seconds",
     )  # fmt: skip
-    emit(Table(columns, rows, "the same problem, graph, links and steps"), output)
+    emit(Table(columns, rows, "the same problem, graph, links and steps; no faults"), output)
     if save is not None:
         _save_comparison(save, runs)
 
@@ -197,36 +200,41 @@ def _as_table(frame: pd.DataFrame) -> Table:
     return Table(tuple(frame.columns), [tuple(row) for row in frame.itertuples(index=False)])
 
 
-def _methods(stated: Scenario) -> dict[str, Any]:
+def _contests(stated: Scenario) -> dict[str, tuple[Problem, list[Any]]]:
+    """Methods for the shares on the CPU alone, methods for the model on everything."""
     from walras.network import rivals
 
-    methods = [
+    whole = stated.problem
+    alone = Problem(whole.costs, whole.budget, (whole.low, whole.high))
+    sharers = [
         stated.method, rivals.LaplacianGradient(), rivals.HeavyBall(), rivals.SignPower(0.02),
         rivals.AdmmSharing(),
     ]  # fmt: skip
-    if stated.problem.costs.quadratic is not None and not stated.problem.boxed:
-        methods.append(rivals.RatioConsensus())
-    if stated.problem.loss is not None:
-        methods += [
-            rivals.Extra(), rivals.Nids(), rivals.DIGing(), rivals.FederatedAveraging(),
-            rivals.Centralised(),
+    if whole.costs.quadratic is not None and not whole.boxed:
+        sharers.append(rivals.RatioConsensus())
+    contests = {"shares": (alone, sharers)}
+    if whole.loss is not None:
+        learners = [
+            stated.method, rivals.Extra(), rivals.Nids(), rivals.DIGing(),
+            rivals.FederatedAveraging(), rivals.Centralised(),
         ]  # fmt: skip
-    return {method.name: method for method in methods}
+        contests["model"] = (whole, learners)
+    return contests
 
 
-def _compared(name: str, run: Run) -> tuple[Any, ...]:
-    reached = run.cost_gap < 1e-6
+def _compared(what: str, name: str, run: Run) -> tuple[Any, ...]:
+    trained = what == "model"
+    gap = run.loss_gap if trained else run.cost_gap
+    reached = gap < 1e-6
     first = int(reached.argmax()) if reached.any() else None
-    trained = run.model is not None
     return (
+        what,
         name,
-        float(run.cost_gap[-1]),
+        max(0.0, float(gap[-1])),
         None if first is None else int(run.recorded[first]),
         None if first is None else int(run.bits[first]),
         float(run.held[-1] - run.problem.budget),
-        float(run.loss_gap[-1]) if trained else None,
         float(run.consensus_error[-1]) if trained else None,
-        int(run.bits[-1]),
         float(run.seconds[-1]),
     )
 
@@ -261,14 +269,22 @@ def _save(folder: Path, stated: Scenario, run: Run, seed: int, facts: dict[str, 
     return folder
 
 
-def _save_comparison(folder: Path, runs: dict[str, Run]) -> None:
+def _save_comparison(folder: Path, runs: dict[tuple[str, str], Run]) -> None:
     _make(folder)
-    frame = pd.concat([run.frame() for run in runs.values()])
+    frames = [
+        run.frame().assign(of=what, loss=run.loss_gap if what == "model" else float("nan"))
+        for (what, _), run in runs.items()
+    ]
+    frame = pd.concat(frames).rename(columns={"loss": "loss_gap"})
     frame.to_csv(folder / "methods.csv", index=False)
     figures = _plots()
-    for across in ("step", "bits", "seconds"):
-        figure = figures.progress_of_methods(frame, across=across)
-        figure.savefig(folder / f"cost_gap_{across}.png", dpi=150, facecolor="white")
+    for what, value in (("shares", "cost_gap"), ("model", "loss_gap")):
+        own = frame[(frame["of"] == what)].dropna(subset=[value])
+        if own.empty:
+            continue
+        for across in ("step", "bits", "seconds"):
+            figure = figures.progress_of_methods(own, value, across)
+            figure.savefig(folder / f"{value}_{across}.png", dpi=150, facecolor="white")
 
 
 def _make(folder: Path) -> None:

@@ -21,6 +21,7 @@ _LABELS = {
     "cost_gap": "cost gap",
     "consensus_error": "consensus error",
     "loss": "loss of the mean model",
+    "loss_gap": "loss of the mean model over the least",
     "accuracy": "test accuracy",
 }
 _SMALLEST = 1e-16

@@ -87,4 +87,4 @@ class Schedules(RuleBasedStateMachine):
 
 
 TestSchedules = Schedules.TestCase
-TestSchedules.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestSchedules.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)

@@ -33,7 +33,7 @@ class World:
     ) -> None:
         rng, n = np.random.default_rng(seed), network.centres
         self.quanta = Quanta.of(10.0)
-        self.centre, self.scale = rng.uniform(0.5, 3.0, n), rng.uniform(0.5, 2.0, n)
+        self.centre, self.scale = rng.uniform(0.8, 1.6, n), rng.uniform(1.0, 1.5, n)
         self.targets = rng.normal(size=(n, scalars))
         weights: list[dict[int, float]] = [{} for _ in range(n)]
         for i, j, w in zip(network.tail, network.head, network.weight, strict=True):
@@ -56,7 +56,7 @@ class World:
 
         learner = Learner(gradient, np.zeros(self.targets.shape[1]), 0.1, 0.5)
         cost = QuadraticCPU(float(self.centre[k]), float(self.scale[k]))
-        rate = 0.25 * float(self.scale.min())
+        rate = 0.4 * float(self.scale.min())
         return Terms(
             k, weights, cost, 0.0, np.inf, 1.0, rate, 0.1, self.quanta.unit, self.quanta.total,
             learner,

@@ -1,0 +1,111 @@
+"""``walras network``: scenarios simulated, advised on and compared from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from walras.cli.demo_network import CRASHED, demo_network
+from walras.cli.network import app
+from walras.errors import InputError
+from walras.network.scenario import EXAMPLE
+
+RUN = CliRunner()
+SMALL = """
+steps = 400
+[network]
+kind = "ring"
+centres = 6
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> str:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return str(path)
+
+
+def test_the_example_is_printed_as_it_is() -> None:
+    assert RUN.invoke(app, ["example"]).stdout == EXAMPLE
+
+
+def test_a_run_is_told_and_saved_and_the_same_seed_writes_the_same_record(
+    config: str, tmp_path: Path
+) -> None:
+    records = []
+    for name in ("a", "b"):
+        folder = tmp_path / "out" / name
+        found = RUN.invoke(app, ["simulate", config, "--no-progress", "--save", str(folder)])
+        assert found.exit_code == 0, found.output
+        assert "quanta over the budget, at worst" in found.stdout
+        records.append((folder / "steps.csv").read_bytes())
+    assert records[0] == records[1]
+    result = json.loads((folder / "run.json").read_text())["result"]
+    assert result["quanta over the budget, at worst"] == 0
+    assert result["cost gap"] < 1e-8
+    names = ("audit", "cost_gap", "cost_gap_bits", "cost_gap_seconds", "graph", "shares")
+    assert all((folder / f"{name}.png").stat().st_size > 5000 for name in names)
+
+
+def test_json_and_csv_hold_the_same_run(config: str) -> None:
+    facts = json.loads(RUN.invoke(app, ["simulate", config, "-o", "json"]).stdout)[0]
+    text = RUN.invoke(app, ["simulate", config, "-o", "csv", "--steps", "50"]).stdout
+    assert facts["steps"] == 400
+    assert text.splitlines()[0].startswith("step,bits,seconds,cost_gap")
+    assert len(text.splitlines()) == 51
+
+
+def test_advice_names_its_reasons(config: str) -> None:
+    rows = json.loads(RUN.invoke(app, ["advise", config, "-o", "json"]).stdout)
+    told = {row["what"]: row for row in rows}
+    assert told["share step"]["value"] > 0
+    assert "bound" in told["share step"]["why"]
+    assert told["rounds"]["value"] == 3
+
+
+def test_rivals_are_compared_on_the_same_problem(config: str, tmp_path: Path) -> None:
+    out = tmp_path / "cmp"
+    found = RUN.invoke(app, ["compare", config, "--no-progress", "-o", "json", "--save", str(out)])
+    assert found.exit_code == 0, found.output
+    rows = {row["method"]: row for row in json.loads(found.stdout)}
+    assert {row["of"] for row in rows.values()} == {"shares"}
+    assert {"surplus", "heavy ball", "ADMM sharing", "ratio consensus"} <= set(rows)
+    assert rows["surplus"]["budget off"] == 0.0
+    assert rows["surplus"]["gap"] < 1e-6
+    assert set(pd.read_csv(out / "methods.csv")["method"]) == set(rows)
+
+
+def test_bad_files_are_one_clear_error(tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text("[network]\nnodes = 3\n")
+    found = RUN.invoke(app, ["simulate", str(path)])
+    assert isinstance(found.exception, InputError)
+    assert "unknown key 'nodes'" in str(found.exception)
+
+
+def test_the_demos_act_ends_well() -> None:
+    act = demo_network()
+    told = dict(act.rows)
+    assert told["quanta over the budget, at worst"] == 0
+    assert float(told["most that was ever held / budget"] or 2) <= 1.0  # type: ignore[arg-type]
+    assert not act.run.alive[-1][CRASHED]
+    assert act.run.cost_gap[-1] < 1e-4
+    assert float(told["test accuracy"] or 0) > 0.85  # type: ignore[arg-type]
+    assert act.run.seconds[-1] < 10.0
+
+
+def test_a_model_is_compared_apart_from_the_shares(tmp_path: Path) -> None:
+    path = tmp_path / "model.toml"
+    path.write_text(SMALL + "[loss]\nsamples = 60\n")
+    found = RUN.invoke(app, ["compare", str(path), "--no-progress", "-o", "json", "--save",
+                             str(tmp_path)])  # fmt: skip
+    assert found.exit_code == 0, found.output
+    rows = {(row["of"], row["method"]): row for row in json.loads(found.stdout)}
+    assert rows["model", "EXTRA"]["gap"] < 0.1
+    assert rows["shares", "surplus"]["consensus error"] is None
+    assert (tmp_path / "loss_gap_bits.png").exists()
