@@ -1,6 +1,7 @@
 """Sphinx configuration: MyST pages, the API from docstrings, the furo theme."""
 
 from importlib.metadata import version as installed
+from importlib.util import find_spec
 
 project = "Walras"
 author = "The Walras authors"
@@ -19,6 +20,8 @@ exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
 
+# An extra, which the documentation is built without just as well.
+autodoc_mock_imports = [] if find_spec("torch") else ["torch"]
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 autodoc_member_order = "bysource"

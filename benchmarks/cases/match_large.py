@@ -21,7 +21,7 @@ def cells() -> tuple[Cell, ...]:
         Cell("match-large", SMALL, "match", "walras-match-large", 5.0, quick=True),
         Cell("match-large", SMALL, "match", "highs-match-lp", 5.0, quick=True),
         Cell("match-large", SPEC, "match", "walras-match-large", 40.0, runs=3),
-        *(Cell("match-large", SPEC, "match", peer, 300.0, runs=1, limit=300.0) for peer in PEERS),
+        *(Cell("match-large", SPEC, "match", peer, 100.0, runs=1, limit=90.0) for peer in PEERS),
     )
 
 

@@ -21,7 +21,7 @@ def solve(
 ) -> Outcome:  # fmt: skip
     """Every round of the batch; of a relaxation the largest shares are the answer."""
     rounds, m, n = instance.times.shape
-    x = np.zeros((rounds, n), dtype=np.int64)
+    x = np.zeros((rounds, n))
     build = spent = value = 0.0
     for b in range(rounds):
         start = time.perf_counter()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
+
 import walras as wl
 from benchmarks.matching import MatchInstance
 from benchmarks.problem import Budget, Outcome
@@ -17,7 +19,7 @@ def exact(instance: MatchInstance, objective: str, budget: Budget) -> Outcome:
     )
     seconds = time.perf_counter() - start
     return Outcome(
-        found.assignment, 0.0, seconds, int(found.nodes.sum()),
+        found.assignment.astype(np.float64), 0.0, seconds, int(found.nodes.sum()),
         numbers={"bound": float(found.bound.mean()), "gap": float(found.gap.max()),
                  "rounds": float(len(found.assignment))},
     )  # fmt: skip
@@ -32,7 +34,8 @@ def large(instance: MatchInstance, objective: str, budget: Budget, *, tolerance:
     )  # fmt: skip
     seconds = time.perf_counter() - start
     return Outcome(
-        plan.assignment[None], 0.0, seconds, message=f"{plan.status}: {plan.method}",
+        plan.assignment[None].astype(np.float64), 0.0, seconds,
+        message=f"{plan.status}: {plan.method}",
         numbers={"bound": plan.bound, "gap": plan.gap},
     )  # fmt: skip
 

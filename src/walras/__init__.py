@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from walras import data, dede, domains, matching, network, predict
+    from walras import data, dede, domains, learn, matching, network, predict
     from walras.errors import (
         DataError,
         EngineError,
@@ -40,7 +40,7 @@ _HOME = {
     "DataError": "walras.errors",
     "EngineError": "walras.errors",
 }
-_MODULES = ("data", "dede", "domains", "matching", "predict", "network")
+_MODULES = ("data", "dede", "domains", "learn", "matching", "predict", "network")
 
 __all__ = [
     "DataError",
@@ -58,6 +58,7 @@ __all__ = [
     "data",
     "dede",
     "domains",
+    "learn",
     "matching",
     "network",
     "predict",

@@ -239,7 +239,7 @@ def test_bad_smoothing_and_a_start_of_another_shape() -> None:
         ({"price": -1.0}, "setting price"),
     ):  # fmt: skip
         with pytest.raises(wl.InputError, match=words):
-            Smoothing(**change)  # type: ignore[arg-type]
+            Smoothing(**change)
     first = relaxed_match(*batch(1, 2, 3, 4), 0.8)
     with pytest.raises(wl.InputError, match=r"start: has shape \(2, 3, 4\)"):
         relaxed_match(*batch(1, 2, 3, 5), 0.8, start=first)

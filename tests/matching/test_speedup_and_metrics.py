@@ -30,7 +30,7 @@ def test_every_form_of_the_ratio_gives_the_same_table() -> None:
         lambda n: plain[n - 1],
         [lambda n: plain[n - 1]] * 3,
     ):
-        assert np.allclose(zeta_table(form, 3, 5), table)  # type: ignore[arg-type]
+        assert np.allclose(zeta_table(form, 3, 5), table)
     assert np.allclose(zeta_table([1.0, 0.7], 2, 4)[:, 1:], [1.0, 0.7, 0.7, 0.7])
     assert np.all(zeta_table(None, 2, 4) == 1.0)
 

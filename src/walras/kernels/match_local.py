@@ -51,7 +51,9 @@ def cost_of(
     for i in range(len(total)):
         longest = max(longest, zeta[i, count[i]] * total[i])
     missing = goal - reached
-    return longest + price * missing if missing > 0 else longest
+    if missing > 0:
+        longest += price * missing
+    return float(longest)
 
 
 @jit
@@ -171,7 +173,7 @@ def improve(
             break
         reached = tally(t, a, x, total, count)
         value = cost_of(zeta, total, count, reached, goal, price)
-    return value
+    return float(value)
 
 
 @jit
@@ -214,4 +216,4 @@ def search(
         if found < value:
             value = found
             copy(trial, x)
-    return value
+    return float(value)

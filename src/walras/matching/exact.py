@@ -176,7 +176,7 @@ def decode(
             remedy="decode a matching of the same rounds",
         )  # fmt: skip
     given = Arrays.of(t, a, zeta_table(speedup, *t.shape[1:]), floor, price)
-    x = np.where(np.isfinite(t), shares, -np.inf).argmax(axis=1).astype(np.int32)
+    x: Ints = np.where(np.isfinite(t), shares, -np.inf).argmax(axis=1).astype(np.int32)
     improve_rounds(given.t, given.a, given.zeta, given.goal, given.price, x, _workers(threads))
     return x
 

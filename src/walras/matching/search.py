@@ -34,7 +34,8 @@ _LEAST_PROPOSALS = 1_500_000
 _SWEEPS = 50
 _EFFORT = 5e7  # evaluations that a local search may spend
 _SHAKEN = 300  # tasks up to which iterated local search comes last
-_SHAKES = 24  # times as many as it has tasks, in chunks
+_SHAKES = 24  # times as many as it has tasks
+_CHUNK = 20  # shakes between looks at the clock
 _ESCALATION = (3.0, 30.0, 300.0)  # prices of missing success, in those of the relaxation
 
 
@@ -104,7 +105,8 @@ def search(
         bound = max(best.bound, known.bound)
         best = replace(min(best, known, key=lambda f: f.objective), bound=bound)
         best = replace(best, method="branch and bound, then relaxation and local search")
-    stages = len(_AIMS) + (_SHAKES if round_.shape[1] <= _SHAKEN else 0)
+    n = round_.shape[1]
+    stages = len(_AIMS) + (_SHAKES * n // _CHUNK if n <= _SHAKEN else 0)
     for step in range(stages):
         reason = told(step, best)
         if reason is not None:
@@ -217,7 +219,7 @@ class _Work:
         target = best.bound / (1.0 - min(tolerance, 0.5))
         shake(
             self.t, self.a, self.round.zeta, self.goal, self.price, x, _steps(self.round),
-            self.round.shape[1], target, seed % 2**31,
+            _CHUNK, target, seed % 2**31,
         )  # fmt: skip
         value = objective_of(self.round, x)
         return replace(best, assignment=x, objective=value) if value < best.objective else best

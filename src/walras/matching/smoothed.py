@@ -153,7 +153,7 @@ class Smoothed:
     @property
     def tasks(self) -> int:
         """N."""
-        return self.t.shape[-1]
+        return int(self.t.shape[-1])
 
     @property
     def tau(self) -> float:

@@ -10,6 +10,7 @@ from walras.plot.figures import (
     throughput_distribution,
 )
 from walras.plot.frames import allocation_frame, history_frame, price_frame, throughput_frame
+from walras.plot.matching import matching, plan_frame
 from walras.plot.prediction import predicted_against_measured, reliability_diagram
 from walras.plot.rebalance import loads_figure, loads_frame, rounds_figure
 from walras.plot.report import Figure, Report, Section, Table, render, write
@@ -31,7 +32,9 @@ __all__ = [
     "history_frame",
     "loads_figure",
     "loads_frame",
+    "matching",
     "network_utilisation",
+    "plan_frame",
     "predicted_against_measured",
     "price_frame",
     "prices",

@@ -1,0 +1,175 @@
+"""The implicit derivative of a relaxed matching, by a system as small as its state.
+
+A stationary X answers the forces kappa = (q, w, -nu) of its own state s = (S, n, R) (see
+:mod:`walras.matching.smoothed`). With U the features ``(t_ij e_i, e_i, a_ij / N)``, the operator
+``(P v)_ij = x_ij (v_ij - sum_k x_kj v_kj) N / tau``, K = U' P U and G the derivative of kappa by s,
+
+    ds = (I + K G)^-1 (e - U' P b),      dX = -P (U G ds + b),
+    b = q dt - nu da / N,                e = (sum_j x dt, 0, sum x da / N).
+
+For a loss with derivative v by X, with u = P v, ``(I + G K) lam = G U' u`` and z = u - P U lam,
+
+    dL/dt_ij = -q_i z_ij - lam_S,i x_ij,     dL/da_ij = (nu z_ij - lam_R x_ij) / N,
+
+and by the floor ``phi'' sum_ij z_ij a_ij / N``. The system has M + 1 unknowns a round (2M + 1 where
+tasks run together) in place of equation 15's 3MN + N.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from walras.matching.relaxed import Relaxed, relaxed_match
+from walras.matching.smoothed import Smoothed, Smoothing, covariance, curvatures
+from walras.matching.speedup import Decay
+
+
+@dataclass(frozen=True, eq=False)
+class Gradient:
+    """Derivatives of a loss by what a relaxed matching was made from.
+
+    Attributes:
+        times: (rounds, clusters, tasks).
+        success: (rounds, clusters, tasks).
+        floor: (rounds,) by ``min_success``.
+    """
+
+    times: torch.Tensor
+    success: torch.Tensor
+    floor: torch.Tensor
+
+
+def implicit_gradient(relaxed: Relaxed, by_x: torch.Tensor) -> Gradient:
+    """Pull a loss' derivative back through a relaxed matching, the scale held fixed.
+
+    Args:
+        relaxed: A solution by ``mode="newton"`` (or any stationary one).
+        by_x: (rounds, clusters, tasks) derivative of the loss by ``relaxed.x``.
+    """
+    p, x, n = relaxed.problem, relaxed.x, relaxed.problem.tasks
+    together, m = p.curve is not None, p.t.shape[-2]
+    by = relaxed.forces
+    k = covariance(x, p.t, p.a, counts=together) / p.tau
+    g = curvatures(p, relaxed.state, by)
+    u = _spread(p, x, by_x)
+    parts = [(u * p.t).sum(-1), u.sum(-1)] if together else [(u * p.t).sum(-1)]
+    features = torch.cat([*parts, (u * p.a).sum((-2, -1))[:, None] / n], -1)
+    eye = torch.eye(g.shape[-1], dtype=x.dtype, device=x.device)
+    lam = torch.linalg.solve(eye + g @ k, (g @ features[..., None])[..., 0])
+    back = lam[:, :m, None] * p.t + (lam[:, -1] / n)[:, None, None] * p.a
+    if together:
+        back = back + lam[:, m:-1, None]
+    z = u - _spread(p, x, back)
+    times = -(by.q[..., None] * z + lam[:, :m, None] * x) / relaxed.scale[:, None, None]
+    success = (by.nu[:, None, None] * z - lam[:, -1][:, None, None] * x) / n
+    floor = by.curvature * (z * p.a).sum((-2, -1)) / n
+    if p.barred is not None:
+        times = times.masked_fill(p.barred, 0.0)
+    return Gradient(times, success, floor)
+
+
+def _spread(p: Smoothed, x: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """P v: minus the derivative of each column's softmax by its costs, applied to v."""
+    return x * (v - (x * v).sum(-2, keepdim=True)) / p.tau
+
+
+def dense_gradient(relaxed: Relaxed, by_x: torch.Tensor) -> Gradient:
+    """The same by the dense optimality system of equation 15, the reference; small rounds only.
+
+    As printed that system is singular: the Hessian of F has rank M at most and every bound's
+    multiplier is 0 at an interior X. With the entropy's ``tau / (N x)`` on its diagonal it is
+    regular, and the multipliers drop out:
+
+        [H + diag(tau / (N x)), D'; D, 0] [dX; dv] = -[F_xt dt + F_xa da + F_xg dg; 0].
+    """
+    rounds, m, n = relaxed.x.shape
+    parts: list[tuple[torch.Tensor, ...]] = []
+    for b in range(rounds):
+        p = relaxed.problem.take(torch.tensor([b], device=relaxed.x.device))
+        parts.append(_dense_round(p, relaxed.x[b], by_x[b]))
+    times, success, floor = (torch.stack(group) for group in zip(*parts, strict=True))
+    scale = relaxed.scale[:, None, None]
+    return Gradient(
+        times.reshape(rounds, m, n) / scale, success.reshape(rounds, m, n), floor
+    )  # fmt: skip
+
+
+def _dense_round(
+    p: Smoothed, x: torch.Tensor, by_x: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    m, n = x.shape
+    size = m * n
+
+    def value(
+        x: torch.Tensor, t: torch.Tensor, a: torch.Tensor, floor: torch.Tensor
+    ) -> torch.Tensor:
+        problem = Smoothed(
+            t.reshape(1, m, n), a.reshape(1, m, n), floor.reshape(1), p.smoothing, p.curve
+        )
+        return problem.value(x.reshape(1, m, n))[0]
+
+    inputs = (x.reshape(-1), p.t.reshape(-1), p.a.reshape(-1), p.floor.reshape(1))
+    with torch.enable_grad():
+        blocks: Any = torch.autograd.functional.hessian(value, inputs)
+    rows = torch.eye(n, dtype=x.dtype).repeat(1, m)  # D: the shares of a task sum to 1
+    system = torch.zeros(size + n, size + n, dtype=x.dtype)
+    system[:size, :size] = blocks[0][0]
+    system[size:, :size], system[:size, size:] = rows, rows.T
+    right = torch.cat([by_x.reshape(-1), torch.zeros(n, dtype=x.dtype)])
+    adjoint = torch.linalg.solve(system.T, right)[:size]
+    t, a, floor = (-(adjoint @ blocks[0][k]) for k in (1, 2, 3))
+    return t, a, floor[0]
+
+
+class _Matched(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, times: torch.Tensor, success: torch.Tensor, floor: torch.Tensor,
+        options: dict[str, Any],
+    ) -> torch.Tensor:  # fmt: skip
+        ctx.relaxed = relaxed_match(times, success, floor, **options)
+        ctx.kinds = times.dtype, success.dtype, floor.dtype
+        return ctx.relaxed.x.to(times.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, *by: torch.Tensor) -> Any:
+        found = implicit_gradient(ctx.relaxed, by[0].to(torch.float64))
+        parts = found.times, found.success, found.floor
+        return (*(v.to(kind) for v, kind in zip(parts, ctx.kinds, strict=True)), None)
+
+
+def matched(
+    times: torch.Tensor,
+    success: torch.Tensor,
+    min_success: torch.Tensor | float = 0.8,
+    smoothing: Smoothing | None = None,
+    *,
+    scale: torch.Tensor | None = None,
+    speedup: Decay | None = None,
+    tolerance: float = 1e-12,
+) -> torch.Tensor:
+    """A relaxed matching that autograd differentiates by times, success and the floor.
+
+    Args:
+        times: (rounds, clusters, tasks) predicted times.
+        success: (rounds, clusters, tasks) predicted chances.
+        min_success: Floor, one or (rounds,).
+        smoothing: See :class:`walras.matching.Smoothing`.
+        scale: (rounds,) unit of time, held fixed under differentiation; see
+            :func:`walras.matching.relaxed_match`.
+        speedup: See there.
+        tolerance: See there.
+
+    Returns:
+        (rounds, clusters, tasks) shares, in the dtype of ``times``.
+
+    Raises:
+        InputError: As :func:`walras.matching.relaxed_match`.
+    """
+    floor = torch.as_tensor(min_success, dtype=torch.float64, device=times.device)
+    options = {"smoothing": smoothing, "scale": scale, "speedup": speedup, "tolerance": tolerance}
+    shares: torch.Tensor = _Matched.apply(times, success, floor.expand(len(times)), options)
+    return shares
