@@ -154,3 +154,18 @@ def test_a_limit_and_a_callback_return_a_feasible_plan() -> None:
     assert short.status == "user_limit"
     assert short.bound <= short.makespan
     assert short.seconds < full.seconds
+
+
+@pytest.mark.parametrize("method", ["branch-and-bound", "search", "milp"])
+@pytest.mark.parametrize("speedup", [None, Decay()], ids=["apart", "together"])
+@pytest.mark.parametrize("price", [None, 2.0], ids=["hard", "elastic"])
+def test_the_smallest_rounds(method: str, speedup: Decay | None, price: float | None) -> None:
+    for m, n in ((1, 1), (1, 3), (3, 1)):
+        times, success = one(7, m, n)
+        for floor in (0.0, 0.5):
+            plan = match(times, success, floor, speedup, shortfall_price=price, method=method)
+            best = enumerate_best(
+                times, success, floor, plan.round.zeta, np.inf if price is None else price
+            )
+            assert plan.objective == pytest.approx(best, rel=1e-6)
+            assert len(plan.placements()) == n

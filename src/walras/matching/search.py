@@ -176,7 +176,8 @@ class _Work:
         excess = (cost - cost.min(axis=1, keepdims=True)) * m
         k = min(_NEAR, m)
         near = np.argpartition(cost, k - 1, axis=1)[:, :k].astype(np.int32)
-        lacking = n * _missing(relaxed) if round_.shortfall_price is not None else 0.0
+        soft = round_.shortfall_price is not None and round_.min_success > 0
+        lacking = n * float(relaxed.entries[-1]) if soft else 0.0  # the entry of what is missing
         scale = float(t[np.arange(n), cost.argmin(axis=1)].mean())
         return cls(
             round_, t, a, goal, float(given.price[0]), goal - lacking, pay,
@@ -223,8 +224,3 @@ class _Work:
         )  # fmt: skip
         value = objective_of(self.round, x)
         return replace(best, assignment=x, objective=value) if value < best.objective else best
-
-
-def _missing(relaxed: Solution) -> float:
-    """What the relaxation leaves missing of the mean success: its last entry."""
-    return float(relaxed.entries[-1])
