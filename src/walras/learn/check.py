@@ -9,8 +9,8 @@ import torch
 
 from walras.engines.settings import check_range
 from walras.learn.forward_gradient import forward_gradient
-from walras.learn.implicit import dense_gradient, implicit_gradient
-from walras.matching.relaxed import relaxed_match
+from walras.learn.implicit import Gradient, dense_gradient, implicit_gradient
+from walras.matching.relaxed import Relaxed, relaxed_match
 from walras.matching.smoothed import Smoothing
 from walras.matching.speedup import Decay
 
@@ -72,36 +72,50 @@ def check_gradient(
     check_range("probes", probes, 1, 10**6, whole=True)
     found = relaxed_match(times, success, min_success, smoothing, speedup=speedup)
     generator = torch.Generator().manual_seed(seed)
-    shape = tuple(found.x.shape)
-    by_x = torch.randn(shape, generator=generator, dtype=torch.float64).to(found.x.device)
-    small = shape[1] * shape[2] <= _DENSE
-    implicit = implicit_gradient(found, by_x)
-    others = [implicit, *([dense_gradient(found, by_x)] if small else [])]
-    worst = [0.0, 0.0]
-    t, a = found.problem.t * found.scale[:, None, None], found.problem.a
+    by_x = torch.randn(tuple(found.x.shape), generator=generator, dtype=torch.float64)
+    by_x = by_x.to(found.x.device)
+    small = found.x.shape[1] * found.x.shape[2] <= _DENSE
+    own = [implicit_gradient(found, by_x), *([dense_gradient(found, by_x)] if small else [])]
+    worst = [0.0 for _ in own]
     for which in ("times", "success"):
-        size = float(getattr(implicit, which).abs().max())
+        size = float(getattr(own[0], which).abs().max())
         for _ in range(probes):
+            shape = found.x.shape
             at = tuple(int(torch.randint(k, (1,), generator=generator)) for k in shape)
-            unit = step * (float(found.scale[at[0]]) if which == "times" else 1.0)
-            ends = []
-            for sign in (1.0, -1.0):
-                moved = [t.clone(), a.clone()]
-                moved[which == "success"][at] += sign * unit
-                x = relaxed_match(
-                    moved[0], moved[1], found.problem.floor, smoothing, speedup=speedup,
-                    scale=found.scale, start=found,
-                ).x  # fmt: skip
-                ends.append(float((by_x * x).sum()))
-            slope = (ends[0] - ends[1]) / (2.0 * unit)
-            for k, other in enumerate(others):
-                worst[k] = max(worst[k], abs(float(getattr(other, which)[at]) - slope) / size)
+            slope = _difference(found, by_x, which, at, step, speedup)
+            for k, gradient in enumerate(own):
+                off = abs(float(getattr(gradient, which)[at]) - slope) / size
+                worst[k] = max(worst[k], off)
     estimate = forward_gradient(found, by_x, seed=seed, speedup=speedup)
-    off = max(
-        float((getattr(estimate, w) - getattr(implicit, w)).norm() / getattr(implicit, w).norm())
-        for w in ("times", "success")
-    )
     return GradientCheck(
-        worst[0], worst[1] if small else float("nan"), off, 2 * probes,
+        worst[0], worst[1] if small else float("nan"), _apart(estimate, own[0]), 2 * probes,
         float(found.residual.max()),
     )  # fmt: skip
+
+
+def _difference(
+    found: Relaxed, by_x: torch.Tensor, which: str, at: tuple[int, ...], step: float,
+    speedup: Decay | None,
+) -> float:  # fmt: skip
+    """Central difference of ``<by_x, X>`` by one entry of the times or of the chances."""
+    p, b = found.problem, at[0]
+    unit = step * (float(found.scale[b]) if which == "times" else 1.0)
+    ends = []
+    for sign in (1.0, -1.0):
+        moved = {"times": p.t * found.scale[:, None, None], "success": p.a.clone()}
+        if p.barred is not None:
+            moved["times"] = moved["times"].masked_fill(p.barred, torch.inf)
+        moved[which][at] += sign * unit
+        own = {name: value[b : b + 1] for name, value in moved.items()}
+        x = relaxed_match(
+            own["times"], own["success"], p.floor[b : b + 1], p.smoothing, speedup=speedup,
+            scale=found.scale[b : b + 1],
+        ).x  # fmt: skip
+        ends.append(float((by_x[b] * x[0]).sum()))
+    return (ends[0] - ends[1]) / (2.0 * unit)
+
+
+def _apart(one: Gradient, other: Gradient) -> float:
+    """Larger relative distance of the two parts, in the Euclidean norm."""
+    pairs = (one.times, other.times), (one.success, other.success)
+    return max(float((a - b).norm() / b.norm()) for a, b in pairs)
