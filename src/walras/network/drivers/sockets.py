@@ -19,6 +19,7 @@ from walras.errors import InputError
 
 _LINGER = 500  # ms that unsent messages may take at the end
 _QUEUE = 1000  # messages to a peer that does not take them; what is beyond is dropped
+_SEAL = 64  # bytes that encryption adds to a message, and some
 _RECONNECT, _SLOWEST = 50, 1000  # ms
 _REFUSED = zmq.EVENT_HANDSHAKE_FAILED_AUTH
 _GARBLED = zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
@@ -78,7 +79,7 @@ class Post:
         self._door = self._context.socket(zmq.REP)
         self._door.bind("inproc://zeromq.zap.01")
         self._inbox = self._context.socket(zmq.PULL)
-        self._inbox.setsockopt(zmq.MAXMSGSIZE, limit)
+        self._inbox.setsockopt(zmq.MAXMSGSIZE, limit + _SEAL)
         self._inbox.setsockopt(zmq.RCVHWM, _QUEUE)
         self._inbox.zap_domain = b"walras"
         self._inbox.curve_server = True
@@ -163,7 +164,8 @@ class Post:
         for monitor in [m for m, of in self._monitors.items() if of == centre]:
             self._poller.unregister(monitor)
             del self._monitors[monitor]
-        box.disable_monitor()
+            box.disable_monitor()
+            monitor.close(linger=0)
         box.close(linger=linger)
 
     def _bind(self, address: str) -> str:

@@ -1,0 +1,26 @@
+"""A small problem for drivers: five centres on a ring that train a line, or only share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from walras.network.costs import QuadraticCPU
+from walras.network.graph import Network
+from walras.network.losses import LeastSquares
+from walras.network.problem import Problem
+from walras.network.shards import split
+
+RING = Network.ring(5)
+
+
+def problem(centres: int = 5, *, trains: bool = False) -> Problem:
+    """Quadratic costs, drawn with seed 0; a regression when it trains."""
+    rng = np.random.default_rng(0)
+    center, scale = rng.uniform(1.0, 3.0, centres), rng.uniform(1.0, 2.0, centres)
+    cpu = [QuadraticCPU(c, k) for c, k in zip(center, scale, strict=True)]
+    boxes, budget = (0.0, 6.0), 1.2 * float(center.sum())
+    if not trains:
+        return Problem(cpu, budget, boxes)
+    x = rng.normal(size=(60, 2))
+    shards = split(x, x @ [1.0, -2.0] + 0.5, centres, seed=1)
+    return Problem(cpu, budget, boxes, loss=LeastSquares(0.01), shards=shards)

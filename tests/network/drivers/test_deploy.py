@@ -1,0 +1,235 @@
+"""Real processes: the simulator's states, kills survived, and one clear error for each mistake."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.network.drivers.small import RING, problem
+
+from walras.errors import DataError, EngineError, InputError
+from walras.network.drivers.deploy import deploy
+from walras.network.drivers.launch import Child, Host, Member
+from walras.network.drivers.plan import Plan
+from walras.network.drivers.replay import replay
+from walras.network.drivers.trace import path_of
+from walras.network.drivers.virtual import simulate_protocol
+from walras.network.graph import Network
+from walras.network.protocol.settings import Settings
+
+STEPS = 150
+
+
+def _simulated(
+    centres: int, network: Network, steps: int, *, trains: bool
+) -> list[tuple[int, str]]:
+    settings = Settings.of_diameter(network.diameter, steps=steps)
+    plan = Plan(problem(centres, trains=trains), network, settings)
+    nodes = simulate_protocol(plan, rounds=steps + 20, every=steps + 20).nodes
+    return [(int(n.ledger.held[0]), n.local.model.tobytes().hex()) for n in nodes]
+
+
+def _kill(members: Sequence[Member], centres: Sequence[int]) -> None:
+    for k in centres:
+        child = members[k].child
+        assert isinstance(child, Child)
+        os.kill(child.pid, signal.SIGKILL)
+
+
+def test_processes_in_rounds_do_what_the_simulator_does(tmp_path: Path) -> None:
+    """Bit for bit; their traces replay to the same states; a resumed run goes on from there."""
+    found = deploy(problem(trains=True), RING, steps=STEPS, folder=tmp_path, time_limit=60)
+    assert found.models is not None
+    real = [
+        (int(h), np.array(m).tobytes().hex()) for h, m in zip(found.held, found.models, strict=True)
+    ]
+    assert real == _simulated(5, RING, STEPS, trains=True)
+    assert found.audit == 0
+    assert found.alive.all()
+    assert not found.enforced.any()
+    assert replay(tmp_path).same == (True,) * 5
+    resumed = deploy(
+        problem(trains=True), RING, steps=STEPS, folder=tmp_path, resume=True, time_limit=60
+    )
+    assert resumed.audit == 0
+    assert 0.0 <= resumed.cost_gap < found.cost_gap
+    again = replay(tmp_path)
+    assert again.same == (True,) * 5
+    assert not again.books.difference.any()
+    assert "advice" in (tmp_path / "centre-000.log").read_text()
+
+
+def test_a_killed_process_is_survived(tmp_path: Path) -> None:
+    killed: list[int] = []
+
+    def watch(members: Sequence[Member], seconds: float) -> bool:
+        if not killed and min(m.state.get("ticks", 0) for m in members) > 60:
+            killed.append(2)
+            _kill(members, killed)
+        return False
+
+    found = deploy(
+        problem(), RING, steps=700, folder=tmp_path, time_limit=60, watch=watch
+    )  # fmt: skip
+    assert killed
+    assert found.alive.tolist() == [True, True, False, True, True]
+    assert found.audit == 0
+    assert found.cost_gap < 1e-6
+    assert replay(tmp_path).same == (True, True, None, True, True)
+
+
+def test_a_killed_process_that_is_restarted_goes_on_in_the_same_life(tmp_path: Path) -> None:
+    killed: list[int] = []
+
+    def watch(members: Sequence[Member], seconds: float) -> bool:
+        if not killed and min(m.state.get("ticks", 0) for m in members) > 40:
+            killed.extend((1, 2))
+            _kill(members, killed)
+        return False
+
+    found = deploy(
+        problem(), RING, steps=200, pace="clock", period=10, folder=tmp_path, restart=True,
+        time_limit=60, watch=watch,
+    )  # fmt: skip
+    assert killed
+    assert found.alive.all()
+    assert not found.epochs.any()
+    assert found.audit == 0
+    assert replay(tmp_path).same == (True,) * 5
+
+
+@pytest.mark.long
+def test_twenty_processes_two_of_them_killed(tmp_path: Path) -> None:
+    """First undisturbed, equal to the simulator; then with two killed by signal 9."""
+    network = Network.erdos_renyi(20, 0.3, seed=0)
+    found = deploy(problem(20), network, steps=300, folder=tmp_path / "calm", time_limit=120)
+    expected = [held for held, _ in _simulated(20, network, 300, trains=False)]
+    assert found.held.tolist() == expected
+    assert found.audit == 0
+    killed: list[int] = []
+
+    def watch(members: Sequence[Member], seconds: float) -> bool:
+        if not killed and min(m.state.get("ticks", 0) for m in members) > 120:
+            killed.extend((3, 7))
+            _kill(members, killed)
+        return False
+
+    folder = tmp_path / "killed"
+    found = deploy(problem(20), network, steps=900, folder=folder, time_limit=200, watch=watch)
+    assert killed
+    assert found.alive.sum() == 18
+    assert found.audit == 0
+    assert found.cost_gap < 1e-4
+    again = replay(folder)
+    assert [k for k, same in enumerate(again.same) if same is None] == killed
+    assert False not in again.same
+
+
+def test_a_port_in_use_is_one_error(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        hosts = [Host(port=port if k == 3 else 0) for k in range(5)]
+        with pytest.raises(InputError) as error:
+            deploy(problem(), RING, steps=5, folder=tmp_path, hosts=hosts)
+    assert "centre 3" in str(error.value)
+    assert f":{port}" in str(error.value)
+    assert "is in use" in str(error.value)
+
+
+def test_a_command_that_does_not_start_a_centre_is_one_error(tmp_path: Path) -> None:
+    for command, what in ((("no-such-command",), "cannot be started"), (("true",), "ended before")):
+        with pytest.raises(EngineError, match=what):
+            deploy(
+                problem(), RING, steps=5, folder=tmp_path / command[0],
+                hosts=[Host(command=command)] * 5,
+            )  # fmt: skip
+
+
+def test_folders_and_lengths_are_checked(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no deployment"):
+        deploy(problem(), RING, steps=5, folder=tmp_path, resume=True)
+    (tmp_path / "deployment.json").write_text("{}")
+    with pytest.raises(InputError, match="holds a deployment"):
+        deploy(problem(), RING, steps=5, folder=tmp_path)
+    with pytest.raises(InputError, match="hosts"):
+        deploy(problem(), RING, steps=5, folder=tmp_path / "new", hosts=[Host()])
+    with pytest.raises(DataError, match="cannot be read"):
+        replay(tmp_path / "none")
+
+
+def test_a_process_ends_with_its_starter() -> None:
+    """Standard input that closes means that nobody is there any more."""
+    command = [sys.executable, "-m", "walras.network.drivers.process"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(20) == 1
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def test_a_process_says_what_it_cannot_use() -> None:
+    command = [sys.executable, "-m", "walras.network.drivers.process"]
+    run = subprocess.run(
+        command, input='{"surprise": 1}\n', capture_output=True, text=True, timeout=20, check=False
+    )
+    assert run.returncode == 2
+    what, where, *_ = json.loads(run.stdout)["error"]
+    assert (what, where) == ("has the unknown entry 'surprise'", "what a centre is told")
+    assert run.stderr == ""
+
+
+def test_a_centre_process_starts_light() -> None:
+    """Twenty of them share two cores: nothing that a node does not need is loaded."""
+    code = (
+        "import sys, walras.network.drivers.process\n"
+        "heavy = {'cvxpy', 'numba', 'torch', 'pandas', 'scipy', 'typer'} & set(sys.modules)\n"
+        "sys.exit(', '.join(heavy))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_traces_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder, steps in ((one, 20), (other, 21)):
+        deploy(problem(), RING, steps=steps, folder=folder, time_limit=60)
+    path = path_of(one, 2, 0)
+    path.write_bytes(path.read_bytes()[:-7])  # as a kill may leave it
+    assert replay(one).same[2] is not True
+    path_of(other, 2, 0).replace(path)
+    with pytest.raises(DataError, match="no centre sent"):
+        replay(one)
+    path.write_bytes(b"no trace\n")
+    with pytest.raises(DataError, match="is no trace"):
+        replay(one)
+
+
+def test_ended_processes_leave_nothing_behind(tmp_path: Path) -> None:
+    """Also when the caller fails in the middle."""
+    seen: list[int] = []
+
+    def watch(members: Sequence[Member], seconds: float) -> bool:
+        seen.extend(m.child.pid for m in members if isinstance(m.child, Child))
+        raise RuntimeError("the caller failed")
+
+    with pytest.raises(RuntimeError, match="the caller failed"):
+        deploy(problem(), RING, steps=10**6, folder=tmp_path, watch=watch)
+    time.sleep(0.1)
+    assert len(seen) == 5
+    assert [pid for pid in seen if Path(f"/proc/{pid}").exists()] == []
