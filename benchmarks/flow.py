@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.assigning import AssignInstance
+from benchmarks.balancing import BalanceInstance
 from benchmarks.matching import MatchInstance
 from benchmarks.problem import Floats, Instance
 from benchmarks.recipes import RecipeInstance
@@ -130,7 +132,7 @@ class FlowInstance:
 
 
 AnyInstance = Instance | FlowInstance
-AnyBuilt = AnyInstance | MatchInstance | RecipeInstance
+AnyBuilt = AnyInstance | MatchInstance | RecipeInstance | AssignInstance | BalanceInstance
 
 
 def read_instance(path: Path) -> AnyBuilt:
@@ -139,6 +141,10 @@ def read_instance(path: Path) -> AnyBuilt:
         files = set(stored.files)
     if "times" in files:
         return MatchInstance.read(path)
+    if "assign_cost" in files:
+        return AssignInstance.read(path)
+    if "balance_numbers" in files:
+        return BalanceInstance.read(path)
     if "spec_recipe" in files:
         return RecipeInstance.read(path)
     return (FlowInstance if "pointer" in files else Instance).read(path)

@@ -12,6 +12,8 @@ from typing import overload
 
 import numpy as np
 
+from benchmarks.assigning import AssignInstance, AssignSpec, build_assign
+from benchmarks.balancing import BalanceInstance, BalanceSpec, build_balance
 from benchmarks.flow import AnyBuilt, FlowInstance
 from benchmarks.flow_instances import FlowSpec, build_flow
 from benchmarks.matching import MatchInstance, MatchSpec, build_match
@@ -69,7 +71,7 @@ class Spec:
         return replace(self, churn=0.0)
 
 
-AnySpec = Spec | FlowSpec | MatchSpec | RecipeSpec
+AnySpec = Spec | FlowSpec | MatchSpec | RecipeSpec | AssignSpec | BalanceSpec
 
 
 @overload
@@ -80,6 +82,10 @@ def build(spec: FlowSpec) -> FlowInstance: ...
 def build(spec: MatchSpec) -> MatchInstance: ...
 @overload
 def build(spec: RecipeSpec) -> RecipeInstance: ...
+@overload
+def build(spec: AssignSpec) -> AssignInstance: ...
+@overload
+def build(spec: BalanceSpec) -> BalanceInstance: ...
 def build(spec: AnySpec) -> AnyBuilt:
     """Make the arrays of an instance; the last two are kept.
 
@@ -98,6 +104,10 @@ def _build(spec: AnySpec) -> AnyBuilt:
         return build_match(spec)
     if isinstance(spec, RecipeSpec):
         return build_recipe(spec)
+    if isinstance(spec, AssignSpec):
+        return build_assign(spec)
+    if isinstance(spec, BalanceSpec):
+        return build_balance(spec)
     makers = {
         "heterogeneous": heterogeneous,
         "dede-456": dede_456,

@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.assigning import AssignInstance, judge_assign
+from benchmarks.balancing import BalanceInstance, judge_balance
 from benchmarks.cell import SLOW, Cell
 from benchmarks.environments import interpreter, prepare
 from benchmarks.flow import AnyBuilt, FlowInstance
@@ -27,6 +29,7 @@ from benchmarks.judge import Verdict, judge
 from benchmarks.matching import MatchInstance, judge_match
 from benchmarks.peers import METHODS
 from benchmarks.problem import Instance
+from benchmarks.recipes import RecipeInstance
 from walras.errors import EngineError
 from walras.kernels.devices import CPU, check_device
 
@@ -103,6 +106,12 @@ def _verdict(instance: AnyBuilt, objective: str, folder: Path) -> Verdict:
         return judge(instance, objective, x)
     if isinstance(instance, MatchInstance):
         return judge_match(instance, objective, x)
+    if isinstance(instance, AssignInstance):
+        return judge_assign(instance, x)
+    if isinstance(instance, BalanceInstance):
+        return judge_balance(instance, x)
+    if isinstance(instance, RecipeInstance):
+        raise TypeError("a recipe has no allocation to judge")
     found = folder / "prices.npy"
     return judge_flow(instance, objective, x, np.load(found) if found.exists() else None)
 

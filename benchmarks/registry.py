@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 from benchmarks.benchmark import Benchmark
 from benchmarks.cases import (
+    assignment,
     choice,
     dede_toy,
     first_order,
     growth,
     kernels,
+    load_balancing,
     match_exact,
     match_large,
     maxmin,
@@ -43,6 +45,8 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     match_exact.BENCHMARK,
     relaxed_match.BENCHMARK,
     match_large.BENCHMARK,
+    load_balancing.BENCHMARK,
+    assignment.BENCHMARK,
 )
 
 

@@ -133,6 +133,24 @@ METHODS: dict[str, Method] = {
         "benchmarks.peers.time_prediction:trees",
         packages=("scikit-learn", "numpy"),
     ),
+    "walras-rebalance": _walras("Walras, replicas kept", "rebalancing:walras", keep=True),
+    "walras-rebalance-drop": _walras("Walras, replicas dropped", "rebalancing:walras", keep=False),
+    "estore": _walras("E-Store greedy", "rebalancing:estore"),
+    "rebalance-pop-4": _walras("POP-4, plain program", "rebalancing:pop", parts=4),
+    "rebalance-pop-16": _walras("POP-16, plain program", "rebalancing:pop", parts=16),
+    "rebalance-plain": _walras("HiGHS, plain program", "rebalancing:plain"),
+    **{
+        f"walras-assign-{seconds}": _walras(
+            f"Walras, {seconds} s", "assigning:walras", seconds=float(seconds)
+        )
+        for seconds in (1, 10, 60)
+    },
+    **{
+        f"highs-assign-{seconds}": _walras(
+            f"HiGHS, {seconds} s", "assigning:highs", seconds=float(seconds)
+        )
+        for seconds in (1, 10, 60)
+    },
     "dede-library": _dede("dede library", "benchmarks.peers.dede_library:solve"),
     "dede-example": _dede("dede example's subproblems", "benchmarks.peers.dede_example:solve"),
 }

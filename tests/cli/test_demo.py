@@ -17,6 +17,7 @@ from typer.testing import CliRunner, Result
 
 from walras.cli import comparison as compared
 from walras.cli import demo as demo_module
+from walras.cli import demo_placement as act_one
 from walras.cli.comparison import compare
 from walras.cli.demo_report import _convergence
 from walras.cli.main import app
@@ -31,6 +32,8 @@ POLICIES = [compared.MAX_MIN, compared.POP_MAX_MIN, compared.FAIR, compared.POP_
 
 def run(folder: Path, *options: str) -> Result:
     report = ["--report", str(folder / "out" / "report.html")]
+    if "--tasks" not in options:
+        report += ["--tasks", "0"]
     return CliRunner().invoke(app, ["demo", "--no-open", "--threads", "2", *report, *options])
 
 
@@ -153,7 +156,14 @@ def test_without_the_plot_extra_it_says_so(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_bad_options(tmp_path: Path) -> None:
-    for options in (("--jobs", "100000"), ("--jobs", "0"), ("--seed", "-1"), ("--large", "-5")):
+    for options in (
+        ("--tasks", "-1"),
+        ("--tasks", "5000"),
+        ("--jobs", "100000"),
+        ("--jobs", "0"),
+        ("--seed", "-1"),
+        ("--large", "-5"),
+    ):
         error = run(tmp_path, *options).exception
         assert isinstance(error, InputError)
         assert error.remedy
@@ -163,13 +173,79 @@ def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "run.json").mkdir()
     for report in (tmp_path / "file" / "report.html", tmp_path, tmp_path / "report.html"):
-        arguments = ["demo", "--no-open", "--large", "0", "--report", str(report)]
+        arguments = ["demo", "--no-open", "--large", "0", "--tasks", "0", "--report", str(report)]
         result = CliRunner().invoke(app, arguments)
         assert isinstance(result.exception, DataError)
         assert str(tmp_path) in result.exception.where
         assert result.exception.remedy
         assert result.stdout == result.stderr == ""  # told before any policy began
     assert not (tmp_path / "report.html").exists()
+
+
+@pytest.fixture(scope="module")
+def placed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """The first act on whatever data are found, with a small second one."""
+    folder = tmp_path_factory.mktemp("placed")
+    options = ("--tasks", "40", "--jobs", "20", "--large", "0", "-o", "json")
+    result = run(folder, *options)
+    assert result.exit_code == 0, result.output
+    stages = [json.loads(line)["stage"] for line in result.stderr.splitlines()]
+    assert stages[0] == "placing tasks by predictions"
+    return folder / "out", json.loads(result.stdout)
+
+
+def test_predictions_place_tasks_better_than_averages(
+    placed: tuple[Path, dict[str, Any]],
+) -> None:
+    _, record = placed
+    act = record["placing"]
+    ways = {way["times from"]: way for way in act["ways"]}
+    assert list(ways) == [
+        act_one.NETWORK, act_one.LINEAR, act_one.AVERAGES, act_one.ORACLE,
+    ]  # fmt: skip
+    oracle = ways[act_one.ORACLE]
+    assert oracle["gap"] <= 1e-3
+    assert oracle["success"] >= act["min_success"] - 1e-9
+    for name in (act_one.NETWORK, act_one.LINEAR):
+        assert oracle["makespan"] < ways[name]["makespan"] < ways[act_one.AVERAGES]["makespan"]
+    rows = act["placements"]
+    assert len({row["task"] for row in rows}) == 40
+    for row in rows:
+        low, high = map(float, row["90 %"].split("-"))
+        assert low <= float(row["time"]) <= high
+        assert row["runner-up"].split()[0] != row["cluster"]
+        assert row["because"]
+    assert "composed" in act
+    assert "failure rates of other clusters" in act["composed"]
+
+
+def test_the_report_shows_placements_and_calibration(
+    placed: tuple[Path, dict[str, Any]],
+) -> None:
+    folder, record = placed
+    page = (folder / "report.html").read_text()
+    assert "Placed before they ever ran" in page
+    assert page.index("Placed before") < page.index("The round")
+    assert "intervals against the measured ones" in page
+    assert record["placing"]["placements"][0]["task"] in page
+    assert not re.search(r"(src|href)\s*=\s*[\"'](?!#|data:)", page)
+
+
+def test_without_torch_linear_models_place_and_the_screen_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(act_one, "find_spec", lambda name: None)
+    result = run(tmp_path, "--tasks", "12", "--jobs", "20", "--large", "0")
+    assert result.exit_code == 0, result.output
+    paths = ("Report:", "Record:")
+    lines = [line for line in result.stdout.splitlines() if not line.startswith(paths)]
+    assert max(map(len, lines)) <= 80
+    said = " ".join(result.stdout.split())
+    assert "12 tasks on 3 clusters, by linear models" in said
+    assert "torch is not installed" in said
+    assert act_one.NETWORK not in said.replace("with it, a graph network too", "")
+    rows = [line.split() for line in lines if re.match(r"\s+\d{6} ", line)]
+    assert len(rows) == 12  # no row was folded
 
 
 def small_round() -> Round:

@@ -203,16 +203,17 @@ def check_log(table: pd.DataFrame, origin: str) -> TaskLog:
     Raises:
         DataError: No row is good.
     """
-    text = table["seconds"].astype(str).str.strip()
+    written = table.astype(object).where(table.notna(), "").astype(str)
+    written = written.apply(lambda column: column.str.strip())
+    text, names = written["seconds"], written[["task", "cluster"]]
     seconds = pd.to_numeric(text, errors="coerce").to_numpy(dtype=np.float64)
-    outcome = table["outcome"].astype(str).str.strip().str.lower()
-    names = table[["task", "cluster"]].astype(str).apply(lambda column: column.str.strip())
-    nameless = (names.isin(["", "nan", "None"])).any(axis=1).to_numpy()
+    outcome = written["outcome"].str.lower()
+    nameless = (names == "").any(axis=1).to_numpy()
     unit = text.str.fullmatch(r"[-+\d.eE]+\s*[a-zA-Zµ]+").to_numpy(dtype=bool) & np.isnan(seconds)
     unknown = ~outcome.isin(list(OUTCOMES)).to_numpy()
     # Only completed runs are timed by us: another may have none, or have ended at once.
     done = (outcome == "completed").to_numpy()
-    timed = done | ~text.isin(["", "nan", "None"]).to_numpy()
+    timed = done | (text != "").to_numpy()
     wrong = timed & ((seconds < 0) | np.isinf(seconds)) | done & (seconds == 0)
     checks: list[tuple[npt.NDArray[np.bool_], str, str, str]] = [
         (nameless, "task or cluster is empty", "a name each", "fill it in"),

@@ -173,7 +173,7 @@ def load(path: str | Path, module: Callable[[], Any] | None = None) -> Predictor
         InputError: A module of your own is needed, or does not fit the weights.
     """
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             arrays = dict(stored)
         header = json.loads(str(arrays.pop("header")))
         if header["format"] != _FORMAT:

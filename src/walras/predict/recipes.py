@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from walras.data.dataset import Source
 from walras.data.gavel import CLUSTERS as GAVEL_CLUSTERS
@@ -17,7 +18,7 @@ from walras.predict.pools import SETTINGS, Pool, Requests, gavel_pool, nb201_poo
 from walras.predict.tasks import Tasks
 
 Split = Literal["train", "validation", "test"]
-Match = Callable[[Floats, Floats], Ints]
+Match = Callable[[Floats, Floats], npt.NDArray[np.integer[Any]]]
 """Places the tasks of rounds: (rounds, M, N) times and success to the (rounds, N) clusters."""
 
 RECIPES = ("nb201", "gavel", "zeus")

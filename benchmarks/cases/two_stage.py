@@ -1,0 +1,103 @@
+"""Two-stage predictors on the recipe: excess makespan, calibration of success, coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.benchmark import Benchmark, Records, Target
+from benchmarks.cell import Cell
+from benchmarks.recipes import RecipeSpec
+
+NAME = "two-stage"
+SETTINGS, SIZES = ("A", "B", "C", "D"), (40, 100, 200)
+TWO_STAGE = ("raw", "log")
+LEAST, MOST = 0.03, 0.15  # excess makespan of two-stage training, as seen before
+LEVEL, WITHIN = 0.9, 0.03
+_OTHERS = (RecipeSpec("gavel", "all", 40), RecipeSpec("zeus", "all", 20))
+
+
+def specs(tasks: int) -> tuple[RecipeSpec, ...]:
+    """All settings and sizes, at a number of tasks a round."""
+    return tuple(RecipeSpec("nb201", s, n, tasks) for s in SETTINGS for n in SIZES)
+
+
+def cells() -> tuple[Cell, ...]:
+    """Rounds of 5 and of 15 tasks, and the two smaller recipes."""
+    return tuple(
+        Cell(NAME, spec, NAME, "walras-two-stage", 12.0, runs=1, quick=spec.train == 40)
+        for spec in (*specs(5), *specs(15), *_OTHERS)
+    )
+
+
+def targets(records: Records) -> Sequence[Target]:
+    """Headroom, coverage of intervals and calibration over all settings and sizes."""
+    return [
+        _headroom(records, 5), _headroom(records, 15), _coverage(records), _calibration(records),
+    ]  # fmt: skip
+
+
+Numbers = Mapping[str, Any]
+
+
+def _numbers(records: Records, chosen: Sequence[RecipeSpec]) -> list[Numbers]:
+    names = {spec.name for spec in chosen}
+    return [
+        record["numbers"]
+        for record in records.values()
+        if record["cell"]["benchmark"] == NAME
+        and record["cell"]["instance"] in names
+        and record.get("numbers")
+    ]
+
+
+def _headroom(records: Records, tasks: int) -> Target:
+    """The better of raw and log loss in each cell; averages and the floor's violations beside."""
+    case = f"two-stage predictors, rounds of {tasks}, {len(SETTINGS)} settings x {len(SIZES)} sizes"
+    aim = f"excess makespan {100 * LEAST:.0f}-{100 * MOST:.0f} %, averages more"
+    found = _numbers(records, specs(tasks))
+    if len(found) < len(specs(tasks)):
+        return Target(case, aim)
+    best = [min(n[f"{v}.excess"] for v in TWO_STAGE) for n in found]
+    averages = [n["averages.excess"] for n in found]
+    free = [min(n[f"{v}.free"] for v in TWO_STAGE) for n in found]
+    measured = (
+        f"{_span(best)}; without the floor {_span(free)}; by averages {_span(averages)}; "
+        f"training {max(n['log.seconds'] for n in found):.2f} s at most"
+    )
+    met = max(best) <= MOST and all(b < a for b, a in zip(best, averages, strict=True))
+    return Target(case, aim, measured, met)
+
+
+def _span(values: Sequence[float]) -> str:
+    return f"{100 * min(values):.1f}-{100 * max(values):.1f} %"
+
+
+def _coverage(records: Records) -> Target:
+    case = "intervals of time and of success, all settings and sizes"
+    aim = f"{100 * LEVEL:.0f} % +- {100 * WITHIN:.0f} in every cell"
+    found = _numbers(records, specs(5))
+    if len(found) < len(specs(5)):
+        return Target(case, aim)
+    shares = [n[f"{v}.{kind}"] for n in found for v in TWO_STAGE
+              for kind in ("coverage", "success-coverage")]  # fmt: skip
+    met = all(abs(share - LEVEL) <= WITHIN for share in shares)
+    return Target(case, aim, f"{_span(shares)} hold", met)
+
+
+def _calibration(records: Records) -> Target:
+    case = "chances of success, all settings and sizes"
+    aim = "Brier score at most 0.005 over that of the true chances"
+    found = _numbers(records, specs(5))
+    if len(found) < len(specs(5)):
+        return Target(case, aim)
+    over = [n[f"{v}.brier-excess"] for n in found for v in TWO_STAGE]
+    bins = [n[f"{v}.bins-on-diagonal"] for n in found for v in TWO_STAGE]
+    measured = (
+        f"{min(over):.4f} to {max(over):.4f} over; {100 * min(bins):.0f} % or more of the "
+        "reliability diagram's bins within two standard errors of the diagonal"
+    )
+    return Target(case, aim, measured, max(over) <= 0.005)
+
+
+BENCHMARK = Benchmark(NAME, "Two-stage predictors", cells(), targets)
