@@ -14,7 +14,7 @@ from walras.errors import EngineError
 
 if TYPE_CHECKING:
     from walras.learn.check import GradientCheck, check_gradient
-    from walras.learn.forward_gradient import forward_gradient
+    from walras.learn.forward import forward_gradient
     from walras.learn.implicit import Gradient, dense_gradient, implicit_gradient, matched
 
 _HOME = {
@@ -22,7 +22,7 @@ _HOME = {
     "GradientCheck": "check",
     "check_gradient": "check",
     "dense_gradient": "implicit",
-    "forward_gradient": "forward_gradient",
+    "forward_gradient": "forward",
     "implicit_gradient": "implicit",
     "matched": "implicit",
 }

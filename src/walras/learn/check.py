@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from walras.engines.settings import check_range
-from walras.learn.forward_gradient import forward_gradient
+from walras.learn.forward import forward_gradient
 from walras.learn.implicit import Gradient, dense_gradient, implicit_gradient
 from walras.matching.relaxed import Relaxed, relaxed_match
 from walras.matching.smoothed import Smoothing

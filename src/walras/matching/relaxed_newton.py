@@ -14,7 +14,7 @@ residual; if none does, mirror descent lowers F instead, until Newton's method t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -34,7 +34,7 @@ _FIRST = 30.0  # first temperature, in the last one's
 _LEVELS = 6
 _STEPS = 3  # at a level but the last
 _LAST_STEPS = 60
-_HALVINGS = 30
+_HALVINGS = 25
 _ARMIJO = 1e-4
 _ROUNDING = 1e-13  # of D, relative
 _FLAT = 1e3  # roundings; a Newton step that promises less is judged by the residual, too
@@ -156,50 +156,53 @@ class _Level:
         g = curvatures(p, at, by)
         eye = torch.eye(y.shape[-1], dtype=y.dtype, device=y.device)
         d = torch.linalg.solve(eye + k @ g, -residual)
+        norm = residual.norm(dim=-1)
         if self.together:
-            return self._by_residual(y, d, residual)
+            return self._backtracked(y, d, norm, None)
         # dD/ds = -r' G d = r' (G^-1 + K)^-1 r >= 0.
         slope = -(residual * (g @ d[..., None])[..., 0]).sum(-1)
-        return self._by_dual(y, d, residual, p.dual(at, by, self.tau), slope)
+        return self._backtracked(y, d, norm, torch.stack([p.dual(at, by, self.tau), slope]))
 
-    def _by_dual(
-        self, y: torch.Tensor, d: torch.Tensor, residual: torch.Tensor, dual: torch.Tensor,
-        slope: torch.Tensor,
-    ) -> torch.Tensor:  # fmt: skip
-        norm, out = residual.norm(dim=-1), y.clone()
-        todo, size = torch.ones_like(norm, dtype=torch.bool), 1.0
+    def _backtracked(
+        self, y: torch.Tensor, d: torch.Tensor, norm: torch.Tensor, merit: torch.Tensor | None
+    ) -> torch.Tensor:
+        """Halve each round's step until it is accepted; ``merit`` is D and its slope along d."""
+        out, size = y.clone(), 1.0
+        todo = torch.nonzero(torch.isfinite(d).all(-1))[:, 0]
+        for _ in range(_HALVINGS):
+            part = replace(self, problem=self.problem.take(todo))
+            trial = y[todo] + size * d[todo]
+            if merit is None:
+                good = part._lowers_residual(trial, norm[todo], size)
+                near = torch.zeros_like(good)
+            else:
+                good, near = part._raises_dual(trial, norm[todo], size, merit[:, todo])
+            out[todo[good]] = trial[good]
+            todo = todo[~good & ~near]
+            if not len(todo):
+                break
+            size *= 0.5
+        return out
+
+    def _raises_dual(
+        self, trial: torch.Tensor, norm: torch.Tensor, size: float, merit: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Whether D rises enough, and whether shorter steps are of no use either."""
+        dual, slope = merit
         rounding = _ROUNDING * (1.0 + dual.abs())
         # Next to the optimum, and where the elastic cost is saturated, D says little.
         flat = slope <= _FLAT * rounding
-        for _ in range(_HALVINGS):
-            trial = y + size * d
-            at, by = self.forces(trial)
-            gain = self.problem.dual(at, by, self.tau) - dual
-            take = gain >= torch.maximum(_ARMIJO * size * slope, rounding)
-            if bool((todo & flat & ~take).any()):
-                shrinks = self.residual(trial).norm(dim=-1) < (1.0 - _ARMIJO * size) * norm
-                take = take | (flat & shrinks & (gain > -rounding))
-            take = take & todo
-            out = torch.where(take[:, None], trial, out)
-            todo = todo & ~take & ~(flat & (norm < _SOLVED) & (size < _NEAR_ONE))
-            if not bool(todo.any()):
-                break
-            size *= 0.5
-        return out
+        at, by = self.forces(trial)
+        gain = self.problem.dual(at, by, self.tau) - dual
+        good = gain >= torch.maximum(_ARMIJO * size * slope, rounding)
+        if bool((flat & ~good).any()):
+            shrinks = self.residual(trial).norm(dim=-1) < (1.0 - _ARMIJO * size) * norm
+            good = good | (flat & shrinks & (gain > -rounding))
+        return good, flat & (norm < _SOLVED) & (size < _NEAR_ONE)
 
-    def _by_residual(
-        self, y: torch.Tensor, d: torch.Tensor, residual: torch.Tensor
+    def _lowers_residual(
+        self, trial: torch.Tensor, norm: torch.Tensor, size: float
     ) -> torch.Tensor:
-        norm, out = residual.norm(dim=-1), y.clone()
-        todo, size = torch.isfinite(d).all(-1), 1.0
-        for _ in range(_HALVINGS // 3):
-            trial = y + size * d
-            inside = (unvector(trial, self.problem.t.shape[-2]).counts >= 0).all(-1)
-            shrinks = self.residual(trial).norm(dim=-1) < (1.0 - 0.1 * size) * norm
-            take = todo & shrinks & inside
-            out = torch.where(take[:, None], trial, out)
-            todo = todo & ~take
-            if not bool(todo.any()):
-                break
-            size *= 0.5
-        return out
+        """Whether the residual falls enough, with no count below 0."""
+        inside = (unvector(trial, self.problem.t.shape[-2]).counts >= 0).all(-1)
+        return inside & (self.residual(trial).norm(dim=-1) < (1.0 - 0.1 * size) * norm)

@@ -128,7 +128,7 @@ def _most_tasks(round_: Round, given: Arrays) -> Ints | None:
         given.t[0], given.a[0], given.zeta, float(given.goal[0]), float(given.price[0]), x,
         _steps(round_),
     )  # fmt: skip
-    simple = objective_of(round_, x)
+    simple = objective_of(round_, x) * (1.0 + 1e-9)  # placements as good count, too
     return most_tasks(given.t[0], given.zeta, simple) if math.isfinite(simple) else None
 
 
