@@ -54,3 +54,10 @@ def test_data_that_are_not_there_are_no_failure(
     rows = [row for row in _rows() if row["section"] == "data"]
     assert not any(row["ok"] for row in rows)
     assert all("synthetic stand-in" in row["found"] for row in rows)
+
+
+def test_every_module_that_compiles_is_looked_at() -> None:
+    folder = Path(str(doctor.kernels.__file__)).parent
+    compiled = {file.stem for file in folder.glob("*.py") if "\n@jit" in file.read_text("utf-8")}
+    assert {"cpu", "groups", "copies"} <= compiled
+    assert compiled <= {module.__name__.rpartition(".")[2] for module in doctor.kernel_modules()}

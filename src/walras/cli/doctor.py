@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import importlib
 import os
+import pkgutil
 import platform
 import re
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import typer
 
+from walras import kernels
 from walras.cli.errors import ExitCode
 from walras.cli.output import Format, OutputOption, Table, emit
 
 Row = tuple[str, str, str, bool]
 """Section, item, what was found, and whether it is as it should be."""
 
-KERNELS = (
-    "walras.kernels.cpu", "walras.kernels.cpu_entries", "walras.kernels.match_balance",
-    "walras.kernels.match_exact", "walras.kernels.match_local", "walras.kernels.match_rounds",
-)  # fmt: skip
+_IN_TORCH = "gpu"  # modules of kernels that need torch and compile nothing
 
 
 def doctor(output: OutputOption = Format.TABLE) -> None:
@@ -79,8 +79,12 @@ def _kernels() -> Iterator[Row]:
     """How many compiled kernels have an entry in numba's cache on disk."""
     from numba.core.dispatcher import Dispatcher
 
-    modules = [importlib.import_module(name) for name in KERNELS]
-    found = [k for module in modules for k in vars(module).values() if isinstance(k, Dispatcher)]
+    found = [
+        kernel
+        for module in kernel_modules()
+        for kernel in vars(module).values()
+        if isinstance(kernel, Dispatcher) and kernel.py_func.__module__ == module.__name__
+    ]
     cached = [kernel for kernel in found if _is_cached(kernel)]
     missing = len(found) - len(cached)
     state = f"{len(cached)} of {len(found)} compiled and cached"
@@ -93,6 +97,16 @@ def _kernels() -> Iterator[Row]:
     for folder in sorted({str(kernel.stats.cache_path) for kernel in found}):
         writable = os.access(_existing(Path(folder)), os.W_OK)
         yield "kernels", "cache", folder, writable
+
+
+def kernel_modules() -> list[ModuleType]:
+    """The modules of :mod:`walras.kernels` that may hold compiled kernels."""
+    names = (module.name for module in pkgutil.iter_modules(kernels.__path__))
+    return [
+        importlib.import_module(f"{kernels.__name__}.{name}")
+        for name in names
+        if not name.startswith(_IN_TORCH)
+    ]
 
 
 def _is_cached(kernel: Any) -> bool:
