@@ -23,12 +23,15 @@ __all__ = [
     "forward",
     "orthogonalise",
     "price_rise",
+    "scaled_triangle",
     "schur",
 ]
 
 _WIDE = 0.2  # blocks that touch more than this share of the narrow rows go through BLAS
 _BATCH = 256  # wide blocks a BLAS call
 _DEPENDENT = 1e-14
+_TILE = 32  # rows and columns of a matrix that are transposed together
+_FILLED = 4.0  # products an element of the matrix for which a thread more pays
 
 
 @jit
@@ -274,10 +277,33 @@ def _scatter(
 
 @jit
 def _fold(out: Floats) -> None:
-    """Lower triangle of M + M' in place of M's."""
-    for i in range(len(out)):
-        for k in range(i + 1):
-            out[i, k] += out[k, i]
+    """Lower triangle of M + M' in place of M's, tile by tile."""
+    size = len(out)
+    for top in range(0, size, _TILE):
+        for left in range(0, top + 1, _TILE):
+            for i in range(top, min(top + _TILE, size)):
+                for k in range(left, min(left + _TILE, i + 1)):
+                    out[i, k] += out[k, i]
+
+
+@jit
+def scaled_triangle(s: Floats, scale: Floats, shift: float, out: Floats) -> None:
+    """``diag(scale) S diag(scale) + shift`` as an upper triangle, S given by its lower one.
+
+    Args:
+        s: (size, size) S; its lower triangle is read.
+        scale: (size,) scaling; rows scaled by zero get a diagonal of one.
+        shift: Added to the diagonal.
+        out: (size, size) whose upper triangle is written.
+    """
+    size = len(s)
+    for top in range(0, size, _TILE):
+        for left in range(0, top + 1, _TILE):
+            for i in range(top, min(top + _TILE, size)):
+                for k in range(left, min(left + _TILE, i + 1)):
+                    out[k, i] = s[i, k] * (scale[i] * scale[k])
+    for i in range(size):
+        out[i, i] = (out[i, i] if scale[i] > 0 else 1.0) + shift
 
 
 @jit
@@ -302,17 +328,30 @@ def _wide_rows(
                     w[c * slots + a, indices[m]] += weight * v[a, q]
 
 
-def schur(ptr: Ints, d: Floats, v: Floats, narrow: sp.csc_array, threads: int = 1) -> Floats:
+def schur(
+    ptr: Ints,
+    d: Floats,
+    v: Floats,
+    narrow: sp.csc_array,
+    threads: int = 1,
+    space: Floats | None = None,
+) -> Floats:
     """Compiled :func:`walras.kernels.reference.schur`, of which the lower triangle alone is
     meaningful; wide blocks go through BLAS.
+
+    ``space`` (threads, narrow rows, narrow rows) is written over, and the result lies in it: fresh
+    memory would cost more than the products of small blocks.
     """
     size, slots = narrow.shape[0], v.shape[0]
     nonzeros = narrow.indptr[ptr[1:]] - narrow.indptr[ptr[:-1]]
     wide = nonzeros > max(_WIDE * size, 8)
+    space = np.empty((threads, size, size)) if space is None else space
+    free = list(space)
     outs: dict[int, Floats] = {}
 
     def work(first: int, last: int) -> None:
-        out = np.zeros((size, size))
+        out = free.pop()
+        out[:] = 0.0
         _scatter(first, last, ptr, d, v, wide, narrow.indptr, narrow.indices, narrow.data, out)
         _fold(out)
         chosen = first + np.flatnonzero(wide[first:last])
@@ -325,7 +364,9 @@ def schur(ptr: Ints, d: Floats, v: Floats, narrow: sp.csc_array, threads: int = 
 
     # A block's products: every pair of its nonzeros, or one row a slot through BLAS.
     products = np.where(wide, size * slots, nonzeros) * (nonzeros + 1)
-    map_runs(threads, work, np.append(0, np.cumsum(products)))
+    done = np.append(0, np.cumsum(products))
+    worth = int(done[-1] / (_FILLED * max(size, 1) ** 2))
+    map_runs(max(1, min(threads, worth)), work, done)
     runs = [outs[first] for first in sorted(outs)]
     total = runs[0] if runs else np.zeros((size, size))
     for other in runs[1:]:

@@ -12,7 +12,9 @@ becomes ``U D U' + Theta_U = R'R``, ``V = R^-T U`` block by block, and on the na
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -21,6 +23,7 @@ import scipy.sparse as sp
 
 from walras.kernels import cpu as kernels
 from walras.kernels.reference import Floats, Ints
+from walras.kernels.sparse_schur import SparseSchur
 
 SHIFT = 1e-15  # of the unit diagonal that scaling leaves
 SHIFT_GROWTH = 100.0
@@ -60,21 +63,40 @@ class CpuElimination:
         local: (slots, n) U.
         narrow: N, CSC (narrow rows, n).
         threads: Threads of the kernels.
+        pattern: Of the Schur complement where it is sparse.
+        space: (matrices, narrow rows, narrow rows) memory that every factorisation uses anew.
     """
 
     ptr: Ints
     local: Floats
     narrow: sp.csc_array
     threads: int
+    pattern: SparseSchur | None = field(init=False)
+    space: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        size, pattern = self.narrow.shape[0], SparseSchur.of(self.ptr, self.narrow)
+        matrices = 1 if pattern else 1 + self.threads
+        object.__setattr__(self, "pattern", pattern)
+        object.__setattr__(self, "space", np.empty((matrices, size, size)))
 
     def factor(self, d: Floats, theta: Floats) -> CpuFactor:
-        """See :class:`Elimination`."""
+        """See :class:`Elimination`; the factor before is no longer valid."""
         blocks, slots = len(self.ptr) - 1, len(self.local)
-        own = theta[: blocks * slots].reshape(blocks, slots)
+        own, rest = theta[: blocks * slots].reshape(blocks, slots), theta[blocks * slots :]
         r, v = kernels.orthogonalise(self.ptr, self.local, d, own, self.threads)
-        s = kernels.schur(self.ptr, d, v, self.narrow, self.threads)
-        s[np.diag_indices_from(s)] += theta[blocks * slots :]
-        return CpuFactor(self, d, r, v, *_cholesky(s))
+        return CpuFactor(self, d, r, v, *self._cholesky(d, v, rest))
+
+    def _cholesky(self, d: Floats, v: Floats, theta: Floats) -> tuple[Floats, Floats]:
+        """Cholesky factor of the Jacobi-scaled Schur complement, and the scaling."""
+        if self.pattern is not None:
+            values = self.pattern.values(d, v, theta)
+            scale = _scaling(values[self.pattern.diagonal])
+            return _factored(partial(self.pattern.expand, values, scale), scale, self.space[0])
+        s = kernels.schur(self.ptr, d, v, self.narrow, self.threads, self.space[1:])
+        s[np.diag_indices_from(s)] += theta
+        scale = _scaling(np.diagonal(s))
+        return _factored(partial(kernels.scaled_triangle, s, scale), scale, self.space[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +116,10 @@ class CpuFactor:
         blocks, slots = self.r.shape[:2]
         own = beta[: blocks * slots].reshape(blocks, slots)
         factors = self.system.ptr, self.r, self.v, self.d, g
-        top, right = kernels.forward(*factors, own, narrow, threads)
+        if np.any(g) or np.any(own):
+            top, right = kernels.forward(*factors, own, narrow, threads)
+        else:  # the column of a scalar that holds narrow rows alone
+            top, right = np.zeros((blocks, slots)), np.zeros(narrow.shape[0])
         p = self._narrow_solve(right + beta[blocks * slots :])
         x, q = kernels.backward(*factors, top, narrow, p, threads)
         return x, np.concatenate([q.ravel(), p])
@@ -102,27 +127,30 @@ class CpuFactor:
     def _narrow_solve(self, right: Floats) -> Floats:
         if not len(right):
             return right
-        solution, _ = lapack.dpotrs(self.cholesky, self.scale * right, lower=0)
+        solution, _ = lapack.dpotrs(self.cholesky, self.scale * right, lower=1)
         return np.asarray(self.scale * solution, dtype=np.float64)
 
 
-def _cholesky(s: Floats) -> tuple[Floats, Floats]:
-    """Cholesky factor of the Jacobi-scaled lower triangle of s, and the scaling."""
-    if not len(s):
-        return s, np.zeros(0)
-    diagonal = np.diagonal(s)
+def _scaling(diagonal: Floats) -> Floats:
+    """1 over the root of the diagonal."""
     # A row without columns and slack has a zero diagonal and takes no part.
-    absent = diagonal <= 0.0
-    scale = 1.0 / np.sqrt(np.where(absent, 1.0, diagonal))
+    present = ~(diagonal <= 0.0)
+    scale = np.where(present, 1.0 / np.sqrt(np.where(present, diagonal, 1.0)), 0.0)
     if not np.all(np.isfinite(scale)) or not np.all(np.isfinite(diagonal)):
         raise FactorError
-    scaled = s * scale[:, None] * scale[None, :]
-    scaled[absent, absent] = 1.0
+    return scale
+
+
+def _factored(
+    fill: Callable[[float, Floats], None], scale: Floats, out: Floats
+) -> tuple[Floats, Floats]:
+    """Cholesky factor of what ``fill`` writes into ``out`` at the least shift that does."""
+    if not len(out):
+        return out, scale
     shift = SHIFT
     for _ in range(SHIFTS):
-        attempt = scaled.copy()
-        attempt[np.diag_indices_from(attempt)] += shift
-        factor, failed = lapack.dpotrf(attempt.T, lower=0, overwrite_a=1, clean=0)
+        fill(shift, out)
+        factor, failed = lapack.dpotrf(out.T, lower=1, overwrite_a=1, clean=0)
         if not failed:
             return factor, scale
         shift *= SHIFT_GROWTH

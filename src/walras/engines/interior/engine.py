@@ -8,10 +8,12 @@ import numpy as np
 
 from walras.certificate import dual_bound, gap_between
 from walras.engines.diary import Diary
+from walras.engines.interior.blocks import OpenBlocks, carried_blocks
 from walras.engines.interior.columns import MORE, Pool, carried, first_entries, known_entries, slim
-from walras.engines.interior.form import Bools, Floats, Form, make_form, redundant_rows
-from walras.engines.interior.method import FEASIBLE, Ending, run
+from walras.engines.interior.form import Bools, Floats, Form, Restriction, make_form, redundant_rows
+from walras.engines.interior.method import FEASIBLE, Ending, gap_scale, run
 from walras.engines.interior.point import Layout, Point, Residuals
+from walras.engines.interior.simplices import Simplices, decide
 from walras.engines.interior.start import cold_start, warm_start
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
@@ -27,6 +29,10 @@ _SHARE = 0.3  # the method's own gap as a share of the tolerance asked for
 _APART = 0.5  # points of a path that are kept lie this factor of the gap apart
 _UNMET = 1e-5  # residual from which a round counts as infeasible
 _SOON = 2.0  # reduced cost of an entry that would hold half of what a typical one holds
+_MANY_BLOCKS = 30.0  # blocks a capacity from which leaving some out pays
+_LEAST_BLOCKS = 2000
+_ROUGH_BLOCKS = 0.1  # the gap at which blocks that are sure of their choice leave
+_SURE = (0.1, 0.02)  # lead of a choice, of a typical charge: at rough prices, at the last ones
 _PATIENCE = 30  # iterations that a warm start gets
 _ROUNDING = 1e-9  # a gap that more entries cannot be expected to close
 _MANY = 24.0  # mean entries a block from which column generation pays
@@ -49,7 +55,10 @@ def interior(problem: Separable, settings: Settings) -> Iterate:
     """
     solve = _Solve(problem, settings)
     try:
-        return solve.by_columns() if _many_columns(problem) else solve.whole()
+        if _many_columns(problem):
+            return solve.by_columns()
+        simplices = Simplices.of(problem)
+        return solve.whole() if simplices is None else solve.by_blocks(simplices)
     except KeyboardInterrupt:
         return solve.result(Status.INTERRUPTED)
 
@@ -86,7 +95,7 @@ class _Solve:
 
     def whole(self) -> Iterate:
         """All entries at once."""
-        form = make_form(self.problem, redundant=redundant_rows(self.problem))
+        form = make_form(self.problem, Restriction(redundant=redundant_rows(self.problem)))
         layout = Layout.of(form)
         self.built = self.diary.elapsed
         ending = self._begin(form, layout, _SHARE * self.settings.tolerance, "")
@@ -111,7 +120,7 @@ class _Solve:
         loose, old = max(_FIRST_TOLERANCE, tolerance), None
         gap, ending = np.inf, None
         for _ in range(_ROUNDS):
-            form = make_form(problem, np.flatnonzero(active))
+            form = make_form(problem, Restriction(np.flatnonzero(active)))
             layout = Layout.of(form)
             note = f"{len(form.columns)} entries"
             if old is None:
@@ -136,6 +145,57 @@ class _Solve:
             return self.whole()
         return self.result(Status.OPTIMAL if proved and status == Status.FAILED else status)
 
+    def by_blocks(self, simplices: Simplices) -> Iterate:
+        """What can be decided at once, then the blocks whose choice is open."""
+        blocks = OpenBlocks(simplices, decide(simplices))
+        tolerance = loose = _SHARE * self.settings.tolerance
+        many = max(_LEAST_BLOCKS, _MANY_BLOCKS * blocks.capacities)
+        if np.sum(blocks.active) < many or self.settings.start is not None:
+            blocks.take_all()
+        else:
+            loose = max(_ROUGH_BLOCKS, tolerance)
+        self.built = self.diary.elapsed
+        old, gap, ending = None, np.inf, None
+        for _ in range(_ROUNDS):
+            form = make_form(self.problem, blocks.restriction())
+            layout, note = Layout.of(form), f"{form.blocks} blocks"
+            if old is None:
+                ending = self._begin(form, layout, loose, note)
+            else:
+                point, mu = self._kept(gap)
+                point = carried_blocks(form, layout, old, point, mu)
+                ending = self._run(form, layout, point, loose, note)
+            if ending.stopped:
+                break
+            if not ending.converged:
+                return self.whole()
+            gap, added = self._review(blocks, form, ending, final=loose <= tolerance)
+            if loose <= tolerance and (gap <= self.settings.tolerance or not added):
+                break
+            old, loose = form, tolerance
+        return self.result(self._outcome(ending))
+
+    def _review(
+        self, blocks: OpenBlocks, form: Form, ending: Ending, *, final: bool
+    ) -> tuple[float, int]:
+        """Let blocks in, and before the last rounds out; the gap, and how many came in."""
+        prices = form.row_prices(ending.point.p)
+        gap = ending.residuals.gap / gap_scale(form, ending.residuals)
+        if final:
+            x, t = form.entries(ending.point.x, ending.point.t), ending.point.t
+            bound = dual_bound(self.problem, prices).value
+            gap = gap_between(self.problem, x, t, ending.residuals.value, bound)
+            if gap <= self.settings.tolerance:
+                return gap, 0
+        margin = _SURE[final]
+        return gap, blocks.review(prices, margin, self.threads, drop=not final)
+
+    def _kept(self, gap: float) -> tuple[Point, float]:
+        """The last point of the path at a gap or above it, and its barrier parameter."""
+        near = [step for step in self.path if step[1] >= gap]
+        point, _, mu = near[-1] if near else self.path[0]
+        return point, mu
+
     def _first(self, pool: Pool) -> Bools:
         active = first_entries(self.problem, pool, self.threads)
         start = self.settings.start
@@ -145,8 +205,7 @@ class _Solve:
 
     def _carried(self, form: Form, layout: Layout, old: Form, gap: float) -> Point:
         """The last round's path, at the gap that pricing found, on more entries."""
-        near = [step for step in self.path if step[1] >= gap]
-        point, _, mu = near[-1] if near else self.path[0]
+        point, mu = self._kept(gap)
         return carried(form, layout, old, point, mu)
 
     def _run(

@@ -64,6 +64,7 @@ class Form:
         border_h: (scalars,) quadratic costs of the border.
         free: (k,) entries that are free and stand in the border.
         constant: Value at x = 0, t = 0.
+        rest: (entries,) where the entries stay that are neither columns nor free.
     """
 
     problem: Separable
@@ -91,6 +92,7 @@ class Form:
     border_h: Floats
     free: Ints
     constant: float
+    rest: Floats
 
     @property
     def blocks(self) -> int:
@@ -103,8 +105,8 @@ class Form:
         return self.blocks * self.slots
 
     def entries(self, x: Floats, t: Floats) -> Floats:
-        """Entries of the problem from columns and border; the rest at their lower bound."""
-        out = resting(self.problem)
+        """Entries of the problem from columns and border; the others where they rest."""
+        out = self.rest.copy()
         out[self.columns] = self.shift + self.flip * x
         out[self.free] = t[self.problem.scalars :]
         return out
@@ -169,20 +171,35 @@ class _Places:
         return sp.csr_array((standard.sign, (place, source)), shape=(self.total, rows))
 
 
-def make_form(
-    problem: Separable, entries: Ints | None = None, redundant: Bools | None = None
-) -> Form:
+@dataclass(frozen=True, eq=False)
+class Restriction:
+    """What a form leaves out of its problem.
+
+    Attributes:
+        entries: (n,) entries to keep, or None for all.
+        redundant: (rows,) True where an upper bound is left out, as by :func:`redundant_rows`.
+        absent: (rows,) True on rows left out, which the entries at rest meet by themselves.
+        rest: (entries,) where the entries that are not kept stay; :func:`resting` if None.
+    """
+
+    entries: Ints | None = None
+    redundant: Bools | None = None
+    absent: Bools | None = None
+    rest: Floats | None = None
+
+
+def make_form(problem: Separable, restriction: Restriction | None = None) -> Form:
     """The form of a problem, or of some of its entries with the others at rest.
 
     Args:
         problem: What to solve.
-        entries: (n,) entries to keep, or None for all.
-        redundant: (rows,) of :func:`redundant_rows`, whose upper bounds are left out.
+        restriction: What to leave out; nothing if None.
 
     Raises:
         EngineError: More than ``MAX_BORDER`` entries are free (unbounded both ways).
     """
-    chosen = np.arange(problem.entries) if entries is None else np.asarray(entries, dtype=np.int64)
+    kept = restriction or Restriction()
+    chosen = np.arange(problem.entries) if kept.entries is None else kept.entries
     chosen = chosen[problem.lower[chosen] < problem.upper[chosen]]
     is_free = np.isinf(problem.lower[chosen]) & np.isinf(problem.upper[chosen])
     free, chosen = chosen[is_free], chosen[~is_free]
@@ -198,10 +215,9 @@ def make_form(
     columns, (_, block) = chosen[order], np.unique(block_of[order], return_inverse=True)
     whole = len(columns) == problem.entries and bool(np.all(np.diff(columns) == 1))
     matrix = problem.rows.matrix if whole else problem.rows.matrix[:, columns]
-    if redundant is None:
-        redundant = np.zeros(problem.rows.count, dtype=bool)
-    places = _place(problem, side, matrix, block, redundant)
-    return _assemble(problem, columns, free, block, matrix, places)
+    places = _place(problem, side, matrix, block, kept)
+    rest = resting(problem) if kept.rest is None else kept.rest.copy()
+    return _assemble(problem, columns, free, block, matrix, places, rest)
 
 
 def _block_side(problem: Separable, chosen: Ints) -> tuple[Side, Ints]:
@@ -235,16 +251,19 @@ def redundant_rows(problem: Separable) -> Bools:
     return np.asarray((most <= rows.upper) & ~own & ~np.any(rows.scalar_matrix, axis=1))
 
 
-def _standard_rows(problem: Separable, redundant: Bools) -> _Standard:
+def _standard_rows(problem: Separable, kept: Restriction) -> _Standard:
     rows = problem.rows
     equal = rows.lower == rows.upper
+    none = np.zeros(rows.count, dtype=bool)
+    redundant = none if kept.redundant is None else kept.redundant
+    present = ~none if kept.absent is None else ~kept.absent
     groups = (
         (rows.is_utility, -1.0, np.zeros(rows.count), None),
         (equal, 1.0, rows.upper, EQUALITY),
         (np.isfinite(rows.upper) & ~equal & ~redundant, 1.0, rows.upper, INEQUALITY),
         (np.isfinite(rows.lower) & ~equal, -1.0, -rows.lower, INEQUALITY),
     )
-    source = [np.flatnonzero(mask) for mask, *_ in groups]
+    source = [np.flatnonzero(mask & present) for mask, *_ in groups]
     return _Standard(
         source=np.concatenate(source),
         sign=np.concatenate([np.full(len(r), g[1]) for r, g in zip(source, groups, strict=True)]),
@@ -259,10 +278,10 @@ def _standard_rows(problem: Separable, redundant: Bools) -> _Standard:
 
 
 def _place(
-    problem: Separable, side: Side, matrix: sp.csc_array, block: Ints, redundant: Bools
+    problem: Separable, side: Side, matrix: sp.csc_array, block: Ints, kept: Restriction
 ) -> _Places:
     """Position of every standard row: ``block*slots + slot`` when local, after them when narrow."""
-    standard = _standard_rows(problem, redundant)
+    standard = _standard_rows(problem, kept)
     blocks = int(block[-1]) + 1 if len(block) else 0
     touched_low = np.full(problem.rows.count, blocks, dtype=np.int64)
     touched_high = np.full(problem.rows.count, -1, dtype=np.int64)
@@ -293,13 +312,13 @@ def _assemble(
     block: Ints,
     matrix: sp.csc_array,
     places: _Places,
+    rest: Floats,
 ) -> Form:
     """Scatter rows to their places and append the bounds of the scalars as narrow rows."""
     rows, standard, local = problem.rows, places.standard, places.blocks * places.slots
     low, high = problem.lower[columns], problem.upper[columns]
     flip = np.where(np.isfinite(low), 1.0, -1.0)
     shift = np.where(np.isfinite(low), low, high)
-    rest = resting(problem)
     rest[columns], rest[free] = shift, 0.0
     offset: Floats = np.zeros(rows.count)
     constant = problem.constant
@@ -341,6 +360,7 @@ def _assemble(
         border_h=np.concatenate([np.zeros(problem.scalars), problem.quadratic[free]]),
         free=free,
         constant=constant,
+        rest=rest,
     )
 
 

@@ -19,6 +19,8 @@ from walras.separable import Utility, utility
 
 INSIDE = 0.999  # share of its upper bound at which an entry begins at most
 _SWEEPS = 4
+_SHARE_SWEEPS = 3
+_NEWTON = 20
 _FIRST_MU = 0.2
 _SLACK = 0.1  # least share of a row's size that a price-less row of a warm start gets as slack
 _WARM = 0.03  # relative gap whose barrier parameter a warm start takes
@@ -26,10 +28,78 @@ _WARM = 0.03  # relative gap whose barrier parameter a warm start takes
 
 def cold_start(form: Form, layout: Layout) -> Point:
     """A centred point from the data alone."""
+    if _are_shares(form):
+        return _shared_start(form, layout)
     packing = packing_rows(form)
     x, a = _analytic_centre(form, packing)
     x = np.where(np.isfinite(form.u), np.minimum(x, 0.5 * form.u), x)
     return _complete(form, layout, packing, x, a)
+
+
+def _are_shares(form: Form) -> bool:
+    """Whether every block's one local row is an equation a x = b, a > 0, b > 0."""
+    own = form.kind[: form.local_rows]
+    return bool(
+        form.slots == 1
+        and np.all(own == EQUALITY)
+        and np.all(form.local > 0)
+        and np.all(form.b[: form.local_rows] > 0)
+        and not np.any(form.border[: form.local_rows])
+        and np.all(form.kind[form.local_rows :] == INEQUALITY)
+    )
+
+
+def _shared_start(form: Form, layout: Layout) -> Point:
+    """A feasible start where every block shares out what it has; scalars and prices centred.
+
+    Equal shares, then each block's own centre at the prices that these make, averaged.
+    """
+    width = np.diff(form.ptr)[form.block]
+    x = form.b[form.block] / (form.local[0] * width)
+    mu = _FIRST_MU * max(float(np.max(form.transposed @ _scalar_shares(form) * x)), 1e-300)
+    first = form.local_rows
+    for sweep in range(_SHARE_SWEEPS + 1):
+        s = (form.b - form.matrix @ x)[first:]
+        t = _centred_scalars(form, np.concatenate([np.zeros(first), s]), mu)
+        s = s - form.border[first:] @ t
+        p = mu / s
+        r = form.c + form.narrow.T @ p
+        price, centre = block_centres(form, r, mu)
+        if sweep < _SHARE_SWEEPS:
+            x = 0.5 * (x + centre)
+    z = r + form.local[0] * price[form.block]
+    none = np.zeros(0)
+    return Point(
+        x, z, none, none, np.concatenate([np.zeros(first), s]), np.concatenate([price, p]), t
+    )
+
+
+def block_centres(form: Form, r: Floats, mu: float) -> tuple[Floats, Floats]:
+    """Centre of each block's simplex at reduced costs r: its own row's price, and the columns.
+
+    With ``x = mu/(r + a p)``, and ``s = mu/p`` where the row is no equation, the price is the root
+    of ``a x + s = b``: Newton's method from the left on a convex function that falls.
+
+    Args:
+        form: A form with one local row a block.
+        r: (n,) reduced costs without that row's price.
+        mu: The barrier parameter.
+
+    Returns:
+        (blocks,) prices and (n,) columns.
+    """
+    a, b, block, ptr = form.local[0], form.b[: form.blocks], form.block, form.ptr[:-1]
+    inside = form.kind[: form.blocks] == INEQUALITY
+    low = np.maximum.reduceat(-r / a, ptr)
+    low = np.where(inside, np.maximum(low, 0.0), low)
+    price = low + mu / b
+    least = mu * a / b[block]
+    for _ in range(_NEWTON):
+        x = mu / np.maximum(r + a * price[block], least)
+        s = np.where(inside, mu / price, 0.0)
+        load, slope = np.add.reduceat(a * x, ptr) + s, np.add.reduceat((a * x) ** 2, ptr) + s * s
+        price = price + mu * (load - b) / slope
+    return price, mu / np.maximum(r + a * price[block], least)
 
 
 def packing_rows(form: Form) -> Bools:

@@ -1,0 +1,175 @@
+"""Blocks that choose from a simplex under shared capacities: what is decided before solving.
+
+In flows on candidate paths a block is a pair of nodes: its entries are >= 0 under one row of its
+own, ``a x <= b`` or ``a x = b``, and every other row is a capacity, ``A x + e t <= c`` with
+A >= 0. The polytope of such a block is a simplex, so that what a row can carry at least and at
+most is known in closed form (activity bounds; Brearley, Mitra and Williams 1975), and a block that
+has chosen rests at a vertex: all on one entry, or nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.certificate.structure import structure
+from walras.engines.interior.form import Bools, Floats, Ints
+from walras.kernels.simplices import activity_ranges, choices
+from walras.separable import Separable, Side
+
+_PASSES = 5
+_SURELY = 1.0 + 1e-9  # a row is left out if it cannot even come this near
+
+
+@dataclass(frozen=True, eq=False)
+class Simplices:
+    """The blocks of a problem all of whose blocks choose from a simplex.
+
+    Attributes:
+        problem: The problem.
+        entry: (places,) entries, block by block.
+        ptr: (blocks + 1,) first place of each block.
+        row: (blocks,) its own row.
+        size: (places,) what an entry is when its block uses it alone.
+        whole: (blocks,) True where the row is an equation.
+    """
+
+    problem: Separable
+    entry: Ints
+    ptr: Ints
+    row: Ints
+    size: Floats
+    whole: Bools
+
+    @classmethod
+    def of(cls, problem: Separable) -> Simplices | None:
+        """The blocks, if all of them are of this kind and all other rows are capacities."""
+        rows = problem.rows
+        if np.any(rows.is_utility) or np.any(problem.quadratic) or problem.scalars > 1:
+            return None
+        if np.any(problem.lower) or problem.integer is not None:
+            return None
+        if 2 * np.sum(rows.side == Side.DEMAND) < rows.count:  # the form's blocks are the others
+            return None
+        fixed = problem.upper == 0
+        shape = structure(problem)
+        own = shape.open_rows | (shape.shares & (rows.lower == rows.upper))
+        entry = np.flatnonzero(~fixed)
+        cap = shape.cap[entry]
+        if not len(entry) or np.any(cap < 0) or not np.all(np.isinf(problem.upper[entry])):
+            return None
+        if not (np.all(own[cap]) and np.array_equal(rows.owner[cap], problem.demand[entry])):
+            return None
+        others = ~own
+        if np.any(rows.side[others] != Side.RESOURCE) or np.any(np.isfinite(rows.lower[others])):
+            return None
+        if np.any(rows.matrix.data < 0) or np.any(rows.upper[own] <= 0):
+            return None
+        order = np.argsort(cap, kind="stable") if np.any(np.diff(cap) < 0) else slice(None)
+        entry, cap = entry[order], cap[order]
+        ptr = np.append(np.flatnonzero(np.append(True, np.diff(cap) > 0)), len(cap))
+        row = cap[ptr[:-1]].astype(np.int64)
+        size = rows.upper[cap] / shape.coefficient[entry]
+        return cls(problem, entry, ptr, row, size, rows.lower[row] == rows.upper[row])
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return len(self.row)
+
+    @property
+    def block(self) -> Ints:
+        """(places,) block of each place."""
+        return np.repeat(np.arange(self.blocks), np.diff(self.ptr))
+
+    def choose(self, reduced: Floats, closed: Bools, threads: int) -> tuple[Ints, Floats]:
+        """Each block's cheapest place at given reduced costs (entries,), -1 if none pays.
+
+        Returns:
+            (blocks,) place and (blocks,) what the next one costs more, a unit of the limit.
+        """
+        price = reduced[self.entry] * self.size / self.problem.rows.upper[self.row][self.block]
+        return choices(self.ptr, price, closed, self.whole, threads)
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """What holds in some optimal allocation, found before solving.
+
+    Attributes:
+        closed: (places,) True on entries that may stay at zero.
+        settled: (blocks,) True where one open entry is left, and takes all.
+        loose: (rows,) True on capacities that cannot bind.
+    """
+
+    closed: Bools
+    settled: Bools
+    loose: Bools
+
+
+def decide(simplices: Simplices) -> Decided:
+    """Rows that cannot bind, entries that meet no other row, blocks with one choice; repeatedly.
+
+    A row with the one scalar, ``load - c t <= 0``, cannot bind where its largest load is under c
+    times the t that the least load of some other row forces.
+    """
+    problem, s = simplices.problem, simplices
+    matrix, rows = problem.rows.matrix, problem.rows
+    capacity = np.ones(rows.count, dtype=bool)
+    capacity[s.row] = False
+    closed = np.zeros(len(s.entry), dtype=bool)
+    settled = s.whole & (np.diff(s.ptr) == 1)
+    loose = np.zeros(rows.count, dtype=bool)
+    for _ in range(_PASSES):
+        least, most = activity_ranges(
+            s.ptr, s.entry, closed, s.whole | settled, s.size,
+            matrix.indptr, matrix.indices, matrix.data, rows.count,
+        )  # fmt: skip
+        found = capacity & _cannot_bind(problem, least, most, capacity)
+        if np.array_equal(found, loose):
+            break
+        loose = found
+        binds = capacity & ~loose
+        free = matrix.T @ binds.astype(np.float64) == 0
+        closed, settled = _taken(simplices, free[s.entry], closed, settled)
+    if np.all(settled):  # one that meets a capacity is left, so that there is something to solve
+        load = matrix.T @ (capacity & ~loose).astype(np.float64)
+        meets = np.maximum.reduceat(np.where(closed, 0.0, load[s.entry] * s.size), s.ptr[:-1])
+        settled[int(np.argmax(meets))] = False
+    return Decided(closed, settled, loose)
+
+
+def _cannot_bind(problem: Separable, least: Floats, most: Floats, capacity: Bools) -> Bools:
+    """(rows,) True where the most that can be carried is within the bound."""
+    upper = problem.rows.upper
+    if not problem.scalars:
+        return np.asarray(_SURELY * most <= upper)
+    e = problem.rows.scalar_matrix[:, 0]
+    pays = capacity & (e < 0)
+    share = np.where(pays, -e, 1.0)
+    forced = np.where(pays, (least - upper) / share, -np.inf)
+    t = float(max(np.max(forced, initial=-np.inf), problem.scalar_lower[0]))
+    if not np.isfinite(t):
+        return np.asarray((_SURELY * most <= upper) & (e == 0))
+    room = upper + np.where(pays, share * t, 0.0)
+    # The row that forces t stays: the others are loose because it is there.
+    return np.asarray((_SURELY * most <= room) & (pays | (e == 0)) & (forced < t))
+
+
+def _taken(simplices: Simplices, free: Bools, closed: Bools, settled: Bools) -> tuple[Bools, Bools]:
+    """Blocks settle at an entry that meets no capacity and costs least."""
+    s = simplices
+    cost = s.problem.cost[s.entry] * s.size
+    cheapest = np.minimum.reduceat(np.where(closed, np.inf, cost), s.ptr[:-1])
+    takes = free & ~closed & (cost <= cheapest[s.block]) & (s.whole[s.block] | (cost <= 0))
+    takes &= ~settled[s.block]
+    places = np.flatnonzero(takes)
+    block, first = np.unique(s.block[places], return_index=True)
+    closed, settled = closed.copy(), settled.copy()
+    mine = np.zeros(s.blocks, dtype=bool)
+    mine[block] = True
+    closed[mine[s.block]] = True
+    closed[places[first]] = False
+    settled[block] = True
+    return closed, settled

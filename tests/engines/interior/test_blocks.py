@@ -1,0 +1,138 @@
+"""What is decided before solving, and block generation, against solves that know neither."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.domains.traffic_engineering.networks import random_case
+
+import walras as wl
+from walras.engines.exact import linear_program
+from walras.engines.highs import LinearProgram, solve_program
+from walras.engines.interior import engine
+from walras.engines.interior.form import make_form
+from walras.engines.interior.point import Layout
+from walras.engines.interior.simplices import Decided, Simplices, decide
+from walras.engines.interior.start import block_centres, cold_start
+from walras.engines.settings import Settings
+from walras.separable import Separable
+
+te = wl.domains.traffic_engineering
+SEEDS = st.integers(0, 100_000)
+OBJECTIVES = st.sampled_from([te.max_total_flow, te.min_max_utilisation])
+
+
+def flow(seed: int, objective: object, scale: float = 1.0) -> Separable:
+    case = random_case(seed)
+    return objective(case.net, scale * case.demand, case.paths)  # type: ignore[operator]
+
+
+def optimum(problem: Separable, decided: Decided | None = None) -> float:
+    """By HiGHS; with ``decided``, only where that holds."""
+    program = linear_program(problem)
+    if decided is not None:
+        s, upper, row_upper = Simplices.of(problem), program.upper.copy(), program.row_upper.copy()
+        assert s is not None
+        upper[s.entry[decided.closed]] = 0.0
+        row_upper[decided.loose] = np.inf
+        lower = program.row_lower.copy()
+        lower[s.row[decided.settled]] = row_upper[s.row[decided.settled]]
+        program = LinearProgram(
+            program.cost, program.lower, upper, program.matrix, lower, row_upper, None
+        )
+    answer = solve_program(program, Settings())
+    assert answer.x is not None
+    return float(program.cost @ answer.x)
+
+
+@settings(max_examples=40)
+@given(seed=SEEDS, objective=OBJECTIVES, scale=st.sampled_from([0.03, 0.3, 3.0]))
+def test_what_is_decided_costs_nothing(seed: int, objective: object, scale: float) -> None:
+    problem = flow(seed, objective, scale)
+    simplices = Simplices.of(problem)
+    if simplices is None:  # more links than pairs
+        return
+    decided = decide(simplices)
+    assert optimum(problem, decided) == pytest.approx(optimum(problem), rel=1e-7, abs=1e-9)
+    assert not np.all(decided.settled)
+
+
+def test_scarce_traffic_is_decided_at_once() -> None:
+    simplices = Simplices.of(flow(3, te.max_total_flow, 1e-3))
+    assert simplices is not None
+    decided = decide(simplices)
+    assert np.sum(decided.settled) == simplices.blocks - 1  # one is left to solve
+    assert np.sum(decided.loose) == simplices.problem.rows.count - simplices.blocks
+
+
+@settings(max_examples=30)
+@given(seed=SEEDS, objective=OBJECTIVES, scale=st.sampled_from([0.3, 1.0, 5.0]))
+def test_block_generation_finds_what_all_blocks_find(
+    seed: int, objective: object, scale: float
+) -> None:
+    problem = flow(seed, objective, scale)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "_MANY_BLOCKS", 0.0)
+        patch.setattr(engine, "_LEAST_BLOCKS", 0)
+        s = wl.solve(problem, engine="interior", threads=2)
+    assert s.status is wl.Status.OPTIMAL
+    assert s.engine == "interior"
+    expected = problem.reported(optimum(problem))
+    assert s.value == pytest.approx(expected, rel=3e-6, abs=1e-9)
+
+
+def test_large_flows_leave_blocks_out() -> None:
+    network = te.Network(
+        tuple(map(str, range(60))),
+        np.repeat(np.arange(60), 2),
+        np.stack([(np.arange(60) + 1) % 60, (np.arange(60) - 1) % 60], axis=1).ravel(),
+        np.full(120, 1.0),
+        "ring",
+    )
+    paths = te.candidate_paths(network, k=2)
+    demand = te.lognormal_traffic(network, seed=2)
+    problem = te.max_total_flow(network, demand * (40.0 / demand.sum()), paths)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "_MANY_BLOCKS", 5.0)
+        patch.setattr(engine, "_LEAST_BLOCKS", 500)
+        s = wl.solve(problem, engine="interior")
+    counts = [int(step.note.split()[0]) for step in s.history if "blocks" in step.note]
+    assert len(counts) > 1
+    assert counts[0] < paths.pairs
+    assert s.value == pytest.approx(problem.reported(optimum(problem)), rel=2e-6)
+
+
+@settings(max_examples=30)
+@given(seed=SEEDS, objective=OBJECTIVES, mu=st.sampled_from([1e-4, 1e-2, 10.0]))
+def test_centres_of_simplices_are_centred(seed: int, objective: object, mu: float) -> None:
+    problem = flow(seed, objective)
+    if Simplices.of(problem) is None:  # the links stand in blocks
+        return
+    form = make_form(problem)
+    r = np.random.default_rng(seed).normal(size=len(form.c))
+    price, x = block_centres(form, r, mu)
+    z = r + form.local[0] * price[form.block]
+    assert np.all(z > 0)
+    assert x * z == pytest.approx(np.full(len(x), mu), rel=1e-6)
+    used = np.add.reduceat(form.local[0] * x, form.ptr[:-1])
+    slack = form.b[: form.blocks] - used
+    rests = mu / price if objective is te.max_total_flow else np.zeros(form.blocks)
+    assert slack == pytest.approx(rests, rel=1e-6, abs=1e-8)
+
+
+@given(seed=SEEDS)
+def test_utilisation_starts_feasible(seed: int) -> None:
+    problem = flow(seed, te.min_max_utilisation)
+    if Simplices.of(problem) is None:
+        return
+    form = make_form(problem)
+    point = cold_start(form, Layout.of(form))
+    assert np.all(point.x > 0)
+    assert np.all(point.z > 0)
+    left = form.b - form.matrix @ point.x - form.border @ point.t - point.s
+    assert np.max(np.abs(left) / (1.0 + np.abs(form.b))) < 1e-9
+    reduced = form.c + form.transposed @ point.p - point.z
+    assert np.max(np.abs(reduced) / (1.0 + point.z)) < 1e-9
+    assert form.e + form.border.T @ point.p == pytest.approx(np.zeros(1), abs=1e-6)
