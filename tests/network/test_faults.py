@@ -42,6 +42,14 @@ def test_loss_slows_and_does_not_bias(loss: float) -> None:
     assert not run.audit.any()
 
 
+def test_what_is_overtaken_or_comes_twice_changes_no_sum() -> None:
+    faults = wn.Faults(loss=0.1, duplication=0.3, reordering=0.2)
+    assert faults.silence == pytest.approx(0.28)
+    run = simulate(quadratic(), net(), steps=4000, every=50, faults=faults)
+    assert run.cost_gap[-1] < 1e-10
+    assert not run.audit.any()
+
+
 def test_neighbours_that_die_together_are_settled_together() -> None:
     network = net()
     link = (int(network.tail[0]), int(network.head[0]))
@@ -148,6 +156,8 @@ def test_faults_that_cannot_be_survived_are_refused() -> None:
         simulate(problem, path, faults=wn.Faults(crashes={9: 5}))
     with pytest.raises(InputError, match="is directed"):
         simulate(problem, wn.Network.ring(5, directed=True), faults=wn.Faults(loss=0.1))
+    with pytest.raises(InputError, match=r"faults\.delay: is 3.*simulate_protocol"):
+        simulate(problem, path, faults=wn.Faults(delay=3))
     with pytest.raises(InputError, match="codes differences"):
         simulate(problem, path, links=wn.LogQuantizer(0.1, "difference"),
                  faults=wn.Faults(loss=0.1))  # fmt: skip

@@ -76,6 +76,14 @@ class Faults:
         return tuple(self.crashes)  # type: ignore[arg-type]
 
     @property
+    def silence(self) -> float:
+        """Probability that a message tells nothing: it is lost, or the next one overtakes it.
+
+        What comes twice tells nothing the second time.
+        """
+        return 1.0 - (1.0 - self.loss) * (1.0 - self.reordering)
+
+    @property
     def any(self) -> bool:
         """Whether anything goes wrong at all."""
         return bool(self.loss or self.duplication or self.reordering or self.delay or self.crashes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,8 +14,9 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from walras.data.graphs import read_graph
-from walras.errors import DataError, InputError
+from walras.errors import InputError
 from walras.network.drawing import draw
+from walras.network.graph_input import in_range, link_pairs, link_weights, metropolis, read_links
 from walras.network.types import Floats, Ints
 
 _DENSE = 600  # nodes up to which spectra are computed in full
@@ -87,14 +87,14 @@ class Network:
         Raises:
             InputError: A link or weight cannot be used, or the graph is not connected.
         """
-        pairs = _pairs(centres, links, directed=directed)
+        pairs = link_pairs(centres, links, directed=directed)
         tail, head = pairs[:, 0], pairs[:, 1]
         if not directed:
             tail, head = np.concatenate([tail, head]), np.concatenate([head, tail])
         if weights is None:
-            w = _metropolis(centres, tail, head, directed=directed)
+            w = metropolis(centres, tail, head, directed=directed)
         else:
-            w = _weights(weights, len(pairs))
+            w = link_weights(weights, len(pairs))
             w = w if directed else np.concatenate([w, w])
         network = cls(centres, tail, head, w, directed, family)
         network.check_connected()
@@ -111,7 +111,7 @@ class Network:
         Raises:
             InputError: p is not in (0, 1], or too small for a connected graph to turn up.
         """
-        _in_range("p", p, 0.0, 1.0)
+        in_range("p", p, 0.0, 1.0)
         return cls._drawn(("erdos_renyi", centres, p), seed, directed=directed)
 
     @classmethod
@@ -130,7 +130,7 @@ class Network:
 
         Source: Watts and Strogatz, Nature 1998.
         """
-        _in_range("p", p, -1e-300, 1.0)
+        in_range("p", p, -1e-300, 1.0)
         return cls._drawn(("small_world", centres, k, p), seed)
 
     @classmethod
@@ -163,7 +163,8 @@ class Network:
         """
         path = Path(path)
         if path.suffix == ".csv":
-            return _from_csv(path, directed=directed)
+            links, weights = read_links(path)
+            return cls.of(int(links.max()) + 1, links, weights, directed=directed)
         graph = read_graph(path)
         one_way = directed or graph.directed
         links = np.stack([graph.source, graph.target], axis=1)
@@ -361,71 +362,3 @@ def _link_number(network: Network) -> Ints:
     if network.directed:
         return np.arange(len(network.tail))
     return np.tile(np.arange(network.links), 2)
-
-
-def _metropolis(centres: int, tail: Ints, head: Ints, *, directed: bool) -> Floats:
-    degree = np.bincount(tail, minlength=centres)
-    larger = degree[tail] if directed else np.maximum(degree[tail], degree[head])
-    return np.asarray(1.0 / (1.0 + larger), np.float64)
-
-
-def _pairs(centres: int, links: npt.ArrayLike, *, directed: bool) -> Ints:
-    pairs = np.asarray(links)
-    if pairs.ndim != 2 or pairs.shape[1:] != (2,) or not np.issubdtype(pairs.dtype, np.integer):
-        raise InputError(
-            f"has the shape {pairs.shape} and type {pairs.dtype}", where="links",
-            allowed="(links, 2) whole numbers", remedy="give pairs of centres",
-        )  # fmt: skip
-    wrong = (pairs < 0).any(axis=1) | (pairs >= centres).any(axis=1) | (pairs[:, 0] == pairs[:, 1])
-    if wrong.any():
-        k = int(np.argmax(wrong))
-        raise InputError(
-            f"is {tuple(pairs[k].tolist())}", where=f"links[{k}]",
-            allowed=f"two different centres 0..{centres - 1}", remedy="correct that link",
-        )  # fmt: skip
-    key = pairs if directed else np.sort(pairs, axis=1)
-    _, first, count = np.unique(key, axis=0, return_index=True, return_counts=True)
-    if (count > 1).any():
-        k = int(first[np.argmax(count > 1)])
-        raise InputError(
-            f"is {tuple(pairs[k].tolist())} and comes twice", where=f"links[{k}]",
-            allowed="each link once", remedy="add up the weights of the two",
-        )  # fmt: skip
-    return pairs.astype(np.int64)
-
-
-def _weights(weights: npt.ArrayLike, links: int) -> Floats:
-    w = np.asarray(weights, np.float64)
-    if w.shape != (links,) or not (np.isfinite(w) & (w > 0.0)).all():
-        raise InputError(
-            f"has the shape {w.shape}, or a weight is not positive", where="weights",
-            allowed=f"{links} positive, finite numbers", remedy="leave weights out for Metropolis'",
-        )  # fmt: skip
-    return w
-
-
-def _from_csv(path: Path, *, directed: bool) -> Network:
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = [row for row in csv.reader(file) if row]
-        pairs = np.array([[int(row[0]), int(row[1])] for row in rows])
-        weights = [float(row[2]) for row in rows] if rows and len(rows[0]) > 2 else None
-    except (OSError, ValueError, IndexError) as error:
-        raise DataError(
-            f"cannot be read as a network: {error}", where=str(path),
-            allowed="lines of from,to or from,to,weight with centres from 0",
-            remedy="correct that line",
-        ) from error  # fmt: skip
-    if not len(pairs):
-        raise DataError(
-            "holds no link", where=str(path), allowed="lines of from,to", remedy="add links"
-        )
-    return Network.of(int(pairs.max()) + 1, pairs, weights, directed=directed)
-
-
-def _in_range(name: str, value: float, above: float, most: float) -> None:
-    if not above < value <= most:
-        raise InputError(
-            f"is {value}", where=name, allowed=f"above {max(above, 0.0):g}, at most {most:g}",
-            remedy="it is a probability",
-        )  # fmt: skip

@@ -81,7 +81,7 @@ class LossyShares:
 
     def _arrivals(self, network: Network) -> Bools:
         both = self.alive[network.tail] & self.alive[network.head]
-        return both & (self._rng.random(len(network.tail)) >= self._faults.loss)
+        return both & (self._rng.random(len(network.tail)) >= self._faults.silence)
 
     def _deliver(
         self, network: Network, out: Ints, there: Ints, arrives: Bools, price: Floats
@@ -141,6 +141,11 @@ def _check(setting: Setting, faults: Faults) -> None:
         raise InputError(
             "codes differences", where="links, under faults", allowed="value or innovation",
             remedy="LogQuantizer(rho, mode='innovation')",
+        )  # fmt: skip
+    if faults.delay:
+        raise InputError(
+            f"is {faults.delay}", where="faults.delay", allowed="0: all step at once here",
+            remedy="walras.network.drivers.virtual.simulate_protocol delays single messages",
         )  # fmt: skip
     if network.law is None and faults.crashes:
         gone = np.zeros(network.centres, bool)

@@ -120,7 +120,7 @@ class LossyModels:
 
     def _deliver(self, network: Network, out: Ints, there: Ints, said: Weights) -> None:
         both = self.alive[network.tail] & self.alive[network.head]
-        arrives = both & (self._luck.random(len(network.tail)) >= self._faults.loss)
+        arrives = both & (self._luck.random(len(network.tail)) >= self._faults.silence)
         here, back = out[arrives], there[arrives]
         acknowledged = self._heard[back].copy()
         mine, known = said[network.tail[arrives]], self._base[here]

@@ -47,7 +47,8 @@ def simulate(
         network: Who talks to whom, and when.
         links: What messages carry; innovation-coded logarithms when left out.
         steps: How many.
-        faults: What goes wrong.
+        faults: What goes wrong. Messages are lost or overtaken, not delayed: for that see
+            :func:`walras.network.drivers.virtual.simulate_protocol`.
         seed: Of faults and batches: the same seed gives the same run.
         method: The algorithm; ``Surplus()`` with safe steps when left out.
         start: (centres,) the budget's first split, in proportion; equal when left out.

@@ -75,10 +75,12 @@ class _Learner:
     tracking_error = float("nan")
 
     def __init__(self, setting: Setting, step: float) -> None:
-        if setting.faults is not None and setting.faults.any:
+        faulty = setting.faults is not None and setting.faults.any
+        if faulty or setting.network.directed:
             raise InputError(
-                "are not for these methods", where="faults", allowed="None",
-                remedy="the methods have no answer to faults; Surplus has",
+                "is directed, or messages are lost", where="EXTRA, NIDS and DIGing",
+                allowed="undirected, without faults",
+                remedy="the methods have no answer to either; Surplus has",
             )  # fmt: skip
         self._loss, self._data = setting.problem.learning
         self._centres, self._step_size = setting.problem.centres, step

@@ -1,0 +1,101 @@
+"""What a list of links must be to be a graph, and how it is read from a file."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import DataError, InputError
+from walras.network.types import Floats, Ints
+
+
+def metropolis(centres: int, tail: Ints, head: Ints, *, directed: bool) -> Floats:
+    """(arcs,) 1 / (1 + the larger degree of both ends), or of the sender when directed."""
+    degree = np.bincount(tail, minlength=centres)
+    larger = degree[tail] if directed else np.maximum(degree[tail], degree[head])
+    return np.asarray(1.0 / (1.0 + larger), np.float64)
+
+
+def link_pairs(centres: int, links: npt.ArrayLike, *, directed: bool) -> Ints:
+    """(links, 2) checked.
+
+    Raises:
+        InputError: A link has no two different centres, or comes twice.
+    """
+    pairs = np.asarray(links)
+    if pairs.ndim != 2 or pairs.shape[1:] != (2,) or not np.issubdtype(pairs.dtype, np.integer):
+        raise InputError(
+            f"has the shape {pairs.shape} and type {pairs.dtype}", where="links",
+            allowed="(links, 2) whole numbers", remedy="give pairs of centres",
+        )  # fmt: skip
+    wrong = (pairs < 0).any(axis=1) | (pairs >= centres).any(axis=1) | (pairs[:, 0] == pairs[:, 1])
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise InputError(
+            f"is {tuple(pairs[k].tolist())}", where=f"links[{k}]",
+            allowed=f"two different centres 0..{centres - 1}", remedy="correct that link",
+        )  # fmt: skip
+    key = pairs if directed else np.sort(pairs, axis=1)
+    _, first, count = np.unique(key, axis=0, return_index=True, return_counts=True)
+    if (count > 1).any():
+        k = int(first[np.argmax(count > 1)])
+        raise InputError(
+            f"is {tuple(pairs[k].tolist())} and comes twice", where=f"links[{k}]",
+            allowed="each link once", remedy="add up the weights of the two",
+        )  # fmt: skip
+    return pairs.astype(np.int64)
+
+
+def link_weights(weights: npt.ArrayLike, links: int) -> Floats:
+    """(links,) checked.
+
+    Raises:
+        InputError: One is missing, or not positive.
+    """
+    w = np.asarray(weights, np.float64)
+    if w.shape != (links,) or not (np.isfinite(w) & (w > 0.0)).all():
+        raise InputError(
+            f"has the shape {w.shape}, or a weight is not positive", where="weights",
+            allowed=f"{links} positive, finite numbers", remedy="leave weights out for Metropolis'",
+        )  # fmt: skip
+    return w
+
+
+def read_links(path: Path) -> tuple[Ints, list[float] | None]:
+    """Links and weights, if any, from lines ``from,to[,weight]``.
+
+    Raises:
+        DataError: The file is not there, not of that form, or empty.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [row for row in csv.reader(file) if row]
+        pairs = np.array([[int(row[0]), int(row[1])] for row in rows])
+        weights = [float(row[2]) for row in rows] if rows and len(rows[0]) > 2 else None
+    except (OSError, ValueError, IndexError) as error:
+        raise DataError(
+            f"cannot be read as a network: {error}", where=str(path),
+            allowed="lines of from,to or from,to,weight with centres from 0",
+            remedy="correct that line",
+        ) from error  # fmt: skip
+    if not len(pairs):
+        raise DataError(
+            "holds no link", where=str(path), allowed="lines of from,to", remedy="add links"
+        )
+    return pairs, weights
+
+
+def in_range(name: str, value: float, above: float, most: float) -> None:
+    """Refuse what is not a probability above some bound.
+
+    Raises:
+        InputError: It is out of range.
+    """
+    if not above < value <= most:
+        raise InputError(
+            f"is {value}", where=name, allowed=f"above {max(above, 0.0):g}, at most {most:g}",
+            remedy="it is a probability",
+        )  # fmt: skip
