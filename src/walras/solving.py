@@ -37,7 +37,7 @@ _ENGINES: dict[str, Engine] = {"interior": interior, "exact": exact}
 Floats = npt.NDArray[np.float64]
 
 _ON_DEVICES = ("interior", "admm")  # engines whose kernels run on a GPU, too
-_BLAS_ALONE = 1500  # narrow rows from which BLAS gets threads of its own
+_BLAS_ALONE = 3000  # narrow rows from which BLAS gets threads of its own
 _HOPELESS = 1e-3  # a gap above which an engine's failure is looked into
 _NAMED = 3  # entries that an error names
 _STILL = 1e-9  # a ray, of largest component 1, does not move what it moves less
