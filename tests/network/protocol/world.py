@@ -54,7 +54,7 @@ class World:
         def gradient(model: Floats) -> Floats:
             return model - self.targets[k]
 
-        learner = Learner(gradient, np.zeros(self.targets.shape[1]), 0.1, 0.5)
+        learner = Learner(gradient, np.zeros(self.targets.shape[1]), 0.3, 0.25)
         cost = QuadraticCPU(float(self.centre[k]), float(self.scale[k]))
         rate = 0.4 * float(self.scale.min())
         return Terms(
