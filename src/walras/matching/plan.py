@@ -130,7 +130,7 @@ class Plan:
         """What a unit more of ``min_success`` adds to the makespan, by the relaxation's price."""
         if self.round.min_success == 0.0:
             return 0.0
-        return float(-self.relaxation.prices["floor"][0] * self.round.shape[1])
+        return abs(float(self.relaxation.prices["floor"][0])) * self.round.shape[1]
 
     @property
     def binding(self) -> tuple[str, ...]:
