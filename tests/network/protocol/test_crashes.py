@@ -160,5 +160,5 @@ def test_a_sum_that_no_push_explains_is_refused() -> None:
 )
 def test_settings_out_of_range_are_named(name: str, value: object) -> None:
     with pytest.raises(InputError) as error:
-        Settings(**{**vars(PATIENT), name: value})  # type: ignore[arg-type]
+        Settings(**{**vars(PATIENT), name: value})
     assert f"settings.{name}" in str(error.value)

@@ -51,8 +51,7 @@ def test_a_link_is_drained_when_the_latest_push_is_confirmed() -> None:
     assert link.drained
     link.number = 4
     ledger.push(3, np.array([1]))
-    assert not link.drained
-    link.confirmed = 5
-    assert link.drained
+    before, link.confirmed = link.drained, 5
+    assert (before, link.drained) == (False, True)
     ledger.push(3, np.array([0]))
     assert link.drained

@@ -138,11 +138,7 @@ def deploy(
         InputError: Settings do not go together, a port is taken, a cost is a Python function.
         EngineError: A process does not start, or all are lost.
     """
-    if importlib.util.find_spec("zmq") is None:
-        raise EngineError(
-            "pyzmq is not installed", where="walras.network.deploy",
-            allowed="simulate, which needs no sockets", remedy="pip install 'walras[network]'",
-        )  # fmt: skip
+    _require_sockets()
     chosen = settings or _patience(pace, period, network.diameter, steps)
     plan = Plan(problem, network.at(0), chosen, method or Surplus(), start, seed)
     home = Path(tempfile.mkdtemp(prefix="walras-")) if folder is None else folder
@@ -157,6 +153,14 @@ def deploy(
         seconds = _supervise(crew, time_limit, watch, restart=restart)
         crew.stop(_STOP_SECONDS)
         return _result(problem, home, crew.members, seconds)
+
+
+def _require_sockets() -> None:
+    if importlib.util.find_spec("zmq") is None:
+        raise EngineError(
+            "pyzmq is not installed", where="walras.network.deploy",
+            allowed="simulate, which needs no sockets", remedy="pip install 'walras[network]'",
+        )  # fmt: skip
 
 
 def _patience(pace: str, period: int, diameter: int, steps: int) -> Settings:
