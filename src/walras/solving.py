@@ -58,7 +58,7 @@ def solve(
     seed: int | None = None,
     device: str = CPU,
     mode: str | None = None,
-    collapse: bool = False,
+    collapse: bool | None = None,
     executor: Executor | None = None,
 ) -> Solution:
     """Solve an allocation problem and prove how good the answer is.
@@ -73,13 +73,15 @@ def solve(
         start: An earlier solution of a similar problem, matched by names, or (entries,) numbers.
         callback: Called once an iteration with a Progress; True stops, and so does Ctrl-C.
         verbose: One line an iteration.
-        polish: Turn a linear problem's answer into an exact vertex by a small linear program.
+        polish: Turn a linear problem's answer into an exact vertex by a small linear program (not
+            of a leximin problem).
         parts: Of ``pop`` alone: the number of parts, 1 to the number of demands; 4 if None.
         seed: Of ``pop`` alone: of the random split; 0 if None.
         device: ``cpu``, or a GPU for ``interior`` and ``admm``: ``cuda``, ``cuda:1``; takes torch.
         mode: Of ``admm`` alone: ``hard`` if None, ``paper`` for the scheme of Xu et al., OSDI 2025,
             as published, ``penalty`` or ``augmented-lagrangian`` for what it is compared with.
-        collapse: Of ``admm`` alone: half the memory, more iterations.
+        collapse: Of ``admm`` alone: no copies, so half the memory and cheaper iterations, but more
+            of them; if None, where the copies would not fit into memory.
         executor: Of ``admm`` alone: where the demands' passes run; threads of this process if None.
 
     Returns:
@@ -100,6 +102,7 @@ def solve(
     if verbose:
         _log_to_stderr()
     choice = _choice_on(device, choose(base, engine, settings.tolerance))
+    collapse = _collapsed(choice, mode) if collapse is None else collapse
     run = engine_named(choice.engine, parts, seed, mode, executor, collapse=collapse)
     with _thread_pools().limit(limits=_blas_threads(base, threads), user_api="blas"):
         return _solve_within(problem, run, choice, settings, polish=polish)
@@ -109,6 +112,7 @@ def _solve_within(
     problem: Separable | Leximin, run: Engine, choice: Choice, settings: Settings, *, polish: bool
 ) -> Solution:
     if isinstance(problem, Leximin):
+        _check_no_polish(polish)
         return _solve_leximin(problem, run, choice, settings)
     solution = _solve_one(problem, run, choice, settings)
     if polish:
@@ -134,6 +138,11 @@ def _choice_on(device: str, choice: Choice) -> Choice:
     return Choice(able[0], f"runs on {device}", choice.seconds)
 
 
+def _collapsed(choice: Choice, mode: str | None) -> bool | None:
+    """Whether the first-order engine's own scheme does without copies by choice."""
+    return True if choice.collapse and mode in (None, "hard") else None
+
+
 @cache
 def _thread_pools() -> ThreadpoolController:
     """The BLAS libraries of this process; looking for them takes milliseconds."""
@@ -156,7 +165,7 @@ def engine_named(
     mode: str | None = None,
     executor: Executor | None = None,
     *,
-    collapse: bool = False,
+    collapse: bool | None = None,
 ) -> Engine:
     """The engine of a name, with the settings that it alone has.
 
@@ -185,7 +194,7 @@ def engine_named(
     if name == "pop":
         return partial(pop, parts=parts, seed=0 if seed is None else seed)
     if name == "admm":
-        options = AdmmSettings(mode=mode or "hard", collapse=collapse)
+        options = AdmmSettings(mode=mode or "hard", collapse=bool(collapse))
         return partial(
             admm, options=options if executor is None else replace(options, executor=executor)
         )
@@ -198,6 +207,14 @@ def _check_kinds(problem: object, start: object) -> None:
         raise InputError(
             f"is a {type(problem).__name__}", where="problem", allowed="a Separable or a Leximin",
             remedy="state it with walras.domains or walras.Problem",
+        )  # fmt: skip
+
+
+def _check_no_polish(polish: bool) -> None:
+    if polish:
+        raise InputError(
+            "a vertex need not keep the levels of a leximin problem", where="setting polish",
+            allowed="False for leximin", remedy="leave polish out, or solve its first level alone",
         )  # fmt: skip
 
 
@@ -288,6 +305,8 @@ def _needs_diagnosis(found: Iterate, proof: Certificate, settings: Settings) -> 
         return True
     if found.status in (Status.LIMIT, Status.INTERRUPTED) or proof.proves(settings.tolerance):
         return False
+    if found.status == Status.INACCURATE and proof.feasible and np.isfinite(proof.gap):
+        return False  # neither infeasible nor unbounded, and as good as the engine meant it to be
     return not proof.feasible or proof.gap > max(_HOPELESS, settings.tolerance)
 
 

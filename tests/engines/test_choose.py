@@ -81,3 +81,24 @@ def test_first_order_iterations_are_considered_for_a_few_digits() -> None:
     assert loose["admm"] < close["admm"]
     small = cs.max_min(np.ones((3, 8)), np.ones(8), np.ones(3))
     assert choose(small, tolerance=1e-2).engine != "admm"
+
+
+@pytest.mark.parametrize("engine", ["admm", "auto"])
+def test_copies_that_do_not_fit_into_memory_are_given_up(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = cs.max_min(np.ones((5, 5)), np.ones(5), np.ones(5))
+    monkeypatch.setattr(choosing, "_NARROW_LIMIT", 3)
+    monkeypatch.setattr(choosing, "_EXACT_LIMIT", 3)
+    assert not choose(problem, engine).collapse
+    monkeypatch.setattr(choosing, "memory", lambda: 2.0**12)
+    found = choose(problem, engine)
+    assert (found.engine, found.collapse) == ("admm", True)
+    assert "without copies, with which it takes" in found.reason
+    assert not choose(problem, "interior").collapse
+    s = wl.solve(problem, engine=engine, tolerance=1e-3)
+    assert s.status is wl.Status.OPTIMAL
+
+
+def test_the_machine_tells_its_memory() -> None:
+    assert choosing.memory() > 2.0**28

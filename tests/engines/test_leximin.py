@@ -101,3 +101,9 @@ def test_weights_divide_throughputs() -> None:
     scaled = by_definition(T / weight, size, capacity)
     reached = np.sum(T * s.x, axis=0) / weight
     assert np.sort(reached) == pytest.approx(np.sort(scaled), rel=1e-5)
+
+
+def test_no_vertex_is_promised_that_keeps_the_levels() -> None:
+    spec = wl.domains.cluster_scheduling.leximin(np.ones((2, 3)), np.ones(3), np.ones(2))
+    with pytest.raises(wl.InputError, match="setting polish"):
+        wl.solve(spec, polish=True)

@@ -13,6 +13,7 @@ import pytest
 from tests.separable import statements
 
 import walras as wl
+from walras.engines.admm.executor import Threads
 
 M, N = 4, 9
 
@@ -360,3 +361,42 @@ def test_the_report_tells_which_constraints_overlap_into_one_group() -> None:
     assert "a, b: merged into one demand group because rows share entries" in str(p.report())
     c = Cluster()
     assert "merged" not in str(c.problem(cp.Maximize(cp.min(c.y))).report())
+
+
+@pytest.mark.parametrize("collapse", [False, True])
+def test_settings_of_the_first_order_engine_reach_it(collapse: bool) -> None:
+    c = Cluster()
+    p = c.problem(OBJECTIVES["max-min"](c))
+    known = p.solve(engine="exact").value
+    s = p.solve(
+        engine="admm",
+        tolerance=1e-3,
+        collapse=collapse,
+        mode="hard",
+        executor=Threads(),
+        device="cpu",
+    )
+    assert (s.engine, s.status) == ("admm", wl.Status.OPTIMAL)
+    assert s.value == pytest.approx(known, rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"mode": "paper"}, "setting mode"),
+        ({"collapse": True}, "setting collapse"),
+        ({"executor": Threads()}, "setting executor"),
+        ({"device": "cuda:99"}, "device"),
+    ],
+)
+@pytest.mark.parametrize("inside", [True, False])
+def test_settings_of_another_engine_are_refused(
+    setting: dict[str, Any], message: str, inside: bool
+) -> None:
+    c = Cluster()
+    p = c.problem(OBJECTIVES["throughput"](c))
+    if not inside:
+        x = cp.Variable(3)
+        p = wl.Problem(cp.Minimize(cp.norm(x - 1.0)))
+    with pytest.raises(wl.WalrasError, match=message):
+        p.solve(engine="exact", **setting)

@@ -11,11 +11,16 @@ on parts of ASN2k, UsCarrier and Kdl:
     admm             (20 + p / sqrt(tolerance)) (b + m N), for tolerances of 1e-3 and more
 
 with n columns kept, w narrow rows, P pairs of nonzeros in a block, R rows and N nonzeros.
+
+The first-order engine gives up its copies (``collapse``) where they would not fit into memory, and
+never for speed: on UsCarrier's flows an iteration without copies costs 0.55 of one with them, but
+1 % takes 2 to 4 times as many, at all demand levels (docs/explanation/first_order.md).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,6 +42,8 @@ _CLARABEL, _CLARABEL_NONZERO = 8e-3, 9e-6
 _ADMM_NONZERO, _ADMM_ITERATIONS = 2.5e-8, 10.0
 _ADMM_TOLERANCE = 1e-3
 _ADMM_SETUP = 20.0  # iterations that stating and proving cost
+_COPY_BYTES, _ENTRY_BYTES = 36.0, 120.0  # that the first-order engine holds
+_MEMORY_SHARE = 0.5  # of the machine's memory, which the copies may fill
 _NARROW_LIMIT = 12_000
 _EXACT_LIMIT = 3_000_000  # nonzeros from which neither HiGHS nor Clarabel ends
 
@@ -49,11 +56,13 @@ class Choice:
         engine: Its name.
         reason: In words.
         seconds: Predicted seconds of each engine that could do it.
+        collapse: Whether the first-order engine does without copies.
     """
 
     engine: str
     reason: str
     seconds: dict[str, float]
+    collapse: bool = False
 
 
 def choose(problem: Separable, engine: str = "auto", tolerance: float = 1e-6) -> Choice:
@@ -68,7 +77,7 @@ def choose(problem: Separable, engine: str = "auto", tolerance: float = 1e-6) ->
         InputError: Unknown name.
     """
     if engine in ENGINES:
-        return Choice(engine, "asked for", {})
+        return _fitted(Choice(engine, "asked for", {}), problem)
     if engine != "auto":
         raise InputError(
             f"there is no engine {engine!r}",
@@ -76,6 +85,29 @@ def choose(problem: Separable, engine: str = "auto", tolerance: float = 1e-6) ->
             allowed=f"auto, {', '.join(ENGINES)}",
             remedy="use one of these names",
         )
+    return _fitted(_quickest(problem, tolerance), problem)
+
+
+def _fitted(choice: Choice, problem: Separable) -> Choice:
+    """The choice, without copies where the first-order engine's would not fit into memory."""
+    need = _COPY_BYTES * problem.rows.matrix.nnz + _ENTRY_BYTES * problem.entries
+    have = memory()
+    if choice.engine != "admm" or need <= _MEMORY_SHARE * have:
+        return choice
+    words = f"without copies, with which it takes {need / 2**30:.1f} of {have / 2**30:.1f} GiB"
+    return replace(choice, reason=f"{choice.reason}; {words}", collapse=True)
+
+
+def memory() -> float:
+    """Bytes of memory of this machine; ``inf`` where it does not say."""
+    names = getattr(os, "sysconf_names", {})  # no such thing on Windows
+    if "SC_PHYS_PAGES" not in names or "SC_PAGE_SIZE" not in names:
+        return float("inf")
+    return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
+
+
+def _quickest(problem: Separable, tolerance: float) -> Choice:
+    """The engine of the least predicted seconds, of those that can do it."""
     if problem.integer is not None and np.any(problem.integer):
         return Choice("exact", "some entries are integer", {})
     free = int(np.sum(np.isinf(problem.lower) & np.isinf(problem.upper)))

@@ -8,9 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
+import numpy as np
 import torch
 
 from walras.kernels.gpu_segments import Segments
+from walras.kernels.groups import ENDLESS, ROUNDED
+from walras.kernels.groups import solve_groups as on_host
 from walras.kernels.groups_rows import CONVEX_POWER, ENTROPY, LOG, NONE, POWER, QUADRATIC
 
 _STEPS = 60
@@ -135,7 +138,8 @@ def solve_groups(
     Returns:
         Prices (groups, K), columns (n,), ``sum shift p`` and how fast it rises with the scalar.
     """
-    price = price.clone()
+    falling = (groups.kind == LOG) | (groups.kind == POWER)
+    price = torch.where(torch.abs(price) > ENDLESS, torch.where(falling, -1.0, 0.0), price)
     state = _evaluated(groups, price)
     todo = torch.nonzero(state.error > tolerance)[:, 0]
     batch, now = groups.take(todo), state.take(todo)
@@ -147,10 +151,34 @@ def solve_groups(
         left = torch.nonzero(now.error > tolerance)[:, 0]
         if len(left) < len(todo):
             batch, now, todo = batch.take(left), now.take(left), todo[left]
+    _solve_the_rest(groups, price, state, tolerance)
     free = state.sense != 0
     held = torch.where(free, shift, 0.0)
     slope = torch.sum(held * _solved(_factored(state.h, free)[0], held))
     return price, groups.columns(price), float(torch.sum(shift * price)), float(slope)
+
+
+def _solve_the_rest(groups: Groups, price: torch.Tensor, state: _State, tolerance: float) -> None:
+    """Groups in which Newton's method cycles, one in some thousands, on the CPU; in place."""
+    cycles = (state.error > max(tolerance, ROUNDED)) & torch.all(torch.abs(price) < ENDLESS, dim=1)
+    left = torch.nonzero(cycles)[:, 0]
+    if not len(left):
+        return
+    batch = groups.take(left)
+    found = price[left].cpu().numpy()
+    local, v, s, x_lower, x_upper, kind, weight, parameter, lower, upper = (
+        np.ascontiguousarray(part.cpu().numpy())
+        for part in (
+            batch.local, batch.v, batch.s, batch.x_lower, batch.x_upper, batch.kind, batch.weight,
+            batch.parameter, batch.lower, batch.upper,
+        )
+    )  # fmt: skip
+    on_host(
+        batch.blocks.offsets.cpu().numpy(), local, v, s, x_lower, x_upper, kind, weight, parameter,
+        lower, upper, batch.softness, tolerance, np.zeros_like(found), found, np.empty_like(v),
+    )  # fmt: skip
+    price[left] = torch.as_tensor(found, device=price.device)
+    state.put(left, _evaluated(batch, price[left]))
 
 
 def _evaluated(groups: Groups, price: torch.Tensor) -> _State:

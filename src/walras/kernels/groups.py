@@ -8,7 +8,8 @@ where f_k is a convex cost or the indicator of ``lower_k <= a_k x <= upper_k``, 
 Its dual has K variables p: ``x(p) = clip(v - A'p / d)``; it is concave and once differentiable, and
 its generalised Hessian ``-A_S D_S^-1 A_S'`` sums over the columns S that are not clipped. The step
 is Newton's on the prices whose constraint acts, kept in their orthant (Bertsekas 1982), and cut
-where the slope along it has changed its sign too far. Where S is empty the Hessian vanishes and
+where the slope along it has changed its sign too far; where that cycles, prices are found one
+inside the other (:mod:`walras.kernels.groups_nested`). Where S is empty the Hessian vanishes and
 that of all columns takes its place, for steps that double until some column is free again.
 """
 
@@ -18,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.groups_dense import factored, solved
-from walras.kernels.groups_rows import NONE, moved, regime, wanted
+from walras.kernels.groups_nested import nested
+from walras.kernels.groups_rows import LOG, NONE, POWER, moved, regime, wanted
 from walras.kernels.reference import Floats, Ints
 from walras.kernels.runs import jit
 
@@ -29,6 +31,8 @@ _FEW = 32  # columns up to which cutting out slices costs more than vectors save
 _LEAST = 1e-300
 _LARGEST = 1e100
 _LEAST_SHARE = 1e-12
+ENDLESS = 1e30  # a price that no row with an answer has
+ROUNDED = 1e-10  # error that rounding may leave
 _OVERSHOT = 0.5  # largest slope at the end of a step, relative to that at its start
 
 
@@ -188,6 +192,9 @@ def _newton(
 ) -> None:  # fmt: skip
     """Prices p of one group, in place; ``work`` then holds H, for the free rows, from row 4 on."""
     rows = len(p)
+    for k in range(rows):
+        if abs(p[k]) > ENDLESS:  # left by a bound without an answer
+            p[k] = -1.0 if kind[k] == LOG or kind[k] == POWER else 0.0
     f, g, step, old = work[0, :rows], work[1, :rows], work[2, :rows], work[3, :rows]
     pull, side = work[10, :rows], work[11, :rows]
     h, c, scratch = work[4:7], work[7:10], work[12]
@@ -227,6 +234,16 @@ def _newton(
             if not after < -_OVERSHOT * before or share < _LEAST_SHARE:
                 break
             share *= max(before / (before - after), 0.1)
+    for k in range(rows):
+        if abs(p[k]) > ENDLESS:
+            return
+    if error > max(tolerance, ROUNDED):
+        nested(
+            low, local, v, s, x_lower, x_upper, kind, weight, parameter, lower, upper, softness,
+            p,
+        )  # fmt: skip
+        _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
+        _gradient(f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense)
 
 
 @jit
@@ -253,6 +270,8 @@ def _newton_one(
     tolerance: float, p: float,
 ) -> tuple[float, float, bool]:  # fmt: skip
     """The same for one row, in scalars: its price, H there, and whether the row acts."""
+    if abs(p) > ENDLESS:
+        p = -1.0 if kind in (LOG, POWER) else 0.0
     f, h = _sums_one(low, high, a, v, s, x_lower, x_upper, p)
     g, h, error, sense = _gradient_one(f, h, p, kind, weight, parameter, lower, upper, softness)
     stretch = 1.0

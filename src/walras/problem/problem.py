@@ -12,10 +12,12 @@ from typing import Any
 
 import cvxpy as cp
 
+from walras.engines.admm.executor import Executor
 from walras.engines.choose import choose
 from walras.engines.settings import Settings
 from walras.errors import EngineError, InfeasibleError, InputError, UnboundedError
 from walras.history import Progress
+from walras.kernels.devices import CPU
 from walras.problem.checks import check_constraints, check_objective
 from walras.problem.general import solve_general
 from walras.problem.report import Report, report_inside, report_outside
@@ -108,6 +110,10 @@ class Problem:
         polish: bool = False,
         parts: int | None = None,
         seed: int | None = None,
+        device: str = CPU,
+        mode: str | None = None,
+        collapse: bool | None = None,
+        executor: Executor | None = None,
     ) -> Solution:
         """Solve, and set the value of every variable and the dual value of every constraint.
 
@@ -127,6 +133,10 @@ class Problem:
             polish: As in :func:`walras.solve`.
             parts: Of ``pop`` alone: its number of parts.
             seed: Of ``pop`` alone: of its random split.
+            device: As in :func:`walras.solve`; ``cpu`` outside the separable form.
+            mode: Of ``admm`` alone, as in :func:`walras.solve`.
+            collapse: Of ``admm`` alone, as in :func:`walras.solve`.
+            executor: Of ``admm`` alone: who runs the demands' passes, such as ``walras.Ray(...)``.
 
         Returns:
             The solution; ``solution.x`` is (resource groups, demand groups).
@@ -140,9 +150,12 @@ class Problem:
         """
         settings = {
             "tolerance": tolerance, "time_limit": time_limit, "threads": threads,
-            "callback": callback, "verbose": verbose,
+            "callback": callback, "verbose": verbose, "device": device,
         }  # fmt: skip
-        ours = {"start": start, "polish": polish, "parts": parts, "seed": seed}
+        ours = {
+            "start": start, "polish": polish, "parts": parts, "seed": seed, "mode": mode,
+            "collapse": collapse, "executor": executor,
+        }  # fmt: skip
         self._solution = self._status = None
         try:
             self._solution = self._solved(engine, settings, ours)
@@ -204,9 +217,9 @@ class Problem:
         *,
         start: Solution | None,
         polish: bool,
-        parts: int | None,
-        seed: int | None,
+        **others: Any,
     ) -> Solution:
+        """Solve outside the separable form; ``others`` are settings that other engines have."""
         check_start(start)
         if engine not in ("auto", "exact"):
             raise EngineError(
@@ -215,7 +228,13 @@ class Problem:
                 allowed="auto or exact for this problem",
                 remedy="leave the engine out",
             )
-        engine_named("exact", parts, seed)  # refuses what POP alone takes
+        engine_named("exact", **others)  # refuses what other engines alone take
+        if settings.device != CPU:
+            raise InputError(
+                f"is {settings.device!r}, but the problem is outside the separable form: "
+                f"{self._outside}", where="setting device", allowed="'cpu' for this problem",
+                remedy="use device='cpu', or state the problem in the separable form",
+            )  # fmt: skip
         for name, given in (("start", start is not None), ("polish", polish)):
             if given:
                 _log.warning("%s is not used: the problem is outside the separable form", name)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.bank.bank import CASES
 from tests.bank.case import Case
-from tests.bank.statement import Entry, Row, state
+from tests.bank.statement import Entry, Row, Scalar, state
 
 import walras as wl
 from walras.certificate import certify
@@ -185,6 +185,23 @@ def test_polish_makes_an_exact_vertex() -> None:
     assert np.count_nonzero(s.entries) <= problem.rows.count
 
 
+@pytest.mark.parametrize("collapse", [False, True])
+def test_an_optimum_of_exactly_zero_is_proved(collapse: bool) -> None:
+    # Demand 1 may use nothing: the least throughput is 0, whatever the others get.
+    entries = [Entry(0, 0), Entry(0, 1, upper=0.0), Entry(1, 0)]
+    rows = [
+        Row("capacity[r0]", {0: 1.0, 1: 1.0}, upper=1.0),
+        Row("capacity[r1]", {2: 1.0}, upper=1.0),
+        Row("time[d0]", {0: 1.0, 2: 1.0}, upper=1.0),
+        Row("share[d0]", {0: -1.0, 2: -2.0}, upper=0.0, scalars={0: 1.0}),
+        Row("share[d1]", {1: -1.0}, upper=0.0, scalars={0: 1.0}),
+    ]
+    problem = state(entries, rows, maximize=True, scalars=[Scalar(-1.0)])
+    s = solved(problem, 1e-6, collapse=collapse)
+    assert (s.status, s.engine) == (wl.Status.OPTIMAL, "admm")
+    assert (s.value, s.gap) == (0.0, 0.0)
+
+
 def test_every_unit_of_measurement_takes_the_same_iterations() -> None:
     problem = cluster(cs.max_min)
     matrix = problem.rows.matrix.copy()
@@ -204,9 +221,14 @@ class TestPublished:
     def test_it_stops_by_its_own_rule_and_is_repaired(self) -> None:
         problem = cluster(cs.max_min)
         s = solved(problem, 1e-9, mode="paper")
-        assert s.status is wl.Status.LIMIT
+        assert (s.status, s.engine) == (wl.Status.INACCURATE, "admm")
         assert s.certificate.violation <= FEASIBLE
         assert 1e-9 < s.gap < 0.5
+
+    def test_a_limit_is_told_from_its_own_rule(self) -> None:
+        problem = cluster(cs.max_min)
+        r = admm(problem, Settings(tolerance=1e-9), AdmmSettings(mode="paper", iterations=30))
+        assert r.status is wl.Status.LIMIT
 
     def test_its_iterates_violate_the_capacity(self) -> None:
         problem = cluster(cs.proportional_fairness)

@@ -58,8 +58,8 @@ def admm(problem: Separable, settings: Settings, options: AdmmSettings = _DEFAUL
     best, built = Anytime(problem, diary, settings.workers), diary.elapsed
     crew = executor.open(slices)
     try:
-        method = Method(form, crew, first)
         sharpen = Sharpen(form, settings.workers)
+        method = Method(form, crew, first, sharpen.reach)
         status = _run(method, best, sharpen, diary, settings, options)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
@@ -103,7 +103,8 @@ def _run(
     scheme, own_rule = _scheme(options, method.form), options.mode == "paper"
     for k in range(options.iterations):
         method.crew.mark(*scheme.resume(method))
-        over = scheme.iterate(method) or k + 1 == options.iterations
+        ended = scheme.iterate(method)
+        over = ended or k + 1 == options.iterations
         over = over or time.perf_counter() + best.cost > diary.deadline  # the last proof takes time
         if not (best.due(method.count) or over):
             continue
@@ -116,4 +117,6 @@ def _run(
             return Status.OPTIMAL
         if over:
             break
-    return Status.LIMIT if np.isfinite(best.gap) else Status.FAILED
+    if not np.isfinite(best.gap):
+        return Status.FAILED
+    return Status.INACCURATE if ended else Status.LIMIT

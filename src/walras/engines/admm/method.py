@@ -43,9 +43,10 @@ class Method:
         form: The split problem.
         crew: Holders of its slices.
         first: Where to begin.
+        reach: The most that a scalar in the demands' rows can be.
     """
 
-    def __init__(self, form: Form, crew: Crew, first: Beginning) -> None:
+    def __init__(self, form: Form, crew: Crew, first: Beginning, reach: float = np.inf) -> None:
         self.form, self.crew, self.rho = form, crew, first.rho
         problem = form.problem
         scalar = None
@@ -53,7 +54,7 @@ class Method:
             scalar = (
                 float(problem.scalar_cost[0]),
                 float(problem.scalar_lower[0]),
-                float(problem.scalar_upper[0]),
+                min(float(problem.scalar_upper[0]), max(reach, float(problem.scalar_lower[0]))),
             )
         self._group_scalar = scalar if form.scalar_in == "groups" else None
         self.narrow = Narrow(

@@ -39,11 +39,13 @@ class Sharpen:
 
     Attributes:
         helps: Whether the problem's demands have that shape.
+        reach: The most that a shared scalar can be for any one demand by itself, if known.
     """
 
     def __init__(self, form: Form, threads: int) -> None:
         self._form, self._threads = form, threads
         rows, local = form.groups, form.entries.local
+        self.reach = np.inf
         self.helps = local.shape[0] == _ROWS and form.problem.entries == form.asked_entries
         if not self.helps:
             return
@@ -61,6 +63,8 @@ class Sharpen:
         self._shift = np.ascontiguousarray(rows.shift[:, self._own])
         best = np.maximum.reduceat(self._e / self._a, form.entries.ptr[:-1])
         self._alone = best * self._b / np.where(self._shift > 0, self._shift, 1.0)
+        if form.scalar_in:
+            self.reach = float(np.min(self._alone))
         self._ask = [
             np.ascontiguousarray(v[:, self._own]) for v in (rows.kind, rows.weight, rows.parameter)
         ]
@@ -126,13 +130,12 @@ class Sharpen:
         rows, shift = self._form.problem.rows, self._shift
         bound = np.where(bare > 0, rows.upper, rows.lower)
         budget = float(bare[bare != 0] @ bound[bare != 0])
-        most = float(np.min(self._alone))
 
         def cost(level: float) -> tuple[float, float]:
             value = self._reach(reduced, shift * level) - budget
             return value, float(shift @ self._price)
 
-        below = (1.0 - _CLOSE) * most
+        below = (1.0 - _CLOSE) * self.reach
         level = float(np.clip(t, 0.0, below))
         if increasing_root(cost, level, 0.0, below, _CLOSE * budget) < below:
             return
