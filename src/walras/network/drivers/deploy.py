@@ -118,15 +118,14 @@ def deploy(
         network: Who talks to whom; undirected. Of one that changes, the links at its first step:
             real links come and go by themselves.
         steps: Ticks of each centre; with ``resume`` as many more.
-        pace: ``rounds`` in step with the neighbours, which a simulation repeats bit for bit;
-            ``clock`` every ``period`` ms, whoever is late.
+        pace: ``rounds`` in step with the neighbours, or ``clock``: every ``period`` ms.
         period: Milliseconds between ticks by the clock.
         hosts: Where each centre runs; this host when left out.
         folder: For traces and logs; a fresh temporary one when left out.
-        resume: Go on where the traces in ``folder`` end.
+        resume: Go on where the traces in it end.
         restart: Start a process again that ended by itself.
         method: Steps of the algorithm; safe ones when left out.
-        settings: Leases and patience, in rounds or milliseconds; fit to the network when left out.
+        settings: Leases and patience, in rounds or milliseconds; fit to the network if left out.
         start: (centres,) the budget's first split, in proportion; equal when left out.
         seed: Of the first model.
         cgroups: Per centre ``{"group": path, "processors": number}``, to enforce its share.
@@ -142,13 +141,12 @@ def deploy(
     chosen = settings or _patience(pace, period, network.diameter, steps)
     plan = Plan(problem, network.at(0), chosen, method or Surplus(), start, seed)
     home = Path(tempfile.mkdtemp(prefix="walras-")) if folder is None else folder
-    home.mkdir(parents=True, exist_ok=True)
-    paced = {"kind": pace, "period": period, "patience": _PATIENCE}
-    shared = _write(plan, home, paced, resume=resume)
     everywhere = list(hosts) if hosts is not None else [Host()] * problem.centres
     _check_lengths(problem.centres, everywhere, cgroups)
-    crew = _launcher(plan, shared, everywhere, home, cgroups, steps if resume else 0, launcher)
-    with crew:
+    paced = {"kind": pace, "period": period, "patience": _PATIENCE}
+    shared = _write(plan, home, paced, resume=resume)
+    more = steps if resume else 0
+    with _launcher(plan, shared, everywhere, home, cgroups, more, launcher) as crew:
         crew.introduce(_START_SECONDS)
         seconds = _supervise(crew, time_limit, watch, restart=restart)
         crew.stop(_STOP_SECONDS)
@@ -177,6 +175,7 @@ def _write(plan: Plan, folder: Path, pace: Json, *, resume: bool) -> Json:
     Raises:
         InputError: The folder holds another deployment, or none to resume.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILE
     n = plan.problem.centres
     if resume != path.exists():
