@@ -17,7 +17,7 @@ from walras.engines.interior.point import Layout, Point
 from walras.engines.interior.simplices import Decided, Simplices
 from walras.engines.interior.start import block_centres
 
-_FIRST_SHARE = 0.995  # of all limits, that the blocks of the first round have together
+_FIRST_SHARE = 0.99  # of all limits, that the blocks of the first round have together
 _FITS = 0.999  # share of a capacity that the blocks at rest may take
 _FITTINGS = 10
 _KEPT_SLACK = 0.5  # share of its slack that a capacity has at least after blocks came and went
