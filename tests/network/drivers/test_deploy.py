@@ -38,11 +38,20 @@ def _simulated(
     return [(int(n.ledger.held[0]), n.local.model.tobytes().hex()) for n in nodes]
 
 
-def _kill(members: Sequence[Member], centres: Sequence[int]) -> None:
-    for k in centres:
-        child = members[k].child
-        assert isinstance(child, Child)
-        os.kill(child.pid, signal.SIGKILL)
+class Killer:
+    """Watches a deployment, and kills some of its processes once all have ticked so often."""
+
+    def __init__(self, centres: Sequence[int], after: int) -> None:
+        self._centres, self._after, self.killed = centres, after, False
+
+    def __call__(self, members: Sequence[Member], seconds: float) -> bool:
+        if not self.killed and min(m.state.get("ticks", 0) for m in members) > self._after:
+            self.killed = True
+            for k in self._centres:
+                child = members[k].child
+                assert isinstance(child, Child)
+                os.kill(child.pid, signal.SIGKILL)
+        return False
 
 
 def test_processes_in_rounds_do_what_the_simulator_does(tmp_path: Path) -> None:
@@ -69,18 +78,11 @@ def test_processes_in_rounds_do_what_the_simulator_does(tmp_path: Path) -> None:
 
 
 def test_a_killed_process_is_survived(tmp_path: Path) -> None:
-    killed: list[int] = []
-
-    def watch(members: Sequence[Member], seconds: float) -> bool:
-        if not killed and min(m.state.get("ticks", 0) for m in members) > 60:
-            killed.append(2)
-            _kill(members, killed)
-        return False
-
+    watch = Killer((2,), after=60)
     found = deploy(
         problem(), RING, steps=700, folder=tmp_path, time_limit=60, watch=watch
     )  # fmt: skip
-    assert killed
+    assert watch.killed
     assert found.alive.tolist() == [True, True, False, True, True]
     assert found.audit == 0
     assert found.cost_gap < 1e-6
@@ -88,19 +90,12 @@ def test_a_killed_process_is_survived(tmp_path: Path) -> None:
 
 
 def test_a_killed_process_that_is_restarted_goes_on_in_the_same_life(tmp_path: Path) -> None:
-    killed: list[int] = []
-
-    def watch(members: Sequence[Member], seconds: float) -> bool:
-        if not killed and min(m.state.get("ticks", 0) for m in members) > 40:
-            killed.extend((1, 2))
-            _kill(members, killed)
-        return False
-
+    watch = Killer((1, 2), after=40)
     found = deploy(
         problem(), RING, steps=200, pace="clock", period=10, folder=tmp_path, restart=True,
         time_limit=60, watch=watch,
     )  # fmt: skip
-    assert killed
+    assert watch.killed
     assert found.alive.all()
     assert not found.epochs.any()
     assert found.audit == 0
@@ -115,22 +110,15 @@ def test_twenty_processes_two_of_them_killed(tmp_path: Path) -> None:
     expected = [held for held, _ in _simulated(20, network, 300, trains=False)]
     assert found.held.tolist() == expected
     assert found.audit == 0
-    killed: list[int] = []
-
-    def watch(members: Sequence[Member], seconds: float) -> bool:
-        if not killed and min(m.state.get("ticks", 0) for m in members) > 120:
-            killed.extend((3, 7))
-            _kill(members, killed)
-        return False
-
+    watch = Killer((3, 7), after=120)
     folder = tmp_path / "killed"
     found = deploy(problem(20), network, steps=900, folder=folder, time_limit=200, watch=watch)
-    assert killed
+    assert watch.killed
     assert found.alive.sum() == 18
     assert found.audit == 0
     assert found.cost_gap < 1e-4
     again = replay(folder)
-    assert [k for k, same in enumerate(again.same) if same is None] == killed
+    assert [k for k, same in enumerate(again.same) if same is None] == [3, 7]
     assert False not in again.same
 
 

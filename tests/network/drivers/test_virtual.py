@@ -27,7 +27,7 @@ def test_without_faults_the_optimum_is_reached() -> None:
     found = simulate_protocol(_plan(600, trains=True), rounds=620, every=620)
     assert found.run.cost_gap[-1] < 1e-10
     assert found.run.model_error < 1e-5
-    assert all(node.all_done for node in found.nodes)
+    assert all(node.done for node in found.nodes)
     assert found.in_flight[-1] == 0.0
     assert found.oversubscribed.max() <= 0.0
     assert found.run.held[-1] == found.run.problem.budget

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from walras.errors import EngineError, InputError
 from walras.network.drivers.bundle import Json, pack_charter, pack_terms
-from walras.network.drivers.launch import Child, Host, Launcher, Member
+from walras.network.drivers.launch import Child, Host, Launcher, Member, Started
 from walras.network.drivers.plan import Plan
 from walras.network.graph import Network
 from walras.network.optimum import Optimum
@@ -226,7 +226,7 @@ def _launcher(
         for k in range(n)
     ]  # fmt: skip
 
-    def start(k: int) -> object:
+    def start(k: int) -> Started:
         log = folder / f"centre-{k:03d}.log"
         if launcher == "ray":
             from walras.network.drivers.ray_launch import RayChild  # noqa: PLC0415 (needs ray)

@@ -8,7 +8,7 @@ import selectors
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -171,7 +171,7 @@ class Launcher:
         told: Sequence[Json],
         publics: Sequence[str],
         neighbours: Sequence[Sequence[int]],
-        start: Any,
+        start: Callable[[int], Started],
     ) -> None:
         self._told, self._publics, self._neighbours = told, publics, neighbours
         self._start = start

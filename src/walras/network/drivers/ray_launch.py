@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import ray
-
-from walras.executors.ray_cluster import connect
+from walras.executors.ray_cluster import connect, stay_local
 from walras.network.drivers.bundle import Json
 from walras.network.drivers.launch import Child, Host
 
@@ -42,8 +40,12 @@ class RayChild:
     """
 
     def __init__(self, host: Host, log: Path) -> None:
+        stay_local()  # before Ray is first imported, which reads its switches then
+        import ray  # noqa: PLC0415
+
         if not ray.is_initialized():
             connect(None, 1)
+        self._ray = ray
         # A centre waits most of its time: the cluster's cores are for its training.
         keeper = ray.remote(num_cpus=0.01, max_restarts=0)(_Keeper)
         self._keeper: Any = keeper.remote(host.address, str(log))
@@ -65,13 +67,13 @@ class RayChild:
     def end(self) -> None:
         """End it, and the actor."""
         self._ask("end")
-        ray.kill(self._keeper)
+        self._ray.kill(self._keeper)
 
     def _ask(self, name: str, *args: object) -> Any:
         if self._gone:
             return None
         try:
-            return ray.get(getattr(self._keeper, name).remote(*args), timeout=_SECONDS)
-        except ray.exceptions.RayActorError:
+            return self._ray.get(getattr(self._keeper, name).remote(*args), timeout=_SECONDS)
+        except self._ray.exceptions.RayActorError:
             self._gone = True
             return None

@@ -70,7 +70,7 @@ class Post:
     """
 
     def __init__(self, keys: Keys, address: str, allowed: Mapping[int, str], limit: int) -> None:
-        self._keys, self._limit = keys, limit
+        self._keys = keys
         self._centre_of = {public.encode(): centre for centre, public in allowed.items()}
         self._context = zmq.Context()
         self._context.linger = 0

@@ -105,17 +105,6 @@ class Node:
         return self.resting and all(link.drained for link in self.ledger.links.values())
 
     @property
-    def all_done(self) -> bool:
-        """Whether every centre that is not known to have ended says that it is done."""
-        records = enumerate(self.view.records)
-        return self.done and all(
-            k == self.terms.centre
-            or (r.done if r is not None and not self.view.is_ended((k, r.epoch)) else
-                self.view.is_ended((k, 0)))
-            for k, r in records
-        )  # fmt: skip
-
-    @property
     def settled(self) -> frozenset[Life]:
         """Ended lives whose estates it took over."""
         return self._estates.settled
