@@ -52,8 +52,10 @@ def _numbers(records: Records, chosen: Sequence[RecipeSpec]) -> list[Numbers]:
 
 
 def _headroom(records: Records, tasks: int) -> Target:
-    """The better of raw and log loss in each cell without a floor, as it was seen before; with the
-    floor beside, where some rounds miss it and others pay for it."""
+    """The better of raw and log loss in each cell without a floor, as it was seen before.
+
+    With the floor beside it, where some rounds miss it and others pay for it.
+    """
     case = f"two-stage predictors, rounds of {tasks}, {len(SETTINGS)} settings x {len(SIZES)} sizes"
     aim = f"excess makespan {100 * LEAST:.0f}-{100 * MOST:.0f} % without a floor, averages more"
     found = _numbers(records, specs(tasks))
@@ -62,9 +64,11 @@ def _headroom(records: Records, tasks: int) -> Target:
     best = [min(n[f"{v}.free"] for v in TWO_STAGE) for n in found]
     averages = [n["averages.free"] for n in found]
     floored = [min(n[f"{v}.excess"] for v in TWO_STAGE) for n in found]
+    averages_floored = [n["averages.excess"] for n in found]
     measured = (
         f"{_span(best)}, by averages {_span(averages)}; with the floor {_span(floored)}, by "
-        f"averages {_span([n['averages.excess'] for n in found])}; training {max(n['log.seconds'] for n in found):.2f} s at most"
+        f"averages {_span(averages_floored)}; training {max(n['log.seconds'] for n in found):.2f} "
+        "s at most"
     )
     met = max(best) <= MOST and all(b < a for b, a in zip(best, averages, strict=True))
     return Target(case, aim, measured, met)
