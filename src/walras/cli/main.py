@@ -41,7 +41,7 @@ class LazyCommand:
 
 
 COMMANDS: Mapping[str, LazyCommand] = {
-    "demo": LazyCommand("walras.cli.demo:demo", "Place tasks by predictions; solve and certify a round."),
+    "demo": LazyCommand("walras.cli.demo:demo", "Place tasks by predictions; solve a round."),
     "solve": LazyCommand("walras.cli.solve:app", "Solve a problem from CSV tables or an MPS file."),
     "rebalance": LazyCommand(
         "walras.cli.rebalance:app", "Bring servers' loads into a band with few moves of shards."
