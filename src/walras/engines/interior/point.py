@@ -12,7 +12,7 @@ from walras.separable import Utility, utility
 
 _CORRECTORS = 2
 _WORTH = 30.0  # solves that one factorisation must cost for correctors to pay
-_CHEAP = 1e6  # operations of a solve that hardly counts
+_CHEAP = 5e5  # operations of a solve that hardly counts
 
 
 @dataclass(frozen=True, eq=False)
