@@ -1,0 +1,37 @@
+"""Figures of predictions: what they draw, and frames they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from walras import plot, predict
+from walras.errors import InputError
+
+
+def test_predictions_are_drawn_with_their_intervals() -> None:
+    measured = np.array([1.0, 2.0, 4.0])
+    frame = pd.DataFrame(
+        {"cluster": ["a", "b", "a"], "predicted": measured * 1.1, "low": measured,
+         "high": measured * 1.2, "measured": measured}
+    )  # fmt: skip
+    figure = plot.predicted_against_measured(frame)
+    (axes,) = figure.axes
+    assert axes.get_xscale() == axes.get_yscale() == "log"
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
+    with pytest.raises(InputError, match="no column 'low'"):
+        plot.predicted_against_measured(frame.drop(columns="low"))
+
+
+def test_a_reliability_diagram_has_a_line_for_each_predictor() -> None:
+    rng = np.random.default_rng(0)
+    chance = rng.random(500)
+    drawn = (rng.random(500) < chance).astype(float)
+    tables = [predict.reliability_table(chance, drawn, 5).assign(name=name) for name in "ab"]
+    (axes,) = plot.reliability_diagram(pd.concat(tables)).axes
+    lines = [line for line in axes.lines if len(np.asarray(line.get_xdata())) == 5]
+    assert len(lines) == 2
+    np.testing.assert_allclose(lines[0].get_xdata(), tables[0]["predicted"])
+    with pytest.raises(InputError, match="no column 'name'"):
+        plot.reliability_diagram(tables[0].drop(columns="name"))
