@@ -32,6 +32,8 @@ def test_a_reliability_diagram_has_a_line_for_each_predictor() -> None:
     (axes,) = plot.reliability_diagram(pd.concat(tables)).axes
     lines = [line for line in axes.lines if len(np.asarray(line.get_xdata())) == 5]
     assert len(lines) == 2
-    np.testing.assert_allclose(lines[0].get_xdata(), tables[0]["predicted"])
+    np.testing.assert_allclose(
+        np.asarray(lines[0].get_xdata(), dtype=float), tables[0]["predicted"]
+    )
     with pytest.raises(InputError, match="no column 'name'"):
         plot.reliability_diagram(tables[0].drop(columns="name"))
