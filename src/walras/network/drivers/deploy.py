@@ -30,7 +30,7 @@ FILE = "deployment.json"
 _START_SECONDS = 60.0
 _STOP_SECONDS = 15.0
 _PERIOD = 20  # ms between ticks by the clock
-_PATIENCE = 1.0  # s that a round waits for a neighbour
+_PATIENCE = 3.0  # s that a round waits for a neighbour
 
 Watch = Callable[[Sequence[Member], float], bool]
 """Called with the centres and the seconds so far; stops the deployment when it returns True."""
