@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.network.study import Outcome, Study, net, points, shares_only, with_loss
 from walras import network as wn
-from walras.network.steps import safe_steps
+from walras.network.links import Links
+from walras.network.sides import Setting
+from walras.network.steps import Steps
 from walras.plot import network as plots
 from walras.plot.style import SERIES, blank, legend
 
@@ -32,7 +35,7 @@ def _row(name: str, run: wn.Run) -> dict[str, object]:
 
 
 def _both_sides(problem: wn.Problem, network: wn.Network, steps: int) -> Outcome:
-    kinds = {
+    kinds: dict[str, Links] = {
         "innovation, rho 0.125": wn.LogQuantizer(RHO),
         "value, rho 0.125": wn.LogQuantizer(RHO, "value"),
         "difference, rho 0.125": wn.LogQuantizer(RHO, "difference"),
@@ -69,7 +72,7 @@ def quantisers(seed: int) -> Outcome:
     rows = []
     for rho in (0.03, 0.0625, 0.125, 0.25, 0.5, 1.0):
         row: dict[str, object] = {"rho, or uniform step": rho}
-        kinds = {
+        kinds: dict[str, Links] = {
             "innovation": wn.LogQuantizer(rho), "value": wn.LogQuantizer(rho, "value"),
             "difference": wn.LogQuantizer(rho, "difference"), "uniform": wn.UniformQuantizer(rho),
         }  # fmt: skip
@@ -94,10 +97,8 @@ def quantisers(seed: int) -> Outcome:
 class _Unweighted(wn.Surplus):
     """The surplus method that ignores that the digraph is unbalanced."""
 
-    def steps(self, setting: object) -> object:  # type: ignore[override]
-        from dataclasses import replace
-
-        return replace(super().steps(setting), push_sum=0.0)  # type: ignore[arg-type, type-var]
+    def steps(self, setting: Setting) -> Steps:
+        return replace(super().steps(setting), push_sum=0.0)
 
 
 def digraph(seed: int) -> Outcome:
@@ -122,7 +123,6 @@ def scale(seed: int) -> Outcome:
     for n, steps in ((1000, 10000), (1000, 2000), (2000, 2000), (5000, 2000), (10000, 2000)):
         problem = shares_only(seed, n)
         network = wn.Network.erdos_renyi(n, 12.0 / n, seed=seed)
-        safe_steps(problem, network, wn.LogQuantizer(RHO))
         begun = time.perf_counter()
         run = wn.simulate(problem, network, steps=steps, every=100)
         seconds = time.perf_counter() - begun

@@ -92,10 +92,10 @@ def test_the_demos_act_ends_well() -> None:
     act = demo_network()
     told = dict(act.rows)
     assert told["quanta over the budget, at worst"] == 0
-    assert float(told["most that was ever held / budget"] or 2) <= 1.0  # type: ignore[arg-type]
+    assert float(told["most that was ever held / budget"] or 2) <= 1.0
     assert not act.run.alive[-1][CRASHED]
     assert act.run.cost_gap[-1] < 1e-4
-    assert float(told["test accuracy"] or 0) > 0.85  # type: ignore[arg-type]
+    assert float(told["test accuracy"] or 0) > 0.85
     assert act.run.seconds[-1] < 10.0
 
 

@@ -13,7 +13,7 @@ from tests.network.instances import learning, net, quadratic
 from walras import network as wn
 from walras.errors import InputError
 from walras.network.advise import spectrum, threshold
-from walras.network.steps import perron
+from walras.network.steps import _model_bound, perron
 
 
 def _iteration(laplacian: np.ndarray, h: np.ndarray, alpha: float, step: float) -> float:
@@ -31,7 +31,8 @@ def test_convex_losses_are_stable_at_every_alpha_under_the_step_rule(
     h = rng.uniform(0, 1, n) * (rng.random(n) < 0.7)
     h[0] = 1.0
     alpha = math.exp(log_alpha)
-    step = 1.9999 / (2 * network.spectral_bound + alpha * h.max())
+    step = 0.9999 * _model_bound(network.spectral_bound, alpha * h.max())
+    assert step > 1.9 / (2 * network.spectral_bound + alpha * h.max())  # the weaker rule's
     assert spectrum(network.receive.toarray(), h[:, None, None], alpha).real.max() < 1e-9
     assert _iteration(network.receive.toarray(), h, alpha, step) < 1 + 1e-9
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -19,11 +20,12 @@ def test_without_boxes_the_optimum_is_the_closed_form() -> None:
     problem = quadratic()
     cost = problem.costs.quadratic
     assert cost is not None
-    over = problem.budget - cost.center.sum()
-    expected = cost.center + cost.scale * over / cost.scale.sum()
+    center, scale = np.asarray(cost.center), np.asarray(cost.scale)
+    over = problem.budget - center.sum()
+    expected = center + scale * over / scale.sum()
     found = problem.optimum()
     np.testing.assert_allclose(found.shares, expected, rtol=1e-13)
-    assert found.price == pytest.approx(over / cost.scale.sum(), rel=1e-12)
+    assert found.price == pytest.approx(over / scale.sum(), rel=1e-12)
     assert found.shares.sum() == pytest.approx(problem.budget, rel=1e-15)
 
 
@@ -57,7 +59,7 @@ def test_it_agrees_with_clarabel() -> None:
 
 
 def test_kinds_of_costs_mix() -> None:
-    cpu = [
+    cpu: list[Any] = [
         wn.QuadraticCPU(2.0, 1.0),
         wn.ThroughputCPU(100.0, 20.0, efficiency=0.8),
         lambda x: math.cosh(x - 2.0),
@@ -151,7 +153,9 @@ def test_least_squares_is_the_normal_equations() -> None:
     problem = quadratic(4, loss=wn.LeastSquares(0.1), shards=wn.split(x, t, 4))
     a = np.c_[x, np.ones(60)]
     expected = np.linalg.solve(a.T @ a / 60 + 0.1 * np.eye(3), a.T @ t / 60)
-    np.testing.assert_allclose(problem.optimum().model, expected, atol=1e-12)
+    best = problem.optimum().model
+    assert best is not None
+    np.testing.assert_allclose(best, expected, atol=1e-12)
 
 
 def test_the_survivors_have_an_optimum_of_their_own() -> None:
@@ -161,7 +165,10 @@ def test_the_survivors_have_an_optimum_of_their_own() -> None:
     found = problem.optimum(alive)
     assert found.shares[[3, 7]].tolist() == [0.0, 0.0]
     assert found.shares.sum() == pytest.approx(problem.budget, rel=1e-13)
-    assert not np.allclose(found.model, problem.optimum().model, atol=1e-6)
+    whole = problem.optimum().model
+    assert found.model is not None
+    assert whole is not None
+    assert not np.allclose(found.model, whole, atol=1e-6)
 
 
 def test_shards_of_two_classes_each_hold_few_labels() -> None:
@@ -179,7 +186,11 @@ QUAD = [wn.QuadraticCPU(1.0, 1.0)] * 3
     ("make", "error", "reason"),
     [
         (lambda: wn.Problem([], 1.0), InputError, "cpu"),
-        (lambda: wn.Problem([1.0], 1.0), InputError, r"cpu\[0\]: is a float"),
+        (
+            lambda: wn.Problem([1.0], 1.0),  # type: ignore[list-item]
+            InputError,
+            r"cpu\[0\]: is a float",
+        ),
         (lambda: wn.Problem(QUAD, -1.0), InputError, "budget"),
         (lambda: wn.Problem(QUAD, 9.0, (0.0, 2.0)), InfeasibleError, r"budget: is 9.*0 to 6"),
         (lambda: wn.Problem(QUAD, 1.0, (0.5, 2.0)), InfeasibleError, r"by \+0\.5"),

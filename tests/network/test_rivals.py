@@ -82,7 +82,8 @@ def test_nids_and_extra_follow_their_recursions() -> None:
             )
             before, now = now, after
         run = simulate(problem, network, links=wn.Ideal(), steps=21, method=method)
-        np.testing.assert_allclose(run.model, now, atol=1e-13)
+        assert run.model is not None
+        np.testing.assert_allclose(run.model, np.asarray(now), atol=1e-13)
 
 
 def test_federated_averaging_drifts_on_unlike_shards() -> None:

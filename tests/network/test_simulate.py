@@ -262,9 +262,11 @@ def test_unsafe_steps_are_refused_unless_asked_for() -> None:
     problem, network = learning(), net()
     safe = wn.advise(problem, network).steps
     for name, bound in (("share_step", safe.share_bound), ("model_step", safe.model_bound)):
+        options = {name: 1.01 * bound}
         with pytest.raises(InputError, match=rf"{name}: is .*below.*unsafe=True"):
-            simulate(problem, network, steps=5, method=wn.Surplus(**{name: 1.01 * bound}))
-        simulate(problem, network, steps=5, method=wn.Surplus(**{name: 1.01 * bound}, unsafe=True))
+            simulate(problem, network, steps=5, method=wn.Surplus(**options))  # type: ignore[arg-type]
+        unsafe = wn.Surplus(**options, unsafe=True)  # type: ignore[arg-type]
+        simulate(problem, network, steps=5, method=unsafe)
 
 
 def test_steps_far_beyond_the_bound_diverge_and_say_so() -> None:

@@ -16,8 +16,9 @@ RUN = wn.simulate(quadratic(), net(), steps=60, faults=wn.Faults(loss=0.3))
 
 def test_gaps_are_drawn_a_curve_a_method() -> None:
     frame = pd.concat([RUN.frame(), RUN.frame().assign(method="other")])
-    for across in ("step", "bits", "seconds"):
-        axes = plots.progress_of_methods(frame, across=across).axes[0]  # type: ignore[arg-type]
+    ways: tuple[plots.Across, ...] = ("step", "bits", "seconds")
+    for across in ways:
+        axes = plots.progress_of_methods(frame, across=across).axes[0]
         assert [line.get_label() for line in axes.lines] == ["surplus", "other"]
         np.testing.assert_allclose(np.asarray(axes.lines[0].get_ydata(), float), RUN.cost_gap)
         assert axes.get_yscale() == "log"

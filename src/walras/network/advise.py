@@ -51,7 +51,11 @@ class Advice:
         s = self.steps
         rows = [
             ("share step", s.share, f"bound {s.share_bound:.6g} = 2 / (K lambda_n L_f)"),
-            ("model step", s.model, f"bound {s.model_bound:.6g} = 2 / (2 K lambda_n + alpha L)"),
+            (
+                "model step",
+                s.model,
+                f"bound {s.model_bound:.6g}: K lambda_n h + sqrt(2 h alpha L) = 2",
+            ),
             ("alpha", s.alpha, f"bound {s.alpha_bound:.6g}; none for convex losses"),
             ("L_f", s.curvature, "largest curvature of a cost, penalty of its box included"),
             ("L", s.smoothness, "largest curvature of a centre's loss"),

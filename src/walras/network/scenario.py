@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from walras import data as datasets
 from walras.errors import DataError, InputError
@@ -58,7 +59,7 @@ class Test:
     """
 
     features: Weights
-    targets: Weights
+    targets: npt.NDArray[Any]
     origin: str
 
     __test__ = False  # no test case, whatever its name
@@ -178,8 +179,8 @@ def _problem(table: Table, n: int, seed: int, loss: Loss | None, shards: Any) ->
     cpu: list[QuadraticCPU] | list[ThroughputCPU]
     if kind == "quadratic":
         center, scale = (
-            _each(table, name, n, rng.uniform(*ends, n))
-            for name, ends in (("center", (1, 5)), ("scale", (0.5, 4)))
+            _each(table, name, n, rng.uniform(least, most, n))
+            for name, least, most in (("center", 1.0, 5.0), ("scale", 0.5, 4.0))
         )
         cpu = [QuadraticCPU(c, k) for c, k in zip(center, scale, strict=True)]
         budget = _number(table, "budget", 1.2 * sum(center))

@@ -3,7 +3,8 @@
 Section numbers are those of the explanation page on co-optimisation. For undirected graphs:
 
 * shares: F falls at every step if step < 2 / (K lambda_n L_f), whatever graphs come in turn;
-* model: stable if step < 2 / (2 lambda_n + alpha L), for any alpha > 0 when losses are convex;
+* model: stable if step lambda_n + sqrt(2 step alpha L) < 2, for any alpha > 0 when losses are
+  convex;
 * alpha < lambda_2 / (K L) when some centre's loss is not convex.
 
 K is the links' sector, lambda_n at most the largest sum of two neighbours' weights, L_f and L the
@@ -18,6 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import eigh
 
 from walras.errors import InputError
 from walras.network.faults import Faults
@@ -96,12 +98,24 @@ def safe_steps(
     if not problem.loss.convex:
         limit = network.at(0).eigenvalues[0] / (links.sector * smooth)
     chosen = min(reach / smooth, 0.99 * limit) if alpha is None else alpha
-    bound = 2.0 / (links.sector * 2.0 * reach + chosen * smooth)
+    bound = _model_bound(links.sector * reach, chosen * smooth)
     stale = _STALE if faults is not None and faults.any else 1.0
+    stale *= _CAUTION if network.directed else 1.0  # Jury's conditions are for symmetric weights
     return replace(
         sharing, model=0.5 * stale * bound, model_bound=bound, alpha=chosen, alpha_bound=limit,
         smoothness=smooth,
     )  # fmt: skip
+
+
+def _model_bound(reach: float, pull: float) -> float:
+    """The step with step lambda_n + sqrt(2 step alpha L) = 2.
+
+    Jury's conditions on 1 + step sigma, sigma^2 + (2a + alpha c) sigma + e = 0 with a^2 <= e <=
+    lambda_n a and 0 <= c <= L, are step e < 2a + alpha c and (2 - step a)^2 > 2 step alpha c; both
+    follow.
+    """
+    root = (math.sqrt(2.0 * pull + 8.0 * reach) - math.sqrt(2.0 * pull)) / (2.0 * reach)
+    return root**2
 
 
 def _share_steps(
@@ -114,7 +128,7 @@ def _share_steps(
     faulty = faults is not None and faults.any
     bound, push, momentum = 2.0 / (links.sector * reach * curvature), 0.0, 0.0
     share = 0.5 * bound
-    if network.directed and not network.balanced:
+    if network.directed:
         bound, push = _directed(network, links.sector * curvature)
         share = _CAUTION * bound
     elif network.law is None and not network.directed and not faulty:
@@ -148,11 +162,19 @@ def perron(network: Network) -> Floats:
 
 
 def _directed(network: Network, curvature: float) -> tuple[float, float]:
-    """Bound of the share step, 2 lambda_2 / (L_f |L_b|^2) with L_b = send diag(pi); push-sum's."""
+    """Bound of the share step, and push-sum's step.
+
+    With L_b = send diag(pi) and L_s its symmetric part, F falls by step v^T L_s v and rises by at
+    most step^2 L_f |L_b v|^2 / 2, v the marginal costs: the bound is 2 / (L_f max |L_b v|^2 / v^T
+    L_s v), which is 2 / (L_f lambda_n) on undirected graphs.
+    """
     balanced = network.send.toarray() * perron(network)
-    spectrum = np.linalg.eigvalsh(0.5 * (balanced + balanced.T))
-    bound = 2.0 * float(spectrum[1]) / (curvature * _norm(balanced) ** 2)
-    return bound, 1.0 / (1.0 + float(network.out_weight.max()))
+    even, odd = 0.5 * (balanced + balanced.T), balanced.T @ balanced
+    # Both vanish on equal prices alone, where shifting L_s does no harm.
+    shifted = even + np.full_like(even, 1.0 / network.centres)
+    worst = float(eigh(odd, shifted, eigvals_only=True)[-1])
+    push = 0.0 if network.balanced else 1.0 / (1.0 + float(network.out_weight.max()))
+    return 2.0 / (curvature * worst), push
 
 
 def _norm(matrix: npt.NDArray[np.float64]) -> float:

@@ -44,7 +44,6 @@ def progress_of_methods(
     need(frame, "method", value, across)
     figure, (axes,) = blank(6.8, 3.8)
     for k, (name, own) in enumerate(frame.groupby("method", sort=False)):
-        style = {"color": colour(k), "linestyle": DASHES[k % len(DASHES)], "linewidth": 1.7}
         if "seed" in own and own["seed"].nunique() > 1:
             grouped = own.groupby("step")
             x = grouped[across].mean().to_numpy()
@@ -55,7 +54,10 @@ def progress_of_methods(
             axes.fill_between(x, low, high, color=colour(k), alpha=0.15, linewidth=0)
         else:
             x, middle = own[across].to_numpy(), np.maximum(own[value].to_numpy(), _SMALLEST)
-        axes.plot(x, middle, label=str(name), **style)
+        axes.plot(
+            x, middle, label=str(name), color=colour(k), linestyle=DASHES[k % len(DASHES)],
+            linewidth=1.7,
+        )  # fmt: skip
     if value != "accuracy":
         axes.set_yscale("log")
     if across != "step":
@@ -134,7 +136,13 @@ def graph(network: Network, shares: np.ndarray | None = None) -> Figure:
     ends = np.stack([place[now.tail[: now.links]], place[now.head[: now.links]]], axis=1)
     axes.add_collection(LineCollection(list(ends), colors=FAINT.stand_in, linewidths=0.7))
     size = np.ones(now.centres) if shares is None else np.maximum(shares, 0.0)
-    axes.scatter(*place.T, s=160.0 * size / max(size.mean(), 1e-300), color=colour(0), zorder=2)
+    axes.scatter(
+        place[:, 0],
+        place[:, 1],
+        s=160.0 * size / max(size.mean(), 1e-300),
+        color=colour(0),
+        zorder=2,
+    )
     if now.centres <= 40:
         for number, (x, y) in enumerate(1.13 * place):
             axes.text(x, y, str(number), ha="center", va="center", color=TEXT.stand_in, fontsize=8)
