@@ -17,6 +17,7 @@ from walras.engines.admm import AdmmSettings, admm
 from walras.engines.admm.executor import Executor
 from walras.engines.choose import Choice, choose, narrow_rows
 from walras.engines.exact import exact
+from walras.engines.integer import integer as whole_entries
 from walras.engines.interior import interior
 from walras.engines.iterate import Iterate
 from walras.engines.leximin import LeximinResult, leximin, without_ceiling
@@ -60,12 +61,13 @@ def solve(
     mode: str | None = None,
     collapse: bool | None = None,
     executor: Executor | None = None,
+    integer: bool = False,
 ) -> Solution:
     """Solve an allocation problem and prove how good the answer is.
 
     Args:
         problem: From :mod:`walras.domains`, from arrays, or from a :class:`walras.Problem`.
-        engine: ``auto``, ``interior``, ``admm``, ``exact`` or ``pop``.
+        engine: ``auto``, ``interior``, ``admm``, ``exact``, ``integer`` or ``pop``.
         tolerance: Certified relative gap at which to stop (of logarithms: nats a job).
         time_limit: Seconds; a feasible allocation with its certified gap comes back all the same.
             Where one job's best type decides a max-min problem, leximin gets the rest of the time.
@@ -76,13 +78,15 @@ def solve(
         polish: Turn a linear problem's answer into an exact vertex by a small linear program (not
             of a leximin problem).
         parts: Of ``pop`` alone: the number of parts, 1 to the number of demands; 4 if None.
-        seed: Of ``pop`` alone: of the random split; 0 if None.
+        seed: Of ``pop`` and ``integer``: of random choices; 0 if None.
         device: ``cpu``, or a GPU for ``interior`` and ``admm``: ``cuda``, ``cuda:1``; takes torch.
         mode: Of ``admm`` alone: ``hard`` if None, ``paper`` for the scheme of Xu et al., OSDI 2025,
             as published, ``penalty`` or ``augmented-lagrangian`` for what it is compared with.
         collapse: Of ``admm`` alone: no copies, so half the memory and cheaper iterations, but more
             of them; if None, where the copies would not fit into memory.
         executor: Of ``admm`` alone: where the demands' passes run; threads of this process if None.
+        integer: Whether the entries must be whole: those that the problem marks, all if it marks
+            none. A problem that marks some is solved with them whole in any case.
 
     Returns:
         The solution; its ``status`` is ``optimal`` only when the certificate shows it.
@@ -94,6 +98,8 @@ def solve(
         EngineError: The engine cannot state the problem, or there is no such device.
     """
     _check_kinds(problem, start)
+    if integer:
+        problem = _with_whole_entries(problem)
     base = problem.problem if isinstance(problem, Leximin) else problem
     settings = Settings(
         tolerance=tolerance, time_limit=time_limit, threads=threads, callback=callback,
@@ -170,7 +176,7 @@ def engine_named(
     """The engine of a name, with the settings that it alone has.
 
     Args:
-        name: One of ``interior``, ``admm``, ``exact`` and ``pop``.
+        name: One of ``interior``, ``admm``, ``exact``, ``integer`` and ``pop``.
         parts: As in :func:`solve`.
         seed: As in :func:`solve`.
         mode: As in :func:`solve`.
@@ -181,24 +187,43 @@ def engine_named(
         InputError: A setting is given to an engine that has none of that name.
     """
     own = (
-        ("parts", parts, "pop"), ("seed", seed, "pop"), ("mode", mode, "admm"),
-        ("executor", executor, "admm"), ("collapse", collapse or None, "admm"),
+        ("parts", parts, ("pop",)), ("seed", seed, ("pop", "integer")), ("mode", mode, ("admm",)),
+        ("executor", executor, ("admm",)), ("collapse", collapse or None, ("admm",)),
     )  # fmt: skip
-    for setting, value, engine in own:
-        if value is not None and engine != name:
+    for setting, value, engines in own:
+        if value is not None and name not in engines:
+            allowed = " or ".join(map(repr, engines))
             raise InputError(
                 f"is {value!r}, but the engine is {name!r}", where=f"setting {setting}",
-                allowed=f"for engine {engine!r} alone",
-                remedy=f"choose engine {engine!r}, or leave {setting} out",
+                allowed=f"for engine {allowed} alone",
+                remedy=f"choose engine {allowed}, or leave {setting} out",
             )  # fmt: skip
     if name == "pop":
         return partial(pop, parts=parts, seed=0 if seed is None else seed)
+    if name == "integer":
+        return partial(whole_entries, seed=0 if seed is None else seed)
     if name == "admm":
         options = AdmmSettings(mode=mode or "hard", collapse=bool(collapse))
         return partial(
             admm, options=options if executor is None else replace(options, executor=executor)
         )
     return _ENGINES[name]
+
+
+def _with_whole_entries(problem: Separable | Leximin) -> Separable:
+    """The problem with the entries whole that it marks, all if it marks none.
+
+    Raises:
+        InputError: It is lexicographic.
+    """
+    if isinstance(problem, Leximin):
+        raise InputError(
+            "is True, but the problem is lexicographic", where="setting integer",
+            allowed="False with leximin", remedy="state max-min, or leave integer out",
+        )  # fmt: skip
+    if problem.integer is not None and np.any(problem.integer):
+        return problem
+    return replace(problem, integer=np.ones(problem.entries, dtype=np.bool_))
 
 
 def _check_kinds(problem: object, start: object) -> None:
@@ -249,7 +274,7 @@ def _spend_the_rest(
     optimal; the rest of a time limit goes to leximin among them.
     """
     problem, limit = solution.problem, settings.time_limit
-    if limit is None or solution.status != Status.OPTIMAL or choice.engine == "pop":
+    if limit is None or solution.status != Status.OPTIMAL or choice.engine in ("pop", "integer"):
         return solution
     left, spec = limit - solution.timings.total, leximin_of(problem)
     if spec is None or left < 2.0 * solution.timings.total:

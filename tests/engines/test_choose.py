@@ -18,12 +18,12 @@ cs = wl.domains.cluster_scheduling
 
 
 def test_an_engine_that_is_asked_for_is_taken() -> None:
-    for engine in ("interior", "admm", "exact", "pop"):
+    for engine in ("interior", "admm", "exact", "integer", "pop"):
         assert choose(CASES[0].base, engine).engine == engine
 
 
 def test_an_unknown_engine_is_refused() -> None:
-    with pytest.raises(wl.InputError, match="allowed: auto, interior, admm, exact, pop"):
+    with pytest.raises(wl.InputError, match="allowed: auto, interior, admm, exact, integer, pop"):
         choose(CASES[0].base, "magic")
 
 

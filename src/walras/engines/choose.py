@@ -26,12 +26,13 @@ import numpy as np
 
 from walras.engines.exact import is_linear
 from walras.engines.highs import PRIMAL_BELOW
+from walras.engines.integer.engine import SMALL
 from walras.engines.interior.columns import FIRST
 from walras.engines.interior.form import MAX_BORDER, MAX_SLOTS
 from walras.errors import InputError
 from walras.separable import Separable, Side
 
-ENGINES = ("interior", "admm", "exact", "pop")
+ENGINES = ("interior", "admm", "exact", "integer", "pop")
 
 _ITERATIONS = 30.0
 _BASE, _COLUMN, _SQUARE, _CUBE, _PASS = 7e-4, 1.6e-7, 8e-9, 6e-11, 4e-8
@@ -109,6 +110,9 @@ def memory() -> float:
 def _quickest(problem: Separable, tolerance: float) -> Choice:
     """The engine of the least predicted seconds, of those that can do it."""
     if problem.integer is not None and np.any(problem.integer):
+        whole = int(np.sum(problem.integer))
+        if whole > SMALL and is_linear(problem):
+            return Choice("integer", f"{whole} entries are whole", {})
         return Choice("exact", "some entries are integer", {})
     free = int(np.sum(np.isinf(problem.lower) & np.isinf(problem.upper)))
     if free + problem.scalars > MAX_BORDER:

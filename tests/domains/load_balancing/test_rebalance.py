@@ -10,6 +10,7 @@ from tests.domains.load_balancing.rounds import drawn_round, least_moves, rounds
 
 import walras as wl
 from walras.domains import load_balancing as lb
+from walras.history import Progress
 from walras.status import Status
 
 
@@ -167,7 +168,7 @@ def test_a_time_limit_and_a_callback_stop_the_search() -> None:
     problem = drawn_round(3, 40, 200, band=0.03)
     seen: list[float] = []
 
-    def stop(step: wl.history.Progress) -> bool:  # type: ignore[name-defined]
+    def stop(step: Progress) -> bool:
         seen.append(step.value)
         return True
 

@@ -101,6 +101,8 @@ def min_makespan(
     capacity: Vector,
     steps: Vector,
     allowed: Matrix | None = None,
+    *,
+    whole: bool = False,
     **options: Unpack[Options],
 ) -> Separable:
     """Let the job that finishes last finish soonest, when the allocation is kept.
@@ -109,7 +111,8 @@ def min_makespan(
     the makespan in seconds is one over it. Source: Narayanan et al., OSDI 2020 (section 4.2).
 
     ``steps`` (jobs,) is the work left of each job, > 0, in the unit of ``throughput`` times
-    seconds; the other arguments as in this module's head.
+    seconds; with ``whole`` a job runs on one type all the time, or not at all; the other arguments
+    as in this module's head.
     """
     try:
         case = _Case.of(throughput, size, capacity, steps, allowed, **options)
@@ -121,7 +124,9 @@ def min_makespan(
             error.what, where=where, allowed=error.allowed,
             remedy="give every job the work it has left; leave finished jobs out",
         ) from error  # fmt: skip
-    return case.raise_the_least("makespan (as the rate 1/makespan)")
+    problem = case.raise_the_least("makespan (as the rate 1/makespan)")
+    shares = (problem.resource >= 0) & (problem.demand >= 0)
+    return replace(problem, integer=shares) if whole else problem
 
 
 def proportional_fairness(

@@ -1,0 +1,74 @@
+"""Generalised assignment of the literature's sizes: gaps against HiGHS' with the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from benchmarks.assigning import OBJECTIVE, AssignSpec
+from benchmarks.benchmark import Benchmark, Records, Target, of_method
+from benchmarks.cell import Cell
+
+NAME = "generalised-assignment"
+RECIPES = ("C", "D", "E")
+SIZES = ((5, 100), (20, 400), (80, 1600))
+SECONDS = (1, 10, 60)
+_SAME = 1e-9
+
+
+def cells() -> tuple[Cell, ...]:
+    """Ours and HiGHS, each with 1, 10 and 60 seconds."""
+    found = []
+    for recipe, (agents, tasks), seconds in product(RECIPES, SIZES, SECONDS):
+        spec = AssignSpec(recipe, agents, tasks)
+        for method in ("walras-assign", "highs-assign"):
+            quick = seconds == SECONDS[0] and agents == SIZES[0][0]
+            found.append(
+                Cell(NAME, spec, OBJECTIVE, f"{method}-{seconds}", seconds + 5.0, 1,
+                     limit=seconds + 60.0, quick=quick)
+            )  # fmt: skip
+    return tuple(found)
+
+
+def targets(records: Records) -> Sequence[Target]:
+    """One row a budget of time: gaps of all instances."""
+    return [_target(records, seconds) for seconds in SECONDS]
+
+
+def _target(records: Records, seconds: int) -> Target:
+    case = f"generalised assignment 5x100 to 80x1,600, {seconds} s"
+    aim = "a gap at most HiGHS', on each"
+    behind, shown, pairs = [], [], 0
+    for recipe, (agents, tasks) in product(RECIPES, SIZES):
+        spec = AssignSpec(recipe, agents, tasks)
+        found = [
+            of_method(records, OBJECTIVE, spec, f"{method}-{seconds}", NAME)
+            for method in ("walras-assign", "highs-assign")
+        ]
+        if found[0] is None or found[1] is None:
+            return Target(case, aim)
+        ours, theirs = _gap(found[0]), _gap(found[1])
+        pairs += 1
+        if ours > theirs + _SAME:
+            behind.append(f"{recipe} {agents}x{tasks}")
+        if agents == SIZES[-1][0]:
+            shown.append(f"{recipe} {_text(ours)} against {_text(theirs)}")
+    measured = f"80x1,600: {', '.join(shown)}; behind on {len(behind)} of {pairs}"
+    return Target(case, aim, measured + (f" ({', '.join(behind)})" if behind else ""), not behind)
+
+
+def _gap(record: Mapping[str, Any]) -> float:
+    """A method's own certified gap, of its judged cost; infinite without an assignment."""
+    if record.get("value") is None:
+        return float("inf")
+    bound = record.get("numbers", {}).get("bound")
+    value = float(record["value"])
+    return float("inf") if bound is None else max(0.0, value - float(bound)) / abs(value)
+
+
+def _text(gap: float) -> str:
+    return "no assignment" if gap == float("inf") else f"{gap:.3%}"
+
+
+BENCHMARK = Benchmark(NAME, "Generalised assignment", cells(), targets)

@@ -1,0 +1,5 @@
+"""The integer engine: whole entries at sizes that branch and bound alone does not reach."""
+
+from walras.engines.integer.engine import integer
+
+__all__ = ["integer"]

@@ -1,0 +1,351 @@
+"""Generalised assignments: prices of the agents, annealed search, and HiGHS on what is left.
+
+The prices give a bound L and reduced costs r. With an assignment of cost U in hand, an entry with
+``L + r_ij > U`` is in no better one and is dropped; HiGHS proves what it can on the rest, and its
+bound holds for the whole. Source of the neighbourhoods: Yagiura, Ibaraki and Glover 2004 (ejection
+chains); of fixing by reduced costs: Savelsbergh 1997.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from walras.engines.diary import Diary
+from walras.engines.highs import LinearProgram, solve_program
+from walras.engines.iterate import Iterate
+from walras.engines.settings import Settings
+from walras.history import Progress, Timings
+from walras.kernels import local_search_assign as kernel
+from walras.kernels.local_search_random import seeded
+from walras.separable.form import Separable, Side, Utility
+from walras.status import Status
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+
+_NEAR = 10  # agents that the search tries for a task
+_FIRST, _MORE = 1500, 300  # steps of the prices: at first, and once an assignment is known
+_AHEAD = 0.01  # relative: how far above the bound the optimum is taken to be, before one is known
+_STEPS = 10_000  # proposals of the first annealing, a task
+_SLOWER, _SLOWEST = 1.5, 6  # factor from one annealing to the next, and how often
+_HOT, _COLD = (0.5, 0.25, 1.0), 0.02  # temperatures, of the spread of costs; the last of the first
+_PENALTY = 5.0  # of the mean price
+_STALE = 4  # annealings without a better assignment after which HiGHS has its turn
+_RUNS = 6  # annealings where there is no time limit
+_SEARCH = 0.35  # of a time limit: for prices and search, before HiGHS
+_PROVABLE = 60_000  # entries left up to which HiGHS gets all of them
+_FEW = 6  # else: cheapest agents of each task
+_NO_LIMIT = 60.0  # seconds for HiGHS where the caller sets no limit
+_BIG = 1e9
+
+
+@dataclass(frozen=True, eq=False)
+class Tasks:
+    """A generalised assignment as dense arrays, with an agent of no cost for tasks left out.
+
+    Attributes:
+        cost: (tasks, agents) large where a pair is not allowed.
+        weight: (tasks, agents).
+        capacity: (agents,).
+        entry: (tasks, agents) entry of the problem, -1 where there is none.
+        row: (agents,) the problem's row of each agent's capacity, -1 if it has none.
+    """
+
+    cost: Floats
+    weight: Floats
+    capacity: Floats
+    entry: Ints
+    row: Ints
+
+
+def recognised(problem: Separable) -> Tasks | None:
+    """The problem as a generalised assignment, or None if it is not one."""
+    rows = problem.rows
+    if problem.scalars or np.any(rows.utility != Utility.NONE) or np.any(problem.quadratic):
+        return None
+    whole = problem.integer is not None and bool(np.all(problem.integer))
+    owned = np.all(problem.resource >= 0) and np.all(problem.demand >= 0)
+    if not whole or not owned or np.any(problem.lower != 0.0) or np.any(problem.upper < 1.0):
+        return None
+    of_task, of_agent = rows.side == Side.DEMAND, rows.side == Side.RESOURCE
+    if not np.all(of_task | of_agent):
+        return None
+    for mine, count in ((of_task, problem.shape[1]), (of_agent, problem.shape[0])):
+        if np.any(np.bincount(rows.owner[mine], minlength=count) > 1):
+            return None
+    if not _is_choice(problem, of_task) or not _is_packing(problem, of_agent):
+        return None
+    return _dense(problem, of_task, of_agent)
+
+
+def _is_choice(problem: Separable, mine: npt.NDArray[np.bool_]) -> bool:
+    """Whether each task's row is a plain sum that is one, or at most one."""
+    rows = problem.rows
+    part = sp.csr_array(rows.matrix)[np.flatnonzero(mine)]
+    lower = rows.lower[mine]
+    return bool(
+        mine.sum() == problem.shape[1]
+        and part.nnz == problem.entries
+        and np.all(part.data == 1.0)
+        and np.all(rows.upper[mine] == 1.0)
+        and np.all((lower == 1.0) | (lower <= 0.0))
+    )
+
+
+def _is_packing(problem: Separable, mine: npt.NDArray[np.bool_]) -> bool:
+    rows = problem.rows
+    part = sp.csr_array(rows.matrix)[np.flatnonzero(mine)]
+    return bool(np.all(part.data >= 0.0) and np.all(rows.lower[mine] <= 0.0))
+
+
+def _dense(
+    problem: Separable, of_task: npt.NDArray[np.bool_], of_agent: npt.NDArray[np.bool_]
+) -> Tasks | None:
+    rows, (agents, tasks) = problem.rows, problem.shape
+    row = np.full(agents, -1, dtype=np.int32)
+    row[rows.owner[of_agent]] = np.flatnonzero(of_agent)
+    per_entry = sp.csr_array(rows.matrix)[np.flatnonzero(of_agent)].sum(axis=0)
+    entry = np.full((tasks, agents + 1), -1, dtype=np.int32)
+    entry[problem.demand, problem.resource] = np.arange(problem.entries)
+    if np.sum(entry >= 0) < problem.entries:
+        return None  # two entries of one pair
+    optional = np.zeros(tasks, dtype=np.bool_)
+    optional[rows.owner[of_task]] = rows.lower[of_task] <= 0.0
+    cost = np.where(entry >= 0, problem.cost[entry], _BIG * max(1.0, np.abs(problem.cost).max()))
+    cost[optional, agents] = 0.0
+    weight = np.where(entry >= 0, np.asarray(per_entry).ravel()[entry], 0.0)
+    capacity = np.full(agents + 1, np.inf)
+    capacity[:agents] = np.where(row >= 0, rows.upper[row], np.inf)
+    total = float(weight.max(axis=1).sum()) + 1.0
+    capacity = np.minimum(capacity, total)
+    keep = agents + 1 if np.any(optional) else agents
+    return Tasks(
+        np.ascontiguousarray(cost[:, :keep]), np.ascontiguousarray(weight[:, :keep]),
+        capacity[:keep], entry[:, :keep], row,
+    )  # fmt: skip
+
+
+def assign(problem: Separable, tasks: Tasks, settings: Settings, seed: int) -> Iterate:
+    """Solve a generalised assignment.
+
+    Args:
+        problem: The problem.
+        tasks: The same as dense arrays.
+        settings: ``time_limit`` and ``callback`` stop it; ``tolerance`` ends it early.
+        seed: Of the search.
+    """
+    began = time.perf_counter()
+    search = _Search(problem, tasks, settings, seed, began)
+    search.run()
+    message = "annealed search"
+    if not search.done(began):
+        search.prove()
+        message = "annealed search, HiGHS on the entries left"
+    return search.iterate(time.perf_counter() - began, message)
+
+
+class _Search:
+    """Prices, the best assignment and the best bound so far."""
+
+    def __init__(
+        self, problem: Separable, tasks: Tasks, settings: Settings, seed: int, began: float
+    ) -> None:
+        self._problem, self._tasks, self._settings = problem, tasks, settings
+        self._began = began
+        self._price = np.zeros(len(tasks.capacity))
+        self._bound, self._best_cost = -np.inf, np.inf
+        self._best = np.argmin(tasks.cost, axis=1).astype(np.int32)
+        self._random = seeded(seed)
+        self._diary = Diary(settings)
+        self._stopped, self._penalty = False, 1.0
+        steps = tasks.cost[tasks.cost < _BIG]
+        self._whole = bool(np.all(steps == np.round(steps)))
+
+    def run(self) -> None:
+        """Prices, then annealings, until the search's time is over or the bound is reached."""
+        t = self._tasks
+        self._ascend(_FIRST, _greedy_cost(t))
+        limit = self._settings.time_limit
+        until = None if limit is None else self._began + _SEARCH * limit
+        state: kernel.Assignment | None = None
+        spread, stale = 1.0, 0
+        for run in range(_RUNS if limit is None else 10**6):
+            reduced = t.cost + self._price * t.weight
+            near = self._near(reduced)
+            if state is None:
+                state = kernel.make_assignment(near[:, 0], t.weight)
+                width = min(2, near.shape[1] - 1)
+                picked = np.take_along_axis(reduced, near, axis=1)
+                spread = max(float(np.median(picked[:, width] - picked[:, 0])), 1e-3)
+            before = self._best_cost
+            self._penalty = self._penalty * 3.0 if run and not np.isfinite(before) else 1.0
+            self._anneal(near, state, _HOT[run % len(_HOT)] * spread, run)
+            stale = 0 if self._best_cost < before or np.isinf(before) else stale + 1
+            self._ascend(_MORE, self._best_cost)
+            self._note()
+            late = until is not None and time.perf_counter() > until
+            if late or stale == _STALE or self._stopped or self.done(self._began):
+                return
+
+    def _near(self, reduced: Floats) -> Ints:
+        count = min(_NEAR, reduced.shape[1])
+        near = np.argpartition(reduced, count - 1, axis=1)[:, :count]
+        order = np.argsort(np.take_along_axis(reduced, near, axis=1), axis=1, kind="stable")
+        return np.take_along_axis(near, order, axis=1).astype(np.int32)
+
+    def _anneal(self, near: Ints, state: kernel.Assignment, hot: float, run: int) -> None:
+        t = self._tasks
+        # Weight above a capacity costs a few times what the prices say it is worth.
+        penalty = self._penalty * (_PENALTY * float(self._price.mean()) + 1e-3)
+        steps = int(_STEPS * _SLOWER ** min(run, _SLOWEST)) * len(t.cost)
+        if self._settings.time_limit is not None:  # about ten million proposals a second
+            steps = int(min(steps, max(2e5, 1e6 * self._settings.time_limit)))
+        found = kernel.anneal(
+            t.cost, t.weight, t.capacity, near, state, self._best, self._best_cost, hot,
+            _COLD * hot, penalty, steps, self._random,
+        )  # fmt: skip
+        self._best_cost = float(found)
+
+    def _ascend(self, steps: int, target: float) -> None:
+        t = self._tasks
+        price = self._price.copy()
+        aim = target if np.isfinite(target) else self._bound + _AHEAD * abs(self._bound)
+        bound = float(kernel.ascend(t.cost, t.weight, t.capacity, price, aim, steps))
+        if bound > self._bound:
+            self._bound, self._price = bound, price
+
+    def rounded(self) -> float:
+        """The bound, rounded up where all costs are whole."""
+        return float(np.ceil(self._bound - 1e-6)) if self._whole else self._bound
+
+    def done(self, began: float) -> bool:
+        """Whether the tolerance is reached, or the time over."""
+        limit = self._settings.time_limit
+        if self._stopped or (limit is not None and time.perf_counter() - began >= limit):
+            return True
+        return self._closed
+
+    @property
+    def _closed(self) -> bool:
+        """Whether the gap is within the tolerance."""
+        gap = self._best_cost - self.rounded()
+        small = gap <= self._settings.tolerance * max(abs(self._best_cost), 1e-12)
+        return bool(np.isfinite(self._best_cost) and small)
+
+    def prove(self) -> None:
+        """HiGHS on the entries that a better assignment may use; on the likely ones if too many."""
+        t = self._tasks
+        reduced = t.cost + self._price * t.weight
+        reduced -= reduced.min(axis=1, keepdims=True)
+        step = 1.0 - 1e-6 if self._whole else 0.0
+        keep = (t.cost < _BIG) & (self._bound + reduced <= self._best_cost - step)
+        proves = int(keep.sum()) <= _PROVABLE
+        if not proves:
+            keep &= reduced <= np.partition(reduced, _FEW, axis=1)[:, [_FEW]]
+        known = np.isfinite(self._best_cost)
+        if known:
+            keep[np.arange(len(keep)), self._best] = True
+        left = _NO_LIMIT
+        if self._settings.time_limit is not None:
+            left = max(0.0, self._settings.time_limit - (time.perf_counter() - self._began))
+        settings = replace(self._settings, time_limit=left, start=None)
+        program, task, agent = _program(t, keep)
+        start = None
+        if known:
+            start = (self._best[task] == agent).astype(np.float64)
+        answer = solve_program(program, settings, start)
+        if answer.x is not None:
+            self._take(answer.x, task, agent)
+        if proves and answer.status is Status.INFEASIBLE and known:
+            self._bound = self._best_cost
+        elif proves and np.isfinite(answer.bound):
+            self._bound = max(self._bound, min(answer.bound, self._best_cost))
+
+    def _take(self, x: Floats, task: Ints, agent: Ints) -> None:
+        chosen = x > 0.5
+        found = self._best.copy()
+        found[task[chosen]] = agent[chosen]
+        t, every = self._tasks, np.arange(len(found))
+        load = np.bincount(found, t.weight[every, found], len(t.capacity))
+        cost = float(t.cost[every, found].sum())
+        fits = np.all(load <= t.capacity * (1.0 + 1e-9) + 1e-9)
+        if chosen.sum() == len(found) and fits and cost < self._best_cost - 1e-9:
+            self._best, self._best_cost = found, cost
+
+    def _note(self) -> None:
+        p = self._problem
+        gap = (self._best_cost - self.rounded()) / max(abs(self._best_cost), 1e-12)
+        value, bound = (p.reported(v + p.constant) for v in (self._best_cost, self.rounded()))
+        step = Progress(self._diary.steps, self._diary.elapsed, value, bound, gap, 0.0, 0.0)
+        if self._diary.record(step) and self._diary.outcome is Status.INTERRUPTED:
+            self._stopped = True
+
+    def iterate(self, seconds: float, message: str) -> Iterate:
+        """Where the search ended."""
+        p, t = self._problem, self._tasks
+        x = np.zeros(p.entries)
+        entry = t.entry[np.arange(len(self._best)), self._best]
+        x[entry[entry >= 0]] = 1.0
+        prices = np.zeros(p.rows.count)
+        agents = np.flatnonzero(t.row >= 0)
+        prices[t.row[agents]] = self._price[agents]
+        status = Status.INTERRUPTED if self._stopped else Status.LIMIT
+        if self._closed:
+            status = Status.OPTIMAL
+        return Iterate(
+            x=x, t=np.zeros(0), prices=_with_tasks(p, prices), status=status,
+            history=self._diary.history, timings=Timings(iterate=seconds), message=message,
+            bound=min(self.rounded(), self._best_cost) + p.constant,
+        )  # fmt: skip
+
+
+def _greedy_cost(tasks: Tasks) -> float:
+    """Cost of giving each task, those that lose most first, to its cheapest agent with room."""
+    ordered = np.sort(tasks.cost, axis=1)
+    regret = ordered[:, min(1, ordered.shape[1] - 1)] - ordered[:, 0]
+    room, total = tasks.capacity.copy(), 0.0
+    for j in np.argsort(-regret, kind="stable").tolist():
+        fits = tasks.weight[j] <= room
+        i = int(np.argmin(np.where(fits, tasks.cost[j], np.inf)))
+        if not fits.any():  # it counts as if it were on the agent with most room
+            i = int(np.argmax(room - tasks.weight[j]))
+        room[i] -= tasks.weight[j, i]
+        total += float(tasks.cost[j, i])
+    return total
+
+
+def _with_tasks(problem: Separable, prices: Floats) -> Floats:
+    """Prices with those of the tasks' rows: a task is worth its least reduced cost, negated."""
+    rows = problem.rows
+    reduced = problem.cost + rows.matrix.T @ prices
+    least = np.full(problem.shape[1], np.inf)
+    np.minimum.at(least, problem.demand, reduced)
+    mine = np.flatnonzero(rows.side == Side.DEMAND)
+    worth = -least[rows.owner[mine]]
+    prices[mine] = np.where(rows.lower[mine] <= 0.0, np.maximum(worth, 0.0), worth)
+    return prices
+
+
+def _program(tasks: Tasks, keep: npt.NDArray[np.bool_]) -> tuple[LinearProgram, Ints, Ints]:
+    task, agent = (k.astype(np.int32) for k in np.nonzero(keep))
+    columns = len(task)
+    count, agents = keep.shape
+    here = np.arange(columns)
+    matrix = sp.coo_array(
+        (np.concatenate([tasks.weight[task, agent], np.ones(columns)]),
+         (np.concatenate([agent, agents + task]), np.concatenate([here, here]))),
+        shape=(agents + count, columns),
+    )  # fmt: skip
+    program = LinearProgram(
+        cost=tasks.cost[task, agent], lower=np.zeros(columns), upper=np.ones(columns),
+        matrix=sp.csc_array(matrix),
+        row_lower=np.concatenate([np.full(agents, -np.inf), np.ones(count)]),
+        row_upper=np.concatenate([tasks.capacity, np.ones(count)]),
+        integer=np.ones(columns, dtype=np.bool_),
+    )  # fmt: skip
+    return program, task, agent

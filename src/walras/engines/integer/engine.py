@@ -1,0 +1,143 @@
+"""The integer engine: which way a problem with whole entries goes.
+
+Small ones go to HiGHS outright, generalised assignments (and multiple knapsacks, and packings of
+bins) to :mod:`.assigning`. Others: relaxation, whole points by projection inside ADMM
+(:mod:`.pump`) and repair of the other entries, HiGHS near the best of them, HiGHS on all. The bound
+is that of the relaxation or of branching, whichever is better.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.engines.exact import exact, is_linear, linear_program
+from walras.engines.highs import Answer, LinearProgram, solve_program
+from walras.engines.integer.assigning import assign, recognised
+from walras.engines.integer.pump import pump
+from walras.engines.iterate import Iterate
+from walras.engines.settings import Settings
+from walras.history import History, Timings
+from walras.separable.form import Separable
+from walras.status import Status
+
+Floats = npt.NDArray[np.float64]
+
+SMALL = 2_000  # whole entries up to which HiGHS alone is as good
+_PUMP = 0.2  # of the time limit
+_NEAR = 0.3
+_NO_LIMIT = 60.0  # seconds in all where the caller sets no limit
+_WHOLE = 1e-6
+
+
+def integer(problem: Separable, settings: Settings, seed: int = 0) -> Iterate:
+    """Solve a problem with whole entries.
+
+    Args:
+        problem: Any problem; without whole entries it goes to the exact engine.
+        settings: ``time_limit`` ends it with the best point and the bound so far; where there is
+            none, branching ends after a minute.
+        seed: Of random choices.
+    """
+    if problem.integer is None or not np.any(problem.integer) or not is_linear(problem):
+        return exact(problem, settings)
+    if int(problem.integer.sum()) <= SMALL:
+        return exact(problem, settings)
+    tasks = recognised(problem)
+    if tasks is not None:
+        found = assign(problem, tasks, settings, seed)
+        if np.isfinite(found.bound) and found.history.steps:
+            return found
+    return _General(problem, settings, seed).solve()
+
+
+@dataclass(eq=False)
+class _Best:
+    x: Floats | None = None
+    value: float = np.inf
+
+
+class _General:
+    """A linear problem with whole entries of no known structure."""
+
+    def __init__(self, problem: Separable, settings: Settings, seed: int) -> None:
+        self._problem, self._settings, self._seed = problem, settings, seed
+        self._program = linear_program(problem)
+        self._began = time.perf_counter()
+        self._limit = _NO_LIMIT if settings.time_limit is None else settings.time_limit
+        self._best = _Best()
+
+    def solve(self) -> Iterate:
+        """Relaxation, projection, HiGHS near the best point, HiGHS on all."""
+        relaxed = solve_program(linear_program(self._problem, relaxed=True), self._within(1.0))
+        if relaxed.x is None or not relaxed.status.has_allocation:
+            return exact(self._problem, self._within(1.0))
+        self._take(relaxed)
+        if self._best.x is None:
+            entries = relaxed.x[: self._problem.entries]
+            pump(self._problem, entries, self._within(_PUMP), self._seed, self._repaired)
+        self._near(relaxed.x)
+        answer = solve_program(self._program, self._within(1.0), self._best.x)
+        self._take(answer)
+        return self._iterate(relaxed, answer)
+
+    def _within(self, share: float) -> Settings:
+        """The settings with a share of the limit, or what is left of it."""
+        left = max(0.0, self._limit - (time.perf_counter() - self._began))
+        return replace(self._settings, time_limit=min(left, share * self._limit), start=None)
+
+    def _take(self, answer: Answer) -> None:
+        program = self._program
+        if answer.x is None or not answer.status.has_allocation:
+            return
+        whole = np.asarray(program.integer)
+        if np.any(np.abs(answer.x - np.round(answer.x))[whole] > _WHOLE):
+            return
+        value = float(program.cost @ answer.x)
+        if value < self._best.value:
+            self._best = _Best(answer.x, value)
+
+    def _repaired(self, x: Floats) -> bool:
+        """Fix the whole entries where they are and let a linear program set the others."""
+        whole = np.asarray(self._program.integer)
+        columns = np.concatenate([x, np.zeros(self._problem.scalars)])
+        fixed = replace(
+            self._program,
+            lower=np.where(whole, columns, self._program.lower),
+            upper=np.where(whole, columns, self._program.upper),
+            integer=None,
+        )
+        self._take(solve_program(fixed, self._within(_PUMP)))
+        return self._best.x is not None
+
+    def _near(self, relaxed: Floats) -> None:
+        """HiGHS with the whole entries fixed on which the relaxation and the best point agree."""
+        if self._best.x is None:
+            return
+        whole = np.asarray(self._program.integer)
+        agree = whole & (np.abs(self._best.x - relaxed) < _WHOLE)
+        program: LinearProgram = replace(
+            self._program,
+            lower=np.where(agree, self._best.x, self._program.lower),
+            upper=np.where(agree, self._best.x, self._program.upper),
+        )
+        self._take(solve_program(program, self._within(_NEAR), self._best.x))
+
+    def _iterate(self, relaxed: Answer, answer: Answer) -> Iterate:
+        p, n = self._problem, self._problem.entries
+        x = self._best.x
+        if x is None:
+            x = np.clip(0.0, self._program.lower, self._program.upper)
+        status = answer.status if self._best.x is not None else Status.FAILED
+        if answer.status is Status.INFEASIBLE:
+            status = Status.INFEASIBLE if self._best.x is None else Status.OPTIMAL
+        return Iterate(
+            x=x[:n], t=x[n:], prices=np.nan_to_num(relaxed.prices), status=status,
+            history=History(answer.steps),
+            timings=Timings(iterate=time.perf_counter() - self._began),
+            message=f"relaxation, projection, {answer.message}",
+            bound=answer.bound + p.constant if np.isfinite(answer.bound) else -np.inf,
+        )  # fmt: skip

@@ -1,0 +1,107 @@
+"""Generalised assignment as a separable problem: each task to one agent, within capacities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from walras.errors import InputError
+from walras.separable.form import Family, Rows, Separable, Side, Utility
+
+Floats = npt.NDArray[np.float64]
+
+
+def assignment(
+    cost: npt.ArrayLike,
+    weight: npt.ArrayLike,
+    capacity: npt.ArrayLike,
+    *,
+    all_assigned: bool = True,
+    maximize: bool = False,
+    agent_names: Sequence[str] | None = None,
+    task_names: Sequence[str] | None = None,
+) -> Separable:
+    """Minimise what tasks cost on the agents they are given to, as whole tasks.
+
+    Minimise ``sum c_ij x_ij`` over x in {0, 1} with ``sum_j a_ij x_ij <= b_i`` for each agent and
+    ``sum_i x_ij = 1`` (or ``<= 1``) for each task. Equal weights on all agents with
+    ``all_assigned=False`` and ``maximize=True`` are the multiple knapsack problem.
+
+    Args:
+        cost: (agents, tasks) c, or the profit where maximised; infinite (or NaN) where not allowed.
+        weight: (agents, tasks) a >= 0.
+        capacity: (agents,) b >= 0.
+        all_assigned: Whether every task must be given to an agent.
+        maximize: Whether ``cost`` is a profit to be maximised.
+        agent_names: (agents,) labels, numbers if None.
+        task_names: (tasks,) labels, numbers if None.
+
+    Raises:
+        InputError: Shapes do not fit, or a weight or capacity is negative or not finite.
+    """
+    c, a = np.asarray(cost, dtype=np.float64), np.asarray(weight, dtype=np.float64)
+    b = np.asarray(capacity, dtype=np.float64)
+    _check(c, a, b)
+    agents, tasks = c.shape
+    task, agent = np.nonzero(np.isfinite(c).T)
+    entries = len(task)
+    here = np.arange(entries)
+    matrix = sp.coo_array(
+        (np.concatenate([a[agent, task], np.ones(entries)]),
+         (np.concatenate([agent, agents + task]), np.concatenate([here, here]))),
+        shape=(agents + tasks, entries),
+    )  # fmt: skip
+    count = agents + tasks
+    names = [list(map(str, given if given is not None else range(size)))
+             for given, size in ((agent_names, agents), (task_names, tasks))]  # fmt: skip
+    lower = np.full(count, -np.inf)
+    lower[agents:] = 1.0 if all_assigned else -np.inf
+    rows = Rows(
+        matrix=sp.csc_array(matrix),
+        scalar_matrix=np.zeros((count, 0)),
+        lower=lower,
+        upper=np.concatenate([b, np.ones(tasks)]),
+        side=np.repeat([Side.RESOURCE, Side.DEMAND], [agents, tasks]).astype(np.int8),
+        owner=np.concatenate([np.arange(agents), np.arange(tasks)]).astype(np.int32),
+        utility=np.full(count, Utility.NONE, dtype=np.int8),
+        weight=np.ones(count),
+        parameter=np.zeros(count),
+        families=(
+            Family("capacity", 0, agents, names[0]),
+            Family("assigned", agents, count, names[1]),
+        ),
+    )
+    nothing = np.zeros(0)
+    value = c[agent, task]
+    return Separable(
+        resource=agent.astype(np.int32), demand=task.astype(np.int32),
+        cost=-value if maximize else value, quadratic=np.zeros(entries), lower=np.zeros(entries),
+        upper=np.ones(entries), scalar_cost=nothing, scalar_lower=nothing, scalar_upper=nothing,
+        rows=rows, resource_names=names[0], demand_names=names[1],
+        integer=np.ones(entries, dtype=np.bool_), maximize=maximize, objective="assignment",
+    )  # fmt: skip
+
+
+def _check(c: Floats, a: Floats, b: Floats) -> None:
+    if c.ndim != 2 or a.shape != c.shape or b.shape != c.shape[:1]:
+        raise InputError(
+            f"have shapes {c.shape}, {a.shape} and {b.shape}", where="cost, weight, capacity",
+            allowed="(agents, tasks) twice, and (agents,)", remedy="one row an agent in each",
+        )  # fmt: skip
+    for name, array in (("weight", a), ("capacity", b)):
+        bad = ~(np.isfinite(array) & (array >= 0.0))
+        if np.any(bad):
+            at = tuple(int(k) for k in np.argwhere(bad)[0])
+            raise InputError(
+                f"is {array[at]:g}", where=f"{name}{list(at)}", allowed="finite and >= 0",
+                remedy="correct it; forbid a pair by an infinite cost",
+            )  # fmt: skip
+    alone = ~np.isfinite(c).any(axis=0)
+    if np.any(alone):
+        raise InputError(
+            "is allowed on no agent", where=f"task {int(np.argmax(alone))}",
+            allowed="at least one finite cost", remedy="allow it somewhere, or leave it out",
+        )  # fmt: skip
