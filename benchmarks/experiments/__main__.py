@@ -6,12 +6,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks.experiments import micro, robustness
+from benchmarks.experiments import micro, restarts, robustness
 from benchmarks.experiments.page import write_page
 from benchmarks.experiments.study import Setting, Study
 from benchmarks.store import RESULTS
 
-STUDIES: tuple[Study, ...] = (*robustness.STUDIES, *micro.STUDIES)
+STUDIES: tuple[Study, ...] = (*robustness.STUDIES, *micro.STUDIES, *restarts.STUDIES)
 FOLDER = RESULTS / "experiments"
 
 

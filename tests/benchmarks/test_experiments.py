@@ -17,10 +17,11 @@ from walras.domains import traffic_engineering as te
 B4 = Setting("B4", level=0.5, limit=1.0)
 
 
-def test_the_studies_are_those_of_the_paper() -> None:
+def test_the_studies_are_those_of_the_paper_and_of_restarts() -> None:
     names = [study.name for study in STUDIES]
     assert names == [
         "granularity", "temporal", "spatial", "failures", "threads", "starts", "alternatives",
+        "restarts",
     ]  # fmt: skip
 
 

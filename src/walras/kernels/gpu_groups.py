@@ -141,6 +141,12 @@ def solve_groups(
     falling = (groups.kind == LOG) | (groups.kind == POWER)
     price = torch.where(torch.abs(price) > ENDLESS, torch.where(falling, -1.0, 0.0), price)
     state = _evaluated(groups, price)
+    lost = (state.error > tolerance)[:, None] & (torch.abs(price) > ENDLESS)
+    lost = torch.any(lost, dim=1)[:, None]  # left by a bound without an answer
+    if bool(torch.any(lost)):
+        falling = (groups.kind == LOG) | (groups.kind == POWER)
+        price = torch.where(lost, torch.where(falling, -1.0, 0.0), price)
+        state = _evaluated(groups, price)
     todo = torch.nonzero(state.error > tolerance)[:, 0]
     batch, now = groups.take(todo), state.take(todo)
     for _ in range(_STEPS):

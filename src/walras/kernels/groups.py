@@ -31,6 +31,7 @@ _FEW = 32  # columns up to which cutting out slices costs more than vectors save
 _LEAST = 1e-300
 _LARGEST = 1e100
 _LEAST_SHARE = 1e-12
+_NARROW = 64  # columns up to which prices one inside the other are affordable
 ENDLESS = 1e30  # a price that no row with an answer has
 ROUNDED = 1e-10  # error that rounding may leave
 _OVERSHOT = 0.5  # largest slope at the end of a step, relative to that at its start
@@ -192,14 +193,16 @@ def _newton(
 ) -> None:  # fmt: skip
     """Prices p of one group, in place; ``work`` then holds H, for the free rows, from row 4 on."""
     rows = len(p)
-    for k in range(rows):
-        if abs(p[k]) > ENDLESS:  # left by a bound without an answer
-            p[k] = -1.0 if kind[k] == LOG or kind[k] == POWER else 0.0
     f, g, step, old = work[0, :rows], work[1, :rows], work[2, :rows], work[3, :rows]
     pull, side = work[10, :rows], work[11, :rows]
     h, c, scratch = work[4:7], work[7:10], work[12]
     _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
     error = _gradient(f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense)
+    if error > tolerance and np.max(np.abs(p)) > ENDLESS:  # left by a bound without an answer
+        for k in range(rows):
+            p[k] = -1.0 if kind[k] in (LOG, POWER) else 0.0
+        _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
+        error = _gradient(f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense)
     stretch = 1.0
     for _ in range(_STEPS):
         if not error > tolerance:
@@ -237,7 +240,7 @@ def _newton(
     for k in range(rows):
         if abs(p[k]) > ENDLESS:
             return
-    if error > max(tolerance, ROUNDED):
+    if error > max(tolerance, ROUNDED) and high - low <= _NARROW:
         nested(
             low, local, v, s, x_lower, x_upper, kind, weight, parameter, lower, upper, softness,
             p,
@@ -270,10 +273,12 @@ def _newton_one(
     tolerance: float, p: float,
 ) -> tuple[float, float, bool]:  # fmt: skip
     """The same for one row, in scalars: its price, H there, and whether the row acts."""
-    if abs(p) > ENDLESS:
-        p = -1.0 if kind in (LOG, POWER) else 0.0
     f, h = _sums_one(low, high, a, v, s, x_lower, x_upper, p)
     g, h, error, sense = _gradient_one(f, h, p, kind, weight, parameter, lower, upper, softness)
+    if error > tolerance and abs(p) > ENDLESS:
+        p = -1.0 if kind in (LOG, POWER) else 0.0
+        f, h = _sums_one(low, high, a, v, s, x_lower, x_upper, p)
+        g, h, error, sense = _gradient_one(f, h, p, kind, weight, parameter, lower, upper, softness)
     stretch = 1.0
     for _ in range(_STEPS):
         if not error > tolerance:

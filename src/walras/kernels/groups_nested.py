@@ -17,6 +17,7 @@ from walras.kernels.runs import jit
 _EXPAND = 4.0
 _EVALUATIONS = 120
 _FAR = 1e15  # price beyond which a row is taken to have no answer
+_ROUNDING = 1e-13  # relative excess that counts as none
 _CLOSE = 4e-15  # relative width of a bracket that is closed
 _A, _GA, _B, _GB, _STEP, _LAST, _COUNT, _BOUND, _STATE = range(9)
 
@@ -97,9 +98,12 @@ def nested(
                 k -= 1
                 continue
             if kind[k] == NONE:
-                g = f - state[k, _BOUND] - softness * p[k]
+                asked = state[k, _BOUND] + softness * p[k]
             else:
-                g = f - wanted(kind[k], weight[k], parameter[k], p[k])[0]
+                asked = wanted(kind[k], weight[k], parameter[k], p[k])[0]
+            g = f - asked
+            if abs(g) <= _ROUNDING * (abs(f) + abs(asked)):
+                g = 0.0
             new, found = _narrowed(
                 g, p[k], kind[k] == LOG or kind[k] == POWER, state[k]
             )  # fmt: skip

@@ -95,7 +95,7 @@ class Splitting:
         if not first and method.count <= _UNTIL:
             residuals = method.residuals
             ratio = float(np.sqrt(residuals.primal / max(residuals.dual, 1e-300)))
-            ratio *= _LEAN if self._restarts is None else 1.0
+            ratio *= _LEAN if self._restarts is None and method.count > _PLAIN else 1.0
             if not 1.0 / _BALANCED <= ratio <= _BALANCED:
                 method.rescale(float(np.clip(ratio, 1.0 / _STEP, _STEP)))
 
