@@ -6,23 +6,20 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
 from walras.certificate import Certificate, certify
-from walras.engines.admm import AdmmSettings, admm
 from walras.engines.admm.executor import Executor
 from walras.engines.choose import Choice, choose, narrow_rows
 from walras.engines.exact import exact
-from walras.engines.integer import integer as whole_entries
-from walras.engines.interior import interior
 from walras.engines.iterate import Iterate
 from walras.engines.leximin import LeximinResult, leximin, without_ceiling
+from walras.engines.named import Engine, engine_named
 from walras.engines.polish import polish as to_vertex
-from walras.engines.pop import pop
 from walras.engines.relaxation import improving_ray, least_relaxation
 from walras.engines.settings import Settings, Start
 from walras.errors import InfeasibleError, InputError, UnboundedError
@@ -33,8 +30,6 @@ from walras.solution import Solution
 from walras.status import Status
 from walras.warm import check_start, start_from
 
-Engine = Callable[[Separable, Settings], Iterate]
-_ENGINES: dict[str, Engine] = {"interior": interior, "exact": exact}
 Floats = npt.NDArray[np.float64]
 
 _ON_DEVICES = ("interior", "admm")  # engines whose kernels run on a GPU, too
@@ -75,18 +70,15 @@ def solve(
         start: An earlier solution of a similar problem, matched by names, or (entries,) numbers.
         callback: Called once an iteration with a Progress; True stops, and so does Ctrl-C.
         verbose: One line an iteration.
-        polish: Turn a linear problem's answer into an exact vertex by a small linear program (not
-            of a leximin problem).
+        polish: Turn a linear problem's answer into an exact vertex; not that of a leximin problem.
         parts: Of ``pop`` alone: the number of parts, 1 to the number of demands; 4 if None.
         seed: Of ``pop`` and ``integer``: of random choices; 0 if None.
         device: ``cpu``, or a GPU for ``interior`` and ``admm``: ``cuda``, ``cuda:1``; takes torch.
-        mode: Of ``admm`` alone: ``hard`` if None, ``paper`` for the scheme of Xu et al., OSDI 2025,
-            as published, ``penalty`` or ``augmented-lagrangian`` for what it is compared with.
-        collapse: Of ``admm`` alone: no copies, so half the memory and cheaper iterations, but more
-            of them; if None, where the copies would not fit into memory.
+        mode: Of ``admm`` alone: ``hard`` if None, ``paper`` for the scheme as Xu et al. published
+            it (OSDI 2025), ``penalty`` or ``augmented-lagrangian`` for what it is compared with.
+        collapse: Of ``admm`` alone: half the memory, more iterations; if None, where it must be.
         executor: Of ``admm`` alone: where the demands' passes run; threads of this process if None.
-        integer: Whether the entries must be whole: those that the problem marks, all if it marks
-            none. A problem that marks some is solved with them whole in any case.
+        integer: Make all entries whole if the problem marks none; marked ones are in any case.
 
     Returns:
         The solution; its ``status`` is ``optimal`` only when the certificate shows it.
@@ -98,17 +90,16 @@ def solve(
         EngineError: The engine cannot state the problem, or there is no such device.
     """
     _check_kinds(problem, start)
-    if integer:
-        problem = _with_whole_entries(problem)
+    problem = _with_whole_entries(problem) if integer else problem
     base = problem.problem if isinstance(problem, Leximin) else problem
     settings = Settings(
         tolerance=tolerance, time_limit=time_limit, threads=threads, callback=callback,
         start=None if start is None else start_from(base, start), verbose=verbose, device=device,
     )  # fmt: skip
-    if verbose:
-        _log_to_stderr()
+    _log_to_stderr(wanted=verbose)
     choice = _choice_on(device, choose(base, engine, settings.tolerance))
-    collapse = _collapsed(choice, mode) if collapse is None else collapse
+    if collapse is None:
+        collapse = choice.collapse and mode in (None, "hard")
     run = engine_named(choice.engine, parts, seed, mode, executor, collapse=collapse)
     with _thread_pools().limit(limits=_blas_threads(base, threads), user_api="blas"):
         return _solve_within(problem, run, choice, settings, polish=polish)
@@ -118,7 +109,11 @@ def _solve_within(
     problem: Separable | Leximin, run: Engine, choice: Choice, settings: Settings, *, polish: bool
 ) -> Solution:
     if isinstance(problem, Leximin):
-        _check_no_polish(polish)
+        if polish:
+            raise InputError(
+                "a vertex need not keep the levels of a leximin problem", where="setting polish",
+                allowed="False for leximin", remedy="leave polish out",
+            )  # fmt: skip
         return _solve_leximin(problem, run, choice, settings)
     solution = _solve_one(problem, run, choice, settings)
     if polish:
@@ -144,11 +139,6 @@ def _choice_on(device: str, choice: Choice) -> Choice:
     return Choice(able[0], f"runs on {device}", choice.seconds)
 
 
-def _collapsed(choice: Choice, mode: str | None) -> bool | None:
-    """Whether the first-order engine's own scheme does without copies by choice."""
-    return True if choice.collapse and mode in (None, "hard") else None
-
-
 @cache
 def _thread_pools() -> ThreadpoolController:
     """The BLAS libraries of this process; looking for them takes milliseconds."""
@@ -162,52 +152,6 @@ def _blas_threads(problem: Separable, threads: int | None) -> int | None:
     it saves on a Schur complement that one core factors in milliseconds.
     """
     return 1 if narrow_rows(problem) < _BLAS_ALONE else threads
-
-
-def engine_named(
-    name: str,
-    parts: int | None = None,
-    seed: int | None = None,
-    mode: str | None = None,
-    executor: Executor | None = None,
-    *,
-    collapse: bool | None = None,
-) -> Engine:
-    """The engine of a name, with the settings that it alone has.
-
-    Args:
-        name: One of ``interior``, ``admm``, ``exact``, ``integer`` and ``pop``.
-        parts: As in :func:`solve`.
-        seed: As in :func:`solve`.
-        mode: As in :func:`solve`.
-        executor: As in :func:`solve`.
-        collapse: As in :func:`solve`.
-
-    Raises:
-        InputError: A setting is given to an engine that has none of that name.
-    """
-    own = (
-        ("parts", parts, ("pop",)), ("seed", seed, ("pop", "integer")), ("mode", mode, ("admm",)),
-        ("executor", executor, ("admm",)), ("collapse", collapse or None, ("admm",)),
-    )  # fmt: skip
-    for setting, value, engines in own:
-        if value is not None and name not in engines:
-            allowed = " or ".join(map(repr, engines))
-            raise InputError(
-                f"is {value!r}, but the engine is {name!r}", where=f"setting {setting}",
-                allowed=f"for engine {allowed} alone",
-                remedy=f"choose engine {allowed}, or leave {setting} out",
-            )  # fmt: skip
-    if name == "pop":
-        return partial(pop, parts=parts, seed=0 if seed is None else seed)
-    if name == "integer":
-        return partial(whole_entries, seed=0 if seed is None else seed)
-    if name == "admm":
-        options = AdmmSettings(mode=mode or "hard", collapse=bool(collapse))
-        return partial(
-            admm, options=options if executor is None else replace(options, executor=executor)
-        )
-    return _ENGINES[name]
 
 
 def _with_whole_entries(problem: Separable | Leximin) -> Separable:
@@ -232,14 +176,6 @@ def _check_kinds(problem: object, start: object) -> None:
         raise InputError(
             f"is a {type(problem).__name__}", where="problem", allowed="a Separable or a Leximin",
             remedy="state it with walras.domains or walras.Problem",
-        )  # fmt: skip
-
-
-def _check_no_polish(polish: bool) -> None:
-    if polish:
-        raise InputError(
-            "a vertex need not keep the levels of a leximin problem", where="setting polish",
-            allowed="False for leximin", remedy="leave polish out, or solve its first level alone",
         )  # fmt: skip
 
 
@@ -399,7 +335,9 @@ def _solve_leximin(
     return solution
 
 
-def _log_to_stderr() -> None:
+def _log_to_stderr(*, wanted: bool) -> None:
+    if not wanted:
+        return
     log = logging.getLogger("walras")
     if not log.handlers:
         handler = logging.StreamHandler()

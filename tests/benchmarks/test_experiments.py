@@ -61,7 +61,7 @@ def test_alternatives_are_traced_to_the_optimum(tmp_path: Path) -> None:
     frame = study.measure(B4, tmp_path)
     ours = frame[frame["method"] == "Walras, first order"]
     assert ours["normalised"].iloc[-1] > 0.98
-    assert frame["normalised"].max() <= 1 + 1e-9
+    assert frame["normalised"].max() <= 1 + 1e-6  # to which the optimum is proved
     reached = micro.table_traces(frame)
     assert set(reached.index) == set(frame["method"])
 
