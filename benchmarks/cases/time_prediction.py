@@ -32,14 +32,14 @@ def cells() -> tuple[Cell, ...]:
 def targets(records: Records) -> Sequence[Target]:
     """The graph network, end to end, against linear models on one-hots."""
     return [
-        _target(records, 200, "at least as good"),
-        _target(records, 1000, "better"),
+        _target(records, 200, "at least as good as"),
+        _target(records, 1000, "better than"),
     ]
 
 
 def _target(records: Records, size: int, aim: str) -> Target:
     case = f"rank correlation of times, {size:,} training tasks, 9 devices"
-    aim = f"graph network {aim} than linear on one-hots"
+    aim = f"graph network {aim} linear on one-hots"
     found = {m: records.get(Cell(NAME, spec(size), NAME, m, 0.0).name) for m in METHODS}
     rank = {m: r["numbers"]["rank"] for m, r in found.items() if r is not None and "numbers" in r}
     if len(rank) < len(METHODS):
