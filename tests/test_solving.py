@@ -14,7 +14,7 @@ from tests.bank.optimality import optimality
 from tests.bank.statement import Entry, Row, state
 
 import walras as wl
-from walras import solving
+from walras.engines import named
 from walras.engines.exact import exact
 from walras.engines.iterate import Iterate
 from walras.engines.pop import pop
@@ -161,7 +161,7 @@ def test_an_engine_that_lies_is_not_believed(
     """What it calls optimal is judged by the certificate, and what is useless is solved again."""
     problem = cs.max_min(*cluster(3, m=3, n=8))
     optimum = wl.solve(problem, threads=1).value
-    monkeypatch.setitem(solving._ENGINES, "interior", wrong(Status.OPTIMAL, x, price))
+    monkeypatch.setitem(named._ENGINES, "interior", wrong(Status.OPTIMAL, x, price))
     s = wl.solve(problem, engine="interior", threads=1)
     assert s.engine == "exact"
     assert s.status is Status.OPTIMAL
@@ -170,7 +170,7 @@ def test_an_engine_that_lies_is_not_believed(
 
 def test_the_status_says_what_the_certificate_says(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = cs.max_min(*cluster(3, m=3, n=8))
-    monkeypatch.setitem(solving._ENGINES, "interior", wrong(Status.LIMIT, 0.0, 0.0))
+    monkeypatch.setitem(named._ENGINES, "interior", wrong(Status.LIMIT, 0.0, 0.0))
     s = wl.solve(problem, engine="interior", threads=1)
     assert s.status is Status.LIMIT
     assert s.gap > 0.1

@@ -64,8 +64,8 @@ def solve(
         problem: From :mod:`walras.domains`, from arrays, or from a :class:`walras.Problem`.
         engine: ``auto``, ``interior``, ``admm``, ``exact``, ``integer`` or ``pop``.
         tolerance: Certified relative gap at which to stop (of logarithms: nats a job).
-        time_limit: Seconds; a feasible allocation with its certified gap comes back all the same.
-            Where one job's best type decides a max-min problem, leximin gets the rest of the time.
+        time_limit: Seconds; a feasible allocation with its certified gap comes back all the same,
+            and leximin gets what is left where one job's best type decides a max-min problem.
         threads: Worker threads, or None for all cores.
         start: An earlier solution of a similar problem, matched by names, or (entries,) numbers.
         callback: Called once an iteration with a Progress; True stops, and so does Ctrl-C.
@@ -74,10 +74,9 @@ def solve(
         parts: Of ``pop`` alone: the number of parts, 1 to the number of demands; 4 if None.
         seed: Of ``pop`` and ``integer``: of random choices; 0 if None.
         device: ``cpu``, or a GPU for ``interior`` and ``admm``: ``cuda``, ``cuda:1``; takes torch.
-        mode: Of ``admm`` alone: ``hard`` if None, ``paper`` for the scheme as Xu et al. published
-            it (OSDI 2025), ``penalty`` or ``augmented-lagrangian`` for what it is compared with.
+        mode: Of ``admm`` alone: ``hard`` if None, ``paper``, ``penalty``, ``augmented-lagrangian``.
         collapse: Of ``admm`` alone: half the memory, more iterations; if None, where it must be.
-        executor: Of ``admm`` alone: where the demands' passes run; threads of this process if None.
+        executor: Of ``admm`` alone: where demands' passes run; threads of this process if None.
         integer: Make all entries whole if the problem marks none; marked ones are in any case.
 
     Returns:
@@ -89,13 +88,10 @@ def solve(
         UnboundedError: The objective improves without end; names the entries.
         EngineError: The engine cannot state the problem, or there is no such device.
     """
-    _check_kinds(problem, start)
-    problem = _with_whole_entries(problem) if integer else problem
+    problem = _checked(problem, start, integer=integer)
     base = problem.problem if isinstance(problem, Leximin) else problem
-    settings = Settings(
-        tolerance=tolerance, time_limit=time_limit, threads=threads, callback=callback,
-        start=None if start is None else start_from(base, start), verbose=verbose, device=device,
-    )  # fmt: skip
+    first = None if start is None else start_from(base, start)
+    settings = Settings(tolerance, time_limit, threads, first, callback, verbose, device=device)
     _log_to_stderr(wanted=verbose)
     choice = _choice_on(device, choose(base, engine, settings.tolerance))
     if collapse is None:
@@ -170,13 +166,19 @@ def _with_whole_entries(problem: Separable | Leximin) -> Separable:
     return replace(problem, integer=np.ones(problem.entries, dtype=np.bool_))
 
 
-def _check_kinds(problem: object, start: object) -> None:
+def _checked(problem: object, start: object, *, integer: bool) -> Separable | Leximin:
+    """The problem, with whole entries if asked for.
+
+    Raises:
+        InputError: It is no problem, or the start is none.
+    """
     check_start(start)
     if not isinstance(problem, Separable | Leximin):
         raise InputError(
             f"is a {type(problem).__name__}", where="problem", allowed="a Separable or a Leximin",
             remedy="state it with walras.domains or walras.Problem",
         )  # fmt: skip
+    return _with_whole_entries(problem) if integer else problem
 
 
 def _solve_one(problem: Separable, run: Engine, choice: Choice, settings: Settings) -> Solution:

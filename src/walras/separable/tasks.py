@@ -12,6 +12,7 @@ from walras.errors import InputError
 from walras.separable.form import Family, Rows, Separable, Side, Utility
 
 Floats = npt.NDArray[np.float64]
+Longs = npt.NDArray[np.int64]
 
 
 def assignment(
@@ -45,25 +46,42 @@ def assignment(
     c, a = np.asarray(cost, dtype=np.float64), np.asarray(weight, dtype=np.float64)
     b = np.asarray(capacity, dtype=np.float64)
     _check(c, a, b)
-    agents, tasks = c.shape
     task, agent = np.nonzero(np.isfinite(c).T)
+    names = [list(map(str, given if given is not None else range(size)))
+             for given, size in ((agent_names, c.shape[0]), (task_names, c.shape[1]))]  # fmt: skip
+    rows = _rows(a, b, task, agent, names, all_assigned=all_assigned)
     entries = len(task)
+    nothing = np.zeros(0)
+    value = c[agent, task]
+    return Separable(
+        resource=agent.astype(np.int32), demand=task.astype(np.int32),
+        cost=-value if maximize else value, quadratic=np.zeros(entries), lower=np.zeros(entries),
+        upper=np.ones(entries), scalar_cost=nothing, scalar_lower=nothing, scalar_upper=nothing,
+        rows=rows, resource_names=names[0], demand_names=names[1],
+        integer=np.ones(entries, dtype=np.bool_), maximize=maximize, objective="assignment",
+    )  # fmt: skip
+
+
+def _rows(
+    weight: Floats, capacity: Floats, task: Longs, agent: Longs, names: list[list[str]], *,
+    all_assigned: bool,
+) -> Rows:  # fmt: skip
+    """The capacities' rows, then one row a task."""
+    agents, tasks = weight.shape
+    entries, count = len(task), agents + tasks
     here = np.arange(entries)
     matrix = sp.coo_array(
-        (np.concatenate([a[agent, task], np.ones(entries)]),
+        (np.concatenate([weight[agent, task], np.ones(entries)]),
          (np.concatenate([agent, agents + task]), np.concatenate([here, here]))),
-        shape=(agents + tasks, entries),
+        shape=(count, entries),
     )  # fmt: skip
-    count = agents + tasks
-    names = [list(map(str, given if given is not None else range(size)))
-             for given, size in ((agent_names, agents), (task_names, tasks))]  # fmt: skip
     lower = np.full(count, -np.inf)
     lower[agents:] = 1.0 if all_assigned else -np.inf
-    rows = Rows(
+    return Rows(
         matrix=sp.csc_array(matrix),
         scalar_matrix=np.zeros((count, 0)),
         lower=lower,
-        upper=np.concatenate([b, np.ones(tasks)]),
+        upper=np.concatenate([capacity, np.ones(tasks)]),
         side=np.repeat([Side.RESOURCE, Side.DEMAND], [agents, tasks]).astype(np.int8),
         owner=np.concatenate([np.arange(agents), np.arange(tasks)]).astype(np.int32),
         utility=np.full(count, Utility.NONE, dtype=np.int8),
@@ -74,15 +92,6 @@ def assignment(
             Family("assigned", agents, count, names[1]),
         ),
     )
-    nothing = np.zeros(0)
-    value = c[agent, task]
-    return Separable(
-        resource=agent.astype(np.int32), demand=task.astype(np.int32),
-        cost=-value if maximize else value, quadratic=np.zeros(entries), lower=np.zeros(entries),
-        upper=np.ones(entries), scalar_cost=nothing, scalar_lower=nothing, scalar_upper=nothing,
-        rows=rows, resource_names=names[0], demand_names=names[1],
-        integer=np.ones(entries, dtype=np.bool_), maximize=maximize, objective="assignment",
-    )  # fmt: skip
 
 
 def _check(c: Floats, a: Floats, b: Floats) -> None:

@@ -83,15 +83,15 @@ def rebalance(
     seed: int = 0,
     callback: Callback | None = None,
 ) -> Rebalanced:
-    """Bring every server's load into a band around its target with the fewest new replicas.
+    """Bring all servers' loads into a band around their targets with the fewest new replicas.
 
-    A shard may be split: its load divides at will over its replicas. A move is a replica where
-    there was none; taking one away costs nothing. Source: Xu et al., OSDI 2025, section 5.3.
+    A shard's load divides at will over its replicas. A move is a replica where there was none;
+    taking one away costs nothing. Source: Xu et al., OSDI 2025, section 5.3.
 
     Args:
         loads: (shards,) load of each shard, > 0, in any unit; a Series names the shards.
-        placement: (servers, shards) shares or True where a shard is now (an array, a sparse one, or
-            a DataFrame, which names the servers); or (shards,) the server that each shard is on.
+        placement: (servers, shards) shares or True where a shard is now, dense, sparse, or as a
+            DataFrame, which names the servers; or (shards,) the server that each shard is on.
         band: Half the width of the band around the targets: 0.1 is 10 % above and below.
         memory: Room for replicas on each server, in the unit of ``footprint``; one or (servers,).
         footprint: (shards,) memory of a replica, 1 each if None.
@@ -100,14 +100,13 @@ def rebalance(
         drain: Servers to be emptied.
         zone: (servers,) rack or zone of each server; each server is its own if None.
         spread: Least number of zones in which every shard has a replica.
-        replicas: Number of replicas that each shard must have; one number or (shards,). As few or
-            as many as it takes if None.
+        replicas: Replicas that each shard must have, one number or (shards,); any number if None.
         servers: Labels, or number, of the servers where the placement does not say.
-        keep: As in :class:`Options`.
-        attempts: As in :class:`Options`.
-        time_limit: As in :class:`Options`.
-        seed: As in :class:`Options`.
-        callback: As in :class:`Options`.
+        keep: As in :class:`Options`, and so are the rest.
+        attempts: Of the local search.
+        time_limit: Seconds, or None.
+        seed: Of the random choices.
+        callback: Called now and then; True stops.
 
     Returns:
         The shares, the moves with their source and target, and a bound that no placement beats.
@@ -115,16 +114,14 @@ def rebalance(
     Raises:
         InputError: An argument is not usable.
         InfeasibleError: No placement meets the limits; says which relaxation would do.
-        EngineError: None was found, and it is not proved that there is none.
+        EngineError: None was found, nor a proof that there is none.
     """
     problem = make_round(
         loads, placement, band=band, memory=memory, footprint=footprint, cost=cost, weight=weight,
         drain=drain, zone=zone, spread=spread, replicas=replicas, servers=servers,
     )  # fmt: skip
-    return solve_round(
-        problem,
-        Options(keep=keep, attempts=attempts, time_limit=time_limit, seed=seed, callback=callback),
-    )
+    how = Options(keep=keep, attempts=attempts, time_limit=time_limit, seed=seed, callback=callback)
+    return solve_round(problem, how)
 
 
 def solve_round(problem: Round, options: Options | None = None) -> Rebalanced:
