@@ -33,6 +33,7 @@ _MANY_BLOCKS = 20.0  # blocks a capacity from which leaving some out pays
 _LEAST_BLOCKS = 2000
 _ROUGH_BLOCKS = 0.1  # the gap at which blocks that are sure of their choice leave
 _SURE = (0.1, 0.02)  # lead of a choice, of a typical charge: at rough prices, at the last ones
+_COMPANY = 3  # such entries at most for each that pays
 _PATIENCE = 30  # iterations that a warm start gets
 _ROUNDING = 1e-9  # a gap that more entries cannot be expected to close
 _MANY = 24.0  # mean entries a block from which column generation pays
@@ -271,9 +272,11 @@ class _Solve:
         added = pool.best(reduced, closed, 0.0, MORE, self.threads)
         active[added] = True
         if len(added) and self.settings.start is None:
-            # Prices from nowhere still move: in each block the entry that comes next goes in too.
+            # Prices from nowhere still move: entries that come next in their block go in as well.
             soon = _SOON * ending.residuals.mu / (float(np.mean(self.point.x)) or 1.0)
-            active[pool.best(reduced, closed | active, soon, 1, self.threads)] = True
+            near = pool.best(reduced, closed | active, soon, 1, self.threads)
+            order = np.argsort(reduced[near], kind="stable")
+            active[near[order[: _COMPANY * len(added)]]] = True
         return gap, len(added)
 
     def _outcome(self, ending: Ending | None) -> Status:
