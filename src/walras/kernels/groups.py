@@ -185,6 +185,13 @@ def _gradient(
 
 
 @jit
+def _forget(kind: npt.NDArray[np.int8], p: Floats) -> None:
+    """The prices of rows of which nothing is known."""
+    for k in range(len(p)):
+        p[k] = -1.0 if kind[k] in (LOG, POWER) else 0.0
+
+
+@jit
 def _newton(
     low: int, high: int, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
     kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
@@ -199,8 +206,7 @@ def _newton(
     _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
     error = _gradient(f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense)
     if error > tolerance and np.max(np.abs(p)) > ENDLESS:  # left by a bound without an answer
-        for k in range(rows):
-            p[k] = -1.0 if kind[k] in (LOG, POWER) else 0.0
+        _forget(kind, p)
         _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
         error = _gradient(f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense)
     stretch = 1.0
@@ -237,10 +243,8 @@ def _newton(
             if not after < -_OVERSHOT * before or share < _LEAST_SHARE:
                 break
             share *= max(before / (before - after), 0.1)
-    for k in range(rows):
-        if abs(p[k]) > ENDLESS:
-            return
-    if error > max(tolerance, ROUNDED) and high - low <= _NARROW:
+    cycles = error > max(tolerance, ROUNDED) and np.max(np.abs(p)) <= ENDLESS
+    if cycles and high - low <= _NARROW:
         nested(
             low, local, v, s, x_lower, x_upper, kind, weight, parameter, lower, upper, softness,
             p,
@@ -364,23 +368,10 @@ def _solve_groups(
 
 
 def solve_groups(
-    ptr: Ints,
-    local: Floats,
-    v: Floats,
-    s: Floats,
-    x_lower: Floats,
-    x_upper: Floats,
-    kind: npt.NDArray[np.int8],
-    weight: Floats,
-    parameter: Floats,
-    lower: Floats,
-    upper: Floats,
-    softness: float,
-    tolerance: float,
-    shift: Floats,
-    price: Floats,
-    x: Floats,
-) -> tuple[float, float]:
+    ptr: Ints, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
+    kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
+    softness: float, tolerance: float, shift: Floats, price: Floats, x: Floats,
+) -> tuple[float, float]:  # fmt: skip
     """Compiled :func:`walras.kernels.groups_reference.solve_groups`."""
     if local.shape[0] == 1:
         single = (kind[:, 0], weight[:, 0], parameter[:, 0], lower[:, 0], upper[:, 0])

@@ -14,6 +14,7 @@ import cvxpy as cp
 
 from walras.engines.admm.executor import Executor
 from walras.engines.choose import choose
+from walras.engines.named import engine_named
 from walras.engines.settings import Settings
 from walras.errors import EngineError, InfeasibleError, InputError, UnboundedError
 from walras.history import Progress
@@ -25,7 +26,7 @@ from walras.separable.form import Side
 from walras.separable.from_cvxpy import Stated, Template
 from walras.separable.from_cvxpy_atoms import OutsideForm
 from walras.solution import Solution
-from walras.solving import engine_named, solve
+from walras.solving import solve
 from walras.status import Status
 from walras.warm import check_start
 
@@ -134,8 +135,8 @@ class Problem:
             parts: Of ``pop`` alone: its number of parts.
             seed: Of ``pop`` alone: of its random split.
             device: As in :func:`walras.solve`; ``cpu`` outside the separable form.
-            mode: Of ``admm`` alone, as in :func:`walras.solve`.
-            collapse: Of ``admm`` alone, as in :func:`walras.solve`.
+            mode: Of ``admm`` alone, as in :func:`walras.solve`; likewise ``collapse``.
+            collapse: None leaves it to the choice of an engine.
             executor: Of ``admm`` alone: who runs the demands' passes, such as ``walras.Ray(...)``.
 
         Returns:
@@ -156,6 +157,10 @@ class Problem:
             "start": start, "polish": polish, "parts": parts, "seed": seed, "mode": mode,
             "collapse": collapse, "executor": executor,
         }  # fmt: skip
+        return self._recorded(engine, settings, ours)
+
+    def _recorded(self, engine: str, settings: dict[str, Any], ours: dict[str, Any]) -> Solution:
+        """Solve, and keep the solution and how it ended; leave no values where it left none."""
         self._solution = self._status = None
         try:
             self._solution = self._solved(engine, settings, ours)
