@@ -75,7 +75,7 @@ def three_or_five(seed: int) -> Outcome:
         problem = _problem(loss, x, t, 1, seed)
         best = _accuracy(problem, problem.optimum().model, test, labels)
         run = wn.simulate(
-            problem, net(seed), links=LINKS, steps=800, every=20,
+            problem, net(seed), links=LINKS, steps=2000, every=50,
             method=wn.Surplus(batch=128, momentum=0.9),
         )  # fmt: skip
         rows.append(_row(f"3 or 5, {name}, {source}", problem, run, test, labels, best))

@@ -46,15 +46,18 @@ class Entry:
 
 
 _STEPS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 1.95)  # of the safe step, whose double diverges
-_INERTIA = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+_INERTIA = (0.0, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9)
+_LONG = 1.7  # times the safe step, of both methods with momentum
 _TEN = tuple(float(v) for v in np.geomspace(0.03, 30.0, 8))
 
 SHARING: Mapping[str, Entry] = {
     "surplus (innovation, 16 bits)": Entry(
-        lambda s, c: wn.Surplus(share_momentum=c), _INERTIA, wn.LogQuantizer(0.125)
+        lambda s, c: wn.Surplus(share_step=_LONG * s, share_momentum=c),
+        _INERTIA,
+        wn.LogQuantizer(0.125),
     ),
     "Laplacian gradient": Entry(lambda s, c: rv.LaplacianGradient(c * s), _STEPS, wn.Ideal()),
-    "heavy ball": Entry(lambda s, c: rv.HeavyBall(s, c), _INERTIA, wn.Ideal()),
+    "heavy ball": Entry(lambda s, c: rv.HeavyBall(_LONG * s, c), _INERTIA, wn.Ideal()),
     "sign-power": Entry(
         lambda s, c: rv.SignPower(c * s), tuple(np.geomspace(0.02, 1.0, 8)), wn.Ideal()
     ),
@@ -124,21 +127,48 @@ def _against_first(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**{"our gap / theirs": ours / table[column]})
 
 
-LEARNING: Mapping[str, Entry] = {
-    "surplus (innovation, 8 bits)": Entry(
-        lambda L, c: wn.Surplus(alpha=c / L), _TEN, wn.LogQuantizer(0.25)
+@dataclass(frozen=True)
+class Learner:
+    """A method for the model and the candidates that its tuning may try: eight each.
+
+    Attributes:
+        make: From the problem, the network and a candidate to the method.
+        candidates: What is tried.
+        links: What it sends.
+    """
+
+    make: Callable[[wn.Problem, wn.Network, float], Method]
+    candidates: Sequence[float]
+    links: Links
+
+
+_CODED = wn.LogQuantizer(0.5, width=5)
+
+
+def _surplus(problem: wn.Problem, network: wn.Network, c: float) -> Method:
+    """alpha = c lambda_n / L, and nearly the largest step that is proved stable with it."""
+    alpha = c * network.spectral_bound / float(problem.smoothness.max())
+    step = 0.95 * safe_steps(problem, network, _CODED, alpha=alpha).model_bound
+    return wn.Surplus(alpha=alpha, model_step=step)
+
+
+def _over_l(kind: Callable[[float], Method]) -> Callable[[wn.Problem, wn.Network, float], Method]:
+    """A method whose step is the candidate over L."""
+    return lambda problem, network, c: kind(c / float(problem.smoothness.max()))
+
+
+_TO_TWO = tuple(float(v) for v in np.geomspace(0.03, 1.95, 8))
+LEARNING: Mapping[str, Learner] = {
+    "surplus (innovation, 5 bits)": Learner(
+        _surplus, (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0), _CODED
     ),
-    "EXTRA": Entry(lambda L, c: rv.Extra(c / L), tuple(np.geomspace(0.03, 1.9, 8)), wn.Ideal()),
-    "NIDS": Entry(lambda L, c: rv.Nids(c / L), tuple(np.geomspace(0.03, 1.95, 8)), wn.Ideal()),
-    "DIGing": Entry(lambda L, c: rv.DIGing(c / L), tuple(np.geomspace(0.01, 1.0, 8)), wn.Ideal()),
-    "EXTRA (innovation, 8 bits)": Entry(
-        lambda L, c: rv.Extra(c / L), tuple(np.geomspace(0.03, 1.9, 8)), wn.LogQuantizer(0.25)
-    ),
-    "NIDS (innovation, 8 bits)": Entry(
-        lambda L, c: rv.Nids(c / L), tuple(np.geomspace(0.03, 1.95, 8)), wn.LogQuantizer(0.25)
-    ),
+    "EXTRA": Learner(_over_l(rv.Extra), _TO_TWO, wn.Ideal()),
+    "NIDS": Learner(_over_l(rv.Nids), _TO_TWO, wn.Ideal()),
+    "DIGing": Learner(_over_l(rv.DIGing), tuple(np.geomspace(0.01, 1.0, 8)), wn.Ideal()),
+    "EXTRA (innovation, 5 bits)": Learner(_over_l(rv.Extra), _TO_TWO, _CODED),
+    "NIDS (innovation, 5 bits)": Learner(_over_l(rv.Nids), _TO_TWO, _CODED),
 }
-_LEARN_STEPS = 3000
+_LEARN_STEPS = 1500
 
 
 def learning(seed: int) -> Outcome:
@@ -160,9 +190,9 @@ def learning(seed: int) -> Outcome:
 
 
 def _learn(
-    problem: wn.Problem, network: wn.Network, entry: Entry, candidate: float, best: float
+    problem: wn.Problem, network: wn.Network, entry: Learner, candidate: float, best: float
 ) -> tuple[wn.Run, dict[str, float]]:
-    method = entry.make(float(problem.smoothness.max()), candidate)
+    method = entry.make(problem, network, candidate)
     every = _LEARN_STEPS // 100  # the loss is looked at a hundred times
     try:
         run = wn.simulate(

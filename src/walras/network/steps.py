@@ -131,7 +131,7 @@ def _share_steps(
     if network.directed:
         bound, push = _directed(network, links.sector * curvature)
         share = _CAUTION * bound
-    elif network.law is None and not network.directed and not faulty:
+    elif network.law is None and not faulty:
         stiff = reach * curvature / (network.eigenvalues[0] * float(least.min()))
         momentum = min(_INERTIA, (math.sqrt(stiff) - 1.0) / (math.sqrt(stiff) + 1.0))
     nan = float("nan")
