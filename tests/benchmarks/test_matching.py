@@ -35,7 +35,8 @@ def test_the_judge_values_assignments_and_shares() -> None:
     success = np.array([[[0.5, 0.5], [1.0, 1.0]]])
     given = MatchInstance(times, success, np.array([0.8]))
     whole = judge_match(given, "match", np.array([[0.0, 1.0]]))
-    assert (whole.value, whole.violation) == (1.0, pytest.approx(0.05))
+    assert whole.value == 1.0
+    assert whole.violation == pytest.approx(0.05)
     both = judge_match(given, "match", np.array([[1.0, 1.0]]))
     assert (both.value, both.violation) == (4.0, 0.0)
     shares = judge_match(given, "relaxed-match", np.full((1, 2, 2), 0.5))
@@ -73,29 +74,29 @@ def test_targets_are_met_only_by_what_is_measured() -> None:
         "a": _record(spec, "match", "walras-match", total=0.001, value=2.0),
         "b": _record(spec, "match", "highs-match", total=0.6, value=2.0),
     }
-    assert match_exact.targets(pair)[0].met is True  # type: ignore[arg-type]
+    assert match_exact.targets(pair)[0].met is True
     pair["b"]["total"] = 0.4
-    assert match_exact.targets(pair)[0].met is False  # type: ignore[arg-type]
+    assert match_exact.targets(pair)[0].met is False
     pair["b"] |= {"total": 0.6, "value": 1.99}
-    assert match_exact.targets(pair)[0].met is False  # type: ignore[arg-type]
+    assert match_exact.targets(pair)[0].met is False
 
     large = {
         "a": _record(match_large.SPEC, "match", "walras-match-large", total=3.0, value=1.009,
                      numbers={"bound": 1.0}),
         **{p: _record(match_large.SPEC, "match", p, status="stopped") for p in match_large.PEERS},
     }  # fmt: skip
-    assert match_large.targets(large)[0].met is True  # type: ignore[arg-type]
+    assert match_large.targets(large)[0].met is True
     large["a"]["value"] = 1.02
-    assert match_large.targets(large)[0].met is False  # type: ignore[arg-type]
+    assert match_large.targets(large)[0].met is False
     large["a"]["value"] = 1.009
     large[match_large.PEERS[0]] |= {"status": "ran", "total": 9.0, "numbers": {"optimum": 0.9}}
-    assert match_large.targets(large)[0].met is False  # type: ignore[arg-type]
+    assert match_large.targets(large)[0].met is False
 
     solved = {
         str(k): _record(spec, "relaxed-match", "walras-relaxed", total=0.1,
                         numbers={"residual": 1e-12, "unsolved": 0.0})
         for k, spec in enumerate(relaxed_match.SPECS)
     }  # fmt: skip
-    assert relaxed_match.targets(solved)[0].met is True  # type: ignore[arg-type]
+    assert relaxed_match.targets(solved)[0].met is True
     solved["3"]["numbers"] = {"residual": 1e-6, "unsolved": 1.0}
-    assert relaxed_match.targets(solved)[0].met is False  # type: ignore[arg-type]
+    assert relaxed_match.targets(solved)[0].met is False

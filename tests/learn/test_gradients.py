@@ -94,7 +94,7 @@ def test_bad_input() -> None:
         ({"step": 0.0}, "setting step"),
     ):  # fmt: skip
         with pytest.raises(wl.InputError, match=words):
-            forward_gradient(found, found.x, **options)  # type: ignore[arg-type]
+            forward_gradient(found, found.x, **options)
     with pytest.raises(wl.InputError, match="setting probes"):
         check_gradient(times, success, probes=0)
     with pytest.raises(AttributeError):

@@ -39,7 +39,7 @@ def tally(t: Floats, a: Floats, x: Tasks, total: Floats, count: Tasks) -> float:
         total[x[j]] += t[j, x[j]]
         count[x[j]] += 1
         reached += a[j, x[j]]
-    return reached
+    return float(reached)
 
 
 @jit
@@ -75,7 +75,7 @@ def _three_slowest(zeta: Floats, total: Floats, count: Tasks, who: Tasks, load: 
 def _longest_but(who: Tasks, load: Floats, first: int, second: int) -> float:
     for k in range(3):
         if who[k] != first and who[k] != second:
-            return load[k]
+            return float(load[k])
     return 0.0
 
 

@@ -30,7 +30,7 @@ def _even_load(t: Floats) -> float:
         for i in range(1, t.shape[1]):
             least = min(least, t[j, i])
         total += least
-    return max(total / t.shape[1], 1e-300)
+    return float(max(total / t.shape[1], 1e-300))
 
 
 @jit
@@ -91,7 +91,10 @@ def _solve_apart(
     if low >= cut:
         return upper, cut, 0
     arrange(t, a, mu, tree)
-    return branch(tree, cap, goal, price, mu * goal, tolerance, limit, upper, best)
+    found, bound, nodes = branch(
+        tree, cap, goal, price, mu * goal, tolerance, limit, upper, best
+    )  # fmt: skip
+    return found, bound, nodes
 
 
 @jit

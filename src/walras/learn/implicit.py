@@ -124,7 +124,7 @@ def _dense_round(
     return t, a, floor[0]
 
 
-class _Matched(torch.autograd.Function):
+class _Matched(torch.autograd.Function):  # type: ignore[misc] # torch is outside the type check
     @staticmethod
     def forward(
         ctx: Any, times: torch.Tensor, success: torch.Tensor, floor: torch.Tensor,
