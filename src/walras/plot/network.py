@@ -111,6 +111,7 @@ def budget_audit(frame: pd.DataFrame, budget: float) -> Figure:
     upper.fill_between(
         step, held / budget, 1.0, color=colour(1), alpha=0.3, linewidth=0, label="under way"
     )
+    upper.ticklabel_format(useOffset=False)
     upper.set_ylabel("part of the budget")
     upper.set_xlabel(_LABELS["step"])
     legend(upper)
