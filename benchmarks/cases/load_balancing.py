@@ -26,7 +26,7 @@ def cells() -> tuple[Cell, ...]:
     found += [Cell(NAME, SEQUENCE, OBJECTIVE, method, 20.0, 1) for method in (*OURS, "estore")]
     found += [Cell(NAME, spec, OBJECTIVE, "walras-rebalance", 10.0) for spec in (COLD, LARGE)]
     found.append(Cell(NAME, SHARED, OBJECTIVE, "walras-rebalance-drop", 5.0))
-    found += [Cell(NAME, SHARED, OBJECTIVE, method, 150.0, 1, limit=150.0) for method in PEERS]
+    found += [Cell(NAME, SHARED, OBJECTIVE, method, 60.0, 1, limit=60.0) for method in PEERS]
     return tuple(found)
 
 

@@ -26,6 +26,7 @@ Ints = npt.NDArray[np.int32]
 _SMOOTH = 0.7  # of the last direction of the prices
 _PATIENCE = 15  # steps without a better bound until they shorten
 _AHEAD = 1e-3  # relative: least distance of the target above the best bound
+_MILD, _STERN = 1.1, 40.0  # penalties of weight above a capacity, of its worth
 _SWAP, _CHAIN = 0.45, 0.8  # shares of proposals: moves of one task below, chains above the second
 
 
@@ -131,31 +132,30 @@ def _excess(load: float, capacity: float) -> float:
 
 
 @jit
+def _fine(load: float, more: float, less: float, capacity: float, penalty: float) -> float:
+    """Change of an agent's penalty when its load gains ``more`` and loses ``less``."""
+    return penalty * (_excess(load + more - less, capacity) - _excess(load, capacity))
+
+
+@jit
 def _change(
-    cost: Floats, weight: Floats, capacity: Floats, a: Assignment, penalty: float, j: int, i: int,
-    k: int, h: int,
+    cost: Floats, weight: Floats, capacity: Floats, a: Assignment, penalty: Floats, rise: float,
+    j: int, i: int, k: int, h: int,
 ) -> float:  # fmt: skip
     """Change of the penalised cost when task j goes to agent i, and task k (if any) to agent h."""
     old = a.agent[j]
     change = cost[j, i] - cost[j, old]
-    if k < 0:
-        change += penalty * (
-            _excess(a.load[i] + weight[j, i], capacity[i]) - _excess(a.load[i], capacity[i])
-            + _excess(a.load[old] - weight[j, old], capacity[old])
-            - _excess(a.load[old], capacity[old])
-        )  # fmt: skip
-        return float(change)
-    change += cost[k, h] - cost[k, i]
-    at_i = a.load[i] + weight[j, i] - weight[k, i]
-    at_old = a.load[old] - weight[j, old]
-    change += penalty * (_excess(at_i, capacity[i]) - _excess(a.load[i], capacity[i]))
-    if h == old:
-        at_old += weight[k, h]
-    else:
-        at_h = a.load[h] + weight[k, h]
-        change += penalty * (_excess(at_h, capacity[h]) - _excess(a.load[h], capacity[h]))
-    change += penalty * (_excess(at_old, capacity[old]) - _excess(a.load[old], capacity[old]))
-    return float(change)
+    out, back, fines = 0.0, 0.0, 0.0
+    if k >= 0:
+        change += cost[k, h] - cost[k, i]
+        out = weight[k, i]
+        if h == old:
+            back = weight[k, h]
+        else:
+            fines += _fine(a.load[h], weight[k, h], 0.0, capacity[h], penalty[h])
+    fines += _fine(a.load[i], weight[j, i], out, capacity[i], penalty[i])
+    fines += _fine(a.load[old], back, weight[j, old], capacity[old], penalty[old])
+    return float(change + rise * fines)
 
 
 @jit
@@ -170,7 +170,7 @@ def _overload(a: Assignment, capacity: Floats, old: int, i: int, h: int) -> floa
 @jit
 def anneal(
     cost: Floats, weight: Floats, capacity: Floats, near: Ints, a: Assignment, best: Ints,
-    best_cost: float, hot: float, cold: float, penalty: float, steps: int, random: State,
+    best_cost: float, hot: float, cold: float, penalty: Floats, steps: int, random: State,
 ) -> float:  # fmt: skip
     """Annealed local search by moves, swaps and ejection chains.
 
@@ -184,7 +184,8 @@ def anneal(
         best_cost: Its cost, infinite if there is none.
         hot: Temperature at the beginning.
         cold: At the end.
-        penalty: Cost of a unit of weight above a capacity.
+        penalty: (agents,) what a unit of weight is worth; above a capacity it costs ``_MILD`` times
+            as much at the beginning, ``_STERN`` times at the end.
         steps: Proposals.
         random: State of the random numbers.
 
@@ -193,7 +194,8 @@ def anneal(
     """
     tasks, width = near.shape
     cooling = (cold / hot) ** (1.0 / max(1, steps))
-    heat = hot
+    growth = (_STERN / _MILD) ** (1.0 / max(1, steps))
+    heat, rise = hot, _MILD
     now, over = 0.0, 0.0
     for j in range(tasks):
         now += cost[j, a.agent[j]]
@@ -201,6 +203,7 @@ def anneal(
         over += _excess(a.load[i], capacity[i])
     for _ in range(steps):
         heat *= cooling
+        rise *= growth
         j = below(random, tasks)
         i = near[j, below(random, width)]
         old = a.agent[j]
@@ -212,7 +215,7 @@ def anneal(
             h = old if kind < _CHAIN else near[k, below(random, width)]
             if h == i or not np.isfinite(cost[k, h]):
                 continue
-        change = _change(cost, weight, capacity, a, penalty, j, i, k, h)
+        change = _change(cost, weight, capacity, a, penalty, rise, j, i, k, h)
         if change > 0.0 and draw(random) >= np.exp(-change / heat):
             continue
         over -= _overload(a, capacity, old, i, h)

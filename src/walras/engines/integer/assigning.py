@@ -16,7 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.engines.diary import Diary
-from walras.engines.highs import LinearProgram, solve_program
+from walras.engines.highs import Answer, LinearProgram, solve_program
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
 from walras.history import Progress, Timings
@@ -34,12 +34,15 @@ _AHEAD = 0.01  # relative: how far above the bound the optimum is taken to be, b
 _STEPS = 10_000  # proposals of the first annealing, a task
 _SLOWER, _SLOWEST = 1.5, 6  # factor from one annealing to the next, and how often
 _HOT, _COLD = (0.5, 0.25, 1.0), 0.02  # temperatures, of the spread of costs; the last of the first
-_PENALTY = 5.0  # of the mean price
+_SECOND = 3  # the agent, by its cost, whose distance from the cheapest is the spread
+_LEAST = 0.2  # worth of weight on an agent, at least, of the mean
 _STALE = 4  # annealings without a better assignment after which HiGHS has its turn
 _RUNS = 6  # annealings where there is no time limit
-_SEARCH = 0.35  # of a time limit: for prices and search, before HiGHS
-_PROVABLE = 60_000  # entries left up to which HiGHS gets all of them
-_FEW = 6  # else: cheapest agents of each task
+_SEARCH = 0.15  # of a time limit: for prices and search, before HiGHS
+_SEARCH_LARGE = 0.8  # where HiGHS has little to say
+_PROVABLE = 60_000  # entries up to which HiGHS gets all that are useful
+_FEW = 5  # cheapest agents of each task that are likely
+_LIKELY = 0.5  # of the time left: for these
 _NO_LIMIT = 60.0  # seconds for HiGHS where the caller sets no limit
 _BIG = 1e9
 
@@ -171,7 +174,9 @@ class _Search:
         t = self._tasks
         self._ascend(_FIRST, _greedy_cost(t))
         limit = self._settings.time_limit
-        until = None if limit is None else self._began + _SEARCH * limit
+        large = t.cost.size > _PROVABLE
+        share = _SEARCH_LARGE if large else _SEARCH
+        until = None if limit is None else self._began + share * limit
         state: kernel.Assignment | None = None
         spread, stale = 1.0, 0
         for run in range(_RUNS if limit is None else 10**6):
@@ -179,9 +184,7 @@ class _Search:
             near = self._near(reduced)
             if state is None:
                 state = kernel.make_assignment(near[:, 0], t.weight)
-                width = min(2, near.shape[1] - 1)
-                picked = np.take_along_axis(reduced, near, axis=1)
-                spread = max(float(np.median(picked[:, width] - picked[:, 0])), 1e-3)
+                spread = _spread(np.take_along_axis(reduced, near, axis=1))
             before = self._best_cost
             self._penalty = self._penalty * 3.0 if run and not np.isfinite(before) else 1.0
             self._anneal(near, state, _HOT[run % len(_HOT)] * spread, run)
@@ -189,7 +192,8 @@ class _Search:
             self._ascend(_MORE, self._best_cost)
             self._note()
             late = until is not None and time.perf_counter() > until
-            if late or stale == _STALE or self._stopped or self.done(self._began):
+            idle = stale == _STALE and (until is None or not large)
+            if late or idle or self._stopped or self.done(self._began):
                 return
 
     def _near(self, reduced: Floats) -> Ints:
@@ -200,8 +204,9 @@ class _Search:
 
     def _anneal(self, near: Ints, state: kernel.Assignment, hot: float, run: int) -> None:
         t = self._tasks
-        # Weight above a capacity costs a few times what the prices say it is worth.
-        penalty = self._penalty * (_PENALTY * float(self._price.mean()) + 1e-3)
+        # What weight is worth on each agent, by the prices; somewhat on those with room to spare.
+        worth = np.maximum(self._price, _LEAST * float(self._price.mean()) + 1e-6)
+        penalty = self._penalty * worth
         steps = int(_STEPS * _SLOWER ** min(run, _SLOWEST)) * len(t.cost)
         if self._settings.time_limit is not None:  # about ten million proposals a second
             steps = int(min(steps, max(2e5, 1e6 * self._settings.time_limit)))
@@ -238,33 +243,49 @@ class _Search:
         return bool(np.isfinite(self._best_cost) and small)
 
     def prove(self) -> None:
-        """HiGHS on the entries that a better assignment may use; on the likely ones if too many."""
-        t = self._tasks
-        reduced = t.cost + self._price * t.weight
-        reduced -= reduced.min(axis=1, keepdims=True)
+        """HiGHS on the likely entries, then on all that a better assignment may use."""
+        reduced = self._reduced()
+        few = min(_FEW, reduced.shape[1]) - 1
+        likely = reduced <= np.partition(reduced, few, axis=1)[:, [few]]
+        keep = self._useful(reduced)
+        if np.sum(keep & likely) < keep.sum():
+            self._branch(keep & likely, _LIKELY)
+            keep = self._useful(reduced)
+        if keep.sum() > _PROVABLE or self.done(self._began):
+            return
+        answer = self._branch(keep, 1.0)
+        if np.isfinite(answer.bound):
+            self._bound = max(self._bound, min(answer.bound, self._best_cost))
+
+    def _reduced(self) -> Floats:
+        """(tasks, agents) what an entry costs beyond the cheapest of its task, at the prices."""
+        reduced = self._tasks.cost + self._price * self._tasks.weight
+        return np.asarray(reduced - reduced.min(axis=1, keepdims=True))
+
+    def _useful(self, reduced: Floats) -> npt.NDArray[np.bool_]:
+        """Entries that may be in a better assignment, and those of the best."""
         step = 1.0 - 1e-6 if self._whole else 0.0
-        keep = (t.cost < _BIG) & (self._bound + reduced <= self._best_cost - step)
-        proves = int(keep.sum()) <= _PROVABLE
-        if not proves:
-            keep &= reduced <= np.partition(reduced, _FEW, axis=1)[:, [_FEW]]
-        known = np.isfinite(self._best_cost)
-        if known:
+        keep = self._bound + reduced <= self._best_cost - step
+        if np.isfinite(self._best_cost):
+            keep[np.arange(len(keep)), self._best] = True
+        return np.asarray(keep & (self._tasks.cost < _BIG))
+
+    def _branch(self, keep: npt.NDArray[np.bool_], share: float) -> Answer:
+        """HiGHS on some entries for a share of the time left, from the best assignment."""
+        if np.isfinite(self._best_cost):
             keep[np.arange(len(keep)), self._best] = True
         left = _NO_LIMIT
         if self._settings.time_limit is not None:
             left = max(0.0, self._settings.time_limit - (time.perf_counter() - self._began))
-        settings = replace(self._settings, time_limit=left, start=None)
-        program, task, agent = _program(t, keep)
+        settings = replace(self._settings, time_limit=share * left, start=None)
+        program, task, agent = _program(self._tasks, keep)
         start = None
-        if known:
+        if np.isfinite(self._best_cost):
             start = (self._best[task] == agent).astype(np.float64)
         answer = solve_program(program, settings, start)
         if answer.x is not None:
             self._take(answer.x, task, agent)
-        if proves and answer.status is Status.INFEASIBLE and known:
-            self._bound = self._best_cost
-        elif proves and np.isfinite(answer.bound):
-            self._bound = max(self._bound, min(answer.bound, self._best_cost))
+        return answer
 
     def _take(self, x: Floats, task: Ints, agent: Ints) -> None:
         chosen = x > 0.5
@@ -302,6 +323,12 @@ class _Search:
             history=self._diary.history, timings=Timings(iterate=seconds), message=message,
             bound=min(self.rounded(), self._best_cost) + p.constant,
         )  # fmt: skip
+
+
+def _spread(near: Floats) -> float:
+    """What the next agents of a task cost more than the cheapest, on average."""
+    width = min(_SECOND, near.shape[1] - 1)
+    return max(float(np.mean(near[:, width] - near[:, 0])), 1e-3 * float(np.abs(near).mean()), 1e-6)
 
 
 def _greedy_cost(tasks: Tasks) -> float:
