@@ -292,7 +292,7 @@ def scaled_triangle(s: Floats, scale: Floats, shift: float, out: Floats) -> None
 
     Args:
         s: (size, size) S; its lower triangle is read.
-        scale: (size,) scaling; rows scaled by zero get a diagonal of one.
+        scale: (size,) scaling; a diagonal element of zero becomes one.
         shift: Added to the diagonal.
         out: (size, size) whose upper triangle is written.
     """
@@ -303,7 +303,7 @@ def scaled_triangle(s: Floats, scale: Floats, shift: float, out: Floats) -> None
                 for k in range(left, min(left + _TILE, i + 1)):
                     out[k, i] = s[i, k] * (scale[i] * scale[k])
     for i in range(size):
-        out[i, i] = (out[i, i] if scale[i] > 0 else 1.0) + shift
+        out[i, i] = (out[i, i] if out[i, i] > 0 else 1.0) + shift
 
 
 @jit

@@ -132,10 +132,8 @@ class CpuFactor:
 
 
 def _scaling(diagonal: Floats) -> Floats:
-    """1 over the root of the diagonal."""
-    # A row without columns and slack has a zero diagonal and takes no part.
-    present = ~(diagonal <= 0.0)
-    scale = np.where(present, 1.0 / np.sqrt(np.where(present, diagonal, 1.0)), 0.0)
+    """1 over the root of the diagonal, 1 for a row without columns and slack."""
+    scale = 1.0 / np.sqrt(np.where(diagonal <= 0.0, 1.0, diagonal))
     if not np.all(np.isfinite(scale)) or not np.all(np.isfinite(diagonal)):
         raise FactorError
     return scale

@@ -105,7 +105,7 @@ def _expand(
         i, k = row[n], column[n]
         out[k, i] = values[n] * (scale[i] * scale[k])
     for i in range(size):
-        out[i, i] = (out[i, i] if scale[i] > 0 else 1.0) + shift
+        out[i, i] = (out[i, i] if out[i, i] > 0 else 1.0) + shift
 
 
 @dataclass(frozen=True, eq=False)

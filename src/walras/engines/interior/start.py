@@ -37,15 +37,22 @@ def cold_start(form: Form, layout: Layout) -> Point:
 
 
 def _are_shares(form: Form) -> bool:
-    """Whether every block's one local row is an equation a x = b, a > 0, b > 0."""
-    own = form.kind[: form.local_rows]
+    """Whether every block shares out ``a x = b``, a > 0, b > 0, below one scalar's level.
+
+    The scalar loosens every other row, so that some value of it meets them whatever the shares.
+    """
+    own, narrow = form.kind[: form.local_rows], form.border[form.local_rows :]
     return bool(
         form.slots == 1
+        and len(form.e) == 1
         and np.all(own == EQUALITY)
         and np.all(form.local > 0)
         and np.all(form.b[: form.local_rows] > 0)
         and not np.any(form.border[: form.local_rows])
         and np.all(form.kind[form.local_rows :] == INEQUALITY)
+        and np.all(narrow * form.e < 0)
+        and not np.any(np.isfinite(form.u))
+        and not np.any(form.h)
     )
 
 
