@@ -135,7 +135,7 @@ def _method(records: Iterable[Mapping[str, Any]], cells: int) -> str:
         "Times are medians; total = build + solve, from arrays to allocation. Every allocation is "
         "repaired and valued by the same independent check; the gap is to the best certified "
         "bound of the instance (nats a job for proportional fairness, otherwise relative to the "
-        "bound); memory is the median peak of a run in arrays of the size of X, for flows in GiB of the "
-        "process. A method that needs over "
+        "bound); memory is the median peak of a run in arrays of the size of X, for flows in GiB "
+        "of the process. A method that needs over "
         "30 s on a cell runs once; `>` marks a run that was stopped.\n"
     )
