@@ -99,7 +99,7 @@ class LeastSquares(_Scores):
     """(a . y - t)^2 / 2: regression.
 
     Attributes:
-        regularisation: Of |y|^2 / 2.
+        regularisation: Of ``|y|^2 / 2``.
         intercept: Whether a constant feature is added (and regularised with the others).
     """
 
@@ -150,7 +150,7 @@ class SmoothHinge(_Classes):
     """log(1 + exp(sharpness (1 - t s))) / sharpness: the support vector machine's hinge, smoothed.
 
     Attributes:
-        regularisation: Of |y|^2 / 2: the margin's weight.
+        regularisation: Of ``|y|^2 / 2``: the margin's weight.
         sharpness: Towards infinity it is max(0, 1 - t s).
         intercept: Whether a constant feature is added (and regularised with the others).
     """
@@ -191,7 +191,7 @@ class Logistic(_Classes):
     """log(1 + exp(-t s)): logistic regression.
 
     Attributes:
-        regularisation: Of |y|^2 / 2.
+        regularisation: Of ``|y|^2 / 2``.
         intercept: Whether a constant feature is added (and regularised with the others).
     """
 
@@ -222,7 +222,7 @@ class Softmax:
 
     Attributes:
         classes: How many.
-        regularisation: Of |y|^2 / 2.
+        regularisation: Of ``|y|^2 / 2``.
         intercept: Whether a constant feature is added (and regularised with the others).
     """
 

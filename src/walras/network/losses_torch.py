@@ -30,7 +30,7 @@ class TorchLoss:
         criterion: From outputs and targets to one loss a sample, such as
             ``torch.nn.functional.cross_entropy`` with ``reduction="none"``.
         integers: Whether targets are class numbers.
-        regularisation: Of |y|^2 / 2.
+        regularisation: Of ``|y|^2 / 2``.
         smoothness_hint: L if known; estimated by power iteration at the first model otherwise.
 
     Raises:

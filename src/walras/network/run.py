@@ -67,7 +67,7 @@ class Run:
 
     @cached_property
     def cost_gap(self) -> Floats:
-        """(records,) |F - F*| / |F*|, F* the optimum of those alive at that step.
+        """(records,) ``|F - F*| / |F*|``, F* the optimum of those alive at that step.
 
         Absolute where F* is 0. While shares are in flight F can be below F*: hence the modulus.
         """

@@ -85,7 +85,7 @@ class Deployment:
 
     @property
     def cost_gap(self) -> float:
-        """|F - F*| / |F*| of those alive; absolute where F* is 0."""
+        """``|F - F*| / |F*|`` of those alive; absolute where F* is 0."""
         filled = np.where(self.alive, self.shares, self.problem.inside)
         cost, best = float(self.problem.cost(filled)[self.alive].sum()), self.optimum.cost
         return abs(cost - best) / (abs(best) or 1.0)

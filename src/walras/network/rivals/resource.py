@@ -49,7 +49,7 @@ class LaplacianGradient(_OfShares):
     Attributes:
         step: Twice the safe step is the bound; the safe one when left out.
         momentum: Of the heavy ball, 0 for none.
-        powers: Exponents of |difference|: (1,) is linear, (a, c) with a < 1 < c is the sign-power
+        powers: Exponents of ``|difference|``: (1,) is linear, (a, c) with a < 1 < c is the sign-power
             form, which converges in a fixed time in continuous time.
     """
 
@@ -74,7 +74,7 @@ def HeavyBall(step: float | None = None, momentum: float = 0.5) -> LaplacianGrad
 def SignPower(
     step: float | None = None, low: float = 0.7, high: float = 1.3
 ) -> LaplacianGradient:  # fmt: skip
-    """Flows sgn(d) (|d|^low + |d|^high) of the differences d, arXiv 2401.15598."""
+    """Flows ``sgn(d) (|d|^low + |d|^high)`` of the differences d, arXiv 2401.15598."""
     return LaplacianGradient(step, 0.0, (low, high), name="sign-power")
 
 
