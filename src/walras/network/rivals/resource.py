@@ -49,8 +49,8 @@ class LaplacianGradient(_OfShares):
     Attributes:
         step: Twice the safe step is the bound; the safe one when left out.
         momentum: Of the heavy ball, 0 for none.
-        powers: Exponents of ``|difference|``: (1,) is linear, (a, c) with a < 1 < c is the sign-power
-            form, which converges in a fixed time in continuous time.
+        powers: Exponents of ``|difference|``: (1,) is linear, (a, c) with a < 1 < c is the
+            sign-power form, which converges in a fixed time in continuous time.
     """
 
     step: float | None = None
