@@ -29,7 +29,7 @@ def walras(instance: AssignInstance, objective: str, budget: Budget, *, seconds:
     solved = time.perf_counter()
     x = _agents(problem, s.entries) if s.certificate.feasible else None
     return Outcome(x, built - start, solved - built, message=str(s.status),
-                   numbers={"bound": s.bound})  # fmt: skip
+                   numbers=_finite(s.bound))  # fmt: skip
 
 
 def highs(instance: AssignInstance, objective: str, budget: Budget, *, seconds: float) -> Outcome:
@@ -43,7 +43,11 @@ def highs(instance: AssignInstance, objective: str, budget: Budget, *, seconds: 
     solved = time.perf_counter()
     x = None if answer.x is None else _agents(problem, answer.x)
     return Outcome(x, built - start, solved - built, message=answer.message,
-                   numbers={"bound": answer.bound})  # fmt: skip
+                   numbers=_finite(answer.bound))  # fmt: skip
+
+
+def _finite(bound: float) -> dict[str, float]:
+    return {"bound": bound} if np.isfinite(bound) else {}
 
 
 def _agents(problem: Separable, x: Floats) -> Floats:

@@ -26,7 +26,7 @@ Ints = npt.NDArray[np.int32]
 _SMOOTH = 0.7  # of the last direction of the prices
 _PATIENCE = 15  # steps without a better bound until they shorten
 _AHEAD = 1e-3  # relative: least distance of the target above the best bound
-_MILD, _STERN = 1.1, 40.0  # penalties of weight above a capacity, of its worth
+_MILD, _STERN = 1.1, 100.0  # penalties of weight above a capacity, of its worth
 _SWAP, _CHAIN = 0.45, 0.8  # shares of proposals: moves of one task below, chains above the second
 
 

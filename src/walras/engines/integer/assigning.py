@@ -30,11 +30,14 @@ Ints = npt.NDArray[np.int32]
 
 _NEAR = 10  # agents that the search tries for a task
 _FIRST, _MORE = 1500, 300  # steps of the prices: at first, and once an assignment is known
+_PRICES, _STEP_SECONDS = 0.15, 2.5e-9  # part of a time limit for them; of a step, an entry
 _AHEAD = 0.01  # relative: how far above the bound the optimum is taken to be, before one is known
 _STEPS = 10_000  # proposals of the first annealing, a task
 _SLOWER, _SLOWEST = 1.5, 6  # factor from one annealing to the next, and how often
 _HOT, _COLD = (0.5, 0.25, 1.0), 0.02  # temperatures, of the spread of costs; the last of the first
+_HARDER = 2.0  # factor on the penalty after an annealing that ended above a capacity
 _SECOND = 3  # the agent, by its cost, whose distance from the cheapest is the spread
+_HALF = 0.5  # a mean task above a capacity costs about half a temperature, at least
 _LEAST = 0.2  # worth of weight on an agent, at least, of the mean
 _STALE = 4  # annealings without a better assignment after which HiGHS has its turn
 _RUNS = 6  # annealings where there is no time limit
@@ -172,7 +175,8 @@ class _Search:
     def run(self) -> None:
         """Prices, then annealings, until the search's time is over or the bound is reached."""
         t = self._tasks
-        self._ascend(_FIRST, _greedy_cost(t))
+        self._ascend(self._first_steps(), self._greedy(t.cost))
+        self._greedy(t.cost + self._price * t.weight)
         limit = self._settings.time_limit
         large = t.cost.size > _PROVABLE
         share = _SEARCH_LARGE if large else _SEARCH
@@ -186,7 +190,8 @@ class _Search:
                 state = kernel.make_assignment(near[:, 0], t.weight)
                 spread = _spread(np.take_along_axis(reduced, near, axis=1))
             before = self._best_cost
-            self._penalty = self._penalty * 3.0 if run and not np.isfinite(before) else 1.0
+            if run and np.any(state.load > t.capacity * (1.0 + 1e-12)):
+                self._penalty *= _HARDER
             self._anneal(near, state, _HOT[run % len(_HOT)] * spread, run)
             stale = 0 if self._best_cost < before or np.isinf(before) else stale + 1
             self._ascend(_MORE, self._best_cost)
@@ -196,6 +201,34 @@ class _Search:
             if late or idle or self._stopped or self.done(self._began):
                 return
 
+    def _first_steps(self) -> int:
+        """Steps of the prices that fit into a part of the time limit."""
+        limit = self._settings.time_limit
+        if limit is None:
+            return _FIRST
+        fit = _PRICES * limit / (_STEP_SECONDS * self._tasks.cost.size)
+        return int(np.clip(fit, _FIRST // 10, _FIRST))
+
+    def _greedy(self, cost: Floats) -> float:
+        """Give each task, those that lose most first, to its cheapest agent with room.
+
+        Keeps the assignment if it is the best. Returns its cost at the tasks' own costs; where a
+        task finds no room it goes to the agent with most.
+        """
+        t = self._tasks
+        ordered = np.sort(cost, axis=1)
+        regret = ordered[:, min(1, ordered.shape[1] - 1)] - ordered[:, 0]
+        room, agent = t.capacity.copy(), np.zeros(len(cost), dtype=np.int32)
+        for j in np.argsort(-regret, kind="stable").tolist():
+            fits = t.weight[j] <= room
+            likes = np.where(fits, cost[j], np.inf) if fits.any() else t.weight[j] - room
+            agent[j] = np.argmin(likes)
+            room[agent[j]] -= t.weight[j, agent[j]]
+        total = float(t.cost[np.arange(len(cost)), agent].sum())
+        if np.all(room >= 0.0) and total < min(self._best_cost, _BIG):
+            self._best, self._best_cost = agent, total
+        return total
+
     def _near(self, reduced: Floats) -> Ints:
         count = min(_NEAR, reduced.shape[1])
         near = np.argpartition(reduced, count - 1, axis=1)[:, :count]
@@ -204,15 +237,17 @@ class _Search:
 
     def _anneal(self, near: Ints, state: kernel.Assignment, hot: float, run: int) -> None:
         t = self._tasks
-        # What weight is worth on each agent, by the prices; somewhat on those with room to spare.
-        worth = np.maximum(self._price, _LEAST * float(self._price.mean()) + 1e-6)
+        # What weight is worth on each agent: its price, but something where there is room to spare.
+        least = max(_LEAST * float(self._price.mean()), _HALF * hot / float(t.weight.mean() + 1e-9))
+        worth = np.maximum(self._price, least)
         penalty = self._penalty * worth
-        steps = int(_STEPS * _SLOWER ** min(run, _SLOWEST)) * len(t.cost)
+        slower = _SLOWER ** min(run, _SLOWEST)
+        steps = _STEPS * len(t.cost)
         if self._settings.time_limit is not None:  # about ten million proposals a second
-            steps = int(min(steps, max(2e5, 1e6 * self._settings.time_limit)))
+            steps = int(min(steps, max(2e5, 3e5 * self._settings.time_limit)))
         found = kernel.anneal(
             t.cost, t.weight, t.capacity, near, state, self._best, self._best_cost, hot,
-            _COLD * hot, penalty, steps, self._random,
+            _COLD * hot, penalty, int(slower * steps), self._random,
         )  # fmt: skip
         self._best_cost = float(found)
 
@@ -329,21 +364,6 @@ def _spread(near: Floats) -> float:
     """What the next agents of a task cost more than the cheapest, on average."""
     width = min(_SECOND, near.shape[1] - 1)
     return max(float(np.mean(near[:, width] - near[:, 0])), 1e-3 * float(np.abs(near).mean()), 1e-6)
-
-
-def _greedy_cost(tasks: Tasks) -> float:
-    """Cost of giving each task, those that lose most first, to its cheapest agent with room."""
-    ordered = np.sort(tasks.cost, axis=1)
-    regret = ordered[:, min(1, ordered.shape[1] - 1)] - ordered[:, 0]
-    room, total = tasks.capacity.copy(), 0.0
-    for j in np.argsort(-regret, kind="stable").tolist():
-        fits = tasks.weight[j] <= room
-        i = int(np.argmin(np.where(fits, tasks.cost[j], np.inf)))
-        if not fits.any():  # it counts as if it were on the agent with most room
-            i = int(np.argmax(room - tasks.weight[j]))
-        room[i] -= tasks.weight[j, i]
-        total += float(tasks.cost[j, i])
-    return total
 
 
 def _with_tasks(problem: Separable, prices: Floats) -> Floats:
