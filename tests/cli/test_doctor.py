@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from walras import kernels
 from walras.cli import doctor
 from walras.cli.main import app
 
@@ -57,7 +58,7 @@ def test_data_that_are_not_there_are_no_failure(
 
 
 def test_every_module_that_compiles_is_looked_at() -> None:
-    folder = Path(str(doctor.kernels.__file__)).parent
+    folder = Path(str(kernels.__file__)).parent
     compiled = {file.stem for file in folder.glob("*.py") if "\n@jit" in file.read_text("utf-8")}
     assert {"cpu", "groups", "copies"} <= compiled
     assert compiled <= {module.__name__.rpartition(".")[2] for module in doctor.kernel_modules()}

@@ -19,7 +19,9 @@ def test_predictions_are_drawn_with_their_intervals() -> None:
     figure = plot.predicted_against_measured(frame)
     (axes,) = figure.axes
     assert axes.get_xscale() == axes.get_yscale() == "log"
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["a", "b"]
     with pytest.raises(InputError, match="no column 'low'"):
         plot.predicted_against_measured(frame.drop(columns="low"))
 

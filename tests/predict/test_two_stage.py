@@ -250,4 +250,4 @@ def test_shapes_that_do_not_belong_together_are_refused(small: Recipe) -> None:
         {"features": np.full(train.features.shape, np.nan)}, {"graphs": train.graphs[:5]},
     ):  # fmt: skip
         with pytest.raises(InputError):
-            replace(train, **changes)  # type: ignore[arg-type]
+            replace(train, **changes)

@@ -134,7 +134,8 @@ def _excess(load: float, capacity: float) -> float:
 @jit
 def _fine(load: float, more: float, less: float, capacity: float, penalty: float) -> float:
     """Change of an agent's penalty when its load gains ``more`` and loses ``less``."""
-    return penalty * (_excess(load + more - less, capacity) - _excess(load, capacity))
+    gained: float = _excess(load + more - less, capacity) - _excess(load, capacity)
+    return penalty * gained
 
 
 @jit

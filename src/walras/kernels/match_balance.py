@@ -163,7 +163,8 @@ def balance(
         missing = goal - tally(t, a, x, total, count)  # sums anew: no rounding piles up
         if not changed or _remaining(zeta, total, count, tau, missing, price) <= 0:
             break
-    return _remaining(zeta, total, count, tau, missing, price)
+    left: float = _remaining(zeta, total, count, tau, missing, price)
+    return left
 
 
 @jit
@@ -225,7 +226,8 @@ def anneal(
         if k >= 0:
             _move(k, o, t, x, total, count, lists)
     missing = goal - tally(t, a, x, total, count)
-    return _remaining(zeta, total, count, tau, missing, price)
+    left: float = _remaining(zeta, total, count, tau, missing, price)
+    return left
 
 
 @jit
@@ -257,7 +259,7 @@ def _cost_of_change(
 @jit
 def _partner(lists: Lists, i: int, walk: int) -> int:
     """The first task of a cluster, -1 if it has none; it then stands further down its list."""
-    k = lists.first[i]
+    k: int = lists.first[i]
     if k >= 0 and lists.following[k] >= 0:
         _leave(lists, k, i)
         last = lists.first[i]

@@ -58,7 +58,7 @@ class Tree(NamedTuple):
     bound: Floats
     reached: Floats
     load: Floats
-    count: Tasks
+    count: Tasks  # type: ignore[assignment]  # a count of tasks, not tuple.count
     lam: Floats
     nu: Floats
     cap: Tasks
@@ -175,7 +175,7 @@ def arrange(t: Floats, a: Floats, mu: float, tree: Tree) -> None:
 
 @jit
 def _largest(values: Floats) -> float:
-    found = values[0]
+    found: float = values[0]
     for i in range(1, len(values)):
         found = max(found, values[i])
     return found

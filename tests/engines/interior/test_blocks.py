@@ -84,10 +84,11 @@ def test_block_generation_finds_what_all_blocks_find(
 
 
 def test_large_flows_leave_blocks_out() -> None:
+    node = np.arange(60, dtype=np.int32)
     network = te.Network(
         tuple(map(str, range(60))),
-        np.repeat(np.arange(60), 2),
-        np.stack([(np.arange(60) + 1) % 60, (np.arange(60) - 1) % 60], axis=1).ravel(),
+        np.repeat(node, 2),
+        np.stack([(node + 1) % 60, (node - 1) % 60], axis=1).ravel(),
         np.full(120, 1.0),
         "ring",
     )
