@@ -147,11 +147,15 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
             return [(reader.line_num, row) for row in reader if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
+    except OSError as error:
         raise DataError(
-            f"the file cannot be read: {reason}", where=str(path),
-            allowed="comma-separated text in UTF-8", remedy="check the path and the encoding",
+            f"the file cannot be read: {error.strerror}", where=str(path),
+            allowed="a file that can be read", remedy="check the path",
+        ) from error  # fmt: skip
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(
+            f"the file cannot be read: {error}", where=str(path),
+            allowed="comma-separated text in UTF-8", remedy="save it as CSV in UTF-8",
         ) from error  # fmt: skip
 
 

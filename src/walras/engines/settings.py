@@ -97,6 +97,6 @@ def check_range(
         raise InputError(
             f"is {value!r}",
             where=f"setting {name}",
-            allowed=f"{'a whole number, ' if whole else ''}{low:g} to {high:g}{words}",
-            remedy="choose a value in that range",
+            allowed=f"a {'whole ' if whole else ''}number, {low:g} to {high:g}{words}",
+            remedy="choose a number in that range",
         )

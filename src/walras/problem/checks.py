@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import cvxpy as cp
@@ -52,6 +52,11 @@ def check_constraints(constraints: Sequence[Any], what: str = "constraint") -> l
     """
     if isinstance(constraints, Constraint):
         constraints = [constraints]
+    if not isinstance(constraints, Iterable):
+        raise InputError(
+            f"is a {type(constraints).__name__}", where=f"{what}s",
+            allowed="a list of cvxpy constraints such as [x <= 1]", remedy="put them in a list",
+        )  # fmt: skip
     kept = []
     for k, constraint in enumerate(constraints):
         where = f"{what}[{k}]"
