@@ -185,8 +185,7 @@ def anneal(
         best_cost: Its cost, infinite if there is none.
         hot: Temperature at the beginning.
         cold: At the end.
-        penalty: (agents,) what a unit of weight is worth; above a capacity it costs ``_MILD`` times
-            as much at the beginning, ``_STERN`` times at the end.
+        penalty: (agents,) cost of weight above a capacity, times ``_MILD`` first, ``_STERN`` last.
         steps: Proposals.
         random: State of the random numbers.
 
