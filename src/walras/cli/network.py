@@ -23,7 +23,22 @@ from walras.network.run import Run
 from walras.network.scenario import EXAMPLE, Scenario, read_scenario, scenario
 from walras.network.simulate import simulate as run_scenario
 
-app = typer.Typer(no_args_is_help=True, help="Share CPU and train a model without a centre.")
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def root() -> None:
+    """Share CPU and train a model over a network without a centre.
+
+    Examples:
+
+      walras network simulate
+
+      walras network advise scenario.toml
+
+      walras network deploy scenario.toml --folder run
+    """
+
 
 ConfigArgument = Annotated[
     Path | None, typer.Argument(help="A TOML file; the built-in example when left out.")
