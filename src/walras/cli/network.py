@@ -23,7 +23,7 @@ from walras.network.run import Run
 from walras.network.scenario import EXAMPLE, Scenario, read_scenario, scenario
 from walras.network.simulate import simulate as run_scenario
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
 @app.callback()
