@@ -199,7 +199,11 @@ def test_traces_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
         deploy(problem(), RING, steps=steps, folder=folder, time_limit=60)
     path = path_of(one, 2, 0)
     path.write_bytes(path.read_bytes()[:-7])  # as a kill may leave it
-    assert replay(one).same[2] is not True
+    try:
+        same = replay(one).same[2]
+    except DataError:  # what was cut off had sent a message that a neighbour took
+        same = None
+    assert same is not True
     path_of(other, 2, 0).replace(path)
     with pytest.raises(DataError, match="no centre sent"):
         replay(one)
