@@ -31,7 +31,7 @@ def test_list_names_every_set_and_where_it_is() -> None:
     rows = json.loads(_run("list", "-o", "json").output)
     assert [row["name"] for row in rows] == list(data.REGISTRY)
     assert {row["found in"] for row in rows} == {None}
-    assert [row["licence"] for row in rows] == [s.licence for s in data.REGISTRY.values()]
+    assert [row["licence"] for row in rows] == [s.origin.licence for s in data.REGISTRY.values()]
     table = _run("list").output
     assert all(name in table for name in data.REGISTRY)
 
