@@ -32,7 +32,7 @@ def test_list_names_every_set_and_where_it_is() -> None:
     assert [row["name"] for row in rows] == list(data.REGISTRY)
     assert {row["found in"] for row in rows} == {None}
     assert [row["licence"] for row in rows] == [s.origin.licence for s in data.REGISTRY.values()]
-    table = _run("list").output
+    table = _run("list", "-o", "csv").output
     assert all(name in table for name in data.REGISTRY)
 
 
