@@ -17,7 +17,8 @@ import typer
 from walras.cli.network_deploy import deploy, replay
 from walras.cli.output import Format, OutputOption, Table, emit
 from walras.cli.progress import Interruptible, Stages
-from walras.errors import DataError, EngineError
+from walras.errors import EngineError
+from walras.network.drivers.folder import made
 from walras.network.problem import Problem
 from walras.network.run import Run
 from walras.network.scenario import EXAMPLE, Scenario, read_scenario, scenario
@@ -256,7 +257,7 @@ def _compared(what: str, name: str, run: Run) -> tuple[Any, ...]:
 
 def _save(folder: Path, stated: Scenario, run: Run, seed: int, facts: dict[str, Any]) -> Path:
     """run.json, steps.csv, shares.csv; figures where Matplotlib is installed."""
-    _make(folder)
+    made(folder)
     record = {
         "walras": version("walras"),
         "python": platform.python_version(),
@@ -285,7 +286,7 @@ def _save(folder: Path, stated: Scenario, run: Run, seed: int, facts: dict[str, 
 
 
 def _save_comparison(folder: Path, runs: dict[tuple[str, str], Run]) -> None:
-    _make(folder)
+    made(folder)
     frames = [
         run.frame().assign(of=what, loss=run.loss_gap if what == "model" else float("nan"))
         for (what, _), run in runs.items()
@@ -300,16 +301,6 @@ def _save_comparison(folder: Path, runs: dict[tuple[str, str], Run]) -> None:
         for across in ("step", "bits", "seconds"):
             figure = figures.progress_of_methods(own, value, across)
             figure.savefig(folder / f"{value}_{across}.png", dpi=150, facecolor="white")
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(
-            f"cannot be made: {error}", where=str(folder), allowed="a folder to write to",
-            remedy="name another one",
-        ) from error  # fmt: skip
 
 
 def _plots() -> Any:

@@ -56,6 +56,16 @@ def _leave(lists: Lists, j: int, i: int) -> None:
 
 
 @jit
+def _listed(x: Tasks, clusters: int) -> Lists:
+    n = len(x)
+    lists = Lists(np.empty(clusters, np.int32), np.empty(n, np.int32), np.empty(n, np.int32))
+    lists.first[:] = -1
+    for j in range(n):
+        _enter(lists, j, x[j])
+    return lists
+
+
+@jit
 def _over(value: float, tau: float) -> float:
     return value - tau if value > tau else 0.0
 
@@ -139,11 +149,7 @@ def balance(
     """
     n, m = t.shape
     total, count = np.empty(m), np.empty(m, dtype=np.int32)
-    lists = Lists(np.empty(m, dtype=np.int32), np.empty(n, np.int32), np.empty(n, np.int32))
-    for i in range(m):
-        lists.first[i] = -1
-    for j in range(n):
-        _enter(lists, j, x[j])
+    lists = _listed(x, m)
     missing = goal - tally(t, a, x, total, count)
     for _ in range(sweeps):
         changed = False
@@ -196,11 +202,7 @@ def anneal(
     """
     n, m = t.shape
     total, count = np.empty(m), np.empty(m, dtype=np.int32)
-    lists = Lists(np.empty(m, dtype=np.int32), np.empty(n, np.int32), np.empty(n, np.int32))
-    for i in range(m):
-        lists.first[i] = -1
-    for j in range(n):
-        _enter(lists, j, x[j])
+    lists = _listed(x, m)
     missing = goal - tally(t, a, x, total, count)
     state, heat = (seed * 2654435761 + 12345) % 2147483648, hot
     cool = 1e-3 ** (1.0 / max(1, proposals))

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from walras.errors import EngineError, InputError
 from walras.network.drivers.bundle import Json, pack_charter, pack_terms
+from walras.network.drivers.folder import made
 from walras.network.drivers.launch import Child, Host, Launcher, Member, Started
 from walras.network.drivers.plan import Plan
 from walras.network.graph import Network
@@ -173,10 +174,10 @@ def _write(plan: Plan, folder: Path, pace: Json, *, resume: bool) -> Json:
     """What all centres share, in the folder; on resuming, what is already there.
 
     Raises:
+        DataError: The folder cannot be made.
         InputError: The folder holds another deployment, or none to resume.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / FILE
+    path = made(folder) / FILE
     n = plan.problem.centres
     if resume != path.exists():
         raise InputError(

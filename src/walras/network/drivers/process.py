@@ -15,9 +15,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from walras.errors import DataError, InputError, WalrasError
+from walras.errors import InputError, WalrasError
 from walras.network.drivers.bundle import Json, check_keys, unpack_charter, unpack_terms
 from walras.network.drivers.cgroup import Enforcer
+from walras.network.drivers.folder import made
 from walras.network.drivers.journal import Journal
 from walras.network.drivers.pacing import Clock, Pace, Rounds
 from walras.network.drivers.sockets import Keys, Peer, Post
@@ -43,7 +44,7 @@ class Process:
 
     def __init__(self, told: Json, unread: bytes) -> None:
         check_keys(told, "what a centre is told", _KEYS)
-        self._folder = _made(Path(told["folder"]))
+        self._folder = made(Path(told["folder"]))
         self._terms = unpack_terms(told["terms"])
         charter = unpack_charter(told["charter"])
         self._log = _logger(self._folder / f"centre-{self._terms.centre:03d}.log")
@@ -212,17 +213,6 @@ def _pace(told: Any, journal: Journal) -> Pace:
     raise InputError(
         f"is {told['kind']!r}", where="pace", allowed="rounds or clock", remedy="choose one"
     )
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(
-            f"cannot be made: {error}", where=str(folder), allowed="a folder to write to",
-            remedy="name another one",
-        ) from error  # fmt: skip
-    return folder
 
 
 def _logger(path: Path) -> logging.Logger:
