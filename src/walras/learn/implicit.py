@@ -23,6 +23,7 @@ from typing import Any
 import torch
 
 from walras.matching.relaxed import Relaxed, relaxed_match
+from walras.matching.relaxed_compiled import compiles, pull_compiled
 from walras.matching.smoothed import Smoothed, Smoothing, covariance, curvatures
 from walras.matching.speedup import Decay
 
@@ -50,6 +51,9 @@ def implicit_gradient(relaxed: Relaxed, by_x: torch.Tensor) -> Gradient:
         by_x: (rounds, clusters, tasks) derivative of the loss by ``relaxed.x``.
     """
     p, x, n = relaxed.problem, relaxed.x, relaxed.problem.tasks
+    if compiles(p):
+        times, success, floor = pull_compiled(p, x, by_x)
+        return Gradient(times / relaxed.scale[:, None, None], success, floor)
     together, m = p.curve is not None, p.t.shape[-2]
     by = relaxed.forces
     k = covariance(x, p.t, p.a, counts=together) / p.tau

@@ -11,6 +11,7 @@ import torch
 
 from walras.engines.settings import check_range
 from walras.errors import InputError
+from walras.matching.relaxed_compiled import compiles, solve_compiled
 from walras.matching.relaxed_descent import as_printed, descend
 from walras.matching.relaxed_newton import newton
 from walras.matching.round import check_rounds
@@ -135,7 +136,10 @@ def _solved(
     rate: float,
 ) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
     if mode == "newton":
-        found = newton(problem, tolerance, None if start is None else _start(problem, start))
+        at = None if start is None else _start(problem, start)
+        if compiles(problem):
+            return solve_compiled(problem, tolerance, at)
+        found = newton(problem, tolerance, at)
         return problem.matching(problem.forces(found.at)), found.steps
     steps = torch.full_like(problem.floor, iterations, dtype=torch.int64)
     if mode == "mirror":

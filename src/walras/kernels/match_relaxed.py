@@ -1,0 +1,358 @@
+"""Relaxed matchings of rounds whose tasks run one after the other, by Newton's method, in numba.
+
+The formulas are those of :mod:`walras.matching.relaxed_newton`, which is the definition; a round is
+solved from beginning to end by one thread, so that the answer depends neither on the batch nor on
+the number of threads. With the state y = (S, R), M + 1 numbers, the direction solves
+
+    (I + K G) d = h(y) - y,    G = diag(beta (diag p - p p'), phi''),
+
+and is halved until the concave dual function rises enough.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.kernels.match_linear import solve_small
+from walras.kernels.reference import Floats
+from walras.kernels.runs import jit, map_runs
+
+Ints64 = npt.NDArray[np.int64]
+
+_FIRST, _LEVELS, _STEPS, _LAST_STEPS = 30.0, 6, 3, 60  # continuation, as in relaxed_newton
+_HALVINGS, _ARMIJO = 25, 1e-4
+_ROUNDING, _FLAT, _ROUGH, _SOLVED, _NEAR_ONE = 1e-13, 1e3, 1e-3, 1e-9, 0.1
+
+
+@jit
+def _floor_cost(g: float, law: Floats) -> tuple[float, float, float]:
+    """phi(g), -phi'(g) and phi''(g); ``law`` is (elastic?, weight, width, price)."""
+    weight, width, price = law[1], law[2], law[3]
+    u = g / width
+    if law[0] > 0.0:
+        decay = math.exp(-abs(u))
+        soft = math.log1p(decay) + max(-u, 0.0)
+        part = decay / (1.0 + decay) if u > 0 else 1.0 / (1.0 + decay)
+        return price * width * soft, price * part, price * part * (1.0 - part) / width
+    inside = max(g, width)
+    v = (g - inside) / width
+    return (
+        weight * (-math.log(inside) - v + 0.5 * v * v), weight * (1.0 - v) / inside,
+        weight / (inside * inside),
+    )  # fmt: skip
+
+
+@jit
+def _weights(y: Floats, beta: float, p: Floats) -> float:
+    """p = softmax(beta S) in place; returns its entropy."""
+    m = len(p)
+    top = y[0]
+    for i in range(1, m):
+        top = max(top, y[i])
+    total = 0.0
+    for i in range(m):
+        p[i] = math.exp(beta * (y[i] - top))
+        total += p[i]
+    entropy = 0.0
+    for i in range(m):
+        p[i] /= total
+        if p[i] > 0.0:
+            entropy -= p[i] * math.log(p[i])
+    return entropy
+
+
+@jit
+def _matching(t: Floats, a: Floats, p: Floats, nu: float, tau: float, x: Floats) -> float:
+    """x = softmax(-(p t - nu a / N) / tau) by columns; returns sum_j log sum_i exp(-cost / tau)."""
+    m, n = t.shape
+    soft = 0.0
+    for j in range(n):
+        top = -np.inf
+        for i in range(m):
+            x[i, j] = -(p[i] * t[i, j] - nu / n * a[i, j]) / tau if t[i, j] < np.inf else -np.inf
+            top = max(top, x[i, j])
+        total = 0.0
+        for i in range(m):
+            x[i, j] = math.exp(x[i, j] - top)
+            total += x[i, j]
+        for i in range(m):
+            x[i, j] /= total
+        soft += top + math.log(total)
+    return soft
+
+
+@jit
+def _sums(t: Floats, a: Floats, x: Floats, y: Floats) -> None:
+    """The state (S, R) of a matching."""
+    m, n = t.shape
+    reached = 0.0
+    for i in range(m):
+        load = 0.0
+        for j in range(n):
+            if x[i, j] > 0.0:
+                load += t[i, j] * x[i, j]
+            reached += a[i, j] * x[i, j]
+        y[i] = load
+    y[m] = reached / n
+
+
+@jit
+def _covariance(t: Floats, a: Floats, x: Floats, w: Floats, k: Floats) -> None:
+    """K tau: the sum over columns of the covariances of (t_ij e_i, a_ij / N), in place."""
+    m, n = t.shape
+    k[:] = 0.0
+    for j in range(n):
+        mean = 0.0
+        for i in range(m):
+            mean += x[i, j] * a[i, j]
+        for i in range(m):
+            w[i, j] = x[i, j] * t[i, j] if x[i, j] > 0.0 else 0.0
+            k[i, m] += w[i, j] * (a[i, j] - mean) / n
+            k[m, m] += x[i, j] * (a[i, j] - mean) ** 2 / n**2
+    for i in range(m):
+        for other in range(i + 1):
+            both = 0.0
+            for j in range(n):
+                both += w[i, j] * w[other, j]
+            k[i, other] = k[other, i] = -both
+        for j in range(n):
+            if x[i, j] > 0.0:
+                k[i, i] += w[i, j] * t[i, j]
+        k[m, i] = k[i, m]
+
+
+@jit
+def _through_curvature(p: Floats, beta: float, bend: float, v: Floats, out: Floats) -> None:
+    """G v."""
+    m = len(p)
+    mean = 0.0
+    for i in range(m):
+        mean += p[i] * v[i]
+    for i in range(m):
+        out[i] = beta * p[i] * (v[i] - mean)
+    out[m] = bend * v[m]
+
+
+@jit
+def _residual(
+    t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, y: Floats,
+    p: Floats, x: Floats, r: Floats,
+) -> tuple[float, float]:  # fmt: skip
+    """r = y - h(y), with p and x of y in place; returns the dual function and phi''."""
+    m = len(p)
+    phi, nu, bend = _floor_cost(y[m] - floor, law)
+    entropy = _weights(y, beta, p)
+    soft = _matching(t, a, p, nu, tau, x)
+    _sums(t, a, x, r)
+    for i in range(m + 1):
+        r[i] = y[i] - r[i]
+    return entropy / beta + nu * y[m] + phi - tau * soft, bend
+
+
+@jit
+def _solve_round(
+    t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, tolerance: float,
+    warm: bool, y: Floats, x: Floats,
+) -> int:  # fmt: skip
+    """Newton's method from y, which ends as the solution's state; returns the steps."""
+    m = t.shape[0]
+    p, r, trial, new = np.empty(m), np.empty(m + 1), np.empty(m + 1), np.empty(m + 1)
+    k, system, d = np.empty((m + 1, m + 1)), np.empty((m + 1, m + 1)), np.empty(m + 1)
+    image, w = np.empty(m + 1), np.empty_like(t)
+    steps, levels = 0, 1 if warm else _LEVELS
+    for level in range(levels):
+        last = level == levels - 1
+        heat = tau if last else tau * math.exp(math.log(_FIRST) * (1.0 - level / (_LEVELS - 1.0)))
+        for _ in range(_LAST_STEPS if last else _STEPS):
+            dual, bend = _residual(t, a, floor, law, beta, heat, y, p, x, r)
+            if np.abs(r).max() <= (tolerance if last else _ROUGH):
+                break
+            _covariance(t, a, x, w, k)
+            for i in range(m + 1):  # I + K G, a row of K G being G times a row of K
+                _through_curvature(p, beta, bend, k[i], system[i])
+                for j in range(m + 1):
+                    system[i, j] = system[i, j] / heat + (1.0 if i == j else 0.0)
+                d[i] = -r[i]
+            if not solve_small(system, d):
+                break
+            _through_curvature(p, beta, bend, d, image)
+            slope, norm = 0.0, 0.0
+            for i in range(m + 1):
+                slope -= r[i] * image[i]
+                norm += r[i] * r[i]
+            steps += 1
+            if not _searched(
+                t, a, floor, law, beta, heat, y, d, dual, slope, math.sqrt(norm), p, x, trial, new
+            ):
+                break
+    _residual(t, a, floor, law, beta, tau, y, p, x, r)
+    _sums(t, a, x, y)
+    return steps
+
+
+@jit
+def _searched(
+    t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, y: Floats, d: Floats,
+    dual: float, slope: float, norm: float, p: Floats, x: Floats, trial: Floats, new: Floats,
+) -> bool:  # fmt: skip
+    """Halve the step until the dual rises enough, or next to its optimum the residual falls."""
+    rounding = _ROUNDING * (1.0 + abs(dual))
+    flat = slope <= _FLAT * rounding
+    size = 1.0
+    for _ in range(_HALVINGS):
+        for i in range(len(y)):
+            trial[i] = y[i] + size * d[i]
+        value, _ = _residual(t, a, floor, law, beta, tau, trial, p, x, new)
+        gain = value - dual
+        good = gain >= max(_ARMIJO * size * slope, rounding)
+        if flat and not good:
+            reached = math.sqrt((new * new).sum())
+            good = reached < (1.0 - _ARMIJO * size) * norm and gain > -rounding
+        if good:
+            y[:] = trial
+            return True
+        if flat and norm < _SOLVED and size < _NEAR_ONE:
+            return False
+        size *= 0.5
+    return False
+
+
+@jit
+def _run(
+    first: int, last: int, t: Floats, a: Floats, floor: Floats, law: Floats, beta: float,
+    tau: float, tolerance: float, warm: bool, y: Floats, x: Floats, steps: Ints64,
+) -> None:  # fmt: skip
+    for b in range(first, last):
+        steps[b] = _solve_round(
+            t[b], a[b], floor[b], law, beta, tau, tolerance, warm, y[b], x[b]
+        )  # fmt: skip
+
+
+def solve_relaxed(
+    t: Floats, a: Floats, floor: Floats, law: Floats, beta: float, tau: float, tolerance: float,
+    start: Floats | None, threads: int,
+) -> tuple[Floats, Ints64]:  # fmt: skip
+    """Matchings of rounds, and the Newton steps of each.
+
+    Args:
+        t: (rounds, M, N) times over the scale, ``inf`` where a cluster cannot run a task.
+        a: (rounds, M, N) chances of success.
+        floor: (rounds,).
+        law: (4,) 1 for an elastic floor or 0 for a log barrier, weight, width, price.
+        beta: Sharpness.
+        tau: Weight of the entropy.
+        tolerance: Of the residual.
+        start: (rounds, M + 1) states near the solutions, or None.
+        threads: Threads.
+    """
+    rounds, m, n = t.shape
+    x, steps = np.empty((rounds, m, n)), np.zeros(rounds, dtype=np.int64)
+    if start is None:
+        y = np.empty((rounds, m + 1))
+        usable = np.isfinite(t)
+        even = usable / usable.sum(axis=1, keepdims=True)
+        y[:, :m] = (np.where(usable, t, 0.0) * even).sum(axis=2)
+        # An elastic cost bends at the floor; further off it is saturated.
+        y[:, m] = floor if law[0] > 0 else (a * even).sum(axis=(1, 2)) / n
+    else:
+        y = start.copy()
+
+    def work(first: int, last: int) -> None:
+        _run(first, last, t, a, floor, law, beta, tau, tolerance, start is not None, y, x, steps)
+
+    map_runs(threads, work, np.arange(rounds + 1))
+    return x, steps
+
+
+@jit
+def _pull_round(
+    t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, x: Floats,
+    v: Floats, by_t: Floats, by_a: Floats, scratch: Floats,
+) -> float:  # fmt: skip
+    """The implicit derivative of one round (see :mod:`walras.learn.implicit`); by the floor."""
+    m, n = t.shape
+    y, p, lam = np.empty(m + 1), np.empty(m), np.zeros(m + 1)
+    _sums(t, a, x, y)
+    _, nu, bend = _floor_cost(y[m] - floor, law)
+    _weights(y, beta, p)
+    _spread(x, v, tau, scratch)  # u = P v
+    for i in range(m):
+        for j in range(n):
+            if x[i, j] > 0.0:
+                lam[i] += scratch[i, j] * t[i, j]
+            lam[m] += scratch[i, j] * a[i, j] / n
+    k, system, image = np.empty((m + 1, m + 1)), np.empty((m + 1, m + 1)), np.empty(m + 1)
+    _covariance(t, a, x, scratch, k)
+    for j in range(m + 1):  # I + G K, column by column: K is symmetric
+        _through_curvature(p, beta, bend, k[j], image)
+        for i in range(m + 1):
+            system[i, j] = image[i] / tau + (1.0 if i == j else 0.0)
+    _through_curvature(p, beta, bend, lam.copy(), lam)
+    if not solve_small(system, lam):
+        lam[:] = np.nan
+    for i in range(m):
+        for j in range(n):
+            own = lam[i] * t[i, j] if x[i, j] > 0.0 else 0.0
+            by_a[i, j] = v[i, j] - own - lam[m] / n * a[i, j]
+    _spread(x, by_a, tau, scratch)  # z = P (v - U lam)
+    by_floor = 0.0
+    for i in range(m):
+        for j in range(n):
+            z = scratch[i, j]
+            by_t[i, j] = -(p[i] * z + lam[i] * x[i, j])
+            by_a[i, j] = (nu * z - lam[m] * x[i, j]) / n
+            by_floor += bend * z * a[i, j] / n
+    return by_floor
+
+
+@jit
+def _spread(x: Floats, v: Floats, tau: float, out: Floats) -> None:
+    """P v = x (v - sum_k x_k v_k) / tau by columns."""
+    m, n = x.shape
+    for j in range(n):
+        mean = 0.0
+        for i in range(m):
+            mean += x[i, j] * v[i, j]
+        for i in range(m):
+            out[i, j] = x[i, j] * (v[i, j] - mean) / tau
+
+
+@jit
+def _pull(
+    first: int, last: int, t: Floats, a: Floats, floor: Floats, law: Floats, beta: float,
+    tau: float, x: Floats, v: Floats, by_t: Floats, by_a: Floats, by_floor: Floats,
+) -> None:  # fmt: skip
+    scratch = np.empty_like(x[0])
+    for b in range(first, last):
+        by_floor[b] = _pull_round(
+            t[b], a[b], floor[b], law, beta, tau, x[b], v[b], by_t[b], by_a[b], scratch
+        )
+
+
+def pull_back(
+    t: Floats, a: Floats, floor: Floats, law: Floats, beta: float, tau: float, x: Floats,
+    v: Floats, threads: int,
+) -> tuple[Floats, Floats, Floats]:  # fmt: skip
+    """Derivatives by times over the scale, chances and floors of a loss with derivative v by x.
+
+    Args:
+        t: As in :func:`solve_relaxed`, and so ``a`` to ``tau`` and ``threads``.
+        a: See there.
+        floor: See there.
+        law: See there.
+        beta: See there.
+        tau: See there.
+        x: (rounds, M, N) stationary matchings.
+        v: (rounds, M, N).
+        threads: See there.
+    """
+    by_t, by_a, by_floor = np.empty_like(x), np.empty_like(x), np.empty(len(x))
+
+    def work(first: int, last: int) -> None:
+        _pull(first, last, t, a, floor, law, beta, tau, x, v, by_t, by_a, by_floor)
+
+    map_runs(threads, work, np.arange(len(x) + 1))
+    return by_t, by_a, by_floor
