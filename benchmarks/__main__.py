@@ -16,7 +16,7 @@ def parse(arguments: list[str] | None = None) -> Options:
         "--cells",
         choices=("quick", "full"),
         default="full",
-        help="quick ends in about twelve minutes",
+        help="quick ends in about five minutes",
     )
     again = parser.add_mutually_exclusive_group()
     again.add_argument("--resume", action="store_true", help="skip finished cells (the default)")

@@ -13,7 +13,8 @@ from typing import overload
 import numpy as np
 
 from benchmarks.assigning import AssignInstance, AssignSpec, build_assign
-from benchmarks.balancing import BalanceInstance, BalanceSpec, build_balance
+from benchmarks.balancing import BalanceInstance, BalanceSpec
+from benchmarks.balancing_rounds import build_balance
 from benchmarks.flow import AnyBuilt, FlowInstance
 from benchmarks.flow_instances import FlowSpec, build_flow
 from benchmarks.matching import MatchInstance, MatchSpec, build_match

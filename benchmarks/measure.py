@@ -6,6 +6,7 @@ import json
 import math
 import os
 import platform
+import re
 import signal
 import statistics
 import subprocess
@@ -19,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.assigning import AssignInstance, judge_assign
-from benchmarks.balancing import BalanceInstance, judge_balance
+from benchmarks.balancing import BalanceInstance
+from benchmarks.balancing_rounds import judge_balance
 from benchmarks.cell import SLOW, Cell
 from benchmarks.environments import interpreter, prepare
 from benchmarks.flow import AnyBuilt, FlowInstance
@@ -45,6 +47,9 @@ _THREAD_VARIABLES = (
     "NUMBA_NUM_THREADS",
     "RAYON_NUM_THREADS",
 )
+
+# An absolute path: no word before its first slash, or a drive; its last part is kept.
+_PATH = re.compile(r"(?<![\w.:/\\])(?:[A-Za-z]:)?(?:[/\\][^/\\:'\"\s]+)*[/\\]([^/\\:'\"\s]+)")
 
 Record = dict[str, Any]
 
@@ -190,7 +195,7 @@ def _summary(cell: Cell, events: list[Record], stopped: bool, folder: Path) -> R
         log = (folder / "log.txt").read_text(encoding="utf-8", errors="replace").strip()
         status = "stopped" if stopped else "failed"
         # The error alone: the lines before it tell where files lie.
-        message = "" if stopped else log.rpartition("\n")[2]
+        message = "" if stopped else without_paths(log.rpartition("\n")[2])
         return {"status": status, "versions": versions, "message": message}
     totals = [run["build"] + run["solve"] for run in runs]
     overran = cell.objective != "dede-toy" and totals[0] >= 0.99 * cell.limit
@@ -211,6 +216,15 @@ def _summary(cell: Cell, events: list[Record], stopped: bool, folder: Path) -> R
         "numbers": runs[0]["numbers"],
         "trace": runs[0]["trace"],
     }
+
+
+def without_paths(message: str) -> str:
+    """A message with the name of a file in the place of its whole path: it says no more to others.
+
+    >>> without_paths("ImportError: /opt/env/lib/libsolver.so.9: undefined symbol: _Z3run")
+    'ImportError: libsolver.so.9: undefined symbol: _Z3run'
+    """
+    return _PATH.sub(r"\1", message)
 
 
 def _described(cell: Cell) -> Record:

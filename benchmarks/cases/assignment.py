@@ -23,7 +23,7 @@ def cells() -> tuple[Cell, ...]:
     for recipe, (agents, tasks), seconds in product(RECIPES, SIZES, SECONDS):
         spec = AssignSpec(recipe, agents, tasks)
         for method in ("walras-assign", "highs-assign"):
-            quick = seconds == SECONDS[0] and agents == SIZES[0][0]
+            quick = (recipe, agents, seconds) == (RECIPES[0], SIZES[0][0], SECONDS[0])
             found.append(
                 Cell(NAME, spec, OBJECTIVE, f"{method}-{seconds}", seconds + 5.0, 1,
                      limit=seconds + 60.0, quick=quick)

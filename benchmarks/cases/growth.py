@@ -38,6 +38,7 @@ def cells() -> tuple[Cell, ...]:
                 "walras",
                 _ESTIMATE[jobs],
                 runs=5 if jobs <= 8000 else 1,
+                quick=(objective, jobs) == (OBJECTIVES[0], JOBS[1]),
             )
             for jobs in JOBS[1:]
         ]

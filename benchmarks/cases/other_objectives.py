@@ -46,7 +46,6 @@ def cells() -> tuple[Cell, ...]:
                 seconds,
                 runs=5 if seconds < SLOW else 1,
                 limit=60.0,
-                quick=seconds < SLOW,
             )
             for peer, seconds in _SMALL_ONLY[objective].items()
         ]

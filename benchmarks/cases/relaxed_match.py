@@ -21,7 +21,14 @@ SPECS = tuple(
 def cells() -> tuple[Cell, ...]:
     """Newton's method at every size, temperature and barrier; mirror descent at the warmest."""
     found = [
-        Cell("relaxed-match", spec, "relaxed-match", "walras-relaxed", 2.0, quick=True)
+        Cell(
+            "relaxed-match",
+            spec,
+            "relaxed-match",
+            "walras-relaxed",
+            2.0,
+            quick=spec.temperature == 0.1,
+        )
         for spec in SPECS
     ]
     return (

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.balancing import BalanceInstance
+from benchmarks.balancing_rounds import first_problem, round_loads
 from benchmarks.problem import Budget, Outcome
 from walras.domains import load_balancing as lb
 
@@ -35,7 +36,7 @@ def plain(instance: BalanceInstance, objective: str, budget: Budget) -> Outcome:
 
 
 def _played(instance: BalanceInstance, policy: lb.sequence.Policy) -> Outcome:
-    problem, rows, seconds, bounds = instance.problem(), [], [], []
+    problem, rows, seconds, bounds = first_problem(instance), [], [], []
     for k in range(len(instance.numbers)):
         began = time.perf_counter()
         found = policy(problem)
@@ -44,7 +45,7 @@ def _played(instance: BalanceInstance, policy: lb.sequence.Policy) -> Outcome:
         index = np.full(len(found.server), float(k))
         rows.append(np.stack([index, found.server, found.shard, found.load], axis=1))
         if k + 1 < len(instance.numbers):
-            problem = found.next_round(instance.loads(k + 1))
+            problem = found.next_round(round_loads(instance, k + 1))
     skip = 20 if len(seconds) > 20 else 0
     numbers = {
         "round": float(np.median(seconds[skip:])), "longest": float(max(seconds)),

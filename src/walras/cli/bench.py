@@ -25,7 +25,7 @@ def bench(
         str | None, typer.Option(help="Only cells whose name contains this shell pattern.")
     ] = None,
     cells: Annotated[
-        Selection, typer.Option(help="quick ends in about twelve minutes.")
+        Selection, typer.Option(help="quick ends in about five minutes.")
     ] = Selection.QUICK,
     fresh: Annotated[
         bool, typer.Option(help="Measure finished cells again instead of resuming.")
