@@ -332,6 +332,9 @@ def _solve_leximin(
         timings=replace(found.timings, repair=repair_seconds),
         levels=result.levels,
     )
+    if solution.status == Status.OPTIMAL and not result.finished:
+        stopped = found.status in (Status.LIMIT, Status.INTERRUPTED)
+        return replace(solution, status=found.status if stopped else Status.INACCURATE)
     if solution.status == Status.OPTIMAL and solution.gap > settings.tolerance:
         return replace(solution, status=Status.INACCURATE)
     return solution

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from tests.bank.bank import CASES
 
 import walras as wl
 
@@ -86,6 +87,13 @@ def test_levels_stop_where_they_are_asked_to() -> None:
     assert len(some.levels) == 2
     for mine, theirs in zip(some.levels, whole.levels, strict=False):
         assert mine.value == pytest.approx(theirs.value, rel=1e-5)
+
+
+def test_fewer_levels_than_asked_for_are_not_called_optimal() -> None:
+    case = next(case for case in CASES if case.name == "max-min fair rates")
+    s = wl.solve(case.problem, engine="admm", tolerance=1e-8)
+    assert len(s.levels) < len(case.levels)
+    assert s.status is wl.Status.LIMIT
 
 
 def test_the_first_level_is_max_min() -> None:

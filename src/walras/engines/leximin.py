@@ -61,10 +61,12 @@ class LeximinResult:
     Attributes:
         iterate: The last level's point, with the first level's prices.
         levels: In order.
+        finished: Whether there are as many as asked for, or as there can be.
     """
 
     iterate: Iterate
     levels: tuple[Level, ...]
+    finished: bool = True
 
 
 def leximin(
@@ -100,7 +102,8 @@ def leximin(
         if stopped or np.all(frozen):
             break
         stage = _face(stage, proof, rows, now, limit, frozen)
-    return LeximinResult(_joined(parts), tuple(levels))
+    finished = len(levels) == spec.levels or bool(np.all(frozen))
+    return LeximinResult(_joined(parts), tuple(levels), finished)
 
 
 def row_limits(problem: Separable) -> Floats:

@@ -19,6 +19,7 @@ from walras.engines.admm.start import beginning
 from walras.engines.diary import Diary
 from walras.engines.exact import is_linear
 from walras.engines.iterate import Iterate
+from walras.engines.relaxation import improving_ray, least_relaxation
 from walras.engines.settings import Settings
 from walras.errors import EngineError
 from walras.history import Timings
@@ -29,6 +30,7 @@ Floats = npt.NDArray[np.float64]
 
 _DEFAULT = AdmmSettings()
 _SHARE = 0.999  # of the tolerance that the engine's own proof must reach
+_DOUBTFUL = 500  # iterations without a feasible allocation and a finite bound
 
 
 def admm(problem: Separable, settings: Settings, options: AdmmSettings = _DEFAULT) -> Iterate:
@@ -101,6 +103,7 @@ def _run(
 ) -> Status:
     """Iterate, and prove at times, until the proof is good enough or someone says stop."""
     scheme, own_rule = _scheme(options, method.form), options.mode == "paper"
+    doubtful = _DOUBTFUL
     for k in range(options.iterations):
         method.crew.mark(*scheme.resume(method))
         ended = scheme.iterate(method)
@@ -117,6 +120,16 @@ def _run(
             return Status.OPTIMAL
         if over:
             break
+        if k >= doubtful and not np.isfinite(best.gap):
+            doubtful = 4 * k
+            if _has_no_optimum(method.form.problem, diary, settings):
+                return Status.FAILED
     if not np.isfinite(best.gap):
         return Status.FAILED
     return Status.INACCURATE if ended else Status.LIMIT
+
+
+def _has_no_optimum(problem: Separable, diary: Diary, settings: Settings) -> bool:
+    """Whether the problem is proved infeasible or unbounded, in as long as was spent so far."""
+    brief = Settings(threads=settings.threads, time_limit=diary.elapsed)
+    return least_relaxation(problem, brief).is_needed or improving_ray(problem, brief) is not None
