@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.cell import Cell
 from benchmarks.instances import AnySpec
-from benchmarks.judge import MINIMISED, relative_gap
+from benchmarks.judge import MINIMISED, SEQUENTIAL, relative_gap
 
 Records = Mapping[str, Mapping[str, Any]]
 
@@ -67,7 +67,9 @@ def best_bound(records: Records, instance: str, objective: str) -> float | None:
 def gap(records: Records, record: Mapping[str, Any]) -> float | None:
     """Distance of a record's repaired value from the best bound of its instance."""
     cell = record["cell"]
-    bound = best_bound(records, cell["instance"], cell["objective"])
+    alone = cell["objective"] in SEQUENTIAL
+    known = {cell["name"]: record} if alone else records
+    bound = best_bound(known, cell["instance"], cell["objective"])
     if bound is None or record.get("value") is None:
         return None
     return relative_gap(cell["objective"], record["value"], bound, cell["demands"])

@@ -12,7 +12,10 @@ import numpy as np
 from benchmarks.problem import Floats, Instance
 
 LEXIMIN_LEVELS = 10
-MINIMISED = ("min-max-utilisation", "match", "relaxed-match")  # objectives of which less is better
+# Objectives of which less is better.
+MINIMISED = ("min-max-utilisation", "match", "relaxed-match", "assignment", "moves")
+# Objectives over rounds that begin where a method's own last one ended: bounds are its own, too.
+SEQUENTIAL = ("moves",)
 
 
 @dataclass(frozen=True)

@@ -215,6 +215,11 @@ def test_unknown_demands_are_named_with_close_ones() -> None:
         s.explain("job_3")
     with pytest.raises(wl.InputError, match="0 to 6"):
         s.explain(7)
+    for wrong in (None, 1.5, True):
+        with pytest.raises(wl.InputError, match="demand: is "):
+            s.explain(wrong)  # type: ignore[arg-type]
+    with pytest.raises(wl.InputError, match="other: is a int"):
+        s.diff(3)  # type: ignore[arg-type]
 
 
 def test_a_round_without_change_has_no_difference() -> None:

@@ -163,7 +163,16 @@ class Solution:
         return insight.worth(self.problem, self.certificate)
 
     def diff(self, other: Solution) -> insight.Difference:
-        """Why the allocation changed since ``other``: prices, binding rows, churn."""
+        """Why the allocation changed since ``other``: prices, binding rows, churn.
+
+        Raises:
+            InputError: ``other`` is no solution.
+        """
+        if not isinstance(other, Solution):
+            raise InputError(
+                f"is a {type(other).__name__}", where="other", allowed="a Solution",
+                remedy="pass what an earlier solve returned",
+            )  # fmt: skip
         return insight.difference(
             (self.problem, self.certificate), (other.problem, other.certificate)
         )

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from typing import Never
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +16,10 @@ from threadpoolctl import ThreadpoolController
 from walras.certificate import Certificate, certify
 from walras.engines.admm.executor import Executor
 from walras.engines.choose import Choice, choose, narrow_rows
+from walras.engines.conflict import conflict
 from walras.engines.exact import exact
 from walras.engines.iterate import Iterate
+from walras.engines.keywords import refuse_unknown
 from walras.engines.leximin import LeximinResult, leximin, without_ceiling
 from walras.engines.named import Engine, engine_named
 from walras.engines.polish import polish as to_vertex
@@ -57,11 +60,12 @@ def solve(
     collapse: bool | None = None,
     executor: Executor | None = None,
     integer: bool = False,
+    **unknown: Never,
 ) -> Solution:
     """Solve an allocation problem and prove how good the answer is.
 
     Args:
-        problem: From :mod:`walras.domains`, from arrays, or from a :class:`walras.Problem`.
+        problem: From :mod:`walras.domains` or from arrays; a :class:`walras.Problem` solves itself.
         engine: ``auto``, ``interior``, ``admm``, ``exact``, ``integer`` or ``pop``.
         tolerance: Certified relative gap at which to stop (of logarithms: nats a job).
         time_limit: Seconds; a feasible allocation with its certified gap comes back all the same,
@@ -78,16 +82,19 @@ def solve(
         collapse: Of ``admm`` alone: half the memory, more iterations; if None, where it must be.
         executor: Of ``admm`` alone: where demands' passes run; threads of this process if None.
         integer: Make all entries whole if the problem marks none; marked ones are in any case.
+        **unknown: None; settings of other packages are refused with what to use in their place.
 
     Returns:
         The solution; its ``status`` is ``optimal`` only when the certificate shows it.
 
     Raises:
-        InputError: A setting is out of range or a warm start shares no name with the problem.
+        InputError: A setting is unknown or out of range, or a warm start shares no name with the
+            problem.
         InfeasibleError: No allocation meets the constraints; names rows and the least relaxation.
         UnboundedError: The objective improves without end; names the entries.
         EngineError: The engine cannot state the problem, or there is no such device.
     """
+    refuse_unknown(unknown, solve)
     problem = _checked(problem, start, integer=integer)
     base = problem.problem if isinstance(problem, Leximin) else problem
     first = None if start is None else start_from(base, start)
@@ -176,7 +183,7 @@ def _checked(problem: object, start: object, *, integer: bool) -> Separable | Le
     if not isinstance(problem, Separable | Leximin):
         raise InputError(
             f"is a {type(problem).__name__}", where="problem", allowed="a Separable or a Leximin",
-            remedy="state it with walras.domains or walras.Problem",
+            remedy="state it with walras.domains; a walras.Problem has a solve() of its own",
         )  # fmt: skip
     return _with_whole_entries(problem) if integer else problem
 
@@ -280,7 +287,7 @@ def _raise_if_impossible(problem: Separable, settings: Settings) -> None:
     if relaxation.is_needed:
         raise InfeasibleError(
             "no allocation meets all constraints",
-            where=relaxation.rows_in_conflict(),
+            where=str(conflict(problem, relaxation, limits)),
             allowed="bounds that some allocation meets",
             remedy=f"the least relaxation that would do: {relaxation.text()}",
         )

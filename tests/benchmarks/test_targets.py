@@ -6,6 +6,7 @@ import pytest
 from benchmarks.benchmark import Benchmark, gap, quickest_peer, speed_target
 from benchmarks.cell import Cell
 from benchmarks.instances import Spec
+from benchmarks.judge import relative_gap
 from benchmarks.measure import _described
 from benchmarks.registry import BENCHMARKS
 from benchmarks.table import render
@@ -38,6 +39,24 @@ def _verdict(*records: dict[str, Any]) -> bool | None:
 
 
 OURS = _record("walras", 1.0, numbers={"bound": 2.0 + 1e-7})
+
+
+@pytest.mark.parametrize("objective", ["min-max-utilisation", "match", "assignment", "moves"])
+def test_a_cost_above_its_bound_is_a_gap_and_not_a_beaten_bound(objective: str) -> None:
+    assert relative_gap(objective, 11.0, 10.0, 1) == pytest.approx(0.1)
+    assert relative_gap("max-min", 9.0, 10.0, 1) == pytest.approx(0.1)
+
+
+def test_rounds_that_a_method_made_itself_have_its_own_bound() -> None:
+    kept, dropped = (
+        _record(method, 1.0, value, numbers={"bound": bound})
+        for method, value, bound in (("walras", 0.5, 0.5), ("highs", 15.0, 12.0))
+    )
+    for record in (kept, dropped):
+        record["cell"]["objective"] = "moves"
+    records = _records(kept, dropped)
+    assert gap(records, kept) == 0.0
+    assert gap(records, dropped) == pytest.approx(0.25)
 
 
 def test_the_quickest_peer_counts() -> None:

@@ -36,6 +36,16 @@ def test_list_names_every_set_and_where_it_is() -> None:
     assert all(name in table for name in data.REGISTRY)
 
 
+def test_a_narrow_terminal_never_cuts_a_name_in_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = _run("list").output.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert {line.split()[0] for line in lines if line.startswith("  ") and line[2:3].strip()} == {
+        "name",
+        *data.REGISTRY,
+    }
+
+
 @pytest.mark.usefixtures("folder")
 def test_show_explains_the_columns() -> None:
     rows = json.loads(_run("show", "gavel_traces", "-o", "json").output)

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from walras.cli.main import app
 from walras.cli.progress import Interruptible, Stages
 from walras.domains.cluster_scheduling.rounds import Round, gavel
 from walras.errors import DataError, InputError
-from walras.history import Progress
 
 POLICIES = [compared.MAX_MIN, compared.POP_MAX_MIN, compared.FAIR, compared.POP_FAIR,
             compared.GREEDY, compared.EQUAL]  # fmt: skip
@@ -273,42 +271,3 @@ def test_an_interrupt_keeps_the_best_so_far_and_skips_the_rest() -> None:
     assert stopped.judged.violation < 1e-9
     assert stopped.solution is not None
     assert stopped.solution.bound >= stopped.solution.value
-
-
-def test_a_second_interrupt_ends_the_program(capsys: pytest.CaptureFixture[str]) -> None:
-    before = signal.getsignal(signal.SIGINT)
-
-    def twice() -> None:
-        with Interruptible() as interrupt:
-            os.kill(os.getpid(), signal.SIGINT)
-            assert interrupt.asked
-            os.kill(os.getpid(), signal.SIGINT)
-
-    with pytest.raises(KeyboardInterrupt):
-        twice()
-    assert "best so far" in capsys.readouterr().err
-    assert signal.getsignal(signal.SIGINT) is before
-
-
-def test_the_share_done_never_falls(capsys: pytest.CaptureFixture[str]) -> None:
-    with Interruptible() as interrupt, Stages({"a": 1.0, "b": 3.0}, 1e-6, interrupt) as stages:
-        step = stages.begin("a")
-        for gap in (1e-2, 1e-1, float("nan"), 1e-4):
-            stages._told = 0.0  # show every step, however quick
-            assert step(Progress(0, 0.0, 0.0, 0.0, gap, 0.0, 0.0)) is False
-        stages.begin("b")
-    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-    done = [line["done"] for line in lines]
-    assert done == sorted(done)
-    assert done[-1] == 0.25
-    assert done[-2] == pytest.approx(0.25 * 4 / 6, abs=1e-3)
-
-
-def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with Interruptible() as interrupt, Stages({"a": 1.0}, 1e-6, interrupt) as stages:
-        stages.begin("a")(Progress(0, 0.0, 0.0, 0.0, 1e-3, 0.0, 0.0))
-        assert stages._bar is not None
-        (task,) = stages._bar.tasks
-        assert task.description == "a"
-        assert task.completed == pytest.approx(0.5)

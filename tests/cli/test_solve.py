@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from walras.cli.main import app
+from walras.cli.progress import Stages
 from walras.domains import cluster_scheduling as cs
 from walras.errors import DataError, InfeasibleError, InputError, WalrasError
 from walras.solving import solve
@@ -162,6 +163,13 @@ def test_no_time_still_gives_a_feasible_allocation_and_its_gap(run: Run, limit: 
 BAD_TABLES: dict[str, tuple[dict[str, str], str, str]] = {
     "empty file": ({"jobs": ""}, "jobs.csv", "the file is empty"),
     "header only": ({"jobs": "job,size\n"}, "jobs.csv", "no lines below the header"),
+    "semicolons": (
+        {"throughput": THROUGHPUT.replace(",", ";")}, "throughput.csv, line 1",
+        "separated by semicolons",
+    ),
+    "tabs": (
+        {"jobs": JOBS.replace(",", "\t")}, "jobs.csv, line 1", "separated by tabs",
+    ),
     "ragged": ({"throughput": "job,v100,k80\na,1\n"}, "throughput.csv, line 2", "has 2 cells"),
     "not a number": (
         {"throughput": THROUGHPUT.replace("4", "fast")},
@@ -337,7 +345,7 @@ def test_a_program_from_a_file(tmp_path: Path) -> None:
     content = json.loads(result.stdout)
     assert content["value"] == pytest.approx(11)
     assert content["columns"] == pytest.approx({"x": 3, "y": 1})
-    assert content["prices"]["row[steel]"] == pytest.approx(2)
+    assert content["prices"] == pytest.approx({"steel": 2, "work": 0})
     assert content["gap"] <= 1e-6
     table = CliRunner().invoke(app, ["solve", str(path), "--no-progress"])
     assert "2 of 2 columns that are not zero" in " ".join(table.stdout.split())
@@ -380,7 +388,17 @@ def test_an_error_on_the_command_line_is_a_few_lines_and_an_exit_code(tmp_path: 
     assert "Traceback" not in result.stderr
 
 
-def test_progress_is_lines_of_json_when_not_on_a_terminal(run: Run) -> None:
+def test_progress_is_lines_of_json_when_not_on_a_terminal(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = Stages.begin
+
+    def telling(self: Stages, name: str) -> Any:
+        step = begin(self, name)
+        self._tell()  # at once, however soon the solve ends
+        return step
+
+    monkeypatch.setattr(Stages, "begin", telling)
     lines = run("--progress").stderr.splitlines()
     first = json.loads(lines[0])
     assert first["stage"] == "solving"

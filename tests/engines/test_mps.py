@@ -41,7 +41,7 @@ def test_a_file_keeps_its_names_sense_and_integers(tmp_path: Path) -> None:
     problem = read_mps(path)
     found = exact(problem, Settings(threads=1))
     assert problem.demand_names == ["CHAIRS", "PAINT"]
-    assert problem.rows.name(0) == "row[HOURS]"
+    assert problem.rows.name(0) == "HOURS"
     assert problem.maximize
     assert problem.integer is not None
     assert problem.integer.tolist() == [True, False]

@@ -111,6 +111,20 @@ def test_prices_and_bound_come_with_the_solution() -> None:
     assert s.timings.build > 0
 
 
+def test_groups_without_names_are_called_what_they_are() -> None:
+    c = Cluster()
+    s = c.problem(cp.Maximize(cp.min(c.y))).solve(threads=1)
+    text = str(s.explain(0))
+    assert text.startswith("demand group 0 gets ")
+    assert " of resource group " in text
+    assert s.explain("demand group 3").demand == "demand group 3"
+
+
+def test_a_constraint_alone_needs_no_list() -> None:
+    x = cp.Variable((2, 3), nonneg=True)
+    assert wl.Problem(cp.Maximize(cp.sum(x)), x <= 1).solve(threads=1).value == pytest.approx(6.0)
+
+
 def test_three_positional_arguments_are_resources_and_demands() -> None:
     c = Cluster()
     p = wl.Problem(cp.Maximize(cp.sum(c.y)), [c.capacity], [c.time])
@@ -321,6 +335,31 @@ def test_bad_input_is_one_clear_error(build: Callable[[], Any], message: str) ->
     with pytest.raises(wl.InputError, match=message) as caught:
         build()
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("setting", "remedy"),
+    [
+        ({"solver": "ECOS"}, "engine='exact'"),
+        ({"warm_start": True}, "start="),
+        ({"max_iters": 100}, "time_limit="),
+        ({"eps_abs": 1e-4}, "tolerance="),
+        ({"tolerence": 1e-4}, "did you mean tolerance?"),
+        ({"magic": 1}, "leave it out"),
+    ],
+)
+def test_settings_of_cvxpy_are_refused_with_what_to_use_instead(
+    setting: dict[str, Any], remedy: str
+) -> None:
+    c = Cluster()
+    problem = c.problem(cp.Maximize(cp.min(c.y)))
+    with pytest.raises(wl.InputError) as caught:
+        problem.solve(**setting)
+    assert caught.value.where == f"setting {next(iter(setting))}"
+    assert "engine, tolerance, time_limit" in caught.value.allowed
+    assert "unknown" not in caught.value.allowed
+    assert remedy in caught.value.remedy
+    assert problem.status is None
 
 
 def test_a_millisecond_still_returns_a_feasible_allocation() -> None:

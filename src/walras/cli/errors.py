@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import enum
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from walras.cli.usage import UsageError, as_option
 from walras.errors import (
     DataError,
     EngineError,
@@ -31,6 +32,7 @@ class ExitCode(enum.IntEnum):
 
 
 _OF_ERROR: dict[type[WalrasError], tuple[ExitCode, str]] = {
+    UsageError: (ExitCode.BAD_INPUT, "usage"),
     InputError: (ExitCode.BAD_INPUT, "input"),
     InfeasibleError: (ExitCode.INFEASIBLE, "infeasible"),
     UnboundedError: (ExitCode.UNBOUNDED, "unbounded"),
@@ -56,20 +58,26 @@ def exit_code(outcome: Status | WalrasError) -> ExitCode:
     return _OF_STATUS[outcome]
 
 
-def describe(error: WalrasError) -> str:
-    """An error as the command line shows it: what, where, what is allowed, what to do."""
+def describe(error: WalrasError, arguments: Sequence[str] = ()) -> str:
+    """An error as the command line shows it: what, where, what is allowed, what to do.
+
+    Args:
+        error: What went wrong.
+        arguments: Of the command line; an option among them is named in the place of its setting.
+    """
     lines = [f"error[{_code_and_kind(error)[1]}]: {error.what}"]
-    parts = (("where", error.where), ("allowed", error.allowed), ("remedy", error.remedy))
+    where = as_option(error.where, arguments)
+    parts = (("where", where), ("allowed", error.allowed), ("remedy", error.remedy))
     lines += [f"  {label + ':':<9}{text}" for label, text in parts if text]
     return "\n".join(lines)
 
 
-def guarded(command: Callable[[], object]) -> None:
+def guarded(command: Callable[[], int], arguments: Sequence[str] = ()) -> None:
     """Run a command and exit with its code; show a ``WalrasError`` and exit with the error's."""
     try:
-        command()
+        sys.exit(command())
     except WalrasError as error:
-        print(describe(error), file=sys.stderr)
+        print(describe(error, arguments), file=sys.stderr)
         sys.exit(exit_code(error))
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

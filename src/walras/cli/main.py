@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -13,6 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from walras.cli.errors import guarded
+from walras.cli.usage import run
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,8 @@ def root(
 
 def main() -> None:
     """Entry point of the ``walras`` script."""
-    guarded(app)
+    arguments = sys.argv[1:]
+    guarded(lambda: run(app, arguments), arguments)
 
 
 if __name__ == "__main__":

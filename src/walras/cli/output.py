@@ -94,7 +94,10 @@ def _print_table(table: Table) -> None:
     drawn.min_width = min(len(table.title), console.width)
     for k, name in enumerate(table.columns):
         numeric = all(_is_number(row[k]) for row in table.rows) and bool(table.rows)
-        drawn.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        # The first column names the row: a name that is cut in two cannot be copied.
+        drawn.add_column(
+            name, justify="right" if numeric else "left", overflow="fold", no_wrap=k == 0
+        )
     for row in table.rows:
         drawn.add_row(*(escape(show(cell)) for cell in row))
     console.print(drawn)

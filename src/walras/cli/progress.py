@@ -1,6 +1,8 @@
 """Progress with time left, and stopping with the best so far.
 
-On a terminal a bar, else one line of JSON a step; both on standard error.
+On a terminal a bar, else one line of JSON a second; both on standard error, and nothing at all for
+what ends at once. They are told from a thread of their own, so that time moves on the screen while
+a long step says nothing.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import json
 import math
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from types import FrameType, TracebackType
@@ -16,7 +19,9 @@ from typing import Any, Self
 
 from walras.history import Progress
 
-_EVERY = 1.0  # seconds between lines when not on a terminal
+_AFTER = 1.5  # seconds before anything is shown
+_EVERY = 1.0  # seconds between lines, and between estimates of the time left
+_SMOOTH = 0.3  # share of the way that the expected end moves towards each new estimate
 
 Callback = Callable[[Progress], bool]
 
@@ -45,6 +50,26 @@ class Interruptible:
         print("stopping with the best so far; Ctrl-C again to end at once", file=sys.stderr)
 
 
+class TimeLeft:
+    """Seconds left, from the share done; steps are uneven, so estimates are smoothed.
+
+    Args:
+        expected: Seconds that all may take, for as long as nothing is done.
+    """
+
+    def __init__(self, expected: float) -> None:
+        self._expected = expected
+        self._end: float | None = None
+
+    def after(self, elapsed: float, share: float) -> float:
+        """Seconds left when a share (0 to 1) is done after some seconds."""
+        if share <= 0.0:  # as long again, when it already took longer than expected
+            return max(self._expected - elapsed, elapsed)
+        end = elapsed / share
+        self._end = end if self._end is None else self._end + _SMOOTH * (end - self._end)
+        return max(self._end - elapsed, 0.0)
+
+
 class Stages:
     """Progress over stages whose expected seconds are given.
 
@@ -64,41 +89,46 @@ class Stages:
         shown: bool = True,
     ) -> None:
         self._expected = expected
+        self._total = sum(expected.values())
         self._tolerance = tolerance
         self._interrupt = interrupt
-        self._bar = _bar() if shown and sys.stderr.isatty() else None
-        self._lines = shown and self._bar is None
-        self._began = self._told = time.perf_counter()
-        self._done = 0.0
+        self._bar = _bar(self._total) if shown and sys.stderr.isatty() else None
+        self._began = time.perf_counter()
+        self._left = TimeLeft(self._total)
+        self._before = self._done = 0.0  # seconds expected of the stages before, and with this one
         self._name, self._best = "", 0.0
+        self._ended = threading.Event()
+        self._teller = threading.Thread(target=self._tell_on, daemon=True) if shown else None
 
     def __enter__(self) -> Self:
-        if self._bar is not None:
-            self._bar.start()
-            self._task = self._bar.add_task("", total=sum(self._expected.values()))
+        if self._teller is not None:
+            self._teller.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:  # fmt: skip
+        self._ended.set()
+        if self._teller is not None:
+            self._teller.join()
         if self._bar is not None:
             self._bar.stop()
 
     def begin(self, name: str) -> Callback:
         """Start a stage; the one before is done. Returns the callback for its solve."""
-        self._done += self._expected.get(self._name, 0.0)
+        self._before += self._expected.get(self._name, 0.0)
         self._name, self._best = name, 0.0
-        self._show(0.0, at_once=True)
+        self._reached(0.0)
         return self._step
 
     def advance(self, done: int, total: int) -> None:
-        """Show how far a stage is that counts what it has done.
+        """Take down how far a stage is that counts what it has done.
 
         Raises:
             KeyboardInterrupt: The user asked to stop; such a stage has no best so far.
         """
-        self._show(done / total)
+        self._reached(done / total)
         if self._interrupt.asked:
             raise KeyboardInterrupt
 
@@ -106,31 +136,43 @@ class Stages:
         gap = progress.gap if math.isfinite(progress.gap) and progress.gap > 0 else 1.0
         # Gaps fall by factors, with setbacks: the share done is that of their logarithm so far.
         self._best = max(self._best, min(1.0, math.log(gap) / math.log(self._tolerance)))
-        self._show(self._best)
+        self._reached(self._best)
         return self._interrupt.asked
 
-    def _show(self, fraction: float, *, at_once: bool = False) -> None:
-        done = self._done + fraction * self._expected.get(self._name, 0.0)
+    def _reached(self, fraction: float) -> None:
+        self._done = self._before + fraction * self._expected.get(self._name, 0.0)
+
+    def _tell_on(self) -> None:
+        if self._ended.wait(_AFTER):
+            return
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, description=self._name)
+            self._bar.start()
+        while True:
+            self._tell()
+            if self._ended.wait(_EVERY):
+                return
+
+    def _tell(self) -> None:
+        elapsed, done = time.perf_counter() - self._began, self._done
+        left = self._left.after(elapsed, done / self._total)
+        if self._bar is not None:
+            self._bar.update(
+                self._bar.task_ids[0], completed=done, description=self._name, left=f"{left:.0f} s"
+            )
             return
-        now = time.perf_counter()
-        if not self._lines or not (at_once or now - self._told > _EVERY):
-            return
-        self._told = now
-        elapsed, total = now - self._began, sum(self._expected.values())
-        left = elapsed * (total - done) / done if done > 0 else total
-        line = {"stage": self._name, "done": round(done / total, 3),
-                "elapsed": round(elapsed, 2), "left": round(left, 2)}  # fmt: skip
+        line = {"stage": self._name, "done": round(done / self._total, 3),
+                "elapsed": round(elapsed, 1), "left": round(left, 1)}  # fmt: skip
         print(json.dumps(line), file=sys.stderr, flush=True)
 
 
-def _bar() -> Any:
+def _bar(total: float) -> Any:
     # Imported here: rich takes a third of the time that walras --help may take.
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
-    return Progress(
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("time left"),
-        TimeRemainingColumn(), console=Console(stderr=True), transient=True,
+    bar = Progress(
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
+        TextColumn("time left {task.fields[left]}"), console=Console(stderr=True), transient=True,
     )  # fmt: skip
+    bar.add_task("", total=total, left="")
+    return bar

@@ -13,6 +13,9 @@ import pandas as pd
 from walras.domains.cluster_scheduling import Quota
 from walras.errors import DataError, InputError
 
+# What spreadsheets and databases write between columns where a comma is expected.
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -106,6 +109,7 @@ def read(path: Path, key: str, required: Sequence[str], optional: Sequence[str] 
             remedy="see --help of the command for the columns",
         )  # fmt: skip
     header = tuple(name.strip() for name in rows[0][1])
+    _check_separator(path, header)
     _check_header(path, header, key, required, optional)
     lines = tuple(_line(path, number, row, header) for number, row in rows[1:])
     _check_labels(lines, key)
@@ -157,6 +161,21 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
             f"the file cannot be read: {error}", where=str(path),
             allowed="comma-separated text in UTF-8", remedy="save it as CSV in UTF-8",
         ) from error  # fmt: skip
+
+
+def _check_separator(path: Path, header: tuple[str, ...]) -> None:
+    """Refuse a header that is one cell with other separators in it, as some spreadsheets save it.
+
+    Raises:
+        InputError: Names the separator.
+    """
+    used = next((mark for mark in _SEPARATORS if mark in header[0]), None)
+    if len(header) == 1 and used is not None:
+        raise InputError(
+            f"the columns are separated by {_SEPARATORS[used]}", where=f"{path}, line 1",
+            allowed="commas between columns, points in decimals",
+            remedy="save it as CSV with commas, or replace them throughout",
+        )  # fmt: skip
 
 
 def _check_header(

@@ -103,7 +103,7 @@ def _rows(lp: Any) -> Rows:
     shape = (count, int(lp.num_col_))
     matrix = sp.csc_array(parts, shape=shape) if is_columnwise else sp.csr_array(parts, shape=shape)
     names = list(lp.row_names_) or [f"R{k}" for k in range(count)]
-    families = (Family("row", 0, count, names),) if count else ()
+    families = (Family("row", 0, count, names, plain=True),) if count else ()
     return Rows(
         matrix=sp.csc_array(matrix),
         scalar_matrix=np.zeros((count, 0)),

@@ -183,7 +183,7 @@ def _families(families: Sequence[Family], kept: Indices) -> tuple[Family, ...]:
         low, high = np.searchsorted(kept, (family.start, family.stop))
         numbers = (kept[low:high] - family.start).tolist()
         labels = [family.labels[k] if len(family.labels) else str(k) for k in numbers]
-        out.append(Family(family.name, int(low), int(high), labels))
+        out.append(Family(family.name, int(low), int(high), labels, family.plain))
     return tuple(out)
 
 

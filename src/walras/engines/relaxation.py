@@ -38,15 +38,16 @@ class Relaxation:
         names: The user's names of the rows.
         multipliers: (all rows,) Farkas multipliers, >= 0 at upper bounds: whatever the entries
             within their bounds, ``multipliers.(Gx + Et)`` exceeds what the rows allow it.
-        conflict: The user's names of the rows that cannot hold together: those to relax, then the
-            others that take part in the Farkas certificate, the weightiest first.
+        support: Rows with a multiplier, the weightiest first: they cannot hold together.
+        strict: Whether it is a utility's domain, y > 0, that cannot be met.
     """
 
     rows: Ints
     amounts: Floats
     names: tuple[str, ...]
     multipliers: Floats
-    conflict: tuple[str, ...]
+    support: Ints
+    strict: bool = False
 
     @property
     def is_needed(self) -> bool:
@@ -61,11 +62,7 @@ class Relaxation:
             f"{abs(self.amounts[k]):.6g}"
             for k in order[:limit]
         ]
-        return _shortened(words, len(order))
-
-    def rows_in_conflict(self, limit: int = 5) -> str:
-        """The rows that cannot hold together, in words."""
-        return _shortened(self.conflict[:limit], len(self.conflict))
+        return shortened(words, len(order))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +115,7 @@ def improving_ray(problem: Separable, settings: Settings | None = None) -> Ray |
     )
     if not np.any(endless):
         return None
-    matrix = _columns(problem)
+    matrix = columns(problem)
     gain = np.asarray(matrix.T @ endless.astype(np.float64), dtype=np.float64)
     free = LinearProgram(
         -gain,
@@ -136,9 +133,9 @@ def improving_ray(problem: Separable, settings: Settings | None = None) -> Ray |
 
 def _elastic(problem: Separable, settings: Settings, *, strict: bool) -> Relaxation:
     """Minimise sum_k (up_k + down_k)/scale_k,  row_lower <= y - up + down <= row_upper."""
-    matrix = _columns(problem)
-    low, high = _row_bounds(problem, strict=strict)
-    scale = _row_scale(matrix, low, high)
+    matrix = columns(problem)
+    low, high = row_bounds(problem, strict=strict)
+    scale = row_scale(matrix, low, high)
     has_low, has_high = np.flatnonzero(np.isfinite(low)), np.flatnonzero(np.isfinite(high))
     n, rows = matrix.shape[1], matrix.shape[0]
     units = sp.eye_array(rows, format="csc")
@@ -161,7 +158,8 @@ def _elastic(problem: Separable, settings: Settings, *, strict: bool) -> Relaxat
     )
     answer = solve_program(program, settings)
     if answer.x is None or answer.status is not Status.OPTIMAL:
-        return Relaxation(np.zeros(0, np.int32), np.zeros(0), (), np.zeros(rows), ())
+        none = np.zeros(0, np.int32)
+        return Relaxation(none, np.zeros(0), (), np.zeros(rows), none)
     amounts = np.zeros(rows)
     amounts[has_high] += answer.x[n : n + len(has_high)]
     amounts[has_low] -= answer.x[n + len(has_high) :]
@@ -172,18 +170,19 @@ def _elastic(problem: Separable, settings: Settings, *, strict: bool) -> Relaxat
         amounts[needed],
         tuple(problem.rows.name(int(k)) for k in needed),
         multipliers,
-        tuple(problem.rows.name(k) for k in _in_conflict(needed, multipliers * scale)),
+        _weightiest_first(np.abs(multipliers) * scale),
+        strict,
     )
 
 
-def _in_conflict(needed: npt.NDArray[np.intp], weights: Floats) -> list[int]:
-    """Rows to relax, then those of the Farkas certificate, by weight (at most 1 each)."""
-    size = np.abs(weights)
-    others = np.setdiff1d(np.flatnonzero(size > _NEGLIGIBLE), needed)
-    return [int(k) for k in (*needed, *others[np.argsort(-size[others], kind="stable")])]
+def _weightiest_first(weight: Floats) -> Ints:
+    """Rows of the Farkas certificate by their weight, which is at most 1 each."""
+    order = np.argsort(-weight, kind="stable")
+    return order[weight[order] > _NEGLIGIBLE].astype(np.int32)
 
 
-def _shortened(words: Sequence[str], count: int) -> str:
+def shortened(words: Sequence[str], count: int) -> str:
+    """The first words of so many, and how many more there are."""
     more = count - len(words)
     return ", ".join(words) + (f" and {more} more" if more else "")
 
@@ -191,7 +190,7 @@ def _shortened(words: Sequence[str], count: int) -> str:
 def _recession(problem: Separable, cost: Floats) -> LinearProgram:
     """Minimise cost.d over directions d in the recession cone of the problem, |d| <= 1."""
     rows = problem.rows
-    low, high = _row_bounds(problem, strict=False)
+    low, high = row_bounds(problem, strict=False)
     # A utility of superlinear growth admits no movement of its activity.
     steep = np.isin(rows.utility, (Utility.QUADRATIC, Utility.CONVEX_POWER, Utility.ENTROPY))
     held = np.concatenate([problem.quadratic > 0, np.zeros(problem.scalars, bool)])
@@ -201,7 +200,7 @@ def _recession(problem: Separable, cost: Floats) -> LinearProgram:
         cost=cost,
         lower=np.where(np.isfinite(lower) | held, 0.0, -1.0),
         upper=np.where(np.isfinite(upper) | held, 0.0, 1.0),
-        matrix=_columns(problem),
+        matrix=columns(problem),
         row_lower=np.where(np.isfinite(low) | steep, 0.0, -np.inf),
         row_upper=np.where(np.isfinite(high) | steep, 0.0, np.inf),
     )
@@ -213,7 +212,7 @@ def _ray(problem: Separable, direction: Floats) -> Ray:
     return Ray(direction[: problem.entries], direction[problem.entries :])
 
 
-def _columns(problem: Separable) -> sp.csc_array:
+def columns(problem: Separable) -> sp.csc_array:
     """[G E], all columns of the problem."""
     rows = problem.rows
     if problem.scalars == 0:
@@ -229,18 +228,19 @@ def _is_strict(rows: Rows) -> npt.NDArray[np.bool_]:
     return is_strict
 
 
-def _row_bounds(problem: Separable, *, strict: bool) -> tuple[Floats, Floats]:
+def row_bounds(problem: Separable, *, strict: bool) -> tuple[Floats, Floats]:
     """Bounds of the activities, with the domains of the utilities among them."""
     rows = problem.rows
     positive = rows.is_utility & (rows.utility != Utility.QUADRATIC)
     low = np.where(positive, np.maximum(rows.lower, 0.0), rows.lower)
     if strict:
-        largest = abs(_columns(problem)).max(axis=1).toarray().ravel()
+        largest = abs(columns(problem)).max(axis=1).toarray().ravel()
         low = np.where(_is_strict(rows), np.maximum(low, _STRICT * largest), low)
     return low, rows.upper
 
 
-def _row_scale(matrix: sp.csc_array, low: Floats, high: Floats) -> Floats:
+def row_scale(matrix: sp.csc_array, low: Floats, high: Floats) -> Floats:
+    """(rows,) largest bound or coefficient of each row, in which its violation is measured."""
     bounds = np.maximum(
         np.where(np.isfinite(low), np.abs(low), 0.0), np.where(np.isfinite(high), np.abs(high), 0.0)
     )

@@ -8,6 +8,7 @@ from rows that have a price). Entries in use break even; any other misses by cos
 from __future__ import annotations
 
 import difflib
+import numbers
 from dataclasses import dataclass, fields
 from typing import TypeVar
 
@@ -119,9 +120,10 @@ def demand_index(problem: Separable, demand: str | int) -> int:
             allowed=f"one of {len(names)} names, such as {', '.join(close)}",
             remedy="use a name of the problem, or the demand's index",
         )
-    if not 0 <= demand < len(names):
+    whole = isinstance(demand, numbers.Integral) and not isinstance(demand, bool)
+    if not whole or not 0 <= demand < len(names):
         raise InputError(
-            f"is {demand}",
+            f"is {demand!r}",
             where="demand",
             allowed=f"0 to {len(names) - 1}, or a name",
             remedy="use an index of the problem's demands",

@@ -44,12 +44,14 @@ def check_objective(objective: Any) -> None:
     )
 
 
-def check_constraints(constraints: Sequence[Any], what: str = "constraint") -> list[Any]:
-    """A list of DCP constraints; ``True`` counts as none.
+def check_constraints(constraints: Sequence[Any] | None, what: str = "constraint") -> list[Any]:
+    """A list of DCP constraints; ``True`` counts as none, and None as an empty list.
 
     Raises:
         InputError: Something is not a constraint, never holds, or is not DCP.
     """
+    if constraints is None:
+        return []
     if isinstance(constraints, Constraint):
         constraints = [constraints]
     if not isinstance(constraints, Iterable):

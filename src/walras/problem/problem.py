@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Never
 
 import cvxpy as cp
 
 from walras.engines.admm.executor import Executor
 from walras.engines.choose import choose
+from walras.engines.keywords import refuse_unknown
 from walras.engines.named import engine_named
 from walras.engines.settings import Settings
 from walras.errors import EngineError, InfeasibleError, InputError, UnboundedError
@@ -115,6 +116,7 @@ class Problem:
         mode: str | None = None,
         collapse: bool | None = None,
         executor: Executor | None = None,
+        **unknown: Never,
     ) -> Solution:
         """Solve, and set the value of every variable and the dual value of every constraint.
 
@@ -138,17 +140,19 @@ class Problem:
             mode: Of ``admm`` alone, as in :func:`walras.solve`; likewise ``collapse``.
             collapse: None leaves it to the choice of an engine.
             executor: Of ``admm`` alone: who runs the demands' passes, such as ``walras.Ray(...)``.
+            **unknown: None; cvxpy's own settings are refused with what to use in their place.
 
         Returns:
             The solution; ``solution.x`` is (resource groups, demand groups).
 
         Raises:
-            InputError: A parameter has no value, a number is not finite, or a setting is out of
-                range.
+            InputError: A parameter has no value, a number is not finite, a setting is out of
+                range or is one that only cvxpy has, such as ``solver``.
             InfeasibleError: Names the constraints that cannot hold together.
             UnboundedError: Names what improves without end.
             EngineError: No engine takes the problem, or it broke down.
         """
+        refuse_unknown(unknown, self.solve)
         settings = {
             "tolerance": tolerance, "time_limit": time_limit, "threads": threads,
             "callback": callback, "verbose": verbose, "device": device,
@@ -300,11 +304,11 @@ def _stated(
             remedy="put every constraint in one of the two lists, or all in constraints",
         )
     if resource is None and demand is None:
-        return [Stated(item) for item in check_constraints(constraints or [])]
+        return [Stated(item) for item in check_constraints(constraints)]
     first = check_constraints(
-        (resource if resource is not None else constraints) or [], "resource_constraints"
+        resource if resource is not None else constraints, "resource_constraints"
     )
-    second = check_constraints(demand or [], "demand_constraints")
+    second = check_constraints(demand, "demand_constraints")
     return [Stated(item, Side.RESOURCE) for item in first] + [
         Stated(item, Side.DEMAND) for item in second
     ]

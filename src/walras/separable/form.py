@@ -60,17 +60,20 @@ class Family:
         start: First row.
         stop: One past the last row.
         labels: One label a row; empty when the rows are numbered.
+        plain: Whether the labels are the user's names themselves, without the family's before them.
     """
 
     name: str
     start: int
     stop: int
     labels: Sequence[str] = ()
+    plain: bool = False
 
     def row_name(self, row: int) -> str:
         """Name of absolute row number ``row``, such as ``capacity[v100]``."""
         k = row - self.start
-        return f"{self.name}[{self.labels[k] if len(self.labels) else k}]"
+        label = str(self.labels[k] if len(self.labels) else k)
+        return label if self.plain else f"{self.name}[{label}]"
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,80 @@
+"""Wrong usage of the command line, told in the form of every other error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import typer
+
+from walras.errors import InputError
+
+# Typer names only this subclass of its usage error, whose home differs between its versions.
+_TYPERS = cast("type[Exception]", typer.BadParameter.__mro__[1])
+_HELP = "NoArgsIsHelpError"  # a group without a sub-command: not wrong, but not done either
+
+
+class UsageError(InputError):
+    """Arguments that cannot be read: unknown or missing ones, values of the wrong kind."""
+
+    code = "WAL-1110"
+
+
+def run(app: typer.Typer, arguments: Sequence[str]) -> int:
+    """Run an application on arguments; the exit code that it ends with.
+
+    Raises:
+        UsageError: The arguments cannot be read; says which, and what could stand there.
+    """
+    try:
+        return int(app(list(arguments), prog_name="walras", standalone_mode=False) or 0)
+    except _TYPERS as error:
+        if type(error).__name__ == _HELP:
+            cast("Any", error).show()
+            return 2
+        raise _told(error, arguments) from error
+
+
+def as_option(where: str, arguments: Sequence[str]) -> str:
+    """The option that set what the library calls ``setting NAME`` or ``NAME``, if one was given."""
+    option = "--" + where.removeprefix("setting ").replace("_", "-")
+    given = {word.partition("=")[0] for word in arguments}
+    return option if where and option in given else where
+
+
+def _told(error: Any, arguments: Sequence[str]) -> UsageError:
+    """Typer's error in four parts."""
+    command = error.ctx.command_path if error.ctx else "walras"
+    what, where, allowed = error.format_message().rstrip("."), command, ""
+    param = getattr(error, "param", None)
+    if param is not None and error.message:
+        where = param.opts[0]
+        given = _given(param.opts, arguments)
+        what = f"is {given!r}" if given is not None else error.message
+        allowed = _range(error.message)
+    elif param is not None:
+        allowed = param.help or ""
+    elif what.startswith("No such option"):
+        what = error.message
+        allowed = ", ".join(error.possibilities or ()) or "the options that its help lists"
+    elif what.startswith("No such command"):
+        allowed = ", ".join(error.ctx.command.list_commands(error.ctx))
+    what = what[0].lower() + what[1:]
+    return UsageError(what, where=where, allowed=allowed, remedy=f"see {command} --help")
+
+
+def _given(options: Sequence[str], arguments: Sequence[str]) -> str | None:
+    """The word given to an option; None for an argument by its place."""
+    for k, word in enumerate(arguments):
+        name, _, value = word.partition("=")
+        if name in options:
+            return value or next(iter(arguments[k + 1 : k + 2]), "")
+    return None
+
+
+def _range(message: str) -> str:
+    """What a value may be, from the sentence that refuses one."""
+    choices = message.rstrip(".").partition(" is not one of ")[2]
+    if choices:
+        return choices.replace("'", "")
+    return message.removeprefix("Input should be ").partition(", unable")[0]
