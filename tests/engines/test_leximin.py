@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from tests.bank.bank import CASES
 
 import walras as wl
 
@@ -90,10 +89,18 @@ def test_levels_stop_where_they_are_asked_to() -> None:
 
 
 def test_fewer_levels_than_asked_for_are_not_called_optimal() -> None:
-    case = next(case for case in CASES if case.name == "max-min fair rates")
-    s = wl.solve(case.problem, engine="admm", tolerance=1e-8)
-    assert len(s.levels) < len(case.levels)
-    assert s.status is wl.Status.LIMIT
+    data = cluster(2)
+    first = wl.solve(cs.leximin(*data, levels=1), engine="interior", threads=1)
+    steps: list[wl.Progress] = []
+
+    def stop_in_the_second_level(step: wl.Progress) -> bool:
+        steps.append(step)
+        return len(steps) > len(first.history)
+
+    s = wl.solve(cs.leximin(*data), engine="interior", threads=1, callback=stop_in_the_second_level)
+    assert first.status is wl.Status.OPTIMAL
+    assert len(s.levels) == 1
+    assert s.status is wl.Status.INTERRUPTED
 
 
 def test_the_first_level_is_max_min() -> None:
