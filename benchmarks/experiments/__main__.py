@@ -6,12 +6,17 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks.experiments import micro, restarts, robustness
+from benchmarks.experiments import micro, moves, restarts, robustness
 from benchmarks.experiments.page import write_page
 from benchmarks.experiments.study import Setting, Study
 from benchmarks.store import RESULTS
 
-STUDIES: tuple[Study, ...] = (*robustness.STUDIES, *micro.STUDIES, *restarts.STUDIES)
+STUDIES: tuple[Study, ...] = (
+    *robustness.STUDIES,
+    *micro.STUDIES,
+    *restarts.STUDIES,
+    *moves.STUDIES,
+)
 FOLDER = RESULTS / "experiments"
 
 
@@ -22,7 +27,7 @@ def main(arguments: list[str] | None = None, folder: Path = FOLDER) -> int:
     parser.add_argument("studies", nargs="*", metavar="STUDY", help=", ".join(names))
     parser.add_argument("--list", action="store_true", help="list the studies and run none")
     parser.add_argument("--topology", help="another network than each study's own, such as B4")
-    parser.add_argument("--limit", type=float, default=Setting.limit, help="seconds a solve")
+    parser.add_argument("--limit", type=float, help="seconds a solve, instead of each study's own")
     parser.add_argument("--seed", type=int, default=Setting.seed, help="of traffic and failures")
     given = parser.parse_args(arguments)
     unknown = sorted(set(given.studies) - set(names))
@@ -33,11 +38,12 @@ def main(arguments: list[str] | None = None, folder: Path = FOLDER) -> int:
             print(f"{study.name:<14}{study.estimate:>6g} s  {study.title}")
         elif not given.studies or study.name in given.studies:
             topology = given.topology or study.topology
-            setting = Setting(topology, seed=given.seed, limit=given.limit)
+            setting = Setting(topology, seed=given.seed, limit=given.limit or study.limit)
             print(f"{study.name} on {topology}, about {study.estimate:g} s", flush=True)
             study.measure(setting, folder)
     if not given.list:
-        write_page(STUDIES, folder)
+        for page in dict.fromkeys(study.page for study in STUDIES):
+            write_page([study for study in STUDIES if study.page == page], folder)
     return 0
 
 

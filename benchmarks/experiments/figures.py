@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from walras.plot.style import DASHES, SERIES, blank, legend
 
-_MARKERS = "osD^v<>P"
+MARKERS = "osD^v<>P"
 _NAMES = {
     "normalised": "traffic served / optimum",
     "served": "share of traffic served",
@@ -56,7 +56,7 @@ def traces(frame: pd.DataFrame, path: Path, *, value: str = "normalised") -> Non
 def draw(axes: Axes, k: int, name: str, x: Sequence[float], y: Sequence[float]) -> None:
     """The k-th line of a figure."""
     axes.plot(
-        x, y, color=SERIES[k].stand_in, linestyle=DASHES[k], marker=_MARKERS[k], markersize=4,
+        x, y, color=SERIES[k].stand_in, linestyle=DASHES[k], marker=MARKERS[k], markersize=4,
         label=name,
     )  # fmt: skip
 

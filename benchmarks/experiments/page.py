@@ -12,9 +12,9 @@ from benchmarks.experiments.study import Study
 
 
 def write_page(studies: Sequence[Study], folder: Path) -> Path:
-    """Write ``page.md`` from whichever studies have a table in the folder."""
+    """Write the studies' page, the first one's, from whichever have a table in the folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    page = folder / "page.md"
+    page = folder / f"{studies[0].page}.md"
     page.write_text("\n".join(_section(study, folder) for study in studies), encoding="utf-8")
     return page
 

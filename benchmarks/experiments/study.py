@@ -62,6 +62,8 @@ class Study:
         summary: The table that the page shows.
         topology: The network it runs on unless told otherwise.
         estimate: Seconds expected.
+        page: Which page shows it.
+        limit: Seconds a solve unless told otherwise.
     """
 
     name: str
@@ -72,6 +74,8 @@ class Study:
     summary: Callable[[pd.DataFrame], pd.DataFrame]
     topology: str = "UsCarrier"
     estimate: float = 60.0
+    page: str = "page"
+    limit: float = Setting.limit
 
     def measure(self, setting: Setting, folder: Path) -> pd.DataFrame:
         """Run it, and write its table and figure."""

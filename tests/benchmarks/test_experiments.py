@@ -5,11 +5,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.experiments import micro, robustness
+from benchmarks.balancing import BalanceSpec
+from benchmarks.cases import load_balancing as balancing
+from benchmarks.cell import Cell
+from benchmarks.experiments import micro, moves, robustness
 from benchmarks.experiments.__main__ import STUDIES, main
 from benchmarks.experiments.methods import EXACT, METHODS
 from benchmarks.experiments.page import table, write_page
 from benchmarks.experiments.study import Setting
+from benchmarks.measure import measure
+from benchmarks.store import Store
 from matplotlib.image import imread
 
 from walras.domains import traffic_engineering as te
@@ -17,11 +22,11 @@ from walras.domains import traffic_engineering as te
 B4 = Setting("B4", level=0.5, limit=1.0)
 
 
-def test_the_studies_are_those_of_the_paper_and_of_restarts() -> None:
+def test_the_studies_are_those_of_the_paper_of_restarts_and_of_moves() -> None:
     names = [study.name for study in STUDIES]
     assert names == [
         "granularity", "temporal", "spatial", "failures", "threads", "starts", "alternatives",
-        "restarts",
+        "restarts", "moves",
     ]  # fmt: skip
 
 
@@ -64,6 +69,36 @@ def test_alternatives_are_traced_to_the_optimum(tmp_path: Path) -> None:
     assert frame["normalised"].max() <= 1 + 1e-6  # to which the optimum is proved
     reached = micro.table_traces(frame)
     assert set(reached.index) == set(frame["method"])
+
+
+def test_moves_are_drawn_over_seconds_for_every_method_on_the_same_rounds(tmp_path: Path) -> None:
+    spec = BalanceSpec(16, 128, rounds=1, first=2)
+    methods = ("walras-rebalance-drop", "estore", "rebalance-plain")
+    cells = [Cell("test", spec, "moves", method, 1.0, 1, limit=6.0) for method in methods]
+    store = Store(tmp_path)
+    for cell in cells:
+        store.write(cell, measure(cell))
+    frame = moves.moves_frame(cells, store)
+    assert len(frame) == len(methods)
+    ours, greedy, _ = frame["moves"]
+    assert frame["bound"][0] <= ours <= greedy
+    assert (frame["seconds"] > 0).all()
+    told = moves.table_moves(frame)
+    assert told["rounds"].tolist() == [1, 1, 1]
+    lost = frame.assign(moves=frame["moves"].where(frame["method"] != "HiGHS, plain program"))
+    assert moves.table_moves(lost)["infeasible rounds"].tolist() == [0, 0, 1]
+    moves.draw_moves(lost, tmp_path / "moves.png")
+    assert imread(tmp_path / "moves.png").ndim == 3
+
+
+def test_every_method_begins_the_shared_rounds_from_the_same_placement() -> None:
+    cells = balancing.shared_cells()
+    of_method = {
+        method: [cell.spec for cell in cells if cell.method == method]
+        for method in balancing.BESIDE
+    }
+    assert all(specs == list(balancing.SHARED) for specs in of_method.values())
+    assert {cell.limit for cell in cells} == {balancing.LIMIT}
 
 
 def test_the_command_refuses_what_it_does_not_know(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from tests.bank.case import Case
 from tests.bank.whole import best_assignment, drawn_assignment
 
 import walras as wl
-from walras.engines.integer import assigning, engine, integer, pump
+from walras.engines.integer import engine, integer, pump, tasks
 from walras.engines.settings import Settings
 from walras.separable import Separable, assignment
 from walras.status import Status
@@ -133,7 +133,7 @@ def test_the_pump_offers_whole_points_and_shakes_when_it_cycles() -> None:
 
 
 def test_only_assignments_are_recognised_as_such() -> None:
-    recognised = {case.name: assigning.recognised(case.base) is not None for case in WHOLE}
+    recognised = {case.name: tasks.recognised(case.base) is not None for case in WHOLE}
     assert recognised["assignment, type C"]
     assert recognised["multiple knapsack"]
     assert not recognised["bins"]

@@ -1,32 +1,37 @@
-"""Generalised assignments: prices of the agents, annealed search, and HiGHS on what is left.
+"""Generalised assignments: prices, annealed search, knapsacks, HiGHS on the entries that are left.
 
-The prices give a bound L and reduced costs r. With an assignment of cost U in hand, an entry with
-``L + r_ij > U`` is in no better one and is dropped; HiGHS proves what it can on the rest, and its
-bound holds for the whole. Source of the neighbourhoods: Yagiura, Ibaraki and Glover 2004 (ejection
-chains); of fixing by reduced costs: Savelsbergh 1997.
+The prices of the agents give a bound L and reduced costs r. With an assignment of cost U in hand,
+an entry with ``L + r_ij > U`` is in no better one and is dropped; the knapsacks of
+:mod:`.relaxing` raise the bound and drop more. HiGHS then looks among the entries most likely to
+be in a good assignment, deals out the tasks of a few agents at a time, and in the end proves what
+it can on all that is left; its bound holds for the whole. Source of the neighbourhoods: Yagiura,
+Ibaraki and Glover 2004 (ejection chains); of fixing by reduced costs: Savelsbergh 1997.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from walras.engines.diary import Diary
-from walras.engines.highs import Answer, LinearProgram, solve_program
+from walras.engines.integer.branching import branch, reassigned
+from walras.engines.integer.relaxing import relax
+from walras.engines.integer.tasks import NEVER, Tasks
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
 from walras.history import Progress, Timings
 from walras.kernels import local_search_assign as kernel
 from walras.kernels.local_search_random import seeded
-from walras.separable.form import Separable, Side, Utility
+from walras.separable.form import Separable, Side
 from walras.status import Status
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
 
 _NEAR = 10  # agents that the search tries for a task
 _FIRST, _MORE = 1500, 300  # steps of the prices: at first, and once an assignment is known
@@ -34,106 +39,22 @@ _PRICES, _STEP_SECONDS = 0.15, 2.5e-9  # part of a time limit for them; of a ste
 _AHEAD = 0.01  # relative: how far above the bound the optimum is taken to be, before one is known
 _STEPS = 10_000  # proposals of the first annealing, a task
 _SLOWER, _SLOWEST = 1.5, 6  # factor from one annealing to the next, and how often
-_HOT, _COLD = (0.5, 0.25, 1.0), 0.02  # temperatures, of the spread of costs; the last of the first
+# Temperatures of the annealings in turn, of the spread of costs; where each ends, of its first.
+_HOT, _COLD = (0.06, 0.1, 0.03), 0.05
 _HARDER = 2.0  # factor on the penalty after an annealing that ended above a capacity
 _SECOND = 3  # the agent, by its cost, whose distance from the cheapest is the spread
 _HALF = 0.5  # a mean task above a capacity costs about half a temperature, at least
 _LEAST = 0.2  # worth of weight on an agent, at least, of the mean
 _STALE = 4  # annealings without a better assignment after which HiGHS has its turn
 _RUNS = 6  # annealings where there is no time limit
-_SEARCH = 0.15  # of a time limit: for prices and search, before HiGHS
-_SEARCH_LARGE = 0.8  # where HiGHS has little to say
-_PROVABLE = 60_000  # entries up to which HiGHS gets all that are useful
-_FEW = 5  # cheapest agents of each task that are likely
-_LIKELY = 0.5  # of the time left: for these
+_LARGE = 60_000  # entries from which HiGHS does not get all that are useful
+_SEARCH, _SEARCH_LARGE = 0.15, 0.4  # shares of a time limit: for prices and annealing
+_RELAX = 0.12  # for the knapsacks
+_LIKELY = 0.2  # for HiGHS on the entries that are most likely; of the whole, nothing where large
+_DEAL = 0.65  # of what then is left: for dealing out again; all where large
+_MANY, _FEW = 2.5, 2  # useful entries a task that are many, likely ones
+_DEALT, _DEALT_FEW, _DEAL_SECONDS = 6, 3, 0.5  # agents dealt out, their entries a task, seconds
 _NO_LIMIT = 60.0  # seconds for HiGHS where the caller sets no limit
-_BIG = 1e9
-
-
-@dataclass(frozen=True, eq=False)
-class Tasks:
-    """A generalised assignment as dense arrays, with an agent of no cost for tasks left out.
-
-    Attributes:
-        cost: (tasks, agents) large where a pair is not allowed.
-        weight: (tasks, agents).
-        capacity: (agents,).
-        entry: (tasks, agents) entry of the problem, -1 where there is none.
-        row: (agents,) the problem's row of each agent's capacity, -1 if it has none.
-    """
-
-    cost: Floats
-    weight: Floats
-    capacity: Floats
-    entry: Ints
-    row: Ints
-
-
-def recognised(problem: Separable) -> Tasks | None:
-    """The problem as a generalised assignment, or None if it is not one."""
-    rows = problem.rows
-    if problem.scalars or np.any(rows.utility != Utility.NONE) or np.any(problem.quadratic):
-        return None
-    whole = problem.integer is not None and bool(np.all(problem.integer))
-    owned = np.all(problem.resource >= 0) and np.all(problem.demand >= 0)
-    if not whole or not owned or np.any(problem.lower != 0.0) or np.any(problem.upper < 1.0):
-        return None
-    of_task, of_agent = rows.side == Side.DEMAND, rows.side == Side.RESOURCE
-    if not np.all(of_task | of_agent):
-        return None
-    for mine, count in ((of_task, problem.shape[1]), (of_agent, problem.shape[0])):
-        if np.any(np.bincount(rows.owner[mine], minlength=count) > 1):
-            return None
-    if not _is_choice(problem, of_task) or not _is_packing(problem, of_agent):
-        return None
-    return _dense(problem, of_task, of_agent)
-
-
-def _is_choice(problem: Separable, mine: npt.NDArray[np.bool_]) -> bool:
-    """Whether each task's row is a plain sum that is one, or at most one."""
-    rows = problem.rows
-    part = sp.csr_array(rows.matrix)[np.flatnonzero(mine)]
-    lower = rows.lower[mine]
-    return bool(
-        mine.sum() == problem.shape[1]
-        and part.nnz == problem.entries
-        and np.all(part.data == 1.0)
-        and np.all(rows.upper[mine] == 1.0)
-        and np.all((lower == 1.0) | (lower <= 0.0))
-    )
-
-
-def _is_packing(problem: Separable, mine: npt.NDArray[np.bool_]) -> bool:
-    rows = problem.rows
-    part = sp.csr_array(rows.matrix)[np.flatnonzero(mine)]
-    return bool(np.all(part.data >= 0.0) and np.all(rows.lower[mine] <= 0.0))
-
-
-def _dense(
-    problem: Separable, of_task: npt.NDArray[np.bool_], of_agent: npt.NDArray[np.bool_]
-) -> Tasks | None:
-    rows, (agents, tasks) = problem.rows, problem.shape
-    row = np.full(agents, -1, dtype=np.int32)
-    row[rows.owner[of_agent]] = np.flatnonzero(of_agent)
-    per_entry = sp.csr_array(rows.matrix)[np.flatnonzero(of_agent)].sum(axis=0)
-    entry = np.full((tasks, agents + 1), -1, dtype=np.int32)
-    entry[problem.demand, problem.resource] = np.arange(problem.entries)
-    if np.sum(entry >= 0) < problem.entries:
-        return None  # two entries of one pair
-    optional = np.zeros(tasks, dtype=np.bool_)
-    optional[rows.owner[of_task]] = rows.lower[of_task] <= 0.0
-    cost = np.where(entry >= 0, problem.cost[entry], _BIG * max(1.0, np.abs(problem.cost).max()))
-    cost[optional, agents] = 0.0
-    weight = np.where(entry >= 0, np.asarray(per_entry).ravel()[entry], 0.0)
-    capacity = np.full(agents + 1, np.inf)
-    capacity[:agents] = np.where(row >= 0, rows.upper[row], np.inf)
-    total = float(weight.max(axis=1).sum()) + 1.0
-    capacity = np.minimum(capacity, total)
-    keep = agents + 1 if np.any(optional) else agents
-    return Tasks(
-        np.ascontiguousarray(cost[:, :keep]), np.ascontiguousarray(weight[:, :keep]),
-        capacity[:keep], entry[:, :keep], row,
-    )  # fmt: skip
 
 
 def assign(problem: Separable, tasks: Tasks, settings: Settings, seed: int) -> Iterate:
@@ -169,7 +90,8 @@ class _Search:
         self._random = seeded(seed)
         self._diary = Diary(settings)
         self._stopped, self._penalty = False, 1.0
-        steps = tasks.cost[tasks.cost < _BIG]
+        self._raised = np.full(tasks.cost.shape, -np.inf)  # bounds of using single entries
+        steps = tasks.cost[tasks.cost < NEVER]
         self._whole = bool(np.all(steps == np.round(steps)))
 
     def run(self) -> None:
@@ -178,7 +100,7 @@ class _Search:
         self._ascend(self._first_steps(), self._greedy(t.cost))
         self._greedy(t.cost + self._price * t.weight)
         limit = self._settings.time_limit
-        large = t.cost.size > _PROVABLE
+        large = t.cost.size > _LARGE
         share = _SEARCH_LARGE if large else _SEARCH
         until = None if limit is None else self._began + share * limit
         state: kernel.Assignment | None = None
@@ -225,7 +147,7 @@ class _Search:
             agent[j] = np.argmin(likes)
             room[agent[j]] -= t.weight[j, agent[j]]
         total = float(t.cost[np.arange(len(cost)), agent].sum())
-        if np.all(room >= 0.0) and total < min(self._best_cost, _BIG):
+        if np.all(room >= 0.0) and total < min(self._best_cost, NEVER):
             self._best, self._best_cost = agent, total
         return total
 
@@ -278,60 +200,93 @@ class _Search:
         return bool(np.isfinite(self._best_cost) and small)
 
     def prove(self) -> None:
-        """HiGHS on the likely entries, then on all that a better assignment may use."""
-        reduced = self._reduced()
-        few = min(_FEW, reduced.shape[1]) - 1
-        likely = reduced <= np.partition(reduced, few, axis=1)[:, [few]]
-        keep = self._useful(reduced)
-        if np.sum(keep & likely) < keep.sum():
-            self._branch(keep & likely, _LIKELY)
-            keep = self._useful(reduced)
-        if keep.sum() > _PROVABLE or self.done(self._began):
-            return
-        answer = self._branch(keep, 1.0)
-        if np.isfinite(answer.bound):
-            self._bound = max(self._bound, min(answer.bound, self._best_cost))
+        """Knapsacks, HiGHS on the likely entries, a few agents at a time, then on all useful."""
+        t = self._tasks
+        large = t.cost.size > _LARGE
+        self._relax()
+        many = self._useful().sum() > _MANY * len(t.cost)
+        if many and not large and not self._closed:
+            self._branch(self._likely(_FEW), _LIKELY * self._limit)
+        self._deal(self._left() * (1.0 if large else _DEAL))
+        keep = self._useful()
+        if keep.sum() <= _LARGE and not self.done(self._began):
+            bound = self._branch(keep, self._left())
+            if np.isfinite(bound):
+                self._bound = max(self._bound, min(bound, self._best_cost))
 
-    def _reduced(self) -> Floats:
-        """(tasks, agents) what an entry costs beyond the cheapest of its task, at the prices."""
+    @property
+    def _limit(self) -> float:
+        return _NO_LIMIT if self._settings.time_limit is None else self._settings.time_limit
+
+    def _left(self) -> float:
+        """Seconds left of the time limit."""
+        return max(0.0, self._limit - (time.perf_counter() - self._began))
+
+    def _until(self, seconds: float) -> Callable[[], bool]:
+        """Whether neither these seconds from now nor the time limit are over."""
+        end = time.perf_counter() + min(seconds, self._left())
+        return lambda: time.perf_counter() < end and not self._stopped
+
+    def _relax(self) -> None:
+        """Raise the bound, and that of every entry, by knapsacks."""
         reduced = self._tasks.cost + self._price * self._tasks.weight
-        return np.asarray(reduced - reduced.min(axis=1, keepdims=True))
+        price = reduced.min(axis=1)
+        self._raised = self._bound + reduced - price[:, None]
+        useful = self._useful()
+        if not np.isfinite(self._best_cost) or useful.sum() > _LARGE:
+            return
+        goes_on = self._until(_RELAX * self._limit)
+        found = relax(self._tasks, useful, price, self._best_cost, goes_on)
+        self._raised = np.maximum(self._raised, found.raised)
+        self._bound = max(self._bound, min(found.bound, self._best_cost))
+        self._note()
 
-    def _useful(self, reduced: Floats) -> npt.NDArray[np.bool_]:
+    def _useful(self) -> Bools:
         """Entries that may be in a better assignment, and those of the best."""
         step = 1.0 - 1e-6 if self._whole else 0.0
-        keep = self._bound + reduced <= self._best_cost - step
+        keep = (self._raised <= self._best_cost - step) & (self._tasks.cost < NEVER)
         if np.isfinite(self._best_cost):
             keep[np.arange(len(keep)), self._best] = True
-        return np.asarray(keep & (self._tasks.cost < _BIG))
+        return np.asarray(keep)
 
-    def _branch(self, keep: npt.NDArray[np.bool_], share: float) -> Answer:
-        """HiGHS on some entries for a share of the time left, from the best assignment."""
-        if np.isfinite(self._best_cost):
-            keep[np.arange(len(keep)), self._best] = True
-        left = _NO_LIMIT
-        if self._settings.time_limit is not None:
-            left = max(0.0, self._settings.time_limit - (time.perf_counter() - self._began))
-        settings = replace(self._settings, time_limit=share * left, start=None)
-        program, task, agent = _program(self._tasks, keep)
-        start = None
-        if np.isfinite(self._best_cost):
-            start = (self._best[task] == agent).astype(np.float64)
-        answer = solve_program(program, settings, start)
-        if answer.x is not None:
-            self._take(answer.x, task, agent)
-        return answer
+    def _likely(self, few: int) -> Bools:
+        """The useful entries whose bound is least, ``few`` a task on average."""
+        useful = self._useful()
+        bounds = self._raised[useful]
+        last = min(few * len(useful), len(bounds)) - 1
+        return np.asarray(useful & (self._raised <= np.partition(bounds, last)[last]))
 
-    def _take(self, x: Floats, task: Ints, agent: Ints) -> None:
-        chosen = x > 0.5
-        found = self._best.copy()
-        found[task[chosen]] = agent[chosen]
-        t, every = self._tasks, np.arange(len(found))
-        load = np.bincount(found, t.weight[every, found], len(t.capacity))
-        cost = float(t.cost[every, found].sum())
-        fits = np.all(load <= t.capacity * (1.0 + 1e-9) + 1e-9)
-        if chosen.sum() == len(found) and fits and cost < self._best_cost - 1e-9:
-            self._best, self._best_cost = found, cost
+    def _branch(self, keep: Bools, seconds: float) -> float:
+        """HiGHS on some entries from the best assignment; returns its bound."""
+        start = self._best if np.isfinite(self._best_cost) else None
+        settings = replace(self._settings, time_limit=min(seconds, self._left()), start=None)
+        found = branch(self._tasks, keep, start, settings)
+        if found.agent is not None:
+            self._take(found.agent)
+        self._note()
+        return found.bound
+
+    def _deal(self, seconds: float) -> None:
+        """Deal out the tasks of a few agents at a time, drawn at random."""
+        random = np.random.default_rng(int(self._random[0] % 2**32))
+        agents, goes_on, likely = len(self._tasks.capacity), self._until(seconds), None
+        count = min(_DEALT, agents // 2 + 1)
+        while np.isfinite(self._best_cost) and goes_on() and not self._closed:
+            likely = self._likely(_DEALT_FEW) if likely is None else likely
+            chosen = np.sort(random.choice(agents, count, replace=False)).astype(np.int32)
+            limit = min(_DEAL_SECONDS, self._left())
+            settings = replace(self._settings, time_limit=limit, start=None)
+            before = self._best_cost
+            self._take(reassigned(self._tasks, likely, self._best, chosen, settings))
+            if self._best_cost < before:
+                self._note()
+                likely = None
+
+    def _take(self, agent: Ints) -> None:
+        """Keep an assignment within the capacities if it is no dearer than the best."""
+        cost = float(self._tasks.cost[np.arange(len(agent)), agent].sum())
+        if cost <= self._best_cost:
+            self._best, self._best_cost = agent, cost
 
     def _note(self) -> None:
         p = self._problem
@@ -376,23 +331,3 @@ def _with_tasks(problem: Separable, prices: Floats) -> Floats:
     worth = -least[rows.owner[mine]]
     prices[mine] = np.where(rows.lower[mine] <= 0.0, np.maximum(worth, 0.0), worth)
     return prices
-
-
-def _program(tasks: Tasks, keep: npt.NDArray[np.bool_]) -> tuple[LinearProgram, Ints, Ints]:
-    task, agent = (k.astype(np.int32) for k in np.nonzero(keep))
-    columns = len(task)
-    count, agents = keep.shape
-    here = np.arange(columns)
-    matrix = sp.coo_array(
-        (np.concatenate([tasks.weight[task, agent], np.ones(columns)]),
-         (np.concatenate([agent, agents + task]), np.concatenate([here, here]))),
-        shape=(agents + count, columns),
-    )  # fmt: skip
-    program = LinearProgram(
-        cost=tasks.cost[task, agent], lower=np.zeros(columns), upper=np.ones(columns),
-        matrix=sp.csc_array(matrix),
-        row_lower=np.concatenate([np.full(agents, -np.inf), np.ones(count)]),
-        row_upper=np.concatenate([tasks.capacity, np.ones(count)]),
-        integer=np.ones(columns, dtype=np.bool_),
-    )  # fmt: skip
-    return program, task, agent

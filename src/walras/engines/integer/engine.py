@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from walras.engines.exact import exact, is_linear, linear_program
 from walras.engines.highs import Answer, LinearProgram, solve_program
-from walras.engines.integer.assigning import assign, recognised
+from walras.engines.integer.assigning import assign
 from walras.engines.integer.pump import pump
+from walras.engines.integer.tasks import recognised
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
 from walras.history import History, Timings
@@ -27,6 +28,7 @@ from walras.status import Status
 Floats = npt.NDArray[np.float64]
 
 SMALL = 2_000  # whole entries up to which HiGHS alone is as good
+SMALL_ASSIGNMENT = 200  # the same of assignments
 _PUMP = 0.2  # of the time limit
 _NEAR = 0.3
 _NO_LIMIT = 60.0  # seconds in all where the caller sets no limit
@@ -44,9 +46,10 @@ def integer(problem: Separable, settings: Settings, seed: int = 0) -> Iterate:
     """
     if problem.integer is None or not np.any(problem.integer) or not is_linear(problem):
         return exact(problem, settings)
-    if int(problem.integer.sum()) <= SMALL:
+    entries = int(problem.integer.sum())
+    tasks = recognised(problem) if entries > min(SMALL, SMALL_ASSIGNMENT) else None
+    if tasks is None and entries <= SMALL:
         return exact(problem, settings)
-    tasks = recognised(problem)
     if tasks is not None:
         found = assign(problem, tasks, settings, seed)
         if np.isfinite(found.bound) and found.history.steps:

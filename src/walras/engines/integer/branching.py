@@ -1,0 +1,102 @@
+"""HiGHS on some entries of a generalised assignment: on all tasks, or on those of a few agents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from walras.engines.highs import LinearProgram, solve_program
+from walras.engines.integer.tasks import Tasks
+from walras.engines.settings import Settings
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
+
+_ROOM = 1e-9  # relative: what HiGHS' tolerance may exceed a capacity by
+
+
+@dataclass(frozen=True, eq=False)
+class Branched:
+    """What HiGHS found.
+
+    Attributes:
+        agent: (tasks,) the best assignment within the capacities, or None.
+        bound: No assignment on the entries costs less.
+    """
+
+    agent: Ints | None
+    bound: float
+
+
+def branch(tasks: Tasks, keep: Bools, start: Ints | None, settings: Settings) -> Branched:
+    """The least cost over some entries.
+
+    Args:
+        tasks: The assignment.
+        keep: (tasks, agents) entries that may be used.
+        start: (tasks,) an assignment to begin from, whose entries are added, or None.
+        settings: ``time_limit``, and ``tolerance`` on the relative gap.
+    """
+    every = np.arange(len(keep))
+    if start is not None:
+        keep = keep.copy()
+        keep[every, start] = True
+    task, agent = (k.astype(np.int32) for k in np.nonzero(keep))
+    first = None if start is None else (start[task] == agent).astype(np.float64)
+    answer = solve_program(_program(tasks, task, agent), settings, first)
+    if answer.x is None:
+        return Branched(None, answer.bound)
+    chosen = answer.x > 0.5
+    found = np.full(len(keep), -1, dtype=np.int32)
+    found[task[chosen]] = agent[chosen]
+    load = np.bincount(found, tasks.weight[every, found], len(tasks.capacity))
+    fits = np.all(load <= tasks.capacity * (1.0 + _ROOM) + _ROOM)
+    whole = chosen.sum() == len(keep) and np.all(found >= 0)
+    return Branched(found if fits and whole else None, answer.bound)
+
+
+def reassigned(
+    tasks: Tasks, keep: Bools, agent: Ints, chosen: Ints, settings: Settings
+) -> Ints:  # fmt: skip
+    """An assignment that is no dearer, with the tasks of some agents dealt out among them again.
+
+    Args:
+        tasks: The assignment.
+        keep: (tasks, agents) entries that may be used besides those of ``agent``.
+        agent: (tasks,) an assignment.
+        chosen: Agents, in order.
+        settings: As in :func:`branch`.
+    """
+    among = np.flatnonzero(np.isin(agent, chosen))
+    part = np.ix_(among, chosen)
+    smaller = Tasks(tasks.cost[part], tasks.weight[part], tasks.capacity[chosen],
+                    tasks.entry[part], tasks.row[:0])  # fmt: skip
+    own = np.searchsorted(chosen, agent[among]).astype(np.int32)
+    found = branch(smaller, keep[part], own, settings).agent
+    out = agent.copy()
+    rows = np.arange(len(among))
+    if found is not None and smaller.cost[rows, found].sum() <= smaller.cost[rows, own].sum():
+        out[among] = chosen[found]
+    return out
+
+
+def _program(tasks: Tasks, task: Ints, agent: Ints) -> LinearProgram:
+    """Rows of capacities, then of tasks; a column an entry."""
+    columns, (count, agents) = len(task), tasks.cost.shape
+    here = np.arange(columns)
+    matrix = sp.coo_array(
+        (np.concatenate([tasks.weight[task, agent], np.ones(columns)]),
+         (np.concatenate([agent, agents + task]), np.concatenate([here, here]))),
+        shape=(agents + count, columns),
+    )  # fmt: skip
+    return LinearProgram(
+        cost=tasks.cost[task, agent], lower=np.zeros(columns), upper=np.ones(columns),
+        matrix=sp.csc_array(matrix),
+        row_lower=np.concatenate([np.full(agents, -np.inf), np.ones(count)]),
+        row_upper=np.concatenate([tasks.capacity, np.ones(count)]),
+        integer=np.ones(columns, dtype=np.bool_),
+    )  # fmt: skip

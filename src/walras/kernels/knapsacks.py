@@ -1,0 +1,189 @@
+"""Compiled relaxation of generalised assignments: a knapsack an agent, prices on the tasks.
+
+With a price q_j for each task's row of ones, what is left falls apart by agents:
+
+    L(q) = sum_j q_j - sum_i max { sum_j (q_j - c_ij) x_ij : sum_j a_ij x_ij <= b_i, x_ij = 0, 1 }.
+
+Each knapsack is solved to its optimum by dynamic programming over whole weights, so the best L is
+at least the linear relaxation and mostly above it. Source: Fisher, Jaikumar and Van Wassenhove
+1986.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.kernels.runs import jit
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+
+_SMOOTH = 0.6  # of the last direction of the prices
+_PATIENCE = 20  # steps without a better bound until they shorten
+_SHORTER, _SHORTEST = 0.7, 1e-4  # factor on their length, and the length at which the ascent ends
+_AHEAD = 1e-4  # relative: least distance of the target above the best bound
+
+
+class Entries(NamedTuple):
+    """Entries of an assignment, agent by agent, and room to work in.
+
+    Attributes:
+        first: (agents + 1,) where the entries of each agent begin.
+        task: (entries,) their tasks.
+        cost: (entries,) their costs.
+        size: (entries,) their whole weights.
+        room: (agents,) whole capacities.
+        table: (most entries of an agent + 1, largest room + 1) profits of a knapsack.
+        used: (most entries of an agent,) entries of the table's rows.
+    """
+
+    first: Ints
+    task: Ints
+    cost: Floats
+    size: Ints
+    room: Ints
+    table: Floats
+    used: Ints
+
+
+class Ascent(NamedTuple):
+    """Where the prices are on their way up.
+
+    Attributes:
+        price: (tasks,) the best so far.
+        now: (tasks,) the last tried.
+        direction: (tasks,) of the last step.
+        taken: (entries,) in how many steps each entry was in its agent's knapsack.
+        state: [best bound, length of the steps, steps since the best].
+    """
+
+    price: Floats
+    now: Floats
+    direction: Floats
+    taken: Ints
+    state: Floats
+
+
+def make_entries(
+    cost: Floats, size: Ints, room: Ints, keep: npt.NDArray[np.bool_]
+) -> tuple[Entries, Ints]:
+    """The entries of (tasks, agents) arrays that are kept, and their agents.
+
+    Args:
+        cost: (tasks, agents).
+        size: (tasks, agents) whole weights.
+        room: (agents,) whole capacities.
+        keep: (tasks, agents).
+    """
+    agent, task = (k.astype(np.int32) for k in np.nonzero(keep.T))
+    first = np.searchsorted(agent, np.arange(len(room) + 1)).astype(np.int32)
+    most = int(np.diff(first).max(initial=0))
+    table = np.zeros((most + 1, int(room.max()) + 1))
+    used = np.zeros(most, dtype=np.int32)
+    return Entries(first, task, cost[task, agent], size[task, agent], room, table, used), agent
+
+
+def make_ascent(price: Floats, entries: int) -> Ascent:
+    """An ascent that begins at some prices."""
+    taken = np.zeros(entries, dtype=np.int32)
+    state = np.array([-np.inf, 1.0, 0.0])
+    return Ascent(price.copy(), price.copy(), np.zeros(len(price)), taken, state)
+
+
+@jit
+def _fill(e: Entries, i: int, price: Floats) -> int:
+    """Best profits of agent i by room: row r + 1 of the table may use the first r + 1 entries.
+
+    Only entries of positive profit get a row. Returns how many did.
+    """
+    room, rows = e.room[i], 0
+    e.table[0, : room + 1] = 0.0
+    for k in range(e.first[i], e.first[i + 1]):
+        profit, size = price[e.task[k]] - e.cost[k], e.size[k]
+        if profit <= 0.0 or size > room:
+            continue
+        e.table[rows + 1, :size] = e.table[rows, :size]
+        # Slices from 0, so that the loop is compiled to vectors.
+        without = e.table[rows, size : room + 1]
+        rest, best = e.table[rows, : room + 1 - size], e.table[rows + 1, size : room + 1]
+        for c in range(len(best)):
+            more = rest[c] + profit
+            best[c] = more if more > without[c] else without[c]
+        e.used[rows] = k
+        rows += 1
+    return rows
+
+
+@jit
+def relaxed(e: Entries, price: Floats, taken: Ints, count: Ints) -> float:
+    """L(price); adds one to ``taken`` of the entries in knapsacks, ``count`` is theirs by task."""
+    count[:] = 0
+    total = float(np.sum(price))
+    for i in range(len(e.room)):
+        rows, left = _fill(e, i, price), e.room[i]
+        total -= e.table[rows, left]
+        for r in range(rows - 1, -1, -1):
+            if e.table[r + 1, left] > e.table[r, left]:
+                k = e.used[r]
+                taken[k] += 1
+                count[e.task[k]] += 1
+                left -= e.size[k]
+    return total
+
+
+@jit
+def climb(e: Entries, a: Ascent, target: float, steps: int) -> bool:
+    """Subgradient steps of Polyak's length from where the ascent is; False where it ended.
+
+    Args:
+        e: The entries.
+        a: The ascent; changed in place.
+        target: A value that the bound is not above, such as the cost of an assignment.
+        steps: How many.
+    """
+    tasks = len(a.price)
+    count = np.zeros(tasks, dtype=np.int32)
+    for _ in range(steps):
+        bound = relaxed(e, a.now, a.taken, count)
+        a.state[2] += 1.0
+        if bound > a.state[0] + 1e-9 * abs(bound):
+            a.state[0], a.state[2] = bound, 0.0
+            a.price[:] = a.now
+        if a.state[2] > _PATIENCE:
+            a.state[1], a.state[2] = _SHORTER * a.state[1], 0.0
+            a.now[:] = a.price
+            a.direction[:] = 0.0
+            continue
+        square = 0.0
+        for j in range(tasks):
+            a.direction[j] = _SMOOTH * a.direction[j] + (1.0 - _SMOOTH) * (1.0 - count[j])
+            square += a.direction[j] * a.direction[j]
+        if square <= 0.0 or a.state[1] < _SHORTEST:
+            return False
+        best = a.state[0]
+        step = a.state[1] * (max(target, best + _AHEAD * abs(best)) - bound) / square
+        for j in range(tasks):
+            a.now[j] += step * a.direction[j]
+    return True
+
+
+@jit
+def losses(e: Entries, price: Floats) -> Floats:
+    """(entries,) how much L(price) rises at least when an entry must be used.
+
+    With V_i(b) the best profit in room b, an agent that must use an entry of profit p and size s
+    has at most p + V_i(b_i - s).
+    """
+    out = np.zeros(len(e.task))
+    for i in range(len(e.room)):
+        rows, room = _fill(e, i, price), e.room[i]
+        for k in range(e.first[i], e.first[i + 1]):
+            if e.size[k] > room:
+                out[k] = np.inf
+                continue
+            used = price[e.task[k]] - e.cost[k] + e.table[rows, room - e.size[k]]
+            out[k] = max(0.0, e.table[rows, room] - used)
+    return out
