@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.balancing import WARM_UP, BalanceSpec
+from benchmarks.balancing import BalanceSpec
+from benchmarks.balancing_rounds import WARM_UP
 from benchmarks.cases import load_balancing as case
 from benchmarks.cell import Cell
 from benchmarks.commands import measure_all
