@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from benchmarks.measure import measure
 from benchmarks.progress import Progress
 from benchmarks.store import Store
 from benchmarks.table import render
+from walras.cli.errors import describe, exit_code
+from walras.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,12 @@ def run(options: Options, store: Store | None = None) -> int:
     store = store or Store()
     cells = registry.select(quick=options.quick, only=options.only)
     if not cells:
-        print(f"no cell matches '{options.only}'; list them with --list")
-        return 2
+        error = InputError(
+            f"no cell's name contains {options.only!r}", where="--only",
+            allowed="a shell pattern that matches a cell", remedy="list them with --list",
+        )  # fmt: skip
+        print(describe(error), file=sys.stderr)
+        return exit_code(error)
     if options.list_only:
         _list(cells, store)
         return 0

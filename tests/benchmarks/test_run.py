@@ -187,3 +187,6 @@ def test_listing_measures_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "minutes in all" in capsys.readouterr().out
     assert not store.folder.exists()
     assert run(Options(only="no such cell"), store) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("error[input]: no cell's name contains 'no such cell'")

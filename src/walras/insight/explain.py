@@ -8,7 +8,6 @@ from rows that have a price). Entries in use break even; any other misses by cos
 from __future__ import annotations
 
 import difflib
-import numbers
 from dataclasses import dataclass, fields
 from typing import TypeVar
 
@@ -103,7 +102,7 @@ def explain(problem: Separable, certificate: Certificate, demand: str | int) -> 
     )
 
 
-def demand_index(problem: Separable, demand: str | int) -> int:
+def demand_index(problem: Separable, demand: object) -> int:
     """Index of a demand given by name or index.
 
     Raises:
@@ -120,15 +119,17 @@ def demand_index(problem: Separable, demand: str | int) -> int:
             allowed=f"one of {len(names)} names, such as {', '.join(close)}",
             remedy="use a name of the problem, or the demand's index",
         )
-    whole = isinstance(demand, numbers.Integral) and not isinstance(demand, bool)
-    if not whole or not 0 <= demand < len(names):
+    index = -1
+    if isinstance(demand, int | np.integer) and not isinstance(demand, bool):
+        index = int(demand)
+    if not 0 <= index < len(names):
         raise InputError(
             f"is {demand!r}",
             where="demand",
             allowed=f"0 to {len(names) - 1}, or a name",
             remedy="use an index of the problem's demands",
         )
-    return int(demand)
+    return index
 
 
 def entry_terms(
