@@ -8,6 +8,7 @@ from benchmarks.instances import AnySpec
 
 SLOW = 30.0  # seconds; a method that needs more on a cell runs once
 LIMIT = 300.0  # seconds; a method that needs more is stopped
+THREADS = 2
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Cell:
         limit: Seconds after which a run is stopped.
         quick: Whether the cell belongs to the quick selection too.
         fresh_kernels: Whether compiled kernels must not come from the cache.
+        threads: Threads of the method and its libraries.
     """
 
     benchmark: str
@@ -36,6 +38,7 @@ class Cell:
     limit: float = LIMIT
     quick: bool = False
     fresh_kernels: bool = False
+    threads: int = THREADS
 
     @property
     def name(self) -> str:

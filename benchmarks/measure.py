@@ -36,7 +36,6 @@ from walras.errors import EngineError
 from walras.kernels.devices import CPU, check_device
 
 HERE = Path(__file__).parent
-THREADS = 2
 
 _STARTUP = 180.0  # seconds for imports, warm-up and compilation before the first run
 _GRACE = 0.05  # of the limit, at least a second: a method may stop itself before it is stopped
@@ -62,7 +61,7 @@ def measure(cell: Cell) -> Record:
         "cell": _described(cell),
         "started": started.isoformat(timespec="seconds"),
         "machine": _machine(),
-        "threads": THREADS,
+        "threads": cell.threads,
     }
     missing = _missing(method.device)
     if missing:
@@ -138,14 +137,14 @@ def _run(cell: Cell, python: Path, folder: Path) -> bool:
         "runs": cell.runs,
         "slow": SLOW,
         "warm_up": not first_call and cell.objective != "dede-toy",
-        "budget": {"threads": THREADS, "time_limit": cell.limit},
+        "budget": {"threads": cell.threads, "time_limit": cell.limit},
     }
     (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
     with (folder / "log.txt").open("w", encoding="utf-8") as log:
         process = subprocess.Popen(
             [str(python), "-m", "benchmarks.worker", str(folder)],
             cwd=HERE.parent,
-            env=_environment(folder if first_call else None),
+            env=_environment(cell.threads, folder if first_call else None),
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -159,7 +158,7 @@ def _run(cell: Cell, python: Path, folder: Path) -> bool:
 
 
 def _wait(process: subprocess.Popen[bytes], folder: Path, limit: float) -> bool:
-    seen, deadline = 0, time.monotonic() + _STARTUP
+    seen, deadline = 0, time.monotonic() + max(_STARTUP, limit)
     while process.poll() is None:
         events = len(_events(folder))
         if events > seen:
@@ -170,8 +169,8 @@ def _wait(process: subprocess.Popen[bytes], folder: Path, limit: float) -> bool:
     return False
 
 
-def _environment(fresh_cache: Path | None) -> dict[str, str]:
-    variables = dict(os.environ) | dict.fromkeys(_THREAD_VARIABLES, str(THREADS))
+def _environment(threads: int, fresh_cache: Path | None) -> dict[str, str]:
+    variables = dict(os.environ) | dict.fromkeys(_THREAD_VARIABLES, str(threads))
     variables["PYTHONPATH"] = str(HERE.parent)
     if fresh_cache is not None:
         variables["NUMBA_CACHE_DIR"] = str(fresh_cache / "kernels")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,10 @@ from typer.testing import CliRunner, Result
 
 from walras.cli import comparison as compared
 from walras.cli import demo as demo_module
+from walras.cli import demo_network as act_last
 from walras.cli import demo_placement as act_one
 from walras.cli.comparison import compare
+from walras.cli.demo_network import CRASH, CRASHED, Act
 from walras.cli.demo_report import _convergence
 from walras.cli.main import app
 from walras.cli.progress import Interruptible, Stages
@@ -32,6 +36,8 @@ def run(folder: Path, *options: str) -> Result:
     report = ["--report", str(folder / "out" / "report.html")]
     if "--tasks" not in options:
         report += ["--tasks", "0"]
+    if "--network" not in options:
+        report += ["--no-network"]
     return CliRunner().invoke(app, ["demo", "--no-open", "--threads", "2", *report, *options])
 
 
@@ -171,7 +177,8 @@ def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "run.json").mkdir()
     for report in (tmp_path / "file" / "report.html", tmp_path, tmp_path / "report.html"):
-        arguments = ["demo", "--no-open", "--large", "0", "--tasks", "0", "--report", str(report)]
+        arguments = ["demo", "--no-open", "--large", "0", "--tasks", "0", "--no-network",
+                     "--report", str(report)]  # fmt: skip
         result = CliRunner().invoke(app, arguments)
         assert isinstance(result.exception, DataError)
         assert str(tmp_path) in result.exception.where
@@ -226,6 +233,8 @@ def test_the_report_shows_placements_and_calibration(
     assert page.index("Placed before") < page.index("The round")
     assert "intervals against the measured ones" in page
     assert record["placing"]["placements"][0]["task"] in page
+    reason = html.escape(record["placing"]["placements"][0]["because"])
+    assert f'<td class="words">{reason}</td>' in page  # sentences wrap
     assert not re.search(r"(src|href)\s*=\s*[\"'](?!#|data:)", page)
 
 
@@ -244,6 +253,38 @@ def test_without_torch_linear_models_place_and_the_screen_says_so(
     assert act_one.NETWORK not in said.replace("with it, a graph network too", "")
     rows = [line.split() for line in lines if re.match(r"\s+\d{6} ", line)]
     assert len(rows) == 12  # no row was folded
+
+
+def test_the_last_act_loses_a_centre_and_no_quantum(tmp_path: Path) -> None:
+    result = run(tmp_path, "--network", "--jobs", "20", "--large", "0")
+    assert result.exit_code == 0, result.output
+    assert max(len(line) for line in result.stdout.splitlines() if "out/r" not in line) <= 80
+    act = json.loads((tmp_path / "out" / "run.json").read_text())["network"]
+    assert act["quanta over the budget, at worst"] == 0
+    assert act["crash"] == {"centre": CRASHED, "step": CRASH}
+    said = " ".join(result.stdout.split())
+    assert f"centre {CRASHED} crashes at step {CRASH:,}" in said
+    assert "is 0 quanta over the budget" in said
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert page.index("The round") < page.index("Without a master") < page.index("How this was")
+    assert "by an independent solver" in page
+
+
+def test_stopping_the_last_act_keeps_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(progress: Callable[[int, int], None], seed: int) -> Act:
+        progress(1, 10)
+        os.kill(os.getpid(), signal.SIGINT)
+        progress(2, 10)
+        raise AssertionError("it went on")
+
+    monkeypatch.setattr(act_last, "demo_network", stopped)
+    result = run(tmp_path, "--network", "--jobs", "20", "--large", "0")
+    assert result.exit_code == 130
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert record["network"] is None
+    assert len(record["rounds"][0]["policies"]) == len(POLICIES)
 
 
 def small_round() -> Round:

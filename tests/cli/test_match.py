@@ -57,6 +57,78 @@ def test_the_csv_has_one_row_a_task(run: Any) -> None:
     assert {"cluster", "time", "success", "runner_up", "reason"} <= set(rows[0])
 
 
+LOW = "task,east,west\nd,8,13\na,9,25\nb,11,18\nc,7,\n"
+HIGH = "task,west,east\na,36,11\nb,23,14\nc,,9.5\nd,16,11\n"
+
+
+def interval_files(folder: Path, low: str = LOW, high: str = HIGH) -> list[str]:
+    """Two files, in other orders than the times."""
+    for name, text in (("low", low), ("high", high)):
+        (folder / f"{name}.csv").write_text(text)
+    return ["--times-low", str(folder / "low.csv"), "--times-high", str(folder / "high.csv")]
+
+
+def test_intervals_from_files_explain_every_placement(run: Any, tmp_path: Path) -> None:
+    options = interval_files(tmp_path)
+    rows = list(csv.DictReader(io.StringIO(run("-o", "csv", *options).stdout)))
+    found = {row["task"]: (row["time_low"], row["time_high"]) for row in rows}
+    there = {row["task"]: row["cluster"] for row in rows}
+    assert found["c"] == ("7.0", "9.5")
+    assert there["b"] == "west"
+    assert found["b"] == ("18.0", "23.0")
+    assert "success_low" not in rows[0]
+    content = json.loads(run("-o", "json", *options).stdout)
+    assert all(p["time_low"] <= p["time"] <= p["time_high"] for p in content["placements"])
+    chances = ["--success-low", str(tmp_path / "a.csv"), "--success-high", str(tmp_path / "a.csv")]
+    row = json.loads(run("-o", "json", *options, *chances).stdout)["placements"][0]
+    assert row["success_low"] == row["success"] == row["success_high"]
+    text = run(*options).stdout
+    assert "from-to" in text
+    assert "7-9.5" in text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "where", "what"),
+    [
+        (LOW.replace("9,25", "9,x"), HIGH, "low.csv, line 3, column 'west'", "'x' is not a number"),
+        (
+            LOW.replace("9,25", "99,25"),
+            HIGH,
+            "low.csv, task a, column 'east'",
+            "99, above the upper",
+        ),
+        (LOW.replace("west", "north"), HIGH, "low.csv", "has no cluster 'west'"),
+        (LOW, HIGH.replace("a,36,11\n", ""), "high.csv", "has no task 'a'"),
+        (LOW.replace("11,18", "11,"), HIGH, "low.csv, line 4, column 'west'", "the cell is empty"),
+    ],
+)
+def test_bad_ends_are_named(
+    run: Any, tmp_path: Path, low: str, high: str, where: str, what: str
+) -> None:
+    error = run(*interval_files(tmp_path, low, high)).exception
+    assert isinstance(error, wl.InputError)
+    assert where in error.where
+    assert what in error.what
+
+
+def test_ends_come_in_pairs_and_chances_within_one(run: Any, tmp_path: Path) -> None:
+    error = run(*interval_files(tmp_path)[:2]).exception
+    assert isinstance(error, wl.InputError)
+    assert error.where == "--times-high"
+    percent = tmp_path / "percent.csv"
+    percent.write_text(SUCCESS.replace("0.", ""))
+    error = run("--success-low", str(tmp_path / "a.csv"), "--success-high", str(percent)).exception
+    assert isinstance(error, wl.InputError)
+    assert "percentages" in error.remedy
+
+
+def test_ends_of_tasks_left_out_are_not_read(run: Any, tmp_path: Path) -> None:
+    options = interval_files(tmp_path, LOW.replace("b,11,18", "b,?,18"))
+    result = run("--keep-good", "-o", "json", *options, times=TIMES.replace("b,12", "b,-12"))
+    assert result.exit_code == 0, result.output
+    assert {row["task"] for row in json.loads(result.stdout)["placements"]} == {"a", "c", "d"}
+
+
 def test_the_table_shows_what_binds(run: Any) -> None:
     text = run("--min-success", "0.85").stdout
     assert "what binds" in text

@@ -96,7 +96,6 @@ def test_the_demos_act_ends_well() -> None:
     assert not act.run.alive[-1][CRASHED]
     assert act.run.cost_gap[-1] < 1e-4
     assert float(told["test accuracy"] or 0) > 0.85
-    assert act.run.seconds[-1] < 10.0
 
 
 def test_a_model_is_compared_apart_from_the_shares(tmp_path: Path) -> None:

@@ -117,3 +117,19 @@ def test_balance_brings_loads_and_success_to_their_limits(together: bool) -> Non
         twice.append(y)
     assert np.array_equal(*twice)
     assert np.all(np.isin(twice[0], np.arange(6)))
+
+
+def test_equal_tasks_are_not_told_apart() -> None:
+    """18 tasks of two kinds: 3^18 placements, but only C(11, 2)^2 = 3,025 that differ."""
+    times = np.array([[4.0, 9.0], [5.0, 7.0], [6.0, 8.0]])[:, np.arange(18) % 2]
+    given_ = _kernel(times[None]), np.full((1, 18, 3), 0.9), np.ones((3, 19))
+    found = solve_rounds(*given_, np.zeros(1), np.full(1, HARD), 0.0, 10**6)
+    counts = [(p, q, 9 - p - q) for p in range(10) for q in range(10 - p)]
+    best = min(
+        max(a * times[i, 0] + b * times[i, 1] for i, (a, b) in enumerate(zip(x, y, strict=True)))
+        for x in counts
+        for y in counts
+    )
+    assert found.value[0] == pytest.approx(best, rel=1e-12)
+    assert found.bound[0] == pytest.approx(best, rel=1e-9)
+    assert found.nodes[0] < 18 * 3025

@@ -1,4 +1,4 @@
-"""``walras demo``: tasks placed by predictions, then a real scheduling round, certified."""
+"""``walras demo``: tasks placed by predictions, rounds certified, a network without a master."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ import numpy as np
 import typer
 
 from walras.cli import comparison as compared
+from walras.cli import demo_network as centres
 from walras.cli import demo_placement as placement
 from walras.cli.comparison import Comparison, compare
+from walras.cli.demo_network import Act
 from walras.cli.demo_placement import Placing
 from walras.cli.errors import ExitCode, exit_code
 from walras.cli.output import Format, OutputOption, emit, to_json
@@ -39,6 +41,7 @@ _SMALL = {
 _LARGE = {compared.MAX_MIN: 2.0, compared.FAIR: 2.0}
 _PLACING = {"placing tasks by predictions": 2.0}
 _WARM_UP = {"loading the kernels (the first run compiles them)": 1.0}
+_CENTRES = {"data centres without a master": 4.0}
 _PACKAGES = ("walras", "numpy", "scipy", "numba", "highspy", "clarabel")
 _WITHOUT_PLOT = "No report: it needs matplotlib and jinja2 (pip install 'walras[plot]')."
 
@@ -48,6 +51,9 @@ def demo(
     jobs: Annotated[int, typer.Option(help="Jobs of the real round.")] = 300,
     seed: Annotated[int, typer.Option(help="Draws the tasks, the trace, the large round.")] = 0,
     large: Annotated[int, typer.Option(help="Jobs of the large round; 0 leaves it out.")] = 2000,
+    network: Annotated[
+        bool, typer.Option("--network/--no-network", help="Data centres without a master.")
+    ] = True,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores if left out.")] = None,
     report: Annotated[
         Path, typer.Option(help="The HTML report; run.json is written beside it.")
@@ -58,14 +64,16 @@ def demo(
     progress: Annotated[bool, typer.Option("--progress/--no-progress", help="On stderr.")] = True,
     output: OutputOption = Format.TABLE,
 ) -> None:
-    """Place tasks by predictions, then solve and certify a real scheduling round and a large one.
+    """Place tasks by predictions, certify a real scheduling round and a large one, lose a centre.
 
     Predictors trained on 200 networks measured on a GPU, a CPU and a phone place a round of others
     on them (graph networks where torch is installed, else linear models). Then the jobs active at
     one moment of a real trace share V100, P100 and K80 GPUs, with throughputs measured by Gavel's
     authors (walras data list), or labelled synthetic ones when no data are found. Two exact
-    policies stand against POP-4, a greedy placement and equal shares; last comes a round of DeDe's
-    size, 456 GPU types and 2,000 jobs. Ctrl-C stops with the best so far.
+    policies stand against POP-4, a greedy placement and equal shares; then comes a round of DeDe's
+    size, 456 GPU types and 2,000 jobs. Last, 20 data centres without a master share a budget and
+    train a model while messages are lost, links are cut and a centre crashes. Ctrl-C stops with
+    the best so far.
 
     Examples:
 
@@ -81,16 +89,21 @@ def demo(
     _check_writable(report)
     began = time.perf_counter()
     with Interruptible() as interrupt:
-        placed, comparisons = _run(tasks, jobs, seed, large, threads, interrupt, progress)
-    record = _record(placed, comparisons, seed, time.perf_counter() - began)
+        acts = _run(tasks, jobs, seed, large, threads, interrupt, progress, network=network)
+    placed, comparisons, act = acts
+    record = _record(acts, seed, time.perf_counter() - began)
     _write_record(record, report.with_name("run.json"))
-    written = _write_report(placed, comparisons, record, report)
+    written = _write_report(acts, record, report)
     if output is Format.TABLE:
         if placed is not None:
             _print_placing(placed)
         for comparison in comparisons:
             _print(comparison)
         _print_wrapped(f"{compared.LEGEND} {compared.PROOF}")
+        if act is not None:
+            emit(centres.table(act))
+            for sentence in centres.facts(act):
+                _print_wrapped(sentence, "- ")
         seconds = time.perf_counter() - began
         where = f"Report: {report}" if written else _WITHOUT_PLOT
         print(f"\n{where}\nRecord: {report.with_name('run.json')}\nTotal:  {seconds:.1f} s")
@@ -103,10 +116,18 @@ def demo(
     raise typer.Exit(ExitCode.INTERRUPTED if interrupt.asked else _code(comparisons))
 
 
+Acts = tuple[Placing | None, list[Comparison], Act | None]
+"""Tasks placed, rounds compared, and data centres: what the demo came to."""
+
+
+class _StoppedError(Exception):
+    """The user asked to stop while the centres were at work."""
+
+
 def _run(
     tasks: int, jobs: int, seed: int, large: int, threads: int | None, interrupt: Interruptible,
-    progress: bool,
-) -> tuple[Placing | None, list[Comparison]]:  # fmt: skip
+    progress: bool, *, network: bool,
+) -> Acts:  # fmt: skip
     rounds = [(gavel(jobs, seed), _SMALL)]
     if large:
         rounds.append((dede_like(456, large, seed), _LARGE))
@@ -118,8 +139,9 @@ def _run(
             for round_, policies in rounds
             for policy, seconds in policies.items()
         }
+        | (_CENTRES if network else {})
     )
-    comparisons = []
+    comparisons, act = [], None
     with Stages(expected, compared.TOLERANCE, interrupt, shown=progress) as stages:
         placed = None
         if tasks:
@@ -129,7 +151,24 @@ def _run(
         for round_, policies in rounds:
             if not interrupt.asked:
                 comparisons.append(compare(round_, list(policies), threads, stages, interrupt))
-    return placed, comparisons
+        if network and not interrupt.asked:
+            act = _network(seed, stages, interrupt)
+    return placed, comparisons, act
+
+
+def _network(seed: int, stages: Stages, interrupt: Interruptible) -> Act | None:
+    """The act without a master; None when stopped, which must not cost the acts before."""
+    stages.begin(*_CENTRES)
+
+    def told(done: int, total: int) -> None:
+        if interrupt.asked:
+            raise _StoppedError
+        stages.advance(done, total)
+
+    try:
+        return centres.demo_network(told, seed)
+    except _StoppedError:
+        return None
 
 
 def _code(comparisons: list[Comparison]) -> ExitCode:
@@ -160,10 +199,9 @@ def _print_wrapped(text: str, bullet: str = "") -> None:
     print(textwrap.fill(text, width, initial_indent=bullet, subsequent_indent=" " * len(bullet)))
 
 
-def _record(
-    placed: Placing | None, comparisons: list[Comparison], seed: int, seconds: float
-) -> dict[str, Any]:
+def _record(acts: Acts, seed: int, seconds: float) -> dict[str, Any]:
     """What a run was made of, to repeat it."""
+    placed, comparisons, act = acts
     versions = {"python": platform.python_version()}
     versions |= {name: version(name) for name in _PACKAGES}
     return {
@@ -183,6 +221,7 @@ def _record(
             }
             for c in comparisons
         ],
+        "network": None if act is None else centres.record(act, seed),
         "seconds": round(seconds, 2),
     }
 
@@ -221,9 +260,7 @@ def _write_record(record: dict[str, Any], path: Path) -> None:
         raise _unwritable(path, error) from error
 
 
-def _write_report(
-    placed: Placing | None, comparisons: list[Comparison], record: dict[str, Any], path: Path
-) -> bool:
+def _write_report(acts: Acts, record: dict[str, Any], path: Path) -> bool:
     """Write the HTML report; False when the packages it needs are not installed."""
     if find_spec("matplotlib") is None or find_spec("jinja2") is None:
         return False
@@ -231,5 +268,5 @@ def _write_report(
     from walras.cli.demo_report import build
     from walras.plot import write
 
-    write(build(placed, comparisons, record), path)
+    write(build(*acts, record), path)
     return True

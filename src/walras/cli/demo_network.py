@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from walras.cli.output import Cell
+from walras.cli.output import Cell, Table
 from walras.network.costs import QuadraticCPU
 from walras.network.faults import Crash, Faults
 from walras.network.graph import Network
@@ -76,6 +77,33 @@ def demo_network(progress: Callable[[int, int], None] | None = None, seed: int =
         ("bytes sent by all", int(run.bits[-1]) // 8),
     ]
     return Act(run, rows)
+
+
+def table(act: Act) -> Table:
+    """What went wrong and what came out of it."""
+    return Table(
+        ("after all steps", "value"), act.rows, "Data centres without a master (synthetic)"
+    )
+
+
+def facts(act: Act) -> list[str]:
+    """The act in a few sentences."""
+    worst = int(np.abs(act.run.audit).max())
+    return [
+        f"{CENTRES} data centres share one CPU budget and train a support vector machine on data "
+        "that none of them has whole; they talk to their neighbours alone. A tenth of the messages "
+        f"is lost, links are cut and restored, and centre {CRASHED} crashes at step {CRASH:,}.",
+        f"In all {act.run.steps:,} steps what is held and under way is {worst} quanta over the "
+        "budget: counted at every step, in whole quanta.",
+    ]
+
+
+def record(act: Act, seed: int) -> dict[str, Any]:
+    """What the act did, for the run's record."""
+    return {
+        "title": "data centres without a master", "source": "synthetic", "seed": seed,
+        "steps": act.run.steps, "crash": {"centre": CRASHED, "step": CRASH}, **dict(act.rows),
+    }  # fmt: skip
 
 
 def _accuracy(problem: Problem, run: Run, features: Floats, labels: Floats) -> float:

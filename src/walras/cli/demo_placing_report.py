@@ -10,6 +10,7 @@ from walras.cli import demo_placement as placement
 from walras.cli.demo_placement import Placing
 from walras.cli.output import Table, show
 
+_REASON = 6  # the column of sentences among the placements
 _JUDGED = (
     "Judged by the measured times: makespan, excess over the oracle, mean chance of success, share "
     "of the clusters' time in use; certified gap of the matching, seconds of training."
@@ -24,16 +25,17 @@ def placing_section(placed: Placing) -> plot.Section:
     """
     tables = [
         _drawn(placement.shown(placement.compared(placed)), _JUDGED),
-        _drawn(placement.placements(placed), placement.LEGEND),
+        _drawn(placement.placements(placed), placement.LEGEND, frozenset({_REASON})),
     ]  # fmt: skip
     return plot.Section(
         "Placed before they ever ran", placement.facts(placed), tables, _figures(placed)
     )
 
 
-def _drawn(table: Table, caption: str) -> plot.Table:
+def _drawn(table: Table, caption: str, words: frozenset[int] = frozenset()) -> plot.Table:
     rows = [[show(cell) for cell in row] for row in table.rows]
-    return plot.Table(table.columns, rows, caption, frozenset({0} if len(rows) < 10 else ()))
+    strong = frozenset({0} if len(rows) < 10 else ())
+    return plot.Table(table.columns, rows, caption, strong, words)
 
 
 def _figures(placed: Placing) -> list[plot.Figure]:

@@ -9,19 +9,23 @@ import numpy as np
 from walras import plot
 from walras.cli import comparison as compared
 from walras.cli.comparison import Comparison
+from walras.cli.demo_network import Act
+from walras.cli.demo_network_report import network_section
 from walras.cli.demo_placement import Placing
 from walras.cli.demo_placing_report import placing_section
 from walras.status import Status
 
 
 def build(
-    placed: Placing | None, comparisons: list[Comparison], record: dict[str, Any]
-) -> plot.Report:
-    """The report on a placed round, a real one and, when it was reached, a large one.
+    placed: Placing | None, comparisons: list[Comparison], act: Act | None,
+    record: dict[str, Any],
+) -> plot.Report:  # fmt: skip
+    """The report on a placed round, a real one, a large one and a network, as far as it came.
 
     Args:
         placed: Tasks placed by predictions, or None when left out.
         comparisons: The real round, then the large one.
+        act: Data centres without a master, or None when left out.
         record: The run's record.
     """
     sections = [] if placed is None else [placing_section(placed)]
@@ -34,6 +38,7 @@ def build(
     if comparisons[0].exact:
         sections += [_who_runs_where(comparisons[0]), _proof(comparisons[0]), _why(comparisons[0])]
     sections += [_large(c) for c in comparisons[1:]]
+    sections += [] if act is None else [network_section(act)]
     return plot.Report(
         title="A scheduling round: solved, compared, certified",
         lead=_lead(comparisons[0]),

@@ -15,7 +15,8 @@ import pandas as pd
 import typer
 
 from walras.cli.errors import exit_code
-from walras.cli.output import Cell, Format, OutputOption, Table, emit, to_json
+from walras.cli.match_intervals import Ends, check_same, interval
+from walras.cli.output import Cell, Format, OutputOption, Table, emit, show, to_json
 from walras.cli.progress import Interruptible, Stages
 from walras.cli.solving import ShowProgress, Threads, TimeLimit, Tolerance
 from walras.cli.tables import Sheet, read
@@ -24,6 +25,7 @@ from walras.matching import MatchSettings, Placement, Plan, Round, match_round, 
 
 _SHOWN = 20  # tasks in the table; json and csv have all of them
 _NAMED = 5  # tasks left out that are named
+_ENDS = ("low", "high")
 
 HELP = """Place tasks on clusters: the slowest ends soonest, and enough succeed.
 
@@ -38,11 +40,17 @@ The tables are CSV files with a header line:
   speedup     cluster, 1, 2, 3, ...: time of so many tasks together over the
               sum of their times; the last holds for more
 
+  times-low, times-high, success-low, success-high
+              ends of intervals, in the form of times and success, for the
+              explanations; both of a pair, or neither
+
 Examples:
 
   walras match --times t.csv --success a.csv --min-success 0.8
 
   walras match --times t.csv --success a.csv --min-success 0.9 -o csv
+
+  walras match --times t.csv --success a.csv --times-low l.csv --times-high h.csv
 
 Exit codes: 0 optimal, 2 bad input, 3 no placement reaches the floor, 5 a limit
 came before the tolerance, 6 a file cannot be read, 130 interrupted; 5 and 130
@@ -62,6 +70,10 @@ def match(
         float | None, typer.Option(help="Price of a unit of missing success; a soft floor.")
     ] = None,
     speedup: Annotated[Path | None, typer.Option(help="CSV: cluster, 1, 2, ...")] = None,
+    times_low: Annotated[Path | None, typer.Option(help="CSV: lower ends of times.")] = None,
+    times_high: Annotated[Path | None, typer.Option(help="CSV: their upper ends.")] = None,
+    success_low: Annotated[Path | None, typer.Option(help="CSV: lower ends of chances.")] = None,
+    success_high: Annotated[Path | None, typer.Option(help="CSV: their upper ends.")] = None,
     keep_good: Annotated[
         bool, typer.Option("--keep-good", help="Leave out tasks whose lines are bad.")
     ] = False,
@@ -75,7 +87,10 @@ def match(
 ) -> None:
     """Place tasks on clusters: the slowest ends soonest, and enough succeed."""
     read_tables = _read(times, success, keep_good=keep_good)
-    given = _round(read_tables, min_success, shortfall_price, speedup)
+    given = _round(
+        read_tables, min_success, shortfall_price, speedup,
+        (times_low, times_high), (success_low, success_high),
+    )  # fmt: skip
     with Interruptible() as interrupt, Stages(
         {"matching": 1.0}, max(tolerance, 1e-12), interrupt, shown=progress
     ) as stages:  # fmt: skip
@@ -105,8 +120,8 @@ class _Tables:
 def _read(times: Path, success: Path, *, keep_good: bool) -> _Tables:
     first, second = read(times, "task", (), None), read(success, "task", (), None)
     clusters = first.columns[1:]
-    _check_same(second.columns[1:], clusters, second, "cluster", first)
-    _check_same(second.keys, first.keys, second, "task", first)
+    check_same(second.columns[1:], clusters, second, "cluster", str(first.path))
+    check_same(second.keys, first.keys, second, "task", str(first.path))
     rows = {line["task"].text: line for line in second.lines}
     seconds: dict[str, list[float]] = {}
     chances: dict[str, list[float]] = {}
@@ -137,25 +152,17 @@ def _frame(rows: dict[str, list[float]], clusters: Sequence[str]) -> pd.DataFram
     return pd.DataFrame.from_dict(rows, orient="index", columns=list(clusters))
 
 
-def _check_same(
-    own: Sequence[str], wanted: Sequence[str], sheet: Sheet, kind: str, other: Sheet
-) -> None:
-    missing = [label for label in wanted if label not in own]
-    unknown = [label for label in own if label not in wanted]
-    if missing or unknown:
-        what = f"has no {kind} '{missing[0]}'" if missing else f"unknown {kind} '{unknown[0]}'"
-        raise InputError(
-            what, where=str(sheet.path), allowed=f"the {kind}s of {other.path}",
-            remedy="give both files the same tasks and clusters",
-        )  # fmt: skip
-
-
-def _round(given: _Tables, min_success: float, price: float | None, speedup: Path | None) -> Round:
+def _round(
+    given: _Tables, min_success: float, price: float | None, speedup: Path | None, times: Ends,
+    success: Ends,
+) -> Round:  # fmt: skip
     curves = None
     if speedup is not None:
         curves = _curves(read(speedup, "cluster", ("1",), None), given.times)
     return round_of(
-        given.times.T, given.success.T, min_success, curves, shortfall_price=price
+        given.times.T, given.success.T, min_success, curves, shortfall_price=price,
+        times_interval=interval("times", times, given.times, np.isfinite(given.times)),
+        success_interval=interval("success", success, given.success, np.isfinite(given.times)),
     )  # fmt: skip
 
 
@@ -195,12 +202,25 @@ def _print(plan: Plan, given: _Tables, output: Format) -> None:
         return
     emit(Table(("", "plan"), list(facts.items())))
     emit(_clusters(plan))
-    title = f"placements of {min(_SHOWN, len(placements.rows))} of {len(placements.rows)} tasks"
-    shown = ("task", "cluster", "time", "success", "runner_up", "makespan_if_moved", "reason")
-    kept = [placements.columns.index(name) for name in shown]
-    rows = [[row[k] for k in kept] for row in placements.rows[:_SHOWN]]
-    emit(Table(tuple(name.replace("_", " ") for name in shown), rows, title))
+    emit(_shown(placements))
     print(plan.status.message, file=sys.stderr)
+
+
+def _shown(placements: Table) -> Table:
+    """The first placements as people read them: both ends of an interval in one cell."""
+    names = ("task", "cluster", "time", "success", "runner_up", "makespan_if_moved", "reason")
+    columns: list[str] = []
+    rows: list[list[Cell]] = [[] for _ in placements.rows[:_SHOWN]]
+    for name in names:
+        columns.append(name.replace("_", " "))
+        ends = [f"{name}_{end}" for end in _ENDS]
+        at = [placements.columns.index(c) for c in (name, *ends) if c in placements.columns]
+        for row, full in zip(rows, placements.rows, strict=False):
+            row.append(full[at[0]])
+            row += ["-".join(show(full[k]) for k in at[1:])] if at[1:] else []
+        columns += ["from-to"] if at[1:] else []
+    title = f"placements of {len(rows)} of {len(placements.rows)} tasks"
+    return Table(tuple(columns), rows, title)
 
 
 def _facts(plan: Plan, left_out: int) -> dict[str, Cell]:
@@ -237,10 +257,22 @@ def _clusters(plan: Plan) -> Table:
 
 
 def _placements(plan: Plan) -> Table:
-    """One row a task, every field of its explanation but the intervals, which tables lack."""
+    """One row a task, every field of its explanation; of intervals that were given, both ends."""
+    ends = [
+        name
+        for name, given in (
+            ("time_interval", plan.round.times_interval),
+            ("success_interval", plan.round.success_interval),
+        )
+        if given is not None
+    ]
     names = [f.name for f in fields(Placement) if not f.name.endswith("_interval")]
-    rows = [[getattr(found, name) for name in names] for found in plan.placements()]
-    return Table(tuple(names), [[_plain(cell) for cell in row] for row in rows])
+    columns = [f"{name.removesuffix('_interval')}_{end}" for name in ends for end in _ENDS]
+    rows = [
+        [*(getattr(p, name) for name in names), *(end for name in ends for end in getattr(p, name))]
+        for p in plan.placements()
+    ]
+    return Table((*names, *columns), [[_plain(cell) for cell in row] for row in rows])
 
 
 def _plain(cell: Cell) -> Cell:

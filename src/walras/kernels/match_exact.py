@@ -9,6 +9,9 @@ which splits by tasks: the branching fixes them one by one, the most demanding f
 branch when q over the tasks that are left reaches the best placement known. With z_i(n) every
 vector of counts n is a problem of this kind in times z_i(n_i) t_ji, with a multiplier nu_i of any
 sign for each count: q then has - nu_i in the minimum and + sum_i nu_i n_i.
+
+Exchanging equal tasks changes nothing, so that of equal ones on successive levels each takes a
+place not before that of the last; n equal tasks leave multisets of clusters, not m^n placements.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ class Tree(NamedTuple):
         reduced: (tasks, clusters) reduced costs in that order, rising along a row.
         cluster: (tasks, clusters) the cluster that stands there.
         order: (tasks,) the task of each level.
+        twin: (tasks + 1,) 1 where the task of a level equals that of the level before, else 0.
         tail: (tasks + 1,) sum of least reduced costs from a level on.
         hope: (tasks + 1,) sum of highest chances from a level on.
         place: (tasks,) position in its row that each level has taken.
@@ -51,6 +55,7 @@ class Tree(NamedTuple):
     reduced: Floats
     cluster: Tasks
     order: Tasks
+    twin: Tasks
     tail: Floats
     hope: Floats
     place: Tasks
@@ -69,10 +74,10 @@ def make_tree(n: int, m: int) -> Tree:
     """Scratch space for n tasks on m clusters."""
     return Tree(
         np.empty((n, m)), np.empty((n, m)), np.empty((n, m)), np.empty((n, m), dtype=np.int32),
-        np.empty(n, dtype=np.int32), np.empty(n + 1), np.empty(n + 1),
-        np.empty(n, dtype=np.int32), np.empty(n + 1, dtype=np.int32), np.empty(n + 1),
-        np.empty(n + 1), np.empty(m), np.empty(m, dtype=np.int32), np.empty(m), np.empty(m),
-        np.empty(m, dtype=np.int32),
+        np.empty(n, dtype=np.int32), np.zeros(n + 1, dtype=np.int32), np.empty(n + 1),
+        np.empty(n + 1), np.empty(n, dtype=np.int32), np.empty(n + 1, dtype=np.int32),
+        np.empty(n + 1), np.empty(n + 1), np.empty(m), np.empty(m, dtype=np.int32), np.empty(m),
+        np.empty(m), np.empty(m, dtype=np.int32),
     )  # fmt: skip
 
 
@@ -171,6 +176,13 @@ def arrange(t: Floats, a: Floats, mu: float, tree: Tree) -> None:
             tree.success[k, q] = a[j, tree.cluster[k, q]]
         tree.tail[k] = tree.tail[k + 1] + tree.reduced[k, 0]
         tree.hope[k] = tree.hope[k + 1] + high
+    for k in range(1, n):
+        tree.twin[k] = 1
+        for i in range(m):
+            if t[tree.order[k], i] != t[tree.order[k - 1], i]:
+                tree.twin[k] = 0
+            if a[tree.order[k], i] != a[tree.order[k - 1], i]:
+                tree.twin[k] = 0
 
 
 @jit
@@ -212,7 +224,7 @@ def _descend(
         tree.count[i] += 1
         tree.bound[k + 1] = tree.bound[k] + tree.reduced[k, q]
         tree.reached[k + 1] = reached
-        tree.upcoming[k + 1] = 0
+        tree.upcoming[k + 1] = q * tree.twin[k + 1]
         return True, low
     return False, np.inf
 

@@ -23,12 +23,14 @@ class Table:
         rows: One string a column; the first is the row's heading.
         caption: What the table shows.
         strong: Rows to stress, by position.
+        words: Columns of sentences, by position; their lines wrap.
     """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     caption: str = ""
     strong: frozenset[int] = frozenset()
+    words: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
