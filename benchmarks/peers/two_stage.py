@@ -14,7 +14,7 @@ from walras import predict
 from walras.matching import evaluate, match_rounds
 from walras.predict import Predictor, Recipe, in_rounds
 
-ROUNDS = 300
+PLACED = 1500  # tasks in the rounds of a split: 300 rounds of 5, 100 of 15
 VARIANTS: dict[str, dict[str, Any]] = {
     "averages": {"method": "tam"},
     "raw": {"loss": "raw"},
@@ -45,7 +45,7 @@ def _judge(
     recipe: Recipe, tasks: int, seed: int, found: dict[str, list[float]], spent: dict[str, float]
 ) -> None:
     floor = recipe.min_success(lambda t, a: match_rounds(t, a, 0.0).assignment, tasks=tasks)
-    count = ROUNDS if len(recipe.test) > ROUNDS else 100
+    count = PLACED // tasks if len(recipe.test) > 300 else 100
     chosen = recipe.rounds(tasks=tasks, count=count, seed=seed)
     truth = in_rounds(recipe.test.times, chosen), in_rounds(recipe.test.success, chosen)
     best = {f: match_rounds(*truth, f).outcome.makespan for f in (floor, 0.0)}

@@ -45,7 +45,7 @@ def _with(array: np.ndarray, value: float) -> np.ndarray:
         (T, A, {"seed": -1}, "setting seed"),
         (T, A, {"threads": 0}, "setting threads"),
         (T, A, {"times_interval": np.ones((2, 2))}, "times_interval: has shape"),
-        (T, A, {"success_interval": np.stack([A, A - 0.1])}, "lower end above its upper"),
+        (T, A, {"success_interval": np.stack([A, A - 0.1])}, r"task 0\]: is 0.9 to 0.8"),
         (T, A, {"speedup": [0.5, -1.0]}, "speedup of cluster 0 with 2 tasks: is -1"),
         (T, A, {"speedup": np.ones((3, 2))}, "speedup: has 3 curves"),
         (T, A, {"speedup": "fast"}, "speedup: is a str"),

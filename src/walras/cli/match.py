@@ -159,10 +159,11 @@ def _round(
     curves = None
     if speedup is not None:
         curves = _curves(read(speedup, "cluster", ("1",), None), given.times)
+    usable = np.isfinite(given.times.to_numpy())
     return round_of(
         given.times.T, given.success.T, min_success, curves, shortfall_price=price,
-        times_interval=interval("times", times, given.times, np.isfinite(given.times)),
-        success_interval=interval("success", success, given.success, np.isfinite(given.times)),
+        times_interval=interval("times", times, given.times, usable),
+        success_interval=interval("success", success, given.success, usable),
     )  # fmt: skip
 
 

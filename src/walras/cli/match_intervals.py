@@ -17,7 +17,7 @@ Ends = tuple[Path | None, Path | None]
 
 
 def interval(
-    name: str, files: Ends, values: pd.DataFrame, usable: pd.DataFrame
+    name: str, files: Ends, values: pd.DataFrame, usable: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.float64] | None:
     """(2, clusters, tasks) lower and upper ends; None without files.
 
@@ -55,7 +55,7 @@ def interval(
 
 
 def _ends(
-    sheet: Sheet, name: str, values: pd.DataFrame, usable: pd.DataFrame
+    sheet: Sheet, name: str, values: pd.DataFrame, usable: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.float64]:
     """(tasks, clusters) numbers of one file, in the order of ``values``."""
     clusters = [str(label) for label in values.columns]
@@ -63,15 +63,12 @@ def _ends(
     lines = {line["task"].text: line for line in sheet.lines}
     check_same([t for t in lines if t in values.index], list(values.index), sheet, "task",
                f"--{name}")  # fmt: skip
-    return np.array(
-        [
-            [
-                _end(lines[str(task)][c], name, None if usable.at[task, c] else values.at[task, c])
-                for c in clusters
-            ]
-            for task in values.index
-        ]
-    )
+    found = values.to_numpy(dtype=np.float64, copy=True)
+    for j, task in enumerate(values.index):
+        for i, cluster in enumerate(clusters):
+            empty = None if usable[j, i] else float(found[j, i])
+            found[j, i] = _end(lines[str(task)][cluster], name, empty)
+    return found
 
 
 def _end(cell: Cell, name: str, empty: float | None) -> float:

@@ -139,8 +139,8 @@ def round_of(
     return Round(
         seconds, matrix(success, "success"), float(min_success), zeta_table(speedup, m, n),
         None if shortfall_price is None else float(shortfall_price), rows, columns,
-        _interval(times_interval, (m, n), "times_interval"),
-        _interval(success_interval, (m, n), "success_interval"),
+        _interval(times_interval, (m, n), "times_interval", rows, columns),
+        _interval(success_interval, (m, n), "success_interval", rows, columns),
     )  # fmt: skip
 
 
@@ -258,14 +258,27 @@ def _aligned(frame: pd.DataFrame, rows: tuple[str, ...], columns: tuple[str, ...
     return named.loc[list(rows), list(columns)]
 
 
-def _interval(given: npt.ArrayLike | None, shape: tuple[int, int], name: str) -> Floats | None:
+def _interval(
+    given: npt.ArrayLike | None, shape: tuple[int, int], name: str, rows: tuple[str, ...],
+    columns: tuple[str, ...],
+) -> Floats | None:  # fmt: skip
     if given is None:
         return None
     found = matrix(given, name, dimensions=3)
-    if found.shape != (2, *shape) or not np.all(found[0] <= found[1]):
+    if found.shape != (2, *shape):
         raise InputError(
-            f"has shape {found.shape}, or a lower end above its upper one", where=name,
+            f"has shape {found.shape}", where=name,
             allowed=f"{(2, *shape)}: lower ends, then upper ends",
             remedy="stack the two arrays: np.stack([lower, upper])",
+        )  # fmt: skip
+    wrong = np.argwhere(~(found[0] <= found[1]))
+    if len(wrong):
+        i, j = wrong[0]
+        low, high = found[:, i, j]
+        pair = f"{rows[i] if rows else f'cluster {i}'}, {columns[j] if columns else f'task {j}'}"
+        raise InputError(
+            f"is {low:g} to {high:g}", where=f"{name}[{pair}]",
+            allowed="a lower end, then an upper end that is not below it",
+            remedy=f"exchange or correct the ends; {len(wrong)} such entries",
         )  # fmt: skip
     return found

@@ -153,9 +153,12 @@ def recipe(
         left = len(pool.tasks) - train_tasks
         sizes = [train_tasks, left // 2, left - left // 2]
     if min(sizes) < 1 or sum(sizes) > len(pool.tasks):
+        others = f", {validation_tasks} to tune, {test_tasks} to judge" if name == "nb201" else ""
         raise InputError(
-            f"asks for {sizes} tasks to train, tune and judge on", where=f"recipe '{name}'",
-            allowed=f"at least one each, {len(pool.tasks)} in all", remedy="ask for fewer",
+            f"asks for {train_tasks} tasks to train on{others}",
+            where=f"recipe '{name}'",
+            allowed=f"{len(pool.tasks)} in all, at least one each to train, tune and judge on",
+            remedy="ask for fewer",
         )  # fmt: skip
     order = rng.permutation(len(pool.tasks))
     ends = np.cumsum(sizes)
