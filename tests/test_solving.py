@@ -296,12 +296,6 @@ def test_a_setting_of_the_wrong_kind_is_named(wrong: dict[str, Any]) -> None:
     assert next(iter(wrong)) in str(error.value)
 
 
-def test_a_setting_that_there_is_not_is_named() -> None:
-    with pytest.raises(wl.InputError, match="setting solver: there is no such setting") as caught:
-        wl.solve(CASES[0].problem, solver="ECOS")  # type: ignore[arg-type]
-    assert "engine" in caught.value.remedy
-
-
 @pytest.mark.parametrize("problem", [None, np.ones((2, 2)), "max-min"])
 def test_what_is_no_problem_is_refused(problem: Any) -> None:
     with pytest.raises(wl.InputError, match="problem"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Never
@@ -68,8 +68,7 @@ def solve(
         problem: From :mod:`walras.domains` or from arrays; a :class:`walras.Problem` solves itself.
         engine: ``auto``, ``interior``, ``admm``, ``exact``, ``integer`` or ``pop``.
         tolerance: Certified relative gap at which to stop (of logarithms: nats a job).
-        time_limit: Seconds; a feasible allocation with its certified gap comes back all the same,
-            and leximin gets what is left where one job's best type decides a max-min problem.
+        time_limit: Seconds; the best so far comes back, certified; what is left may go to leximin.
         threads: Worker threads, or None for all cores.
         start: An earlier solution of a similar problem, matched by names, or (entries,) numbers.
         callback: Called once an iteration with a Progress; True stops, and so does Ctrl-C.
@@ -88,18 +87,15 @@ def solve(
         The solution; its ``status`` is ``optimal`` only when the certificate shows it.
 
     Raises:
-        InputError: A setting is unknown or out of range, or a warm start shares no name with the
-            problem.
+        InputError: A setting is unknown or out of range, or a start shares no name.
         InfeasibleError: No allocation meets the constraints; names rows and the least relaxation.
         UnboundedError: The objective improves without end; names the entries.
         EngineError: The engine cannot state the problem, or there is no such device.
     """
-    refuse_unknown(unknown, solve)
-    problem = _checked(problem, start, integer=integer)
+    problem = _checked(problem, start, unknown, integer=integer)
     base = problem.problem if isinstance(problem, Leximin) else problem
     first = None if start is None else start_from(base, start)
     settings = Settings(tolerance, time_limit, threads, first, callback, verbose, device=device)
-    _log_to_stderr(wanted=verbose)
     choice = _choice_on(device, choose(base, engine, settings.tolerance))
     if collapse is None:
         collapse = choice.collapse and mode in (None, "hard")
@@ -111,6 +107,7 @@ def solve(
 def _solve_within(
     problem: Separable | Leximin, run: Engine, choice: Choice, settings: Settings, *, polish: bool
 ) -> Solution:
+    _log_to_stderr(wanted=settings.verbose)
     if isinstance(problem, Leximin):
         if polish:
             raise InputError(
@@ -173,12 +170,15 @@ def _with_whole_entries(problem: Separable | Leximin) -> Separable:
     return replace(problem, integer=np.ones(problem.entries, dtype=np.bool_))
 
 
-def _checked(problem: object, start: object, *, integer: bool) -> Separable | Leximin:
+def _checked(
+    problem: object, start: object, unknown: Mapping[str, object], *, integer: bool
+) -> Separable | Leximin:
     """The problem, with whole entries if asked for.
 
     Raises:
-        InputError: It is no problem, or the start is none.
+        InputError: It is no problem, the start is none, or there are unknown settings.
     """
+    refuse_unknown(unknown, solve)
     check_start(start)
     if not isinstance(problem, Separable | Leximin):
         raise InputError(

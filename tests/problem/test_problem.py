@@ -337,31 +337,6 @@ def test_bad_input_is_one_clear_error(build: Callable[[], Any], message: str) ->
     assert caught.value.remedy
 
 
-@pytest.mark.parametrize(
-    ("setting", "remedy"),
-    [
-        ({"solver": "ECOS"}, "engine='exact'"),
-        ({"warm_start": True}, "start="),
-        ({"max_iters": 100}, "time_limit="),
-        ({"eps_abs": 1e-4}, "tolerance="),
-        ({"tolerence": 1e-4}, "did you mean tolerance?"),
-        ({"magic": 1}, "leave it out"),
-    ],
-)
-def test_settings_of_cvxpy_are_refused_with_what_to_use_instead(
-    setting: dict[str, Any], remedy: str
-) -> None:
-    c = Cluster()
-    problem = c.problem(cp.Maximize(cp.min(c.y)))
-    with pytest.raises(wl.InputError) as caught:
-        problem.solve(**setting)
-    assert caught.value.where == f"setting {next(iter(setting))}"
-    assert "engine, tolerance, time_limit" in caught.value.allowed
-    assert "unknown" not in caught.value.allowed
-    assert remedy in caught.value.remedy
-    assert problem.status is None
-
-
 def test_a_millisecond_still_returns_a_feasible_allocation() -> None:
     rng = np.random.default_rng(0)
     x = cp.Variable((20, 150), nonneg=True)

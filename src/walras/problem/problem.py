@@ -146,17 +146,14 @@ class Problem:
             The solution; ``solution.x`` is (resource groups, demand groups).
 
         Raises:
-            InputError: A parameter has no value, a number is not finite, a setting is out of
-                range or is one that only cvxpy has, such as ``solver``.
+            InputError: A parameter has no value, or a setting is unknown or out of range.
             InfeasibleError: Names the constraints that cannot hold together.
             UnboundedError: Names what improves without end.
             EngineError: No engine takes the problem, or it broke down.
         """
         refuse_unknown(unknown, self.solve)
-        settings = {
-            "tolerance": tolerance, "time_limit": time_limit, "threads": threads,
-            "callback": callback, "verbose": verbose, "device": device,
-        }  # fmt: skip
+        settings = {"tolerance": tolerance, "time_limit": time_limit, "threads": threads,
+                    "callback": callback, "verbose": verbose, "device": device}  # fmt: skip
         ours = {
             "start": start, "polish": polish, "parts": parts, "seed": seed, "mode": mode,
             "collapse": collapse, "executor": executor,
