@@ -11,18 +11,22 @@ from benchmarks.instances import Spec
 SPEC = Spec("heterogeneous", 8, 24)
 SECONDS = 20.0
 CELL = Cell(
-    "kernels", SPEC, "all", "walras-first-call", 40.0, runs=1, quick=True, fresh_kernels=True
+    "kernels", SPEC, "all", "walras-first-call", 100.0, runs=1, quick=True, fresh_kernels=True
 )
 
 
 def targets(records: Records) -> Sequence[Target]:
-    """All objectives together compile in under 20 s, once."""
-    case, aim = "kernel compilation, all objectives", f"under {SECONDS:g} s"
+    """Each family's kernels compile in under 20 s, once, and so do all together."""
+    aim = f"under {SECONDS:g} s"
     record = records.get(CELL.name)
     if record is None or "numbers" not in record:
-        return [Target(case, aim)]
-    seconds = record["numbers"]["compile"]
-    return [Target(case, aim, f"{seconds:.1f} s", seconds < SECONDS)]
+        return [Target("kernel compilation, all families", aim)]
+    seconds = {f"of {name}": value for name, value in record["numbers"].items()}
+    seconds["all families"] = seconds.pop("of compile")
+    return [
+        Target(f"kernel compilation, {what}", aim, f"{value:.1f} s", value < SECONDS)
+        for what, value in seconds.items()
+    ]
 
 
 BENCHMARK = Benchmark("kernels", "Kernel compilation", (CELL,), targets)

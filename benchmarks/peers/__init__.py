@@ -82,7 +82,7 @@ def _predict(label: str, packages: tuple[str, ...] = (), **options: object) -> M
 METHODS: dict[str, Method] = {
     "walras": _walras("Walras", "walras_engine:solve"),
     "walras-warm": _walras("Walras, warm start", "walras_engine:solve_warm"),
-    "walras-first-call": _walras("Walras, first call", "walras_engine:first_call"),
+    "walras-first-call": _walras("Walras, first call", "first_call:measure"),
     "walras-interior": _walras("Walras, interior", "walras_engine:solve", engine="interior"),
     "walras-exact": _walras("Walras, exact", "walras_engine:solve", engine="exact"),
     "walras-dede": _walras("Walras through `walras.dede`", "walras_dede:solve"),

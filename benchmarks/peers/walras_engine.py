@@ -1,4 +1,4 @@
-"""Walras itself: the domain's builders and ``solve``, cold, warm, and on the very first call."""
+"""Walras itself: the domain's builders and ``solve``, cold and warm."""
 
 from __future__ import annotations
 
@@ -92,21 +92,6 @@ def solve_warm(instance: AnyInstance, objective: str, budget: Budget) -> Outcome
     )
     solved = time.perf_counter()
     return outcome(solution, built - start, solved - built)
-
-
-def first_call(instance: Instance, objective: str, budget: Budget) -> Outcome:
-    """Solve every objective twice: what the first calls take longer is compilation.
-
-    The interior point is asked for by name, since small problems go to the exact engine.
-    """
-    seconds = {name: _twice(instance, name, budget) for name in (*BUILDERS, "leximin")}
-    total = sum(seconds.values())
-    return Outcome(None, 0.0, total, numbers={"compile": total, **seconds})
-
-
-def _twice(instance: Instance, objective: str, budget: Budget) -> float:
-    first, second = (solve(instance, objective, budget, engine="interior") for _ in range(2))
-    return max(0.0, first.build + first.solve - second.build - second.solve)
 
 
 def state(
