@@ -17,7 +17,7 @@ from benchmarks.problem import Floats
 
 OBJECTIVE = "assignment"
 _FULL = 0.8
-_CORNER, _LOOSER = 10, 1.1  # tasks an agent of the instance that warms up, its capacities
+_CORNER, _MOST, _LOOSER = 10, 400, 2.0  # tasks an agent, tasks and capacities of the warm-up
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class AssignInstance:
     def corner(self) -> AssignInstance:
         """A smaller instance with a little more room: passes all stages, and soon."""
         agents, tasks = self.shape
-        few = min(tasks, _CORNER * agents)
+        few = min(tasks, _CORNER * agents, _MOST)
         room = np.ceil(self.capacity * (_LOOSER * few / tasks))
         return replace(self, cost=self.cost[:, :few], weight=self.weight[:, :few], capacity=room)
 
