@@ -113,8 +113,19 @@ def test_the_published_rounds(run: Any, tmp_path: Path) -> None:
         ({"options": ["--rounds", "3"]}, "one of the two"),
         ({"options": ["--band", "-1"]}, "setting band"),
         ({"options": ["--figure", "nowhere/f.png"]}, "cannot be written"),
-        ({"shards": None, "options": ["--rounds", "0"]}, "1 to 100"),
-        ({"shards": None, "options": ["--rounds", "2", "--size", "3"]}, "servers x shards"),
+        ({"options": ["--size", "16x128"]}, "--size: says nothing with --shards"),
+        ({"options": ["--baseline"]}, "--baseline: says nothing with --shards"),
+        ({"shards": None, "options": ["--rounds", "2"]}, "--servers: says nothing with --rounds"),
+        (
+            {"shards": None, "servers": None, "options": ["--rounds", "2", "--drain", "s1"]},
+            "--drain: says nothing with --rounds",
+        ),
+        ({"options": ["--replicas", "0"]}, "is 0; allowed: a whole number, 1 to 3"),
+        ({"shards": None, "servers": None, "options": ["--rounds", "0"]}, "1 to 100"),
+        (
+            {"shards": None, "servers": None, "options": ["--rounds", "2", "--size", "3"]},
+            "servers x shards",
+        ),
     ],
 )
 def test_bad_input_is_one_clear_error(run: Any, change: dict[str, Any], match: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -57,18 +58,21 @@ def rebalance(
     servers: Annotated[Path | None, typer.Option(help="CSV table of the servers.")] = None,
     band: Annotated[float, typer.Option(help="Half the band's width, relative.")] = 0.1,
     memory: Annotated[
-        float | None, typer.Option(help="Room for replicas on each server; 16 with --rounds.")
+        float | None,
+        typer.Option(help="Room on each server where its table has none; 16 with --rounds."),
     ] = None,
     drain: Annotated[list[str] | None, typer.Option(help="A server to empty; repeat.")] = None,
     spread: Annotated[int, typer.Option(help="Zones that each shard must stand in.")] = 1,
     replicas: Annotated[
-        int | None, typer.Option(help="Replicas that each shard must have.")
+        int | None, typer.Option(help="Replicas of each shard, whatever its table says.")
     ] = None,
     keep: Annotated[
         bool, typer.Option("--keep/--drop", help="Keep replicas that others could take over from.")
     ] = True,
     rounds: Annotated[int | None, typer.Option(help="Rounds of the sequence, 1 to 100.")] = None,
-    size: Annotated[str, typer.Option(help="With --rounds: servers x shards.")] = "256x2048",
+    size: Annotated[
+        str | None, typer.Option(help="With --rounds: servers x shards; 256x2048 if left out.")
+    ] = None,
     baseline: Annotated[bool, typer.Option(help="With --rounds: E-Store's greedy too.")] = False,
     figure: Annotated[Path | None, typer.Option(help="Draw loads and moves: .png or .svg.")] = None,
     attempts: Annotated[int, typer.Option(help="Attempts of the local search.")] = 2000,
@@ -83,6 +87,16 @@ def rebalance(
             "give either the tables or the number of rounds", where="--shards, --rounds",
             allowed="one of the two", remedy="--shards shards.csv, or --rounds 100",
         )  # fmt: skip
+    if shards is None:
+        zones = spread if spread > 1 else None
+        given = {"--servers": servers, "--drain": drain, "--replicas": replicas, "--spread": zones}
+    else:
+        given = {"--size": size, "--baseline": baseline}
+    _refuse_unused(given, "--rounds" if shards is None else "--shards")
+    if figure is not None:
+        from walras.plot.rebalance import check_file
+
+        check_file(figure)
     options = partial(lb.Options, keep=keep, attempts=attempts, time_limit=time_limit, seed=seed)
     with Interruptible() as interrupt, Stages(
         {"balancing": 1.0}, 1e-3, interrupt, shown=progress
@@ -97,13 +111,24 @@ def rebalance(
         else:
             room = 16.0 if memory is None else memory
             played, source = _play(
-                rounds or 0, size, band, room, options(), stages, baseline=baseline
+                rounds or 0, size or "256x2048", band, room, options(), stages, baseline=baseline
             )
     if shards is None:
         _print_rounds(played, source, figure, output)
         return
     _print(result, figure, output)
     raise typer.Exit(exit_code(result.status))
+
+
+def _refuse_unused(given: Mapping[str, object], way: str) -> None:
+    """Refuse options that the other way of calling knows."""
+    unused = [name for name, value in given.items() if value]
+    if unused:
+        raise InputError(
+            f"says nothing with {way}", where=unused[0],
+            allowed=f"with {'--shards' if way == '--rounds' else '--rounds'} only",
+            remedy="leave it out",
+        )  # fmt: skip
 
 
 def _problem(
@@ -207,8 +232,9 @@ def _print(result: lb.Rebalanced, figure: Path | None, output: Format) -> None:
         print(to_json({**told, "transfers": moves.records(), "servers": servers}))
         return
     emit(Table(("", "rebalanced"), list(facts.items())))
-    title = f"the {min(_SHOWN, result.moves)} largest of {result.moves} moves"
-    emit(Table(moves.columns, moves.rows[:_SHOWN], title))
+    if result.moves:
+        title = f"the {min(_SHOWN, result.moves)} largest of {result.moves} moves"
+        emit(Table(moves.columns, moves.rows[:_SHOWN], title))
     emit(_servers(result, _SHOWN))
     print(_message(result.status), file=sys.stderr)
 

@@ -104,8 +104,8 @@ def _bounds(axes: Axes, frame: pd.DataFrame, k: int) -> None:
     )
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure to a file.
+def check_file(path: Path) -> None:
+    """Refuse a file that no figure can be written to, before any work is done.
 
     Raises:
         InputError: The file's suffix is none that is known, or its folder is not there.
@@ -116,4 +116,13 @@ def save(figure: Figure, path: Path) -> None:
             allowed=f"a file ending in {', '.join(_SUFFIXES)} in a folder that exists",
             remedy="choose such a name",
         )  # fmt: skip
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure to a file.
+
+    Raises:
+        InputError: As :func:`check_file`.
+    """
+    check_file(path)
     figure.savefig(path, dpi=150, facecolor="white")

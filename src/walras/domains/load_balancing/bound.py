@@ -86,7 +86,7 @@ def rounded_bound(problem: Round, value: float) -> float:
     multiples = problem.cost / unit
     if not np.isfinite(value) or np.any(np.abs(multiples - np.round(multiples)) > _SURE):
         return value
-    return float(np.ceil(value / unit - 1e-6) * unit)
+    return max(0.0, float(np.ceil(value / unit - 1e-6) * unit))  # of a tiny need: not -0
 
 
 def limits_of(problem: Round) -> flow.Limits:

@@ -225,6 +225,8 @@ def _zones(given: Sequence[object] | None, count: int) -> Ints:
 
 
 def _replicas(given: Any, shards: int, servers: int) -> Ints:
+    if np.ndim(given) == 0:  # one fault, not one of the first shard
+        check_range("replicas", given, 1, servers, whole=True)
     out = _positive(given, "replicas", shards)
     bad = (out != np.round(out)) | (out > servers)
     if np.any(bad):
