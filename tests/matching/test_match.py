@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -45,6 +47,31 @@ def test_agrees_with_highs_beyond_enumeration(speedup: Decay | None) -> None:
     highs = match(times, success, 0.85, speedup, tolerance=1e-9, method="milp", time_limit=60.0)
     assert highs.status == "optimal"
     assert ours.makespan == pytest.approx(highs.makespan, rel=1e-8)
+
+
+@pytest.mark.parametrize("price", [None, 5.0], ids=["hard", "elastic"])
+def test_what_is_left_of_the_time_closes_the_gap(
+    price: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = sys.modules[match.__module__]  # the package exports a function of the same name
+    monkeypatch.setattr(module, "NODES", 1)  # branch and bound gives up at once
+    for seed in range(3):
+        times, success = one(seed, 3, 6)
+        plan = match(times, success, FLOOR, shortfall_price=price, tolerance=1e-7, time_limit=1e6)
+        assert "HiGHS" in plan.method
+        soft = np.inf if price is None else price
+        best = enumerate_best(times, success, FLOOR, None, soft)
+        assert plan.status == "optimal"
+        assert plan.objective == pytest.approx(best, rel=2e-7)
+        assert plan.bound <= best * (1 + 1e-9)
+
+
+def test_no_time_left_is_no_error() -> None:
+    times, success = one(4, 10, 50)
+    plan = match(times, success, FLOOR, time_limit=1e-3)
+    assert plan.status == "user_limit"
+    assert plan.mean_success >= FLOOR - 1e-9
+    assert 0.0 < plan.bound <= plan.makespan
 
 
 def test_pairs_that_cannot_run_are_never_used() -> None:
