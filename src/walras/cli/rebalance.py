@@ -87,6 +87,7 @@ def rebalance(
             "give either the tables or the number of rounds", where="--shards, --rounds",
             allowed="one of the two", remedy="--shards shards.csv, or --rounds 100",
         )  # fmt: skip
+    given: Mapping[str, object]
     if shards is None:
         zones = spread if spread > 1 else None
         given = {"--servers": servers, "--drain": drain, "--replicas": replicas, "--spread": zones}

@@ -28,6 +28,29 @@ GOOD: dict[str, Any] = {"loads": [3.0, 2.0, 1.0], "placement": [0, 1, 1], "band"
         ({"placement": -np.ones((2, 3))}, "placement", "is -1"),
         ({"placement": np.ones((2, 3)), "servers": ["a", "a"]}, "servers", "'a' appears twice"),
         ({"placement": np.ones((2, 3)), "servers": ["a"]}, "servers", "names 1 servers"),
+        ({"placement": None}, "placement", "is None"),
+        ({"placement": "ab"}, "placement", "is 'ab'"),
+        (
+            {
+                "loads": pd.Series([1.0, 2.0, 3.0], list("abc")),
+                "placement": pd.Series([0, 1, 1], list("abd")),
+            },
+            "loads",
+            "'c' is unknown",
+        ),
+        (
+            {
+                "loads": pd.Series([1.0, 2.0, 3.0], list("bcd")),
+                "placement": pd.DataFrame(np.ones((2, 3)), columns=list("abc")),
+            },
+            "placement",
+            "'a' is unknown",
+        ),
+        (
+            {"placement": pd.DataFrame(np.ones((2, 3)), columns=list("aab"))},
+            "placement",
+            "'a' appears twice",
+        ),
         ({"band": -0.1}, "band", "-0.1"),
         ({"band": np.nan}, "band", "nan"),
         ({"memory": -1.0}, "memory", "-1"),
@@ -86,3 +109,14 @@ def test_zones_that_are_too_few() -> None:
         lb.rebalance([1.0, 1.0], [0, 1], spread=2, replicas=1)
     with pytest.raises(InfeasibleError, match="replicas: are 2"):
         lb.rebalance([1.0, 1.0, 1.0], [0, 1, 2], drain=[0, 1], replicas=2)
+
+
+def test_shards_are_told_by_their_names_in_whatever_order() -> None:
+    loads = pd.Series([1.0, 3.0, 2.0], ["a", "b", "c"])
+    home = pd.Series(["y", "x", "y"], ["b", "c", "a"])
+    matrix = pd.DataFrame([[0, 1, 0], [1, 0, 1]], ["x", "y"], ["b", "c", "a"])
+    plain = lb.make_round(loads, ["y", "y", "x"])
+    for placement in (home, matrix):
+        named = lb.make_round(loads, placement)
+        assert named.server_names == plain.server_names
+        assert np.array_equal(named.held, plain.held)

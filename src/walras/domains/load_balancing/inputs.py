@@ -114,6 +114,11 @@ def _placement(
     given: Placement, servers: Sequence[object] | int | None, shards: tuple[str, ...]
 ) -> tuple[sp.coo_array, tuple[str, ...]]:
     """The entries, shard by shard, that are not zero, and the servers' labels."""
+    if isinstance(given, str) or (not sp.issparse(given) and np.ndim(given) == 0):  # type: ignore[arg-type]
+        raise InputError(
+            f"is {given!r}", where="placement", allowed="one server a shard, or a matrix of shares",
+            remedy="say where the shards are now",
+        )  # fmt: skip
     if isinstance(given, pd.Series) or (not sp.issparse(given) and np.ndim(given) == 1):  # type: ignore[arg-type]
         entries, names = _by_shard(given, servers, shards)
     else:
@@ -123,12 +128,32 @@ def _placement(
     return sp.coo_array(ordered, shape=entries.shape), names
 
 
+def _order(labels: pd.Index, shards: tuple[str, ...]) -> list[int]:
+    """Where the placement has each shard; as they come where it does not name them.
+
+    Raises:
+        InputError: It names other shards than the loads do.
+    """
+    names = _names(labels, "placement")
+    at = {name: k for k, name in enumerate(names)}
+    odd = sorted(set(names) ^ set(shards))
+    if odd and any(some == tuple(map(str, range(len(some)))) for some in (names, shards)):
+        return list(range(len(names)))  # one of the two is only counted
+    if odd:
+        where, other = ("placement", "the loads") if odd[0] in at else ("loads", "the placement")
+        raise InputError(
+            f"the shard '{odd[0]}' is unknown to {other}", where=where, allowed=_few(shards),
+            remedy="name the same shards in both",
+        )  # fmt: skip
+    return [at[name] for name in shards]
+
+
 def _by_shard(
     given: Any, servers: Sequence[object] | int | None, shards: tuple[str, ...]
 ) -> tuple[sp.coo_array, tuple[str, ...]]:
     """One server a shard."""
-    if isinstance(given, pd.Series) and set(map(str, given.index)) == set(shards):
-        given = given.set_axis(list(map(str, given.index))).reindex(list(shards))
+    if isinstance(given, pd.Series):
+        given = given.iloc[_order(given.index, shards)]
     homes = [str(home) for home in given]
     if len(homes) != len(shards):
         raise InputError(
@@ -152,7 +177,10 @@ def _by_matrix(
     given: Any, servers: Sequence[object] | int | None, shards: tuple[str, ...]
 ) -> tuple[sp.coo_array, tuple[str, ...]]:
     """Shares or True, servers by shards."""
-    labels = _names(given.index, "placement") if isinstance(given, pd.DataFrame) else None
+    labels = None
+    if isinstance(given, pd.DataFrame):
+        labels = _names(given.index, "placement")
+        given = given.iloc[:, _order(given.columns, shards)]
     try:
         held: Any = given if sp.issparse(given) else np.array(given, dtype=np.float64)
         out = sp.coo_array(sp.csr_array(held, dtype=np.float64))
