@@ -51,7 +51,7 @@ _LARGE = 60_000  # entries from which HiGHS does not get all that are useful
 _SEARCH, _SEARCH_LARGE = 0.15, 0.4  # shares of a time limit: for prices and annealing
 _RELAX = 0.12  # for the knapsacks
 _LIKELY = 0.2  # for HiGHS on the entries that are most likely; of the whole, nothing where large
-_DEAL = 0.65  # of what then is left: for dealing out again; all where large
+_DEAL, _DEAL_MANY = 0.5, 0.9  # of what then is left: for dealing out again; all where large
 _MANY, _FEW = 2.5, 2  # useful entries a task that are many, likely ones
 _DEALT, _DEALT_FEW, _DEAL_SECONDS = 6, 3, 0.5  # agents dealt out, their entries a task, seconds
 _NO_LIMIT = 60.0  # seconds for HiGHS where the caller sets no limit
@@ -207,7 +207,7 @@ class _Search:
         many = self._useful().sum() > _MANY * len(t.cost)
         if many and not large and not self._closed:
             self._branch(self._likely(_FEW), _LIKELY * self._limit)
-        self._deal(self._left() * (1.0 if large else _DEAL))
+        self._deal(self._left() * (1.0 if large else _DEAL_MANY if many else _DEAL))
         keep = self._useful()
         if keep.sum() <= _LARGE and not self.done(self._began):
             bound = self._branch(keep, self._left())
