@@ -51,6 +51,9 @@ COMMANDS: Mapping[str, LazyCommand] = {
     "match": LazyCommand(
         "walras.cli.match:app", "Place tasks on clusters: soon enough, and enough of them succeed."
     ),
+    "learn": LazyCommand(
+        "walras.cli.learn:app", "Train predictors by the decisions they feed; see what pays."
+    ),
     "network": LazyCommand(
         "walras.cli.network:app", "Share CPU and train a model over a network without a centre."
     ),

@@ -1,7 +1,8 @@
-"""Learning through the matching: derivatives of a relaxed matching by what it was made from.
+"""Learning through the matching: predictors trained by the decisions that they feed.
 
-``matched`` is a differentiable step of a torch model: predicted times and chances in, relaxed
-matching out. Needs torch, the extra ``walras[torch]``.
+``fit`` trains one, ``compare`` many, ``advise`` says what pays on given data. ``matched`` is a
+differentiable step of a torch model of your own: predicted times and chances in, relaxed matching
+out. What trains or differentiates through a matching needs torch, the extra ``walras[torch]``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,11 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from walras.errors import EngineError
+from walras.learn.advise import Advice, Finding, advise
+from walras.learn.analysis import Paired, holm, paired, summary
+from walras.learn.compare import compare
+from walras.learn.fit import Learned, fit
+from walras.learn.settings import METHODS, Learning
 
 if TYPE_CHECKING:
     from walras.learn.check import GradientCheck, check_gradient
@@ -28,13 +34,25 @@ _HOME = {
 }
 
 __all__ = [
+    "METHODS",
+    "Advice",
+    "Finding",
     "Gradient",
     "GradientCheck",
+    "Learned",
+    "Learning",
+    "Paired",
+    "advise",
     "check_gradient",
+    "compare",
     "dense_gradient",
+    "fit",
     "forward_gradient",
+    "holm",
     "implicit_gradient",
     "matched",
+    "paired",
+    "summary",
 ]
 
 

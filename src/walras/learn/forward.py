@@ -32,6 +32,7 @@ def forward_gradient(
     speedup: Any = None,
     iterations: int = 500,
     rate: float = 1.0,
+    rows: torch.Tensor | None = None,
 ) -> Gradient:
     """Estimate a loss' derivative by the times and chances of a relaxed matching.
 
@@ -48,9 +49,10 @@ def forward_gradient(
         speedup: As ``relaxed`` was made with.
         iterations: Of Algorithm 1 in mode ``paper``.
         rate: Its learning rate.
+        rows: (rounds,) the one cluster of each round whose row is wanted; all if None.
 
     Returns:
-        The estimate; nothing is estimated by the floor (NaN).
+        The estimate, 0 in rows that are not wanted; nothing is estimated by the floor (NaN).
 
     Raises:
         InputError: A setting is outside its range.
@@ -64,7 +66,9 @@ def forward_gradient(
     check_range("step", step, 1e-9, 1.0)
     directions = _directions(relaxed.problem, count, seed, mode)
     solver = _Solver(relaxed, mode, speedup, iterations, rate)
-    parts = [_estimate(solver, by_x, directions, step, times=which) for which in (True, False)]
+    parts = [
+        _estimate(solver, by_x, directions, step, rows, times=which) for which in (True, False)
+    ]
     nothing = torch.full_like(relaxed.problem.floor, torch.nan)
     return Gradient(parts[0] / relaxed.scale[:, None, None], parts[1], nothing)
 
@@ -124,21 +128,28 @@ def _repeated(relaxed: Relaxed, copies: int) -> Relaxed:
 
 
 def _estimate(
-    solver: _Solver, by_x: torch.Tensor, directions: torch.Tensor, step: float, *, times: bool
-) -> torch.Tensor:
-    """``1/S sum_s <v, X(row i + step d_s) - X> / step d_s`` for every cluster's row i."""
+    solver: _Solver, by_x: torch.Tensor, directions: torch.Tensor, step: float,
+    rows: torch.Tensor | None, *, times: bool,
+) -> torch.Tensor:  # fmt: skip
+    """``1/S sum_s <v, X(row i + step d_s) - X> / step d_s`` for the wanted clusters' rows i."""
     p = solver.relaxed.problem
     rounds, m, n = p.t.shape
-    count = len(directions)
-    t, a = (v.repeat(count * m, 1, 1).reshape(count, m, rounds, m, n) for v in (p.t, p.a))
+    every = torch.arange(rounds, device=p.t.device)
+    wanted = torch.arange(m, device=p.t.device)[:, None].expand(m, rounds)
+    wanted = wanted if rows is None else rows[None]
+    count, k = len(directions), len(wanted)
+    t, a = (v.repeat(count * k, 1, 1).reshape(count, k, rounds, m, n) for v in (p.t, p.a))
     moved = t if times else a
-    for i in range(m):
-        moved[:, i, :, i] += step * directions[:, None, :]
+    for which, row in enumerate(wanted):
+        moved[:, which, every, row] += step * directions[:, None, :]
     if times:
         t = t.clamp_min(1e-12)
     else:
         a = a.clamp(0.0, 1.0)
-    shape = (count * m * rounds, m, n)
-    x = solver.solve(t.reshape(shape), a.reshape(shape)).reshape(count, m, rounds, m, n)
-    gain = ((x - solver.base) * by_x).sum((-2, -1)) / step  # (samples, clusters, rounds)
-    return torch.einsum("sir,sj->rij", gain, directions) / count
+    shape = (count * k * rounds, m, n)
+    x = solver.solve(t.reshape(shape), a.reshape(shape)).reshape(count, k, rounds, m, n)
+    gain = ((x - solver.base) * by_x).sum((-2, -1)) / step  # (samples, rows, rounds)
+    found = torch.zeros_like(p.t)
+    for which, row in enumerate(wanted):
+        found[every, row] = torch.einsum("sr,sj->rj", gain[:, which], directions) / count
+    return found

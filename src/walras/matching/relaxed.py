@@ -174,7 +174,7 @@ def _stated(
     some = bool(barred.any())
     ratio = (t / unit[:, None, None]).masked_fill(barred, 0.0)
     return Smoothed(
-        ratio, a, floor, smoothing, _curve(speedup, t), barred if some else None
+        ratio, a, floor, smoothing, curve_of(speedup, t), barred if some else None
     ), unit  # fmt: skip
 
 
@@ -202,7 +202,12 @@ def _each(given: Any, name: str, like: torch.Tensor, low: float, high: float) ->
     return found.expand(len(like)).clone()
 
 
-def _curve(speedup: Decay | None, t: torch.Tensor) -> Curve | None:
+def curve_of(speedup: Decay | None, t: torch.Tensor) -> Curve | None:
+    """The curve of a speed-up for the clusters of (..., clusters, tasks) times.
+
+    Raises:
+        InputError: It is no Decay, or has numbers for another number of clusters.
+    """
     if speedup is None:
         return None
     if not isinstance(speedup, Decay):

@@ -10,6 +10,7 @@ from walras.plot.figures import (
     throughput_distribution,
 )
 from walras.plot.frames import allocation_frame, history_frame, price_frame, throughput_frame
+from walras.plot.learning import methods_by_setting, methods_by_size
 from walras.plot.matching import matching, plan_frame
 from walras.plot.prediction import predicted_against_measured, reliability_diagram
 from walras.plot.rebalance import loads_figure, loads_frame, rounds_figure
@@ -33,6 +34,8 @@ __all__ = [
     "loads_figure",
     "loads_frame",
     "matching",
+    "methods_by_setting",
+    "methods_by_size",
     "network_utilisation",
     "plan_frame",
     "predicted_against_measured",

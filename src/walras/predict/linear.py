@@ -93,21 +93,24 @@ def _stacked(y: Floats, drawn: Floats, runs: Floats | None = None) -> tuple[Floa
     return np.tile(y, (len(drawn), 1)), weights
 
 
-def tune_linear(tasks: Tasks, folds: Sequence[tuple[Tasks, Tasks]], loss: Loss) -> LinearChoice:
+def tune_linear(
+    tasks: Tasks, folds: Sequence[tuple[Tasks, Tasks]], loss: Loss, links: Sequence[Link] = LINKS
+) -> LinearChoice:
     """Choose link and ridges by the loss on tasks held out.
 
     Args:
         tasks: All tasks to train on.
         folds: Pairs (to fit, to check).
         loss: Of the times.
+        links: To choose from.
     """
     m, scale = len(tasks.clusters), np.nanmean(tasks.times, axis=1)
-    time_loss = {link: np.zeros((len(RIDGES), m)) for link in LINKS}
+    time_loss = {link: np.zeros((len(RIDGES), m)) for link in links}
     success_loss = np.zeros((len(RIDGES), m))
     for fitted, checked in folds:
         weight = np.where(np.isnan(fitted.times), 0.0, 1.0)
         check = np.where(np.isnan(checked.times), 0.0, 1.0)
-        for link in LINKS:
+        for link in links:
             time_loss[link] += _path(
                 fitted.features, fitted.times / scale[:, None], weight,
                 checked.features, checked.times / scale[:, None], check, link, loss,
@@ -118,7 +121,7 @@ def tune_linear(tasks: Tasks, folds: Sequence[tuple[Tasks, Tasks]], loss: Loss) 
             fitted.features, fitted.success, weight, checked.features, checked.success, check,
             "logistic", "raw",
         )  # fmt: skip
-    link = min(LINKS, key=lambda name: float(time_loss[name].min(axis=0).sum()))
+    link = min(links, key=lambda name: float(time_loss[name].min(axis=0).sum()))
     return LinearChoice(
         link, RIDGES[time_loss[link].argmin(axis=0)], RIDGES[success_loss.argmin(axis=0)]
     )

@@ -97,7 +97,7 @@ class GraphNetwork(nn.Module):
 
     @staticmethod
     def _sum(values: Any, graphs: GraphTensors) -> Any:
-        total = torch.zeros((graphs.count, values.shape[1]), dtype=values.dtype)
+        total = values.new_zeros((graphs.count, values.shape[1]))
         return total.index_add_(0, graphs.graph, values)
 
 

@@ -11,6 +11,7 @@ Method = Literal["tam", "tsm", "bagged", "ucb-optimistic", "ucb-pessimistic"]
 METHODS = ("tam", "tsm", "bagged", "ucb-optimistic", "ucb-pessimistic")
 LOSSES = ("raw", "log")
 MODELS = ("linear", "mlp", "gnn")
+LINKS = ("auto", "softplus", "exp")
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Training:
             mean moved by ``confidence`` standard deviations towards the better or the worse.
         loss: ``raw``: squared error of seconds over a cluster's mean; ``log``: of log seconds.
         model: ``linear`` (NumPy), or ``mlp``, ``gnn``, or a torch module of yours (torch).
+        link: Of linear models, from score to time: ``softplus``, ``exp``; ``auto`` is tuned.
         members: Models of an ensemble.
         confidence: Standard deviations by which ``ucb`` moves.
         level: Probability that an interval holds.
@@ -39,6 +41,7 @@ class Training:
     method: Method = "tsm"
     loss: Literal["raw", "log"] = "log"
     model: Any = "linear"
+    link: Literal["auto", "softplus", "exp"] = "auto"
     members: int = 5
     confidence: float = 1.0
     level: float = 0.9
@@ -51,6 +54,7 @@ class Training:
     def __post_init__(self) -> None:
         _among("method", self.method, METHODS)
         _among("loss", self.loss, LOSSES)
+        _among("link", self.link, LINKS)
         if isinstance(self.model, str):
             _among("model", self.model, MODELS)
         for name in ("members", "epochs", "hidden", "layers"):

@@ -11,7 +11,7 @@ import numpy as np
 from walras.errors import InputError
 from walras.predict.calibration import apply_logistic, conformal_radius, fit_logistic
 from walras.predict.graph import Floats
-from walras.predict.linear import check_measured, fit_average, fit_linear, tune_linear
+from walras.predict.linear import LINKS, check_measured, fit_average, fit_linear, tune_linear
 from walras.predict.model import Model
 from walras.predict.predictor import Predictor, combined
 from walras.predict.settings import Training
@@ -82,7 +82,8 @@ def _linear(
     train: Tasks, validation: Tasks | None, settings: Training
 ) -> tuple[Sequence[Model], Held]:
     folds = [(train, validation)] if validation is not None else _folds(train, settings.seed)
-    choice = tune_linear(train, folds, settings.loss)
+    links = LINKS if settings.link == "auto" else (settings.link,)
+    choice = tune_linear(train, folds, settings.loss, links)
 
     def fitted(tasks: Tasks) -> Sequence[Model]:
         rng = np.random.default_rng((settings.seed, 1))

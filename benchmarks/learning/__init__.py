@@ -1,0 +1,1 @@
+"""The experiments of learning through the matching: ``python -m benchmarks.learning``."""

@@ -1,0 +1,74 @@
+"""Run studies: ``python -m benchmarks.learning counts linear --seeds 20``; go on with the same."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+
+from benchmarks.learning.page import write_page
+from benchmarks.learning.studies import STUDIES, Study
+from benchmarks.store import RESULTS
+from walras.learn.compare import compare
+
+FOLDER = RESULTS / "learning"
+SCRATCH = Path(__file__).parent.parent / ".scratch" / "learning"
+
+
+def main(arguments: list[str] | None = None, folder: Path = FOLDER) -> int:
+    """Run the studies that are named, or all; returns the exit code.
+
+    Seed by seed over all of the studies, so that a run stopped at any time is balanced.
+    """
+    names = [study.name for study in STUDIES]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.learning", description=__doc__)
+    parser.add_argument("studies", nargs="*", metavar="STUDY", help=", ".join(names))
+    parser.add_argument("--list", action="store_true", help="list the studies and run none")
+    parser.add_argument("--seeds", type=int, help="in place of each study's own number")
+    parser.add_argument("--workers", type=int, help="processes of one thread")
+    parser.add_argument("--scratch", type=Path, default=SCRATCH, help="keeps finished cells")
+    given = parser.parse_args(arguments)
+    unknown = sorted(set(given.studies) - set(names))
+    if unknown:
+        parser.error(f"there is no study {unknown[0]!r}; choose from {', '.join(names)}")
+    if given.list:
+        for study in STUDIES:
+            print(f"{study.name:<18}{study.seeds:>3} seeds  {study.title}")
+        return 0
+    chosen = [study for study in STUDIES if study.name in (given.studies or names)]
+    for seed in range(given.seeds or max(study.seeds for study in chosen)):
+        for study in chosen:
+            if seed < (given.seeds or study.seeds):
+                measure(study, range(seed + 1), given.scratch, folder, given.workers)
+    write_page(STUDIES, folder)
+    return 0
+
+
+def measure(
+    study: Study, seeds: range, scratch: Path, folder: Path, workers: int | None
+) -> pd.DataFrame:
+    """Run or go on with a study, and write its table.
+
+    Raises:
+        KeyboardInterrupt: The user asked to stop; finished cells are kept.
+    """
+    began = time.perf_counter()
+    frame = compare(
+        study.methods, study.settings, train_tasks=study.train_tasks,
+        tasks_per_round=study.tasks_per_round, seeds=list(seeds), workers=workers,
+        folder=scratch / study.name, **study.options, **study.terms,
+    )  # fmt: skip
+    if not frame.attrs["complete"]:
+        raise KeyboardInterrupt
+    folder.mkdir(parents=True, exist_ok=True)
+    frame.to_csv(folder / f"{study.name}.csv", index=False, float_format="%.6g")
+    print(f"{time.strftime('%H:%M:%S')}  {study.name}: {len(seeds)} seeds, "
+          f"{time.perf_counter() - began:.0f} s for the last", flush=True)  # fmt: skip
+    return frame
+
+
+if __name__ == "__main__":
+    sys.exit(main())

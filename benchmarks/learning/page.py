@@ -1,0 +1,60 @@
+"""The page of the learning studies, from their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from benchmarks.learning.studies import Study
+from walras.learn.analysis import summary
+
+_SHOWN = ("hard_regret", "violations", "penalised_regret", "utilisation")
+
+
+def write_page(studies: Sequence[Study], folder: Path) -> Path:
+    """Write ``page.md`` from the studies that have a table."""
+    parts = []
+    for study in studies:
+        text = "Not measured yet."
+        file = folder / f"{study.name}.csv"
+        if file.exists():
+            text = table(pd.read_csv(file, keep_default_na=False, na_values=[""]))
+        parts.append(
+            f"### {study.title}\n\n{study.question} "
+            f"`python -m benchmarks.learning {study.name}`\n\n{text}\n"
+        )
+    page = folder / "page.md"
+    folder.mkdir(parents=True, exist_ok=True)
+    page.write_text("\n".join(parts), encoding="utf-8")
+    return page
+
+
+def table(frame: pd.DataFrame) -> str:
+    """One line a method: elastic regret with its ratio to the better two-stage, then the rest."""
+    good = frame[frame["error"].isna()]
+    judged = summary(good)
+    means = good.groupby("method", sort=False)[list(_SHOWN)].mean()
+    lines = [
+        "| method | elastic regret | ÷ better two-stage | median cell | better / worse "
+        "| hard regret | violations | penalised | utilisation | seconds |",
+        "| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |",
+    ]
+    for row in judged.itertuples():
+        own = means.loc[str(row.method)]
+        lines.append(
+            f"| {row.method} | {row.mean:.4f} | {row.ratio:.3f} [{row.low:.3f}, {row.high:.3f}] "
+            f"| {row.median_cell:.3f} | {row.better} / {row.worse} of {row.cells} "
+            f"| {own['hard_regret']:.4f} | {100 * own['violations']:.0f} % "
+            f"| {own['penalised_regret']:.4f} | {100 * own['utilisation']:.1f} % "
+            f"| {row.seconds:.2g} |"
+        )
+    cells = good.groupby(["setting", "train_tasks", "tasks_per_round"]).ngroups
+    source = ", ".join(sorted(set(good["source"])))
+    failed = len(frame) - len(good)
+    ending = f"; {failed} failed" if failed else ""
+    lines.append(
+        f"\n{cells} cells x {good['seed'].nunique()} seeds ({source} data), means{ending}."
+    )
+    return "\n".join(lines)

@@ -1,0 +1,188 @@
+"""What each study compares: methods, and the settings, sizes and terms that they meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from walras.learn.settings import Learning
+from walras.matching import Decay
+
+TWO_STAGE = {"tsm-raw": Learning(method="tsm-raw"), "tsm-log": Learning(method="tsm-log")}
+CORE: Mapping[str, Learning] = {
+    "tam": Learning(method="tam"),
+    **TWO_STAGE,
+    "tsm+margin": Learning(method="tsm", margin="tuned"),
+    "bagged": Learning(method="tsm", members=5),
+    "mfcp-ad": Learning(method="mfcp-ad"),
+    "mfcp-fg": Learning(method="mfcp-fg", samples=3),
+    "pool-expected": Learning(method="pool-expected"),
+}
+_PAPER: dict[str, Any] = {
+    "decoder": "relaxed", "barrier": "log", "temperature": 0.5, "mode": "orthogonal",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Study:
+    """One comparison.
+
+    Attributes:
+        name: Of its table.
+        title: Heading.
+        question: What it asks, in a sentence or two.
+        methods: By name.
+        settings: Letters.
+        train_tasks: Sizes.
+        tasks_per_round: Sizes of rounds.
+        options: Of every method.
+        terms: Other arguments of ``compare``.
+        seeds: Run unless told otherwise.
+    """
+
+    name: str
+    title: str
+    question: str
+    methods: Mapping[str, Learning]
+    settings: tuple[str | tuple[str, ...], ...] = ("A", "B", "C", "D")
+    train_tasks: tuple[int, ...] = (40, 100, 200)
+    tasks_per_round: tuple[int, ...] = (5,)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    terms: Mapping[str, Any] = field(default_factory=dict)
+    seeds: int = 20
+
+
+def _some(*names: str) -> dict[str, Learning]:
+    return {name: CORE[name] for name in names}
+
+
+STUDIES: tuple[Study, ...] = (
+    Study(
+        "counts", "Operation counts, N = 5",
+        "A misspecified model: times exponential in the numbers of operations of each kind.",
+        CORE, options={"model": "counts", "link": "exp"},
+    ),
+    Study(
+        "linear", "Linear models, N = 5",
+        "A nearly well specified model: a softplus of the one-hots of the six operations.",
+        CORE,
+    ),
+    Study(
+        "no-floor", "Operation counts without a floor",
+        "Times alone: the floor is 0.",
+        _some("tsm-raw", "tsm-log", "mfcp-ad", "pool-expected"),
+        options={"model": "counts", "link": "exp"}, terms={"min_success": 0.0},
+    ),
+    Study(
+        "auto", "fit('auto')",
+        "Choosing among margin, bagging and training through decisions by cross-validation.",
+        {**TWO_STAGE, "auto": Learning(method="auto")}, train_tasks=(40, 200),
+    ),
+    Study(
+        "mlp", "Fully connected networks, N = 5",
+        "Networks on the one-hots, which nearly interpolate their training tasks.",
+        _some("tsm-raw", "tsm-log", "bagged", "mfcp-ad"),
+        train_tasks=(40, 200), options={"model": "mlp"},
+    ),
+    Study(
+        "rounds", "Tasks a round (figure 5)",
+        "Setting A, 100 tasks to train on, rounds of 5 to 25 tasks.",
+        _some("tam", "tsm-raw", "tsm-log", "mfcp-ad"), settings=("A",), train_tasks=(100,),
+        tasks_per_round=(5, 10, 15, 20, 25),
+        options={"model": "counts", "link": "exp", "rounds": 100}, terms={"test_rounds": 100},
+    ),
+    Study(
+        "ablation", "Ablations of table 1",
+        "Training for the mean load, with a kinked penalty, and by directions.",
+        {
+            **TWO_STAGE,
+            "mean load": Learning(method="mfcp-ad", linear_loss=True),
+            "hard penalty": Learning(method="mfcp-ad", barrier="hard"),
+            "log barrier": Learning(method="mfcp-ad", barrier="log"),
+            "zeroth order": CORE["mfcp-fg"],
+            "mfcp-ad": CORE["mfcp-ad"],
+            "alternating": Learning(method="mfcp-ad", joint="alternating"),
+        },
+        settings=("A", "C"), train_tasks=(40,), options={"model": "counts", "link": "exp"},
+    ),
+    Study(
+        "sensitivity", "Temperature",
+        "The relaxed matching warmer and colder.",
+        {
+            **TWO_STAGE,
+            **{
+                f"temperature {tau:g}": Learning(method="mfcp-ad", temperature=tau)
+                for tau in (0.01, 0.03, 0.1, 0.3)
+            },
+        },
+        settings=("A", "C"), train_tasks=(40,), options={"model": "counts", "link": "exp"},
+    ),
+    Study(
+        "rivals", "Other ways to train through decisions",
+        "The score function, losses on pools of placements, the perturbed optimiser.",
+        {
+            **TWO_STAGE,
+            **{
+                name: Learning(method=name)
+                for name in ("ucb-optimistic", "ucb-pessimistic", "score-function", "perturbed",
+                             "pool-expected", "pool-contrastive", "pool-listwise")
+            },
+        },
+        settings=("A", "C"), train_tasks=(40,), options={"model": "counts", "link": "exp"},
+    ),
+    Study(
+        "linear-objective", "The linear ablation",
+        "Least sum of the times, success known: SPO+ and black-box differentiation are valid here.",
+        {
+            **{n: Learning(method=n, objective="sum") for n in TWO_STAGE},
+            **{n: Learning(method=n, objective="sum", noise=1.0) for n in ("spo+", "black-box")},
+        },
+        settings=("A", "C"), train_tasks=(40,), options={"model": "counts", "link": "exp"},
+    ),
+    Study(
+        "paper", "The paper's protocol",
+        "Its decoder (largest shares of a warm relaxed matching), log barrier, no margin.",
+        {
+            name: own.with_(**_PAPER)
+            for name, own in (
+                ("tam", CORE["tam"]), *TWO_STAGE.items(),
+                ("ucb-pessimistic", Learning(method="ucb-pessimistic")),
+                ("mfcp-ad", CORE["mfcp-ad"]), ("mfcp-fg", CORE["mfcp-fg"]),
+            )
+        },
+        settings=("A", "B", "C"), train_tasks=(100,),
+    ),
+    Study(
+        "together", "Tasks together (table 2)",
+        "Clusters run tasks in parallel: the ratio falls from 1 to 0.6, at a rate of 0.5 a task.",
+        _some("tam", "tsm-raw", "tsm-log", "mfcp-ad"),
+        settings=("A",), train_tasks=(100,),
+        options={"model": "counts", "link": "exp", "speedup": Decay(), "steps": 40, "rounds": 100},
+        terms={"test_rounds": 100},
+    ),
+    Study(
+        "gavel", "Training jobs (Gavel)",
+        "Jobs on three GPU types; success is composed from other clusters' failure rates.",
+        _some("tam", "tsm-raw", "tsm-log", "bagged", "mfcp-ad"),
+        settings=(("v100", "p100", "k80"),), train_tasks=(40,), terms={"data": "gavel"},
+    ),
+    Study(
+        "zeus", "Training configurations (Zeus)",
+        "Epochs on GPUs, with measured shares of runs that reached their target.",
+        _some("tam", "tsm-raw", "tsm-log", "bagged", "mfcp-ad"),
+        settings=(("A40", "V100", "P100"),), train_tasks=(16,), terms={"data": "zeus"},
+    ),
+    Study(
+        "fifteen", "Fifteen clusters",
+        "All devices measured at batch size 1, 15 tasks a round.",
+        _some("tam", "tsm-raw", "tsm-log", "mfcp-ad"),
+        settings=(
+            ("titan_rtx_1", "gold_6226", "pixel3", "2080ti_1", "silver_4210r", "essential_ph_1",
+             "titanxp_1", "gold_6240", "raspi4", "1080ti_1", "titanx_1", "silver_4114", "pixel2",
+             "samsung_a50", "samsung_s7"),
+        ),
+        train_tasks=(100,), tasks_per_round=(15,), options={"rounds": 30, "steps": 60},
+        terms={"test_rounds": 30},
+    ),
+)  # fmt: skip

@@ -1,0 +1,264 @@
+"""``walras learn``: train predictors by the decisions they feed, compare them, ask what pays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+import typer
+
+from walras.cli.output import Format, OutputOption, Table, emit
+from walras.cli.progress import Interruptible, Stages
+from walras.errors import DataError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False)
+
+DataOption = Annotated[str, typer.Option("--data", help="nb201, gavel or zeus.")]
+ClustersOption = Annotated[
+    str | None, typer.Option(help="A setting A to D, or names joined by commas.")
+]
+TrainOption = Annotated[int, typer.Option("--train", help="Tasks to train on.")]
+RoundOption = Annotated[int, typer.Option("--tasks", help="Tasks in a round.")]
+FloorOption = Annotated[
+    float | None, typer.Option(help="Least mean success; one that binds in half the rounds.")
+]
+ModelOption = Annotated[str, typer.Option(help="linear, counts, mlp, gnn; auto for advise.")]
+SeedOption = Annotated[int, typer.Option(help="Of everything that is drawn.")]
+StepsOption = Annotated[int, typer.Option(help="Of training through decisions.")]
+LogOption = Annotated[
+    Path | None, typer.Option(help="Runs of your own in place of --data; needs --features.")
+]
+FeaturesOption = Annotated[Path | None, typer.Option(help="CSV: task, then a column a feature.")]
+ProgressOption = Annotated[bool, typer.Option("--progress/--no-progress", help="Show progress.")]
+
+
+@app.callback()
+def root() -> None:
+    """Train predictors by the decisions they feed, compare them, ask what pays.
+
+    Examples:
+
+      walras learn compare --methods tam,tsm-raw,tsm-log,mfcp-ad --seeds 3
+
+      walras learn advise --clusters A --train 40
+
+      walras learn fit mfcp-ad --save predictor.npz
+    """
+
+
+@app.command()
+def compare(
+    methods: Annotated[str, typer.Option(help="Joined by commas.")] = "tam,tsm-raw,tsm-log,mfcp-ad",
+    data: DataOption = "nb201",
+    settings: Annotated[
+        str, typer.Option(help="Settings or lists of clusters (a+b+c), joined by commas.")
+    ] = "A",
+    train: Annotated[str, typer.Option(help="Sizes, joined by commas.")] = "40",
+    tasks: Annotated[str, typer.Option(help="Tasks in a round, joined by commas.")] = "5",
+    seeds: Annotated[int, typer.Option(help="Splits.")] = 3,
+    model: ModelOption = "linear",
+    steps: StepsOption = 120,
+    min_success: FloorOption = None,
+    workers: Annotated[int | None, typer.Option(help="Processes; all cores if left out.")] = None,
+    folder: Annotated[
+        Path, typer.Option(help="Keeps finished cells; goes on from those it has.")
+    ] = Path("walras-learn"),
+    progress: ProgressOption = True,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Train methods on the same splits and judge them on the same rounds.
+
+    Writes rows.csv, summary.csv, figures, report.html and run.json into the folder. Ctrl-C keeps
+    the finished cells; the same command goes on with the rest.
+
+    Examples:
+
+      walras learn compare --settings A,B --train 40,200 --seeds 20
+
+    Exit codes: 0 done, 2 bad input, 6 no data or folder, 130 interrupted.
+    """
+    from walras.cli.learn_report import save, shown, summarised
+    from walras.learn import compare as run
+    from walras.learn.compare import finished
+
+    with _stage("comparing", progress) as stages:
+        frame = run(
+            methods.split(","), [s if "+" not in s else s.split("+") for s in settings.split(",")],
+            data=data, train_tasks=_numbers(train, "--train"),
+            tasks_per_round=_numbers(tasks, "--tasks"), seeds=seeds, min_success=min_success,
+            workers=workers, folder=folder, progress=stages.advance, model=model, steps=steps,
+        )  # fmt: skip
+    good = finished(frame)
+    summary = summarised(good)
+    save(folder, frame, summary)
+    if output is Format.CSV:
+        emit(_table(frame), output)
+    else:
+        emit(shown(good, summary), output)
+    if not frame.attrs["complete"]:
+        raise typer.Exit(130)
+
+
+@app.command()
+def fit(
+    method: Annotated[str, typer.Argument(help="tam, tsm, ucb-optimistic, mfcp-ad, auto, ...")],
+    data: DataOption = "nb201",
+    clusters: ClustersOption = None,
+    train: TrainOption = 100,
+    log: LogOption = None,
+    features: FeaturesOption = None,
+    tasks: RoundOption = 15,
+    min_success: FloorOption = None,
+    model: ModelOption = "linear",
+    steps: StepsOption = 120,
+    seed: SeedOption = 0,
+    checkpoint: Annotated[Path | None, typer.Option(help="Goes on from it if it exists.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the predictor to an .npz file.")] = None,
+    progress: ProgressOption = True,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Train one predictor and say what training bought on validation rounds.
+
+    Examples:
+
+      walras learn fit mfcp-ad --clusters A --train 40 --tasks 5 --save predictor.npz
+    """
+    from walras.learn import fit as run
+
+    given = _data(data, clusters, train, log, features, seed)
+    with _stage(f"training {method}", progress) as stages:
+        learned = run(
+            method, given, tasks_per_round=tasks, seed=seed, min_success=min_success,
+            checkpoint=checkpoint, progress=stages.advance, model=model, steps=steps,
+        )  # fmt: skip
+    if save is not None:
+        learned.predictor.save(save)
+    rows: list[tuple[str, Any]] = [
+        ("method", learned.settings.method),
+        ("model", str(learned.settings.model)),
+        ("floor of mean success", learned.terms.floor),
+        ("margin", learned.margin),
+    ]
+    if learned.history:
+        best = min(value for _, value in learned.history)
+        rows += [("validation regret, start", learned.history[0][1]),
+                 ("validation regret, kept", best)]  # fmt: skip
+    rows += [("saved in", str(save))] if save else []
+    emit(Table(("", "trained"), rows), output)
+
+
+@app.command()
+def advise(
+    data: DataOption = "nb201",
+    clusters: ClustersOption = None,
+    train: TrainOption = 100,
+    log: LogOption = None,
+    features: FeaturesOption = None,
+    tasks: RoundOption = 5,
+    min_success: FloorOption = None,
+    model: ModelOption = "auto",
+    steps: StepsOption = 120,
+    seed: SeedOption = 0,
+    progress: ProgressOption = True,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Measure by cross-validation what pays: model class, margin, decoding, bagging, decisions.
+
+    Examples:
+
+      walras learn advise --clusters B --train 40
+
+      walras learn advise --log runs.csv --features tasks.csv --tasks 8
+    """
+    from walras.learn import advise as run
+
+    given = _data(data, clusters, train, log, features, seed)
+    with _stage("cross-validating", progress) as stages:
+        found = run(
+            given, tasks_per_round=tasks, seed=seed, min_success=min_success,
+            progress=stages.advance, model=model, steps=steps,
+        )  # fmt: skip
+    title = "relative excess of makespan + price x missing success; gain over the plain model"
+    emit(_table(found.frame(), title), output)
+
+
+@app.command("check-gradient")
+def check_gradient(
+    clusters: Annotated[int, typer.Option(help="M.")] = 3,
+    tasks: Annotated[int, typer.Option(help="N.")] = 5,
+    rounds: Annotated[int, typer.Option(help="Rounds checked.")] = 2,
+    temperature: Annotated[float, typer.Option(help="Of the relaxed matching.")] = 0.3,
+    barrier: Annotated[str, typer.Option(help="log or elastic.")] = "elastic",
+    seed: SeedOption = 0,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Hold implicit, dense and forward derivatives against central differences, on drawn rounds.
+
+    Examples:
+
+      walras learn check-gradient --clusters 10 --tasks 50
+
+    Exit codes: 0 all agree, 1 one does not, 2 bad input.
+    """
+    import numpy as np
+
+    from walras.learn import check_gradient as check
+    from walras.matching import Smoothing
+
+    rng = np.random.default_rng(seed)
+    times = rng.lognormal(0.0, 0.5, (rounds, clusters, tasks))
+    success = rng.uniform(0.6, 0.98, times.shape)
+    found = check(times, success, 0.8, Smoothing(temperature, barrier=barrier), seed=seed)
+    rows = [
+        ("implicit, low rank", found.implicit, "1e-6"),
+        ("implicit, dense", None if found.dense != found.dense else found.dense, "1e-6"),
+        ("forward, N orthogonal directions", found.forward, "0.05"),
+        ("residual of the solutions", found.residual, ""),
+    ]
+    title = f"relative difference from central differences, {found.probes} entries probed"
+    emit(Table(("derivative", "difference", "allowed"), rows, title), output)
+    if not found.passed:
+        raise typer.Exit(1)
+
+
+def _data(
+    name: str, clusters: str | None, train: int, log: Path | None, features: Path | None, seed: int
+) -> Any:
+    from walras import predict
+
+    if log is None:
+        chosen = clusters.split(",") if clusters and "," in clusters else clusters
+        return predict.recipe(name, clusters=chosen, train_tasks=train, seed=seed)
+    return predict.read_log(log).tasks(None if features is None else _features(features))
+
+
+def _features(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_csv(path, index_col=0)
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"cannot be read: {error}", where=str(path),
+            allowed="CSV: task, then a column of numbers a feature", remedy="correct the path",
+        ) from error  # fmt: skip
+
+
+def _numbers(text: str, where: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise typer.BadParameter(f"'{text}' is no list of numbers", param_hint=where) from error
+
+
+def _table(frame: pd.DataFrame, title: str = "") -> Table:
+    rows = [tuple(row) for row in frame.itertuples(index=False)]
+    return Table(tuple(frame.columns), rows, title)
+
+
+@contextmanager
+def _stage(name: str, wanted: bool) -> Iterator[Stages]:
+    with Interruptible() as interrupt, Stages({name: 1.0}, 1e-6, interrupt, shown=wanted) as stages:
+        stages.begin(name)
+        yield stages

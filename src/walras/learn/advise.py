@@ -1,0 +1,211 @@
+"""``advise``: what pays on given data, by cross-validation; and ``fit("auto")``, which does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from walras.learn.decide import placed_by
+from walras.learn.fit import Learned, fit_lesson, viewed
+from walras.learn.lesson import Judge, Lesson, complete, draw, lesson, lesson_of
+from walras.learn.settings import Learning, named
+from walras.predict import Recipe, Tasks
+
+Floats = npt.NDArray[np.float64]
+Told = Callable[[int, int], None]
+
+_FOLDS = 3
+_ROUNDS = 400
+_MODELS = ("linear", "counts", "mlp")
+# What may be done to a model class; each is measured against the plain one.
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "hard decoding": {"decoder": "hard", "margin": 0.0},
+    "hard decoding, tuned margin": {"decoder": "hard"},
+    "tuned margin": {},
+    "bagging": {"members": 5, "margin": 0.0},
+    "decision-focused": {"method": "mfcp-ad", "margin": 0.0},
+}
+_PLAIN: dict[str, Any] = {"method": "tsm", "margin": 0.0}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One candidate, measured on rounds of tasks that it did not see.
+
+    Attributes:
+        name: In words.
+        settings: How it is trained and decoded.
+        regret: Mean relative excess of makespan + price x missing success.
+        gain: How much less that is than the plain model of its class; of plain models, than the
+            plain linear one.
+        error: Twice the standard error of the gain over the rounds.
+    """
+
+    name: str
+    settings: Learning
+    regret: float
+    gain: float
+    error: float
+
+    @property
+    def pays(self) -> bool:
+        """Whether the gain is more than twice its standard error."""
+        return self.gain > self.error
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What was measured, and what to do.
+
+    Attributes:
+        findings: Plain model classes first, then the options of the best of them.
+    """
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def best(self) -> Finding:
+        """The least regret among the plain models and the options that pay."""
+        plain = [f for f in self.findings if f.settings.method == "tsm" and ":" not in f.name]
+        first = min(plain, key=lambda f: f.regret)
+        return min([first, *(f for f in self.findings if ":" in f.name and f.pays)],
+                   key=lambda f: f.regret)  # fmt: skip
+
+    def frame(self) -> pd.DataFrame:
+        """Columns ``what``, ``regret``, ``gain``, ``error``, ``pays``, ``chosen``."""
+        rows = [(f.name, f.regret, f.gain, f.error, f.pays, f is self.best) for f in self.findings]
+        return pd.DataFrame(rows, columns=["what", "regret", "gain", "error", "pays", "chosen"])
+
+
+def advise(
+    data: Recipe | Tasks,
+    *,
+    tasks_per_round: int = 15,
+    seed: int = 0,
+    min_success: float | None = None,
+    progress: Told | None = None,
+    settings: Learning | None = None,
+    **changes: Any,
+) -> Advice:
+    """Measure by cross-validation what pays on your data: model class, decoding, margin, bagging,
+    training through the decisions.
+
+    A recipe's candidates are trained on its training tasks, stopped on half of its validation tasks
+    and measured on the other half, both ways round; tasks of a log go through three folds. The test
+    set is not looked at.
+
+    Args:
+        data: A recipe, or tasks of a log.
+        tasks_per_round: N.
+        seed: Of everything that is drawn.
+        min_success: The floor; one that binds in half of the rounds if None.
+        progress: Told (done, all) of the candidates.
+        settings: Of every candidate; ``model`` other than ``auto`` keeps to that class.
+        changes: Settings by name.
+
+    Raises:
+        InputError: A setting is out of range, or there are too few tasks.
+        EngineError: A method needs torch, which is missing.
+    """
+    base = (settings or named("auto", seed)).with_(**changes)
+    contest = _Contest(data, base, tasks_per_round, min_success, progress)
+    models = contest.models
+    plain = [contest.measure(str(m), base.with_(**_PLAIN, model=m)) for m in models]
+    best = min(plain, key=lambda found: found[1].mean())
+    findings = [_finding(*found, plain[0][1]) for found in plain]
+    for name, options in contest.options.items():
+        own = {"method": "tsm", "margin": "tuned", "model": best[2].model} | options
+        found = contest.measure(f"{best[0]}: {name}", base.with_(**own))
+        findings.append(_finding(*found, best[1]))
+    return Advice(tuple(findings))
+
+
+class _Contest:
+    """The folds, and the candidates measured on them."""
+
+    def __init__(
+        self, data: Recipe | Tasks, base: Learning, size: int, floor: float | None,
+        progress: Told | None,
+    ) -> None:  # fmt: skip
+        self.base, self._size, self._progress = base, size, progress
+        self._lessons = list(_folds(data, base, size, floor))
+        graphs = bool((data if isinstance(data, Tasks) else data.train).graphs)
+        torch = find_spec("torch") is not None
+        self.models: Sequence[Any] = [base.model]
+        if isinstance(base.model, str) and base.model == "auto":
+            has = {"linear": True, "counts": graphs, "mlp": torch}
+            self.models = [model for model in _MODELS if has[model]]
+        self.options = {k: v for k, v in _OPTIONS.items() if torch or "method" not in v}
+        self._done, self._all = 0, len(self.models) + len(self.options)
+
+    def measure(self, name: str, settings: Learning) -> tuple[str, Floats, Learning]:
+        """The relative excess of every round of every fold."""
+        found = []
+        for made, judge in self._lessons:
+            learned = fit_lesson(made, settings)
+            seen = learned.predictor.predict(viewed(judge.tasks, settings))
+            placed = placed_by(judge, seen.times, seen.success, settings, learned.margin)
+            found.append(judge.elastic(placed))
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, self._all)
+        return name, np.concatenate(found), settings
+
+
+def _finding(name: str, regret: Floats, settings: Learning, base: Floats) -> Finding:
+    gain = base - regret
+    error = 2.0 * float(gain.std(ddof=1)) / len(gain) ** 0.5
+    return Finding(name, settings, float(regret.mean()), float(gain.mean()), error)
+
+
+def _folds(
+    data: Recipe | Tasks, settings: Learning, size: int, floor: float | None
+) -> Iterator[tuple[Lesson, Judge]]:
+    """Lessons, each with a judge of tasks that it does not have."""
+    for k, (train, held, kept) in enumerate(_parts(data, settings.seed)):
+        made = lesson_of(train, held, settings, size, floor)
+        rounds = draw(complete(kept), _ROUNDS, size, (settings.seed, 26, k))
+        yield made, Judge(kept, rounds, made.terms)
+
+
+def _parts(data: Recipe | Tasks, seed: int) -> Iterator[tuple[Tasks, Tasks, Tasks]]:
+    """(train, validation, judged) tasks of each fold."""
+    rng = np.random.default_rng((seed, 27))
+    if not isinstance(data, Tasks):
+        order = rng.permutation(len(data.validation))
+        halves = [data.validation.take(np.sort(part)) for part in np.array_split(order, 2)]
+        yield data.train, halves[0], halves[1]
+        yield data.train, halves[1], halves[0]
+        return
+    parts = np.array_split(rng.permutation(len(data)), _FOLDS + 1)
+    for k in range(_FOLDS):
+        rest = [part for j, part in enumerate(parts) if j not in (k, k + 1)]
+        chosen = (np.concatenate(rest), parts[k + 1], parts[k])
+        train, held, kept = (data.take(np.sort(part)) for part in chosen)
+        yield train, held, kept
+
+
+def fit_best(
+    data: Recipe | Tasks,
+    settings: Learning,
+    tasks_per_round: int,
+    min_success: float | None,
+    progress: Told | None,
+) -> Learned:
+    """Train what :func:`advise` finds best, on all training tasks; see :func:`walras.learn.fit`."""
+    advice = advise(
+        data, tasks_per_round=tasks_per_round, min_success=min_success, progress=progress,
+        settings=settings,
+    )  # fmt: skip
+    chosen = advice.best.settings
+    made = lesson(data, chosen, tasks_per_round=tasks_per_round, min_success=min_success)
+    learned = fit_lesson(made, chosen)
+    return Learned(
+        chosen, learned.predictor, learned.terms, learned.margin, learned.history, advice.findings
+    )

@@ -1,0 +1,364 @@
+"""``compare``: methods x settings x sizes x seeds, in parallel processes, resumable, one table.
+
+A cell is one setting, size, round size and seed; its methods share split, rounds, oracle and
+two-stage start. A finished cell is a file, so a stopped comparison goes on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from walras.engines.settings import cores
+from walras.errors import DataError, EngineError, InputError, WalrasError
+from walras.learn.decide import placed_by, tuned_margin
+from walras.learn.fit import Learned, fit, fit_lesson, two_stage, view_of, viewed
+from walras.learn.lesson import Judge, Lesson, complete, draw, lesson
+from walras.learn.settings import LINEAR, THROUGH, Learning, named
+from walras.predict import SETTINGS, Predictor, Recipe, recipe
+
+METRICS = (
+    "elastic_regret", "hard_regret", "violations", "shortfall", "penalised_regret", "reliability",
+    "utilisation",
+)  # fmt: skip
+KEYS = ("method", "setting", "train_tasks", "tasks_per_round", "seed")
+COLUMNS = (*KEYS, *METRICS, "seconds", "source", "error")
+
+Told = Callable[[int, int], None]
+"""Called with (cells done, cells in all)."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a row of a comparison shares with the other methods' rows.
+
+    Attributes:
+        recipe: Name of the recipe.
+        clusters: Its clusters.
+        train_tasks: Tasks to train on.
+        tasks_per_round: N.
+        seed: Of split, rounds and training.
+        test_rounds: Rounds judged.
+        min_success: The floor, or None for one that binds in half of the rounds.
+        options: Other options of the recipe.
+    """
+
+    recipe: str
+    clusters: tuple[str, ...]
+    train_tasks: int
+    tasks_per_round: int
+    seed: int
+    test_rounds: int
+    min_success: float | None
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def setting(self) -> str:
+        """The letter of a known setting, else the clusters."""
+        known = [name for name, own in SETTINGS.items() if own == self.clusters]
+        return known[0] if known else "+".join(self.clusters)
+
+    @property
+    def name(self) -> str:
+        """Of its file."""
+        digest = hashlib.sha256(repr(self).encode()).hexdigest()[:8]
+        sizes = f"{self.train_tasks}-n{self.tasks_per_round}-s{self.seed}"
+        return f"{self.recipe}-{self.setting[:24]}-{sizes}-{digest}"
+
+    def load(self) -> Recipe:
+        """The recipe with this cell's split."""
+        return recipe(
+            self.recipe, clusters=self.clusters, train_tasks=self.train_tasks, seed=self.seed,
+            **dict(self.options),
+        )  # fmt: skip
+
+
+def compare(
+    methods: Sequence[str | Learning] | Mapping[str, Learning],
+    settings: Sequence[Sequence[str] | str] = ("A",),
+    *,
+    train_tasks: Sequence[int] = (40,),
+    tasks_per_round: Sequence[int] = (5,),
+    seeds: int | Sequence[int] = 20,
+    data: str = "nb201",
+    min_success: float | None = None,
+    test_rounds: int = 300,
+    workers: int | None = None,
+    folder: str | Path | None = None,
+    progress: Told | None = None,
+    recipe_options: Mapping[str, Any] | None = None,
+    **changes: Any,
+) -> pd.DataFrame:
+    """Train and judge methods on the same splits and rounds.
+
+    Args:
+        methods: Names, complete settings, or names of your own with settings.
+        settings: Lists of clusters, or the letters of known settings.
+        train_tasks: Numbers of tasks to train on.
+        tasks_per_round: Numbers of tasks in a round.
+        seeds: How many, from 0; or which.
+        data: Name of the recipe.
+        min_success: The floor; one that binds in half of the rounds if None.
+        test_rounds: Rounds judged a cell.
+        workers: Processes of one thread each; all cores if None, 1 for this process alone.
+        folder: Keeps finished cells, and goes on from those it has.
+        progress: Told (done, all) of the cells.
+        recipe_options: Other options of :func:`walras.predict.recipe`.
+        changes: Settings of every method, by name.
+
+    Returns:
+        One row a method, setting, size and seed; columns ``COLUMNS``. ``elastic_regret`` is that of
+        the elastic decoder, the rest that of the decoder under a hard floor. A method that failed
+        has its error and no numbers. ``attrs["complete"]`` is False after Ctrl-C, which keeps the
+        finished cells.
+
+    Raises:
+        InputError: A name is unknown, or the folder holds another comparison.
+        DataError: The folder cannot be used.
+    """
+    chosen = _named(methods, changes)
+    options = tuple(sorted((recipe_options or {}).items()))
+    drawn = range(seeds) if isinstance(seeds, int) else seeds
+    cells = [
+        Cell(data, _clusters(own), train, size, seed, test_rounds, min_success, options)
+        for own, train, size, seed in product(settings, train_tasks, tasks_per_round, drawn)
+    ]
+    if not cells or not chosen:
+        raise InputError(
+            "asks for nothing", where="compare", allowed="a method, a setting, a size and a seed",
+            remedy="give at least one of each",
+        )  # fmt: skip
+    for clusters in dict.fromkeys(cell.clusters for cell in cells):  # unknown names fail at once
+        next(cell for cell in cells if cell.clusters == clusters).load()
+    store = _Store(None if folder is None else Path(folder), chosen)
+    rows = {cell: kept for cell in cells if (kept := store.read(cell)) is not None}
+    todo = [cell for cell in cells if cell not in rows]
+
+    def finished(cell: Cell, own: list[dict[str, Any]]) -> None:
+        rows[cell] = own
+        store.write(cell, own)
+        if progress is not None:
+            progress(len(rows), len(cells))
+
+    count = min(workers or cores(), max(1, len(todo)))
+    stopped = _here(todo, chosen, finished) if count == 1 else _apart(todo, chosen, finished, count)
+    frame = pd.DataFrame([row for cell in cells for row in rows.get(cell, ())], columns=COLUMNS)
+    frame.attrs["complete"] = not stopped
+    return frame
+
+
+def _named(
+    methods: Sequence[str | Learning] | Mapping[str, Learning], changes: Mapping[str, Any]
+) -> dict[str, Learning]:
+    if isinstance(methods, Mapping):
+        return {name: own.with_(**changes) for name, own in methods.items()}
+    made = [m if isinstance(m, Learning) else named(m) for m in methods]
+    names = [m.method for m in made]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"'{twice}' is there twice", where="methods", allowed="different names",
+            remedy="give a mapping from names of your own to settings",
+        )  # fmt: skip
+    return {m.method: m.with_(**changes) for m in made}
+
+
+def _clusters(given: Sequence[str] | str) -> tuple[str, ...]:
+    if not isinstance(given, str):
+        return tuple(given)
+    if given not in SETTINGS:
+        raise InputError(
+            f"there is no setting '{given}'", where="settings",
+            allowed=f"{', '.join(SETTINGS)}, or lists of clusters", remedy="name the clusters",
+        )  # fmt: skip
+    return SETTINGS[given]
+
+
+def _here(
+    todo: Sequence[Cell], methods: Mapping[str, Learning],
+    finished: Callable[[Cell, list[dict[str, Any]]], None],
+) -> bool:  # fmt: skip
+    try:
+        for cell in todo:
+            finished(cell, run_cell(cell, methods))
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def _apart(
+    todo: Sequence[Cell], methods: Mapping[str, Learning],
+    finished: Callable[[Cell, list[dict[str, Any]]], None], workers: int,
+) -> bool:  # fmt: skip
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, context, _alone)
+    jobs: dict[Future[list[dict[str, Any]]], Cell] = {
+        pool.submit(run_cell, cell, methods): cell for cell in todo
+    }
+    try:
+        for job in as_completed(jobs):
+            finished(jobs[job], job.result())
+    except KeyboardInterrupt:
+        return True
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    return False
+
+
+def _alone() -> None:
+    """A worker has one thread, and leaves Ctrl-C to the process that asked for it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Imported here: torch is an optional extra.
+    from importlib.util import find_spec  # noqa: PLC0415
+
+    if find_spec("torch") is not None:
+        import torch  # noqa: PLC0415
+
+        torch.set_num_threads(1)
+
+
+def run_cell(cell: Cell, methods: Mapping[str, Learning]) -> list[dict[str, Any]]:
+    """Train every method on a cell and judge it on the test set, which nothing was chosen by."""
+    data = cell.load()
+    starts: dict[str, tuple[Predictor, float]] = {}
+    judges: dict[str, tuple[Lesson, Judge]] = {}
+    rows = []
+    for name, settings in methods.items():
+        own = settings.with_(seed=cell.seed)
+        row = {"method": name, "setting": cell.setting, "train_tasks": cell.train_tasks,
+               "tasks_per_round": cell.tasks_per_round, "seed": cell.seed, "source": data.source,
+               "error": ""}  # fmt: skip
+        try:
+            made, judge = _judge(cell, data, own, judges)
+            learned, seconds = _timed(cell, data, made, own, starts)
+            row |= {**_metrics(learned, made, judge), "seconds": seconds}
+        except WalrasError as error:
+            row["error"] = str(error)
+        rows.append(row)
+    return rows
+
+
+def _judge(
+    cell: Cell, data: Recipe, settings: Learning, known: dict[str, tuple[Lesson, Judge]]
+) -> tuple[Lesson, Judge]:
+    """The lesson and the test rounds; methods under the same terms share them and the oracle."""
+    key = repr((settings.objective, settings.price, settings.speedup, settings.rounds))
+    if key not in known:
+        made = lesson(
+            data, settings, tasks_per_round=cell.tasks_per_round, min_success=cell.min_success
+        )
+        rounds = draw(
+            complete(data.test), cell.test_rounds, cell.tasks_per_round, (cell.seed, 25)
+        )  # fmt: skip
+        known[key] = made, Judge(data.test, rounds, made.terms)
+    return known[key]
+
+
+def _timed(
+    cell: Cell, data: Recipe, made: Lesson, settings: Learning,
+    starts: dict[str, tuple[Predictor, float]],
+) -> tuple[Learned, float]:  # fmt: skip
+    """The trained method and its seconds, those of its two-stage start among them."""
+    begin = time.perf_counter()
+    if settings.method == "auto":
+        found = fit(
+            settings, data, tasks_per_round=cell.tasks_per_round, min_success=cell.min_success
+        )
+        return found, time.perf_counter() - begin
+    if settings.method not in (*THROUGH, *LINEAR):
+        found = fit_lesson(made, settings)
+        return found, time.perf_counter() - begin
+    key = repr((settings.model, settings.link, settings.members, settings.epochs,
+                settings.decoder, settings.margin))  # fmt: skip
+    if key not in starts:
+        starts[key] = two_stage(view_of(made, settings), settings), time.perf_counter() - begin
+    start, spent = starts[key]
+    begin = time.perf_counter()
+    found = fit_lesson(made, settings, start=start)
+    return found, time.perf_counter() - begin + spent
+
+
+def _metrics(learned: Learned, made: Lesson, judge: Judge) -> dict[str, float]:
+    """Both decoders on the test rounds, each with its own margin."""
+    own, held = learned.settings, made.validation
+    tuning = learned.predictor.predict(viewed(held.tasks, own))
+    found = learned.predictor.predict(viewed(judge.tasks, own))
+    placed = {}
+    for decoder in ("elastic", "hard"):
+        way = own if own.decoder == "relaxed" else own.with_(decoder=decoder)
+        margin = tuned_margin(held, tuning.times, tuning.success, way)
+        placed[decoder] = placed_by(judge, found.times, found.success, way, margin)
+    hard = judge.hard(placed["hard"])
+    return {
+        "elastic_regret": float(judge.elastic(placed["elastic"]).mean()),
+        "hard_regret": hard["regret"], "violations": hard["violated"],
+        "shortfall": hard["shortfall"], "penalised_regret": hard["penalised_regret"],
+        "reliability": hard["mean_success"], "utilisation": hard["utilisation"],
+    }  # fmt: skip
+
+
+class _Store:
+    """The folder of finished cells, or none."""
+
+    def __init__(self, folder: Path | None, methods: Mapping[str, Learning]) -> None:
+        self._cells = None if folder is None else folder / "cells"
+        if folder is None or self._cells is None:
+            return
+        stated = {name: repr(own) for name, own in methods.items()}
+        file = folder / "methods.json"
+        try:
+            self._cells.mkdir(parents=True, exist_ok=True)
+            if file.exists() and json.loads(file.read_text()) != stated:
+                raise InputError(
+                    "holds a comparison of other methods", where=f"folder {folder}",
+                    allowed="the same methods and settings", remedy="choose another folder",
+                )  # fmt: skip
+            file.write_text(json.dumps(stated, indent=2))
+        except (OSError, ValueError) as error:
+            raise DataError(
+                f"cannot be used: {error}", where=f"folder {folder}",
+                allowed="a folder you may write to", remedy="choose another folder",
+            ) from error  # fmt: skip
+
+    def read(self, cell: Cell) -> list[dict[str, Any]] | None:
+        """The rows of a finished cell."""
+        if self._cells is None or not (file := self._cells / f"{cell.name}.json").exists():
+            return None
+        rows: list[dict[str, Any]] = json.loads(file.read_text())
+        return rows
+
+    def write(self, cell: Cell, rows: list[dict[str, Any]]) -> None:
+        """Keep a cell, whole or not at all."""
+        if self._cells is None:
+            return
+        file = self._cells / f"{cell.name}.json"
+        fresh = file.with_suffix(".new")
+        fresh.write_text(json.dumps(rows))
+        fresh.replace(file)
+
+
+def finished(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows that have numbers.
+
+    Raises:
+        EngineError: There are none; tells the first failure.
+    """
+    good = frame[frame["error"] == ""]
+    if good.empty:
+        first = frame["error"].iloc[0] if len(frame) else "no cell was finished"
+        raise EngineError(
+            f"nothing to compare: {first}", where="compare", allowed="a method that finished",
+            remedy="correct what the error names",
+        )  # fmt: skip
+    return good

@@ -1,0 +1,65 @@
+"""From predictions to placements: the decoders, and margins tuned on validation rounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.learn.lesson import MARGINS, Judge
+from walras.learn.settings import Learning
+
+Floats = npt.NDArray[np.float64]
+
+
+def placed_by(
+    judge: Judge, times: Floats, success: Floats, settings: Learning, margin: float | None = None
+) -> npt.NDArray[np.int32]:
+    """(rounds, tasks) placements of a judge's rounds on (clusters, tasks) predictions.
+
+    Args:
+        judge: Whose rounds.
+        times: Predicted seconds of its tasks.
+        success: Predicted chances.
+        settings: The decoder, and for ``relaxed`` the smoothing.
+        margin: Added to the floor; the settings', or 0 while that is to be tuned, if None.
+    """
+    own = settings.margin if margin is None else margin
+    by = 0.0 if isinstance(own, str) else own
+    t, a = judge.of(times), judge.of(success)
+    if settings.decoder == "relaxed" and judge.terms.objective == "makespan":
+        return _largest_shares(judge, t, a, settings, by)
+    return judge.terms.place(t, a, settings.decoder, by)
+
+
+def _largest_shares(
+    judge: Judge, t: Floats, a: Floats, settings: Learning, margin: float
+) -> npt.NDArray[np.int32]:
+    # Imported here: torch is an optional extra.
+    from walras.learn.losses import smoothing_of  # noqa: PLC0415
+    from walras.matching import relaxed_match  # noqa: PLC0415
+
+    found = relaxed_match(
+        t, a, min(max(judge.terms.floor + margin, 0.0), 1.0), smoothing_of(settings),
+        speedup=settings.speedup, scale=np.full(len(t), judge.terms.scale),
+        mode="paper" if settings.mode == "paper" else "newton", iterations=settings.iterations,
+        rate=settings.rate, tolerance=1e-9,
+    )  # fmt: skip
+    return np.asarray(found.x.argmax(1).cpu().numpy(), dtype=np.int32)
+
+
+def tuned_margin(judge: Judge, times: Floats, success: Floats, settings: Learning) -> float:
+    """The margin of least regret on a judge's rounds; 0 unless another is better.
+
+    Args:
+        judge: Of validation rounds.
+        times: (clusters, tasks) predicted seconds of its tasks.
+        success: Predicted chances.
+        settings: The decoder; a margin that is no longer ``tuned`` is returned as it is.
+    """
+    if not isinstance(settings.margin, str):
+        return float(settings.margin)
+    found = {
+        margin: judge.regret(placed_by(judge, times, success, settings, margin), settings.decoder)
+        for margin in (0.0, *MARGINS[MARGINS != 0.0].tolist())
+    }
+    return float(min(found, key=lambda margin: found[margin]))

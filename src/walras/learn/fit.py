@@ -1,0 +1,194 @@
+"""``fit``: predictors trained through the matching or before it, ready to place rounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from walras import predict
+from walras.errors import InputError
+from walras.learn.decide import placed_by, tuned_margin
+from walras.learn.lesson import Judge, Lesson, Terms, lesson
+from walras.learn.settings import TWO_STAGE, Learning, named
+from walras.predict import KINDS, Predictor, Recipe, Tasks
+from walras.predict.torch_available import need_torch
+from walras.predict.two_stage import Told
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A trained predictor with the terms it was trained for.
+
+    Attributes:
+        settings: How it was trained.
+        predictor: Predicts times and chances, with intervals.
+        terms: Floor, price, scale.
+        margin: Added to the floor when placing.
+        history: (step, regret of validation rounds) of every look; the start is step 0.
+        choice: Of ``auto``: what was measured of every candidate, else empty.
+    """
+
+    settings: Learning
+    predictor: Predictor
+    terms: Terms
+    margin: float
+    history: tuple[tuple[int, float], ...] = ()
+    choice: tuple[Any, ...] = ()
+
+    def times(self, tasks: Tasks) -> Floats:
+        """(M, N) predicted seconds.
+
+        Raises:
+            InputError: The tasks have other clusters or features than those trained on.
+        """
+        return self.predictor.predict(viewed(tasks, self.settings)).times
+
+    def success(self, tasks: Tasks) -> Floats:
+        """(M, N) predicted chances of success; errors as :meth:`times`."""
+        return self.predictor.predict(viewed(tasks, self.settings)).success
+
+    def place(self, tasks: Tasks, rounds: npt.ArrayLike) -> npt.NDArray[np.int32]:
+        """(K, N) clusters of the tasks of rounds.
+
+        Args:
+            tasks: Tasks, whose measured times are not looked at.
+            rounds: (K, N) positions among them.
+        """
+        judge = Judge(tasks, np.asarray(rounds, dtype=np.int64), self.terms)
+        found = self.predictor.predict(viewed(tasks, self.settings))
+        return placed_by(judge, found.times, found.success, self.settings, self.margin)
+
+
+def fit(
+    method: str | Learning,
+    data: Recipe | Tasks,
+    *,
+    tasks_per_round: int = 15,
+    seed: int = 0,
+    min_success: float | None = None,
+    start: Predictor | None = None,
+    checkpoint: str | Path | None = None,
+    progress: Told | None = None,
+    **changes: Any,
+) -> Learned:
+    """Train predictors for the decisions that they feed.
+
+    Everything is chosen on training and validation tasks; a recipe's test set is never read.
+
+    Args:
+        method: One of ``walras.learn.METHODS``, or complete settings.
+        data: A recipe, or tasks of a log (a quarter is held out to validate on).
+        tasks_per_round: N of the rounds trained on and validated with.
+        seed: Of everything that is drawn.
+        min_success: The floor of mean success; one that binds in half of the rounds if None.
+        start: A two-stage predictor to start from; trained here if None.
+        checkpoint: A file for methods that train in steps: continued where it exists.
+        progress: Told (done, all) of the steps.
+        changes: Other settings of :class:`Learning`, by name.
+
+    Raises:
+        InputError: A method, setting or checkpoint does not fit, or there are too few tasks.
+        EngineError: torch is needed and missing, or the loss is no number any more.
+    """
+    given = method if isinstance(method, Learning) else named(method, seed)
+    settings = given.with_(**changes)
+    if settings.method == "auto":
+        # Imported here: advise fits in its turn.
+        from walras.learn.advise import fit_best  # noqa: PLC0415
+
+        return fit_best(data, settings, tasks_per_round, min_success, progress)
+    made = lesson(data, settings, tasks_per_round=tasks_per_round, min_success=min_success)
+    return fit_lesson(made, settings, start=start, checkpoint=checkpoint, progress=progress)
+
+
+def fit_lesson(
+    made: Lesson,
+    settings: Learning,
+    *,
+    start: Predictor | None = None,
+    checkpoint: str | Path | None = None,
+    progress: Told | None = None,
+) -> Learned:
+    """Train on a lesson; see :func:`fit`."""
+    seen = view_of(made, settings)
+    if settings.method in TWO_STAGE:
+        found = start or two_stage(seen, settings, progress)
+        history: list[tuple[int, float]] = []
+    else:
+        found, history = _through(seen, settings, start, checkpoint, progress)
+    held = found.predict(seen.validation.tasks)
+    margin = tuned_margin(seen.validation, held.times, held.success, settings)
+    return Learned(settings, found, made.terms, margin, tuple(history))
+
+
+def two_stage(made: Lesson, settings: Learning, progress: Told | None = None) -> Predictor:
+    """Train before the matching; ``tsm`` takes the loss that decodes better on validation."""
+    changes = TWO_STAGE.get(settings.method, {})
+    if "loss" in changes or "method" in changes:
+        return _stage_one(made, settings, progress, **changes)
+    judge = made.validation
+    found = [_stage_one(made, settings, progress, loss=loss) for loss in ("log", "raw")]
+
+    def regret(predictor: Predictor) -> float:
+        held = predictor.predict(judge.tasks)
+        placed = placed_by(judge, held.times, held.success, settings)
+        return judge.regret(placed, settings.decoder)
+
+    return min(found, key=regret)
+
+
+def _stage_one(
+    made: Lesson, settings: Learning, progress: Told | None, **changes: Any
+) -> Predictor:
+    options = settings.training(**changes)
+    return predict.fit(made.train, made.validation.tasks, options, progress=progress)
+
+
+def _through(
+    made: Lesson, settings: Learning, start: Predictor | None, checkpoint: str | Path | None,
+    progress: Told | None,
+) -> tuple[Predictor, list[tuple[int, float]]]:  # fmt: skip
+    need_torch(f"walras.learn.fit('{settings.method}')")
+    # Imported here: torch is an optional extra and takes two seconds.
+    from walras.learn.heads import cold  # noqa: PLC0415
+    from walras.learn.train import train  # noqa: PLC0415
+
+    first = start or two_stage(made, settings)
+    if not settings.warm_start:
+        first = cold(first)
+    return train(first, made, settings, progress=progress, checkpoint=checkpoint)
+
+
+def view_of(made: Lesson, settings: Learning) -> Lesson:
+    """The lesson with the features that the model reads."""
+    if settings.model != "counts":
+        return made
+    judge = replace(made.validation, tasks=viewed(made.validation.tasks, settings))
+    return replace(made, train=viewed(made.train, settings), validation=judge)
+
+
+def viewed(tasks: Tasks, settings: Learning) -> Tasks:
+    """Tasks as the model reads them: ``counts`` has the number of operators of each kind.
+
+    Raises:
+        InputError: The tasks have no graphs to count in.
+    """
+    if settings.model != "counts":
+        return tasks
+    if not tasks.graphs:
+        raise InputError(
+            "the tasks have no graphs", where="model 'counts'", allowed="one task graph a task",
+            remedy="choose model='linear', or make graphs with walras.predict.from_torch",
+        )  # fmt: skip
+    counted = np.array(
+        [[graph.kinds.count(kind) for kind in KINDS] for graph in tasks.graphs], dtype=np.float64
+    )
+    return Tasks(
+        tasks.names, tasks.clusters, counted, tasks.times, tasks.success, tasks.runs, tasks.graphs
+    )

@@ -1,0 +1,197 @@
+"""How predictors are trained through the matching, and how their predictions are decoded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from walras.engines.settings import check_range
+from walras.errors import InputError
+from walras.matching.speedup import Decay
+from walras.predict.settings import Training
+
+TWO_STAGE = {
+    "tam": {"method": "tam"},
+    "tsm": {},
+    "tsm-raw": {"loss": "raw"},
+    "tsm-log": {"loss": "log"},
+    "ucb-optimistic": {"method": "ucb-optimistic"},
+    "ucb-pessimistic": {"method": "ucb-pessimistic"},
+}
+"""Methods that never see the matching; ``tsm`` takes the better loss on validation."""
+
+THROUGH = (
+    "mfcp-ad", "mfcp-fg", "score-function", "pool-expected", "pool-contrastive", "pool-listwise",
+    "perturbed",
+)  # fmt: skip
+"""Methods that train through the matching."""
+
+LINEAR = ("spo+", "black-box")
+"""Methods that are valid for a linear objective and known constraints alone."""
+
+METHODS = (*TWO_STAGE, *THROUGH, *LINEAR, "auto")
+MODELS = ("linear", "counts", "mlp", "gnn", "auto")
+DECODERS = ("elastic", "hard", "relaxed")
+BARRIERS = ("elastic", "log", "hard")
+
+_CHOICES = {
+    "method": METHODS,
+    "decoder": DECODERS,
+    "barrier": BARRIERS,
+    "objective": ("makespan", "sum"),
+    "mode": ("orthogonal", "paper"),
+    "joint": ("together", "alternating"),
+    "link": ("auto", "softplus", "exp"),
+}
+_COUNTS = {"members": 1, "steps": 1, "batch": 1, "samples": 1, "check_every": 1, "rounds": 1,
+           "iterations": 1, "epochs": 1}  # fmt: skip
+_RANGES = {
+    "price": (0.0, 1e6), "temperature": (1e-6, 1e3), "sharpness": (1e-6, 1e6),
+    "learning_rate": (1e-9, 1e2), "anchor": (0.0, 1e6), "noise": (1e-6, 1e2),
+    "step": (1e-9, 1.0), "rate": (1e-9, 1e6), "pool_temperature": (1e-6, 1e3),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Settings of :func:`walras.learn.fit`; times count in units of an even load.
+
+    Attributes:
+        method: One of ``METHODS``.
+        model: ``linear``; ``counts``: linear on the numbers of operators of each kind; ``mlp``;
+            ``gnn``; or a torch module of yours. Method ``auto`` also takes ``auto``: the class is
+            chosen, too.
+        members: Models whose mean predicts (bagging); 1 for one.
+        decoder: How a round is placed on predictions: ``elastic``: least makespan + price x
+            missing success; ``hard``: least makespan that meets the floor; ``relaxed``: each
+            task's largest share of the relaxed matching, the paper's.
+        margin: Added to the floor when decoding; ``tuned`` on validation rounds.
+        price: rho, of a unit of missing mean success.
+        objective: ``makespan``; or ``sum`` of the times with success known, the linear ablation.
+        speedup: Of tasks that run together on a cluster, or None.
+        warm_start: Start from two-stage training; else from the averages of each cluster.
+        joint: Train times and success ``together``, or ``alternating`` as in the paper.
+        anchor: Weight of the two-stage loss beside the decision's.
+        steps: Steps of Adam.
+        batch: Rounds a step.
+        learning_rate: Its first; it falls as a cosine.
+        rounds: Validation rounds for early stopping and tuning.
+        check_every: Steps between looks at the exact decoded regret of validation rounds.
+        temperature: Of the relaxed matching.
+        sharpness: Of its smoothed maximum.
+        barrier: ``elastic`` price, the paper's ``log`` barrier, or ``hard``: the kinked penalty
+            of its ablation.
+        linear_loss: Train for the mean load in place of the makespan: the paper's ablation (1).
+        mode: Of ``mfcp-fg``: ``orthogonal`` directions, or ``paper``: Algorithms 1 and 2 as
+            printed.
+        samples: Directions of ``mfcp-fg`` (N if None), draws of ``score-function`` and
+            ``perturbed`` (16 if None), placements of a pool (32 if None).
+        step: Size of the perturbations of ``mfcp-fg``.
+        iterations: Of Algorithm 1, in mode ``paper``.
+        rate: Its learning rate eta.
+        noise: Standard deviation of log times and logits, of ``score-function``, ``perturbed``.
+        pool_temperature: Of the ``pool`` losses.
+        link: Of linear models; ``auto`` is tuned.
+        epochs: Of torch models in two-stage training.
+        device: Where relaxed matchings and models are computed: ``cpu``, ``cuda``.
+        seed: Of everything that is drawn.
+
+    Raises:
+        InputError: A setting is unknown or out of its range.
+    """
+
+    method: str = "tsm"
+    model: Any = "linear"
+    members: int = 1
+    decoder: str = "elastic"
+    margin: float | str = 0.0
+    price: float = 10.0
+    objective: str = "makespan"
+    speedup: Decay | None = None
+    warm_start: bool = True
+    joint: str = "together"
+    anchor: float = 0.0
+    steps: int = 120
+    batch: int = 24
+    learning_rate: float = 2e-3
+    rounds: int = 600
+    check_every: int = 20
+    temperature: float = 0.03
+    sharpness: float = 20.0
+    barrier: str = "elastic"
+    linear_loss: bool = False
+    mode: str = "orthogonal"
+    samples: int | None = None
+    step: float = 1e-3
+    iterations: int = 100
+    rate: float = 1.0
+    noise: float = 0.1
+    pool_temperature: float = 0.05
+    link: str = "auto"
+    epochs: int = 150
+    device: str = "cpu"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, allowed in _CHOICES.items():
+            if getattr(self, name) not in allowed:
+                _refuse(name, f"'{getattr(self, name)}'", ", ".join(allowed))
+        if isinstance(self.model, str) and self.model not in MODELS:
+            _refuse("model", f"'{self.model}'", f"{', '.join(MODELS)}, or a torch.nn.Module")
+        if isinstance(self.model, str) and self.model == "auto" and self.method != "auto":
+            _refuse("model", "'auto'", "another model, or method='auto'")
+        for name, least in _COUNTS.items():
+            if getattr(self, name) is not None:
+                check_range(name, getattr(self, name), least, 10**9, whole=True)
+        for name, (low, high) in _RANGES.items():
+            check_range(name, getattr(self, name), low, high)
+        if isinstance(self.margin, str) and self.margin != "tuned":
+            _refuse("margin", f"'{self.margin}'", "a number from -1 to 1, or 'tuned'")
+        if not isinstance(self.margin, str):
+            check_range("margin", self.margin, -1.0, 1.0)
+        if self.method in LINEAR and self.objective != "sum":
+            _refuse("method", f"'{self.method}' with a makespan", "objective='sum': its loss is "
+                    "defined for a linear objective and known constraints")  # fmt: skip
+        if self.objective == "sum" and self.method not in (*LINEAR, *TWO_STAGE):
+            _refuse("method", f"'{self.method}' with objective='sum'",
+                    ", ".join((*LINEAR, *TWO_STAGE)))  # fmt: skip
+
+    def with_(self, **changes: Any) -> Learning:
+        """These settings with some replaced.
+
+        Raises:
+            InputError: There is no such setting.
+        """
+        known = {f.name for f in fields(self)}
+        for name in changes:
+            if name not in known:
+                _refuse(name, "unknown", ", ".join(sorted(known)))
+        return replace(self, **changes)
+
+    def training(self, **changes: Any) -> Training:
+        """Two-stage training with the same model, seed and epochs."""
+        given: dict[str, Any] = {
+            "model": "linear" if self.model == "counts" else self.model, "link": self.link,
+            "epochs": self.epochs, "seed": self.seed,
+        }  # fmt: skip
+        if self.members > 1:
+            given |= {"method": "bagged", "members": self.members}
+        return Training(**(given | changes))
+
+
+def named(method: str, seed: int = 0) -> Learning:
+    """A method's own defaults: ``auto`` also chooses the model class.
+
+    Raises:
+        InputError: There is no such method.
+    """
+    own: dict[str, Any] = {"objective": "sum"} if method in LINEAR else {}
+    if method == "auto":
+        own = {"model": "auto", "margin": "tuned"}
+    return Learning(method=method, seed=seed, **own)
+
+
+def _refuse(name: str, value: str, allowed: str) -> None:
+    raise InputError(
+        f"is {value}", where=f"learning, {name}", allowed=allowed, remedy=f"choose another {name}"
+    )

@@ -1,0 +1,234 @@
+"""The one training loop: rounds, a loss of their decisions, Adam, exact decoding to stop by."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from walras.errors import DataError, EngineError, InputError
+from walras.learn.decide import placed_by
+from walras.learn.heads import Trainable
+from walras.learn.lesson import Lesson
+from walras.learn.losses import Loss, Rounds, forward_loss, implicit_loss
+from walras.learn.losses_drawn import linear_loss, perturbed_loss, pool_loss, score_loss
+from walras.learn.settings import LINEAR, Learning
+from walras.predict import Predictor
+
+Told = Callable[[int, int], None]
+"""Called with (steps done, steps in all)."""
+
+_CLIP = 1.0
+_SAVED = ("step", "best", "history", "identity")
+
+_LOSSES: dict[str, Callable[[Learning], Loss]] = {
+    "mfcp-ad": implicit_loss,
+    "mfcp-fg": forward_loss,
+    "score-function": score_loss,
+    "perturbed": perturbed_loss,
+    "pool-expected": pool_loss,
+    "pool-contrastive": pool_loss,
+    "pool-listwise": pool_loss,
+} | dict.fromkeys(LINEAR, linear_loss)
+
+
+@dataclass
+class Progress:
+    """How far a training is.
+
+    Attributes:
+        step: Steps done.
+        best: Least regret on validation rounds so far.
+        weights: The weights that had it.
+        history: (step, regret) of every look.
+    """
+
+    step: int = 0
+    best: float = math.inf
+    weights: dict[str, Any] = field(default_factory=dict)
+    history: list[tuple[int, float]] = field(default_factory=list)
+
+
+def loss_of(settings: Learning) -> Loss:
+    """The loss of a method that trains through decisions."""
+    return _LOSSES[settings.method](settings)
+
+
+def train(
+    start: Predictor,
+    lesson: Lesson,
+    settings: Learning,
+    *,
+    progress: Told | None = None,
+    checkpoint: str | Path | None = None,
+) -> tuple[Predictor, list[tuple[int, float]]]:
+    """Train a predictor through its decisions; it is never worse on validation than the start.
+
+    Args:
+        start: To start from.
+        lesson: Tasks, rounds and terms.
+        settings: Method and steps.
+        progress: Told of the steps.
+        checkpoint: A file to continue from where it exists, and to write at every look.
+
+    Returns:
+        The weights that decode best on the validation rounds, and the regret at every look.
+
+    Raises:
+        EngineError: The loss is no number any more.
+        InputError: The checkpoint is of other data, settings or code.
+        DataError: The checkpoint cannot be read or written.
+    """
+    torch.manual_seed(settings.seed)
+    run = _Run(start, lesson, settings)
+    path = None if checkpoint is None else Path(checkpoint)
+    if path is not None and path.exists():
+        run.load(path)
+    if not run.done.history:
+        run.look()
+    while run.done.step < settings.steps:
+        run.step()
+        if run.done.step % settings.check_every == 0 or run.done.step == settings.steps:
+            run.look()
+            if path is not None:
+                run.save(path)
+        if progress is not None:
+            progress(run.done.step, settings.steps)
+    run.model.load_state_dict(run.done.weights)
+    trained = run.model.to("cpu").predictor(lesson.validation.tasks)
+    return trained, run.done.history
+
+
+class _Run:
+    """A training under way."""
+
+    def __init__(self, start: Predictor, lesson: Lesson, settings: Learning) -> None:
+        self.settings, self.lesson = settings, lesson
+        self.model = Trainable(start, lesson.train).to(settings.device)
+        self.loss = loss_of(settings)
+        self.done = Progress()
+        self.adam = torch.optim.Adam(self.model.parameters(), settings.learning_rate)
+        self.schedule = torch.optim.lr_scheduler.CosineAnnealingLR(self.adam, settings.steps)
+        self.inputs = self.model.inputs(lesson.train, settings.device)
+        self.held = self.model.inputs(lesson.validation.tasks, settings.device)
+        scale = lesson.terms.scale
+        self.t, self.a = (
+            torch.tensor(v, device=settings.device)
+            for v in (lesson.train.times / scale, lesson.train.success)
+        )
+
+    def step(self) -> None:
+        """One step on a batch of training rounds, which the seed and the step's number draw."""
+        s, key = self.settings, (self.settings.seed, 24, self.done.step)
+        chosen = torch.as_tensor(self.lesson.draw(s.batch, key), device=s.device)
+        self.model.train()
+        times, chance = self.model(self.inputs)
+        t, a, true_t, true_a = (
+            v[:, chosen].movedim(0, 1) for v in (times / self.lesson.terms.scale, chance,
+                                                 self.t, self.a)
+        )  # fmt: skip
+        if s.joint == "alternating":  # the paper fixes one predictor while it trains the other
+            t, a = (t.detach(), a) if self.done.step % 2 else (t, a.detach())
+        truth = Rounds(true_t, true_a, self.lesson.terms.floor, s.price, key)
+        loss = torch.tensor(math.nan)
+        if bool(torch.isfinite(t).all() & torch.isfinite(a).all()):
+            loss = self.loss(t, a, truth).mean() + s.anchor * self._apart(times, chance)
+        if not bool(torch.isfinite(loss)):
+            raise EngineError(
+                f"the loss is {float(loss.detach()):g} at step {self.done.step}",
+                where=f"learning, method '{s.method}'", allowed="a finite loss",
+                remedy="lower learning_rate, or raise temperature",
+            )  # fmt: skip
+        self.adam.zero_grad(set_to_none=True)
+        if loss.requires_grad:
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), _CLIP)
+            self.adam.step()
+        self.schedule.step()
+        self.done.step += 1
+
+    def _apart(self, times: Any, chance: Any) -> Any:
+        """The two-stage loss: squared error of log times, and of chances."""
+        if not self.settings.anchor:
+            return 0.0
+        known = ~torch.isnan(self.t + self.a)
+        true = torch.where(known, self.t, 1.0) * self.lesson.terms.scale
+        off = torch.where(known, torch.log(times / true), 0.0) ** 2
+        miss = torch.where(known, chance - torch.nan_to_num(self.a), 0.0) ** 2
+        return (off + miss).sum() / known.sum()
+
+    def look(self) -> None:
+        """Decode the validation rounds exactly; keep the weights that do best."""
+        self.model.eval()
+        with torch.no_grad():
+            times, chance = (v.cpu().numpy() for v in self.model(self.held))
+        judge, decoder = self.lesson.validation, self.settings.decoder
+        placed = placed_by(judge, times, chance, self.settings)
+        found = judge.regret(placed, decoder)
+        self.done.history.append((self.done.step, found))
+        if not self.done.weights or found < self.done.best:
+            self.done.best = found
+            self.done.weights = copy.deepcopy(self.model.state_dict())
+
+    @property
+    def identity(self) -> str:
+        """Of data, settings and code: a checkpoint continues no other training."""
+        found = hashlib.sha256(f"{self.settings!r} {self.lesson.fingerprint} {code()}".encode())
+        for weight in Trainable(self.model.base, self.lesson.train).state_dict().values():
+            found.update(weight.numpy().tobytes())
+        return found.hexdigest()[:16]
+
+    def save(self, path: Path) -> None:
+        """Write everything that the next step depends on."""
+        state = {
+            "identity": self.identity, "step": self.done.step, "best": self.done.best,
+            "history": self.done.history, "weights": self.done.weights,
+            "model": self.model.state_dict(), "adam": self.adam.state_dict(),
+            "schedule": self.schedule.state_dict(),
+        }  # fmt: skip
+        fresh = path.with_name(path.name + ".new")
+        try:
+            torch.save(state, fresh)
+            fresh.replace(path)
+        except (OSError, RuntimeError) as error:
+            raise DataError(
+                f"cannot be written: {error}", where=str(path),
+                allowed="a file in a folder you may write to", remedy="choose another path",
+            ) from error  # fmt: skip
+
+    def load(self, path: Path) -> None:
+        """Continue from what :meth:`save` wrote."""
+        try:
+            state = torch.load(path, weights_only=True)
+            identity = state["identity"]
+        except Exception as error:  # torch raises many kinds on damaged files
+            raise DataError(
+                f"cannot be read as a checkpoint: {error}", where=str(path),
+                allowed="a file written by walras.learn", remedy="delete it to begin anew",
+            ) from error  # fmt: skip
+        if identity != self.identity:
+            raise InputError(
+                "is of other data, settings or code", where=f"checkpoint {path}",
+                allowed="a checkpoint of the same training", remedy="delete it to begin anew",
+            )  # fmt: skip
+        self.model.load_state_dict(state["model"])
+        self.adam.load_state_dict(state["adam"])
+        self.schedule.load_state_dict(state["schedule"])
+        history = [(int(k), float(v)) for k, v in state["history"]]
+        self.done = Progress(state["step"], state["best"], state["weights"], history)
+
+
+@cache
+def code() -> str:
+    """Digest of this package's source."""
+    found = hashlib.sha256()
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        found.update(file.read_bytes())
+    return found.hexdigest()[:16]

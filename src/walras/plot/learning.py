@@ -1,0 +1,80 @@
+"""Figures of methods compared on decisions: by setting (figure 4) and by size (figure 5)."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from walras.plot.figures import colour, need
+from walras.plot.style import DASHES, blank, legend
+
+METRICS = {
+    "elastic_regret": "elastic regret",
+    "hard_regret": "regret under the floor",
+    "penalised_regret": "penalised regret",
+    "reliability": "mean success",
+    "utilisation": "utilisation",
+}
+_MARKS = "osD^v<>P"
+
+
+def methods_by_setting(frame: pd.DataFrame) -> Figure:
+    """Regret, mean success and utilisation of every method in every setting.
+
+    Bars are means over seeds; whiskers one standard deviation, as it is (the paper draws ten).
+
+    Args:
+        frame: As of :func:`walras.learn.compare`.
+
+    Raises:
+        InputError: A column is missing.
+    """
+    shown = ("elastic_regret", "reliability", "utilisation")
+    need(frame, "method", "setting", *shown)
+    methods, settings = list(dict.fromkeys(frame["method"])), list(dict.fromkeys(frame["setting"]))
+    figure, panels = blank(11.0, 3.4, panels=3)
+    width = 0.8 / len(methods)
+    for axes, metric in zip(panels, shown, strict=True):
+        for k, method in enumerate(methods):
+            own = frame[frame["method"] == method].groupby("setting")[metric]
+            means = own.mean().reindex(settings)
+            apart = own.std().reindex(settings).fillna(0.0)
+            places = [j + (k - (len(methods) - 1) / 2) * width for j in range(len(settings))]
+            axes.bar(places, means, width * 0.92, yerr=apart, color=colour(k), label=method,
+                     error_kw={"elinewidth": 0.8})  # fmt: skip
+        axes.set_xticks(range(len(settings)), [name[:14] for name in settings])
+        axes.set_xlabel("setting")
+        axes.set_ylabel(METRICS[metric])
+        if metric != "elastic_regret":
+            low = frame[metric].min()
+            axes.set_ylim(bottom=max(0.0, low - 0.3 * (frame[metric].max() - low) - 0.01))
+    legend(panels[-1], outside=True)
+    return figure
+
+
+def methods_by_size(frame: pd.DataFrame, across: str = "tasks_per_round") -> Figure:
+    """Regret and utilisation against a size, a line a method, one standard deviation as whiskers.
+
+    Args:
+        frame: As of :func:`walras.learn.compare`.
+        across: ``tasks_per_round`` or ``train_tasks``.
+
+    Raises:
+        InputError: A column is missing.
+    """
+    shown = ("elastic_regret", "utilisation")
+    need(frame, "method", across, *shown)
+    figure, panels = blank(9.6, 3.4, panels=2)
+    for axes, metric in zip(panels, shown, strict=True):
+        for k, (method, own) in enumerate(frame.groupby("method", sort=False)):
+            found = own.groupby(across)[metric].agg(["mean", "std"]).fillna(0.0)
+            axes.errorbar(
+                found.index, found["mean"], yerr=found["std"], color=colour(k),
+                linestyle=DASHES[k % len(DASHES)], marker=_MARKS[k % len(_MARKS)], markersize=4,
+                elinewidth=0.8, label=str(method),
+            )  # fmt: skip
+        axes.set_xlabel(across.replace("_", " "))
+        axes.set_ylabel(METRICS[metric])
+        axes.set_xticks(sorted(set(frame[across])))
+    legend(panels[-1], outside=True)
+    return figure

@@ -1,0 +1,128 @@
+"""The comparison: one tidy table, the same after an interruption and in other processes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from walras.errors import DataError, EngineError, InputError
+from walras.learn import Learning, compare, train
+from walras.learn.compare import COLUMNS, METRICS, finished
+
+OPTIONS: dict[str, Any] = {
+    "settings": ["A"], "train_tasks": [20], "tasks_per_round": [4], "test_rounds": 30,
+    "recipe_options": {"validation_tasks": 60, "test_tasks": 80, "synthetic": True},
+    "steps": 4, "check_every": 2, "rounds": 30,
+}  # fmt: skip
+METHODS = ["tam", "tsm-raw", "tsm-log", "mfcp-ad"]
+
+
+def same(one: pd.DataFrame, other: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(one.drop(columns="seconds"), other.drop(columns="seconds"))
+
+
+@pytest.fixture(scope="module")
+def whole() -> pd.DataFrame:
+    return compare(METHODS, seeds=2, workers=1, **OPTIONS)
+
+
+def test_one_row_a_method_setting_size_and_seed(whole: pd.DataFrame) -> None:
+    assert tuple(whole.columns) == COLUMNS
+    assert whole.attrs["complete"]
+    assert len(whole) == 8
+    assert list(whole["method"][:4]) == METHODS
+    assert set(whole["setting"]) == {"A"}
+    assert whole["source"].str.startswith("synthetic").all()
+    numbers = whole[[*METRICS, "seconds"]].to_numpy(dtype=float)
+    assert np.isfinite(numbers).all()
+    assert (whole[["elastic_regret", "shortfall", "seconds"]].to_numpy() >= -1e-9).all()
+    assert whole["violations"].between(0, 1).all()
+    price = whole["hard_regret"] + 10.0 * whole["shortfall"]
+    np.testing.assert_allclose(whole["penalised_regret"], price)
+    means = whole.groupby("method")["elastic_regret"].mean()
+    assert means["tsm-log"] < means["tam"]
+
+
+def test_an_interrupted_comparison_goes_on_to_the_same_table(
+    whole: pd.DataFrame, tmp_path: Path
+) -> None:
+    def stop(done: int, total: int) -> None:
+        assert total == 2
+        raise KeyboardInterrupt
+
+    part = compare(METHODS, seeds=2, workers=1, folder=tmp_path, progress=stop, **OPTIONS)
+    assert not part.attrs["complete"]
+    same(part, whole.iloc[:4])
+    seen: list[int] = []
+    rest = compare(
+        METHODS, seeds=2, workers=1, folder=tmp_path, progress=lambda k, n: seen.append(k),
+        **OPTIONS,
+    )  # fmt: skip
+    assert seen == [2]
+    same(rest, whole)
+    with pytest.raises(InputError, match="holds a comparison of other methods"):
+        compare(["tam"], seeds=1, workers=1, folder=tmp_path, **OPTIONS)
+
+
+def test_processes_find_the_same(whole: pd.DataFrame) -> None:
+    same(compare(METHODS, seeds=2, workers=2, **OPTIONS), whole)
+
+
+def test_a_method_that_fails_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(train._LOSSES, "mfcp-ad", lambda s: lambda t, a, truth: np.nan * t)
+    found = compare(["tsm-raw", "mfcp-ad"], seeds=1, workers=1, **OPTIONS)
+    assert list(found["error"].str.contains("the loss is nan")) == [False, True]
+    assert np.isnan(found["elastic_regret"][1])
+    assert len(finished(found)) == 1
+    with pytest.raises(EngineError, match=r"nothing to compare: .*the loss is nan"):
+        finished(found.iloc[1:])
+
+
+def test_methods_of_ones_own_names_and_objectives() -> None:
+    found = compare(
+        {"plain": Learning(method="tsm", objective="sum"),
+         "spo": Learning(method="spo+", objective="sum")},
+        seeds=1, workers=1, **OPTIONS,
+    )  # fmt: skip
+    assert list(found["method"]) == ["plain", "spo"]
+    assert (found["error"] == "").all()
+    assert (found["elastic_regret"] >= -1e-12).all()
+
+
+def test_auto_is_a_method() -> None:
+    chosen = Learning(method="auto", model="linear", margin="tuned")
+    found = compare({"auto": chosen}, seeds=1, workers=1, **OPTIONS)
+    assert found["error"][0] == ""
+    assert np.isfinite(found["elastic_regret"][0])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"settings": ["Z"]}, "there is no setting 'Z'"),
+        ({"settings": [["pixel3", "pixel9"]]}, "there is no cluster 'pixel9'"),
+        ({"data": "imagenet"}, "there is no recipe 'imagenet'"),
+        ({"train_tasks": []}, "asks for nothing"),
+        ({"stepz": 3}, "learning, stepz: is unknown"),
+    ],
+    ids=str,
+)
+def test_bad_input(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        compare(["tam"], seeds=1, workers=1, **(OPTIONS | change))
+
+
+def test_bad_methods_and_folders(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'tam' is there twice"):
+        compare(["tam", "tam"], seeds=1, workers=1, **OPTIONS)
+    with pytest.raises(InputError, match="method: is 'tom'"):
+        compare(["tom"], seeds=1, workers=1, **OPTIONS)
+    (tmp_path / "methods.json").write_text("{")
+    with pytest.raises(DataError, match="cannot be used"):
+        compare(["tam"], seeds=1, workers=1, folder=tmp_path, **OPTIONS)
+    assert json.loads((tmp_path / "methods.json").read_text() + "}") == {}
