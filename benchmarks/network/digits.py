@@ -76,7 +76,7 @@ def three_or_five(seed: int) -> Outcome:
         best = _accuracy(problem, problem.optimum().model, test, labels)
         run = wn.simulate(
             problem, net(seed), links=LINKS, steps=2000, every=50,
-            method=wn.Surplus(batch=128, momentum=0.9),
+            method=wn.Surplus(batch=128, momentum=0.97, alpha=4.0),  # as softmax
         )  # fmt: skip
         rows.append(_row(f"3 or 5, {name}, {source}", problem, run, test, labels, best))
         frames.append(run.frame().assign(method=name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -142,14 +143,18 @@ class Learner:
     links: Links
 
 
-_CODED = wn.LogQuantizer(0.5, width=5)
+_CODED = wn.LogQuantizer(0.25, width=6)
 
 
-def _surplus(problem: wn.Problem, network: wn.Network, c: float) -> Method:
+def _tracking(problem: wn.Problem, network: wn.Network, c: float) -> Method:
     """alpha = c lambda_n / L, and nearly the largest step that is proved stable with it."""
     alpha = c * network.spectral_bound / float(problem.smoothness.max())
     step = 0.95 * safe_steps(problem, network, _CODED, alpha=alpha).model_bound
-    return wn.Surplus(alpha=alpha, model_step=step)
+    return wn.Surplus(learner="tracking", alpha=alpha, model_step=step)
+
+
+def _diffusion(step: float) -> Method:
+    return wn.Surplus(learner="diffusion", model_step=step, unsafe=True)
 
 
 def _over_l(kind: Callable[[float], Method]) -> Callable[[wn.Problem, wn.Network, float], Method]:
@@ -157,51 +162,82 @@ def _over_l(kind: Callable[[float], Method]) -> Callable[[wn.Problem, wn.Network
     return lambda problem, network, c: kind(c / float(problem.smoothness.max()))
 
 
-_TO_TWO = tuple(float(v) for v in np.geomspace(0.03, 1.95, 8))
+# To twice the proved bound: L is one for all models, and their curvature is less near the optimum.
+_TO_FOUR = tuple(float(v) for v in np.geomspace(0.25, 4.0, 8))
 LEARNING: Mapping[str, Learner] = {
-    "surplus (innovation, 5 bits)": Learner(
-        _surplus, (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0), _CODED
+    "surplus, diffusion (innovation)": Learner(_over_l(_diffusion), _TO_FOUR, _CODED),
+    "the same, its default step": Learner(lambda problem, network, c: wn.Surplus(), (1.0,), _CODED),
+    "surplus, tracking (innovation)": Learner(
+        _tracking, (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0), _CODED
     ),
-    "EXTRA": Learner(_over_l(rv.Extra), _TO_TWO, wn.Ideal()),
-    "NIDS": Learner(_over_l(rv.Nids), _TO_TWO, wn.Ideal()),
-    "DIGing": Learner(_over_l(rv.DIGing), tuple(np.geomspace(0.01, 1.0, 8)), wn.Ideal()),
-    "EXTRA (innovation, 5 bits)": Learner(_over_l(rv.Extra), _TO_TWO, _CODED),
-    "NIDS (innovation, 5 bits)": Learner(_over_l(rv.Nids), _TO_TWO, _CODED),
+    "EXTRA": Learner(_over_l(rv.Extra), _TO_FOUR, wn.Ideal()),
+    "NIDS": Learner(_over_l(rv.Nids), _TO_FOUR, wn.Ideal()),
+    "DIGing": Learner(_over_l(rv.DIGing), tuple(np.geomspace(0.02, 2.0, 8)), wn.Ideal()),
+    "EXTRA (innovation)": Learner(_over_l(rv.Extra), _TO_FOUR, _CODED),
+    "NIDS (innovation)": Learner(_over_l(rv.Nids), _TO_FOUR, _CODED),
 }
-_LEARN_STEPS = 1500
+_LEARN_STEPS = 1000
+_LEARN_SEEDS = 10
 
 
 def learning(seed: int) -> Outcome:
     """Gradient-tracking baselines as in DISROPT and decent-bench, to 1e-6 of the optimal model."""
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=(1000, 20))
-    t = np.where(x @ rng.normal(size=20) + 0.5 * rng.normal(size=1000) >= 0, 1.0, -1.0)
-    problem, network = with_loss(seed, wn.Logistic(0.01), x, t), net(seed)
-    best = problem.optimum().loss
     rows, frames = [], []
     for name, entry in LEARNING.items():
-        tried = [_learn(problem, network, entry, c, best) for c in entry.candidates]
-        run, reached = min(tried, key=lambda pair: np.nan_to_num(pair[1]["steps"], nan=np.inf))
-        rows.append({"method": name, **{f"{k} to 1e-6": v for k, v in reached.items()}})
-        frames.append(run.frame().assign(method=name, loss=run.loss - best))
-        print(f"  {name}: {reached}", flush=True)
+        tuned = min(entry.candidates, key=lambda c: _learn_score(entry, c))
+        runs = [_learn(entry, tuned, seed + k) for k in range(_LEARN_SEEDS)]
+        reached = pd.DataFrame([first for _, first in runs])
+        rows.append(
+            {
+                "method": name, "tuned": tuned, **_medians(reached),
+                "most steps": reached["steps"].max(skipna=False),
+            }
+        )  # fmt: skip
+        run = runs[0][0]
+        frames.append(run.frame().assign(method=name, loss=np.maximum(run.loss_gap, 1e-16)))
+        print(f"  {name}: {rows[-1]}", flush=True)
     figure = plots.progress_of_methods(pd.concat(frames).dropna(subset=["loss"]), "loss", "bits")
     return Outcome(pd.DataFrame(rows), figure)
 
 
+def _learn_score(entry: Learner, candidate: float) -> float:
+    """Mean steps on the tuning seeds; infinite where one does not get there."""
+    steps = [_learn(entry, candidate, seed, fine=False)[1]["steps"] for seed in TUNING_SEEDS]
+    return float(np.nan_to_num(np.mean(steps), nan=np.inf))
+
+
+@functools.cache
+def _classes(seed: int) -> wn.Problem:
+    """Logistic regression: 1,000 samples of 20 features, dealt at random."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(1000, 20))
+    t = np.where(x @ rng.normal(size=20) + 0.5 * rng.normal(size=1000) >= 0, 1.0, -1.0)
+    return with_loss(seed, wn.Logistic(0.01), x, t)
+
+
 def _learn(
-    problem: wn.Problem, network: wn.Network, entry: Learner, candidate: float, best: float
+    entry: Learner, candidate: float, seed: int, *, fine: bool = True
 ) -> tuple[wn.Run, dict[str, float]]:
+    """A run and what it took to 1e-6; again, looked at step by step, where it got there."""
+    problem, network = _classes(seed), net(seed)
     method = entry.make(problem, network, candidate)
-    every = _LEARN_STEPS // 100  # the loss is looked at a hundred times
-    try:
+
+    def attempt(steps: int, every: int) -> tuple[wn.Run, dict[str, float]]:
         run = wn.simulate(
-            problem, network, links=entry.links, steps=_LEARN_STEPS, every=every, method=method
+            problem, network, links=entry.links, steps=steps, every=every, method=method
         )
+        return run, first_below(run, np.maximum(run.loss_gap, run.consensus_error))
+
+    coarse = _LEARN_STEPS // 100  # the loss is looked at a hundred times
+    try:
+        run, first = attempt(_LEARN_STEPS, coarse)
     except EngineError:
-        run = wn.simulate(problem, network, links=entry.links, steps=every, method=method)
+        run, _ = attempt(coarse, coarse)
         return run, {"steps": np.nan, "bits": np.nan, "seconds": np.nan}
-    return run, first_below(run, np.maximum(run.loss - best, run.consensus_error))
+    if not fine or np.isnan(first["steps"]):
+        return run, first
+    steps = int(first["steps"])
+    return attempt(steps, -(-steps // 100))
 
 
 STUDIES = (
@@ -212,7 +248,8 @@ STUDIES = (
     ),
     Study(
         "learners", "The model against the rivals",
-        "Logistic regression, 20 features; each method tuned over eight settings. Until loss gap "
-        "and consensus error are below 1e-6.", learning, 90,
+        "Logistic regression, 20 features, ten seeds; each method tuned over eight settings on "
+        "three other seeds. Medians until loss gap and consensus error are below 1e-6; innovation "
+        "codes have 6 bits a scalar.", learning, 90,
     ),
 )  # fmt: skip

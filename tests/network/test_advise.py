@@ -60,13 +60,22 @@ def test_the_advice_names_steps_bounds_and_bits() -> None:
     advice = wn.advise(learning(), net())
     steps = advice.steps
     assert steps.share == pytest.approx(0.5 * steps.share_bound)
-    assert steps.model == pytest.approx(0.5 * steps.model_bound)
     assert steps.alpha_bound == math.inf
-    assert advice.bits_per_step == 2 * net().links * (16 + 2 * (16 + 24))
+    assert steps.model == pytest.approx(0.9 * steps.model_bound)
+    assert advice.bits_per_step == 2 * net().links * (16 + (16 + 24))
     table = advice.frame().set_index("what")["value"]
     assert table["lambda_2"] == advice.algebraic_connectivity
     assert 100 < table["steps to 1e-6"] < 1e5
     assert wn.advise(quadratic(), net()).frame()["what"].tolist().count("alpha") == 0
+
+
+def test_tracking_sends_two_messages_and_takes_half_its_bound() -> None:
+    advice = wn.advise(learning(), net(), method=wn.Surplus(learner="tracking"))
+    assert advice.steps.model == pytest.approx(0.5 * advice.steps.model_bound)
+    assert advice.bits_per_step == 2 * net().links * (16 + 2 * (16 + 24))
+    row = advice.frame().set_index("what").loc["model messages a step"]
+    assert row["value"] == 2
+    assert row["why"] == "gradient tracking: the settings ask for it"
 
 
 def test_losses_that_need_not_be_convex_bound_alpha() -> None:

@@ -14,13 +14,18 @@ from walras import network as wn
 from walras.errors import EngineError, InputError
 from walras.network.quanta import AuditError
 from walras.network.simulate import simulate
+from walras.network.steps import Learner
 
 EXACT = 1e-8
 
 
+@pytest.mark.parametrize("learner", ["tracking", "diffusion"])
 @pytest.mark.parametrize("rho", [0.03, 0.125, 0.5, 1.0])
-def test_innovation_coding_is_exact_at_every_rho(rho: float) -> None:
-    run = simulate(learning(), net(), links=wn.LogQuantizer(rho), steps=3000, every=100)
+def test_innovation_coding_is_exact_at_every_rho(rho: float, learner: Learner) -> None:
+    run = simulate(
+        learning(), net(), links=wn.LogQuantizer(rho), steps=3000, every=100,
+        method=wn.Surplus(learner=learner),
+    )  # fmt: skip
     assert run.cost_gap[-1] < EXACT
     assert run.consensus_error[-1] < EXACT
     assert run.model_error < 1e-7
@@ -50,12 +55,13 @@ def test_uniform_codes_leave_a_bias_of_their_step() -> None:
     assert 1e-9 < gaps[1] < gaps[0]
 
 
+@pytest.mark.parametrize("learner", ["tracking", "diffusion"])
 @pytest.mark.parametrize("loss", [wn.LeastSquares(0.1), wn.Logistic(0.02), wn.Softmax(2, 0.05)])
-def test_every_convex_loss_reaches_its_optimum(loss: object) -> None:
+def test_every_convex_loss_reaches_its_optimum(loss: object, learner: Learner) -> None:
     x, t = points()
     labels = (t + 1) / 2 if isinstance(loss, wn.Softmax) else t
     problem = quadratic(loss=loss, shards=wn.split(x, labels, 20, classes_each=1))
-    run = simulate(problem, net(), steps=4000, every=100)
+    run = simulate(problem, net(), steps=4000, every=100, method=wn.Surplus(learner=learner))
     assert run.model_error < 1e-6
     assert abs(run.loss_gap[-1]) < 1e-11
     assert run.consensus_error[-1] < EXACT
@@ -236,7 +242,7 @@ def test_frames_and_records_say_what_was_done() -> None:
     assert frame["step"].tolist() == run.recorded.tolist()
     assert (frame["bits"].diff().dropna() > 0).all()
     arcs = 2 * net().links
-    assert run.bits[-1] == 95 * arcs * (16 + 2 * (16 + 8 * 3))
+    assert run.bits[-1] == 95 * arcs * (16 + (16 + 8 * 3))
     assert len(run.share_frame()) == 10 * 20
     assert run.mean_model is not None
 
@@ -269,18 +275,22 @@ def test_unsafe_steps_are_refused_unless_asked_for() -> None:
         simulate(problem, network, steps=5, method=unsafe)
 
 
-def test_steps_far_beyond_the_bound_diverge_and_say_so() -> None:
-    method = wn.Surplus(model_step=50.0, unsafe=True)
+@pytest.mark.parametrize("learner", ["tracking", "diffusion"])
+def test_steps_far_beyond_the_bound_diverge_and_say_so(learner: Learner) -> None:
+    problem = learning(loss=wn.LeastSquares())  # its gradient grows without bounds
+    safe = wn.advise(problem, net(), method=wn.Surplus(learner=learner)).steps
+    method = wn.Surplus(learner=learner, model_step=50.0 * safe.model_bound, unsafe=True)
     with pytest.raises(EngineError, match="not finite"):
-        simulate(learning(), net(), steps=3000, every=10, method=method)
+        simulate(problem, net(), steps=3000, every=10, method=method)
 
 
-def test_the_guard_halves_a_step_that_makes_things_worse() -> None:
+@pytest.mark.parametrize("learner", ["tracking", "diffusion"])
+def test_the_guard_halves_a_step_that_makes_things_worse(learner: Learner) -> None:
     x, t = points()
     # A loss whose curvature is stated ten times too small.
     loss = _Understated(0.1)
     problem = quadratic(loss=loss, shards=wn.split(x, t, 20))
-    run = simulate(problem, net(), steps=4000, every=100)
+    run = simulate(problem, net(), steps=4000, every=100, method=wn.Surplus(learner=learner))
     assert run.halvings
     assert np.isfinite(run.loss[-1])
     assert run.loss[-1] < 0.5

@@ -35,6 +35,7 @@ class Advice:
         steps_to_millionth: Steps until the gap is 1e-6 of the first, by that rate.
         bits_per_step: Sent by all centres together.
         balanced: Whether every centre hears with the weight it sends with.
+        learner: How the model is learnt and why; empty where there is none.
     """
 
     steps: Steps
@@ -45,18 +46,14 @@ class Advice:
     steps_to_millionth: float
     bits_per_step: int
     balanced: bool
+    learner: str = ""
 
     def frame(self) -> pd.DataFrame:
         """One row a number: what, value, why."""
         s = self.steps
         rows = [
             ("share step", s.share, f"bound {s.share_bound:.6g} = 2 / (K lambda_n L_f)"),
-            (
-                "model step",
-                s.model,
-                f"bound {s.model_bound:.6g}: K lambda_n h + sqrt(2 h alpha L) = 2",
-            ),
-            ("alpha", s.alpha, f"bound {s.alpha_bound:.6g}; none for convex losses"),
+            *(self._diffusion() if s.learner == "diffusion" else self._tracking()),
             ("L_f", s.curvature, "largest curvature of a cost, penalty of its box included"),
             ("L", s.smoothness, "largest curvature of a centre's loss"),
             ("lambda_2", self.algebraic_connectivity, "how well the graph mixes"),
@@ -67,6 +64,23 @@ class Advice:
             ("bits a step", self.bits_per_step, "sent by all centres together"),
         ]
         return pd.DataFrame(rows, columns=["what", "value", "why"]).dropna(subset=["value"])
+
+    def _tracking(self) -> list[tuple[str, float, str]]:
+        s = self.steps
+        bound = f"bound {s.model_bound:.6g}: K lambda_n h + sqrt(2 h alpha L) = 2"
+        return [
+            ("model messages a step", 2 if self.learner else math.nan, self.learner),
+            ("model step", s.model, bound),
+            ("alpha", s.alpha, f"bound {s.alpha_bound:.6g}; none for convex losses"),
+        ]
+
+    def _diffusion(self) -> list[tuple[str, float, str]]:
+        s = self.steps
+        return [
+            ("model messages a step", 1, self.learner),
+            ("model step", s.model, f"bound {s.model_bound:.6g} = 2 / L, on every graph"),
+            ("mix", s.mix, "three quarters of (4 / 3) (2 - K) / (K lambda_n)"),
+        ]
 
 
 def advise(
@@ -90,7 +104,8 @@ def advise(
         InputError: A fixed step is unsafe.
     """
     chosen = method or Surplus()
-    steps = chosen.steps(Setting(problem, network, links, faults, 0, None))
+    setting = Setting(problem, network, links, faults, 0, None)
+    steps = chosen.steps(setting)
     graph = network.at(0)
     slow, fast = graph.eigenvalues
     rate = float("nan")
@@ -100,15 +115,22 @@ def advise(
         rate = 1.0 - slow * stiff * steps.share / links.sector
     needed = math.log(1e-6) / math.log(rate) if 0.0 < rate < 1.0 else float("nan")
     return Advice(
-        steps, slow, fast, graph.diameter, rate, needed, _bits(problem, graph, links),
-        network.balanced,
+        steps, slow, fast, graph.diameter, rate, needed,
+        _bits(problem, graph, links, 1 if steps.learner == "diffusion" else 2), network.balanced,
+        _learner(chosen, setting, steps) if problem.loss is not None else "",
     )  # fmt: skip
 
 
-def _bits(problem: Problem, graph: Network, links: Links) -> int:
+def _learner(method: Surplus, setting: Setting, steps: Steps) -> str:
+    if steps.learner == "diffusion":
+        return "exact diffusion: the graph stays, the loss is convex, nothing is lost"
+    return f"gradient tracking: {method.tracks(setting) or 'the settings ask for it'}"
+
+
+def _bits(problem: Problem, graph: Network, links: Links, messages: int) -> int:
     message = links.bits(1)
     if problem.loss is not None and problem.data is not None:
-        message += 2 * links.bits(problem.loss.start(problem.data, 0).size)
+        message += messages * links.bits(problem.loss.start(problem.data, 0).size)
     return message * len(graph.tail)
 
 

@@ -8,6 +8,7 @@ whole. Models are rows: (centres, scalars).
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -44,27 +45,30 @@ class Loss(Protocol):
         """(samples,) predicted targets."""
 
 
-class _Scores:
+class _Scores(ABC):
     """Losses of a linear score s = a . y: l(s, t) with slope and curvature in s.
 
-    Abstract: the four members below are the loss; all else follows.
+    The abstract members and ``bend`` are the loss; all else follows.
     """
 
     convex = True
     bend: float  # the largest curvature in the score
     regularisation: float
 
+    def __post_init__(self) -> None:
+        _not_negative(self)
+
+    @abstractmethod
     def of_score(self, s: Weights, t: Weights) -> Weights:
         """l(s, t)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def score_slope(self, s: Weights, t: Weights) -> Weights:
         """Its derivative in s."""
-        raise NotImplementedError
 
+    @abstractmethod
     def score_curvature(self, s: Weights, t: Weights) -> Weights:
         """Its second derivative in s."""
-        raise NotImplementedError
 
     def start(self, shards: Shards, seed: int) -> Weights:
         """Zeros."""
@@ -106,9 +110,6 @@ class LeastSquares(_Scores):
     regularisation: float = 0.0
     intercept: bool = True
     bend = 1.0
-
-    def __post_init__(self) -> None:
-        _not_negative(self)
 
     def prepare(self, shards: Shards) -> Shards:
         """The shards with the constant feature and checked targets."""
@@ -160,7 +161,7 @@ class SmoothHinge(_Classes):
     intercept: bool = True
 
     def __post_init__(self) -> None:
-        _not_negative(self)
+        super().__post_init__()
         if not (math.isfinite(self.sharpness) and self.sharpness > 0.0):
             raise InputError(
                 f"is {self.sharpness}", where="SmoothHinge.sharpness", allowed="a positive number",
@@ -198,9 +199,6 @@ class Logistic(_Classes):
     regularisation: float = 0.01
     intercept: bool = True
     bend = 0.25
-
-    def __post_init__(self) -> None:
-        _not_negative(self)
 
     def of_score(self, s: Weights, t: Weights) -> Weights:
         """l(s, t)."""

@@ -39,8 +39,7 @@ class LossyModels:
         self._rng = np.random.default_rng((setting.seed, 17))
         self._luck = np.random.default_rng((setting.seed, 29))
         self._batch, self._momentum = batch, momentum
-        start = self._loss.start(self._data, setting.seed)
-        self.models: Weights = np.repeat(start[None], n, axis=0)
+        self.models = setting.first_models()
         self._surplus = np.zeros_like(self.models)
         self._velocity = np.zeros_like(self.models)
         self._gradient = self._fresh_gradient()
@@ -48,7 +47,7 @@ class LossyModels:
         self._life = Life(self._faults, n)
         self._steps = steps
         # (accounts, scalars): columns of the ledger for what has many scalars.
-        self._under_way = self._given = np.zeros((0, start.size), start.dtype)
+        self._under_way = self._given = self.models[:0].copy()
         self._view, self._base, self._heard = (self._under_way,) * 3
         self.bits = 0
 

@@ -83,6 +83,15 @@ def model_step(model: A, pull: A, tracker: A, step: float, alpha: float) -> A:
     return model + step * (pull - alpha * tracker)  # type: ignore[no-any-return]
 
 
+def adapted(model: A, gradient: A, surplus: A, step: float) -> A:
+    """What exact diffusion tells its neighbours: v = y - step (gradient + s).
+
+    With f = sum_j w_ij (v_j - v_i) the next model is v + mix f, the next surplus s - (mix / step)
+    f: surpluses move along links, so that they sum to 0 for ever.
+    """
+    return model - step * (gradient + surplus)  # type: ignore[no-any-return]
+
+
 def tracker(gradient: A, surplus: A) -> A:
     """The estimate z = gradient + s of the sum of all gradients, n times its mean.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from walras.network.faults import Faults
 from walras.network.graph import Network
 from walras.network.links import Links
@@ -31,6 +33,11 @@ class Setting:
     faults: Faults | None
     seed: int
     start: Floats | None
+
+    def first_models(self) -> Weights:
+        """(centres, scalars) the model that all begin with, once for each."""
+        loss, data = self.problem.learning
+        return np.repeat(loss.start(data, self.seed)[None], self.problem.centres, axis=0)
 
 
 class ShareSide(Protocol):

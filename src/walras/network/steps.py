@@ -5,17 +5,20 @@ Section numbers are those of the explanation page on co-optimisation. For undire
 * shares: F falls at every step if step < 2 / (K lambda_n L_f), whatever graphs come in turn;
 * model: stable if step lambda_n + sqrt(2 step alpha L) < 2, for any alpha > 0 when losses are
   convex;
-* alpha < lambda_2 / (K L) when some centre's loss is not convex.
+* alpha < lambda_2 / (K L) when some centre's loss is not convex;
+* exact diffusion: step < 2 / L on every graph, mix < (4 / 3) (2 - K) / (K lambda_n).
 
 K is the links' sector, lambda_n at most the largest sum of two neighbours' weights, L_f and L the
 largest curvature of any centre's cost and loss: three maxima, as many rounds of messages as the
-diameter. Unbalanced directed graphs need their Perron vector, known to no single centre.
+diameter. On a graph that stays, lambda_2 and lambda_n themselves come from a power iteration, one
+scalar a round. Unbalanced directed graphs need their Perron vector, known to no single centre.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +35,11 @@ METROPOLIS = 2.0  # no Laplacian with Metropolis weights has a larger eigenvalue
 _STALE = 0.5  # of the step when neighbours' prices may be old
 _CAUTION = 0.5  # of the digraph's bound
 _INERTIA = 0.95  # most momentum, where costs are nearly flat
+_NEARLY = 0.9  # of the diffusion step's bound
+_CLASSICAL = 0.75  # of the diffusion mix's bound: 1 / lambda_n where K = 1
+
+Learner = Literal["tracking", "diffusion"]
+"""How the model is learnt: gradient tracking, or exact diffusion."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +60,8 @@ class Steps:
         push_sum: Step of the push-sum weights; 0 where the graph is balanced.
         momentum: Of the shares: (sqrt k - 1) / (sqrt k + 1), k = lambda_n L_f / (lambda_2 mu); 0
             where graphs change, links lead one way, or messages are lost.
+        learner: Whose model step it is.
+        mix: Of exact diffusion; 0 for gradient tracking, which mixes by its step.
     """
 
     share: float
@@ -66,6 +76,8 @@ class Steps:
     penalty: Floats
     push_sum: float = 0.0
     momentum: float = 0.0
+    learner: Learner = "tracking"
+    mix: float = 0.0
 
 
 def safe_steps(
@@ -105,6 +117,31 @@ def safe_steps(
         sharing, model=0.5 * stale * bound, model_bound=bound, alpha=chosen, alpha_bound=limit,
         smoothness=smooth,
     )  # fmt: skip
+
+
+def diffusion_steps(steps: Steps, problem: Problem, network: Network, links: Links) -> Steps:
+    """The steps with exact diffusion's in place of gradient tracking's.
+
+    The step's bound is free of the graph (Li, Shi and Yan 2019) and the mix's free of the losses:
+    :func:`mix_bound`.
+    """
+    bound = 2.0 / float(problem.smoothness.max())
+    return replace(
+        steps, learner="diffusion", model=_NEARLY * bound, model_bound=bound, alpha=1.0,
+        mix=_CLASSICAL * mix_bound(network.eigenvalues[1], links.sector),
+    )  # fmt: skip
+
+
+def mix_bound(fastest: float, sector: float) -> float:
+    """(4 / 3) (2 - K) / (K lambda_n): beyond it exact diffusion over coded links may diverge.
+
+    With links that decode K times an innovation, a mode (lambda, h) of model x, surplus s and copy
+    c obeys v = (1 - step h) x - s, c+ = c + K (v - c), s+ = s + l c+, x+ = v - l c+, in units of
+    the step and with l = mix lambda. It leaves the unit circle through -1, where
+    l = 2 (2 - K) (2 - step h) / (K (3 - 2 step h)), least at h = 0. K = 1 gives the 4 / 3 of Li
+    and Yan 2021; at K = 2 an innovation's error is as large as itself.
+    """
+    return 4.0 / 3.0 * (2.0 - sector) / (sector * fastest)
 
 
 def _model_bound(reach: float, pull: float) -> float:

@@ -1,4 +1,4 @@
-"""The surplus method's model over links without faults: gradient tracking without differences."""
+"""The surplus method's model on any graph without faults: gradient tracking without differences."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import numpy as np
 
 from walras.network.channel import Channel
 from walras.network.graph import Network
+from walras.network.guard import Guard
 from walras.network.rules import model_step, tracker
 from walras.network.sides import Setting
 from walras.network.steps import Steps
 from walras.network.types import Weights
-
-_WINDOW = 10  # steps between looks at the residual
-_GROWTH = 10.0  # of the residual over its least, at which the step is halved
 
 
 class Models:
@@ -32,18 +30,18 @@ class Models:
         self._loss, self._data = setting.problem.learning
         self._centres = setting.problem.centres
         self._rng = np.random.default_rng((setting.seed, 17))
-        self._batch, self._momentum, self._guard = batch, momentum, guard
-        start = self._loss.start(self._data, setting.seed)
-        self.models: Weights = np.repeat(start[None], self._centres, axis=0)
+        self._batch, self._momentum = batch, momentum
+        self._guard = Guard(wanted=guard)
+        self.models = setting.first_models()
         self._gradient = self._fresh_gradient()
         self._surplus = np.zeros_like(self.models)
         self._velocity = np.zeros_like(self.models)
         self._difference = setting.links.mode == "difference"
-        self._about_model: Channel[np.floating] = Channel(setting.links, start.size)
-        self._about_tracker: Channel[np.floating] = Channel(setting.links, start.size)
+        scalars = self.models.shape[1]
+        self._about_model: Channel[np.floating] = Channel(setting.links, scalars)
+        self._about_tracker: Channel[np.floating] = Channel(setting.links, scalars)
         self.step_size, self.alpha = steps.model, steps.alpha
-        self._least = np.inf
-        self.halvings: list[int] = []
+        self.halvings = self._guard.halvings
         self.bits = 0
 
     @property
@@ -64,8 +62,8 @@ class Models:
         self.bits += len(network.tail) * (
             self._about_model.message_bits + self._about_tracker.message_bits
         )
-        if self._guard and number % _WINDOW == 0:
-            self._watch(z, number)
+        if self._guard.grew(number, z, self.models):
+            self.step_size *= 0.5
 
     def _pull(
         self, channel: Channel[np.floating], values: Weights, network: Network, *, receive: bool
@@ -81,13 +79,3 @@ class Models:
     def _fresh_gradient(self) -> Weights:
         data = self._data if self._batch is None else self._data.batch(self._batch, self._rng)
         return self._loss.gradient(self.models, data, self._centres)
-
-    def _watch(self, z: Weights, number: int) -> None:
-        """Halve the step when the residual has grown; its bound holds for quadratics only."""
-        spread = self.models - self.models.mean(axis=0)
-        residual = float(np.abs(z).max() + np.abs(spread).max())
-        if not residual < _GROWTH * self._least:
-            self.step_size *= 0.5
-            self.halvings.append(number)
-            self._least = residual
-        self._least = min(self._least, residual)

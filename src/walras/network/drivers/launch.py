@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -178,13 +179,12 @@ class Launcher:
         self.members: list[Member] = []
 
     def __enter__(self) -> Self:
-        try:
+        with ExitStack() as undo:  # whatever goes wrong, an interrupt included, none is left behind
+            undo.callback(self._end)
             for k, told in enumerate(self._told):
                 self.members.append(Member(self._start(k)))
                 self.members[k].child.say(told)
-        except BaseException:
-            self._end()
-            raise
+            undo.pop_all()
         return self
 
     def __exit__(

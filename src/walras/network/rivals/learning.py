@@ -84,10 +84,9 @@ class _Learner:
             )  # fmt: skip
         self._loss, self._data = setting.problem.learning
         self._centres, self._step_size = setting.problem.centres, step
-        start = self._loss.start(self._data, setting.seed)
-        self.models: Weights = np.repeat(start[None], self._centres, axis=0)
+        self.models = setting.first_models()
         self._gradient = self._at(self.models)
-        self._links, self._scalars = setting.links, start.size
+        self._links, self._scalars = setting.links, self.models.shape[1]
         self.bits = 0
 
     def _at(self, models: Weights) -> Weights:

@@ -71,8 +71,7 @@ class _Server:
         self._loss, self._data = setting.problem.learning
         self._centres, self._batch = setting.problem.centres, batch
         self._rng = np.random.default_rng((setting.seed, 31))
-        start = self._loss.start(self._data, setting.seed)
-        self.models: Weights = np.repeat(start[None], self._centres, axis=0)
+        self.models = setting.first_models()
         self.bits = 0
 
     def _gradients(self, models: Weights) -> Weights:
