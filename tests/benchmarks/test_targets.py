@@ -3,7 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from benchmarks.assigning import AssignSpec
 from benchmarks.benchmark import Benchmark, gap, quickest_peer, speed_target
+from benchmarks.cases import assignment
 from benchmarks.cell import Cell
 from benchmarks.instances import Spec
 from benchmarks.judge import relative_gap
@@ -103,3 +105,18 @@ def test_what_needs_a_gpu_is_listed_as_not_run_without_one(monkeypatch: pytest.M
     assert (record["status"], record["message"]) == ("not run", "there is no GPU")
     page = render([Benchmark("test", "GPU", (cell,), lambda records: ())], _records(record))
     assert "not run: there is no GPU" in page
+
+
+def test_gaps_of_assignments_are_compared_where_both_are_measured() -> None:
+    def record(method: str, value: float, bound: float) -> dict[str, Any]:
+        cell = Cell(assignment.NAME, AssignSpec("D", 5, 100), "assignment", method, 1.0)
+        return {"cell": _described(cell), "value": value, "numbers": {"bound": bound}}
+
+    theirs = record("highs-assign-10", 102.0, 100.0)
+    assert assignment.targets(_records(theirs))[1].met is None
+    ahead = assignment.targets(_records(theirs, record("walras-assign-10", 101.0, 100.0)))[1]
+    assert ahead.met is None  # eight are not measured
+    assert "behind on 0 of 1, 8 not measured" in ahead.measured
+    behind = assignment.targets(_records(theirs, record("walras-assign-10", 102.0, 99.0)))[1]
+    assert behind.met is False
+    assert "behind on 1 of 1 (D 5x100)" in behind.measured
