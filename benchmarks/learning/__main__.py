@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +13,7 @@ import pandas as pd
 from benchmarks.learning.page import write_page
 from benchmarks.learning.studies import STUDIES, Study
 from benchmarks.store import RESULTS
-from walras.learn.compare import compare
+from walras.learn.comparison import compare
 
 FOLDER = RESULTS / "learning"
 SCRATCH = Path(__file__).parent.parent / ".scratch" / "learning"
@@ -30,6 +31,8 @@ def main(arguments: list[str] | None = None, folder: Path = FOLDER) -> int:
     parser.add_argument("--seeds", type=int, help="in place of each study's own number")
     parser.add_argument("--workers", type=int, help="processes of one thread")
     parser.add_argument("--scratch", type=Path, default=SCRATCH, help="keeps finished cells")
+    parser.add_argument("--methods", help="only these, joined by commas")
+    parser.add_argument("--train", help="only these sizes, joined by commas")
     given = parser.parse_args(arguments)
     unknown = sorted(set(given.studies) - set(names))
     if unknown:
@@ -38,13 +41,28 @@ def main(arguments: list[str] | None = None, folder: Path = FOLDER) -> int:
         for study in STUDIES:
             print(f"{study.name:<18}{study.seeds:>3} seeds  {study.title}")
         return 0
-    chosen = [study for study in STUDIES if study.name in (given.studies or names)]
+    chosen = [
+        narrowed(study, given.methods, given.train)
+        for study in STUDIES
+        if study.name in (given.studies or names)
+    ]
     for seed in range(given.seeds or max(study.seeds for study in chosen)):
         for study in chosen:
             if seed < (given.seeds or study.seeds):
                 measure(study, range(seed + 1), given.scratch, folder, given.workers)
     write_page(STUDIES, folder)
     return 0
+
+
+def narrowed(study: Study, methods: str | None, train: str | None) -> Study:
+    """The study with some of its methods and sizes alone."""
+    kept, sizes = study.methods, study.train_tasks
+    if methods is not None:
+        asked = methods.split(",")
+        kept = {name: own for name, own in study.methods.items() if name in asked}
+    if train is not None:
+        sizes = tuple(int(size) for size in train.split(","))
+    return replace(study, methods=kept, train_tasks=sizes)
 
 
 def measure(

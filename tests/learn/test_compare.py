@@ -12,7 +12,7 @@ import pytest
 
 from walras.errors import DataError, EngineError, InputError
 from walras.learn import Learning, compare, train
-from walras.learn.compare import COLUMNS, METRICS, finished
+from walras.learn.comparison import COLUMNS, METRICS, finished
 
 OPTIONS: dict[str, Any] = {
     "settings": ["A"], "train_tasks": [20], "tasks_per_round": [4], "test_rounds": 30,
@@ -105,7 +105,7 @@ def test_auto_is_a_method() -> None:
     ("change", "words"),
     [
         ({"settings": ["Z"]}, "there is no setting 'Z'"),
-        ({"settings": [["pixel3", "pixel9"]]}, "there is no cluster 'pixel9'"),
+        ({"settings": [["pixel3", "pixel9"]]}, "there is no device 'pixel9'"),
         ({"data": "imagenet"}, "there is no recipe 'imagenet'"),
         ({"train_tasks": []}, "asks for nothing"),
         ({"stepz": 3}, "learning, stepz: is unknown"),

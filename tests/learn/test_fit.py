@@ -14,7 +14,7 @@ import walras as wl
 from walras.errors import DataError, EngineError, InputError
 from walras.learn import Learning, fit, train
 from walras.learn.decide import placed_by, tuned_margin
-from walras.learn.fit import fit_lesson, two_stage, viewed
+from walras.learn.fitting import fit_lesson, two_stage, viewed
 from walras.learn.heads import Trainable
 from walras.learn.lesson import Judge, complete, draw, lesson
 from walras.matching import match_rounds

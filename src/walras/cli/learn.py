@@ -82,7 +82,7 @@ def compare(
     """
     from walras.cli.learn_report import save, shown, summarised
     from walras.learn import compare as run
-    from walras.learn.compare import finished
+    from walras.learn.comparison import finished
 
     with _stage("comparing", progress) as stages:
         frame = run(

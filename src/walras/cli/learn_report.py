@@ -14,7 +14,7 @@ from walras.cli.output import Table, to_json
 from walras.errors import DataError, EngineError
 from walras.learn import summary
 from walras.learn.analysis import BASELINES
-from walras.learn.compare import METRICS
+from walras.learn.comparison import METRICS
 
 _SHOWN = ("elastic_regret", "hard_regret", "violations", "penalised_regret", "utilisation")
 NOTE = (

@@ -12,10 +12,10 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from walras.errors import EngineError
-from walras.learn.advise import Advice, Finding, advise
+from walras.learn.advice import Advice, Finding, advise
 from walras.learn.analysis import Paired, holm, paired, summary
-from walras.learn.compare import compare
-from walras.learn.fit import Learned, fit
+from walras.learn.comparison import compare
+from walras.learn.fitting import Learned, fit
 from walras.learn.settings import METHODS, Learning
 
 if TYPE_CHECKING:

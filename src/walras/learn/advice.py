@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from walras.learn.decide import placed_by
-from walras.learn.fit import Learned, fit_lesson, viewed
+from walras.learn.fitting import Learned, fit_lesson, viewed
 from walras.learn.lesson import Judge, Lesson, complete, draw, lesson, lesson_of
 from walras.learn.settings import Learning, named
 from walras.predict import Recipe, Tasks

@@ -23,7 +23,7 @@ import pandas as pd
 from walras.engines.settings import cores
 from walras.errors import DataError, EngineError, InputError, WalrasError
 from walras.learn.decide import placed_by, tuned_margin
-from walras.learn.fit import Learned, fit, fit_lesson, two_stage, view_of, viewed
+from walras.learn.fitting import Learned, fit, fit_lesson, two_stage, view_of, viewed
 from walras.learn.lesson import Judge, Lesson, complete, draw, lesson
 from walras.learn.settings import LINEAR, THROUGH, Learning, named
 from walras.predict import SETTINGS, Predictor, Recipe, recipe

@@ -100,7 +100,7 @@ def fit(
     settings = given.with_(**changes)
     if settings.method == "auto":
         # Imported here: advise fits in its turn.
-        from walras.learn.advise import fit_best  # noqa: PLC0415
+        from walras.learn.advice import fit_best  # noqa: PLC0415
 
         return fit_best(data, settings, tasks_per_round, min_success, progress)
     made = lesson(data, settings, tasks_per_round=tasks_per_round, min_success=min_success)

@@ -1,0 +1,106 @@
+"""``walras learn``: what each command prints and writes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from walras import predict
+from walras.cli.learn import app
+from walras.errors import DataError, InputError
+
+RUN = CliRunner()
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The recipe is drawn from the labelled stand-in, and small."""
+    real = predict.recipe
+
+    def small(name: str, **given: object) -> predict.Recipe:
+        options = {"validation_tasks": 60, "test_tasks": 80, "synthetic": True}
+        return real(name, **(given | options))  # type: ignore[arg-type]
+
+    monkeypatch.setattr("walras.predict.recipe", small)
+    monkeypatch.setattr("walras.learn.comparison.recipe", small)
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_comparison_is_printed_saved_and_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    given = ["compare", "--methods", "tam,tsm-raw,tsm-log", "--train", "20", "--tasks", "4,5",
+             "--seeds", "1", "--workers", "1", "--folder", str(folder)]  # fmt: skip
+    found = RUN.invoke(app, given)
+    assert found.exit_code == 0, found.output
+    assert "tsm-raw" in found.stdout
+    assert '"stage": "comparing"' in found.stderr
+    rows = pd.read_csv(folder / "rows.csv")
+    assert len(rows) == 6
+    record = json.loads((folder / "run.json").read_text())
+    assert record["complete"]
+    assert record["rows"] == 6
+    page = (folder / "report.html").read_text()
+    assert page.count("<svg") == 2
+    assert "two-stage" in page
+    for name in ("figure4.png", "figure5.png"):
+        assert (folder / name).stat().st_size > 5000
+    again = RUN.invoke(app, [*given, "-o", "csv", "--no-progress"])
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "rows.csv"), rows)
+    assert again.stdout.splitlines()[0].startswith("method,setting,train_tasks")
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_fit_saves_a_predictor_and_says_what_training_bought(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    found = RUN.invoke(
+        app, ["fit", "mfcp-ad", "--clusters", "A", "--train", "20", "--tasks", "4", "--steps", "4",
+              "--save", str(path), "-o", "json"],
+    )  # fmt: skip
+    assert found.exit_code == 0, found.output
+    facts = {row[""]: row["trained"] for row in json.loads(found.stdout)}
+    assert facts["validation regret, kept"] <= facts["validation regret, start"]
+    assert predict.load(path).clusters == predict.SETTINGS["A"]
+
+
+def test_advice_on_a_log_of_ones_own(tmp_path: Path) -> None:
+    data = predict.recipe("nb201", clusters="A", train_tasks=60, validation_tasks=5, test_tasks=5,
+                          synthetic=True).train  # fmt: skip
+    rng = np.random.default_rng(0)
+    runs = [
+        {"task": f"t{j}", "cluster": cluster, "seconds": data.times[i, j],
+         "outcome": "completed" if rng.random() < 0.9 else "failed"}
+        for i, cluster in enumerate(data.clusters) for j in range(60) for _ in range(6)
+    ]  # fmt: skip
+    pd.DataFrame(runs).to_csv(tmp_path / "runs.csv", index=False)
+    features = pd.DataFrame(data.features, index=[f"t{j}" for j in range(60)])
+    features.to_csv(tmp_path / "tasks.csv", index_label="task")
+    given = ["advise", "--log", str(tmp_path / "runs.csv"), "--features",
+             str(tmp_path / "tasks.csv"), "--model", "linear", "--steps", "4", "--tasks", "3",
+             "-o", "json"]  # fmt: skip
+    found = RUN.invoke(app, given)
+    assert found.exit_code == 0, found.output
+    rows = json.loads(found.stdout)
+    assert rows[0]["what"] == "linear"
+    assert sum(row["chosen"] for row in rows) == 1
+    bad = RUN.invoke(app, [*given[:3], "--features", str(tmp_path / "none.csv")])
+    assert isinstance(bad.exception, DataError)
+
+
+def test_gradients_agree_at_one_command() -> None:
+    found = RUN.invoke(app, ["check-gradient", "--tasks", "4", "--rounds", "1", "-o", "json"])
+    assert found.exit_code == 0, found.output
+    rows = {row["derivative"]: row["difference"] for row in json.loads(found.stdout)}
+    assert rows["implicit, low rank"] <= 1e-6
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    found = RUN.invoke(app, ["compare", "--methods", "best", "--folder", str(tmp_path)])
+    assert isinstance(found.exception, InputError)
+    assert "method: is 'best'" in str(found.exception)
+    found = RUN.invoke(app, ["compare", "--train", "few", "--folder", str(tmp_path)])
+    assert found.exit_code == 2
