@@ -69,6 +69,7 @@ def demo_network(progress: Callable[[int, int], None] | None = None, seed: int =
     rows: list[tuple[str, Cell]] = [
         ("centres, one of which crashed", CENTRES),
         ("messages lost", "10 %"),
+        ("links cut at any time", f"{100 * _CUT:g} %"),
         ("quanta over the budget, at worst", worst),
         ("most that was ever held / budget", float(run.held.max() / problem.budget)),
         ("cost over the survivors' optimum", float(run.cost_gap[-1])),
