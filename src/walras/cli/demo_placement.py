@@ -97,16 +97,25 @@ def place(tasks: int, seed: int, told: Callable[[int, int], None]) -> Placing:
     ways = []
     for k, (name, settings) in enumerate(kinds):
         told(k, len(kinds) + 1)
-        ways.append(_way(name, recipe, round_, settings, seed))
+
+        def epoch(done: int, of: int, before: int = k) -> None:
+            told(before * of + done, (len(kinds) + 1) * of)
+
+        ways.append(_way(name, recipe, round_, settings, seed, epoch))
     told(len(kinds), len(kinds) + 1)
     plan = _match(round_.times, round_.success, round_, None)
     ways.append(Way(ORACLE, None, plan, _judged(plan, round_), None, 0.0))
     return Placing(recipe, round_, tuple(ways), seed)
 
 
-def _way(name: str, recipe: Recipe, round_: Tasks, settings: dict[str, Any], seed: int) -> Way:
+def _way(
+    name: str, recipe: Recipe, round_: Tasks, settings: dict[str, Any], seed: int,
+    epoch: Callable[[int, int], None],
+) -> Way:  # fmt: skip
     began = time.perf_counter()
-    predictor = predict.fit(recipe.train, recipe.validation, seed=seed, **settings)
+    predictor = predict.fit(
+        recipe.train, recipe.validation, seed=seed, progress=epoch, **settings
+    )  # fmt: skip
     seconds = time.perf_counter() - began
     found = predictor.predict(round_)
     plan = _match(found.times, found.success, round_, found)

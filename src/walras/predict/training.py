@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -40,23 +41,42 @@ def fit_networks(
         start: A predictor of torch models whose weights to start from where shapes agree.
         progress: Told of the epochs.
     """
-    models = []
-    total = settings.ensemble * settings.epochs
-    for k in range(settings.ensemble):
-        rng = np.random.default_rng((settings.seed, 4, k))
-        torch.manual_seed(int(rng.integers(2**31)))
-        model = _fresh(train, settings)
-        if start is not None:
-            _start_from(model.module, start, k)
-        drawn = train if settings.ensemble == 1 else _bootstrap(train, rng)
+    with _one_thread():
+        return [
+            _member(k, train, validation, settings, start, progress)
+            for k in range(settings.ensemble)
+        ]
 
-        def told(done: int, first: int = k * settings.epochs) -> None:
-            if progress is not None:
-                progress(first + done, total)
 
-        _train(model, drawn, validation, settings, rng, told)
-        models.append(model)
-    return models
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Matrices as small as these gain nothing by more threads, and wait where cores are shared."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _member(
+    k: int, train: Tasks, validation: Tasks, settings: Training, start: Predictor | None,
+    progress: Callable[[int, int], None] | None,
+) -> NetworkModel:  # fmt: skip
+    """One module of the ensemble, trained."""
+    rng = np.random.default_rng((settings.seed, 4, k))
+    torch.manual_seed(int(rng.integers(2**31)))
+    model = _fresh(train, settings)
+    if start is not None:
+        _start_from(model.module, start, k)
+    drawn = train if settings.ensemble == 1 else _bootstrap(train, rng)
+
+    def told(done: int) -> None:
+        if progress is not None:
+            progress(k * settings.epochs + done, settings.ensemble * settings.epochs)
+
+    _train(model, drawn, validation, settings, rng, told)
+    return model
 
 
 def _fresh(train: Tasks, settings: Training) -> NetworkModel:
