@@ -37,6 +37,7 @@ class LazyCommand:
             application = typer.Typer(add_completion=False)
             application.command(name)(found)
             found = application
+        found.rich_markup_mode = None
         command = get_command(found)
         command.name = name
         return command
@@ -84,7 +85,10 @@ class LazyGroup(TyperGroup):
         return name, COMMANDS[placeholder.name or name].load(placeholder.name or name), rest
 
 
-app = typer.Typer(cls=LazyGroup, no_args_is_help=True, pretty_exceptions_enable=False)
+# Help without boxes is there in a third of the time.
+app = typer.Typer(
+    cls=LazyGroup, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
+)
 
 
 def _print_version(wanted: bool) -> None:

@@ -31,15 +31,13 @@ HELP = """Place tasks on clusters: the slowest ends soonest, and enough succeed.
 
 The tables are CSV files with a header line:
 
+  \b
   times       task, then one column a cluster: seconds, or any unit;
               empty where the cluster cannot run the task
-
   success     task, then the same clusters: chance of success, 0 to 1;
               it may be empty where times is
-
   speedup     cluster, 1, 2, 3, ...: time of so many tasks together over the
               sum of their times; the last holds for more
-
   times-low, times-high, success-low, success-high
               ends of intervals, in the form of times and success, for the
               explanations; both of a pair, or neither

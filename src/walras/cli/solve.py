@@ -95,17 +95,14 @@ _CLUSTER_HELP = """Share a cluster's time among jobs: an allocation, its value, 
 
 The tables are CSV files with a header line:
 
+  \b
   throughput   job, then one column a resource type: work per second;
                empty or 0 where the job cannot run
-
   jobs         job, size (GPUs it occupies); optional: weight (priority),
                steps (work left, for makespan), group (for the quota)
-
   resources    resource, capacity (GPUs of that type)
-
   quota        group, limit (GPUs its jobs may hold together);
                optional: parent (the group around it)
-
   previous     as throughput, with shares of time; -o csv prints it so
 
 Examples:
