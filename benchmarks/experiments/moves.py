@@ -86,7 +86,7 @@ def draw_moves(frame: pd.DataFrame, path: Path) -> None:
     axes.axhline(bound, color="0.4", linestyle="--", linewidth=1.0, label=f"proved least, {SAME}")
     axes.set_xscale("log")
     axes.set_yscale("symlog", linthresh=1.0)  # some rounds need none
-    axes.set_ylim(bottom=-0.1)
+    axes.set_ylim(-0.1, 2.0 * frame["moves"].max())
     finish(figure, axes, path, "seconds a round (median)", "moves a round (mean)")
 
 
