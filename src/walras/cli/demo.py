@@ -39,7 +39,7 @@ _SMALL = {
     compared.EQUAL: 0.1,
 }
 _LARGE = {compared.MAX_MIN: 2.0, compared.FAIR: 2.0}
-_PLACING = {"placing tasks by predictions": 2.0}
+_PLACING = {"placing tasks by predictions": 8.0}
 _WARM_UP = {"loading the kernels (the first run compiles them)": 1.0}
 _CENTRES = {"data centres without a master": 4.0}
 _PACKAGES = ("walras", "numpy", "scipy", "numba", "highspy", "clarabel")
