@@ -82,22 +82,11 @@ def rebalance(
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Bring every server's load into a band with the fewest moves of shards."""
-    if (shards is None) == (rounds is None):
-        raise InputError(
-            "give either the tables or the number of rounds", where="--shards, --rounds",
-            allowed="one of the two", remedy="--shards shards.csv, or --rounds 100",
-        )  # fmt: skip
-    given: Mapping[str, object]
-    if shards is None:
-        zones = spread if spread > 1 else None
-        given = {"--servers": servers, "--drain": drain, "--replicas": replicas, "--spread": zones}
-    else:
-        given = {"--size": size, "--baseline": baseline}
-    _refuse_unused(given, "--rounds" if shards is None else "--shards")
-    if figure is not None:
-        from walras.plot.rebalance import check_file
-
-        check_file(figure)
+    of_tables = {
+        "--servers": servers, "--drain": drain, "--replicas": replicas, "--spread": spread > 1,
+    }  # fmt: skip
+    _check_ways(shards, rounds, of_tables, {"--size": size, "--baseline": baseline})
+    _check_figure(figure)
     options = partial(lb.Options, keep=keep, attempts=attempts, time_limit=time_limit, seed=seed)
     with Interruptible() as interrupt, Stages(
         {"balancing": 1.0}, 1e-3, interrupt, shown=progress
@@ -119,6 +108,29 @@ def rebalance(
         return
     _print(result, figure, output)
     raise typer.Exit(exit_code(result.status))
+
+
+def _check_ways(
+    shards: Path | None, rounds: int | None, of_tables: Mapping[str, object],
+    of_rounds: Mapping[str, object],
+) -> None:  # fmt: skip
+    """Refuse both ways of calling at once, none, and options of the other one."""
+    if (shards is None) == (rounds is None):
+        raise InputError(
+            "give either the tables or the number of rounds", where="--shards, --rounds",
+            allowed="one of the two", remedy="--shards shards.csv, or --rounds 100",
+        )  # fmt: skip
+    if shards is None:
+        _refuse_unused(of_tables, "--rounds")
+    else:
+        _refuse_unused(of_rounds, "--shards")
+
+
+def _check_figure(figure: Path | None) -> None:
+    if figure is not None:
+        from walras.plot.rebalance import check_file
+
+        check_file(figure)
 
 
 def _refuse_unused(given: Mapping[str, object], way: str) -> None:
