@@ -10,15 +10,19 @@ from benchmarks.instances import Spec
 
 SPEC = Spec("heterogeneous", 8, 24)
 SECONDS = 20.0
-CELL = Cell(
-    "kernels", SPEC, "all", "walras-first-call", 100.0, runs=1, quick=True, fresh_kernels=True
-)
+INTERIOR, ALL = (
+    Cell(
+        "kernels", SPEC, family, "walras-first-call", seconds, runs=1, quick=quick,
+        fresh_kernels=True,
+    )
+    for family, seconds, quick in (("interior", 20.0, True), ("all", 100.0, False))
+)  # fmt: skip
 
 
 def targets(records: Records) -> Sequence[Target]:
     """Each family's kernels compile in under 20 s, once, and so do all together."""
     aim = f"under {SECONDS:g} s"
-    record = records.get(CELL.name)
+    record = records.get(ALL.name)
     if record is None or "numbers" not in record:
         return [Target("kernel compilation, all families", aim)]
     seconds = {f"of {name}": value for name, value in record["numbers"].items()}
@@ -29,4 +33,4 @@ def targets(records: Records) -> Sequence[Target]:
     ]
 
 
-BENCHMARK = Benchmark("kernels", "Kernel compilation", (CELL,), targets)
+BENCHMARK = Benchmark("kernels", "Kernel compilation", (INTERIOR, ALL), targets)
