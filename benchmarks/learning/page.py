@@ -9,18 +9,26 @@ import pandas as pd
 
 from benchmarks.learning.studies import Study
 from walras.learn.analysis import summary
+from walras.plot import methods_by_setting, methods_by_size
 
 _SHOWN = ("hard_regret", "violations", "penalised_regret", "utilisation")
 
 
 def write_page(studies: Sequence[Study], folder: Path) -> Path:
-    """Write ``page.md`` from the studies that have a table."""
+    """Write ``page.md`` and the figures of the studies that have a table."""
     parts = []
     for study in studies:
         text = "Not measured yet."
         file = folder / f"{study.name}.csv"
         if file.exists():
-            text = table(pd.read_csv(file, keep_default_na=False, na_values=[""]))
+            frame = pd.read_csv(file, keep_default_na=False, na_values=[""])
+            good = frame[frame["error"].isna()]
+            figure = methods_by_setting(good)
+            if good["tasks_per_round"].nunique() > 1:
+                figure = methods_by_size(good)
+            drawn = folder / f"{study.name}.png"
+            figure.savefig(drawn, dpi=130, facecolor="white", bbox_inches="tight")
+            text = f"{table(frame)}\n\n![{study.title}]({drawn.name})"
         parts.append(
             f"### {study.title}\n\n{study.question} "
             f"`python -m benchmarks.learning {study.name}`\n\n{text}\n"

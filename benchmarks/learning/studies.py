@@ -171,7 +171,7 @@ STUDIES: tuple[Study, ...] = (
         "zeus", "Training configurations (Zeus)",
         "Epochs on GPUs, with measured shares of runs that reached their target.",
         _some("tam", "tsm-raw", "tsm-log", "bagged", "mfcp-ad"),
-        settings=(("A40", "V100", "P100"),), train_tasks=(16,), terms={"data": "zeus"},
+        settings=(("a40", "v100", "p100"),), train_tasks=(16,), terms={"data": "zeus"},
     ),
     Study(
         "fifteen", "Fifteen clusters",

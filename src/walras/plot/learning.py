@@ -45,9 +45,6 @@ def methods_by_setting(frame: pd.DataFrame) -> Figure:
         axes.set_xticks(range(len(settings)), [name[:14] for name in settings])
         axes.set_xlabel("setting")
         axes.set_ylabel(METRICS[metric])
-        if metric != "elastic_regret":
-            low = frame[metric].min()
-            axes.set_ylim(bottom=max(0.0, low - 0.3 * (frame[metric].max() - low) - 0.01))
     legend(panels[-1], outside=True)
     return figure
 
