@@ -90,34 +90,38 @@ def demo(
     began = time.perf_counter()
     with Interruptible() as interrupt:
         acts = _run(tasks, jobs, seed, large, threads, interrupt, progress, network=network)
-    placed, comparisons, act = acts
     record = _record(acts, seed, time.perf_counter() - began)
     _write_record(record, report.with_name("run.json"))
     written = _write_report(acts, record, report)
     if output is Format.TABLE:
-        if placed is not None:
-            _print_placing(placed)
-        for comparison in comparisons:
-            _print(comparison)
-        _print_wrapped(f"{compared.LEGEND} {compared.PROOF}")
-        if act is not None:
-            emit(centres.table(act))
-            for sentence in centres.facts(act):
-                _print_wrapped(sentence, "- ")
-        seconds = time.perf_counter() - began
+        _print_all(acts)
         where = f"Report: {report}" if written else _WITHOUT_PLOT
+        seconds = time.perf_counter() - began
         print(f"\n{where}\nRecord: {report.with_name('run.json')}\nTotal:  {seconds:.1f} s")
     elif output is Format.JSON:
         print(to_json(record))
     else:
-        emit(compared.table(comparisons[0]), output)
+        emit(compared.table(acts[1][0]), output)
     if written and (sys.stdout.isatty() if show is None else show):
         webbrowser.open(report.resolve().as_uri())
-    raise typer.Exit(ExitCode.INTERRUPTED if interrupt.asked else _code(comparisons))
+    raise typer.Exit(ExitCode.INTERRUPTED if interrupt.asked else _code(acts[1]))
 
 
 Acts = tuple[Placing | None, list[Comparison], Act | None]
 """Tasks placed, rounds compared, and data centres: what the demo came to."""
+
+
+def _print_all(acts: Acts) -> None:
+    placed, comparisons, act = acts
+    if placed is not None:
+        _print_placing(placed)
+    for comparison in comparisons:
+        _print(comparison)
+    _print_wrapped(f"{compared.LEGEND} {compared.PROOF}")
+    if act is not None:
+        emit(centres.table(act))
+        for sentence in centres.facts(act):
+            _print_wrapped(sentence, "- ")
 
 
 class _StoppedError(Exception):
