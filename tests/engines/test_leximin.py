@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 import walras as wl
+from walras.history import Progress
 
 cs = wl.domains.cluster_scheduling
 
@@ -91,9 +92,9 @@ def test_levels_stop_where_they_are_asked_to() -> None:
 def test_fewer_levels_than_asked_for_are_not_called_optimal() -> None:
     data = cluster(2)
     first = wl.solve(cs.leximin(*data, levels=1), engine="interior", threads=1)
-    steps: list[wl.Progress] = []
+    steps: list[Progress] = []
 
-    def stop_in_the_second_level(step: wl.Progress) -> bool:
+    def stop_in_the_second_level(step: Progress) -> bool:
         steps.append(step)
         return len(steps) > len(first.history)
 

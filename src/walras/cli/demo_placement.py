@@ -16,7 +16,7 @@ from walras.matching import Outcome, Placement, Plan, evaluate
 from walras.predict import Prediction, Recipe, Tasks
 
 SETTING = "A"
-TRAINED = 200
+TRAINED, TUNED = 200, 500
 FLOOR = 0.82  # of the tasks should succeed
 ORACLE, AVERAGES = "measured (oracle)", "cluster averages"
 LINEAR, NETWORK = "linear models", "graph network"
@@ -86,7 +86,9 @@ def place(tasks: int, seed: int, told: Callable[[int, int], None]) -> Placing:
         seed: Draws the split and the round.
         told: Called with (steps done, steps in all).
     """
-    recipe = predict.recipe("nb201", clusters=SETTING, train_tasks=TRAINED, seed=seed)
+    recipe = predict.recipe(
+        "nb201", clusters=SETTING, train_tasks=TRAINED, validation_tasks=TUNED, seed=seed
+    )
     chosen = recipe.rounds(tasks=tasks, count=1, seed=seed)[0]
     round_ = recipe.test.take(chosen)
     kinds: list[tuple[str, dict[str, Any]]] = [

@@ -21,7 +21,6 @@ from walras.history import Progress
 
 _AFTER = 1.5  # seconds before anything is shown
 _EVERY = 1.0  # seconds between lines, and between estimates of the time left
-_SMOOTH = 0.3  # share of the way that the expected end moves towards each new estimate
 
 Callback = Callable[[Progress], bool]
 
@@ -51,23 +50,22 @@ class Interruptible:
 
 
 class TimeLeft:
-    """Seconds left, from the share done; steps are uneven, so estimates are smoothed.
+    """Seconds left, from the share done: what is left of the expected seconds, at the pace so far.
+
+    Steps are uneven, so the pace is that of what was done and of half of all at the pace expected.
 
     Args:
-        expected: Seconds that all may take, for as long as nothing is done.
+        expected: Seconds that all may take.
     """
 
     def __init__(self, expected: float) -> None:
         self._expected = expected
-        self._end: float | None = None
 
     def after(self, elapsed: float, share: float) -> float:
         """Seconds left when a share (0 to 1) is done after some seconds."""
-        if share <= 0.0:  # as long again, when it already took longer than expected
-            return max(self._expected - elapsed, elapsed)
-        end = elapsed / share
-        self._end = end if self._end is None else self._end + _SMOOTH * (end - self._end)
-        return max(self._end - elapsed, 0.0)
+        prior = self._expected / 2
+        pace = (prior + elapsed) / (prior + share * self._expected)
+        return (1.0 - min(share, 1.0)) * self._expected * pace
 
 
 class Stages:

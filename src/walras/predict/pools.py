@@ -14,7 +14,7 @@ from walras.data import gavel_pairs
 from walras.data.dataset import Source
 from walras.errors import InputError
 from walras.predict import nb201
-from walras.predict.graph import Floats
+from walras.predict.graph import Floats, Ints, TaskGraph
 from walras.predict.tasks import Tasks
 
 Requests = Literal["constant", "log-normal"]
@@ -49,6 +49,7 @@ class Pool:
         speedup: (M,) median time of two jobs at once over one after the other; None if unmeasured.
         source: Whether the numbers are measured or synthetic.
         origin: Where they come from.
+        operations: (N, 6) of networks, from which the graphs of those that are drawn are built.
     """
 
     tasks: Tasks
@@ -60,6 +61,11 @@ class Pool:
     speedup: Floats | None
     source: Source
     origin: str
+    operations: Ints | None = None
+
+    def graphs(self, part: Ints) -> tuple[TaskGraph, ...]:
+        """The graphs of some tasks; none where tasks have none."""
+        return () if self.operations is None else nb201.graphs(self.operations[part])
 
 
 def nb201_pool(
@@ -81,14 +87,13 @@ def nb201_pool(
         features = np.column_stack([features, np.log(count / _REQUESTS)])
     times = chosen[keep].T * count / 1000.0
     unknown = np.full(times.shape, np.nan)
-    graphs = nb201.graphs(operations)
     return Pool(
-        Tasks(tuple(names), tuple(clusters), features, times, unknown, graphs=graphs),
+        Tasks(tuple(names), tuple(clusters), features, times, unknown),
         fail_rates(times.mean(axis=1), clusters, synthetic), np.ones(len(keep)),
         "times: latency of a forward pass (HELP, HW-NAS-Bench)",
         f"tasks: {_REQUESTS:g} passes each; success: failure rates of other clusters (Helios, "
         "Acme, Philly) as exp(-rate x time / mean time)",
-        True, None, latencies.source, latencies.origin,
+        True, None, latencies.source, latencies.origin, operations,
     )  # fmt: skip
 
 

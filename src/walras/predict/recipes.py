@@ -200,5 +200,5 @@ def _with_success(pool: Pool, part: Ints, mean: Floats) -> Tasks:
     kept = np.exp(-risk) if pool.hazard else np.broadcast_to(1.0 - pool.fail[:, None], risk.shape)
     success = pool.share[part] * kept
     return Tasks(
-        tasks.names, tasks.clusters, tasks.features, tasks.times, success, graphs=tasks.graphs
+        tasks.names, tasks.clusters, tasks.features, tasks.times, success, graphs=pool.graphs(part)
     )
