@@ -134,13 +134,7 @@ def compare(
         Cell(data, _clusters(own), train, size, seed, test_rounds, min_success, options)
         for own, train, size, seed in product(settings, train_tasks, tasks_per_round, drawn)
     ]
-    if not cells or not chosen:
-        raise InputError(
-            "asks for nothing", where="compare", allowed="a method, a setting, a size and a seed",
-            remedy="give at least one of each",
-        )  # fmt: skip
-    for clusters in dict.fromkeys(cell.clusters for cell in cells):  # unknown names fail at once
-        next(cell for cell in cells if cell.clusters == clusters).load()
+    _check(cells, chosen)
     store = _Store(None if folder is None else Path(folder), chosen)
     rows = {cell: kept for cell in cells if (kept := store.read(cell)) is not None}
     todo = [cell for cell in cells if cell not in rows]
@@ -156,6 +150,17 @@ def compare(
     frame = pd.DataFrame([row for cell in cells for row in rows.get(cell, ())], columns=COLUMNS)
     frame.attrs["complete"] = not stopped
     return frame
+
+
+def _check(cells: Sequence[Cell], chosen: Mapping[str, Learning]) -> None:
+    """Something is asked for, and every cluster is known: such errors come before any training."""
+    if not cells or not chosen:
+        raise InputError(
+            "asks for nothing", where="compare", allowed="a method, a setting, a size and a seed",
+            remedy="give at least one of each",
+        )  # fmt: skip
+    for clusters in dict.fromkeys(cell.clusters for cell in cells):
+        next(cell for cell in cells if cell.clusters == clusters).load()
 
 
 def _named(
