@@ -136,6 +136,17 @@ def compare(
     ]
     _check(cells, chosen)
     store = _Store(None if folder is None else Path(folder), chosen)
+    rows, stopped = _rows(cells, chosen, store, workers or cores(), progress)
+    frame = pd.DataFrame([row for cell in cells for row in rows.get(cell, ())], columns=COLUMNS)
+    frame.attrs["complete"] = not stopped
+    return frame
+
+
+def _rows(
+    cells: Sequence[Cell], chosen: Mapping[str, Learning], store: _Store, workers: int,
+    progress: Told | None,
+) -> tuple[dict[Cell, list[dict[str, Any]]], bool]:  # fmt: skip
+    """The rows of each cell, those that are missing run now; and whether Ctrl-C ended it."""
     rows = {cell: kept for cell in cells if (kept := store.read(cell)) is not None}
     todo = [cell for cell in cells if cell not in rows]
 
@@ -145,11 +156,9 @@ def compare(
         if progress is not None:
             progress(len(rows), len(cells))
 
-    count = min(workers or cores(), max(1, len(todo)))
+    count = min(workers, max(1, len(todo)))
     stopped = _here(todo, chosen, finished) if count == 1 else _apart(todo, chosen, finished, count)
-    frame = pd.DataFrame([row for cell in cells for row in rows.get(cell, ())], columns=COLUMNS)
-    frame.attrs["complete"] = not stopped
-    return frame
+    return rows, stopped
 
 
 def _check(cells: Sequence[Cell], chosen: Mapping[str, Learning]) -> None:
