@@ -28,6 +28,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("walras.predict.recipe", small)
     monkeypatch.setattr("walras.learn.comparison.recipe", small)
+    monkeypatch.setattr("walras.cli.progress._AFTER", 0.0)  # progress is shown at once
 
 
 @pytest.mark.usefixtures("stand_in")
