@@ -29,7 +29,12 @@ from walras.separable import Leximin, Separable
 
 cs = wl.domains.cluster_scheduling
 FEASIBLE = 1e-9
-BANK = [pytest.param(case, id=case.name) for case in CASES if not isinstance(case.problem, Leximin)]
+HARD = "coefficients from 1e-5 to 1e6"  # with copies it is solved: tests/engines/test_bank.py
+BANK = [
+    pytest.param(case, id=case.name)
+    for case in CASES
+    if not isinstance(case.problem, Leximin) and case.name != HARD
+]
 OBJECTIVES = (cs.max_min, cs.proportional_fairness, cs.total_throughput)
 
 
