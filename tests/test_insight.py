@@ -208,6 +208,13 @@ def test_the_text_names_what_binds() -> None:
     ]
 
 
+def test_the_text_names_a_quota_that_binds() -> None:
+    T = pd.DataFrame([[40.0, 12.0, 30.0], [10.0, 9.0, 8.0]], ["v100", "k80"], list("abc"))
+    quota = cs.Quota(groups={"u": ["a", "b"]}, limits={"u": 0.5})
+    s = sharp(cs.max_min(T, np.ones(3), np.ones(2), quota=quota))
+    assert "quota[u] binds at 0.5, price 9.231." in str(s.explain("a")).splitlines()
+
+
 def test_unknown_demands_are_named_with_close_ones() -> None:
     T, size, capacity = cluster(1)
     s = sharp(cs.max_min(T, size, capacity))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import walras as wl
+from walras.problem import general
 
 
 def outside(least: float = 0.0) -> tuple[cp.Variable, wl.Problem]:
@@ -55,7 +56,11 @@ def test_what_cannot_be_honoured_outside_the_form_is_logged(
     assert "Clarabel" in capfd.readouterr().out
 
 
-def test_a_point_outside_the_constraints_is_a_failure_not_a_limit() -> None:
+def test_a_point_outside_the_constraints_is_a_failure_not_a_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # As where no feasible point is found in its place.
+    monkeypatch.setattr(general, "_feasible", lambda problem, stopped, sign: stopped)
     z = cp.Variable((20, 60), nonneg=True)
     rates = np.random.default_rng(0).uniform(1, 2, 60)
     p = wl.Problem(
@@ -69,6 +74,22 @@ def test_a_point_outside_the_constraints_is_a_failure_not_a_limit() -> None:
     assert "engine='exact'" not in s.status.message + s.message
     assert p.value is None
     assert z.value is None
+
+
+def test_a_limit_of_a_microsecond_leaves_a_feasible_point_and_no_bound() -> None:
+    x = cp.Variable((4, 9), nonneg=True)
+    speeds = np.linspace(0.5, 2.0, 36).reshape(4, 9)
+    got = cp.sum(cp.multiply(speeds, x), axis=0)
+    p = wl.Problem(
+        cp.Maximize(cp.geo_mean(got, approx=False)),
+        [cp.sum(x, axis=1) <= 1, cp.sum(x, axis=0) <= 1],
+    )
+    s = p.solve(time_limit=1e-6, threads=1)
+    assert s.status is wl.Status.LIMIT
+    assert s.certificate.feasible
+    assert s.gap == np.inf
+    assert x.value is not None
+    assert np.all(x.value.sum(axis=0) <= 1 + 1e-9)
 
 
 def test_a_failed_solve_leaves_no_old_values() -> None:

@@ -69,13 +69,18 @@ def minimised_value(problem: Separable, x: Floats, t: Floats) -> float:
     return total
 
 
+_NOTHING = 1e-12  # terms that count as zero, of the largest coefficient
+
+
 def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: float) -> float:
     """Relative gap of a value and a bound.
 
     The denominator is ``problem.gap_scale`` where the objective has a natural one (the sum of
     weights for logarithms: nats a job), else ``max(|value|, |bound|)``, but never under 1e-3 of the
     sum of the objective's terms, so that a value that cancels to zero (a target that is met) does
-    not make the gap infinite; it is 1 (an absolute gap) when all of these are zero.
+    not make the gap infinite. Where all terms are nothing beside the objective's largest
+    coefficient (nothing is worth doing, and the bound is rounding), it is never under that; 1
+    without any.
     """
     if not (np.isfinite(value) and np.isfinite(bound)):
         return np.inf
@@ -87,8 +92,17 @@ def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: f
             + np.abs(problem.scalar_cost) @ np.abs(t)
             + abs(problem.constant)
         ) + _utility_terms(problem, x, t)
-        scale = max(abs(value), abs(bound), LEAST_TERMS * terms) or 1.0
+        unit = _largest_coefficient(problem)
+        unit = unit if terms <= _NOTHING * unit else 0.0
+        scale = max(abs(value), abs(bound), LEAST_TERMS * terms, unit) or 1.0
     return max(value - bound, 0.0) / scale
+
+
+def _largest_coefficient(problem: Separable) -> float:
+    return max(
+        float(np.max(np.abs(part), initial=0.0))
+        for part in (problem.cost, problem.scalar_cost, problem.quadratic)
+    )
 
 
 def _utility_terms(problem: Separable, x: Floats, t: Floats) -> float:

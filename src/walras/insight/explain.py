@@ -66,7 +66,7 @@ class Explanation:
                 f"{name} is {level:.6g}; one more unit of it would add "
                 f"{self.marginal[name]:.4g} to the objective."
             )
-        near = {*used["resource"].head(_SHOWN), *others["resource"].head(1), None}
+        near = {*used["resource"].head(_SHOWN), *others["resource"].head(1), ""}
         lines += [
             row.line() for row in _records(self.rows, _Row)
             if row.own or (row.binds and row.resource in near)
@@ -229,7 +229,7 @@ def _rows(problem: Separable, state: Active, met: Ints, j: int) -> pd.DataFrame:
             "resource": [
                 str(problem.resource_names[rows.owner[k]])
                 if rows.side[k] == Side.RESOURCE and rows.owner[k] >= 0
-                else None
+                else ""
                 for k in met
             ],
         }

@@ -5,6 +5,7 @@ The bound is the solver's own dual objective, not recomputed: the certificate sa
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 import warnings
@@ -31,6 +32,8 @@ Floats = npt.NDArray[np.float64]
 # absolute. Clarabel is asked for this share of the tolerance as an absolute gap, so that it can
 # prove an optimum of zero.
 _LEAST_SCALE = 1e-2
+_TIGHT = 1e-10  # what Clarabel may break constraints by
+_DUAL = 1e-6  # dual residual up to which an unfinished solve's dual objective counts as a bound
 
 _log = logging.getLogger(__name__)
 
@@ -69,6 +72,8 @@ def solve_general(problem: cp.Problem, settings: Settings) -> Solution:
     sign = -1.0 if isinstance(problem.objective, cp.Maximize) else 1.0
     value = sign * float(problem.objective.expr.value)
     certificate = _certificate(problem, value, value - distance)
+    if problem.status == cp.settings.USER_LIMIT and not certificate.feasible:
+        certificate = _feasible(problem, certificate, sign)
     return Solution(
         problem=_shell(problem),
         certificate=certificate,
@@ -78,6 +83,29 @@ def solve_general(problem: cp.Problem, settings: Settings) -> Solution:
         timings=Timings(build=built - began, iterate=solved - built),
         message=_message(problem, solver, certificate),
     )
+
+
+def _feasible(problem: cp.Problem, stopped: Certificate, sign: float) -> Certificate:
+    """The certificate of some point that meets the constraints, where a limit left one that fails.
+
+    It is the interior point of the same constraints without an objective, found without a limit;
+    the bound of the unfinished solve is worth nothing.
+    """
+    left = {variable: variable.value for variable in problem.variables()}
+    domain = problem.objective.expr.domain
+    aimless = cp.Problem(cp.Minimize(0), [*problem.constraints, *domain])
+    with contextlib.suppress(cp.error.SolverError):
+        aimless.solve(cp.CLARABEL, tol_feas=_TIGHT)
+    for variable, value in left.items():
+        if variable.value is None:  # it stands in the objective alone
+            variable.value = value
+    if aimless.status == cp.OPTIMAL:
+        found = _certificate(problem, sign * float(problem.objective.expr.value), -np.inf)
+        if found.feasible:
+            return found
+    for variable, value in left.items():
+        variable.value = value
+    return stopped
 
 
 def _message(problem: cp.Problem, solver: str, certificate: Certificate) -> str:
@@ -120,7 +148,7 @@ def _options(solver: str, settings: Settings) -> dict[str, Any]:
     if solver == cp.HIGHS:
         return limits | {"mip_rel_gap": settings.tolerance}
     tight = float(np.clip(settings.tolerance * _LEAST_SCALE, 1e-12, 1e-8))
-    limits |= {"tol_gap_abs": tight, "tol_gap_rel": tight, "tol_feas": 1e-10}
+    limits |= {"tol_gap_abs": tight, "tol_gap_rel": tight, "tol_feas": _TIGHT}
     return limits if settings.threads is None else limits | {"max_threads": settings.threads}
 
 
@@ -161,7 +189,7 @@ def _raise_unless_solved(problem: cp.Problem, solver: str) -> None:
 def _dual_distance(raw: Any, solver: str) -> float:
     """Value minus bound of the minimisation, both as the solver saw them."""
     if solver == cp.CLARABEL:
-        return float(raw.obj_val - raw.obj_val_dual)
+        return float(raw.obj_val - raw.obj_val_dual) if raw.r_dual <= _DUAL else np.inf
     info = raw["info"]
     if info.mip_node_count < 0:
         return 0.0

@@ -1,0 +1,28 @@
+"""The gap's denominator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import walras as wl
+from walras.certificate.certify import gap_between
+
+cs = wl.domains.cluster_scheduling
+
+
+@pytest.mark.parametrize("engine", ["interior", "exact", "admm"])
+def test_where_nothing_is_worth_doing_the_bounds_rounding_is_no_gap(engine: str) -> None:
+    T = np.exp(np.random.default_rng(0).normal(size=(5, 40)))
+    problem = cs.max_min(T, np.ones(40), np.full(5, 3.0), previous=np.zeros((5, 40)), churn=0.1)
+    s = wl.solve(problem, engine=engine, threads=1)
+    assert s.value == pytest.approx(0.0, abs=1e-9)
+    assert s.status is wl.Status.OPTIMAL, str(s)
+
+
+def test_at_a_point_without_terms_a_real_distance_stays_a_gap() -> None:
+    problem = cs.total_throughput(np.array([[3.0, 2.0]]), np.ones(2), [1.0])
+    nothing = np.zeros(2), np.zeros(0)
+    assert gap_between(problem, *nothing, 0.0, -3.0) == 1.0
+    assert gap_between(problem, *nothing, 0.0, -1e-3) == pytest.approx(1e-3 / 3.0)
+    assert gap_between(problem, *nothing, 0.0, 0.0) == 0.0
