@@ -284,6 +284,25 @@ def test_steps_far_beyond_the_bound_diverge_and_say_so(learner: Learner) -> None
         simulate(problem, net(), steps=3000, every=10, method=method)
 
 
+@pytest.mark.parametrize("step", [3.0, 30.0])
+@pytest.mark.parametrize(
+    ("network", "faults"),
+    [
+        (wn.Network.ring(8), None),
+        (wn.Network.ring(8), wn.Faults(loss=0.1)),
+        (wn.Network.erdos_renyi(8, 0.6, seed=0, directed=True), None),
+    ],
+    ids=["exchange", "push", "emit"],
+)
+def test_shares_beyond_64_bits_are_told_as_divergence(
+    network: wn.Network, faults: wn.Faults | None, step: float
+) -> None:
+    problem = wn.Problem([wn.QuadraticCPU(center=c, scale=1.0) for c in range(1, 9)], 40.0)
+    method = wn.Surplus(share_step=step, unsafe=True)
+    with pytest.raises(EngineError, match=r"step \d+: the shares diverge.*safe steps"):
+        simulate(problem, network, steps=3000, method=method, faults=faults)
+
+
 @pytest.mark.parametrize("learner", ["tracking", "diffusion"])
 def test_the_guard_halves_a_step_that_makes_things_worse(learner: Learner) -> None:
     x, t = points()

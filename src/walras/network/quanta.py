@@ -14,14 +14,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from walras.errors import InputError, WalrasError
+from walras.errors import EngineError, InputError, WalrasError
 from walras.network.types import Floats, Ints
+
+MOST = 2**62  # quanta: one centre's and all that moves at a step together fit 64 bits
 
 
 class AuditError(WalrasError):
     """Quanta that were lost or made: the run stops."""
 
     code = "WAL-1600"
+
+
+class DivergedError(EngineError):
+    """Numbers that grow without end: a step is too long."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,25 @@ class Quanta:
         dealt += left // len(dealt)
         dealt[order[: left % len(dealt)]] += 1
         return dealt
+
+
+def counted(amount: Floats) -> Ints:
+    """Whole numbers of quanta (given as floats) as integers, none of which has overflowed.
+
+    Raises:
+        DivergedError: One is not finite, or all together are ``MOST`` or more.
+    """
+    if not np.abs(amount).sum() < MOST:
+        raise DivergedError(
+            "move more quanta than can be counted", where="shares", allowed="below 2^62 a step",
+            remedy="take safe steps (leave them out), or smaller ones",
+        )  # fmt: skip
+    return np.asarray(amount).astype(np.int64)
+
+
+def countable(quanta: Ints) -> bool:
+    """Whether each is below ``MOST``: another step's transfers can be added without overflow."""
+    return bool(((quanta < MOST) & (quanta > -MOST)).all())
 
 
 def audit(held: Iterable[int] | Ints, in_flight: Iterable[int] | Ints, total: int) -> int:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from walras.network.quanta import counted
 from walras.network.types import Ints
 
 A = TypeVar("A", bound=Any)  # a float or an array of floats
@@ -48,7 +49,7 @@ def push(gain: A, mine: A, theirs: A, unit: float) -> Ints:
         lost message carries is missing and never too much.
     """
     amount = np.maximum(gain * (mine - theirs), 0.0) / unit
-    return np.asarray(np.floor(amount)).astype(np.int64)
+    return counted(np.floor(amount))
 
 
 def exchange(gain: A, mine: A, theirs: A, carried: Ints, momentum: float, unit: float) -> Ints:
@@ -66,7 +67,7 @@ def exchange(gain: A, mine: A, theirs: A, carried: Ints, momentum: float, unit: 
         unit: One quantum as a share.
     """
     amount = momentum * carried + gain * (mine - theirs) / unit
-    return np.asarray(np.trunc(amount)).astype(np.int64)
+    return counted(np.trunc(amount))
 
 
 def emit(gain: A, mine: A, unit: float) -> Ints:
@@ -75,7 +76,7 @@ def emit(gain: A, mine: A, unit: float) -> Ints:
     The receiver cannot answer, so the sender hands out its weighted marginal cost itself; at the
     optimum all such flows cancel (surplus form with push-sum weights).
     """
-    return np.asarray(np.rint(gain * mine / unit)).astype(np.int64)
+    return counted(np.rint(gain * mine / unit))
 
 
 def model_step(model: A, pull: A, tracker: A, step: float, alpha: float) -> A:

@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from walras.errors import EngineError, InputError
+from walras.errors import InputError
 from walras.network.faults import Faults
 from walras.network.graph import Network
 from walras.network.links import Links, LogQuantizer
 from walras.network.problem import Problem
-from walras.network.quanta import AuditError, audit
+from walras.network.quanta import AuditError, DivergedError, audit, countable
 from walras.network.run import Run
 from walras.network.sides import Method, ModelSide, Setting, ShareSide
 from walras.network.surplus import Surplus
@@ -58,7 +58,7 @@ def simulate(
     Raises:
         InputError: Settings do not go together, or a step is unsafe.
         AuditError: A quantum was lost or made. The run stops.
-        EngineError: A method diverged to numbers that are not finite.
+        DivergedError: A method diverged to numbers that are not finite, or not to be counted.
     """
     _check(problem, network, steps, every)
     chosen = Surplus() if method is None else method
@@ -73,7 +73,10 @@ def simulate(
         for number in range(steps):
             if network.period(number) != period:
                 graph, period = network.at(number), network.period(number)
-            sharing.step(graph, number)
+            try:
+                sharing.step(graph, number)
+            except DivergedError as error:
+                raise _diverged(number, "shares") from error
             if training is not None:
                 training.step(graph, number)
             diary.note(number, sharing, training)
@@ -96,7 +99,7 @@ class _Diary:
         self._alive = np.ones((n, problem.centres), bool)
         self._numbers = np.full((n, 4), np.nan)  # consensus, loss, tracking, seconds
         self._bits = np.zeros(n, np.int64)
-        self._audit = np.zeros(steps, np.int64)
+        self._audit = np.zeros(steps, np.int64)  # a run with another number stops
         self._next = 0
         self._looks = max(1, n // _LOOKS)
         self._began = time.perf_counter()
@@ -122,8 +125,9 @@ class _Diary:
     def _count(self, number: int, quanta: tuple[Ints, Ints] | None) -> None:
         if quanta is None:
             return
+        if not all(countable(part) for part in quanta):
+            raise _diverged(number, "shares")
         over = audit(*quanta, self._problem.quanta.total)
-        self._audit[number] = over
         if over:
             raise AuditError(
                 f"{over} quanta are {'too many' if over > 0 else 'missing'}",
@@ -183,8 +187,9 @@ def _fractions(start: npt.ArrayLike, centres: int) -> Floats:
     return fractions
 
 
-def _diverged(number: int, what: str) -> EngineError:
-    return EngineError(
-        f"the {what} are not finite", where=f"step {number + 1}",
+def _diverged(number: int, what: str) -> DivergedError:
+    return DivergedError(
+        f"the {what} diverge: they are not finite, or too large to count",
+        where=f"step {number + 1}",
         remedy="take safe steps (leave them out), or smaller ones",
-    )  # fmt: skip
+    )
