@@ -212,5 +212,5 @@ def test_errors_are_those_of_the_library() -> None:
         dd.Problem(dd.Minimize(x.sum()), [x[i].sum() >= 2 for i in range(3)], columns).solve()
     with pytest.raises(InputError, match="resource_constraints"):
         dd.Problem(dd.Minimize(x.sum()), [x[0, 0] * x[1, 1] <= 1], columns)
-    with pytest.raises(InputError, match="threads"):
+    with pytest.raises(InputError, match="num_cpus"):
         dd.Problem(dd.Minimize(x.sum()), [], columns).solve(num_cpus=0)

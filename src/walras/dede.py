@@ -16,7 +16,7 @@ from typing import Any
 import cvxpy as cp
 from cvxpy.reductions.solution import Solution as CvxpySolution
 
-from walras.engines.settings import cores
+from walras.engines.settings import check_range, cores
 from walras.problem import Problem as AllocationProblem
 from walras.solution import Solution
 
@@ -102,6 +102,8 @@ class Problem(cp.Problem):  # type: ignore[misc]  # cvxpy carries no types
         """
         if not enable_dede:
             return float(super().solve(*args, **_installed(options)))
+        if num_cpus is not None:
+            check_range("num_cpus", num_cpus, 1, 10**6, whole=True)
         found = self._allocation.solve(
             tolerance=tolerance,
             time_limit=time_limit,

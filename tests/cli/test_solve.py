@@ -72,7 +72,8 @@ def shares(content: dict[str, Any]) -> np.ndarray:
     ],
 )
 def test_every_objective_as_in_the_library(run: Run, objective: str, state: Any) -> None:
-    content = solved(run("--objective", objective, "--alpha", "3", "-o", "json"))
+    power = ("--alpha", "3") if objective == "alpha" else ()
+    content = solved(run("--objective", objective, *power, "-o", "json"))
     want = solve(state())
     assert content["status"] == "optimal"
     assert content["value"] == pytest.approx(want.value, rel=2e-6)
@@ -301,6 +302,8 @@ def test_unreadable_files(run: Run, tmp_path: Path) -> None:
         ("--engine", "pop", "--seed", "-1"),
         ("--parts", "2"),
         ("--engine", "exact", "--seed", "2"),
+        ("--alpha", "3"),
+        ("--levels", "2", "--objective", "alpha"),
     ],
 )
 def test_bad_options(run: Run, options: tuple[str, ...]) -> None:

@@ -124,8 +124,12 @@ def cluster(
     jobs: Annotated[Path, typer.Option(help="CSV: job, size[, weight][, steps][, group].")],
     resources: Annotated[Path, typer.Option(help="CSV: resource, capacity.")],
     objective: Annotated[Objective, typer.Option(help="What to aim at.")] = Objective.MAX_MIN,
-    alpha: Annotated[float, typer.Option(help="For --objective alpha: 0 to 100.")] = 2.0,
-    levels: Annotated[int, typer.Option(help="For --objective leximin: rounds.")] = 10,
+    alpha: Annotated[
+        float | None, typer.Option(help="For --objective alpha: 0 to 100, 2 when left out.")
+    ] = None,
+    levels: Annotated[
+        int | None, typer.Option(help="For --objective leximin: rounds, 10 when left out.")
+    ] = None,
     normalise: Annotated[
         Unit, typer.Option(help="Throughputs per average GPU, or per equal share.")
     ] = Unit.NONE,
@@ -136,7 +140,7 @@ def cluster(
     churn: Annotated[float, typer.Option(help="Price of a GPU given or taken.")] = 0.0,
     tolerance: Tolerance = 1e-6,
     time_limit: TimeLimit = None,
-    engine: Annotated[str, typer.Option(help="auto, interior, exact or pop.")] = "auto",
+    engine: Annotated[str, typer.Option(help="auto, interior, admm, exact or pop.")] = "auto",
     parts: Annotated[
         int | None, typer.Option(help="For --engine pop: parts, 4 when left out.")
     ] = None,
@@ -156,7 +160,11 @@ def cluster(
                 allowed="none with --objective makespan", remedy="leave --normalise out",
             )  # fmt: skip
         given = _normalised(given, normalise)
-    problem = _state(given, objective, alpha, levels, churn)
+    _refuse_unless(objective is Objective.ALPHA, "--alpha", alpha, "--objective alpha")
+    _refuse_unless(objective is Objective.LEXIMIN, "--levels", levels, "--objective leximin")
+    problem = _state(
+        given, objective, 2.0 if alpha is None else alpha, 10 if levels is None else levels, churn
+    )
     solution = run(
         lambda callback: solve(
             problem, engine=engine, tolerance=tolerance, time_limit=time_limit, threads=threads,
@@ -200,6 +208,14 @@ def file(
     )  # fmt: skip
     _print_program(solution, output)
     raise typer.Exit(exit_code(solution.status))
+
+
+def _refuse_unless(used: bool, option: str, value: object, way: str) -> None:
+    if value is not None and not used:
+        raise InputError(
+            f"is {value}, but nothing uses it", where=option, allowed=f"with {way}",
+            remedy=f"leave {option} out, or add {way}",
+        )  # fmt: skip
 
 
 def _normalised(given: Tables, unit: Unit) -> Tables:
