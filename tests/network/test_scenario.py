@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from walras import network as wn
 from walras.errors import DataError, InputError
-from walras.network.scenario import EXAMPLE, read_scenario, scenario
+from walras.network.scenario import _KEYS, EXAMPLE, read_scenario, scenario
 
 
 def test_the_example_says_what_its_comments_say() -> None:
@@ -80,11 +81,43 @@ def test_mnist_is_found_or_stood_in_for(monkeypatch: pytest.MonkeyPatch, tmp_pat
         ({"cpu": {"center": [1.0, 2.0]}}, r"cpu\.center: has 2 numbers; allowed: one, or 20"),
         ({"faults": {"crashes": [[1]]}}, r"faults\.crashes\[0\]"),
         ({"faults": {"loss": 2.0}}, r"faults\.loss"),
+        ({"steps": 0}, "steps: is 0; allowed: a number, whole and 1 or more"),
+        ({"steps": float("nan")}, "steps: is nan"),
+        ({"every": float("inf")}, "every: is inf"),
+        ({"seed": -1}, "seed: is -1; allowed: a number, whole and 0 or more"),
+        ({"network": {"directed": "false"}}, r"network\.directed: is 'false'; allowed: true or"),
+        ({"network": {"centres": 2.5}}, r"network\.centres: is 2\.5"),
+        ({"network": {"seed": -1}}, r"network\.seed: is -1"),
+        ({"network": {"file": 3}}, r"network\.file: is 3; allowed: text"),
+        ({"network": {"law": []}}, r"network\.law: is \[\]; allowed: redraw, union"),
+        ({"method": {"unsafe": "false"}}, r"method\.unsafe: is 'false'; allowed: true or false"),
+        ({"method": {"guard": "x"}}, r"method\.guard: is 'x'"),
+        ({"method": {"model_step": "x"}}, r"method\.model_step: is 'x'; allowed: a number"),
+        ({"method": {"batch": 2.5}}, r"method\.batch: is 2\.5"),
+        ({"method": {"alpha": float("nan")}}, r"method\.alpha: is nan"),
+        ({"links": {"rho": "x"}}, r"links\.rho: is 'x'; allowed: a number"),
+        ({"links": {"width": []}}, r"links\.width: is \[\]"),
+        ({"cpu": {"center": "x"}}, r"cpu\.center: is 'x'; allowed: a number"),
+        ({"cpu": {"center": [1.0, "a"]}}, r"cpu\.center\[1\]: is 'a'"),
+        ({"cpu": {"low": {}}}, r"cpu\.low: is \{\}"),
+        ({"cpu": {"scale": True}}, r"cpu\.scale: is True"),
+        ({"loss": {"samples": -1}}, r"loss\.samples: is -1"),
+        ({"loss": {"classes_each": 2.5}}, r"loss\.classes_each: is 2\.5"),
+        ({"loss": {"kind": []}}, r"loss\.kind: is \[\]; allowed: svm"),
+        ({"faults": {"loss": "x"}}, r"faults\.loss: is 'x'"),
+        ({"faults": {"lease": "x"}}, r"faults\.lease: is 'x'"),
+        ({"faults": {"crashes": 3}}, r"faults\.crashes: is 3"),
+        ({"faults": {"crashes": [["a", 500]]}}, r"faults\.crashes\[0\]: is 'a'"),
     ],
 )
 def test_what_means_nothing_is_refused(table: dict[str, object], reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         scenario(table)
+
+
+def test_every_setting_of_the_method_can_be_stated() -> None:
+    stated = {field.name for field in fields(wn.Surplus)} - {"name"}
+    assert set(_KEYS["method"]) == stated
 
 
 def test_a_file_that_is_no_toml_is_refused(tmp_path: Path) -> None:

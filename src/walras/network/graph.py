@@ -17,6 +17,7 @@ from walras.data.graphs import read_graph
 from walras.errors import InputError
 from walras.network.drawing import draw
 from walras.network.graph_input import in_range, link_pairs, link_weights, metropolis, read_links
+from walras.network.stated import whole
 from walras.network.types import Floats, Ints
 
 _DENSE = 600  # nodes up to which spectra are computed in full
@@ -135,7 +136,7 @@ class Network:
 
     @classmethod
     def _drawn(cls, family: tuple[Any, ...], seed: int, *, directed: bool = False) -> Network:
-        centres = int(family[1])
+        centres, seed = int(family[1]), whole(seed, "seed")
         if centres < 2:
             raise InputError(
                 f"are {centres}", where="centres", allowed="2 or more", remedy="add a centre"
@@ -201,7 +202,7 @@ class Network:
                 remedy="leave switching out, or use an undirected graph",
             )  # fmt: skip
         failing = self.law.failing if self.law else 0.0
-        return replace(self, law=Law(every, kind, parts, failing, seed))
+        return replace(self, law=Law(every, kind, parts, failing, whole(seed, "seed")))
 
     def failing(self, probability: float, *, every: int = 1, seed: int = 0) -> Network:
         """The same network, each link down with that probability, drawn every so many steps.
@@ -219,7 +220,7 @@ class Network:
                 "are directed", where="failing links", allowed="undirected graphs",
                 remedy="use an undirected graph",
             )  # fmt: skip
-        law = self.law or Law(every, "union", 1, 0.0, seed)
+        law = self.law or Law(every, "union", 1, 0.0, whole(seed, "seed"))
         return replace(self, law=replace(law, failing=probability))
 
     def period(self, step: int) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,31 +22,61 @@ from walras.network.losses import LeastSquares, Logistic, Loss, SmoothHinge, Sof
 from walras.network.problem import Problem
 from walras.network.shards import split
 from walras.network.simulate import DEFAULT_LINKS
+from walras.network.stated import (
+    Check,
+    Table,
+    anything,
+    choice,
+    flag,
+    number,
+    numbers,
+    text,
+    whole,
+)
 from walras.network.surplus import Surplus
 from walras.network.types import Weights
 
-Table = Mapping[str, Any]
-
-_KEYS: Mapping[str, tuple[str, ...]] = {
-    "": ("seed", "steps", "every", "network", "cpu", "loss", "links", "faults", "method", "deploy"),
-    "network": (
-        "kind", "centres", "p", "k", "rows", "columns", "file", "directed", "seed", "switching",
-        "law", "parts", "failing",
-    ),
-    "cpu": (
-        "kind", "center", "scale", "work", "rate", "efficiency", "power", "budget", "low", "high",
-        "seed",
-    ),
-    "loss": (
-        "kind", "data", "samples", "regularisation", "sharpness", "classes_each", "seed",
-    ),
-    "links": ("kind", "rho", "mode", "width", "step"),
-    "faults": ("loss", "duplication", "reordering", "delay", "crashes", "lease"),
-    "method": tuple(f.name for f in fields(Surplus) if f.name != "name"),
-    "deploy": (
-        "pace", "period", "launcher", "restart", "time_limit", "hosts", "cgroup",
+_SEED, _COUNT, _BOUND = whole, partial(whole, least=1), partial(numbers, finite=False)
+_KEYS: Mapping[str, Mapping[str, Check]] = {
+    "": {
+        "seed": _SEED, "steps": _COUNT, "every": _COUNT, "network": anything, "cpu": anything,
+        "loss": anything, "links": anything, "faults": anything, "method": anything,
+        "deploy": anything,
+    },
+    "network": {
+        "kind": choice("erdos_renyi", "ring", "grid", "small_world", "file"), "centres": whole,
+        "p": number, "k": _COUNT, "rows": _COUNT, "columns": _COUNT, "file": text,
+        "directed": flag, "seed": _SEED, "switching": _COUNT, "law": choice("redraw", "union"),
+        "parts": _COUNT, "failing": number,
+    },
+    "cpu": {
+        "kind": choice("quadratic", "throughput"), "center": numbers, "scale": numbers,
+        "work": numbers, "rate": numbers, "efficiency": number, "power": number,
+        "budget": number, "low": _BOUND, "high": _BOUND, "seed": _SEED,
+    },
+    "loss": {
+        "kind": choice("svm", "logistic", "least_squares", "softmax"),
+        "data": choice("points", "mnist", "mnist-3-5"), "samples": _COUNT,
+        "regularisation": number, "sharpness": number, "classes_each": _COUNT, "seed": _SEED,
+    },
+    "links": {
+        "kind": choice("log", "uniform", "ideal"), "rho": number, "mode": text, "width": whole,
+        "step": number,
+    },
+    "faults": {
+        "loss": number, "duplication": number, "reordering": number, "delay": whole,
+        "crashes": anything, "lease": whole,
+    },
+    "method": {
+        "alpha": number, "share_step": number, "share_momentum": number, "model_step": number,
+        "batch": whole, "momentum": number, "tempo": number, "learner": text, "guard": flag,
+        "unsafe": flag,
+    },
+    "deploy": dict.fromkeys(
+        ("pace", "period", "launcher", "restart", "time_limit", "hosts", "cgroup"), anything
     ),
 }  # fmt: skip
+"""What each table may state. ``deploy`` is looked at where it is used."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,15 +152,13 @@ def scenario(content: Table) -> Scenario:
     Raises:
         InputError: A key is unknown, or a value cannot be used.
     """
-    _check("", content)
-    parts = {name: content.get(name, {}) for name in _KEYS if name}
-    for name, table in parts.items():
-        _check(name, table)
-    seed = int(_number(content, "seed", 0))
+    content = _checked("", content)
+    parts = {name: _checked(name, content.get(name, {})) for name in _KEYS if name}
+    seed = content.get("seed", 0)
     network = _network(parts["network"], seed)
     loss, shards, test = _loss(parts["loss"], network.centres, seed)
     problem = _problem(parts["cpu"], network.centres, seed, loss, shards)
-    steps = int(_number(content, "steps", 2000))
+    steps = content.get("steps", 2000)
     return Scenario(
         problem=problem,
         network=network,
@@ -137,7 +166,7 @@ def scenario(content: Table) -> Scenario:
         faults=_faults(parts["faults"]) if parts["faults"] else None,
         method=Surplus(**parts["method"]),
         steps=steps,
-        every=int(_number(content, "every", max(1, steps // 1000))),
+        every=content.get("every", max(1, steps // 1000)),
         seed=seed,
         test=test,
         deploy=parts["deploy"],
@@ -145,36 +174,32 @@ def scenario(content: Table) -> Scenario:
 
 
 def _network(table: Table, seed: int) -> Network:
-    seed = int(_number(table, "seed", seed))
-    n, directed = int(_number(table, "centres", 20)), bool(table.get("directed", False))
+    seed = table.get("seed", seed)
+    n, directed = table.get("centres", 20), table.get("directed", False)
     kind = table.get("kind", "erdos_renyi")
     if kind == "file":
-        network = Network.from_file(str(table.get("file", "")), directed=directed)
+        network = Network.from_file(table.get("file", ""), directed=directed)
     elif kind == "ring":
         network = Network.ring(n, directed=directed)
     elif kind == "grid":
-        rows, columns = (int(_number(table, name, 4)) for name in ("rows", "columns"))
-        network = Network.grid(rows, columns)
+        network = Network.grid(table.get("rows", 4), table.get("columns", 4))
     elif kind == "small_world":
-        k, p = int(_number(table, "k", 4)), _number(table, "p", 0.2)
-        network = Network.small_world(n, k, p, seed=seed)
-    elif kind == "erdos_renyi":
-        network = Network.erdos_renyi(n, _number(table, "p", 0.3), seed=seed, directed=directed)
+        network = Network.small_world(n, table.get("k", 4), table.get("p", 0.2), seed=seed)
     else:
-        raise _unknown("network.kind", kind, "erdos_renyi, ring, grid, small_world, file")
+        network = Network.erdos_renyi(n, table.get("p", 0.3), seed=seed, directed=directed)
     if "switching" in table:
         network = network.switching(
-            int(_number(table, "switching", 50)), kind=table.get("law", "redraw"),
-            parts=int(_number(table, "parts", 2)), seed=seed,
+            table["switching"], kind=table.get("law", "redraw"), parts=table.get("parts", 2),
+            seed=seed,
         )  # fmt: skip
     if "failing" in table:
-        network = network.failing(_number(table, "failing", 0.0), seed=seed)
+        network = network.failing(table["failing"], seed=seed)
     return network
 
 
 def _problem(table: Table, n: int, seed: int, loss: Loss | None, shards: Any) -> Problem:
     """Costs as given, or drawn: center U(1, 5), scale U(0.5, 4), work U(50, 400)."""
-    rng = np.random.default_rng(int(_number(table, "seed", seed)))
+    rng = np.random.default_rng(table.get("seed", seed))
     kind = table.get("kind", "quadratic")
     cpu: list[QuadraticCPU] | list[ThroughputCPU]
     if kind == "quadratic":
@@ -183,19 +208,17 @@ def _problem(table: Table, n: int, seed: int, loss: Loss | None, shards: Any) ->
             for name, least, most in (("center", 1.0, 5.0), ("scale", 0.5, 4.0))
         )
         cpu = [QuadraticCPU(c, k) for c, k in zip(center, scale, strict=True)]
-        budget = _number(table, "budget", 1.2 * sum(center))
+        budget = table.get("budget", 1.2 * sum(center))
         ends = (-np.inf, np.inf)
-    elif kind == "throughput":
+    else:
         work, rate = (
             _each(table, "work", n, rng.uniform(50, 400, n)),
             _each(table, "rate", n, np.full(n, 10.0)),
         )
-        shape = (_number(table, "efficiency", 1.0), _number(table, "power", 1.0))
+        shape = (table.get("efficiency", 1.0), table.get("power", 1.0))
         cpu = [ThroughputCPU(w, r, *shape) for w, r in zip(work, rate, strict=True)]
-        budget = _number(table, "budget", 2.0 * n)
+        budget = table.get("budget", 2.0 * n)
         ends = (0.1, 16.0)
-    else:
-        raise _unknown("cpu.kind", kind, "quadratic, throughput")
     low = np.array(_each(table, "low", n, np.full(n, ends[0])))
     high = np.array(_each(table, "high", n, np.full(n, ends[1])))
     boxes = (low, high) if np.isfinite(low).any() or np.isfinite(high).any() else None
@@ -206,17 +229,15 @@ def _loss(table: Table, n: int, seed: int) -> tuple[Loss | None, Any, Test | Non
     if not table:
         return None, None, None
     kind, name = table.get("kind", "svm"), table.get("data", "points")
-    seed = int(_number(table, "seed", seed))
-    train, targets, test = _samples(name, int(_number(table, "samples", 2000)), seed)
-    weight = _number(table, "regularisation", 0.01)
+    seed = table.get("seed", seed)
+    train, targets, test = _samples(name, table.get("samples", 2000), seed)
+    weight = table.get("regularisation", 0.01)
     losses: dict[str, Loss] = {
-        "svm": SmoothHinge(weight, _number(table, "sharpness", 3.0)),
+        "svm": SmoothHinge(weight, table.get("sharpness", 3.0)),
         "logistic": Logistic(weight),
         "least_squares": LeastSquares(weight),
         "softmax": Softmax(max(2, int(np.max(targets)) + 1), weight),
     }
-    if kind not in losses:
-        raise _unknown("loss.kind", kind, ", ".join(losses))
     each = table.get("classes_each")
     return losses[kind], split(train, targets, n, seed=seed, classes_each=each), test
 
@@ -229,8 +250,6 @@ def _samples(name: str, count: int, seed: int) -> tuple[Weights, Any, Test]:
         clean = x @ np.array([1.0, -0.7]) + 0.3
         t = np.where(clean + 0.5 * rng.normal(size=2 * count) >= 0.0, 1.0, -1.0)
         return x[:count], t[:count], Test(x[count:], t[count:], f"drawn with seed {seed}")
-    if name not in ("mnist", "mnist-3-5"):
-        raise _unknown("loss.data", name, "points, mnist, mnist-3-5")
     digits = datasets.load("mnist", seed=seed)
     train, test = digits.scaled()
     mean = train.mean(axis=0)
@@ -249,24 +268,27 @@ def _links(table: Table) -> Links:
     if kind == "ideal":
         return Ideal()
     if kind == "uniform":
-        return UniformQuantizer(_number(table, "step", 0.01), int(_number(table, "width", 16)))
-    if kind == "log":
-        given = {k: table[k] for k in ("rho", "mode", "width") if k in table}
-        return LogQuantizer(**({"rho": DEFAULT_LINKS.rho} | given))
-    raise _unknown("links.kind", kind, "log, uniform, ideal")
+        return UniformQuantizer(table.get("step", 0.01), table.get("width", 16))
+    given = {k: table[k] for k in ("rho", "mode", "width") if k in table}
+    return LogQuantizer(**({"rho": DEFAULT_LINKS.rho} | given))
 
 
 def _faults(table: Table) -> Faults:
     """Crashes are lists: centre, step, and the step of rejoining if any."""
     rest = {name: value for name, value in table.items() if name != "crashes"}
-    crashes = []
-    for k, entry in enumerate(table.get("crashes", [])):
+    crashes, stated = [], table.get("crashes", [])
+    if not isinstance(stated, list):
+        raise InputError(
+            f"is {stated!r}", where="faults.crashes", allowed="a list of [centre, step, rejoin]",
+            remedy="crashes = [[4, 500]]",
+        )  # fmt: skip
+    for k, entry in enumerate(stated):
         if not isinstance(entry, list) or not 2 <= len(entry) <= 3:
             raise InputError(
                 f"is {entry}", where=f"faults.crashes[{k}]",
                 allowed="[centre, step] or [centre, step, rejoin]", remedy="correct that entry",
             )  # fmt: skip
-        crashes.append(Crash(*(int(value) for value in entry)))
+        crashes.append(Crash(*(whole(value, f"faults.crashes[{k}]") for value in entry)))
     return Faults(**rest, crashes=crashes)
 
 
@@ -281,17 +303,8 @@ def _each(table: Table, name: str, n: int, drawn: Any) -> list[float]:
     return [float(v) for v in array]
 
 
-def _number(table: Table, name: str, default: float) -> float:
-    value = table.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        raise InputError(
-            f"is {value!r}", where=name, allowed="a number", remedy="write it without quotes"
-        )
-    return float(value)
-
-
-def _check(name: str, table: object) -> None:
-    """Refuse keys that mean nothing."""
+def _checked(name: str, table: object) -> dict[str, Any]:
+    """The table with every value in its type; keys that mean nothing are refused."""
     where = name or "the file"
     if not isinstance(table, Mapping):
         raise InputError(
@@ -303,10 +316,8 @@ def _check(name: str, table: object) -> None:
                 f"has the unknown key '{key}'", where=where, allowed=", ".join(_KEYS[name]),
                 remedy="correct its spelling, or leave it out",
             )  # fmt: skip
-
-
-def _unknown(where: str, value: object, allowed: str) -> InputError:
-    return InputError(f"is {value!r}", where=where, allowed=allowed, remedy="use one of these")
+    dotted = f"{name}." if name else ""
+    return {key: _KEYS[name][key](value, dotted + key) for key, value in table.items()}
 
 
 EXAMPLE = """\

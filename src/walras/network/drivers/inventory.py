@@ -9,6 +9,7 @@ from typing import Any
 from walras.errors import InputError
 from walras.network.drivers.bundle import Json
 from walras.network.drivers.launch import LOCAL, Host
+from walras.network.stated import flag, number, text, whole
 
 _CHOICES = {"pace": ("rounds", "clock"), "launcher": ("processes", "ray")}
 
@@ -49,15 +50,16 @@ def inventory(table: Mapping[str, Any], centres: int) -> Inventory:
     for name, allowed in _CHOICES.items():
         if table.get(name, allowed[0]) not in allowed:
             raise _refuse(f"deploy.{name}", table[name], " or ".join(allowed))
-    period, limit = table.get("period", 20), table.get("time_limit", 300.0)
-    if not isinstance(period, int) or not 1 <= period <= 60_000:
+    period = whole(table.get("period", 20), "deploy.period", least=1)
+    limit = number(table.get("time_limit", 300.0), "deploy.time_limit")
+    if period > 60_000:
         raise _refuse("deploy.period", period, "1..60000 ms")
-    if not isinstance(limit, int | float) or not limit > 0:
+    if not limit > 0:
         raise _refuse("deploy.time_limit", limit, "seconds, above 0")
     return Inventory(
         table.get("pace", "rounds"), period, table.get("launcher", "processes"),
-        bool(table.get("restart", False)), float(limit), _hosts(table.get("hosts"), centres),
-        _cgroups(table.get("cgroup"), centres),
+        flag(table.get("restart", False), "deploy.restart"), limit,
+        _hosts(table.get("hosts"), centres), _cgroups(table.get("cgroup"), centres),
     )  # fmt: skip
 
 
@@ -71,12 +73,16 @@ def _hosts(entries: Any, centres: int) -> list[Host] | None:
     found = []
     for centre in range(centres):
         entry = entries[centre % len(entries)]
-        port = entry.get("port", 0)
+        port = whole(entry.get("port", 0), "deploy.hosts.port")
         port = port + centre // len(entries) if port else 0
-        if not isinstance(port, int) or not 0 <= port < 2**16:
+        if port >= 2**16:
             raise _refuse("deploy.hosts.port", port, "0..65535, for all centres of the host")
-        command = entry.get("command", LOCAL)
-        found.append(Host(str(entry.get("address", "127.0.0.1")), tuple(command), port))
+        command = entry.get("command", list(LOCAL))
+        if not isinstance(command, list) or not command:
+            raise _refuse("deploy.hosts.command", command, "a list of words")
+        words = tuple(text(word, "deploy.hosts.command") for word in command)
+        address = text(entry.get("address", "127.0.0.1"), "deploy.hosts.address")
+        found.append(Host(address, words, port))
     return found
 
 
@@ -84,7 +90,10 @@ def _cgroups(entry: Any, centres: int) -> list[Json] | None:
     if entry is None:
         return None
     _known("deploy.cgroup", entry, ("group", "processors"))
-    group, processors = str(entry.get("group", "")), entry.get("processors", 1.0)
+    group = text(entry.get("group", ""), "deploy.cgroup.group")
+    processors = number(entry.get("processors", 1.0), "deploy.cgroup.processors")
+    if not processors > 0:
+        raise _refuse("deploy.cgroup.processors", processors, "a number, above 0")
     if "{centre}" not in group:
         raise _refuse("deploy.cgroup.group", group, "a path with {centre} in it")
     return [
