@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from walras.cli.demo_network import CRASHED, demo_network
 from walras.cli.network import app
 from walras.errors import InputError
-from walras.network.scenario import EXAMPLE
+from walras.network.scenario import EXAMPLE, scenario
 
 RUN = CliRunner()
 SMALL = """
@@ -45,7 +45,12 @@ def test_a_run_is_told_and_saved_and_the_same_seed_writes_the_same_record(
         assert "quanta over the budget, at worst" in found.stdout
         records.append((folder / "steps.csv").read_bytes())
     assert records[0] == records[1]
-    result = json.loads((folder / "run.json").read_text())["result"]
+    record = json.loads((folder / "run.json").read_text())
+    result = record["result"]
+    assert record["scenario"] == {
+        "seed": 0, "steps": 400, "every": 1, "network": {"kind": "ring", "centres": 6},
+    }  # fmt: skip
+    assert scenario(record["scenario"]).steps == 400
     assert result["quanta over the budget, at worst"] == 0
     assert result["cost gap"] < 1e-8
     names = ("audit", "cost_gap", "cost_gap_bits", "cost_gap_seconds", "graph", "shares")
@@ -78,6 +83,26 @@ def test_rivals_are_compared_on_the_same_problem(config: str, tmp_path: Path) ->
     assert rows["surplus"]["budget off"] == 0.0
     assert rows["surplus"]["gap"] < 1e-6
     assert set(pd.read_csv(out / "methods.csv")["method"]) == set(rows)
+    record = json.loads((out / "run.json").read_text())
+    assert record["scenario"]["network"] == {"kind": "ring", "centres": 6}
+    assert {entry["method"] for entry in record["methods"]} == set(rows)
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        (["simulate", "--steps", "0"], "--steps: is 0; allowed: a number, whole and 1 or more"),
+        (["compare", "--steps", "0"], "--steps: is 0"),
+        (["deploy", "--steps", "0"], "--steps: is 0"),
+        (["simulate", "--seed", "-1"], "--seed: is -1; allowed: a number, whole and 0 or more"),
+    ],
+)
+def test_no_steps_and_negative_seeds_are_refused(
+    config: str, asked: list[str], reason: str
+) -> None:
+    found = RUN.invoke(app, [asked[0], config, *asked[1:]])
+    assert isinstance(found.exception, InputError)
+    assert reason in str(found.exception)
 
 
 def test_bad_files_are_one_clear_error(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 import sys
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from walras.network.problem import Problem
 from walras.network.run import Run
 from walras.network.scenario import EXAMPLE, Scenario, read_scenario, scenario
 from walras.network.simulate import simulate as run_scenario
+from walras.network.stated import whole
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -83,10 +85,11 @@ def simulate(
     Exit codes: 0 done, 2 bad input, 3 a budget that no boxes hold, 6 no such file.
     """
     stated = _read(config)
-    chosen = stated.seed if seed is None else seed
+    chosen = stated.seed if seed is None else whole(seed, "--seed")
+    count = stated.steps if steps is None else whole(steps, "--steps", least=1)
     with _shown({"simulating": 1.0}, progress) as stages:
         stages.begin("simulating")
-        run = _run(stated, steps or stated.steps, chosen, stages.advance)
+        run = _run(stated, count, chosen, stages.advance)
     facts = facts_of(stated, run)
     if save is not None:
         facts["saved in"] = str(_save(save, stated, run, chosen, facts))
@@ -128,7 +131,7 @@ def compare(
     """
     stated = _read(config)
     contests = _contests(stated)
-    count = steps or stated.steps
+    count = stated.steps if steps is None else whole(steps, "--steps", least=1)
     runs: dict[tuple[str, str], Run] = {}
     names = {f"{what}: {m.name}": 1.0 for what, (_, methods) in contests.items() for m in methods}
     with _shown(names, progress) as stages:
@@ -146,7 +149,7 @@ def compare(
     )  # fmt: skip
     emit(Table(columns, rows, "the same problem, graph, links and steps; no faults"), output)
     if save is not None:
-        _save_comparison(save, runs)
+        _save_comparison(save, stated, runs)
 
 
 app.command()(deploy)
@@ -257,15 +260,8 @@ def _compared(what: str, name: str, run: Run) -> tuple[Any, ...]:
 
 def _save(folder: Path, stated: Scenario, run: Run, seed: int, facts: dict[str, Any]) -> Path:
     """run.json, steps.csv, shares.csv; figures where Matplotlib is installed."""
-    made(folder)
-    record = {
-        "walras": version("walras"),
-        "python": platform.python_version(),
-        "seed": seed,
-        "method": run.method,
-        "result": {k: v for k, v in facts.items() if k != "seconds"},
-    }
-    (folder / "run.json").write_text(json.dumps(record, indent=2, allow_nan=False) + "\n")
+    result = {k: v for k, v in facts.items() if k != "seconds"}
+    _write_record(folder, stated, run.steps, {"seed": seed, "method": run.method, "result": result})
     frame = run.frame()
     frame.drop(columns="seconds").to_csv(folder / "steps.csv", index=False)
     run.share_frame().to_csv(folder / "shares.csv", index=False)
@@ -285,8 +281,32 @@ def _save(folder: Path, stated: Scenario, run: Run, seed: int, facts: dict[str, 
     return folder
 
 
-def _save_comparison(folder: Path, runs: dict[tuple[str, str], Run]) -> None:
+def _write_record(folder: Path, stated: Scenario, steps: int, found: dict[str, Any]) -> None:
+    """run.json: what is needed to run it again, and what was found."""
     made(folder)
+    every = min(stated.every, steps)
+    record = {
+        "walras": version("walras"),
+        "python": platform.python_version(),
+        "scenario": _plain({**stated.tables, "steps": steps, "every": every}),
+        **found,
+    }
+    (folder / "run.json").write_text(json.dumps(record, indent=2, allow_nan=False) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    """Tables as JSON can hold them: an infinite bound as text."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _save_comparison(folder: Path, stated: Scenario, runs: dict[tuple[str, str], Run]) -> None:
+    steps = next(iter(runs.values())).steps
+    methods = [{"of": what, "method": name} for what, name in runs]
+    _write_record(folder, stated, steps, {"seed": stated.seed, "methods": methods})
     frames = [
         run.frame().assign(of=what, loss=run.loss_gap if what == "model" else float("nan"))
         for (what, _), run in runs.items()

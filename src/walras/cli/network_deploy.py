@@ -19,6 +19,7 @@ from walras.network.drivers.inventory import Inventory, inventory
 from walras.network.drivers.launch import Member
 from walras.network.drivers.replay import replay as run_replay
 from walras.network.scenario import EXAMPLE, Scenario, read_scenario, scenario
+from walras.network.stated import whole
 
 
 def deploy(
@@ -39,7 +40,8 @@ def deploy(
     """Run every centre as a process of its own, over encrypted sockets.
 
     The file is that of walras network simulate, with a [deploy] table; its [links] and [faults] are
-    for simulations: real messages carry 64-bit numbers, and real faults come by themselves.
+    for simulations: real messages carry 64-bit numbers, and real faults come by themselves. Nor do
+    processes use switching and failing of [network]: they keep the graph of the start.
 
     Examples:
 
@@ -52,7 +54,7 @@ def deploy(
     stated = _read(config)
     table = dict(stated.deploy) | ({} if pace is None else {"pace": pace})
     chosen = inventory(table, stated.problem.centres)
-    count = steps or stated.steps
+    count = stated.steps if steps is None else whole(steps, "--steps", least=1)
     with (
         Interruptible() as interrupt,
         Stages({"deploying": 1.0}, 1e-6, interrupt, shown=progress) as stages,

@@ -111,6 +111,8 @@ class Scenario:
         seed: Of faults and batches.
         test: Samples to test the model on; None without a loss.
         deploy: Where and how real processes run.
+        tables: All that was stated, every value in its type, and the seed; what is left out of
+            them has the default of this version.
     """
 
     problem: Problem
@@ -123,6 +125,7 @@ class Scenario:
     seed: int
     test: Test | None
     deploy: Table
+    tables: Table
 
 
 def read_scenario(path: Path) -> Scenario:
@@ -170,6 +173,7 @@ def scenario(content: Table) -> Scenario:
         seed=seed,
         test=test,
         deploy=parts["deploy"],
+        tables={"seed": seed, **content, **{name: part for name, part in parts.items() if part}},
     )
 
 
