@@ -38,6 +38,7 @@ _FIRST, _MORE = 1500, 300  # steps of the prices: at first, and once an assignme
 _PRICES, _STEP_SECONDS = 0.15, 2.5e-9  # part of a time limit for them; of a step, an entry
 _AHEAD = 0.01  # relative: how far above the bound the optimum is taken to be, before one is known
 _STEPS = 10_000  # proposals of the first annealing, a task
+_MOST_STEPS = 6_000_000  # of a first annealing: another must fit in, should it end above a capacity
 _SLOWER, _SLOWEST = 1.5, 6  # factor from one annealing to the next, and how often
 # Temperatures of the annealings in turn, of the spread of costs; where each ends, of its first.
 _HOT, _COLD = (0.06, 0.1, 0.03), 0.05
@@ -104,7 +105,7 @@ class _Search:
         share = _SEARCH_LARGE if large else _SEARCH
         until = None if limit is None else self._began + share * limit
         state: kernel.Assignment | None = None
-        spread, stale = 1.0, 0
+        spread, stale, slower = 1.0, 0, 0
         for run in range(_RUNS if limit is None else 10**6):
             reduced = t.cost + self._price * t.weight
             near = self._near(reduced)
@@ -114,11 +115,13 @@ class _Search:
             before = self._best_cost
             if run and np.any(state.load > t.capacity * (1.0 + 1e-12)):
                 self._penalty *= _HARDER
-            self._anneal(near, state, _HOT[run % len(_HOT)] * spread, run)
+            self._anneal(near, state, _HOT[run % len(_HOT)] * spread, slower)
+            slower += bool(np.isfinite(self._best_cost))  # until one is known, none is drawn out
             stale = 0 if self._best_cost < before or np.isinf(before) else stale + 1
             self._ascend(_MORE, self._best_cost)
             self._note()
-            late = until is not None and time.perf_counter() > until
+            known = bool(np.isfinite(self._best_cost))
+            late = known and until is not None and time.perf_counter() > until
             idle = stale == _STALE and (until is None or not large)
             if late or idle or self._stopped or self.done(self._began):
                 return
@@ -157,19 +160,19 @@ class _Search:
         order = np.argsort(np.take_along_axis(reduced, near, axis=1), axis=1, kind="stable")
         return np.take_along_axis(near, order, axis=1).astype(np.int32)
 
-    def _anneal(self, near: Ints, state: kernel.Assignment, hot: float, run: int) -> None:
+    def _anneal(self, near: Ints, state: kernel.Assignment, hot: float, slower: int) -> None:
         t = self._tasks
         # What weight is worth on each agent: its price, but something where there is room to spare.
         least = max(_LEAST * float(self._price.mean()), _HALF * hot / float(t.weight.mean() + 1e-9))
         worth = np.maximum(self._price, least)
         penalty = self._penalty * worth
-        slower = _SLOWER ** min(run, _SLOWEST)
+        longer = _SLOWER ** min(slower, _SLOWEST)
         steps = _STEPS * len(t.cost)
         if self._settings.time_limit is not None:  # about ten million proposals a second
-            steps = int(min(steps, max(2e5, 3e5 * self._settings.time_limit)))
+            steps = int(min(steps, _MOST_STEPS, max(2e5, 3e5 * self._settings.time_limit)))
         found = kernel.anneal(
             t.cost, t.weight, t.capacity, near, state, self._best, self._best_cost, hot,
-            _COLD * hot, penalty, int(slower * steps), self._random,
+            _COLD * hot, penalty, int(longer * steps), self._random,
         )  # fmt: skip
         self._best_cost = float(found)
 
