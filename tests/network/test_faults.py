@@ -138,11 +138,24 @@ def test_a_million_steps_of_everything_keep_the_sum() -> None:
         (lambda: wn.Faults(lease=0), r"faults\.lease"),
         (lambda: wn.Faults(crashes={-1: 3}), r"faults\.crashes\[0\]"),
         (lambda: wn.Faults(crashes=[wn.Crash(1, 5, 10)]), "rejoin"),
+        (lambda: wn.Faults(crashes=[(1, 5, 10)]), "rejoin"),
+        (lambda: wn.Faults(crashes=[(1,)]), r"faults\.crashes\[0\]: is \(1,\)"),
+        (
+            lambda: wn.Faults(crashes=[("a", 5)]),  # type: ignore[list-item]
+            r"faults\.crashes\[0\]: is 'a'",
+        ),
+        (lambda: wn.Faults(crashes=3), r"faults\.crashes: is 3"),  # type: ignore[arg-type]
+        (lambda: wn.Faults(loss="x"), r"faults\.loss: is 'x'"),  # type: ignore[arg-type]
     ],
 )
 def test_faults_out_of_range_are_named(make: object, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         make()  # type: ignore[operator]
+
+
+def test_crashes_are_tuples_as_well() -> None:
+    told = wn.Faults(crashes=[(4, 500), (9, 800, 1500)])
+    assert told == wn.Faults(crashes=[wn.Crash(4, 500), wn.Crash(9, 800, 1500)])
 
 
 def test_faults_that_cannot_be_survived_are_refused() -> None:

@@ -86,6 +86,7 @@ def test_uniform_codes_saturate() -> None:
     [
         (lambda: wn.LogQuantizer(0.0), "rho"),
         (lambda: wn.LogQuantizer(1.4), "rho"),
+        (lambda: wn.LogQuantizer("a"), r"rho: is 'a'; allowed: a number"),  # type: ignore[arg-type]
         (lambda: wn.LogQuantizer(math.nan), "rho"),
         (lambda: wn.LogQuantizer(0.1, mode="edge"), "mode"),  # type: ignore[arg-type]
         (lambda: wn.LogQuantizer(0.1, width=1), "width"),

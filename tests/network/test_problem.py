@@ -192,6 +192,7 @@ QUAD = [wn.QuadraticCPU(1.0, 1.0)] * 3
             r"cpu\[0\]: is a float",
         ),
         (lambda: wn.Problem(QUAD, -1.0), InputError, "budget"),
+        (lambda: wn.Problem(QUAD, "40"), InputError, "budget: is '40'"),  # type: ignore[arg-type]
         (lambda: wn.Problem(QUAD, 9.0, (0.0, 2.0)), InfeasibleError, r"budget: is 9.*0 to 6"),
         (lambda: wn.Problem(QUAD, 1.0, (0.5, 2.0)), InfeasibleError, r"by \+0\.5"),
         (lambda: wn.Problem(QUAD, 1.0, (2.0, 1.0)), InputError, "centre 0: is 2..1"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from walras.errors import InputError
+from walras.network.stated import number, whole
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ class Faults:
         duplication: Probability that a message arrives twice.
         reordering: Probability that a message is overtaken by the next one.
         delay: Most steps that a message is under way beyond the usual one; uniform.
-        crashes: When which centre stops; ``{centre: step}`` or :class:`Crash` objects.
+        crashes: When which centre stops; ``{centre: step}``, or :class:`Crash` objects or
+            tuples ``(centre, step)`` and ``(centre, step, rejoin)``.
         lease: Steps of silence after which neighbours declare a centre dead. A centre that cannot
             renew its lease stops itself before.
 
@@ -45,24 +46,21 @@ class Faults:
     duplication: float = 0.0
     reordering: float = 0.0
     delay: int = 0
-    crashes: Sequence[Crash] | Mapping[int, int] = ()
+    crashes: Sequence[Crash | tuple[int, ...]] | Mapping[int, int] = ()
     lease: int = 20
 
     def __post_init__(self) -> None:
         for name in ("loss", "duplication", "reordering"):
-            rate = getattr(self, name)
-            if not (math.isfinite(rate) and 0.0 <= rate < 1.0):
+            rate = number(getattr(self, name), f"faults.{name}")
+            if not 0.0 <= rate < 1.0:
                 raise _out_of_range(name, rate, "0 <= rate < 1")
-        if self.delay < 0:
-            raise _out_of_range("delay", self.delay, "at least 0")
-        if self.lease < 1:
-            raise _out_of_range("lease", self.lease, "at least 1")
-        crashes = self.crashes
-        if isinstance(crashes, Mapping):
-            crashes = [Crash(centre, step) for centre, step in crashes.items()]
+        whole(self.delay, "faults.delay")
+        whole(self.lease, "faults.lease", least=1)
+        given = self.crashes.items() if isinstance(self.crashes, Mapping) else self.crashes
+        if not isinstance(given, Iterable):
+            raise _out_of_range("crashes", given, "a list of crashes: (centre, step[, rejoin])")
+        crashes = [_crash(k, entry) for k, entry in enumerate(given)]
         for k, crash in enumerate(crashes):
-            if crash.centre < 0 or crash.step < 0:
-                raise _out_of_range(f"crashes[{k}]", crash, "centre and step at least 0")
             if crash.rejoin is not None and crash.rejoin <= crash.step + self.lease:
                 raise _out_of_range(
                     f"crashes[{k}].rejoin", crash.rejoin,
@@ -102,6 +100,19 @@ class Faults:
                 "name every centre", where="crashes", allowed=f"at most {centres - 1} centres",
                 remedy="let one centre survive",
             )  # fmt: skip
+
+
+def _crash(k: int, entry: object) -> Crash:
+    """A crash, from whatever it was given as."""
+    where = f"faults.crashes[{k}]"
+    if isinstance(entry, Crash):
+        entry = (entry.centre, entry.step) + (() if entry.rejoin is None else (entry.rejoin,))
+    if not isinstance(entry, tuple | list) or not 2 <= len(entry) <= 3:
+        raise InputError(
+            f"is {entry}", where=where, allowed="centre and step, or centre, step and rejoin",
+            remedy="Crash(centre, step), or a tuple of these",
+        )  # fmt: skip
+    return Crash(*(whole(value, where) for value in entry))
 
 
 def _out_of_range(name: str, value: object, allowed: str) -> InputError:

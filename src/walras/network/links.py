@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import InputError
+from walras.network.stated import number, whole
 from walras.network.types import Ints
 
 Mode = Literal["value", "difference", "innovation"]
@@ -79,9 +80,9 @@ class UniformQuantizer:
     sector: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.step) and self.step > 0.0):
+        if not number(self.step, "UniformQuantizer.step") > 0.0:
             raise _refuse("UniformQuantizer.step", self.step, "a positive number")
-        if not 2 <= self.width <= 32:
+        if not 2 <= whole(self.width, "UniformQuantizer.width") <= 32:
             raise _refuse("UniformQuantizer.width", self.width, "2..32 bits")
 
     def quantise(self, u: npt.NDArray[Real]) -> npt.NDArray[Real]:
@@ -132,14 +133,14 @@ class LogQuantizer:
     width: int = 8
 
     def __post_init__(self) -> None:
-        if not 0.03 <= self.rho < 2.0 * math.log(2.0):
+        if not 0.03 <= number(self.rho, "LogQuantizer.rho") < 2.0 * math.log(2.0):
             raise _refuse(
                 "LogQuantizer.rho", self.rho,
                 "0.03 <= rho < 2 ln 2 = 1.386: beyond, an innovation's error exceeds itself",
             )  # fmt: skip
         if self.mode not in ("value", "difference", "innovation"):
             raise _refuse("LogQuantizer.mode", self.mode, "value, difference or innovation")
-        if not 2 <= self.width <= 16:
+        if not 2 <= whole(self.width, "LogQuantizer.width") <= 16:
             raise _refuse("LogQuantizer.width", self.width, "2..16 bits")
 
     @property

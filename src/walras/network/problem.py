@@ -15,6 +15,7 @@ from walras.network.losses import Loss
 from walras.network.optimum import Optimum, best_model, best_shares
 from walras.network.quanta import Quanta
 from walras.network.shards import Shards
+from walras.network.stated import number
 from walras.network.types import Bools, Floats
 
 _SAMPLES = 65  # shares of a box at which a cost's curvature is looked at
@@ -64,7 +65,7 @@ class Problem:
             InfeasibleError: The budget is outside what the boxes can hold.
         """
         costs = cpu if isinstance(cpu, CPUCosts) else CPUCosts.of(cpu)
-        quanta = Quanta.of(budget)
+        quanta = Quanta.of(number(budget, "budget"))
         low, high = _boxes(boxes, costs.centres)
         set_ = object.__setattr__
         set_(self, "costs", costs)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from walras import data as datasets
 from walras.errors import DataError, InputError
 from walras.network.costs import QuadraticCPU, ThroughputCPU
-from walras.network.faults import Crash, Faults
+from walras.network.faults import Faults
 from walras.network.graph import Network
 from walras.network.links import Ideal, Links, LogQuantizer, UniformQuantizer
 from walras.network.losses import LeastSquares, Logistic, Loss, SmoothHinge, Softmax
@@ -166,7 +166,7 @@ def scenario(content: Table) -> Scenario:
         problem=problem,
         network=network,
         links=_links(parts["links"]),
-        faults=_faults(parts["faults"]) if parts["faults"] else None,
+        faults=Faults(**parts["faults"]) if parts["faults"] else None,
         method=Surplus(**parts["method"]),
         steps=steps,
         every=content.get("every", max(1, steps // 1000)),
@@ -275,25 +275,6 @@ def _links(table: Table) -> Links:
         return UniformQuantizer(table.get("step", 0.01), table.get("width", 16))
     given = {k: table[k] for k in ("rho", "mode", "width") if k in table}
     return LogQuantizer(**({"rho": DEFAULT_LINKS.rho} | given))
-
-
-def _faults(table: Table) -> Faults:
-    """Crashes are lists: centre, step, and the step of rejoining if any."""
-    rest = {name: value for name, value in table.items() if name != "crashes"}
-    crashes, stated = [], table.get("crashes", [])
-    if not isinstance(stated, list):
-        raise InputError(
-            f"is {stated!r}", where="faults.crashes", allowed="a list of [centre, step, rejoin]",
-            remedy="crashes = [[4, 500]]",
-        )  # fmt: skip
-    for k, entry in enumerate(stated):
-        if not isinstance(entry, list) or not 2 <= len(entry) <= 3:
-            raise InputError(
-                f"is {entry}", where=f"faults.crashes[{k}]",
-                allowed="[centre, step] or [centre, step, rejoin]", remedy="correct that entry",
-            )  # fmt: skip
-        crashes.append(Crash(*(whole(value, f"faults.crashes[{k}]") for value in entry)))
-    return Faults(**rest, crashes=crashes)
 
 
 def _each(table: Table, name: str, n: int, drawn: Any) -> list[float]:

@@ -16,6 +16,7 @@ from walras.network.problem import Problem
 from walras.network.quanta import AuditError, DivergedError, audit, countable
 from walras.network.run import Run
 from walras.network.sides import Method, ModelSide, Setting, ShareSide
+from walras.network.stated import whole
 from walras.network.surplus import Surplus
 from walras.network.types import Floats, Ints
 
@@ -60,7 +61,8 @@ def simulate(
         AuditError: A quantum was lost or made. The run stops.
         DivergedError: A method diverged to numbers that are not finite, or not to be counted.
     """
-    _check(problem, network, steps, every)
+    _check_kinds(network, links, method)
+    _check(problem, network, whole(steps, "steps"), whole(every, "every"))
     chosen = Surplus() if method is None else method
     first = None if start is None else _fractions(start, problem.centres)
     setting = Setting(problem, network, links, faults, seed, first)
@@ -156,6 +158,20 @@ class _Diary:
             tracking_error=self._numbers[:, 2], bits=self._bits, audit=self._audit,
             seconds=self._numbers[:, 3], halvings=tuple(getattr(training, "halvings", ())),
         )  # fmt: skip
+
+
+def _check_kinds(network: object, links: object, method: object) -> None:
+    """Refuse what is no network, no links or no method, such as their names."""
+    for name, value, needed, example in (
+        ("network", network, "at", "Network.ring(8)"),
+        ("links", links, "quantise", "LogQuantizer(0.125)"),
+        ("method", method, "shares", "Surplus()"),
+    ):
+        if not hasattr(value, needed) and not (name == "method" and value is None):
+            raise InputError(
+                f"is {value!r}", where=name, allowed=f"an object such as {example}",
+                remedy=f"{name}={example}",
+            )  # fmt: skip
 
 
 def _check(problem: Problem, network: Network, steps: int, every: int) -> None:
