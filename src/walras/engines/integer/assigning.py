@@ -48,6 +48,7 @@ _HALF = 0.5  # a mean task above a capacity costs about half a temperature, at l
 _LEAST = 0.2  # worth of weight on an agent, at least, of the mean
 _STALE = 4  # annealings without a better assignment after which HiGHS has its turn
 _RUNS = 6  # annealings where there is no time limit
+_SMALL = 1_000  # entries up to which HiGHS gets all that are useful at once
 _LARGE = 60_000  # entries from which HiGHS does not get all that are useful
 _SEARCH, _SEARCH_LARGE = 0.15, 0.4  # shares of a time limit: for prices and annealing
 _RELAX = 0.12  # for the knapsacks
@@ -210,7 +211,8 @@ class _Search:
         many = self._useful().sum() > _MANY * len(t.cost)
         if many and not large and not self._closed:
             self._branch(self._likely(_FEW), _LIKELY * self._limit)
-        self._deal(self._left() * (1.0 if large else _DEAL_MANY if many else _DEAL))
+        if t.cost.size > _SMALL:
+            self._deal(self._left() * (1.0 if large else _DEAL_MANY if many else _DEAL))
         keep = self._useful()
         if keep.sum() <= _LARGE and not self.done(self._began):
             bound = self._branch(keep, self._left())
