@@ -42,6 +42,7 @@ _MOST_STEPS = 6_000_000  # of a first annealing: another must fit in, should it 
 _SLOWER, _SLOWEST = 1.5, 6  # factor from one annealing to the next, and how often
 # Temperatures of the annealings in turn, of the spread of costs; where each ends, of its first.
 _HOT, _COLD = (0.06, 0.1, 0.03), 0.05
+_HARDEST = 1e6  # at most
 _HARDER = 2.0  # factor on the penalty after an annealing that ended above a capacity
 _SECOND = 3  # the agent, by its cost, whose distance from the cheapest is the spread
 _HALF = 0.5  # a mean task above a capacity costs about half a temperature, at least
@@ -115,14 +116,14 @@ class _Search:
                 spread = _spread(np.take_along_axis(reduced, near, axis=1))
             before = self._best_cost
             if run and np.any(state.load > t.capacity * (1.0 + 1e-12)):
-                self._penalty *= _HARDER
+                self._penalty = min(_HARDER * self._penalty, _HARDEST)
             self._anneal(near, state, _HOT[run % len(_HOT)] * spread, slower)
             slower += bool(np.isfinite(self._best_cost))  # until one is known, none is drawn out
             stale = 0 if self._best_cost < before or np.isinf(before) else stale + 1
             self._ascend(_MORE, self._best_cost)
             self._note()
-            known = bool(np.isfinite(self._best_cost))
-            late = known and until is not None and time.perf_counter() > until
+            late = until is not None and time.perf_counter() > until
+            late = late and not (large and np.isinf(self._best_cost))  # HiGHS would find none
             idle = stale == _STALE and (until is None or not large)
             if late or idle or self._stopped or self.done(self._began):
                 return
