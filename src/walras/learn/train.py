@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import hashlib
 import math
+import pickle
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,6 +23,12 @@ from walras.learn.losses import Loss, Rounds, forward_loss, implicit_loss
 from walras.learn.losses_drawn import linear_loss, perturbed_loss, pool_loss, score_loss
 from walras.learn.settings import LINEAR, Learning
 from walras.predict import Predictor
+
+# What torch raises on files that are missing, cut short, of another kind or without the keys.
+_DAMAGED = (
+    OSError, EOFError, RuntimeError, ValueError, TypeError, LookupError, pickle.UnpicklingError,
+    zipfile.BadZipFile,
+)  # fmt: skip
 
 Told = Callable[[int, int], None]
 """Called with (steps done, steps in all)."""
@@ -208,7 +216,7 @@ class _Run:
         try:
             state = torch.load(path, weights_only=True)
             identity = state["identity"]
-        except Exception as error:  # torch raises many kinds on damaged files
+        except _DAMAGED as error:
             raise DataError(
                 f"cannot be read as a checkpoint: {error}", where=str(path),
                 allowed="a file written by walras.learn", remedy="delete it to begin anew",
