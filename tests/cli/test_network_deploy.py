@@ -7,6 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from typer.testing import CliRunner
+
+from walras.cli.network import app
+
 SCENARIO = """
 steps = 60
 [network]
@@ -31,12 +36,20 @@ def test_a_scenario_is_deployed_and_replayed(tmp_path: Path) -> None:
     assert facts["ran to the end"] == facts["centres"] == 3
     assert facts["quanta held and in flight over the budget"] == 0
     assert facts["shares held"] == facts["budget"]
-    assert '"deploying"' in run.stderr
     again = _walras("replay", str(folder), "-o", "json", "--no-progress")
     assert again.returncode == 0, again.stderr
     assert [row["same state"] for row in json.loads(again.stdout)] == [True] * 3
     (folder / "final.json").write_text(json.dumps(["another"] * 3))
     assert _walras("replay", str(folder)).returncode == 1
+
+
+def test_the_steps_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("walras.cli.progress._AFTER", 0.0)
+    file = tmp_path / "scenario.toml"
+    file.write_text(SCENARIO)
+    run = CliRunner().invoke(app, ["deploy", str(file), "--folder", str(tmp_path / "run")])
+    assert run.exit_code == 0, run.output
+    assert '"stage": "deploying"' in run.stderr
 
 
 def test_mistakes_have_their_exit_codes(tmp_path: Path) -> None:

@@ -99,8 +99,6 @@ class Stages:
         self._teller = threading.Thread(target=self._tell_on, daemon=True) if shown else None
 
     def __enter__(self) -> Self:
-        if self._teller is not None:
-            self._teller.start()
         return self
 
     def __exit__(
@@ -108,7 +106,7 @@ class Stages:
         trace: TracebackType | None,
     ) -> None:  # fmt: skip
         self._ended.set()
-        if self._teller is not None:
+        if self._teller is not None and self._teller.is_alive():
             self._teller.join()
         if self._bar is not None:
             self._bar.stop()
@@ -118,6 +116,8 @@ class Stages:
         self._before += self._expected.get(self._name, 0.0)
         self._name, self._best = name, 0.0
         self._reached(0.0)
+        if self._teller is not None and self._teller.ident is None:
+            self._teller.start()  # not before: it names the stage
         return self._step
 
     def advance(self, done: int, total: int) -> None:
