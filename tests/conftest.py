@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -32,6 +33,18 @@ def pytest_deselected(items: list[pytest.Item]) -> None:
     for item in items:
         reason = _missing(item) or "not selected"
         item.config.stash[NOT_RUN].append(f"{item.nodeid} ({reason})")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):  # of pytest-xdist: a process that runs a part
+        session.config.workeroutput["not_run"] = session.config.stash[NOT_RUN]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take down what a process did not run; all of them chose from the same tests."""
+    told = node.config.stash[NOT_RUN]
+    told.extend(line for line in node.workeroutput.get("not_run", ()) if line not in told)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
