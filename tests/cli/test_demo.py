@@ -18,6 +18,7 @@ from typer.testing import CliRunner, Result
 
 from walras.cli import comparison as compared
 from walras.cli import demo as demo_module
+from walras.cli import demo_learning as act_learning
 from walras.cli import demo_network as act_last
 from walras.cli import demo_placement as act_one
 from walras.cli.comparison import compare
@@ -202,7 +203,10 @@ def placed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, An
     """The first act on whatever data are found, with a small second one."""
     folder = tmp_path_factory.mktemp("placed")
     options = ("--tasks", "40", "--jobs", "20", "--large", "0", "-o", "json")
-    result = run(folder, *options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(act_learning, "_STEPS", 20)
+        patch.setattr(act_learning, "ROUNDS", 100)
+        result = run(folder, *options)
     assert result.exit_code == 0, result.output
     stages = [json.loads(line)["stage"] for line in result.stderr.splitlines()]
     assert stages[0] == "placing tasks by predictions"
@@ -240,7 +244,8 @@ def test_the_report_shows_placements_and_calibration(
     folder, record = placed
     page = (folder / "report.html").read_text()
     assert "Placed before they ever ran" in page
-    assert page.index("Placed before") < page.index("The round")
+    assert page.index("Placed before") < page.index("Trained through") < page.index("The round")
+    assert "two-stage start" in page  # in the figure of the training
     assert "intervals against the measured ones" in page
     assert record["placing"]["placements"][0]["task"] in page
     reason = html.escape(record["placing"]["placements"][0]["because"])
@@ -261,6 +266,10 @@ def test_without_torch_linear_models_place_and_the_screen_says_so(
     assert "12 tasks on 3 clusters, by linear models" in said
     assert "torch is not installed" in said
     assert act_one.NETWORK not in said.replace("with it, a graph network too", "")
+    assert "and training through the matching)" in said
+    assert act_learning.BEFORE not in said
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert record["placing"]["learning"] is None
     rows = [line.split() for line in lines if re.match(r"\s+\d{6} ", line)]
     assert len(rows) == 12  # no row was folded
 

@@ -49,3 +49,14 @@ def test_lines_go_through_the_means_of_each_size() -> None:
             assert any(np.allclose(own, line) for line in drawn)
     with pytest.raises(InputError, match="no column 'train_tasks'"):
         plot.methods_by_size(given, "train_tasks")
+
+
+def test_a_training_is_drawn_with_its_start_and_what_is_kept() -> None:
+    given = pd.DataFrame({"step": [0, 20, 40, 60], "regret": [0.1, 0.07, 0.06, 0.08]})
+    axes = plot.training(given).axes[0]
+    curve, start, kept = (np.asarray(line.get_ydata(), dtype=float) for line in axes.lines)
+    np.testing.assert_allclose(curve, [10.0, 7.0, 6.0, 8.0])
+    np.testing.assert_allclose(start, 10.0)
+    np.testing.assert_allclose(kept, [6.0])
+    with pytest.raises(InputError, match="no column 'regret'"):
+        plot.training(given.drop(columns="regret"))

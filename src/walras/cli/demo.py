@@ -9,15 +9,18 @@ import sys
 import textwrap
 import time
 import webbrowser
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import typer
 
 from walras.cli import comparison as compared
+from walras.cli import demo_learning as learning
 from walras.cli import demo_network as centres
 from walras.cli import demo_placement as placement
 from walras.cli.comparison import Comparison, compare
@@ -26,6 +29,7 @@ from walras.cli.demo_placement import Placing
 from walras.cli.errors import ExitCode, exit_code
 from walras.cli.output import Format, OutputOption, emit, to_json
 from walras.cli.progress import Interruptible, Stages
+from walras.cli.warm import compiled_beside
 from walras.domains.cluster_scheduling.rounds import Round, dede_like, gavel
 from walras.errors import DataError, InputError
 
@@ -40,6 +44,7 @@ _SMALL = {
 }
 _LARGE = {compared.MAX_MIN: 2.0, compared.FAIR: 2.0}
 _PLACING = {"placing tasks by predictions": 8.0}
+_LEARNING = {"training through the matching": 6.0}
 _WARM_UP = {"loading the kernels (the first run compiles them)": 1.0}
 _CENTRES = {"data centres without a master": 4.0}
 _PACKAGES = ("walras", "numpy", "scipy", "numba", "highspy", "clarabel")
@@ -67,13 +72,14 @@ def demo(
     """Place tasks by predictions, certify a real scheduling round and a large one, lose a centre.
 
     Predictors trained on 200 networks measured on a GPU, a CPU and a phone place a round of others
-    on them (graph networks where torch is installed, else linear models). Then the jobs active at
-    one moment of a real trace share V100, P100 and K80 GPUs, with throughputs measured by Gavel's
-    authors (walras data list), or labelled synthetic ones when no data are found. Two exact
-    policies stand against POP-4, a greedy placement and equal shares; then comes a round of DeDe's
-    size, 456 GPU types and 2,000 jobs. Last, 20 data centres without a master share a budget and
-    train a model while messages are lost, links are cut and a centre crashes. Ctrl-C stops with
-    the best so far.
+    on them (graph networks where torch is installed, else linear models). With torch a small model
+    is then trained through the matching itself, and judged on 1,500 rounds of others against the
+    same model trained before the matching. Then the jobs active at one moment of a real trace share
+    V100, P100 and K80 GPUs, with throughputs measured by Gavel's authors (walras data list), or
+    labelled synthetic ones when no data are found. Two exact policies stand against POP-4, a greedy
+    placement and equal shares; then comes a round of DeDe's size, 456 GPU types and 2,000 jobs.
+    Last, 20 data centres without a master share a budget and train a model while messages are lost,
+    links are cut and a centre crashes. Ctrl-C stops with the best so far.
 
     Examples:
 
@@ -88,7 +94,7 @@ def demo(
             )
     _check_writable(report)
     began = time.perf_counter()
-    with Interruptible() as interrupt:
+    with Interruptible() as interrupt, compiled_beside():
         acts = _run(tasks, jobs, seed, large, threads, interrupt, progress, network=network)
     record = _record(acts, seed, time.perf_counter() - began)
     _write_record(record, report.with_name("run.json"))
@@ -100,12 +106,15 @@ def demo(
         print(f"\n{where}\nRecord: {report.with_name('run.json')}\nTotal:  {seconds:.1f} s")
     elif output is Format.JSON:
         print(to_json(record))
-    else:
+    elif acts[1]:  # else stopped before the first round
         emit(compared.table(acts[1][0]), output)
     if written and (sys.stdout.isatty() if show is None else show):
         webbrowser.open(report.resolve().as_uri())
     raise typer.Exit(ExitCode.INTERRUPTED if interrupt.asked else _code(acts[1]))
 
+
+Told = Callable[[int, int], None]
+"""Called with (steps done, steps in all)."""
 
 Acts = tuple[Placing | None, list[Comparison], Act | None]
 """Tasks placed, rounds compared, and data centres: what the demo came to."""
@@ -117,7 +126,8 @@ def _print_all(acts: Acts) -> None:
         _print_placing(placed)
     for comparison in comparisons:
         _print(comparison)
-    _print_wrapped(f"{compared.LEGEND} {compared.PROOF}")
+    if comparisons:
+        _print_wrapped(f"{compared.LEGEND} {compared.PROOF}")
     if act is not None:
         emit(centres.table(act))
         for sentence in centres.facts(act):
@@ -125,7 +135,7 @@ def _print_all(acts: Acts) -> None:
 
 
 class _StoppedError(Exception):
-    """The user asked to stop while the centres were at work."""
+    """The user asked to stop in a stage that has no best so far."""
 
 
 def _run(
@@ -137,6 +147,7 @@ def _run(
         rounds.append((dede_like(456, large, seed), _LARGE))
     expected = (
         (_PLACING if tasks else {})
+        | (_LEARNING if tasks and placement.with_torch() else {})
         | _WARM_UP
         | {
             f"{round_.title}: {policy}": seconds
@@ -151,18 +162,31 @@ def _run(
         if tasks:
             stages.begin(*_PLACING)
             placed = placement.place(tasks, seed, stages.advance)
+            if placement.with_torch():
+                taught = _unless_stopped(
+                    _LEARNING, lambda told: learning.teach(seed, told), stages, interrupt
+                )
+                placed = replace(placed, taught=taught)
         compared.warm_up(threads, stages.begin(*_WARM_UP))
         for round_, policies in rounds:
             if not interrupt.asked:
                 comparisons.append(compare(round_, list(policies), threads, stages, interrupt))
         if network and not interrupt.asked:
-            act = _network(seed, stages, interrupt)
+            act = _unless_stopped(
+                _CENTRES, lambda told: centres.demo_network(told, seed), stages, interrupt
+            )
     return placed, comparisons, act
 
 
-def _network(seed: int, stages: Stages, interrupt: Interruptible) -> Act | None:
-    """The act without a master; None when stopped, which must not cost the acts before."""
-    stages.begin(*_CENTRES)
+_Found = TypeVar("_Found")
+
+
+def _unless_stopped(
+    stage: Mapping[str, float], work: Callable[[Told], _Found], stages: Stages,
+    interrupt: Interruptible,
+) -> _Found | None:  # fmt: skip
+    """What a stage comes to; None when stopped, which must not cost the stages before."""
+    stages.begin(*stage)
 
     def told(done: int, total: int) -> None:
         if interrupt.asked:
@@ -170,7 +194,7 @@ def _network(seed: int, stages: Stages, interrupt: Interruptible) -> Act | None:
         stages.advance(done, total)
 
     try:
-        return centres.demo_network(told, seed)
+        return work(told)
     except _StoppedError:
         return None
 
@@ -188,6 +212,12 @@ def _print_placing(placed: Placing) -> None:
     for sentence in placement.facts(placed):
         _print_wrapped(sentence, "- ")
     print()
+    if placed.taught is not None:
+        emit(learning.shown(learning.compared(placed.taught)))
+        _print_wrapped(learning.LEGEND)
+        for sentence in learning.facts(placed.taught):
+            _print_wrapped(sentence, "- ")
+        print()
 
 
 def _print(comparison: Comparison) -> None:

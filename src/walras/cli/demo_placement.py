@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from walras import matching, predict
+from walras.cli import demo_learning as learning
+from walras.cli.demo_learning import Taught
 from walras.cli.output import Cell, Table
 from walras.matching import Outcome, Placement, Plan, evaluate
 from walras.predict import Prediction, Recipe, Tasks
@@ -61,12 +63,14 @@ class Placing:
         round: The tasks that were placed.
         ways: The best predictor first, the oracle last.
         seed: Of the split and the round.
+        taught: What training through the matching bought; None without torch, or when stopped.
     """
 
     recipe: Recipe
     round: Tasks
     ways: tuple[Way, ...]
     seed: int
+    taught: Taught | None = None
 
     @property
     def best(self) -> Way:
@@ -76,6 +80,11 @@ class Placing:
     def of(self, name: str) -> Way:
         """A way by name."""
         return next(way for way in self.ways if way.name == name)
+
+
+def with_torch() -> bool:
+    """Whether graph networks and training through the matching are part of the act."""
+    return find_spec("torch") is not None
 
 
 def place(tasks: int, seed: int, told: Callable[[int, int], None]) -> Placing:
@@ -94,7 +103,7 @@ def place(tasks: int, seed: int, told: Callable[[int, int], None]) -> Placing:
     kinds: list[tuple[str, dict[str, Any]]] = [
         (LINEAR, {}), (AVERAGES, {"method": "tam"}),
     ]  # fmt: skip
-    if find_spec("torch") is not None:
+    if with_torch():
         kinds.insert(0, (NETWORK, {"model": "gnn"}))
     ways = []
     for k, (name, settings) in enumerate(kinds):
@@ -201,7 +210,8 @@ def facts(placing: Placing) -> list[str]:
     kind = (
         "a graph network (torch) and linear models"
         if best.name == NETWORK
-        else "linear models (torch is not installed; with it, a graph network too)"
+        else "linear models (torch is not installed; with it, a graph network too, and training "
+        "through the matching)"
     )
     saved = 100 * (1 - float(best.judged.makespan) / float(averages.makespan))
     most = 100 * (1 - float(oracle.makespan) / float(averages.makespan))
@@ -246,4 +256,5 @@ def record(placing: Placing) -> dict[str, Any]:
         "loads": dict(
             zip(recipe.clusters, placing.best.judged.loads.round(6).tolist(), strict=True)
         ),
+        "learning": None if placing.taught is None else learning.record(placing.taught),
     }  # fmt: skip

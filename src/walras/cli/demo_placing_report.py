@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 
 from walras import plot, predict
+from walras.cli import demo_learning as learning
 from walras.cli import demo_placement as placement
+from walras.cli.demo_learning import Taught
 from walras.cli.demo_placement import Placing
 from walras.cli.output import Table, show
 
@@ -24,7 +26,7 @@ def placing_section(placed: Placing) -> plot.Section:
         placed: The demo's first act.
     """
     tables = [
-        _drawn(placement.shown(placement.compared(placed)), _JUDGED),
+        _drawn(placement.shown(placement.compared(placed)), _JUDGED, strong=0),
         _drawn(placement.placements(placed), placement.LEGEND, frozenset({_REASON})),
     ]  # fmt: skip
     return plot.Section(
@@ -32,10 +34,38 @@ def placing_section(placed: Placing) -> plot.Section:
     )
 
 
-def _drawn(table: Table, caption: str, words: frozenset[int] = frozenset()) -> plot.Table:
+def learning_section(taught: Taught) -> plot.Section:
+    """What training through the matching bought on rounds of other tasks.
+
+    Args:
+        taught: The end of the demo's first act.
+    """
+    history = pd.DataFrame(taught.after.learned.history, columns=["step", "regret"])
+    return plot.Section(
+        "Trained through the matching", learning.facts(taught),
+        [
+            _drawn(
+                learning.shown(learning.compared(taught)), learning.LEGEND,
+                strong=len(taught.pupils) - 1,
+            )
+        ],
+        [
+            plot.Figure(
+                plot.training(history),
+                "Elastic regret of rounds of validation tasks while training; the weights that "
+                "decode best are kept, so that on these rounds the end is never worse than the "
+                "start. The tasks above were not looked at.",
+            )
+        ],
+    )  # fmt: skip
+
+
+def _drawn(
+    table: Table, caption: str, words: frozenset[int] = frozenset(), strong: int | None = None
+) -> plot.Table:
     rows = [[show(cell) for cell in row] for row in table.rows]
-    strong = frozenset({0} if len(rows) < 10 else ())
-    return plot.Table(table.columns, rows, caption, strong, words)
+    strongest = frozenset() if strong is None else frozenset({strong})
+    return plot.Table(table.columns, rows, caption, strongest, words)
 
 
 def _figures(placed: Placing) -> list[plot.Figure]:

@@ -12,7 +12,7 @@ from walras.cli.comparison import Comparison
 from walras.cli.demo_network import Act
 from walras.cli.demo_network_report import network_section
 from walras.cli.demo_placement import Placing
-from walras.cli.demo_placing_report import placing_section
+from walras.cli.demo_placing_report import learning_section, placing_section
 from walras.status import Status
 
 
@@ -29,6 +29,8 @@ def build(
         record: The run's record.
     """
     sections = [] if placed is None else [placing_section(placed)]
+    if placed is not None and placed.taught is not None:
+        sections.append(learning_section(placed.taught))
     if not comparisons:
         return plot.Report(
             title="Tasks placed by predictions", lead="Interrupted before the scheduling round.",

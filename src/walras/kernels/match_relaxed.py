@@ -103,7 +103,9 @@ def _sums(t: Floats, a: Floats, x: Floats, y: Floats) -> None:
 def _covariance(t: Floats, a: Floats, x: Floats, w: Floats, k: Floats) -> None:
     """K tau: the sum over columns of the covariances of (t_ij e_i, a_ij / N), in place."""
     m, n = t.shape
-    k[:] = 0.0
+    for i in range(m + 1):
+        for other in range(m + 1):
+            k[i, other] = 0.0
     for j in range(n):
         mean = 0.0
         for i in range(m):
@@ -153,6 +155,15 @@ def _residual(
 
 
 @jit
+def _within(r: Floats, limit: float) -> bool:
+    """Whether no |r| is above a limit; a loop, as an array expression takes seconds to compile."""
+    small = True
+    for i in range(len(r)):
+        small = small and abs(r[i]) <= limit
+    return small
+
+
+@jit
 def _solve_round(
     t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, tolerance: float,
     warm: bool, y: Floats, x: Floats,
@@ -168,7 +179,7 @@ def _solve_round(
         heat = tau if last else tau * math.exp(math.log(_FIRST) * (1.0 - level / (_LEVELS - 1.0)))
         for _ in range(_LAST_STEPS if last else _STEPS):
             dual, bend = _residual(t, a, floor, law, beta, heat, y, p, x, r)
-            if np.abs(r).max() <= (tolerance if last else _ROUGH):
+            if _within(r, tolerance if last else _ROUGH):
                 break
             _covariance(t, a, x, w, k)
             for i in range(m + 1):  # I + K G, a row of K G being G times a row of K
@@ -209,10 +220,14 @@ def _searched(
         gain = value - dual
         good = gain >= max(_ARMIJO * size * slope, rounding)
         if flat and not good:
-            reached = math.sqrt((new * new).sum())
+            reached = 0.0
+            for i in range(len(y)):
+                reached += new[i] * new[i]
+            reached = math.sqrt(reached)
             good = reached < (1.0 - _ARMIJO * size) * norm and gain > -rounding
         if good:
-            y[:] = trial
+            for i in range(len(y)):
+                y[i] = trial[i]
             return True
         if flat and norm < _SOLVED and size < _NEAR_ONE:
             return False

@@ -10,7 +10,7 @@ from walras.plot.figures import (
     throughput_distribution,
 )
 from walras.plot.frames import allocation_frame, history_frame, price_frame, throughput_frame
-from walras.plot.learning import methods_by_setting, methods_by_size
+from walras.plot.learning import methods_by_setting, methods_by_size, training
 from walras.plot.matching import matching, plan_frame
 from walras.plot.prediction import predicted_against_measured, reliability_diagram
 from walras.plot.rebalance import loads_figure, loads_frame, rounds_figure
@@ -48,6 +48,7 @@ __all__ = [
     "throughput_distribution",
     "throughput_frame",
     "traffic_served",
+    "training",
     "utilisation_frame",
     "write",
 ]

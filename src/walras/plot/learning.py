@@ -1,4 +1,4 @@
-"""Figures of methods compared on decisions: by setting (figure 4) and by size (figure 5)."""
+"""Figures of learning through decisions: one training, methods by setting and by size."""
 
 from __future__ import annotations
 
@@ -74,4 +74,27 @@ def methods_by_size(frame: pd.DataFrame, across: str = "tasks_per_round") -> Fig
         axes.set_ylabel(METRICS[metric])
         axes.set_xticks(sorted(set(frame[across])))
     legend(panels[-1], outside=True)
+    return figure
+
+
+def training(frame: pd.DataFrame) -> Figure:
+    """The regret of validation rounds over the steps of a training; what is kept is marked.
+
+    Args:
+        frame: Columns ``step``, 0 for the start, and ``regret``.
+
+    Raises:
+        InputError: A column is missing.
+    """
+    need(frame, "step", "regret")
+    figure, (axes,) = blank(6.4, 3.0)
+    step, regret = frame["step"].to_numpy(), 100 * frame["regret"].to_numpy()
+    kept = int(regret.argmin())
+    axes.plot(step, regret, color=colour(0), marker=".", linewidth=1.4)
+    axes.axhline(regret[0], color=colour(4), linestyle=DASHES[2], linewidth=1.2,
+                 label="two-stage start")  # fmt: skip
+    axes.plot(step[kept], regret[kept], "o", color=colour(1), label="kept")
+    axes.set_xlabel("step")
+    axes.set_ylabel("validation regret, %")
+    legend(axes)
     return figure

@@ -1,0 +1,93 @@
+"""What the demo's first act says of training through the matching, and stopping it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from walras.cli import demo_learning as act
+from walras.cli.demo_learning import Taught
+from walras.cli.main import app
+
+
+@pytest.fixture(scope="module")
+def taught() -> Taught:
+    """A short training on whatever data are found."""
+    told: list[tuple[int, int]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(act, "_STEPS", 40)
+        patch.setattr(act, "ROUNDS", 200)
+        found = act.teach(0, lambda done, of: told.append((done, of)), tasks=40)
+    assert told == [(k, 40) for k in range(1, 41)]
+    return found
+
+
+def test_the_same_model_is_judged_before_and_after_on_the_same_rounds(taught: Taught) -> None:
+    assert [pupil.name for pupil in taught.pupils] == [
+        act.AVERAGES, act.ONE_HOTS, act.BEFORE, act.AFTER,
+    ]  # fmt: skip
+    before, after = taught.before.learned, taught.after.learned
+    assert before.settings.model == after.settings.model == "counts"
+    assert repr(before.terms) == repr(after.terms)
+    regrets = [regret for _, regret in after.history]
+    lowered = min(regrets) < regrets[0]  # on the validation rounds that stop the training
+    assert lowered != np.array_equal(taught.before.elastic, taught.after.elastic)
+    means = [float(pupil.elastic.mean()) for pupil in taught.pupils]
+    assert max(means) == means[0]  # averages are worst
+    assert all(np.all(pupil.elastic >= -1e-9) for pupil in taught.pupils)
+    assert [len(pupil.elastic) for pupil in taught.pupils] == [200] * 4
+
+
+def test_the_gain_is_a_paired_difference_with_its_interval(taught: Taught) -> None:
+    apart = taught.before.elastic - taught.after.elastic
+    gain, half = taught.gain
+    assert gain == pytest.approx(apart.mean())
+    assert half == pytest.approx(1.96 * apart.std(ddof=1) / np.sqrt(200))
+    rows = {row["trained"]: row for row in act.compared(taught).records()}
+    saved = float(rows[act.BEFORE]["elastic"] or 0) - float(rows[act.AFTER]["elastic"] or 0)
+    assert saved == pytest.approx(100 * gain)
+    kept = act.record(taught)
+    assert kept["gain"] == gain
+    assert kept["validation"][0]["step"] == 0
+
+
+def test_the_words_follow_the_numbers(taught: Taught) -> None:
+    for shift, words in (
+        (0.5, "On these rounds that is more than chance."),
+        (-0.5, "less (95 % interval -"),
+        (0.0, "cannot tell that from no difference"),
+    ):
+        noise = np.tile([0.01, -0.01], 100)
+        after = replace(taught.after, elastic=taught.before.elastic - shift + noise)
+        changed = replace(taught, pupils=(*taught.pupils[:-1], after))
+        assert words in act.facts(changed)[0]
+
+
+def test_stopping_the_training_keeps_the_placements(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(seed: int, told: Callable[[int, int], None]) -> Taught:
+        told(1, 10)
+        os.kill(os.getpid(), signal.SIGINT)
+        told(2, 10)
+        raise AssertionError("it went on")
+
+    monkeypatch.setattr(act, "teach", stopped)
+    report = tmp_path / "report.html"
+    arguments = ["demo", "--no-open", "--tasks", "12", "--large", "0", "--no-network"]
+    for output in ("table", "csv"):
+        result = CliRunner().invoke(app, [*arguments, "--report", str(report), "-o", output])
+        assert result.exit_code == 130, result.output
+        record = json.loads((tmp_path / "run.json").read_text())
+        assert record["placing"]["learning"] is None
+        assert len(record["placing"]["placements"]) == 12
+        assert record["rounds"] == []
+        assert "Placed before they ever ran" in report.read_text()
