@@ -13,7 +13,9 @@ import pandas as pd
 from benchmarks.learning.page import write_page
 from benchmarks.learning.studies import STUDIES, Study
 from benchmarks.store import RESULTS
-from walras.learn.comparison import compare
+from walras.errors import InputError
+from walras.matching import Decay
+from walras.predict import recipe
 
 FOLDER = RESULTS / "learning"
 SCRATCH = Path(__file__).parent.parent / ".scratch" / "learning"
@@ -74,18 +76,44 @@ def measure(
         KeyboardInterrupt: The user asked to stop; finished cells are kept.
     """
     began = time.perf_counter()
-    frame = compare(
-        study.methods, study.settings, train_tasks=study.train_tasks,
-        tasks_per_round=study.tasks_per_round, seeds=list(seeds), workers=workers,
-        folder=scratch / study.name, **study.options, **study.terms,
-    )  # fmt: skip
-    if not frame.attrs["complete"]:
-        raise KeyboardInterrupt
+    options = {**study.options, **({"speedup": pairs_of(study)} if study.pairs else {})}
+    parts = []
+    for floor in study.floors or (None,):
+        own = study.terms if floor is None else {**study.terms, "min_success": floor}
+        parts.append(
+            study.run(
+                study.methods, study.settings, train_tasks=study.train_tasks,
+                tasks_per_round=study.tasks_per_round, seeds=list(seeds), workers=workers,
+                folder=scratch / study.name, **options, **own,
+            )
+        )  # fmt: skip
+        if floor is not None:
+            parts[-1]["min_success"] = floor
+        if not parts[-1].attrs["complete"]:
+            raise KeyboardInterrupt
+    frame = pd.concat(parts, ignore_index=True)
     folder.mkdir(parents=True, exist_ok=True)
     frame.to_csv(folder / f"{study.name}.csv", index=False, float_format="%.6g")
     print(f"{time.strftime('%H:%M:%S')}  {study.name}: {len(seeds)} seeds, "
           f"{time.perf_counter() - began:.0f} s for the last", flush=True)  # fmt: skip
     return frame
+
+
+def pairs_of(study: Study) -> Decay:
+    """The speed-up of the study's clusters that takes the measured ratios of two tasks.
+
+    Raises:
+        InputError: The recipe has no measured pairs.
+    """
+    clusters = study.settings[0]
+    name, size = str(study.terms.get("data", "nb201")), study.train_tasks[0]
+    ratios = recipe(name, clusters=clusters, train_tasks=size).speedup
+    if ratios is None:
+        raise InputError(
+            "has no measured pairs", where=f"recipe '{name}'", allowed="gavel",
+            remedy="give the study a speedup among its options",
+        )  # fmt: skip
+    return Decay.pinned(ratios)
 
 
 if __name__ == "__main__":

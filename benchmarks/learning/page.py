@@ -11,6 +11,7 @@ from benchmarks.learning.studies import Study
 from walras.learn.analysis import summary
 from walras.plot import methods_by_setting, methods_by_size
 
+_ACROSS = ("tasks_per_round", "min_success")
 _SHOWN = ("hard_regret", "violations", "penalised_regret", "utilisation")
 
 
@@ -24,11 +25,12 @@ def write_page(studies: Sequence[Study], folder: Path) -> Path:
             frame = pd.read_csv(file, keep_default_na=False, na_values=[""])
             good = frame[frame["error"].isna()]
             figure = methods_by_setting(good)
-            if good["tasks_per_round"].nunique() > 1:
-                figure = methods_by_size(good)
+            across = next((c for c in _ACROSS if c in good and good[c].nunique() > 1), None)
+            if across is not None:
+                figure = methods_by_size(good, across)
             drawn = folder / f"{study.name}.png"
             figure.savefig(drawn, dpi=130, facecolor="white", bbox_inches="tight")
-            text = f"{table(frame)}\n\n![{study.title}]({drawn.name})"
+            text = f"{tables(frame)}\n\n![{study.title}]({drawn.name})"
         parts.append(
             f"### {study.title}\n\n{study.question} "
             f"`python -m benchmarks.learning {study.name}`\n\n{text}\n"
@@ -37,6 +39,15 @@ def write_page(studies: Sequence[Study], folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     page.write_text("\n".join(parts), encoding="utf-8")
     return page
+
+
+def tables(frame: pd.DataFrame) -> str:
+    """The table of a study, or one for each floor that it was measured with."""
+    if "min_success" not in frame:
+        return table(frame)
+    return "\n\n".join(
+        f"Floor {floor:g}:\n\n{table(part)}" for floor, part in frame.groupby("min_success")
+    )
 
 
 def table(frame: pd.DataFrame) -> str:

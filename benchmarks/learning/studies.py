@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import pandas as pd
+
+from benchmarks.learning.scenarios import compare_scenarios
+from walras.learn.comparison import compare
 from walras.learn.settings import Learning
 from walras.matching import Decay
 
@@ -39,6 +43,9 @@ class Study:
         options: Of every method.
         terms: Other arguments of ``compare``.
         seeds: Run unless told otherwise.
+        floors: gamma, each for all; the one that binds in half of the rounds if empty.
+        pairs: Tasks run together as fast as the data's measured pairs do.
+        run: In place of ``compare``.
     """
 
     name: str
@@ -51,6 +58,9 @@ class Study:
     options: Mapping[str, Any] = field(default_factory=dict)
     terms: Mapping[str, Any] = field(default_factory=dict)
     seeds: int = 20
+    floors: tuple[float, ...] = ()
+    pairs: bool = False
+    run: Callable[..., pd.DataFrame] = compare
 
 
 def _some(*names: str) -> dict[str, Learning]:
@@ -119,6 +129,22 @@ STUDIES: tuple[Study, ...] = (
         settings=("A", "C"), train_tasks=(40,), options={"model": "counts", "link": "exp"},
     ),
     Study(
+        "floors", "The floor (gamma)",
+        "Floors of mean success from one that hardly binds to one that nearly always does.",
+        {**TWO_STAGE, "mfcp-ad": CORE["mfcp-ad"]}, settings=("A", "C"), train_tasks=(40,),
+        options={"model": "counts", "link": "exp"}, floors=(0.6, 0.7, 0.75, 0.8, 0.85),
+    ),
+    Study(
+        "samples", "Directions of MFCP-FG",
+        "Fewer orthogonal directions than the N = 5 that make the estimate exact, and more.",
+        {
+            **TWO_STAGE,
+            **{f"{s} directions": Learning(method="mfcp-fg", samples=s) for s in (1, 2, 3, 5, 10)},
+            "mfcp-ad": CORE["mfcp-ad"],
+        },
+        settings=("A", "C"), train_tasks=(40,), options={"model": "counts", "link": "exp"},
+    ),
+    Study(
         "rivals", "Other ways to train through decisions",
         "The score function, losses on pools of placements, the perturbed optimiser.",
         {
@@ -160,6 +186,36 @@ STUDIES: tuple[Study, ...] = (
         settings=("A",), train_tasks=(100,),
         options={"model": "counts", "link": "exp", "speedup": Decay(), "steps": 40, "rounds": 100},
         terms={"test_rounds": 100},
+    ),
+    Study(
+        "together-gavel", "Tasks together as measured (table 2)",
+        "Gavel's jobs, together at the ratio that its pairs were measured to have on each GPU type "
+        "(median .73, .89, .95 of two jobs), falling to 0.6 beyond two, which nothing measures.",
+        {
+            **_some("tam", "tsm-raw", "tsm-log"),
+            "ucb-pessimistic": Learning(method="ucb-pessimistic"),
+            **_some("mfcp-ad", "mfcp-fg"),
+        },
+        settings=(("v100", "p100", "k80"),), train_tasks=(40,), pairs=True,
+        options={"steps": 40, "rounds": 100}, terms={"data": "gavel", "test_rounds": 100},
+    ),
+    Study(
+        "scenarios", "Scenario matching",
+        "Five bagged one-hot models: the mean of their predictions decoded, against the placement "
+        "of least expected cost over their predictions, without and with drawn errors.",
+        {**TWO_STAGE, "bagged": CORE["bagged"]}, train_tasks=(40,), run=compare_scenarios,
+    ),
+    Study(
+        "scenarios-counts", "Scenario matching, operation counts",
+        "The same on operation counts.",
+        {**TWO_STAGE, "bagged": CORE["bagged"]}, train_tasks=(40,), run=compare_scenarios,
+        options={"model": "counts", "link": "exp"},
+    ),
+    Study(
+        "scenarios-mlp", "Scenario matching, networks",
+        "The same with fully connected networks, whose members disagree most.",
+        {**TWO_STAGE, "bagged": CORE["bagged"]}, train_tasks=(40,), run=compare_scenarios,
+        options={"model": "mlp"},
     ),
     Study(
         "gavel", "Training jobs (Gavel)",

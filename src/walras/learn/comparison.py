@@ -18,6 +18,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from walras.engines.settings import cores
@@ -313,6 +315,11 @@ def _metrics(learned: Learned, made: Lesson, judge: Judge) -> dict[str, float]:
         way = own if own.decoder == "relaxed" else own.with_(decoder=decoder)
         margin = tuned_margin(held, tuning.times, tuning.success, way)
         placed[decoder] = placed_by(judge, found.times, found.success, way, margin)
+    return measured(judge, placed)
+
+
+def measured(judge: Judge, placed: Mapping[str, npt.NDArray[np.int32]]) -> dict[str, float]:
+    """The ``METRICS`` of placements by both decoders, ``elastic`` and ``hard``."""
     hard = judge.hard(placed["hard"])
     return {
         "elastic_regret": float(judge.elastic(placed["elastic"]).mean()),
