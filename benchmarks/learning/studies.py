@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.learning.scenarios import compare_scenarios
+from walras.learn.analysis import BASELINES
 from walras.learn.comparison import compare
 from walras.learn.settings import Learning
 from walras.matching import Decay
@@ -46,6 +47,7 @@ class Study:
         floors: gamma, each for all; the one that binds in half of the rounds if empty.
         pairs: Tasks run together as fast as the data's measured pairs do.
         run: In place of ``compare``.
+        baselines: Whose best in each cell the others are compared with.
     """
 
     name: str
@@ -61,10 +63,16 @@ class Study:
     floors: tuple[float, ...] = ()
     pairs: bool = False
     run: Callable[..., pd.DataFrame] = compare
+    baselines: tuple[str, ...] = BASELINES
 
 
 def _some(*names: str) -> dict[str, Learning]:
     return {name: CORE[name] for name in names}
+
+
+_COUNTS: Mapping[str, Any] = {"model": "counts", "link": "exp"}
+_SINGLE = _some("tsm-raw", "tsm-log", "tsm+margin", "bagged", "mfcp-ad")
+_FEW_ROUNDS: Mapping[str, Any] = {"rounds": 150}  # to validate with, where rounds are large
 
 
 STUDIES: tuple[Study, ...] = (
@@ -88,6 +96,55 @@ STUDIES: tuple[Study, ...] = (
         "auto", "fit('auto')",
         "Choosing among margin, bagging and training through decisions by cross-validation.",
         {**TWO_STAGE, "auto": Learning(method="auto")}, train_tasks=(40, 200),
+    ),
+    Study(
+        "auto-counts", "fit('auto') within operation counts",
+        "Against the single choice that is best in each cell, picked on the judged rounds.",
+        {**_SINGLE, "auto": Learning(method="auto", margin="tuned")}, train_tasks=(40,),
+        options=_COUNTS, baselines=tuple(_SINGLE),
+    ),
+    Study(
+        "auto-linear", "fit('auto') within linear models",
+        "Against the single choice that is best in each cell, picked on the judged rounds.",
+        {**_SINGLE, "auto": Learning(method="auto", margin="tuned")}, train_tasks=(40,),
+        baselines=tuple(_SINGLE),
+    ),
+    Study(
+        "auto-any", "fit('auto') over the model classes",
+        "Against two-stage fully connected networks, the paper's TSM.",
+        {
+            **{name: own.with_(model="mlp") for name, own in TWO_STAGE.items()},
+            "auto": Learning(method="auto", model="auto", margin="tuned"),
+        },
+        train_tasks=(40,),
+    ),
+    Study(
+        "counts-30", "Operation counts at three times the price",
+        "Missing success costs 30 even loads in place of 10, in decoder, oracle, loss and metric.",
+        _some("tsm-raw", "tsm-log", "mfcp-ad", "mfcp-fg"), options={**_COUNTS, "price": 30.0},
+    ),
+    Study(
+        "linear-30", "Linear models at three times the price",
+        "Missing success costs 30 even loads in place of 10, in decoder, oracle, loss and metric.",
+        _some("tsm-raw", "tsm-log", "mfcp-ad", "mfcp-fg"), options={"price": 30.0},
+    ),
+    Study(
+        "counts-15", "Operation counts, N = 15",
+        "Rounds of 15 tasks.",
+        _some("tsm-raw", "tsm-log", "mfcp-ad"), tasks_per_round=(15,),
+        options={**_COUNTS, **_FEW_ROUNDS}, terms={"test_rounds": 150},
+    ),
+    Study(
+        "linear-15", "Linear models, N = 15",
+        "Rounds of 15 tasks.",
+        _some("tsm-raw", "tsm-log", "mfcp-ad"), tasks_per_round=(15,),
+        options=_FEW_ROUNDS, terms={"test_rounds": 150},
+    ),
+    Study(
+        "mlp-15", "Fully connected networks, N = 15",
+        "Rounds of 15 tasks.",
+        _some("tsm-raw", "tsm-log", "mfcp-ad"), tasks_per_round=(15,), train_tasks=(40, 200),
+        options={"model": "mlp", **_FEW_ROUNDS}, terms={"test_rounds": 150},
     ),
     Study(
         "mlp", "Fully connected networks, N = 5",

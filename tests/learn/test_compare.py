@@ -108,6 +108,7 @@ def test_auto_is_a_method() -> None:
         ({"settings": [["pixel3", "pixel9"]]}, "there is no device 'pixel9'"),
         ({"data": "imagenet"}, "there is no recipe 'imagenet'"),
         ({"train_tasks": []}, "asks for nothing"),
+        ({"train_tasks": [20, 99_999]}, "asks for 99999 tasks to train on.*in all"),
         ({"stepz": 3}, "learning, stepz: is unknown"),
     ],
     ids=str,

@@ -164,14 +164,16 @@ def _rows(
 
 
 def _check(cells: Sequence[Cell], chosen: Mapping[str, Learning]) -> None:
-    """Something is asked for, and every cluster is known: such errors come before any training."""
+    """Something is asked for, clusters are known and tasks are enough: told before any training."""
     if not cells or not chosen:
         raise InputError(
             "asks for nothing", where="compare", allowed="a method, a setting, a size and a seed",
             remedy="give at least one of each",
         )  # fmt: skip
-    for clusters in dict.fromkeys(cell.clusters for cell in cells):
-        next(cell for cell in cells if cell.clusters == clusters).load()
+    first = {cell.clusters: cell for cell in reversed(cells)}
+    first_size = {cell.train_tasks: cell for cell in reversed(cells)}
+    for cell in dict.fromkeys((*first.values(), *first_size.values())):
+        cell.load()
 
 
 def _named(
