@@ -77,6 +77,37 @@ def test_processes_in_rounds_do_what_the_simulator_does(tmp_path: Path) -> None:
     assert "advice" in (tmp_path / "centre-000.log").read_text()
 
 
+class Stopper:
+    """Stops a process for a while, as a loaded host may."""
+
+    def __init__(self, centre: int, seconds: float) -> None:
+        self._centre, self._seconds, self._since = centre, seconds, -1.0
+        self.over = False
+
+    def __call__(self, members: Sequence[Member], seconds: float) -> bool:
+        child = members[self._centre].child
+        assert isinstance(child, Child)
+        if self._since < 0.0 and min(m.state.get("ticks", 0) for m in members) > 20:
+            self._since = seconds
+            os.kill(child.pid, signal.SIGSTOP)
+        elif not self.over and 0.0 <= self._since < seconds - self._seconds:
+            self.over = True
+            os.kill(child.pid, signal.SIGCONT)
+        return False
+
+
+def test_a_slow_process_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stands still for four times the patience: the states are still the simulator's."""
+    monkeypatch.setattr("walras.network.drivers.deploy._PATIENCE", 0.5)
+    watch = Stopper(2, 2.0)
+    found = deploy(
+        problem(), RING, steps=STEPS, folder=tmp_path, time_limit=60, watch=watch
+    )  # fmt: skip
+    assert watch.over
+    assert found.held.tolist() == [held for held, _ in _simulated(5, RING, STEPS, trains=False)]
+    assert found.audit == 0
+
+
 def test_a_killed_process_is_survived(tmp_path: Path) -> None:
     watch = Killer((2,), after=60)
     found = deploy(
@@ -103,16 +134,17 @@ def test_a_killed_process_that_is_restarted_goes_on_in_the_same_life(tmp_path: P
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1200)  # twice twenty processes, and a replay: minutes on a busy host
 def test_twenty_processes_two_of_them_killed(tmp_path: Path) -> None:
     """First undisturbed, equal to the simulator; then with two killed by signal 9."""
     network = Network.erdos_renyi(20, 0.3, seed=0)
-    found = deploy(problem(20), network, steps=300, folder=tmp_path / "calm", time_limit=120)
+    found = deploy(problem(20), network, steps=300, folder=tmp_path / "calm", time_limit=300)
     expected = [held for held, _ in _simulated(20, network, 300, trains=False)]
     assert found.held.tolist() == expected
     assert found.audit == 0
     watch = Killer((3, 7), after=120)
     folder = tmp_path / "killed"
-    found = deploy(problem(20), network, steps=900, folder=folder, time_limit=200, watch=watch)
+    found = deploy(problem(20), network, steps=900, folder=folder, time_limit=500, watch=watch)
     assert watch.killed
     assert found.alive.sum() == 18
     assert found.audit == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -76,3 +76,31 @@ def test_a_port_in_use_is_named() -> None:
         first.close()
     assert "is in use" in str(error.value)
     assert first.address in str(error.value)
+
+
+def test_a_connection_that_goes_and_comes_back_is_noticed() -> None:
+    first = Post(ONE, ANY, {1: TWO.public}, LIMIT)
+    other = Post(TWO, ANY, {0: ONE.public}, LIMIT)
+    address = first.address
+    other.connect({0: Peer(address, ONE.public)})
+    try:
+        assert _exchange(first, other, b"hello", 10.0) == [(1, b"hello")]
+        assert (other.lost, other.returned()) == (set(), set())
+        first.close()
+        _wait_until(other, lambda: other.lost == {0})
+        first = Post(ONE, address, {1: TWO.public}, LIMIT)
+        _wait_until(other, lambda: not other.lost, first)
+        assert other.returned() == {0}
+        assert other.returned() == set()
+        assert not other.refused
+    finally:
+        other.close()
+        first.close()
+
+
+def _wait_until(post: Post, done: Callable[[], bool], *others: Post) -> None:
+    until = time.monotonic() + 10.0
+    while not done():
+        assert time.monotonic() < until
+        for each in (post, *others):
+            each.wait(10)

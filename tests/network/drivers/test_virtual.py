@@ -66,6 +66,7 @@ def test_it_agrees_with_the_vectorised_simulator() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1200)  # half a million messages are read one by one: minutes on a busy host
 def test_twenty_centres_with_loss_and_crashes_reach_the_survivors_optimum() -> None:
     """20 % loss, two crashes: the survivors' optimum to 1e-10, never oversubscribed."""
     rng = np.random.default_rng(0)

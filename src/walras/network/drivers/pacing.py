@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Protocol
 
 from walras.network.drivers.journal import Journal
+
+_LOOK = 0.1  # s between looks at who is missing
+_AWAKE = 1.0  # s between two looks that count, at most: who slept itself blames nobody for it
+_HUNG = 20.0  # times the patience, for a neighbour whose connection stands
 
 
 class Pace(Protocol):
@@ -79,19 +83,21 @@ class Rounds:
     """A tick when every neighbour's message of the last round is there.
 
     Messages of later rounds wait, so that a run does not depend on who is quicker. A neighbour that
-    keeps everyone waiting for longer than ``patience`` is not waited for until it catches up.
+    runs is waited for, however slow the host is. One whose connection is down for ``patience``, or
+    that stands still for 20 times as long, is not waited for until it catches up.
 
     Args:
         journal: Of the node.
         patience: Seconds.
+        lost: The neighbours whose connections are down, kept up to date by their sockets.
     """
 
-    def __init__(self, journal: Journal, patience: float) -> None:
-        self._journal, self._patience = journal, patience
+    def __init__(self, journal: Journal, patience: float, lost: Set[int]) -> None:
+        self._journal, self._patience, self._lost = journal, patience, lost
         self._kept: dict[tuple[int, int], bytes] = {}  # by tick and sender
         self._latest: dict[int, int] = {}
         self._late: set[int] = set()
-        self._since = time.monotonic()
+        self._waited, self._looked = 0.0, time.monotonic()
 
     @property
     def now(self) -> int:
@@ -99,8 +105,8 @@ class Rounds:
         return max(0, self._journal.node.ticks - 1)
 
     def wait(self) -> int:
-        """Until patience ends."""
-        return 0 if self._complete() else int(1000 * self._left()) + 1
+        """Until the next look at who is missing."""
+        return 0 if self._complete() else int(1000 * _LOOK)
 
     def keep(self, sender: int, tick: int, data: bytes) -> None:
         """Kept until its round."""
@@ -122,22 +128,26 @@ class Rounds:
 
     def tick(self) -> int:
         """The next round."""
-        self._since = time.monotonic()
+        self._waited = 0.0
         return self._journal.node.ticks
 
-    def _left(self) -> float:
-        return max(0.0, self._patience - (time.monotonic() - self._since))
+    def _look(self) -> None:
+        """Count the time since the last look as waiting."""
+        now = time.monotonic()
+        self._waited += min(now - self._looked, _AWAKE)
+        self._looked = now
 
     def _complete(self) -> bool:
+        self._look()
         ticks = self._journal.node.ticks
         missing = {
             j for j in self._journal.node.terms.weights
             if self._latest.get(j, 0) < ticks and j not in self._late
         }  # fmt: skip
-        if missing and self._left() == 0.0:
-            self._late |= missing
-            return True
-        return not missing
+        if self._waited >= self._patience:
+            hung = self._waited >= _HUNG * self._patience
+            self._late |= missing if hung else missing & self._lost
+        return missing <= self._late
 
 
 def _milliseconds() -> int:

@@ -12,6 +12,7 @@ import logging
 import os
 import sys
 import time
+from collections.abc import Container, Set
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ class Process:
         self._enforcer = Enforcer.of(told["cgroup"], self._log.info)
         allowed = {int(j): key for j, key in told["allowed"].items()}
         self._post = Post(Keys(**told["keys"]), told["listen"], allowed, charter.codec.limit)
-        self._pace = _pace(told["pace"], self._journal)
+        self._pace = _pace(told["pace"], self._journal, self._post.lost)
         if told["extend"]:
             self._journal.extend(int(told["extend"]), self._pace.now)
         self._descriptor = sys.stdin.fileno()
@@ -85,6 +86,7 @@ class Process:
         wait = self._pace.wait() if self._started else 1000
         if self._descriptor in self._post.wait(wait):
             self._listen()
+        self._repeat(self._post.returned())
         for sender, data in self._post.messages():
             self._take(sender, data)
         if not self._started:
@@ -112,11 +114,17 @@ class Process:
         for line in lines:
             said = json.loads(line)
             if "peers" in said:
-                self._post.connect({int(j): Peer(*peer) for j, peer in said["peers"].items()})
-                for receiver, data in self._journal.last_out:
-                    self._post.send(receiver, data)
+                peers = {int(j): Peer(*peer) for j, peer in said["peers"].items()}
+                self._post.connect(peers)
+                self._repeat(peers)
             self._started = self._started or "start" in said
             self._stopped = self._stopped or "stop" in said
+
+    def _repeat(self, receivers: Container[int]) -> None:
+        """Send the latest messages again to those whom they may not have reached."""
+        for receiver, data in self._journal.last_out:
+            if receiver in receivers:
+                self._post.send(receiver, data)
 
     def _take(self, sender: int, data: bytes) -> None:
         """Look at a message's head: whose is it, and is it time?"""
@@ -204,10 +212,10 @@ def _first_line(descriptor: int) -> tuple[bytes, bytes]:
     return first, rest
 
 
-def _pace(told: Any, journal: Journal) -> Pace:
+def _pace(told: Any, journal: Journal, lost: Set[int]) -> Pace:
     check_keys(told, "pace", ("kind", "period", "patience"))
     if told["kind"] == "rounds":
-        return Rounds(journal, float(told["patience"]))
+        return Rounds(journal, float(told["patience"]), lost)
     if told["kind"] == "clock":
         return Clock(journal, int(told["period"]))
     raise InputError(

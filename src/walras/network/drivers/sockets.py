@@ -21,6 +21,9 @@ _LINGER = 500  # ms that unsent messages may take at the end
 _QUEUE = 1000  # messages to a peer that does not take them; what is beyond is dropped
 _SEAL = 64  # bytes that encryption adds to a message, and some
 _RECONNECT, _SLOWEST = 50, 1000  # ms
+_HEARTBEAT, _SILENT = 1000, 15_000  # ms between heartbeats, and without any until one is gone
+_CONNECTED = zmq.EVENT_HANDSHAKE_SUCCEEDED
+_DOWN = zmq.EVENT_DISCONNECTED | zmq.EVENT_CONNECT_RETRIED
 _REFUSED = zmq.EVENT_HANDSHAKE_FAILED_AUTH
 _GARBLED = zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
 
@@ -63,6 +66,7 @@ class Post:
 
     Attributes:
         address: Where it listens.
+        lost: Neighbours whose connections are down: their processes ended, or cannot be reached.
         refused: Connections and messages turned away, by reason.
 
     Raises:
@@ -74,6 +78,8 @@ class Post:
         self._centre_of = {public.encode(): centre for centre, public in allowed.items()}
         self._context = zmq.Context()
         self._context.linger = 0
+        self.lost: set[int] = set()
+        self._returned: set[int] = set()
         self.refused: dict[str, int] = {}
         # Answers "who may connect" for all sockets of this process (ZeroMQ's RFC 27).
         self._door = self._context.socket(zmq.REP)
@@ -100,15 +106,18 @@ class Post:
         """Connect to neighbours; to one that moved, anew."""
         for centre, peer in peers.items():
             self._drop(centre)
+            self.lost.discard(centre)
             box = self._context.socket(zmq.PUSH)
             box.setsockopt(zmq.SNDHWM, _QUEUE)
             box.setsockopt(zmq.LINGER, _LINGER)
             box.setsockopt(zmq.RECONNECT_IVL, _RECONNECT)
             box.setsockopt(zmq.RECONNECT_IVL_MAX, _SLOWEST)
+            box.setsockopt(zmq.HEARTBEAT_IVL, _HEARTBEAT)
+            box.setsockopt(zmq.HEARTBEAT_TIMEOUT, _SILENT)
             box.curve_publickey = self._keys.public.encode()
             box.curve_secretkey = self._keys.secret.encode()
             box.curve_serverkey = peer.public.encode()
-            monitor = box.get_monitor_socket(_REFUSED | _GARBLED)
+            monitor = box.get_monitor_socket(_CONNECTED | _DOWN | _REFUSED | _GARBLED)
             self._monitors[monitor] = centre
             self._poller.register(monitor, zmq.POLLIN)
             box.connect(peer.address)
@@ -131,10 +140,13 @@ class Post:
             self._answer()
         for monitor, centre in self._monitors.items():
             if monitor in ready:
-                event = recv_monitor_message(monitor)["event"]
-                why = "refuses our key" if event == _REFUSED else "shows another key"
-                self._count(f"centre {centre} {why}")
+                self._note(centre, int(recv_monitor_message(monitor)["event"]))
         return {file for file in ready if isinstance(file, int)}
+
+    def returned(self) -> set[int]:
+        """Neighbours whose connections came back since the last call: resend what may be lost."""
+        found, self._returned = self._returned, set()
+        return found
 
     def messages(self) -> Iterator[tuple[int, bytes]]:
         """All messages that wait, each with the neighbour whose key brought it."""
@@ -193,6 +205,17 @@ class Post:
         if not known:
             self._count(f"connection with the unknown key {key.decode()}")
         self._door.send_multipart([version, request, *status, b""])
+
+    def _note(self, centre: int, event: int) -> None:
+        """A connection came, went, or was refused."""
+        if event == _CONNECTED:
+            self._returned |= self.lost & {centre}
+            self.lost.discard(centre)
+            return
+        self.lost.add(centre)
+        if not event & _DOWN:
+            why = "refuses our key" if event == _REFUSED else "shows another key"
+            self._count(f"centre {centre} {why}")
 
     def _count(self, reason: str) -> None:
         self.refused[reason] = self.refused.get(reason, 0) + 1

@@ -12,6 +12,7 @@ import struct
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ _CRC = struct.Struct("<I")
 _MAGIC = b"WNT1"
 _VALUES, _OPEN = 1, 2
 _MOST = 2**62  # numbers and versions stay below
+_RECORDS = 1024  # latest records that are kept as they were read
 
 
 class MessageError(WalrasError):
@@ -145,7 +147,7 @@ class Codec:
         sealed = [self._next(reader) for _ in range(records)]
         reader.end()
         new = [
-            self._unpack(raw) for centre, version, raw in sealed
+            _unpack(raw, self.centres, self.width) for centre, version, raw in sealed
             if centre >= len(held) or version > held[centre]
         ]  # fmt: skip
         sender, receiver, sender_epoch, receiver_epoch = ends
@@ -212,30 +214,36 @@ class Codec:
             raise _refuse(f"has a record of centre {centre}, version {version}", "a known centre")
         return centre, version, message.take(size)
 
-    def _unpack(self, raw: bytes) -> Record:
-        reader = _Reader(raw)
-        _, centre, version, done, settled, claims = reader.unpack(_RECORD)
-        heard = reader.ints(self.centres)
-        condemned, buried = reader.epochs(self.centres), reader.epochs(self.centres)
-        if heard.min() < 0 or heard.max() >= _MOST or min(condemned.min(), buried.min()) < 0:
-            raise _refuse(f"has a record of centre {centre} with negative entries", "0 or more")
-        over = frozenset(self._life(reader)[0] for _ in range(settled))
-        claimed = dict(self._claim(reader) for _ in range(claims))
-        reader.end()
-        return Record(
-            centre, version, heard, condemned, buried, done != 0, over, claimed, raw
-        )  # fmt: skip
 
-    def _claim(self, reader: _Reader) -> tuple[Life, Ints]:
-        life, some = self._life(reader)
-        return life, reader.ints(self.width) if some else np.zeros(self.width, np.int64)
+@lru_cache(maxsize=_RECORDS)
+def _unpack(raw: bytes, centres: int, width: int) -> Record:
+    """The record in these bytes; a simulator's centres all read the same ones."""
+    reader = _Reader(raw)
+    _, centre, version, done, settled, claims = reader.unpack(_RECORD)
+    heard = reader.ints(centres)
+    condemned, buried = reader.epochs(centres), reader.epochs(centres)
+    if heard.min() < 0 or heard.max() >= _MOST or min(condemned.min(), buried.min()) < 0:
+        raise _refuse(f"has a record of centre {centre} with negative entries", "0 or more")
+    over = frozenset(_life(reader, centres)[0] for _ in range(settled))
+    claimed = dict(_claim(reader, centres, width) for _ in range(claims))
+    reader.end()
+    for shared in (heard, *claimed.values()):
+        shared.flags.writeable = False  # by all who read the same bytes
+    condemned.flags.writeable = buried.flags.writeable = False
+    return Record(centre, version, heard, condemned, buried, done != 0, over, claimed, raw)
 
-    def _life(self, reader: _Reader) -> tuple[Life, bool]:
-        centre, epoch = reader.unpack(_LIFE)
-        some, centre = bool(centre >> 15), centre & 0x7FFF
-        if centre >= self.centres:
-            raise _refuse(f"speaks of centre {centre}", f"0..{self.centres - 1}")
-        return (centre, epoch), some
+
+def _claim(reader: _Reader, centres: int, width: int) -> tuple[Life, Ints]:
+    life, some = _life(reader, centres)
+    return life, reader.ints(width) if some else np.zeros(width, np.int64)
+
+
+def _life(reader: _Reader, centres: int) -> tuple[Life, bool]:
+    centre, epoch = reader.unpack(_LIFE)
+    some, centre = bool(centre >> 15), centre & 0x7FFF
+    if centre >= centres:
+        raise _refuse(f"speaks of centre {centre}", f"0..{centres - 1}")
+    return (centre, epoch), some
 
 
 class _Reader:
