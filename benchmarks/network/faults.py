@@ -18,7 +18,7 @@ def loss(seed: int) -> Outcome:
         for crashes in ((), (wn.Crash(4, 1000),)):
             faults = wn.Faults(loss=rate, crashes=crashes)
             run = wn.simulate(
-                problem, net(seed), steps=8000, every=20, faults=faults, seed=seed,
+                problem, net(seed), steps=14000, every=20, faults=faults, seed=seed,
                 method=wn.Surplus(learner="tracking"),  # only the faults differ
             )  # fmt: skip
             name = f"{rate:.0%} lost" + ", a crash" * bool(crashes)
@@ -71,7 +71,7 @@ def _row(name: str, run: wn.Run) -> dict[str, object]:
 STUDIES = (
     Study(
         "loss", "Messages lost",
-        "Both ends' running sums make losses good; a crash's shares go to the guardian.", loss, 60,
+        "Both ends' running sums make losses good; a crash's shares go to the guardian.", loss, 110,
     ),
     Study(
         "churn", "Churn", "Twelve of twenty centres leave and return, a fifth of messages lost.",
