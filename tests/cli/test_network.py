@@ -47,10 +47,12 @@ def test_a_run_is_told_and_saved_and_the_same_seed_writes_the_same_record(
     assert records[0] == records[1]
     record = json.loads((folder / "run.json").read_text())
     result = record["result"]
-    assert record["scenario"] == {
-        "seed": 0, "steps": 400, "every": 1, "network": {"kind": "ring", "centres": 6},
+    assert record["scenario"] == {**scenario(record["scenario"]).tables, "every": 1}
+    assert record["scenario"]["network"] == {
+        "seed": 0, "kind": "ring", "centres": 6, "directed": False,
     }  # fmt: skip
-    assert scenario(record["scenario"]).steps == 400
+    assert record["scenario"]["steps"] == 400
+    assert record["chosen"]["share_step"] > 0.0
     assert result["quanta over the budget, at worst"] == 0
     assert result["cost gap"] < 1e-8
     names = ("audit", "cost_gap", "cost_gap_bits", "cost_gap_seconds", "graph", "shares")
@@ -84,7 +86,7 @@ def test_rivals_are_compared_on_the_same_problem(config: str, tmp_path: Path) ->
     assert rows["surplus"]["gap"] < 1e-6
     assert set(pd.read_csv(out / "methods.csv")["method"]) == set(rows)
     record = json.loads((out / "run.json").read_text())
-    assert record["scenario"]["network"] == {"kind": "ring", "centres": 6}
+    assert record["scenario"]["network"]["centres"] == 6
     assert {entry["method"] for entry in record["methods"]} == set(rows)
 
 
@@ -133,3 +135,43 @@ def test_a_model_is_compared_apart_from_the_shares(tmp_path: Path) -> None:
     assert rows["model", "EXTRA"]["gap"] < 0.1
     assert rows["shares", "surplus"]["consensus error"] is None
     assert (tmp_path / "loss_gap_bits.png").exists()
+    assert (tmp_path / "accuracy_bits.png").exists()
+
+
+def test_methods_that_are_left_out_are_named_with_the_reason(tmp_path: Path) -> None:
+    path = tmp_path / "boxed.toml"
+    path.write_text(SMALL + "directed = true\n[cpu]\nhigh = 8.0\n[loss]\nsamples = 60\n")
+    asked = ["compare", str(path), "--no-progress", "--steps", "20"]
+    found = RUN.invoke(app, [*asked, "-o", "json", "--save", str(tmp_path)])
+    assert found.exit_code == 0, found.output
+    left = {r["method"]: r["left out"] for r in json.loads(found.stdout) if r["left out"]}
+    assert left["ratio consensus"] == "has other costs, or boxes; QuadraticCPU only"
+    assert "undirected" in left["ADMM sharing"]
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert {m["method"]: m.get("left out") for m in record["methods"]}["EXTRA"] == left["EXTRA"]
+    shown = RUN.invoke(app, asked).stdout
+    assert "left out" in shown
+    assert "has other costs, or boxes" in shown
+    assert all(len(line) <= 80 for line in shown.splitlines())
+
+
+def test_what_is_saved_shows_training_and_epochs(tmp_path: Path) -> None:
+    path = tmp_path / "timed.toml"
+    path.write_text(SMALL + '[cpu]\nkind = "throughput"\n[loss]\nsamples = 60\n')
+    found = RUN.invoke(app, ["simulate", str(path), "--no-progress", "--save", str(tmp_path),
+                             "-o", "json"])  # fmt: skip
+    assert found.exit_code == 0, found.output
+    (facts,) = json.loads(found.stdout)
+    assert facts["slowest epoch, s"] < facts["slowest epoch at equal shares, s"]
+    assert 0.5 < facts["test accuracy"] <= 1.0
+    names = ("epochs", "test_accuracy", "test_accuracy_bits")
+    assert all((tmp_path / f"{name}.png").stat().st_size > 5000 for name in names)
+    assert pd.read_csv(tmp_path / "steps.csv")["accuracy"].iloc[-1] == facts["test accuracy"]
+
+
+def test_a_regression_has_an_error_and_no_accuracy(tmp_path: Path) -> None:
+    path = tmp_path / "line.toml"
+    path.write_text(SMALL + '[loss]\nkind = "least_squares"\nsamples = 60\n')
+    (facts,) = json.loads(RUN.invoke(app, ["simulate", str(path), "-o", "json"]).stdout)
+    assert "test accuracy" not in facts
+    assert 0.1 < facts["test error, root mean square"] < 1.0

@@ -151,7 +151,11 @@ def test_real_topologies_are_networks() -> None:
         (lambda: wn.Network.erdos_renyi(5, 0.5, seed=-1), "seed: is -1; allowed: .*0 or more"),
         (lambda: wn.Network.ring(5).switching(3, seed=-1), "seed: is -1"),
         (lambda: wn.Network.ring(5).switching(0), "switching"),
+        (lambda: wn.Network.ring(5).switching(2.5), "switching, every: is 2.5"),  # type: ignore[arg-type]
+        (lambda: wn.Network.ring(5).switching(3, kind="x"), "kind: is 'x'; allowed: redraw, union"),  # type: ignore[arg-type]
         (lambda: wn.Network.ring(5).failing(1.0), "failing"),
+        (lambda: wn.Network.ring(5).failing("x"), "failing: is 'x'"),  # type: ignore[arg-type]
+        (lambda: wn.Network.ring(5).failing(0.1, every=0), "failing, every: is 0"),
         (
             lambda: wn.Network.erdos_renyi(20, 0.2, seed=3, directed=True).switching(5),
             "unbalanced directed",

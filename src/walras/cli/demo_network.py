@@ -17,7 +17,7 @@ from walras.network.problem import Problem
 from walras.network.run import Run
 from walras.network.shards import split
 from walras.network.simulate import simulate
-from walras.network.types import Floats
+from walras.network.test_set import TestSet
 
 CENTRES = 20
 STEPS = 3000
@@ -62,9 +62,9 @@ def demo_network(progress: Callable[[int, int], None] | None = None, seed: int =
     network = Network.erdos_renyi(CENTRES, 0.3, seed=seed).failing(_CUT, every=100, seed=seed)
     faults = Faults(loss=0.1, crashes=[Crash(CRASHED, CRASH)])
     run = simulate(
-        problem, network, steps=STEPS, faults=faults, every=10, seed=seed, progress=progress
-    )
-    right = _accuracy(problem, run, points[600:], labels[600:])
+        problem, network, steps=STEPS, faults=faults, every=10, seed=seed,
+        test=TestSet(points[600:], labels[600:]), progress=progress,
+    )  # fmt: skip
     worst = int(np.abs(run.audit).max())
     rows: list[tuple[str, Cell]] = [
         ("centres, one of which crashed", CENTRES),
@@ -74,7 +74,7 @@ def demo_network(progress: Callable[[int, int], None] | None = None, seed: int =
         ("most that was ever held / budget", float(run.held.max() / problem.budget)),
         ("cost over the survivors' optimum", float(run.cost_gap[-1])),
         ("models differ by at most", float(run.consensus_error[-1])),
-        ("test accuracy", right),
+        ("test accuracy", float(run.accuracy[-1])),
         ("bytes sent by all", int(run.bits[-1]) // 8),
     ]
     return Act(run, rows)
@@ -105,10 +105,3 @@ def record(act: Act, seed: int) -> dict[str, Any]:
         "title": "data centres without a master", "source": "synthetic", "seed": seed,
         "steps": act.run.steps, "crash": {"centre": CRASHED, "step": CRASH}, **dict(act.rows),
     }  # fmt: skip
-
-
-def _accuracy(problem: Problem, run: Run, features: Floats, labels: Floats) -> float:
-    loss, _ = problem.learning
-    if run.mean_model is None:
-        return float("nan")
-    return float((loss.predict(run.mean_model, features) == labels).mean())

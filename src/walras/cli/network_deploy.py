@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import sys
-import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from walras.cli.network_options import ConfigArgument, ProgressOption, StepsOption, read, shown
 from walras.cli.output import Cell, Format, OutputOption, Table, emit
-from walras.cli.progress import Interruptible, Stages
 from walras.network.drivers.deploy import Deployment, Watch
 from walras.network.drivers.deploy import deploy as run_deployment
 from walras.network.drivers.inventory import Inventory, inventory
 from walras.network.drivers.launch import Member
 from walras.network.drivers.replay import replay as run_replay
-from walras.network.scenario import EXAMPLE, Scenario, read_scenario, scenario
+from walras.network.scenario import Scenario
 from walras.network.stated import whole
+
+_EXAMPLE_STEPS = 300  # of the built-in example: real messages take longer than simulated ones
 
 
 def deploy(
-    config: Annotated[
-        Path | None, typer.Argument(help="A TOML file; the built-in example when left out.")
-    ] = None,
-    steps: Annotated[int | None, typer.Option(help="In place of the file's number.")] = None,
+    config: ConfigArgument = None,
+    steps: StepsOption = None,
     folder: Annotated[
         Path | None, typer.Option(help="For traces and logs; a temporary one when left out.")
     ] = None,
@@ -34,7 +31,7 @@ def deploy(
         bool, typer.Option("--resume", help="Go on where the traces in --folder end.")
     ] = False,
     pace: Annotated[str | None, typer.Option(help="rounds or clock.")] = None,
-    progress: Annotated[bool, typer.Option("--progress/--no-progress")] = True,
+    progress: ProgressOption = True,
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Run every centre as a process of its own, over encrypted sockets.
@@ -51,14 +48,12 @@ def deploy(
 
     Exit codes: 0 done, 1 processes did not start or were all lost, 2 bad input or a port in use.
     """
-    stated = _read(config)
+    stated = read(config)
     table = dict(stated.deploy) | ({} if pace is None else {"pace": pace})
     chosen = inventory(table, stated.problem.centres)
-    count = stated.steps if steps is None else whole(steps, "--steps", least=1)
-    with (
-        Interruptible() as interrupt,
-        Stages({"deploying": 1.0}, 1e-6, interrupt, shown=progress) as stages,
-    ):
+    usual = stated.steps if config is not None else _EXAMPLE_STEPS
+    count = usual if steps is None else whole(steps, "--steps", least=1)
+    with shown({"deploying": 1.0}, progress) as stages:
         stages.begin("deploying")
         watch = _watcher(stages.advance, count)
         found = _run(stated, chosen, count, folder, resume=resume, watch=watch)
@@ -67,7 +62,7 @@ def deploy(
 
 def replay(
     folder: Annotated[Path, typer.Argument(help="Of a deployment.")],
-    progress: Annotated[bool, typer.Option("--progress/--no-progress")] = True,
+    progress: ProgressOption = True,
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Play a deployment's traces again, and compare the states and the books.
@@ -78,10 +73,7 @@ def replay(
 
     Exit codes: 0 the same states, 1 another state or books that differ, 6 no such traces.
     """
-    with (
-        Interruptible() as interrupt,
-        Stages({"replaying": 1.0}, 1e-6, interrupt, shown=progress) as stages,
-    ):
+    with shown({"replaying": 1.0}, progress) as stages:
         stages.begin("replaying")
         found = run_replay(folder, progress=stages.advance)
     rows: list[tuple[Cell, ...]] = [
@@ -93,13 +85,6 @@ def replay(
     emit(Table(columns, rows, title), output)
     if False in found.same:
         raise typer.Exit(1)
-
-
-def _read(config: Path | None) -> Scenario:
-    if config is not None:
-        return read_scenario(config)
-    print("the built-in example (walras network example prints it)", file=sys.stderr)
-    return replace(scenario(tomllib.loads(EXAMPLE)), steps=300)
 
 
 def _run(
@@ -136,6 +121,7 @@ def _print(found: Deployment, output: Format) -> None:
         "quanta held and in flight over the budget": found.audit,
         "shares held": float(found.shares.sum()),
         "budget": found.problem.budget,
+        **({} if found.epoch is None else found.epoch.facts),
         "shares enforced": int(found.enforced.sum()),
         "bytes sent": found.bytes,
         "seconds": found.seconds,

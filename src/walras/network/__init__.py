@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from walras.network.shards import Shards, split
     from walras.network.simulate import simulate
     from walras.network.surplus import Surplus
+    from walras.network.test_set import TestSet
 
 _HOME = {
     "Deployment": "walras.network.drivers.deploy",
@@ -61,6 +62,7 @@ _HOME = {
     "Surplus": "walras.network.surplus",
     "Advice": "walras.network.advise",
     "advise": "walras.network.advise",
+    "TestSet": "walras.network.test_set",
     "TorchLoss": "walras.network.losses_torch",
 }
 
@@ -86,6 +88,7 @@ __all__ = [
     "SmoothHinge",
     "Softmax",
     "Surplus",
+    "TestSet",
     "ThroughputCPU",
     "TorchLoss",
     "UniformQuantizer",

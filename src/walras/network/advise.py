@@ -16,6 +16,7 @@ from walras.network.links import Links
 from walras.network.problem import Problem
 from walras.network.sides import Setting
 from walras.network.simulate import DEFAULT_LINKS
+from walras.network.stated import of_kind
 from walras.network.steps import Steps
 from walras.network.surplus import Surplus
 from walras.network.types import Floats
@@ -103,7 +104,8 @@ def advise(
     Raises:
         InputError: A fixed step is unsafe.
     """
-    chosen = method or Surplus()
+    chosen = Surplus() if method is None else method
+    of_kind(chosen, Surplus, "method")
     setting = Setting(problem, network, links, faults, 0, None)
     steps = chosen.steps(setting)
     graph = network.at(0)

@@ -231,6 +231,18 @@ class CPUCosts:
         """(centres,) second derivatives."""
         return self._each(x, "curvature")
 
+    def seconds(self, x: Floats) -> Floats:
+        """(centres,) time of an epoch at shares ``x``; NaN for costs that state none.
+
+        Infinite without a share.
+        """
+        found = np.full(self.centres, np.nan)
+        for own, cost in self.groups:
+            if isinstance(cost, ThroughputCPU):
+                with np.errstate(divide="ignore"):
+                    found[own] = cost.seconds(np.maximum(x[own], 0.0))
+        return found
+
     def _each(self, x: Floats, name: str) -> Floats:
         if len(self.groups) == 1 and len(self.groups[0][0]) == self.centres:
             return np.asarray(getattr(self.groups[0][1], name)(x))

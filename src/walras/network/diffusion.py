@@ -6,13 +6,13 @@ import numpy as np
 
 from walras.network.channel import Channel
 from walras.network.graph import Network
-from walras.network.guard import Guard
 from walras.network.rules import adapted
 from walras.network.sides import Setting
 from walras.network.steps import Steps
+from walras.network.surpluses import Surpluses
 
 
-class Diffused:
+class Diffused(Surpluses):
     """v = y - step (grad g(y) + s), y+ = v + mix pull(v), s+ = s - (mix / step) pull(v).
 
     At the end v and y agree everywhere and s = -grad g(y), so that the gradients sum to 0 as the
@@ -27,20 +27,9 @@ class Diffused:
     """
 
     def __init__(self, setting: Setting, steps: Steps, *, guard: bool) -> None:
-        self._loss, self._data = setting.problem.learning
-        self._centres = setting.problem.centres
-        self.models = setting.first_models()
-        self._surplus = np.zeros_like(self.models)
+        super().__init__(setting, steps.model, guard=guard)
         self._about: Channel[np.floating] = Channel(setting.links, self.models.shape[1])
-        self.step_size, self._mix = steps.model, steps.mix
-        self._guard = Guard(wanted=guard)
-        self.halvings = self._guard.halvings
-        self.bits = 0
-
-    @property
-    def tracking_error(self) -> float:
-        """|sum of surpluses|: rounding only."""
-        return float(np.abs(self._surplus.sum(axis=0, dtype=np.float64)).max())
+        self._mix = steps.mix
 
     def step(self, network: Network, number: int) -> None:
         """One gradient, one message, one flow that moves model and surplus."""
@@ -51,5 +40,4 @@ class Diffused:
         self._surplus = np.asarray(self._surplus - flow / self.step_size, moved.dtype)
         self.bits += len(network.tail) * self._about.message_bits
         pull = self.step_size * (gradient + self._surplus)
-        if self._guard.grew(number, pull, self.models):
-            self.step_size *= 0.5
+        self._watch(number, pull)

@@ -17,7 +17,7 @@ from walras.data.graphs import read_graph
 from walras.errors import InputError
 from walras.network.drawing import draw
 from walras.network.graph_input import in_range, link_pairs, link_weights, metropolis, read_links
-from walras.network.stated import whole
+from walras.network.stated import choice, number, whole
 from walras.network.types import Floats, Ints
 
 _DENSE = 600  # nodes up to which spectra are computed in full
@@ -188,13 +188,12 @@ class Network:
             seed: Of the draws.
 
         Raises:
-            InputError: A number is out of range, or the graph is directed.
+            InputError: A number is out of range, there is no such kind, or the graph is directed
+                and not balanced.
         """
-        if every < 1 or parts < 1:
-            raise InputError(
-                f"are {every} and {parts}", where="switching(every, parts)",
-                allowed="1 or more each", remedy="change less often",
-            )  # fmt: skip
+        every = whole(every, "switching, every", least=1)
+        parts = whole(parts, "switching, parts", least=1)
+        choice("redraw", "union")(kind, "switching, kind")
         if self.directed and not self.balanced:
             raise InputError(
                 "does not switch", where="an unbalanced directed network",
@@ -210,7 +209,8 @@ class Network:
         Raises:
             InputError: The probability is not in [0, 1), or the graph is directed.
         """
-        if not 0.0 <= probability < 1.0:
+        every = whole(every, "failing, every", least=1)
+        if not 0.0 <= number(probability, "failing") < 1.0:
             raise InputError(
                 f"is {probability}", where="failing", allowed="0 <= probability < 1",
                 remedy="let links come back now and then",

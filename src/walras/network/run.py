@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from walras.network.epoch import Epoch, epoch
 from walras.network.optimum import Optimum
 from walras.network.problem import Problem
 from walras.network.types import Bools, Floats, Ints, Weights
@@ -30,6 +31,7 @@ class Run:
         bits: (records,) sent by all centres so far.
         audit: (steps,) quanta held and in flight over the budget, at every step; exactly 0.
         seconds: (records,) wall time so far.
+        accuracy: (records,) of the mean model on the test set; NaN where it was not tested.
         halvings: Steps at which the guard halved the model's step.
     """
 
@@ -45,6 +47,7 @@ class Run:
     bits: Ints
     audit: Ints
     seconds: Floats
+    accuracy: Floats
     halvings: tuple[int, ...] = ()
 
     @cached_property
@@ -91,6 +94,11 @@ class Run:
         return np.asarray(self.shares.sum(axis=1))
 
     @property
+    def epoch(self) -> Epoch | None:
+        """Seconds of an epoch with the last shares; None where no cost states a time."""
+        return epoch(self.problem, self.shares[-1], self.alive[-1])
+
+    @property
     def mean_model(self) -> Weights | None:
         """(scalars,) mean of the living centres' models."""
         return None if self.model is None else self.model[self.alive[-1]].mean(axis=0)
@@ -104,7 +112,7 @@ class Run:
         return float(np.abs(self.model[self.alive[-1]] - best).max())
 
     def frame(self) -> pd.DataFrame:
-        """One row a record: step, bits, seconds, gaps, errors, audit."""
+        """One row a record: step, bits, seconds, gaps, errors, accuracy, audit."""
         columns = {
             "step": self.recorded,
             "bits": self.bits,
@@ -112,6 +120,7 @@ class Run:
             "cost_gap": self.cost_gap,
             "consensus_error": self.consensus_error,
             "loss": self.loss,
+            "accuracy": self.accuracy,
             "tracking_error": self.tracking_error,
             "held": self.held,
             "alive": self.alive.sum(axis=1),

@@ -18,6 +18,7 @@ from walras.network.run import Run
 from walras.network.sides import Method, ModelSide, Setting, ShareSide
 from walras.network.stated import whole
 from walras.network.surplus import Surplus
+from walras.network.test_set import TestSet
 from walras.network.types import Floats, Ints
 
 _MEMORY = 2**31  # bytes of shares that a run may keep
@@ -39,6 +40,7 @@ def simulate(
     method: Method | None = None,
     start: npt.ArrayLike | None = None,
     every: int = 1,
+    test: TestSet | None = None,
     progress: Progress | None = None,
 ) -> Run:
     """Let every centre step so many times.
@@ -54,6 +56,7 @@ def simulate(
         method: The algorithm; ``Surplus()`` with safe steps when left out.
         start: (centres,) the budget's first split, in proportion; equal when left out.
         every: Steps between records. The audit is taken at every step all the same.
+        test: Samples on which the mean model is tested where its loss is looked at.
         progress: Called now and then.
 
     Raises:
@@ -68,7 +71,7 @@ def simulate(
     setting = Setting(problem, network, links, faults, seed, first)
     sharing = chosen.shares(setting)
     training = chosen.models(setting) if problem.loss is not None else None
-    diary = _Diary(problem, steps, every)
+    diary = _Diary(problem, steps, every, test)
     graph, period = network.at(0), 0
     told = time.perf_counter()
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -91,15 +94,15 @@ def simulate(
 class _Diary:
     """What a run records."""
 
-    def __init__(self, problem: Problem, steps: int, every: int) -> None:
+    def __init__(self, problem: Problem, steps: int, every: int, test: TestSet | None) -> None:
         recorded = np.arange(every, steps + 1, every)
         if not len(recorded) or recorded[-1] != steps:
             recorded = np.append(recorded, steps)
         n = len(recorded)
-        self._problem, self._recorded = problem, recorded
+        self._problem, self._recorded, self._test = problem, recorded, test
         self._shares = np.empty((n, problem.centres))
         self._alive = np.ones((n, problem.centres), bool)
-        self._numbers = np.full((n, 4), np.nan)  # consensus, loss, tracking, seconds
+        self._numbers = np.full((n, 5), np.nan)  # consensus, loss, tracking, seconds, accuracy
         self._bits = np.zeros(n, np.int64)
         self._audit = np.zeros(steps, np.int64)  # a run with another number stops
         self._next = 0
@@ -148,6 +151,8 @@ class _Diary:
             everywhere = np.repeat(mean[None], self._problem.centres, axis=0)
             parts = loss.value(everywhere, data, self._problem.centres)
             self._numbers[k, 1] = float(parts[sharing.alive].sum())
+            if self._test is not None:
+                self._numbers[k, 4] = self._test.accuracy(loss, mean)
 
     def run(self, name: str, training: ModelSide | None) -> Run:
         """All that was recorded."""
@@ -156,18 +161,20 @@ class _Diary:
             alive=self._alive, model=None if training is None else training.models,
             consensus_error=self._numbers[:, 0], loss=self._numbers[:, 1],
             tracking_error=self._numbers[:, 2], bits=self._bits, audit=self._audit,
-            seconds=self._numbers[:, 3], halvings=tuple(getattr(training, "halvings", ())),
+            seconds=self._numbers[:, 3], accuracy=self._numbers[:, 4],
+            halvings=tuple(getattr(training, "halvings", ())),
         )  # fmt: skip
 
 
 def _check_kinds(network: object, links: object, method: object) -> None:
-    """Refuse what is no network, no links or no method, such as their names."""
+    """Refuse what is no network, no links or no method, such as their names or classes."""
     for name, value, needed, example in (
         ("network", network, "at", "Network.ring(8)"),
         ("links", links, "quantise", "LogQuantizer(0.125)"),
         ("method", method, "shares", "Surplus()"),
     ):
-        if not hasattr(value, needed) and not (name == "method" and value is None):
+        usable = hasattr(value, needed) and not isinstance(value, type)
+        if not usable and not (name == "method" and value is None):
             raise InputError(
                 f"is {value!r}", where=name, allowed=f"an object such as {example}",
                 remedy=f"{name}={example}",

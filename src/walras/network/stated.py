@@ -30,15 +30,30 @@ def number(value: object, where: str, *, finite: bool = True) -> float:
     raise refused(value, where, "a number, finite" if finite else "a number, infinite ones too")
 
 
-def numbers(value: object, where: str, *, finite: bool = True) -> float | list[float]:
+def numbers(value: object, where: str) -> float | list[float]:
     """A number, or a list of numbers.
 
     Raises:
         InputError: It is something else.
     """
     if not isinstance(value, list | tuple):
-        return number(value, where, finite=finite)
-    return [number(v, f"{where}[{k}]", finite=finite) for k, v in enumerate(value)]
+        return number(value, where)
+    return [number(v, f"{where}[{k}]") for k, v in enumerate(value)]
+
+
+def bounds(value: object, where: str) -> float | list[float]:
+    """A number, or a list of numbers; infinite ones too, also as text: JSON holds them so.
+
+    Raises:
+        InputError: It is something else.
+    """
+    if isinstance(value, list | tuple):
+        return [number(_infinite(v), f"{where}[{k}]", finite=False) for k, v in enumerate(value)]
+    return number(_infinite(value), where, finite=False)
+
+
+def _infinite(value: object) -> object:
+    return {"inf": math.inf, "-inf": -math.inf}.get(value, value) if type(value) is str else value
 
 
 def whole(value: object, where: str, *, least: int = 0) -> int:
@@ -89,6 +104,20 @@ def choice(*allowed: str) -> Check:
         return value
 
     return check
+
+
+def of_kind(value: object, kind: type, where: str) -> None:
+    """Refuse what is no object of a class, such as the class itself.
+
+    Raises:
+        InputError: It is something else.
+    """
+    if not isinstance(value, kind):
+        name = kind.__name__
+        raise InputError(
+            f"is {value!r}", where=where, allowed=f"an object of {name}",
+            remedy=f"{where}={name}(...)",
+        )  # fmt: skip
 
 
 def anything(value: object, where: str) -> object:

@@ -6,14 +6,14 @@ import numpy as np
 
 from walras.network.channel import Channel
 from walras.network.graph import Network
-from walras.network.guard import Guard
 from walras.network.rules import model_step, tracker
 from walras.network.sides import Setting
 from walras.network.steps import Steps
+from walras.network.surpluses import Surpluses
 from walras.network.types import Weights
 
 
-class Models:
+class Models(Surpluses):
     """y+ = y + step (pull - alpha z), s+ = s + step pull(z), z = gradient + s.
 
     Args:
@@ -27,27 +27,16 @@ class Models:
     def __init__(
         self, setting: Setting, steps: Steps, batch: int | None, momentum: float, *, guard: bool
     ) -> None:
-        self._loss, self._data = setting.problem.learning
-        self._centres = setting.problem.centres
+        super().__init__(setting, steps.model, guard=guard)
         self._rng = np.random.default_rng((setting.seed, 17))
         self._batch, self._momentum = batch, momentum
-        self._guard = Guard(wanted=guard)
-        self.models = setting.first_models()
         self._gradient = self._fresh_gradient()
-        self._surplus = np.zeros_like(self.models)
         self._velocity = np.zeros_like(self.models)
         self._difference = setting.links.mode == "difference"
         scalars = self.models.shape[1]
         self._about_model: Channel[np.floating] = Channel(setting.links, scalars)
         self._about_tracker: Channel[np.floating] = Channel(setting.links, scalars)
-        self.step_size, self.alpha = steps.model, steps.alpha
-        self.halvings = self._guard.halvings
-        self.bits = 0
-
-    @property
-    def tracking_error(self) -> float:
-        """|sum of trackers - sum of gradients|: the rounding in the surpluses' sum."""
-        return float(np.abs(self._surplus.sum(axis=0, dtype=np.float64)).max())
+        self.alpha = steps.alpha
 
     def step(self, network: Network, number: int) -> None:
         """One step of model and surplus; the gradient is the new model's."""
@@ -62,8 +51,7 @@ class Models:
         self.bits += len(network.tail) * (
             self._about_model.message_bits + self._about_tracker.message_bits
         )
-        if self._guard.grew(number, z, self.models):
-            self.step_size *= 0.5
+        self._watch(number, z)
 
     def _pull(
         self, channel: Channel[np.floating], values: Weights, network: Network, *, receive: bool

@@ -1,15 +1,18 @@
-"""Figures of a network of centres: gaps, shares, the audit, the graph, spectra."""
+"""Figures of a network of centres: gaps, training, shares, the audit, the graph, spectra."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from walras.network import Network
+from walras.network.epoch import Epoch
 from walras.plot.figures import colour, need
 from walras.plot.style import DASHES, FAINT, TEXT, blank, legend
 
@@ -25,6 +28,8 @@ _LABELS = {
     "accuracy": "test accuracy",
 }
 _SMALLEST = 1e-16
+_NARROW = 0.02  # of accuracy, the least that an axis spans
+_NAMED = 40  # centres, at most, whose numbers are written
 
 
 def progress_of_methods(
@@ -41,9 +46,45 @@ def progress_of_methods(
     Raises:
         InputError: A column is missing.
     """
-    need(frame, "method", value, across)
     figure, (axes,) = blank(6.8, 3.8)
-    for k, (name, own) in enumerate(frame.groupby("method", sort=False)):
+    _curves(axes, frame, value, across)
+    legend(axes, outside=True)
+    return figure
+
+
+def training(
+    frame: pd.DataFrame, across: Across = "step", reference: Mapping[str, float] | None = None
+) -> Figure:
+    """Loss and test accuracy of the mean model, one curve a method.
+
+    Args:
+        frame: Rows of :meth:`walras.network.Run.frame` with a test set.
+        across: Against what.
+        reference: Accuracies to be reached, by method: fine lines in the method's colour.
+
+    Raises:
+        InputError: A column is missing.
+    """
+    figure, (upper, lower) = blank(9.2, 3.4, panels=2)
+    for axes, value in ((upper, "loss"), (lower, "accuracy")):
+        _curves(axes, frame, value, across)
+    names = list(frame["method"].unique())
+    for name, accuracy in (reference or {}).items():
+        lower.axhline(
+            accuracy, color=colour(names.index(name)), linewidth=0.8, label=f"{name}, centralised"
+        )
+    low, high = lower.get_ylim()
+    spare = max(0.0, _NARROW - (high - low)) / 2.0
+    lower.set_ylim(low - spare, high + spare)  # single samples are no curve
+    legend(lower, outside=True)
+    return figure
+
+
+def _curves(axes: Axes, frame: pd.DataFrame, value: str, across: Across) -> None:
+    """A curve a method, where the value was looked at; a band over several seeds."""
+    need(frame, "method", value, across)
+    seen = frame.dropna(subset=[value])
+    for k, (name, own) in enumerate(seen.groupby("method", sort=False)):
         if "seed" in own and own["seed"].nunique() > 1:
             grouped = own.groupby("step")
             x = grouped[across].mean().to_numpy()
@@ -64,8 +105,6 @@ def progress_of_methods(
         axes.set_xscale("log")
     axes.set_xlabel(_LABELS[across])
     axes.set_ylabel(_LABELS.get(value, value))
-    legend(axes, outside=True)
-    return figure
 
 
 def shares_over_time(frame: pd.DataFrame, optimum: np.ndarray | None = None) -> Figure:
@@ -91,6 +130,29 @@ def shares_over_time(frame: pd.DataFrame, optimum: np.ndarray | None = None) -> 
         legend(axes)
     axes.set_xlabel(_LABELS["step"])
     axes.set_ylabel("CPU share")
+    return figure
+
+
+def epochs(found: Epoch) -> Figure:
+    """Seconds of every centre's epoch as decided, and at equal shares; the slowest is a line.
+
+    Args:
+        found: What :attr:`walras.network.Run.epoch` holds.
+    """
+    figure, (axes,) = blank(6.8, 3.2)
+    order = np.argsort(-found.equal, kind="stable")
+    place = np.arange(len(order))
+    for k, (name, seconds) in enumerate(
+        (("equal shares", found.equal), ("decided shares", found.seconds))
+    ):
+        own = seconds[order]
+        axes.bar(place + 0.4 * k - 0.2, own, 0.38, color=colour(1 - k), label=name)
+        axes.axhline(own.max(), color=colour(1 - k), linewidth=0.9, linestyle=DASHES[1 - k])
+    if len(order) <= _NAMED:
+        axes.set_xticks(place, [str(c) for c in found.centres[order]])
+    axes.set_xlabel("centre")
+    axes.set_ylabel("seconds an epoch")
+    legend(axes)
     return figure
 
 
@@ -144,7 +206,7 @@ def graph(network: Network, shares: np.ndarray | None = None) -> Figure:
         color=colour(0),
         zorder=2,
     )
-    if now.centres <= 40:
+    if now.centres <= _NAMED:
         for number, (x, y) in enumerate(1.13 * place):
             axes.text(x, y, str(number), ha="center", va="center", color=TEXT.stand_in, fontsize=8)
     axes.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25), aspect="equal")

@@ -20,10 +20,12 @@ from walras.network.drivers.bundle import Json, pack_charter, pack_terms
 from walras.network.drivers.folder import made
 from walras.network.drivers.launch import Child, Host, Launcher, Member, Started
 from walras.network.drivers.plan import Plan
+from walras.network.epoch import Epoch, epoch
 from walras.network.graph import Network
 from walras.network.optimum import Optimum
 from walras.network.problem import Problem
 from walras.network.protocol.settings import Settings
+from walras.network.stated import of_kind
 from walras.network.surplus import Surplus
 from walras.network.types import Bools, Floats, Ints
 
@@ -85,6 +87,11 @@ class Deployment:
         return self.problem.optimum(self.alive)
 
     @property
+    def epoch(self) -> Epoch | None:
+        """Seconds of an epoch with these shares; None where no cost states a time."""
+        return epoch(self.problem, self.shares, self.alive)
+
+    @property
     def cost_gap(self) -> float:
         """``|F - F*| / |F*|`` of those alive; absolute where F* is 0."""
         filled = np.where(self.alive, self.shares, self.problem.inside)
@@ -139,6 +146,7 @@ def deploy(
         EngineError: A process does not start, or all are lost.
     """
     _require_sockets()
+    of_kind(network, Network, "network")
     chosen = settings or _patience(pace, period, network.diameter, steps)
     plan = Plan(problem, network.at(0), chosen, method or Surplus(), start, seed)
     home = Path(tempfile.mkdtemp(prefix="walras-")) if folder is None else folder
@@ -146,8 +154,7 @@ def deploy(
     _check_lengths(problem.centres, everywhere, cgroups)
     paced = {"kind": pace, "period": period, "patience": _PATIENCE}
     shared = _write(plan, home, paced, resume=resume)
-    more = steps if resume else 0
-    with _launcher(plan, shared, everywhere, home, cgroups, more, launcher) as crew:
+    with _launcher(plan, shared, everywhere, home, cgroups, resume * steps, launcher) as crew:
         crew.introduce(_START_SECONDS)
         seconds = _supervise(crew, time_limit, watch, restart=restart)
         crew.stop(_STOP_SECONDS)

@@ -23,6 +23,7 @@ from walras.network.protocol.messages import Codec
 from walras.network.protocol.node import Charter, Node
 from walras.network.protocol.settings import Settings
 from walras.network.sides import Setting
+from walras.network.stated import of_kind
 from walras.network.surplus import Surplus
 
 _PERIODS = 1000  # changes of a network whose links are counted together
@@ -52,6 +53,7 @@ class Plan:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        of_kind(self.method, Surplus, "method")
         if self.network.centres != self.problem.centres:
             raise InputError(
                 f"has {self.network.centres} centres, the problem {self.problem.centres}",

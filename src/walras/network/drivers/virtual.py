@@ -192,7 +192,7 @@ def simulate_protocol(
         method="protocol", problem=problem, recorded=recorded, shares=shares, alive=alive,
         model=models, consensus_error=numbers[:, 0], loss=nothing, tracking_error=nothing,
         bits=numbers[:, 1].astype(np.int64), audit=np.zeros(rounds, np.int64),
-        seconds=numbers[:, 2],
+        seconds=numbers[:, 2], accuracy=nothing,
     )  # fmt: skip
     return VirtualRun(run, tuple(world.nodes), tuple(world.lives), flying, over)
 

@@ -1,0 +1,43 @@
+"""What the commands of ``walras network`` share: options, the scenario, the progress."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from walras.cli.progress import Interruptible, Stages
+from walras.network.scenario import EXAMPLE, Scenario, read_scenario, scenario
+
+ConfigArgument = Annotated[
+    Path | None, typer.Argument(help="A TOML file; the built-in example when left out.")
+]
+SaveOption = Annotated[
+    Path | None, typer.Option("--save", help="Folder for run.json, steps.csv and figures.")
+]
+StepsOption = Annotated[int | None, typer.Option(help="In place of the file's number of steps.")]
+ProgressOption = Annotated[bool, typer.Option("--progress/--no-progress", help="Show progress.")]
+
+
+def read(config: Path | None) -> Scenario:
+    """The scenario in a file; the built-in example, and a word that it is, where none is named.
+
+    Raises:
+        WalrasError: The file is not there, or a value cannot be used.
+    """
+    if config is not None:
+        return read_scenario(config)
+    print("the built-in example (walras network example prints it)", file=sys.stderr)
+    return scenario(tomllib.loads(EXAMPLE))
+
+
+@contextmanager
+def shown(expected: dict[str, float], wanted: bool) -> Iterator[Stages]:
+    """The progress of stages, by name and relative length; Ctrl-C ends them in order."""
+    with Interruptible() as interrupt, Stages(expected, 1e-6, interrupt, shown=wanted) as stages:
+        yield stages
