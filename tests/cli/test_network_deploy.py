@@ -17,6 +17,8 @@ steps = 60
 [network]
 kind = "ring"
 centres = 3
+[cpu]
+kind = "throughput"
 [deploy]
 time_limit = 60
 """
@@ -36,6 +38,7 @@ def test_a_scenario_is_deployed_and_replayed(tmp_path: Path) -> None:
     assert facts["ran to the end"] == facts["centres"] == 3
     assert facts["quanta held and in flight over the budget"] == 0
     assert facts["shares held"] == facts["budget"]
+    assert 0.0 < facts["slowest epoch, s"] < facts["slowest epoch at equal shares, s"]
     again = _walras("replay", str(folder), "-o", "json", "--no-progress")
     assert again.returncode == 0, again.stderr
     assert [row["same state"] for row in json.loads(again.stdout)] == [True] * 3
