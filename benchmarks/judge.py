@@ -13,7 +13,9 @@ from benchmarks.problem import Floats, Instance
 
 LEXIMIN_LEVELS = 10
 # Objectives of which less is better.
-MINIMISED = ("min-max-utilisation", "match", "relaxed-match", "assignment", "moves")
+MINIMISED = (
+    "min-max-utilisation", "match", "relaxed-match", "gradient-step", "assignment", "moves",
+)  # fmt: skip
 # Objectives over rounds that begin where a method's own last one ended: bounds are its own, too.
 SEQUENTIAL = ("moves",)
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import gradients
 from benchmarks.assigning import AssignInstance, judge_assign
 from benchmarks.balancing import BalanceInstance
 from benchmarks.balancing_rounds import judge_balance
@@ -108,6 +109,8 @@ def _verdict(instance: AnyBuilt, objective: str, folder: Path) -> Verdict:
     x = np.load(folder / "x.npy")
     if isinstance(instance, Instance):
         return judge(instance, objective, x)
+    if isinstance(instance, MatchInstance) and objective == gradients.OBJECTIVE:
+        return gradients.judge_gradient(instance, x)
     if isinstance(instance, MatchInstance):
         return judge_match(instance, objective, x)
     if isinstance(instance, AssignInstance):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -59,6 +60,10 @@ def _missing(item: pytest.Item) -> str:
     """What a test needs and this machine lacks, in words."""
     if item.get_closest_marker("gpu") and not _has_gpu():
         return "no GPU"
+    peers = [name for marker in item.iter_markers("peer") for name in marker.args]
+    lacking = [name for name in peers if find_spec(name) is None]
+    if lacking:
+        return f"not installed: {', '.join(lacking)}"
     sets = [name for marker in item.iter_markers("real_data") for name in marker.args]
     absent = [name for name in sets if data.find(name) is None]
     return f"data not found: {', '.join(absent)}" if absent else ""

@@ -79,6 +79,18 @@ def _predict(label: str, packages: tuple[str, ...] = (), **options: object) -> M
     return Method(label, "benchmarks.peers.time_prediction:walras", options, packages=packages)
 
 
+def _ablation(label: str, method: str, function: str, *packages: str) -> Method:
+    """A loss of the linear ablation."""
+    target = f"benchmarks.peers.linear_ablation:{function}"
+    return Method(label, target, {"method": method}, packages=("torch", "numpy", *packages))
+
+
+def _cvxpylayers(label: str, *, perturbed: bool) -> Method:
+    packages = ("cvxpylayers", "diffcp", "cvxpy", "scs", "clarabel", "torch")
+    target = "benchmarks.peers.gradient_step:cvxpylayers"
+    return Method(label, target, {"perturbed": perturbed}, packages=packages)
+
+
 METHODS: dict[str, Method] = {
     "walras": _walras("Walras", "walras_engine:solve"),
     "walras-warm": _walras("Walras, warm start", "walras_engine:solve_warm"),
@@ -105,6 +117,13 @@ METHODS: dict[str, Method] = {
     "walras-match-large": _walras("Walras, matched to 1 %", "walras_match:large", tolerance=0.01),
     "walras-relaxed": _walras("Walras, Newton", "walras_match:relaxed", mode="newton"),
     "walras-mirror": _walras("Mirror descent, 3,000 steps", "walras_match:relaxed", mode="mirror"),
+    "walras-gradient": _walras("Walras, implicit gradient", "gradient_step:walras"),
+    "cvxpylayers": _cvxpylayers("cvxpylayers, SCS and LSQR", perturbed=False),
+    "cvxpylayers-lpgd": _cvxpylayers("cvxpylayers, Clarabel and LPGD", perturbed=True),
+    "walras-spo": _ablation("Walras, SPO+", "spo+", "walras", "walras"),
+    "walras-black-box": _ablation("Walras, black-box", "black-box", "walras", "walras"),
+    "pyepo-spo": _ablation("PyEPO, SPO+", "spo+", "pyepo", "pyepo"),
+    "pyepo-dbb": _ablation("PyEPO, black-box", "black-box", "pyepo", "pyepo"),
     "highs-match": _highs_match("HiGHS, round by round", integer=True),
     "highs-match-lp": _highs_match("HiGHS, relaxation", integer=False),
     "highs-match-ipm": _highs_match(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Never
@@ -44,7 +44,7 @@ _STILL = 1e-9  # a ray, of largest component 1, does not move what it moves less
 
 def solve(
     problem: Separable | Leximin,
-    *,
+    *placed: Never,
     engine: str = "auto",
     tolerance: float = 1e-6,
     time_limit: float | None = None,
@@ -66,6 +66,7 @@ def solve(
 
     Args:
         problem: From :mod:`walras.domains` or from arrays; a :class:`walras.Problem` solves itself.
+        *placed: None; settings have names.
         engine: ``auto``, ``interior``, ``admm``, ``exact``, ``integer`` or ``pop``.
         tolerance: Certified relative gap at which to stop (of logarithms: nats a job).
         time_limit: Seconds; the best so far comes back, certified; what is left may go to leximin.
@@ -92,7 +93,7 @@ def solve(
         UnboundedError: The objective improves without end; names the entries.
         EngineError: The engine cannot state the problem, or there is no such device.
     """
-    problem = _checked(problem, start, unknown, integer=integer)
+    problem = _checked(problem, start, placed, unknown, integer=integer)
     base = problem.problem if isinstance(problem, Leximin) else problem
     first = None if start is None else start_from(base, start)
     settings = Settings(tolerance, time_limit, threads, first, callback, verbose, device=device)
@@ -171,14 +172,19 @@ def _with_whole_entries(problem: Separable | Leximin) -> Separable:
 
 
 def _checked(
-    problem: object, start: object, unknown: Mapping[str, object], *, integer: bool
+    problem: object,
+    start: object,
+    placed: Sequence[object],
+    unknown: Mapping[str, object],
+    *,
+    integer: bool,
 ) -> Separable | Leximin:
     """The problem, with whole entries if asked for.
 
     Raises:
-        InputError: It is no problem, the start is none, or there are unknown settings.
+        InputError: It is no problem, the start is none, or a setting is unknown or has no name.
     """
-    refuse_unknown(unknown, solve)
+    refuse_unknown(placed, unknown, solve)
     check_start(start)
     if not isinstance(problem, Separable | Leximin):
         raise InputError(

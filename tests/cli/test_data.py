@@ -40,6 +40,7 @@ def test_a_narrow_terminal_never_cuts_a_name_in_two(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("COLUMNS", "80")
     lines = _run("list").output.splitlines()
     assert max(map(len, lines)) <= 80
+    assert len(lines) <= 2 * len(data.REGISTRY) + 5  # no description takes more than two lines
     assert {line.split()[0] for line in lines if line.startswith("  ") and line[2:3].strip()} == {
         "name",
         *data.REGISTRY,

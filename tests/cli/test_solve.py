@@ -1,4 +1,4 @@
-"""``walras solve cluster``: the tables in, the allocation out, one error for each bad table."""
+"""``walras solve``: the tables in, the allocation out; programs from files."""
 
 from __future__ import annotations
 
@@ -7,43 +7,32 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.cli.cluster_tables import (
+    CAPACITY,
+    SIZE,
+    STEPS,
+    WEIGHT,
+    Run,
+    T,
+    runner,
+)
 from typer.testing import CliRunner, Result
 
 from walras.cli.main import app
 from walras.cli.progress import Stages
 from walras.domains import cluster_scheduling as cs
-from walras.errors import DataError, InfeasibleError, InputError, WalrasError
+from walras.errors import DataError, InfeasibleError
 from walras.solving import solve
-
-THROUGHPUT = "job,v100,k80\na,4,1\nb,2,\nc,3,2\nd,1,1\n"
-JOBS = "job,size,weight,steps,group\na,1,1,100,ann\nb,2,1,200,ann\nc,1,2,300,bob\nd,1,1,50,\n"
-RESOURCES = "resource,capacity\nv100,1\nk80,1\n"
-T = np.array([[4.0, 2, 3, 1], [1, 0, 2, 1]])
-SIZE, WEIGHT, CAPACITY = np.array([1.0, 2, 1, 1]), np.array([1.0, 1, 2, 1]), np.ones(2)
-STEPS = np.array([100.0, 200, 300, 50])
-
-Run = Callable[..., Result]
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """Runs ``walras solve cluster`` on the tables, with some of them replaced."""
-
-    def run(*options: str, **tables: str) -> Result:
-        given = {"throughput": THROUGHPUT, "jobs": JOBS, "resources": RESOURCES} | tables
-        arguments = ["solve", "cluster", "--no-progress", *options]
-        for name, text in given.items():
-            (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
-            arguments += [f"--{name}", str(tmp_path / f"{name}.csv")]
-        return CliRunner().invoke(app, arguments)
-
-    return run
+    return runner(tmp_path)
 
 
 def solved(result: Result) -> dict[str, Any]:
@@ -161,157 +150,6 @@ def test_no_time_still_gives_a_feasible_allocation_and_its_gap(run: Run, limit: 
     assert content["gap"] is not None or limit == "0"
 
 
-BAD_TABLES: dict[str, tuple[dict[str, str], str, str]] = {
-    "empty file": ({"jobs": ""}, "jobs.csv", "the file is empty"),
-    "header only": ({"jobs": "job,size\n"}, "jobs.csv", "no lines below the header"),
-    "semicolons": (
-        {"throughput": THROUGHPUT.replace(",", ";")}, "throughput.csv, line 1",
-        "separated by semicolons",
-    ),
-    "tabs": (
-        {"jobs": JOBS.replace(",", "\t")}, "jobs.csv, line 1", "separated by tabs",
-    ),
-    "ragged": ({"throughput": "job,v100,k80\na,1\n"}, "throughput.csv, line 2", "has 2 cells"),
-    "not a number": (
-        {"throughput": THROUGHPUT.replace("4", "fast")},
-        "throughput.csv, line 2, column 'v100'", "'fast' is not a number",
-    ),
-    "empty number": (
-        {"jobs": JOBS.replace("b,2", "b,")}, "jobs.csv, line 3, column 'size'", "cell is empty",
-    ),
-    "NaN throughput": (
-        {"throughput": THROUGHPUT.replace("4", "nan")},
-        "throughput.csv, line 2, column 'v100'", "is NaN",
-    ),
-    "infinite throughput": (
-        {"throughput": THROUGHPUT.replace("c,3,2", "c,3,inf")},
-        "throughput.csv, line 4, column 'k80'", "is inf",
-    ),
-    "overflowing throughput": (
-        {"throughput": THROUGHPUT.replace("c,3,2", "c,1e999,2")},
-        "throughput.csv, line 4, column 'v100'", "is 1e999",
-    ),
-    "negative throughput": (
-        {"throughput": THROUGHPUT.replace("b,2", "b,-2")},
-        "throughput.csv, line 3, column 'v100'", "is -2",
-    ),
-    "negative size": (
-        {"jobs": JOBS.replace("a,1", "a,-1")}, "jobs.csv, line 2, column 'size'", "is -1",
-    ),
-    "infinite weight": (
-        {"jobs": JOBS.replace("b,2,1", "b,2,-inf")}, "jobs.csv, line 3, column 'weight'", "is -inf",
-    ),
-    "zero steps": (
-        {"jobs": JOBS.replace("300", "0")}, "jobs.csv, line 4, column 'steps'", "is 0",
-    ),
-    "zero capacity": (
-        {"resources": RESOURCES.replace("k80,1", "k80,0")},
-        "resources.csv, line 3, column 'capacity'", "is 0",
-    ),
-    "NaN limit": (
-        {"quota": "group,limit\nann,1\nbob,nan\n"}, "quota.csv, line 3, column 'limit'", "is NaN",
-    ),
-    "negative previous": (
-        {"previous": "job,v100,k80\na,0,-0.5\n"}, "previous.csv, line 2, column 'k80'", "is -0.5",
-    ),
-    "a job that cannot run": (
-        {"throughput": THROUGHPUT.replace("b,2,", "b,0,")}, "1 (b)", "no resource type",
-    ),
-    "unknown column": (
-        {"jobs": JOBS.replace("steps", "stepz")}, "jobs.csv, line 1", "unknown column 'stepz'",
-    ),
-    "missing column": ({"jobs": "job,weight\na,1\n"}, "jobs.csv, line 1", "no column 'size'"),
-    "column twice": (
-        {"throughput": THROUGHPUT.replace("k80", "v100")}, "throughput.csv, line 1", "comes twice",
-    ),
-    "key not first": (
-        {"resources": "capacity,resource\n1,v100\n"}, "resources.csv, line 1", "first column",
-    ),
-    "job twice": (
-        {"jobs": JOBS + "a,1,1,1,ann\n"}, "jobs.csv, line 6, column 'job'", "'a' comes twice",
-    ),
-    "job without a label": (
-        {"jobs": JOBS.replace("d,1", ",1")}, "jobs.csv, line 5", "label is empty",
-    ),
-    "job without throughput": (
-        {"jobs": JOBS + "e,1,1,1,\n"}, "jobs.csv, line 6", "unknown job 'e'",
-    ),
-    "throughput of an unknown job": (
-        {"throughput": THROUGHPUT + "e,1,1\n"}, "throughput.csv, line 6", "unknown job 'e'",
-    ),
-    "unknown resource": (
-        {"throughput": THROUGHPUT.replace("k80", "k90")}, "throughput.csv, line 1", "'k90'",
-    ),
-    "resource without throughput": (
-        {"resources": RESOURCES + "p100,2\n"}, "resources.csv, line 4", "'p100'",
-    ),
-    "unknown group": (
-        {"quota": "group,limit\nann,1\n"}, "jobs.csv, line 4, column 'group'", "group 'bob'",
-    ),
-    "unknown parent": (
-        {"quota": "group,limit,parent\nann,1,org\nbob,1,\n"}, "quota.csv, line 2", "'org'",
-    ),
-    "circular groups": (
-        {"quota": "group,limit,parent\nann,1,bob\nbob,1,ann\n"}, "quota.csv, line 2",
-        "around itself",
-    ),
-    "quota without groups": (
-        {"quota": "group,limit\nann,1\n", "jobs": "job,size\na,1\nb,2\nc,1\nd,1\n"},
-        "jobs.csv, line 1", "no column 'group'",
-    ),
-    "makespan without steps": (
-        {"jobs": "job,size\na,1\nb,2\nc,1\nd,1\n", "objective": "makespan"},
-        "--objective makespan", "work that each job has left",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", BAD_TABLES)
-def test_bad_tables(run: Run, name: str) -> None:
-    tables, where, what = BAD_TABLES[name]
-    objective = tables.get("objective", "max-min")
-    result = run("--objective", objective, **{k: v for k, v in tables.items() if k != "objective"})
-    error = result.exception
-    assert isinstance(error, InputError), result.output
-    assert where in error.where
-    assert what in error.what
-    assert error.allowed
-    assert error.remedy
-    assert result.stdout == ""
-
-
-def test_unreadable_files(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "latin.csv").write_bytes("group,limit\nJosé,1\n".encode("latin-1"))
-    for path in (tmp_path / "missing.csv", tmp_path, tmp_path / "latin.csv"):
-        error = run("--quota", str(path)).exception
-        assert isinstance(error, DataError)
-        assert str(path) in error.where
-        assert "cannot be read" in error.what
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--normalise", "gpu", "--objective", "makespan"),
-        ("--alpha", "-1", "--objective", "alpha"),
-        ("--churn", "1"),
-        ("--tolerance", "2"),
-        ("--threads", "0"),
-        ("--levels", "0", "--objective", "leximin"),
-        ("--engine", "pop", "--parts", "5"),
-        ("--engine", "pop", "--seed", "-1"),
-        ("--parts", "2"),
-        ("--engine", "exact", "--seed", "2"),
-        ("--alpha", "3"),
-        ("--levels", "2", "--objective", "alpha"),
-    ],
-)
-def test_bad_options(run: Run, options: tuple[str, ...]) -> None:
-    error = run(*options).exception
-    assert isinstance(error, InputError)
-    assert error.allowed
-
-
 def test_pop_takes_its_parts_and_its_seed(run: Run) -> None:
     def by_pop(*options: str) -> np.ndarray:
         result = run("--engine", "pop", *options, "-o", "csv")
@@ -323,10 +161,6 @@ def test_pop_takes_its_parts_and_its_seed(run: Run) -> None:
         want = solve(problem, engine="pop", parts=parts, seed=seed)
         assert by_pop("--parts", str(parts), "--seed", str(seed)) == pytest.approx(want.x, abs=1e-6)
     assert not np.allclose(by_pop("--parts", "2"), by_pop("--parts", "2", "--seed", "1"), atol=1e-3)
-
-
-def test_unknown_engine(run: Run) -> None:
-    assert isinstance(run("--engine", "magic").exception, WalrasError)
 
 
 PROGRAM = """Maximize

@@ -41,3 +41,17 @@ def test_a_setting_that_there_is_not_is_named() -> None:
     with pytest.raises(wl.InputError, match="setting solver: there is no such setting") as caught:
         wl.solve(cs.max_min([[1.0]], [1.0], [1.0]), solver="ECOS")  # type: ignore[arg-type]
     assert "engine" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"), [("ECOS", "engine='exact' runs HiGHS and Clarabel"), (1e-4, "tolerance=")]
+)
+def test_a_setting_without_its_name_is_refused(given: object, remedy: str) -> None:
+    x = cp.Variable(2, nonneg=True)
+    problem = wl.Problem(cp.Maximize(cp.sum(x)), [x <= 1])
+    for solve in (problem.solve, lambda value: wl.solve(cs.max_min([[1.0]], [1.0], [1.0]), value)):
+        with pytest.raises(wl.InputError) as caught:
+            solve(given)
+        assert caught.value.what == f"the setting {given!r} has no name"
+        assert "engine, tolerance, time_limit" in caught.value.allowed
+        assert remedy in caught.value.remedy

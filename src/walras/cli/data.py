@@ -43,7 +43,9 @@ SomeNames = Annotated[
 
 @app.command("list")
 def list_sets(output: OutputOption = Format.TABLE) -> None:
-    """Show every data set: what it holds, where it comes from, whether it is here.
+    """Show every data set: what it holds, whether it is here.
+
+    As JSON and CSV also where it comes from, its licence, and the folder that it was found in.
 
     Examples:
 
@@ -51,11 +53,14 @@ def list_sets(output: OutputOption = Format.TABLE) -> None:
 
       walras data list -o json
     """
-    rows = [
-        (s.name, s.title, str(s.origin), s.origin.licence, _text(data.find(s.name)))
-        for s in data.REGISTRY.values()
-    ]
-    emit(Table(("name", "holds", "origin", "licence", "found in"), rows, "Data sets"), output)
+    sets = [(s, data.find(s.name)) for s in data.REGISTRY.values()]
+    if output is Format.TABLE:  # what fits a terminal of 80 columns
+        brief = [(s.name, s.title, at is not None) for s, at in sets]
+        emit(Table(("name", "holds", "here"), brief))
+        print("Origin, licence, columns: walras data show NAME; folder: walras data path NAME.")
+        return
+    rows = [(s.name, s.title, str(s.origin), s.origin.licence, _text(at)) for s, at in sets]
+    emit(Table(("name", "holds", "origin", "licence", "found in"), rows), output)
 
 
 @app.command()
@@ -67,7 +72,10 @@ def show(name: Name, output: OutputOption = Format.TABLE) -> None:
       walras data show gavel_traces
     """
     data_set = data.lookup(name)
-    title = f"{data_set.name}: {data_set.title}. {data_set.origin.citation}."
+    origin = data_set.origin
+    title = (
+        f"{data_set.name}: {data_set.title}. {origin.citation}. From {origin}, {origin.licence}."
+    )
     emit(Table(("column", "meaning"), list(data_set.columns.items()), title), output)
 
 

@@ -24,6 +24,7 @@ from walras.cli.solving import (
     TimeLimit,
     Tolerance,
     facts_of,
+    refuse_unless,
     run,
 )
 from walras.cli.tables import Tables
@@ -125,7 +126,8 @@ def cluster(
     resources: Annotated[Path, typer.Option(help="CSV: resource, capacity.")],
     objective: Annotated[Objective, typer.Option(help="What to aim at.")] = Objective.MAX_MIN,
     alpha: Annotated[
-        float | None, typer.Option(help="For --objective alpha: 0 to 100, 2 when left out.")
+        float | None,
+        typer.Option(min=0, max=100, help="For --objective alpha: 2 when left out."),
     ] = None,
     levels: Annotated[
         int | None, typer.Option(help="For --objective leximin: rounds, 10 when left out.")
@@ -160,8 +162,11 @@ def cluster(
                 allowed="none with --objective makespan", remedy="leave --normalise out",
             )  # fmt: skip
         given = _normalised(given, normalise)
-    _refuse_unless(objective is Objective.ALPHA, "--alpha", alpha, "--objective alpha")
-    _refuse_unless(objective is Objective.LEXIMIN, "--levels", levels, "--objective leximin")
+    refuse_unless(objective is Objective.ALPHA, "--alpha", alpha, "--objective alpha")
+    refuse_unless(objective is Objective.LEXIMIN, "--levels", levels, "--objective leximin")
+    refuse_unless(previous is not None, "--churn", churn or None, "--previous FILE")
+    for option, value in (("--parts", parts), ("--seed", seed)):
+        refuse_unless(engine == "pop", option, value, "--engine pop")
     problem = _state(
         given, objective, 2.0 if alpha is None else alpha, 10 if levels is None else levels, churn
     )
@@ -208,14 +213,6 @@ def file(
     )  # fmt: skip
     _print_program(solution, output)
     raise typer.Exit(exit_code(solution.status))
-
-
-def _refuse_unless(used: bool, option: str, value: object, way: str) -> None:
-    if value is not None and not used:
-        raise InputError(
-            f"is {value}, but nothing uses it", where=option, allowed=f"with {way}",
-            remedy=f"leave {option} out, or add {way}",
-        )  # fmt: skip
 
 
 def _normalised(given: Tables, unit: Unit) -> Tables:

@@ -9,12 +9,32 @@ import typer
 
 from walras.cli.output import Cell
 from walras.cli.progress import Interruptible, Stages
+from walras.errors import InputError
 from walras.solution import Solution
 
 Tolerance = Annotated[float, typer.Option(help="Certified relative gap to reach.")]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds; the best so far is returned.")]
 Threads = Annotated[int | None, typer.Option(help="Threads; all cores when left out.")]
 ShowProgress = Annotated[bool, typer.Option("--progress/--no-progress", help="On stderr.")]
+
+
+def refuse_unless(used: bool, option: str, value: object, way: str) -> None:
+    """Refuse an option that was given without what makes use of it.
+
+    Args:
+        used: Whether something makes use of it.
+        option: Its name.
+        value: What was given, or None.
+        way: What would make use of it.
+
+    Raises:
+        InputError: It was given, and nothing uses it.
+    """
+    if value is not None and not used:
+        raise InputError(
+            f"is {value}, but nothing uses it", where=option, allowed=f"with {way}",
+            remedy=f"leave {option} out, or add {way}",
+        )  # fmt: skip
 
 
 def run(job: Callable[[Any], Solution], tolerance: float, progress: bool) -> Solution:

@@ -250,10 +250,12 @@ def load(
     _check_same(speeds, speeds.keys, job, "job")
     _check_same(job, job.keys, speeds, "job")
     _check_known(resource, set(speeds.columns[1:]), speeds)
+    matrix = _matrix(speeds)
+    _check_runnable(speeds, matrix)
     order = resource.keys
     ones = pd.Series(1.0, index=job.keys)
     return Tables(
-        throughput=_matrix(speeds).loc[order, job.keys],
+        throughput=matrix.loc[order, job.keys],
         size=job.numbers("size"),
         capacity=resource.numbers("capacity"),
         weight=job.numbers("weight") if job.has("weight") else ones,
@@ -269,6 +271,17 @@ def _matrix(sheet: Sheet) -> pd.DataFrame:
         [line[name].number(positive=False, empty=0.0) for name in names] for line in sheet.lines
     ]
     return pd.DataFrame(np.array(numbers).T, index=list(names), columns=sheet.keys)
+
+
+def _check_runnable(speeds: Sheet, matrix: pd.DataFrame) -> None:
+    runs = (matrix.to_numpy() > 0).any(axis=0)
+    if not runs.all():
+        cell = speeds.lines[int(runs.argmin())]["job"]
+        raise InputError(
+            f"no resource type can run job '{cell.text}'", where=cell.where,
+            allowed="a throughput > 0 on one resource at least",
+            remedy="give it a throughput, or remove the job from every table",
+        )  # fmt: skip
 
 
 def _check_same(sheet: Sheet, labels: Sequence[str], other: Sheet, kind: str) -> None:

@@ -14,7 +14,14 @@ import typer
 from walras.cli.errors import exit_code
 from walras.cli.output import Cell, Format, OutputOption, Table, emit, to_json
 from walras.cli.progress import Interruptible, Stages
-from walras.cli.solving import ShowProgress, Threads, TimeLimit, Tolerance, facts_of
+from walras.cli.solving import (
+    ShowProgress,
+    Threads,
+    TimeLimit,
+    Tolerance,
+    facts_of,
+    refuse_unless,
+)
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering.candidates import Kind
 from walras.domains.traffic_engineering.network import Floats
@@ -111,6 +118,7 @@ def traffic(
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Route a network's traffic over candidate paths: flows, their value, and proof."""
+    refuse_unless(engine == "pop", "--parts", parts, "--engine pop")
     net = te.load_topology(network, seed=seed)
     asked = _demand(demand, net, load, seed)
     net = net.without(te.random_failures(net, failures, seed)) if failures else net

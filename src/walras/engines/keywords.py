@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from walras.errors import InputError
 
@@ -28,21 +28,33 @@ _INSTEAD = {
 }  # fmt: skip
 
 
-def refuse_unknown(unknown: Mapping[str, object], solve: Callable[..., object]) -> None:
-    """Refuse keyword arguments that a ``solve`` does not have.
+def refuse_unknown(
+    placed: Sequence[object], unknown: Mapping[str, object], solve: Callable[..., object]
+) -> None:
+    """Refuse arguments that a ``solve`` does not have.
 
     Args:
-        unknown: What was given beyond its own.
+        placed: What was given by its place, where settings have names.
+        unknown: What was given by name beyond its own.
         solve: The function, whose own keywords are allowed.
 
     Raises:
         InputError: There are such arguments; names the first, and what to use in its place.
     """
+    if not placed and not unknown:
+        return
+    known = [
+        p.name for p in inspect.signature(solve).parameters.values() if p.kind is p.KEYWORD_ONLY
+    ]
+    for value in placed:
+        named = _INSTEAD["solver"].partition(": ")[2] if isinstance(value, str) else (
+            "give its name with it, such as tolerance=1e-6"
+        )  # fmt: skip
+        raise InputError(
+            f"the setting {value!r} has no name", where="solve", allowed=", ".join(known),
+            remedy=named,
+        )  # fmt: skip
     for name in unknown:
-        known = [
-            p.name for p in inspect.signature(solve).parameters.values()
-            if p.kind is p.KEYWORD_ONLY
-        ]  # fmt: skip
         close = difflib.get_close_matches(name, known, n=1)
         remedy = _INSTEAD.get(name) or (f"did you mean {close[0]}?" if close else "leave it out")
         raise InputError(

@@ -74,6 +74,7 @@ def train(
     lesson: Lesson,
     settings: Learning,
     *,
+    loss: Loss | None = None,
     progress: Told | None = None,
     checkpoint: str | Path | None = None,
 ) -> tuple[Predictor, list[tuple[int, float]]]:
@@ -83,6 +84,7 @@ def train(
         start: To start from.
         lesson: Tasks, rounds and terms.
         settings: Method and steps.
+        loss: In the place of the method's own.
         progress: Told of the steps.
         checkpoint: A file to continue from where it exists, and to write at every look.
 
@@ -95,7 +97,7 @@ def train(
         DataError: The checkpoint cannot be read or written.
     """
     torch.manual_seed(settings.seed)
-    run = _Run(start, lesson, settings)
+    run = _Run(start, lesson, settings, loss or loss_of(settings))
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None and path.exists():
         run.load(path)
@@ -117,10 +119,10 @@ def train(
 class _Run:
     """A training under way."""
 
-    def __init__(self, start: Predictor, lesson: Lesson, settings: Learning) -> None:
+    def __init__(self, start: Predictor, lesson: Lesson, settings: Learning, loss: Loss) -> None:
         self.settings, self.lesson = settings, lesson
         self.model = Trainable(start, lesson.train).to(settings.device)
-        self.loss = loss_of(settings)
+        self.loss = loss
         self.done = Progress()
         self.adam = torch.optim.Adam(self.model.parameters(), settings.learning_rate)
         self.schedule = torch.optim.lr_scheduler.CosineAnnealingLR(self.adam, settings.steps)

@@ -101,7 +101,7 @@ class Problem:
 
     def solve(
         self,
-        *,
+        *placed: Never,
         engine: str = "auto",
         tolerance: float = 1e-6,
         time_limit: float | None = None,
@@ -126,6 +126,7 @@ class Problem:
         general solver's own log. Dual values are as accurate as :class:`~walras.solution.Prices`.
 
         Args:
+            *placed: None; settings have names.
             engine: As in :func:`walras.solve`.
             tolerance: Certified relative gap at which to stop.
             time_limit: Seconds.
@@ -151,13 +152,11 @@ class Problem:
             UnboundedError: Names what improves without end.
             EngineError: No engine takes the problem, or it broke down.
         """
-        refuse_unknown(unknown, self.solve)
+        refuse_unknown(placed, unknown, self.solve)
         settings = {"tolerance": tolerance, "time_limit": time_limit, "threads": threads,
                     "callback": callback, "verbose": verbose, "device": device}  # fmt: skip
-        ours = {
-            "start": start, "polish": polish, "parts": parts, "seed": seed, "mode": mode,
-            "collapse": collapse, "executor": executor,
-        }  # fmt: skip
+        ours = {"start": start, "polish": polish, "parts": parts, "seed": seed, "mode": mode,
+                "collapse": collapse, "executor": executor}  # fmt: skip
         return self._recorded(engine, settings, ours)
 
     def _recorded(self, engine: str, settings: dict[str, Any], ours: dict[str, Any]) -> Solution:

@@ -1,0 +1,63 @@
+"""One gradient step through relaxed rounds: the implicit derivative against cvxpylayers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.benchmark import Benchmark, Records, Target
+from benchmarks.cell import Cell
+from benchmarks.gradients import OBJECTIVE
+from benchmarks.matching import MatchSpec
+
+# Training's own smoothing.
+SPEC = MatchSpec(10, 50, rounds=64, temperature=0.03, barrier="elastic")
+OURS, PEERS = "walras-gradient", ("cvxpylayers-lpgd", "cvxpylayers")
+FACTOR = 100.0
+SAME, EXACT = 1e-2, 1e-6  # relative errors of a peer's gradients, and of ours
+
+
+def cells() -> tuple[Cell, ...]:
+    """The same step by the implicit derivative, and by the peer's two ways to differentiate."""
+    estimates = dict(zip((OURS, *PEERS), (5.0, 60.0, 180.0), strict=True))
+    return tuple(
+        Cell(
+            OBJECTIVE, SPEC, OBJECTIVE, method, seconds, runs=5 if method == OURS else 3,
+            quick=method == OURS,
+        )
+        for method, seconds in estimates.items()
+    )  # fmt: skip
+
+
+def targets(records: Records) -> Sequence[Target]:
+    """The step alone, without the time that a layer takes to be built, which is once."""
+    case = f"one gradient step, {SPEC.rounds} relaxed rounds {SPEC.clusters}x{SPEC.tasks}"
+    aim = f"at least {FACTOR:g}x cvxpylayers, equal gradients"
+    found = {m: _record(records, m) for m in (OURS, *PEERS)}
+    ours = found[OURS]
+    rivals = {m: r for m in PEERS if (r := found[m]) is not None}
+    if ours is None or len(rivals) < len(PEERS):
+        return [Target(case, aim)]
+    right = {m: r for m, r in rivals.items() if r["violation"] <= SAME}
+    wrong = "".join(
+        f"; {m} is off by {r['violation']:.1g} of the largest after {r['solve']:.0f} s"
+        for m, r in rivals.items()
+        if m not in right
+    )
+    if not right:
+        return [Target(case, aim, f"no peer's gradients are right{wrong}")]
+    name, rival = min(right.items(), key=lambda item: float(item[1]["solve"]))
+    ratio = rival["solve"] / ours["solve"]
+    measured = (
+        f"{ratio:.0f}x {name} ({1e3 * ours['solve']:.0f} ms of {rival['solve']:.1f} s), errors "
+        f"{ours['violation']:.0e} and {rival['violation']:.0e} of the largest{wrong}"
+    )
+    return [Target(case, aim, measured, ratio >= FACTOR and ours["violation"] <= EXACT)]
+
+
+def _record(records: Records, method: str) -> Mapping[str, Any] | None:
+    found = records.get(Cell(OBJECTIVE, SPEC, OBJECTIVE, method, 0.0).name)
+    return found if found is not None and "violation" in found else None
+
+
+BENCHMARK = Benchmark(OBJECTIVE, "One gradient step", cells(), targets)

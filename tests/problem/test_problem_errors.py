@@ -1,0 +1,128 @@
+"""Problem on what has no solution or makes no sense: one clear error each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from tests.problem.cluster import Cluster
+
+import walras as wl
+from walras.engines.admm.executor import Threads
+
+
+def test_infeasible_problems_name_their_constraints() -> None:
+    c = Cluster()
+    floor = (cp.sum(c.x[:, 3]) >= 2).set_label("floor of job 3")
+    p = wl.Problem(cp.Maximize(cp.sum(c.y)), [c.capacity, c.time, floor])
+    with pytest.raises(wl.InfeasibleError) as caught:
+        p.solve(threads=1)
+    text = str(caught.value)
+    assert "floor of job 3" in text or "time[3]" in text
+    assert "by 1" in text
+    assert p.status == "infeasible"
+    assert p.value is None
+
+
+def test_unbounded_problems_name_what_runs_away() -> None:
+    c = Cluster()
+    p = wl.Problem(cp.Maximize(cp.sum(c.y)), [cp.sum(c.x, axis=0) >= 1])
+    with pytest.raises(wl.UnboundedError, match="improves without end"):
+        p.solve(threads=1)
+    assert p.status == "unbounded"
+
+
+@pytest.mark.parametrize(
+    ("constraints", "kind"),
+    [
+        (lambda x: [cp.norm(x) <= 1, cp.sum(x) >= 20], wl.InfeasibleError),
+        (lambda x: [cp.norm(x[0]) <= 1], wl.UnboundedError),
+    ],
+)
+def test_impossible_problems_outside_the_form_say_so(
+    constraints: Callable[[cp.Variable], list[Any]], kind: type[wl.WalrasError]
+) -> None:
+    x = cp.Variable((2, 3), nonneg=True)
+    with pytest.raises(kind, match="outside the separable form"):
+        wl.Problem(cp.Maximize(cp.sum(x)), constraints(x)).solve(threads=1)
+
+
+def test_integers_outside_the_form_are_refused_clearly() -> None:
+    z = cp.Variable((2, 3), integer=True)
+    p = wl.Problem(cp.Minimize(cp.norm(z)), [cp.sum(z) >= 1])
+    with pytest.raises(wl.EngineError, match="no solver takes it"):
+        p.solve()
+    with pytest.raises(wl.EngineError, match="interior"):
+        p.solve(engine="interior")
+
+
+X = cp.Variable((2, 3), nonneg=True, name="x")
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (
+            lambda: wl.Problem(cp.Minimize(cp.log(X[0, 0]) * X[0, 1])),
+            r"log\(x\[0, 0\]\) \* x\[0, 1\] in the objective",
+        ),
+        (lambda: wl.Problem(cp.Maximize(cp.sum(cp.square(X)))), "is convex"),
+        (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [cp.log(X[0, 0]) <= 1]), r"in constraint\[0\]"),
+        (
+            lambda: wl.Problem(cp.Maximize(cp.sum(X)), [X <= 1, cp.sqrt(X[0, 0]) == 1]),
+            r"in constraint\[1\]",
+        ),
+        (lambda: wl.Problem(cp.sum(X)), "Minimize"),
+        (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [X <= 1, 3]), r"constraint\[1\]: is a int"),
+        (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [False]), r"constraint\[0\]: is False"),
+        (
+            lambda: wl.Problem(cp.Maximize(cp.sum(X)), [X <= 1], resource_constraints=[X <= 1]),
+            "were given beside",
+        ),
+        (lambda: wl.Problem(cp.Maximize(3), []).solve(), "no variables"),
+        (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [np.nan * X[0] <= 1]).solve(), "not finite"),
+        (
+            lambda: wl.Problem(
+                cp.Maximize(cp.sum(X)), [cp.sum(X) <= cp.Parameter(name="cap")]
+            ).solve(),
+            "parameter cap: has no value",
+        ),
+        (
+            lambda: wl.Problem(
+                cp.Maximize(cp.sum(X)),
+                demand_constraints=[cp.sum(X, axis=0) <= 1],
+                resource_constraints=[cp.sum(X, axis=1) <= 1, X[0, 1] + X[1, 1] <= 1],
+            ).solve(),
+            "demand_constraints",
+        ),
+    ],
+)
+def test_bad_input_is_one_clear_error(build: Callable[[], Any], message: str) -> None:
+    with pytest.raises(wl.InputError, match=message) as caught:
+        build()
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"mode": "paper"}, "setting mode"),
+        ({"collapse": True}, "setting collapse"),
+        ({"executor": Threads()}, "setting executor"),
+        ({"device": "cuda:99"}, "device"),
+    ],
+)
+@pytest.mark.parametrize("inside", [True, False])
+def test_settings_of_another_engine_are_refused(
+    setting: dict[str, Any], message: str, inside: bool
+) -> None:
+    c = Cluster()
+    p = c.problem(cp.Maximize(cp.sum(c.y)))
+    if not inside:
+        x = cp.Variable(3)
+        p = wl.Problem(cp.Minimize(cp.norm(x - 1.0)))
+    with pytest.raises(wl.WalrasError, match=message):
+        p.solve(engine="exact", **setting)
