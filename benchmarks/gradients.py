@@ -135,15 +135,15 @@ def reference(instance: MatchInstance) -> Floats:
 
 
 def judge_gradient(instance: MatchInstance, answer: Floats) -> Verdict:
-    """Mean makespan of the matchings; the violation is the largest error of all three parts.
+    """Mean makespan of the matchings; the largest error of each round, and of all as violation.
 
     Errors are relative to the largest number of the batch: of X, of the derivatives by the times,
-    and of those by the chances.
+    or of those by the chances.
     """
     if not np.all(np.isfinite(answer)):
         return Verdict(float("nan"), float("inf"), ())
     true = reference(instance)
     largest = np.abs(true).max(axis=(1, 2, 3))
-    errors = np.abs(answer - true).max(axis=(1, 2, 3)) / largest
+    errors = (np.abs(answer - true) / largest[:, None, None, None]).max(axis=(0, 2, 3))
     value = judge_match(instance, "relaxed-match", answer[0]).value
     return Verdict(value, float(errors.max()), tuple(map(float, errors)))

@@ -254,8 +254,27 @@ def test_a_dearer_resource_is_the_reason() -> None:
     assert cell(told, "graph", "change") == "arrived"
     assert "capacity[v100]" in d.began
     assert records(d.prices)[0]["change"] == pytest.approx(d.prices["change"].abs().max())
+    assert d.values == pytest.approx((before.value, now.value))
+    first = f"from the solution given to this one: total throughput {before.value:.6g} -> "
+    assert str(d).startswith(f"{first}{now.value:.6g}\n")
+    assert "differ" not in str(d)
     for part in ("1 units moved among 1 demands; 1 arrived, 0 departed.", "arrived: graph"):
         assert part in str(d)
+
+
+def test_other_objectives_are_told() -> None:
+    T, size, capacity = cluster(4)
+    fair, total = (
+        sharp(aim(T, size, capacity)) for aim in (cs.proportional_fairness, cs.total_throughput)
+    )
+    d = total.diff(fair)
+    assert d.objectives == ("proportional fairness", "total throughput")
+    said = str(d).splitlines()
+    assert said[0] == (
+        f"from the solution given (proportional fairness {fair.value:.6g}) to this one "
+        f"(total throughput {total.value:.6g})"
+    )
+    assert said[1].startswith("The objectives differ")
 
 
 def test_churn_counts_matched_demands_by_name_only() -> None:

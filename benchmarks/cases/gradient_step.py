@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from benchmarks.benchmark import Benchmark, Records, Target
 from benchmarks.cell import Cell
 from benchmarks.gradients import OBJECTIVE
@@ -15,6 +17,7 @@ SPEC = MatchSpec(10, 50, rounds=64, temperature=0.03, barrier="elastic")
 OURS, PEERS = "walras-gradient", ("cvxpylayers-lpgd", "cvxpylayers")
 FACTOR = 100.0
 SAME, EXACT = 1e-2, 1e-6  # relative errors of a peer's gradients, and of ours
+MOST = 0.95  # of the rounds: a peer whose solver breaks down on a few is compared with, and told
 
 
 def cells() -> tuple[Cell, ...]:
@@ -38,19 +41,20 @@ def targets(records: Records) -> Sequence[Target]:
     rivals = {m: r for m in PEERS if (r := found[m]) is not None}
     if ours is None or len(rivals) < len(PEERS):
         return [Target(case, aim)]
-    right = {m: r for m, r in rivals.items() if r["violation"] <= SAME}
-    wrong = "".join(
-        f"; {m} is off by {r['violation']:.1g} of the largest after {r['solve']:.0f} s"
-        for m, r in rivals.items()
-        if m not in right
+    shares = {m: float(np.mean(np.array(r["lowest"]) <= SAME)) for m, r in rivals.items()}
+    told = "".join(
+        f"; {m}'s are right to {100 * SAME:g} % on {100 * share:.0f} % of the rounds, in "
+        f"{rivals[m]['solve']:.1f} s"
+        for m, share in shares.items()
     )
+    right = {m: rivals[m]["solve"] for m, share in shares.items() if share >= MOST}
     if not right:
-        return [Target(case, aim, f"no peer's gradients are right{wrong}")]
-    name, rival = min(right.items(), key=lambda item: float(item[1]["solve"]))
-    ratio = rival["solve"] / ours["solve"]
+        return [Target(case, aim, f"no peer's gradients are right{told}")]
+    name = min(right, key=lambda m: float(right[m]))
+    ratio = right[name] / ours["solve"]
     measured = (
-        f"{ratio:.0f}x {name} ({1e3 * ours['solve']:.0f} ms of {rival['solve']:.1f} s), errors "
-        f"{ours['violation']:.0e} and {rival['violation']:.0e} of the largest{wrong}"
+        f"{ratio:.0f}x {name}, {1e3 * ours['solve']:.0f} ms, our gradients to "
+        f"{ours['violation']:.0e} of the largest{told}"
     )
     return [Target(case, aim, measured, ratio >= FACTOR and ours["violation"] <= EXACT)]
 

@@ -163,7 +163,9 @@ class Solution:
         return insight.worth(self.problem, self.certificate)
 
     def diff(self, other: Solution) -> insight.Difference:
-        """Why the allocation changed since ``other``: prices, binding rows, churn.
+        """Why the allocation changed from ``other`` to this one: prices, binding rows, churn.
+
+        ``now.diff(before)``; the objectives may differ, which the difference says.
 
         Raises:
             InputError: ``other`` is no solution.

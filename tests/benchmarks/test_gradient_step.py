@@ -58,7 +58,10 @@ def test_a_wrong_answer_is_told_by_how_much() -> None:
         wrong[part] *= 1.1
         verdict = judge_gradient(given, wrong)
         assert verdict.violation == pytest.approx(0.1)
-        assert verdict.utilities[part] == verdict.violation
+        assert max(verdict.utilities) == verdict.violation
+    one = right.copy()
+    one[1, 2] += np.abs(right[1]).max()
+    assert judge_gradient(given, one).utilities == pytest.approx((0.0, 0.0, 1.0))
     assert not np.isfinite(judge_gradient(given, right * np.nan).violation)
 
 
@@ -75,12 +78,11 @@ def test_our_step_is_the_judges(barrier: str) -> None:
 def test_cvxpylayers_solves_the_same_problem(barrier: str) -> None:
     record = measure(Cell("test", TINY[barrier], OBJECTIVE, "cvxpylayers-lpgd", 5.0, runs=1))
     assert record["status"] == "ran", record["message"]
-    assert record["lowest"][0] <= 1e-4  # the matchings; the gradients are differences of such
-    assert record["violation"] <= 0.05
+    assert np.median(record["lowest"]) <= 0.05  # differences of matchings, of three rounds
 
 
-def _record(method: str, solve: float, violation: float) -> dict[str, Any]:
-    return {"status": "ran", "solve": solve, "violation": violation, "cell": {"method": method}}
+def _record(solve: float, *errors: float) -> dict[str, Any]:
+    return {"status": "ran", "solve": solve, "violation": max(errors), "lowest": list(errors)}
 
 
 def _target(**records: dict[str, Any]) -> Any:
@@ -90,16 +92,17 @@ def _target(**records: dict[str, Any]) -> Any:
 
 
 def test_only_peers_whose_gradients_are_right_are_compared_with() -> None:
-    ours = _record("walras-gradient", 0.1, 1e-9)
-    wrong, right = _record("cvxpylayers", 5.0, 0.8), _record("cvxpylayers-lpgd", 11.0, 1e-3)
-    assert _target(walras_gradient=ours, cvxpylayers=wrong).met is None
-    found = _target(walras_gradient=ours, cvxpylayers=wrong, cvxpylayers_lpgd=right)
+    ours, slow = _record(0.1, 1e-9), _record(40.0, 0.8, 0.9)
+    right = _record(11.0, *[1e-3] * 39, 5.0)  # breaks down on one of forty rounds
+    assert _target(walras_gradient=ours, cvxpylayers=slow).met is None
+    found = _target(walras_gradient=ours, cvxpylayers=slow, cvxpylayers_lpgd=right)
     assert found.met is True
     assert "110x cvxpylayers-lpgd" in found.measured
-    assert "cvxpylayers is off by 0.8 of the largest after 5 s" in found.measured
-    slower = _record("cvxpylayers", 5.0, 1e-3)
-    assert _target(walras_gradient=ours, cvxpylayers=slower, cvxpylayers_lpgd=right).met is False
-    off = _record("walras-gradient", 0.1, 1e-3)
-    assert _target(walras_gradient=off, cvxpylayers=wrong, cvxpylayers_lpgd=right).met is False
-    none = _target(walras_gradient=ours, cvxpylayers=wrong, cvxpylayers_lpgd=_record("", 1.0, 0.5))
+    assert "cvxpylayers-lpgd's are right to 1 % on 98 % of the rounds" in found.measured
+    assert "cvxpylayers's are right to 1 % on 0 % of the rounds" in found.measured
+    quick = _record(5.0, 1e-3)
+    assert _target(walras_gradient=ours, cvxpylayers=quick, cvxpylayers_lpgd=right).met is False
+    off = _record(0.1, 1e-3)
+    assert _target(walras_gradient=off, cvxpylayers=slow, cvxpylayers_lpgd=right).met is False
+    none = _target(walras_gradient=ours, cvxpylayers=slow, cvxpylayers_lpgd=_record(9.0, 0.5))
     assert none.met is None

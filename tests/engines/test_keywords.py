@@ -49,7 +49,10 @@ def test_a_setting_that_there_is_not_is_named() -> None:
 def test_a_setting_without_its_name_is_refused(given: object, remedy: str) -> None:
     x = cp.Variable(2, nonneg=True)
     problem = wl.Problem(cp.Maximize(cp.sum(x)), [x <= 1])
-    for solve in (problem.solve, lambda value: wl.solve(cs.max_min([[1.0]], [1.0], [1.0]), value)):
+    ways: tuple[Any, ...] = (
+        problem.solve, lambda value: wl.solve(cs.max_min([[1.0]], [1.0], [1.0]), value),
+    )  # fmt: skip
+    for solve in ways:
         with pytest.raises(wl.InputError) as caught:
             solve(given)
         assert caught.value.what == f"the setting {given!r} has no name"

@@ -1,6 +1,7 @@
 """Reading a certificate: why a demand got what it got, what resources are worth, what changed.
 
-Everything here is computed from a problem and its certificate; nothing is solved again.
+Everything here is computed from a problem and its certificate; nothing is solved again, but small
+linear programs over the optimal prices where they are not unique.
 """
 
 from walras.insight.difference import Difference, difference

@@ -34,6 +34,8 @@ class Difference:
         ceased: Rows that bound before and no longer do.
         arrived: Demands that are new.
         departed: Demands that are gone.
+        objectives: Name of the objective before, and now; prices are in units of each one's own.
+        values: The objective's value before, and now.
     """
 
     churn: float
@@ -43,6 +45,8 @@ class Difference:
     ceased: tuple[str, ...]
     arrived: tuple[str, ...]
     departed: tuple[str, ...]
+    objectives: tuple[str, str]
+    values: tuple[float, float]
 
     def frame(self) -> pd.DataFrame:
         """One row a demand that changed, with what it moved and why."""
@@ -51,8 +55,9 @@ class Difference:
     def __str__(self) -> str:
         stayed = self.demands[self.demands["change"] == "moved"]
         lines = [
+            *self._direction(),
             f"{self.churn:.4g} units moved among {len(stayed)} demands; "
-            f"{len(self.arrived)} arrived, {len(self.departed)} departed."
+            f"{len(self.arrived)} arrived, {len(self.departed)} departed.",
         ]
         for words, names in (
             ("arrived", self.arrived), ("departed", self.departed),
@@ -66,6 +71,16 @@ class Difference:
             f"{r.demand} moved {r.moved:.4g}: {r.reason}" for r in stayed.head(_SHOWN).itertuples()
         ]
         return "\n".join(lines)
+
+    def _direction(self) -> list[str]:
+        """Which round is the earlier one, by its value, and whether the two compare."""
+        (aim, now_aim), (value, now) = self.objectives, self.values
+        if aim == now_aim:
+            return [f"from the solution given to this one: {aim} {value:.6g} -> {now:.6g}"]
+        return [
+            f"from the solution given ({aim} {value:.6g}) to this one ({now_aim} {now:.6g})",
+            "The objectives differ: so do the units of the prices before and now.",
+        ]
 
 
 def difference(now: Round, before: Round) -> Difference:
@@ -90,7 +105,14 @@ def difference(now: Round, before: Round) -> Difference:
         began=tuple(name for name in began if name not in set(ceased)),
         ceased=tuple(name for name in ceased if name not in set(began)),
         arrived=arrived, departed=departed,
+        objectives=(before[0].objective, now[0].objective),
+        values=(_value(before), _value(now)),
     )  # fmt: skip
+
+
+def _value(side: Round) -> float:
+    problem, certificate = side
+    return float(problem.reported(certificate.value))
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from walras.certificate import Certificate, dual_bound
 from walras.insight.active import Active, Floats, active
+from walras.insight.kink import MOST, NEAR, price_ends
 from walras.insight.sensitivity import Ints, Move, Sensitivity
 from walras.separable import Separable, Side
 
@@ -16,8 +17,9 @@ _HOLDS = 0.1  # relative change of a price up to which it holds, where prices ar
 _STEADY = 1e-6  # relative change of a price, for a change of the bound by its size, that is none
 _SURE = 0.5  # share of the distance to other entries or rows, found along a line, that is sure
 _STRAIGHT = 1e-9  # exponents below this are taken for zero
-_BASIS = np.array(["exact range", "10 % change", "at least"])
-_EXACT, _CHANGE, _LEAST = range(3)
+_JUMP = 1e-4  # relative distance of a row's two prices that is a kink
+_BASIS = np.array(["exact range", "10 % change", "at least", "kink"])
+_EXACT, _CHANGE, _LEAST, _KINK = range(4)
 
 
 def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
@@ -29,17 +31,20 @@ def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
 
     Returns:
         One row a constraint row of a resource, with columns ``row``; ``price`` (the user's
-        objective a unit of the bound); ``utilisation`` (activity over bound); ``gain_of_one`` (what
-        a unit more gains at most over the present allocation, proved by weak duality);
-        ``holds_up`` and ``holds_down`` (units by which the bound may be loosened or tightened while
-        the price holds); ``basis`` of these:
+        objective a unit of the bound); ``price_up`` and ``price_down`` (what the next unit buys,
+        and what the last one bought: the price itself, but at a kink); ``utilisation`` (activity
+        over bound); ``gain_of_one`` (what a unit more gains at most over the present allocation,
+        proved by weak duality); ``holds_up`` and ``holds_down`` (units by which the bound may be
+        loosened or tightened while the price holds); ``basis`` of these:
 
         - ``exact range``: the price does not change until other entries or rows come into use
           (certain, and complete where the optimum is a vertex);
         - ``10 % change``: utilities are curved, so the price changes at once; by 10 % over the
           range, by the power law with the price's own slope and curvature;
         - ``at least``: the same, but an entry runs out or a row begins to bind first, where the
-          range is cut: up to there the price changes by less than 10 %, beyond perhaps faster.
+          range is cut: up to there the price changes by less than 10 %, beyond perhaps faster;
+        - ``kink``: the price jumps here, and ``price`` is one of those between the two sides' (not
+          computed, NaN, beyond 50,000 coefficients).
     """
     rows = problem.rows
     mine = np.flatnonzero((rows.side == Side.RESOURCE) & ~rows.is_utility)
@@ -47,13 +52,20 @@ def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
     prices = certificate.prices[mine]
     at_upper = np.where(prices != 0, prices > 0, np.isfinite(rows.upper[mine]))
     bound = np.where(at_upper, rows.upper[mine], rows.lower[mine])
-    up, down, basis = _ranges(problem, certificate, state, mine, np.where(at_upper, 1.0, -1.0))
+    sense = np.where(at_upper, 1.0, -1.0)
+    up, down, basis = _ranges(problem, certificate, state, mine, sense)
+    sides = _sides(problem, certificate, state, mine, sense, np.minimum(up, down))
+    jumps = ~np.isclose(*sides, rtol=_JUMP, atol=0.0)
+    up, down = np.where(jumps, 0.0, up), np.where(jumps, 0.0, down)
+    basis[jumps] = _KINK
     proved = dual_bound(problem, certificate.prices)
     short = max(certificate.value - proved.value, 0.0)
     return pd.DataFrame(
         {
             "row": [rows.name(int(k)) for k in mine],
             "price": np.abs(prices),
+            "price_up": sides[0],
+            "price_down": sides[1],
             "utilisation": state.activity[mine] / np.where(bound != 0, bound, np.nan),
             "gain_of_one": np.abs(proved.prices[mine]) + short,
             "holds_up": up,
@@ -61,6 +73,24 @@ def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
             "basis": _BASIS[basis],
         }
     )
+
+
+def _sides(
+    problem: Separable, certificate: Certificate, state: Active, mine: Ints, sense: Floats,
+    holds: Floats,
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """(rows,) prices of the next and of the last unit; they differ where no range holds."""
+    up = np.abs(certificate.prices[mine])
+    down = up.copy()
+    kinks = np.flatnonzero(
+        (holds <= NEAR * state.size[mine]) & (state.slack[mine] <= NEAR * state.size[mine])
+    )
+    if len(kinks) and problem.rows.matrix.nnz > MOST:
+        up[kinks] = down[kinks] = np.nan
+    elif len(kinks):
+        ends = price_ends(problem, certificate, state, mine[kinks], sense[kinks])
+        up[kinks], down[kinks] = ends
+    return up, down
 
 
 def _ranges(
