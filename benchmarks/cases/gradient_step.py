@@ -17,7 +17,6 @@ SPEC = MatchSpec(10, 50, rounds=64, temperature=0.03, barrier="elastic")
 OURS, PEERS = "walras-gradient", ("cvxpylayers-lpgd", "cvxpylayers")
 FACTOR = 100.0
 SAME, EXACT = 1e-2, 1e-6  # relative errors of a peer's gradients, and of ours
-MOST = 0.95  # of the rounds: a peer whose solver breaks down on a few is compared with, and told
 
 
 def cells() -> tuple[Cell, ...]:
@@ -33,28 +32,27 @@ def cells() -> tuple[Cell, ...]:
 
 
 def targets(records: Records) -> Sequence[Target]:
-    """The step alone, without the time that a layer takes to be built, which is once."""
+    """The step alone, without the time that a layer takes to be built, which is once.
+
+    The quicker of the peer's ways counts, right or wrong; on how many rounds it is right is told.
+    """
     case = f"one gradient step, {SPEC.rounds} relaxed rounds {SPEC.clusters}x{SPEC.tasks}"
-    aim = f"at least {FACTOR:g}x cvxpylayers, equal gradients"
+    aim = f"at least {FACTOR:g}x cvxpylayers, gradients right to {EXACT:g}"
     found = {m: _record(records, m) for m in (OURS, *PEERS)}
     ours = found[OURS]
     rivals = {m: r for m in PEERS if (r := found[m]) is not None}
     if ours is None or len(rivals) < len(PEERS):
         return [Target(case, aim)]
-    shares = {m: float(np.mean(np.array(r["lowest"]) <= SAME)) for m, r in rivals.items()}
+    name = min(rivals, key=lambda method: float(rivals[method]["solve"]))
+    ratio = rivals[name]["solve"] / ours["solve"]
     told = "".join(
-        f"; {m}'s are right to {100 * SAME:g} % on {100 * share:.0f} % of the rounds, in "
-        f"{rivals[m]['solve']:.1f} s"
-        for m, share in shares.items()
+        f"; {method}: {record['solve']:.1f} s, right to {100 * SAME:g} % on "
+        f"{int(np.sum(np.array(record['lowest']) <= SAME))} of the rounds"
+        for method, record in rivals.items()
     )
-    right = {m: rivals[m]["solve"] for m, share in shares.items() if share >= MOST}
-    if not right:
-        return [Target(case, aim, f"no peer's gradients are right{told}")]
-    name = min(right, key=lambda m: float(right[m]))
-    ratio = right[name] / ours["solve"]
     measured = (
-        f"{ratio:.0f}x {name}, {1e3 * ours['solve']:.0f} ms, our gradients to "
-        f"{ours['violation']:.0e} of the largest{told}"
+        f"{ratio:.0f}x {name}, {1e3 * ours['solve']:.0f} ms, ours right to "
+        f"{ours['violation']:.0e} on all{told}"
     )
     return [Target(case, aim, measured, ratio >= FACTOR and ours["violation"] <= EXACT)]
 
