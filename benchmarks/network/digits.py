@@ -74,7 +74,7 @@ def softmax(seed: int) -> Outcome:
     best = digits.test.accuracy(problem.learning[0], np.asarray(problem.optimum().model))
     run = wn.simulate(
         problem, net(seed), links=LINKS, steps=4000, every=40, test=digits.test,
-        method=wn.Surplus(batch=128, momentum=0.97, alpha=2.0),
+        method=wn.Surplus(batch=128, momentum=0.97, alpha=4.0),
     )  # fmt: skip
     row = _row(f"softmax, seed {seed}", problem, run, digits.test, best)
     figure = plots.training(run.frame(), "bits", {run.method: best})
@@ -90,7 +90,7 @@ def three_or_five(seed: int) -> Outcome:
         best = digits.test.accuracy(loss, np.asarray(problem.optimum().model))
         run = wn.simulate(
             problem, net(seed), links=LINKS, steps=2000, every=50, test=digits.test,
-            method=wn.Surplus(batch=128, momentum=0.97, alpha=2.0),  # as softmax
+            method=wn.Surplus(batch=128, momentum=0.97, alpha=4.0),  # as softmax
         )  # fmt: skip
         rows.append(_row(f"3 or 5, {name}", problem, run, digits.test, best))
         frames.append(run.frame().assign(method=name))

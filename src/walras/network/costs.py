@@ -253,12 +253,14 @@ class CPUCosts:
 
 
 def _as_cost(cost: CPUCost | Callable[[float], float], centre: int) -> CPUCost:
-    if all(hasattr(cost, name) for name in ("value", "slope", "curvature")):
+    what = f"is the class {cost.__name__}" if isinstance(cost, type) else ""
+    if not what and all(hasattr(cost, name) for name in ("value", "slope", "curvature")):
         return cost  # type: ignore[return-value]
-    if callable(cost):
+    if not what and callable(cost):
         return CallableCPU(cost)
     raise InputError(
-        f"is a {type(cost).__name__}", where=f"cpu[{centre}]",
+        what or f"is a {type(cost).__name__}",
+        where=f"cpu[{centre}]",
         allowed="QuadraticCPU, ThroughputCPU, CallableCPU or a function of the share",
         remedy="state the centre's cost as one of these",
     )  # fmt: skip

@@ -246,6 +246,11 @@ def _data(
             where="loss" if loss is None else "shards", allowed="both or neither",
             remedy="a loss needs every centre's data",
         )  # fmt: skip
+    if isinstance(loss, type) or not hasattr(loss, "prepare"):
+        raise InputError(
+            f"is {loss!r}", where="loss", allowed="an object such as Logistic()",
+            remedy="loss=Logistic()",
+        )  # fmt: skip
     data = shards if isinstance(shards, Shards) else Shards.of(shards)
     if data.centres != centres:
         raise InputError(

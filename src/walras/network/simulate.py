@@ -16,7 +16,7 @@ from walras.network.problem import Problem
 from walras.network.quanta import AuditError, DivergedError, audit, countable
 from walras.network.run import Run
 from walras.network.sides import Method, ModelSide, Setting, ShareSide
-from walras.network.stated import whole
+from walras.network.stated import of_kind, whole
 from walras.network.surplus import Surplus
 from walras.network.test_set import TestSet
 from walras.network.types import Floats, Ints
@@ -65,6 +65,8 @@ def simulate(
         DivergedError: A method diverged to numbers that are not finite, or not to be counted.
     """
     _check_kinds(network, links, method)
+    if faults is not None:
+        of_kind(faults, Faults, "faults")
     _check(problem, network, whole(steps, "steps"), whole(every, "every"))
     chosen = Surplus() if method is None else method
     first = None if start is None else _fractions(start, problem.centres)
