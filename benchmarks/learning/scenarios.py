@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import Any
 
@@ -28,7 +28,7 @@ from walras.learn.fitting import Learned, fit_lesson, viewed
 from walras.learn.lesson import Judge, complete, draw, lesson
 from walras.learn.linear import indicators, placements
 from walras.learn.settings import Learning
-from walras.predict import SETTINGS, Tasks
+from walras.predict import SETTINGS, Recipe, Tasks
 from walras.predict.calibration import logit
 
 Floats = npt.NDArray[np.float64]
@@ -76,7 +76,7 @@ def compare_scenarios(
 @cache
 def _rows(cell: Cell, name: str, settings: Learning) -> list[dict[str, Any]]:
     """The rows of a method in a cell; kept, as studies are measured seed by seed."""
-    data, own = cell.load(), settings.with_(seed=cell.seed)
+    data, own = _data(cell), settings.with_(seed=cell.seed)
     began = time.perf_counter()
     made = lesson(data, own, tasks_per_round=cell.tasks_per_round)
     rounds = draw(complete(data.test), cell.test_rounds, cell.tasks_per_round, (cell.seed, 25))
@@ -96,6 +96,11 @@ def _rows(cell: Cell, name: str, settings: Learning) -> list[dict[str, Any]]:
               "tasks_per_round": cell.tasks_per_round, "source": data.source, "error": "",
               "seconds": time.perf_counter() - began}  # fmt: skip
     return [{"method": way, **shared, **measured(judge, own)} for way, own in placed.items()]
+
+
+@lru_cache(maxsize=1)
+def _data(cell: Cell) -> Recipe:
+    return cell.load()
 
 
 def members(learned: Learned, tasks: Tasks) -> tuple[Floats, Floats]:
