@@ -28,7 +28,7 @@ _ROUNDING, _FLAT, _ROUGH, _SOLVED, _NEAR_ONE = 1e-13, 1e3, 1e-3, 1e-9, 0.1
 
 
 @jit
-def _floor_cost(g: float, law: Floats) -> tuple[float, float, float]:
+def floor_cost(g: float, law: Floats) -> tuple[float, float, float]:
     """phi(g), -phi'(g) and phi''(g); ``law`` is (elastic?, weight, width, price)."""
     weight, width, price = law[1], law[2], law[3]
     u = g / width
@@ -145,7 +145,7 @@ def _residual(
 ) -> tuple[float, float]:  # fmt: skip
     """r = y - h(y), with p and x of y in place; returns the dual function and phi''."""
     m = len(p)
-    phi, nu, bend = _floor_cost(y[m] - floor, law)
+    phi, nu, bend = floor_cost(y[m] - floor, law)
     entropy = _weights(y, beta, p)
     soft = _matching(t, a, p, nu, tau, x)
     _sums(t, a, x, r)
@@ -291,7 +291,7 @@ def _pull_round(
     m, n = t.shape
     y, p, lam = np.empty(m + 1), np.empty(m), np.zeros(m + 1)
     _sums(t, a, x, y)
-    _, nu, bend = _floor_cost(y[m] - floor, law)
+    _, nu, bend = floor_cost(y[m] - floor, law)
     _weights(y, beta, p)
     _spread(x, v, tau, scratch)  # u = P v
     for i in range(m):

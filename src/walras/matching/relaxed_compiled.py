@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from walras.kernels.match_descent import descend_rounds
 from walras.kernels.match_relaxed import pull_back, solve_relaxed
 from walras.matching.smoothed import Smoothed, State, vector
 
@@ -51,6 +52,24 @@ def pull_compiled(
     )  # fmt: skip
     by_t, by_a, by_floor = (torch.from_numpy(v) for v in found)
     return by_t, by_a, by_floor
+
+
+def descend_compiled(problem: Smoothed, x: torch.Tensor, steps: int) -> torch.Tensor:
+    """Mirror descent as :func:`walras.matching.relaxed_descent.descend`, of a problem on a CPU.
+
+    Args:
+        problem: The problems, with or without a curve.
+        x: (rounds, clusters, tasks) where to begin.
+        steps: Steps.
+    """
+    m = problem.t.shape[-2]
+    curve = np.array([np.ones(m), np.zeros(m)])
+    if problem.curve is not None:
+        curve = np.array([problem.curve.limit.numpy(), problem.curve.rate.numpy()])
+    found = descend_rounds(
+        *_arrays(problem), curve, steps, x.contiguous().numpy(), torch.get_num_threads()
+    )
+    return torch.from_numpy(found)
 
 
 def _arrays(problem: Smoothed) -> tuple[Floats, Floats, Floats, Floats, float, float]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from walras.matching.relaxed_compiled import descend_compiled
 from walras.matching.relaxed_descent import descend
 from walras.matching.smoothed import (
     Forces,
@@ -121,7 +122,8 @@ def _globalised(
             break
         part = problem.take(open_)
         x = part.matching(part.forces(unvector(y[open_], m)))
-        lower = vector(part.state(descend(part, x, _DESCENT * 2**k)), counts=True)
+        method = descend_compiled if x.device.type == "cpu" else descend
+        lower = vector(part.state(method(part, x, _DESCENT * 2**k)), counts=True)
         found, spent = _iterate(part, 1.0, lower, _LAST_STEPS, tolerance)
         y, steps = y.clone(), steps.clone()
         y[open_] = found
