@@ -56,6 +56,7 @@ def test_the_digraph_study_finds_the_gap_of_ignoring_imbalance() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1200)  # two minutes on a host that does nothing else
 def test_the_loss_study_reaches_the_survivors_optimum_to_1e_10() -> None:
     """Both, shares and model, with up to 40 % of the messages lost and a crash on top."""
     table = loss(0).table
@@ -68,6 +69,7 @@ def test_the_loss_study_reaches_the_survivors_optimum_to_1e_10() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1200)  # two minutes on a host that does nothing else
 def test_innovations_are_exact_on_every_convex_problem_up_to_rho_1() -> None:
     table = quantisers(0).table
     assert set(table["loss"]) == {"SVM", "logistic", "regression"}
