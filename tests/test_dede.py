@@ -6,7 +6,6 @@ better test; every optimum comes from cvxpy with another solver.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -31,12 +30,9 @@ def reference(problem: Any, solver: str = cp.CLARABEL) -> float:
     return float(cp.Problem(problem.objective, problem.constraints).solve(solver=solver))
 
 
-def test_the_readme_program_is_exact_and_quick() -> None:
-    toy(5, 5)[1].solve()  # kernels load once
-    began = time.perf_counter()
+def test_the_readme_program_is_exact() -> None:
     x, prob = toy()
     value = prob.solve(num_cpus=4, solver=dd.ECOS)
-    seconds = time.perf_counter() - began
     assert value == pytest.approx(4950.0, rel=1e-9)
     assert x.value is not None
     assert np.all(x.value.sum(axis=1) >= np.arange(100) - 1e-7)
@@ -45,8 +41,6 @@ def test_the_readme_program_is_exact_and_quick() -> None:
     assert prob.value == value
     assert prob.allocation is not None
     assert prob.allocation.gap <= 1e-6
-    # dede takes 37 s; 0.25 s is usual, the rest is leeway for a busy machine.
-    assert seconds < 2.0
 
 
 def test_parameters_change_between_solves() -> None:

@@ -45,7 +45,7 @@ def test_known_optima_are_found_and_proved(
 ) -> None:
     if which == "integer":
         request.getfixturevalue("never_small")
-    s = wl.solve(case.base, engine=which, tolerance=1e-9, time_limit=20.0)
+    s = wl.solve(case.base, engine=which, tolerance=1e-9, time_limit=120.0)
     assert s.status is Status.OPTIMAL, str(s)
     assert s.value == pytest.approx(case.value, abs=1e-9)
     assert s.bound == pytest.approx(case.value, abs=1e-6)
