@@ -98,8 +98,7 @@ def solve(
     first = None if start is None else start_from(base, start)
     settings = Settings(tolerance, time_limit, threads, first, callback, verbose, device=device)
     choice = _choice_on(device, choose(base, engine, settings.tolerance))
-    if collapse is None:
-        collapse = choice.collapse and mode in (None, "hard")
+    collapse = choice.collapse and mode in (None, "hard") if collapse is None else collapse
     run = engine_named(choice.engine, parts, seed, mode, executor, collapse=collapse)
     with _thread_pools().limit(limits=_blas_threads(base, threads), user_api="blas"):
         return _solve_within(problem, run, choice, settings, polish=polish)

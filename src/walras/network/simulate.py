@@ -64,9 +64,7 @@ def simulate(
         AuditError: A quantum was lost or made. The run stops.
         DivergedError: A method diverged to numbers that are not finite, or not to be counted.
     """
-    _check_kinds(network, links, method)
-    if faults is not None:
-        of_kind(faults, Faults, "faults")
+    _check_kinds(network, links, method, faults)
     _check(problem, network, whole(steps, "steps"), whole(every, "every"))
     chosen = Surplus() if method is None else method
     first = None if start is None else _fractions(start, problem.centres)
@@ -168,8 +166,10 @@ class _Diary:
         )  # fmt: skip
 
 
-def _check_kinds(network: object, links: object, method: object) -> None:
-    """Refuse what is no network, no links or no method, such as their names or classes."""
+def _check_kinds(network: object, links: object, method: object, faults: object) -> None:
+    """Refuse what is no network, no links, method or faults, such as their names or classes."""
+    if faults is not None:
+        of_kind(faults, Faults, "faults")
     for name, value, needed, example in (
         ("network", network, "at", "Network.ring(8)"),
         ("links", links, "quantise", "LogQuantizer(0.125)"),
