@@ -73,7 +73,7 @@ def softmax(seed: int) -> Outcome:
     problem = _problem(wn.Softmax(10, 1e-4), digits, 2, seed)
     best = digits.test.accuracy(problem.learning[0], np.asarray(problem.optimum().model))
     run = wn.simulate(
-        problem, net(seed), links=LINKS, steps=4000, every=40, test=digits.test,
+        problem, net(seed), links=LINKS, steps=8000, every=80, test=digits.test,
         method=wn.Surplus(batch=128, momentum=0.97, alpha=4.0),
     )  # fmt: skip
     row = _row(f"softmax, seed {seed}", problem, run, digits.test, best)
