@@ -12,7 +12,6 @@ import webbrowser
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -27,6 +26,7 @@ from walras.cli.comparison import Comparison, compare
 from walras.cli.demo_network import Act
 from walras.cli.demo_placement import Placing
 from walras.cli.errors import ExitCode, exit_code
+from walras.cli.figures import can_draw
 from walras.cli.output import Format, OutputOption, emit, to_json
 from walras.cli.progress import Interruptible, Stages
 from walras.cli.warm import compiled_beside
@@ -296,7 +296,7 @@ def _write_record(record: dict[str, Any], path: Path) -> None:
 
 def _write_report(acts: Acts, record: dict[str, Any], path: Path) -> bool:
     """Write the HTML report; False when the packages it needs are not installed."""
-    if find_spec("matplotlib") is None or find_spec("jinja2") is None:
+    if not can_draw():
         return False
     # Imported here: matplotlib is an optional extra and takes half a second.
     from walras.cli.demo_report import build

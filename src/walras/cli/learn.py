@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
+from walras.cli.figures import need_figures
 from walras.cli.output import Format, OutputOption, Table, emit
 from walras.cli.progress import Interruptible, Stages
 from walras.errors import DataError
@@ -84,6 +85,7 @@ def compare(
     from walras.learn import compare as run
     from walras.learn.comparison import finished
 
+    need_figures("walras learn compare")
     with _stage("comparing", progress) as stages:
         frame = run(
             methods.split(","), [s if "+" not in s else s.split("+") for s in settings.split(",")],

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from walras.cli.output import Table, to_json
-from walras.errors import DataError, EngineError
+from walras.errors import DataError
 from walras.learn import summary
 from walras.learn.analysis import BASELINES
 from walras.learn.comparison import METRICS
@@ -56,7 +56,6 @@ def save(folder: Path, frame: pd.DataFrame, judged: pd.DataFrame | None) -> None
 
     Raises:
         DataError: The folder cannot be written to.
-        EngineError: Matplotlib is missing.
     """
     try:
         frame.to_csv(folder / "rows.csv", index=False)
@@ -78,13 +77,8 @@ def save(folder: Path, frame: pd.DataFrame, judged: pd.DataFrame | None) -> None
 
 
 def _report(folder: Path, frame: pd.DataFrame, judged: pd.DataFrame | None) -> None:
-    try:
-        from walras import plot
-    except ImportError as error:
-        raise EngineError(
-            "needs Matplotlib", where="report", allowed="the extra walras[plot]",
-            remedy="pip install 'walras[plot]'",
-        ) from error  # fmt: skip
+    from walras import plot  # half a second, for those who draw
+
     drawn = {"figure4": plot.methods_by_setting(frame)}
     for name, across in (("figure5", "tasks_per_round"), ("sizes", "train_tasks")):
         if frame[across].nunique() > 1:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
+from walras.cli.figures import need_figures
 from walras.cli.network_compare import compare
 from walras.cli.network_deploy import deploy, replay
 from walras.cli.network_options import (
@@ -78,6 +79,8 @@ def simulate(
     stated = read(config)
     chosen = stated.seed if seed is None else whole(seed, "--seed")
     count = stated.steps if steps is None else whole(steps, "--steps", least=1)
+    if save is not None:
+        need_figures("--save")
     with shown({"simulating": 1.0}, progress) as stages:
         stages.begin("simulating")
         run = _run(stated, count, chosen, stages.advance)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from walras.cli.figures import need_figures
 from walras.cli.network_options import (
     ConfigArgument,
     ProgressOption,
@@ -15,7 +16,7 @@ from walras.cli.network_options import (
     read,
     shown,
 )
-from walras.cli.network_record import need_plots, write_record
+from walras.cli.network_record import write_record
 from walras.cli.output import Cell, Format, OutputOption, Table, emit
 from walras.cli.progress import Stages
 from walras.errors import InputError
@@ -69,6 +70,8 @@ def compare(
     """
     stated = read(config)
     count = stated.steps if steps is None else whole(steps, "--steps", least=1)
+    if save is not None:
+        need_figures("--save")
     entries = _entries(stated)
     runs: dict[tuple[str, str], Run] = {}
     left_out: dict[tuple[str, str], str] = {}
@@ -161,7 +164,8 @@ def _save(
     folder: Path, stated: Scenario, runs: dict[tuple[str, str], Run],
     left_out: dict[tuple[str, str], str],
 ) -> None:  # fmt: skip
-    figures = need_plots()
+    from walras.plot import network as figures  # half a second, for those who draw
+
     steps = next(iter(runs.values())).steps
     methods: list[dict[str, Any]] = [{"of": of, "method": name} for of, name in runs]
     methods += [

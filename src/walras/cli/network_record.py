@@ -9,7 +9,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from walras.errors import EngineError
 from walras.network.advise import advise
 from walras.network.drivers.folder import made
 from walras.network.run import Run
@@ -28,9 +27,9 @@ def save_run(folder: Path, stated: Scenario, run: Run, seed: int, facts: dict[st
 
     Raises:
         DataError: The folder cannot be made.
-        EngineError: Matplotlib is not installed.
     """
-    figures = need_plots()
+    from walras.plot import network as figures  # half a second, for those who draw
+
     result = {k: v for k, v in facts.items() if k != "seconds"}
     found = {"method": run.method, "chosen": _chosen(stated), "result": result}
     write_record(folder, stated, run.steps, {"seed": seed, **found})
@@ -72,22 +71,6 @@ def write_record(folder: Path, stated: Scenario, steps: int, found: dict[str, An
         **found,
     }
     (folder / "run.json").write_text(json.dumps(_plain(record), indent=2, allow_nan=False) + "\n")
-
-
-def need_plots() -> Any:
-    """The module that draws.
-
-    Raises:
-        EngineError: Matplotlib is not installed.
-    """
-    try:
-        from walras.plot import network
-    except ImportError as error:
-        raise EngineError(
-            "needs Matplotlib", where="--save", allowed="the extra walras[plot]",
-            remedy="pip install 'walras[plot]'",
-        ) from error  # fmt: skip
-    return network
 
 
 def _chosen(stated: Scenario) -> dict[str, Any]:

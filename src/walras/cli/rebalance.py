@@ -14,6 +14,7 @@ import typer
 
 from walras import data
 from walras.cli.errors import exit_code
+from walras.cli.figures import need_figures
 from walras.cli.output import Cell, Format, OutputOption, Table, emit, to_json
 from walras.cli.progress import Interruptible, Stages
 from walras.cli.solving import ShowProgress, TimeLimit
@@ -128,6 +129,7 @@ def _check_ways(
 
 def _check_figure(figure: Path | None) -> None:
     if figure is not None:
+        need_figures("--figure")
         from walras.plot.rebalance import check_file
 
         check_file(figure)
