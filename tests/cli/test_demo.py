@@ -162,7 +162,7 @@ def test_without_data_it_runs_on_the_labelled_stand_in(
 
 
 def test_without_the_plot_extra_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo_module, "find_spec", lambda name: None)
+    monkeypatch.setattr(demo_module, "can_draw", lambda: False)
     result = run(tmp_path, "--jobs", "20", "--large", "0")
     assert result.exit_code == 0
     assert "pip install 'walras[plot]'" in result.stdout
