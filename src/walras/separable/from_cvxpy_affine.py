@@ -22,6 +22,7 @@ from cvxpy.cvxcore.python import canonInterface
 from cvxpy.lin_ops.lin_op import CONSTANT_ID
 
 from walras.errors import InputError
+from walras.separable.from_cvxpy_slices import Slices
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -109,21 +110,20 @@ class _Layout:
             self.start[variable.id] = self.length
             self.length += variable.size
 
-    def tensor(self, expressions: Sequence[Expression], parameters: Sequence[Any]) -> Any:
+    def tensor(self, expressions: Sequence[Expression], parameters: Sequence[Any]) -> sp.coo_array:
         """Sparse ((rows * (columns + 1)), (parameter values + 1)), column-major over (A | b)."""
         sizes = {CONSTANT_ID: 1} | {p.id: p.size for p in parameters}
         starts = np.cumsum([0] + [p.size for p in parameters])
         places = {p.id: int(start) for p, start in zip(parameters, starts, strict=False)}
         places[CONSTANT_ID] = int(starts[-1])
-        return canonInterface.get_problem_matrix(
-            [expression.canonical_form[0] for expression in expressions],
-            self.length,
-            self.start,
-            sizes,
-            places,
-            sum(expression.size for expression in expressions),
+        slices = Slices(self.start, self.length)
+        trees = [slices.taken(expression.canonical_form[0]) for expression in expressions]
+        rows = sum(expression.size for expression in expressions)
+        tensor = canonInterface.get_problem_matrix(
+            trees, slices.columns, slices.start, sizes, places, rows,
             cvxpy_settings.COO_CANON_BACKEND,
-        )
+        )  # fmt: skip
+        return slices.put_back(tensor.tocoo(), rows)
 
 
 class _LinearPart:
@@ -136,7 +136,7 @@ class _LinearPart:
             self.row = self.column = np.zeros(0, np.int64)
             self._tensor = sp.csr_array((0, 1))
         else:
-            tensor = layout.tensor(expressions, self._parameters).tocoo()
+            tensor = layout.tensor(expressions, self._parameters)
             key, place = np.unique(tensor.coords[0], return_inverse=True)
             self._tensor = sp.csr_array(
                 (tensor.data, (place, tensor.coords[1])), shape=(len(key), tensor.shape[1])
