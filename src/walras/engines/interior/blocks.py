@@ -16,6 +16,7 @@ from walras.engines.interior.form import Bools, Floats, Form, Ints, Restriction
 from walras.engines.interior.point import Layout, Point
 from walras.engines.interior.simplices import Decided, Simplices
 from walras.engines.interior.start import block_centres
+from walras.separable import Side
 
 _FIRST_SHARE = 0.99  # of all limits, that the blocks of the first round have together
 _FITS = 0.999  # share of a capacity that the blocks at rest may take
@@ -77,7 +78,9 @@ class OpenBlocks:
         absent = self.decided.loose.copy()
         absent[s.row[~self.active]] = True
         kept = self.active[s.block] & ~self.decided.closed
-        return Restriction(np.sort(s.entry[kept]), absent=absent, rest=self.rest())
+        return Restriction(
+            np.sort(s.entry[kept]), absent=absent, rest=self.rest(), side=Side.DEMAND
+        )
 
     def review(self, prices: Floats, margin: float, threads: int, *, drop: bool) -> int:
         """Blocks whose choice is open at some prices come in, others may go; returns how many came.

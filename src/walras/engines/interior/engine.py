@@ -149,6 +149,8 @@ class _Solve:
     def by_blocks(self, simplices: Simplices) -> Iterate:
         """What can be decided at once, then the blocks whose choice is open."""
         blocks = OpenBlocks(simplices, decide(simplices))
+        if blocks.capacities > simplices.blocks:  # the capacities are the wide side
+            return self.whole()
         tolerance = loose = _SHARE * self.settings.tolerance
         many = max(_LEAST_BLOCKS, _MANY_BLOCKS * blocks.capacities)
         if np.sum(blocks.active) < many or self.settings.start is not None:

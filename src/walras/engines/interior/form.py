@@ -180,12 +180,14 @@ class Restriction:
         redundant: (rows,) True where an upper bound is left out, as by :func:`redundant_rows`.
         absent: (rows,) True on rows left out, which the entries at rest meet by themselves.
         rest: (entries,) where the entries that are not kept stay; :func:`resting` if None.
+        side: Whose entries make a block; those of the side with fewer foreign rows if None.
     """
 
     entries: Ints | None = None
     redundant: Bools | None = None
     absent: Bools | None = None
     rest: Floats | None = None
+    side: Side | None = None
 
 
 def make_form(problem: Separable, restriction: Restriction | None = None) -> Form:
@@ -210,7 +212,7 @@ def make_form(problem: Separable, restriction: Restriction | None = None) -> For
             allowed=f"at most {MAX_BORDER} free entries and scalars",
             remedy="bound the entries or use engine='exact'",
         )
-    side, block_of = _block_side(problem, chosen)
+    side, block_of = _block_side(problem, chosen, kept.side)
     order = np.argsort(block_of, kind="stable")
     columns, (_, block) = chosen[order], np.unique(block_of[order], return_inverse=True)
     whole = len(columns) == problem.entries and bool(np.all(np.diff(columns) == 1))
@@ -220,11 +222,12 @@ def make_form(problem: Separable, restriction: Restriction | None = None) -> For
     return _assemble(problem, columns, free, block, matrix, places, rest)
 
 
-def _block_side(problem: Separable, chosen: Ints) -> tuple[Side, Ints]:
+def _block_side(problem: Separable, chosen: Ints, given: Side | None) -> tuple[Side, Ints]:
     """The side with fewer foreign rows as blocks; ownerless entries are blocks of their own."""
     side = problem.rows.side
     foreign = {s: int(np.sum(side != s)) for s in (Side.DEMAND, Side.RESOURCE)}
-    best = Side.DEMAND if foreign[Side.DEMAND] <= foreign[Side.RESOURCE] else Side.RESOURCE
+    fewer = Side.DEMAND if foreign[Side.DEMAND] <= foreign[Side.RESOURCE] else Side.RESOURCE
+    best = fewer if given is None else given
     owner = (problem.demand if best == Side.DEMAND else problem.resource)[chosen].astype(np.int64)
     alone = owner < 0
     owner[alone] = len(problem.demand_names) + len(problem.resource_names) + np.flatnonzero(alone)

@@ -50,8 +50,6 @@ class Simplices:
             return None
         if np.any(problem.lower) or problem.integer is not None:
             return None
-        if 2 * np.sum(rows.side == Side.DEMAND) < rows.count:  # the form's blocks are the others
-            return None
         fixed = problem.upper == 0
         shape = structure(problem)
         own = shape.open_rows | (shape.shares & (rows.lower == rows.upper))
