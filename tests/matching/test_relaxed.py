@@ -13,6 +13,7 @@ from tests.matching.rounds import batch
 
 import walras as wl
 from walras.matching import Decay, Relaxed, Smoothing, match_rounds, relaxed_match
+from walras.matching.relaxed_descent import descend
 from walras.matching.smoothed import covariance, curvatures, unvector, vector
 
 BARRIERS = ["log", "elastic"]
@@ -97,9 +98,10 @@ def test_the_newton_matrices_are_derivatives(seed: int) -> None:
             return torch.cat([*parts, -by.nu[:, None]], -1)
 
         def state(y: torch.Tensor, p: Any = p, counts: bool = counts) -> torch.Tensor:
-            return vector(p.state(p.matching(p.forces(unvector(y, 3)))), counts=counts)
+            return vector(p.state(p.logits(p.forces(unvector(y, 3))).exp()), counts=counts)
 
-        k = covariance(p.matching(p.forces(unvector(y, 3))), p.t, p.a, counts=counts) / p.tau
+        mapped = p.logits(p.forces(unvector(y, 3))).exp()
+        k = covariance(mapped, p.t, p.a, counts=counts) / p.tau
         g = curvatures(p, unvector(y, 3), p.forces(unvector(y, 3)))
         for b in range(2):
             dg, dh = (_jacobian(of, y, b) for of in (forces, state))
@@ -120,10 +122,9 @@ def test_the_dual_function_closes_the_gap() -> None:
     times, success = batch(5, 20, 4, 7)
     found = relaxed_match(times, success, 0.84, Smoothing(0.1))
     p = found.problem
-    dual = p.dual(found.state, found.forces, p.tau)
-    assert torch.allclose(dual, found.value, atol=1e-9)
+    assert torch.allclose(found.bound, found.value, atol=1e-9)
     uniform = p.state(p.uniform())
-    assert bool((p.dual(uniform, p.forces(uniform), p.tau) <= found.value + 1e-9).all())
+    assert bool((p.dual(uniform, p.forces(uniform)) <= found.value + 1e-9).all())
 
 
 @given(seed=st.integers(0, 10_000), data=st.data())
@@ -202,11 +203,41 @@ def test_algorithm_1_as_printed_ends_elsewhere() -> None:
     assert rounded(theirs.x) > 0.5
 
 
-def test_together_every_instance_is_solved_too() -> None:
-    for m, n, temperature in ((3, 5, 0.3), (3, 15, 0.1), (5, 12, 0.1)):
-        times, success = batch(13, 32, m, n)
-        found = relaxed_match(times, success, 0.84, Smoothing(temperature), speedup=Decay())
+@pytest.mark.parametrize("barrier", BARRIERS)
+@pytest.mark.parametrize("temperature", [0.1, 0.03, 0.01, 0.003])
+@pytest.mark.parametrize(("m", "n"), [(3, 5), (5, 12), (10, 50)])
+def test_together_every_instance_is_solved_too(
+    barrier: str, temperature: float, m: int, n: int
+) -> None:
+    times, success = batch(13, 32, m, n)
+    smoothing = Smoothing(temperature, barrier=barrier)
+    for floor in (0.75, 0.95):
+        found = relaxed_match(times, success, floor, smoothing, speedup=Decay())
         assert float(found.residual.max()) <= SOLVED
+        assert bool((found.bound == -np.inf).all())
+
+
+def test_together_the_solution_is_a_minimum_and_no_saddle() -> None:
+    times, success = batch(14, 32, 3, 8)
+    found = relaxed_match(times, success, 0.84, Smoothing(0.03), speedup=Decay())
+    p = found.problem
+    noise = torch.as_tensor(np.random.default_rng(0).normal(0.0, 1e-3, found.x.shape))
+    near = torch.softmax(torch.log(found.x.clamp_min(1e-300)) + noise, -2)
+    assert bool((p.value(near) >= found.value - 1e-12).all())
+    assert bool((p.value(descend(p, near, 200)) >= found.value - 1e-9).all())
+
+
+def test_the_plain_problem_is_solved_alike_without_its_kernel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times, success = batch(15, 32, 3, 15)
+    monkeypatch.setattr("walras.matching.relaxed.compiles", lambda problem: False)
+    for barrier in BARRIERS:
+        for temperature in (0.1, 0.01):
+            smoothing = Smoothing(temperature, barrier=barrier)
+            found = relaxed_match(times, success, 0.84, smoothing)
+            assert float(found.residual.max()) <= SOLVED
+            assert torch.allclose(found.bound, found.value, atol=1e-9)
 
 
 @pytest.mark.parametrize(

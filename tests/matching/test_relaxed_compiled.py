@@ -9,9 +9,7 @@ from tests.matching.rounds import batch
 
 from walras.kernels.match_linear import solve_small
 from walras.learn import implicit_gradient
-from walras.matching import Decay, Smoothing, relaxed_match
-from walras.matching.relaxed_compiled import descend_compiled
-from walras.matching.relaxed_descent import descend
+from walras.matching import Smoothing, relaxed_match
 
 
 @pytest.mark.parametrize("barrier", ["log", "elastic"])
@@ -36,25 +34,6 @@ def test_kernel_and_definition_agree(
     for name in ("times", "success", "floor"):
         one, other = getattr(pulled, name), getattr(wanted, name)
         assert torch.allclose(one, other, atol=1e-9 * max(1.0, float(other.abs().max())))
-
-
-@pytest.mark.parametrize("barrier", ["log", "elastic"])
-@pytest.mark.parametrize(
-    "speedup", [None, Decay(np.array([0.5, 0.7, 0.9]), 0.4)], ids=["apart", "together"]
-)
-def test_compiled_descent_takes_the_steps_of_its_definition(
-    barrier: str, speedup: Decay | None
-) -> None:
-    times, success = batch(10, 6, 3, 5)
-    times[0, 1, 2] = np.inf
-    problem = relaxed_match(
-        times, success, 0.8, Smoothing(0.1, barrier=barrier), speedup=speedup
-    ).problem
-    start = problem.uniform()
-    found = descend_compiled(problem, start, 40)
-    torch.testing.assert_close(found, descend(problem, start, 40), rtol=0.0, atol=1e-12)
-    assert bool((problem.value(found) < problem.value(start)).all())
-    assert float(found[0, 1, 2]) == 0.0
 
 
 def test_the_answer_does_not_depend_on_threads() -> None:

@@ -1,12 +1,14 @@
 """Relaxed matchings of rounds whose tasks run one after the other, by Newton's method, in numba.
 
-The formulas are those of :mod:`walras.matching.relaxed_newton`, which is the definition; a round is
-solved from beginning to end by one thread, so that the answer depends neither on the batch nor on
-the number of threads. With the state y = (S, R), M + 1 numbers, the direction solves
+The problem is that of :mod:`walras.matching.smoothed`; a round is solved from beginning to end by
+one thread, so that the answer depends neither on the batch nor on the number of threads. A state
+y = (S, R), M + 1 numbers, is optimal when ``y = h(y)``, the state of the X of its forces. With G
+the derivative of the forces by y and K that of -h by the forces, the Newton direction solves
 
     (I + K G) d = h(y) - y,    G = diag(beta (diag p - p p'), phi''),
 
-and is halved until the concave dual function rises enough.
+which is that of the concave dual function, too, along the curve ``p = softmax(beta L)`` that stays
+in its domain: halved until the dual function rises enough, it converges from anywhere.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from walras.kernels.runs import jit, map_runs
 
 Ints64 = npt.NDArray[np.int64]
 
-_FIRST, _LEVELS, _STEPS, _LAST_STEPS = 30.0, 6, 3, 60  # continuation, as in relaxed_newton
+_FIRST, _LEVELS, _STEPS, _LAST_STEPS = 30.0, 6, 3, 60  # continuation
 _HALVINGS, _ARMIJO = 25, 1e-4
 _ROUNDING, _FLAT, _ROUGH, _SOLVED, _NEAR_ONE = 1e-13, 1e3, 1e-3, 1e-9, 0.1
 

@@ -24,7 +24,14 @@ import torch
 
 from walras.matching.relaxed import Relaxed, relaxed_match
 from walras.matching.relaxed_compiled import compiles, pull_compiled
-from walras.matching.smoothed import Smoothed, Smoothing, covariance, curvatures
+from walras.matching.smoothed import (
+    Smoothed,
+    Smoothing,
+    covariance,
+    curvatures,
+    features,
+    pulled,
+)
 from walras.matching.speedup import Decay
 
 
@@ -50,23 +57,17 @@ def implicit_gradient(relaxed: Relaxed, by_x: torch.Tensor) -> Gradient:
         relaxed: A solution by ``mode="newton"`` (or any stationary one).
         by_x: (rounds, clusters, tasks) derivative of the loss by ``relaxed.x``.
     """
-    p, x, n = relaxed.problem, relaxed.x, relaxed.problem.tasks
+    p, x, n, m = relaxed.problem, relaxed.x, relaxed.problem.tasks, relaxed.x.shape[-2]
     if compiles(p):
         times, success, floor = pull_compiled(p, x, by_x)
         return Gradient(times / relaxed.scale[:, None, None], success, floor)
-    together, m = p.curve is not None, p.t.shape[-2]
     by = relaxed.forces
-    k = covariance(x, p.t, p.a, counts=together) / p.tau
+    k = covariance(x, p.t, p.a, counts=p.curve is not None) / p.tau
     g = curvatures(p, relaxed.state, by)
     u = _spread(p, x, by_x)
-    parts = [(u * p.t).sum(-1), u.sum(-1)] if together else [(u * p.t).sum(-1)]
-    features = torch.cat([*parts, (u * p.a).sum((-2, -1))[:, None] / n], -1)
     eye = torch.eye(g.shape[-1], dtype=x.dtype, device=x.device)
-    lam = torch.linalg.solve(eye + g @ k, (g @ features[..., None])[..., 0])
-    back = lam[:, :m, None] * p.t + (lam[:, -1] / n)[:, None, None] * p.a
-    if together:
-        back = back + lam[:, m:-1, None]
-    z = u - _spread(p, x, back)
+    lam = torch.linalg.solve(eye + g @ k, (g @ features(p, u)[..., None])[..., 0])
+    z = u - _spread(p, x, pulled(p, lam))
     times = -(by.q[..., None] * z + lam[:, :m, None] * x) / relaxed.scale[:, None, None]
     success = (by.nu[:, None, None] * z - lam[:, -1][:, None, None] * x) / n
     floor = by.curvature * (z * p.a).sum((-2, -1)) / n

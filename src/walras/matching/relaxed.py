@@ -75,6 +75,16 @@ class Relaxed:
         """(rounds,) the smoothed objective, in units of the scale."""
         return self.problem.value(self.x)
 
+    @property
+    def bound(self) -> torch.Tensor:
+        """(rounds,) a bound below the smoothed objective of any matching, by weak duality.
+
+        At the minimum it is the value; where tasks run together there is none, and it is -inf.
+        """
+        if self.problem.curve is not None:
+            return torch.full_like(self.value, -torch.inf)
+        return self.problem.dual(self.state, self.forces)
+
 
 def relaxed_match(
     times: Any,
@@ -105,8 +115,7 @@ def relaxed_match(
             mean times if None.
         mode: ``newton``: every round to ``tolerance``; ``mirror``: mirror descent, the reference;
             ``paper``: Algorithm 1 of Huo et al. (ICPP 2025) as printed, which ends elsewhere.
-        tolerance: Of ``newton``: largest error of a state against that of its forces' matching, in
-            units of the scale; it stops at the rounding, too. Of ``mirror``: residual to stop at.
+        tolerance: Residual to stop at; ``newton`` stops at the rounding, too.
         start: Of ``newton``: the solution of a similar batch.
         iterations: Of ``mirror`` and ``paper``, at most.
         rate: Of ``paper``: its learning rate eta.
@@ -139,8 +148,7 @@ def _solved(
         at = None if start is None else _start(problem, start)
         if compiles(problem):
             return solve_compiled(problem, tolerance, at)
-        found = newton(problem, tolerance, at)
-        return problem.matching(problem.forces(found.at)), found.steps
+        return newton(problem, tolerance, at)
     steps = torch.full_like(problem.floor, iterations, dtype=torch.int64)
     if mode == "mirror":
         return descend(problem, problem.uniform(), iterations, tolerance), steps

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from walras.kernels.match_descent import descend_rounds
 from walras.kernels.match_relaxed import pull_back, solve_relaxed
 from walras.matching.smoothed import Smoothed, State, vector
 
@@ -21,7 +20,9 @@ def compiles(problem: Smoothed) -> bool:
 def solve_compiled(
     problem: Smoothed, tolerance: float, start: State | None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Newton's method on every round, as :func:`walras.matching.relaxed_newton.newton`.
+    """Newton's method on the dual function of every round.
+
+    Its answers are those of :func:`walras.matching.relaxed_newton.newton`: the minimum is unique.
 
     Args:
         problem: One that :func:`compiles`.
@@ -52,24 +53,6 @@ def pull_compiled(
     )  # fmt: skip
     by_t, by_a, by_floor = (torch.from_numpy(v) for v in found)
     return by_t, by_a, by_floor
-
-
-def descend_compiled(problem: Smoothed, x: torch.Tensor, steps: int) -> torch.Tensor:
-    """Mirror descent as :func:`walras.matching.relaxed_descent.descend`, of a problem on a CPU.
-
-    Args:
-        problem: The problems, with or without a curve.
-        x: (rounds, clusters, tasks) where to begin.
-        steps: Steps.
-    """
-    m = problem.t.shape[-2]
-    curve = np.array([np.ones(m), np.zeros(m)])
-    if problem.curve is not None:
-        curve = np.array([problem.curve.limit.numpy(), problem.curve.rate.numpy()])
-    found = descend_rounds(
-        *_arrays(problem), curve, steps, x.contiguous().numpy(), torch.get_num_threads()
-    )
-    return torch.from_numpy(found)
 
 
 def _arrays(problem: Smoothed) -> tuple[Floats, Floats, Floats, Floats, float, float]:

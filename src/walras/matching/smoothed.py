@@ -160,6 +160,10 @@ class Smoothed:
         """Weight of the entropy, tau / N."""
         return self.smoothing.temperature / self.tasks
 
+    def at(self, temperature: float) -> Smoothed:
+        """The problems at another temperature."""
+        return replace(self, smoothing=replace(self.smoothing, temperature=temperature))
+
     def take(self, rounds: torch.Tensor) -> Smoothed:
         """Some of the problems."""
         if len(rounds) == len(self.t):
@@ -194,17 +198,22 @@ class Smoothed:
         cost = cost - (by.nu / self.tasks)[:, None, None] * self.a
         return cost if self.barred is None else cost.masked_fill(self.barred, torch.inf)
 
-    def matching(self, by: Forces, tau: float | None = None) -> torch.Tensor:
-        """The X of forces: softmax(-cost / tau)."""
-        return torch.softmax(-self.costs(by) / (tau or self.tau), -2)
+    def logits(self, by: Forces) -> torch.Tensor:
+        """Logarithm of the X of forces: log softmax(-cost / tau)."""
+        return torch.log_softmax(-self.costs(by) / self.tau, -2)
 
-    def value(self, x: torch.Tensor, tau: float | None = None) -> torch.Tensor:
+    def slopes(self, by: Forces, z: torch.Tensor) -> torch.Tensor:
+        """(rounds, clusters, tasks) derivative of F by x, less tau, at ``z = log x``."""
+        slope = self.costs(by) + self.tau * z
+        return slope if self.barred is None else slope.masked_fill(self.barred, 0.0)
+
+    def value(self, x: torch.Tensor) -> torch.Tensor:
         """(rounds,) F."""
         at, beta = self.state(x), self.smoothing.sharpness
         smooth = torch.logsumexp(beta * self.loads(at), -1) / beta
         penalty = self.smoothing.floor_cost(at.success - self.floor)[0]
         entropy = torch.special.xlogy(x, x).sum((-2, -1))
-        return smooth + penalty + (tau or self.tau) * entropy
+        return smooth + penalty + self.tau * entropy
 
     def residual(self, x: torch.Tensor) -> torch.Tensor:
         """(rounds,) largest distance of a derivative of F from its column's mean.
@@ -212,8 +221,7 @@ class Smoothed:
         Shares that have underflowed have no logarithm, and none is asked of them.
         """
         some = x > _UNDERFLOW
-        cost = self.costs(self.forces(self.state(x)))
-        slope = torch.where(some, cost + self.tau * torch.log(x.clamp_min(_UNDERFLOW)), 0.0)
+        slope = self.slopes(self.forces(self.state(x)), torch.log(x.clamp_min(_UNDERFLOW)))
         mean = (x * slope).sum(-2, keepdim=True)
         return torch.where(some, (slope - mean).abs(), 0.0).amax((-2, -1))
 
@@ -224,15 +232,29 @@ class Smoothed:
             free = free.masked_fill(self.barred, -torch.inf)
         return torch.softmax(free, -2)
 
-    def dual(self, at: State, by: Forces, tau: float) -> torch.Tensor:
+    def dual(self, at: State, by: Forces) -> torch.Tensor:
         """(rounds,) the dual function at the forces of a state, for zeta = 1: a bound on F.
 
         ``D(p, nu) = H(p) / beta + nu R + phi(R - gamma) - tau sum_j log sum_i exp(-cost_ij / tau)``
         """
         entropy = -torch.special.xlogy(by.p, by.p).sum(-1) / self.smoothing.sharpness
         penalty = self.smoothing.floor_cost(at.success - self.floor)[0]
-        soft = torch.logsumexp(-self.costs(by) / tau, -2).sum(-1)
-        return entropy + by.nu * at.success + penalty - tau * soft
+        soft = torch.logsumexp(-self.costs(by) / self.tau, -2).sum(-1)
+        return entropy + by.nu * at.success + penalty - self.tau * soft
+
+
+def features(problem: Smoothed, w: torch.Tensor) -> torch.Tensor:
+    """U' w: the state's parts of (rounds, clusters, tasks) weights, in the order of a vector."""
+    counts = [] if problem.curve is None else [w.sum(-1)]
+    success = (w * problem.a).sum((-2, -1))[:, None] / problem.tasks
+    return torch.cat([(w * problem.t).sum(-1), *counts, success], -1)
+
+
+def pulled(problem: Smoothed, v: torch.Tensor) -> torch.Tensor:
+    """U v: (rounds, clusters, tasks) from (rounds, k), the transpose of :func:`features`."""
+    m = problem.t.shape[-2]
+    out = v[:, :m, None] * problem.t + (v[:, -1] / problem.tasks)[:, None, None] * problem.a
+    return out if problem.curve is None else out + v[:, m:-1, None]
 
 
 def covariance(x: torch.Tensor, t: torch.Tensor, a: torch.Tensor, *, counts: bool) -> torch.Tensor:
