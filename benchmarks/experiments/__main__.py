@@ -6,13 +6,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks.experiments import micro, moves, restarts, robustness
+from benchmarks.experiments import fairness, micro, moves, restarts, robustness
 from benchmarks.experiments.page import write_page
 from benchmarks.experiments.study import Setting, Study
 from benchmarks.store import RESULTS
 
 STUDIES: tuple[Study, ...] = (
     *robustness.STUDIES,
+    *fairness.STUDIES,
     *micro.STUDIES,
     *restarts.STUDIES,
     *moves.STUDIES,

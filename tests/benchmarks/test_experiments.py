@@ -8,7 +8,7 @@ import pytest
 from benchmarks.balancing import BalanceSpec
 from benchmarks.cases import load_balancing as balancing
 from benchmarks.cell import Cell
-from benchmarks.experiments import micro, moves, robustness
+from benchmarks.experiments import fairness, micro, moves, robustness
 from benchmarks.experiments.__main__ import STUDIES, main
 from benchmarks.experiments.methods import EXACT, METHODS
 from benchmarks.experiments.page import table, write_page
@@ -25,8 +25,8 @@ B4 = Setting("B4", level=0.5, limit=1.0)
 def test_the_studies_are_those_of_the_paper_of_restarts_and_of_moves() -> None:
     names = [study.name for study in STUDIES]
     assert names == [
-        "granularity", "temporal", "spatial", "failures", "threads", "starts", "alternatives",
-        "restarts", "moves",
+        "granularity", "temporal", "spatial", "failures", "fairness", "threads", "starts",
+        "alternatives", "restarts", "moves",
     ]  # fmt: skip
 
 
@@ -69,6 +69,23 @@ def test_alternatives_are_traced_to_the_optimum(tmp_path: Path) -> None:
     assert frame["normalised"].max() <= 1 + 1e-6  # to which the optimum is proved
     reached = micro.table_traces(frame)
     assert set(reached.index) == set(frame["method"])
+
+
+def test_rounds_are_traced_beside_the_published_scheme_and_its_timing(tmp_path: Path) -> None:
+    frame = fairness.fairness(Setting("8x40", limit=5.0), (8, 40))
+    assert set(frame["method"]) == {fairness.OURS, fairness.THEIRS, fairness.IDEAL}
+    assert list(frame["objective"].unique()) == list(fairness.OBJECTIVES)
+    for _, own in frame.groupby("objective"):
+        ours, theirs, ideal = (
+            own[own["method"] == method]
+            for method in (fairness.OURS, fairness.THEIRS, fairness.IDEAL)
+        )
+        assert ours["gap"].min() <= fairness.TOLERANCE
+        assert ideal["gap"].tolist() == theirs["gap"].tolist()
+        assert 0 < ideal["seconds"].iloc[-1] < theirs["seconds"].iloc[-1]
+    assert len(fairness.table_fairness(frame)) == len(fairness.OBJECTIVES) * 3
+    fairness.draw_fairness(frame, tmp_path / "fairness.png")
+    assert imread(tmp_path / "fairness.png").ndim == 3
 
 
 def test_moves_are_drawn_over_seconds_for_every_method_on_the_same_rounds(tmp_path: Path) -> None:

@@ -75,6 +75,11 @@ class RayCrew:
         """Bytes of arguments and sums that cross between processes an iteration, on average."""
         return self._bytes / max(self._iterations, 1)
 
+    @property
+    def work(self) -> float:
+        """See :class:`walras.engines.admm.executor.Crew`."""
+        return float("nan")
+
     def mark(self, task: str, *args: object) -> None:
         """See :class:`walras.engines.admm.executor.Crew`."""
         self._since = [(task, args)]

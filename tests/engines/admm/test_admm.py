@@ -229,6 +229,12 @@ class TestPublished:
         r = admm(problem, Settings(tolerance=1e-9), AdmmSettings(mode="paper", iterations=30))
         assert r.status is wl.Status.LIMIT
 
+    def test_its_published_timing_shares_its_work_among_64_cores(self) -> None:
+        problem = cluster(cs.max_min)
+        s = solved(problem, 1e-9, mode="paper")
+        assert 0.0 < s.timings.ideal <= 2 * s.timings.iterate / 64
+        assert np.isnan(solved(problem, 1e-2).timings.ideal)
+
     def test_its_iterates_violate_the_capacity(self) -> None:
         problem = cluster(cs.proportional_fairness)
         r = admm(problem, Settings(tolerance=1e-12, threads=1), AdmmSettings(mode="paper"))

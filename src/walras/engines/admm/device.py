@@ -201,6 +201,10 @@ class _DeviceCrew:
     def traffic(self) -> float:
         return 0.0
 
+    @property
+    def work(self) -> float:
+        return float("nan")
+
     def mark(self, task: str, *args: object) -> None:
         """A device loses nothing."""
 

@@ -11,7 +11,14 @@ from walras.engines.admm.anytime import Anytime
 from walras.engines.admm.executor import executor_on
 from walras.engines.admm.form import Form, make_form
 from walras.engines.admm.method import Method
-from walras.engines.admm.schemes import Collapsed, Joint, Published, Scheme, Splitting
+from walras.engines.admm.schemes import (
+    PUBLISHED_CORES,
+    Collapsed,
+    Joint,
+    Published,
+    Scheme,
+    Splitting,
+)
 from walras.engines.admm.settings import AdmmSettings
 from walras.engines.admm.sharpen import Sharpen
 from walras.engines.admm.slices import cut
@@ -69,8 +76,14 @@ def admm(problem: Separable, settings: Settings, options: AdmmSettings = _DEFAUL
         crew.close()
     return Iterate(
         x=best.x, t=best.t, prices=best.prices, status=status, history=diary.history,
-        timings=Timings(build=built, iterate=diary.elapsed - built),
+        timings=_timings(built, diary.elapsed, crew.work, options),
     )  # fmt: skip
+
+
+def _timings(built: float, elapsed: float, work: float, options: AdmmSettings) -> Timings:
+    """Wall seconds; of the published scheme also its published timing: its work alone, shared."""
+    ideal = work / PUBLISHED_CORES if options.mode == "paper" else float("nan")
+    return Timings(build=built, iterate=elapsed - built, ideal=ideal)
 
 
 def _rho(options: AdmmSettings) -> float | None:

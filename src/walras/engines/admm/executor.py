@@ -6,6 +6,7 @@ the slices may live in threads of one process, in other processes, or on other m
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -28,6 +29,11 @@ class Crew(Protocol):
     @property
     def traffic(self) -> float:
         """Bytes that cross between processes an iteration, on average."""
+        ...
+
+    @property
+    def work(self) -> float:
+        """Seconds of computing in all passes so far, of all slices together; NaN if not known."""
         ...
 
     def mark(self, task: str, *args: object) -> None:
@@ -111,11 +117,16 @@ def executor_on(device: str, executor: Executor) -> Executor:
 class _ThreadCrew:
     def __init__(self, slices: Sequence[Slice]) -> None:
         self._parts = [Part(one) for one in slices]
+        self._work = [0.0] * len(slices)
         self._pool = ThreadPoolExecutor(len(slices), thread_name_prefix="walras-admm")
 
     @property
     def traffic(self) -> float:
         return 0.0
+
+    @property
+    def work(self) -> float:
+        return sum(self._work)
 
     def mark(self, task: str, *args: object) -> None:
         """Threads lose nothing."""
@@ -124,9 +135,15 @@ class _ThreadCrew:
         return summed(self.collect(task, *args))
 
     def collect(self, task: str, *args: object) -> list[Floats]:
-        first, *others = self._parts
-        jobs = [self._pool.submit(getattr(part, task), *args) for part in others]
-        return [getattr(first, task)(*args), *(job.result() for job in jobs)]
+        others = range(1, len(self._parts))
+        jobs = [self._pool.submit(self._run, k, task, *args) for k in others]
+        return [self._run(0, task, *args), *(job.result() for job in jobs)]
+
+    def _run(self, k: int, task: str, *args: object) -> Floats:
+        began = time.thread_time()  # a thread that waits for its core does not work
+        found: Floats = getattr(self._parts[k], task)(*args)
+        self._work[k] += time.thread_time() - began
+        return found
 
     def close(self) -> None:
         self._pool.shutdown()

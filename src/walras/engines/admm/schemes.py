@@ -21,6 +21,7 @@ _LEAN = 0.7  # residuals balanced a little on the side of small rho: fewer itera
 _UNTIL = 150  # iteration from which rho is frozen
 _STEP = 5.0  # largest factor of a change of rho
 _BALANCED = 1.5  # imbalance of the residuals that is left alone
+PUBLISHED_CORES = 64  # among which the published timing shares the subproblems
 _PUBLISHED_STOP = 5e-3  # relative residuals at which the released package stops
 _SWEEPS = 30  # most sweeps of a joint minimisation
 _SETTLED = 1e-3  # relative change of x at which a joint minimisation counts as done
