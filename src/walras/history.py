@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
@@ -38,11 +39,12 @@ class Progress:
 
     def line(self) -> str:
         """The step as one line of text, for ``verbose``."""
+        step = "" if math.isnan(self.step) else f"step {self.step:.3f}  "
         traffic = f"{self.traffic:,.0f} bytes an iteration  " if self.traffic else ""
         return (
             f"{self.iteration:5d} {self.elapsed:9.3f}s  value {self.value: .9e}  "
             f"bound {self.bound: .9e}  gap {self.gap:.2e}  primal {self.primal_residual:.1e}  "
-            f"dual {self.dual_residual:.1e}  step {self.step:.3f}  {traffic}{self.note}"
+            f"dual {self.dual_residual:.1e}  {step}{traffic}{self.note}"
         )
 
 

@@ -70,7 +70,9 @@ def test_the_table_shows_the_fullest_links_and_what_lacks(run: Any) -> None:
     text = run().stdout
     assert "fullest 5 of 5 links" in text
     assert "b->d" in text
+    assert "1 of 12 pairs are not served in full" in text
     assert "a->d" in text
+    assert "not served in full" not in run("--objective", "utilisation").stdout
 
 
 def test_models_failures_and_options(run: Any) -> None:
@@ -94,8 +96,8 @@ def test_models_failures_and_options(run: Any) -> None:
         ((), {"demand": "poisson"}, "there is no traffic model 'poisson'"),
         ((), {"demand": "absent.csv"}, "cannot be read as a traffic matrix"),
         (("--k", "0"), {}, "k: is 0"),
-        (("--failures", "5"), {}, "count: is 5"),
-        (("--load", "-1"), {"demand": "gravity"}, "total: is"),
+        (("--failures", "5"), {}, "failures: is 5"),
+        (("--load", "-1"), {"demand": "gravity"}, "load: is -1"),
         (("--parts", "4"), {}, "parts"),
     ],
 )

@@ -25,6 +25,7 @@ from walras.cli.solving import (
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering.candidates import Kind
 from walras.domains.traffic_engineering.network import Floats
+from walras.engines.settings import check_range
 from walras.errors import InputError
 from walras.separable import Leximin, Separable
 from walras.solution import Solution
@@ -119,7 +120,11 @@ def traffic(
 ) -> None:
     """Route a network's traffic over candidate paths: flows, their value, and proof."""
     refuse_unless(engine == "pop", "--parts", parts, "--engine pop")
+    check_range("load", load, 0.0, 1e6)
     net = te.load_topology(network, seed=seed)
+    check_range(
+        "failures", failures, 0, net.links - 1, whole=True, words=", so that a link is left"
+    )
     asked = _demand(demand, net, load, seed)
     net = net.without(te.random_failures(net, failures, seed)) if failures else net
     chosen: Kind = "shortest" if kind is PathKind.SHORTEST else "edge-disjoint"
@@ -191,7 +196,9 @@ def _print(given: _Given, solution: Solution, objective: Objective, output: Form
         return
     emit(Table(("", "solution"), list(facts.items())))
     emit(_links(given, judged, price, _SHOWN))
-    emit(_worst_served(given, judged))
+    worst = _worst_served(given, judged)
+    if worst.rows:
+        emit(worst)
     print(solution.status.message, file=sys.stderr)
 
 
@@ -246,9 +253,13 @@ def _links(given: _Given, judged: te.Evaluation, price: Floats, most: int) -> Ta
 
 def _worst_served(given: _Given, judged: te.Evaluation) -> Table:
     """The pairs that lack most."""
-    lacking = judged.demand - judged.served
-    order = np.argsort(-lacking, kind="stable")[:_SHOWN].tolist()
+    lacking = np.where(judged.demand > judged.served, judged.demand - judged.served, 0.0)
+    lacking[lacking <= _NEGLIGIBLE * judged.demand] = 0.0
+    some = int(np.count_nonzero(lacking))
+    order = np.argsort(-lacking, kind="stable")[: min(some, _SHOWN)].tolist()
     names = given.paths.pair_names
     rows = [(names[j], float(judged.demand[j]), float(judged.served[j])) for j in order]
-    title = f"the {len(rows)} of {given.paths.pairs} pairs that lack most"
+    title = f"{some} of {given.paths.pairs} pairs are not served in full" + (
+        f"; the {len(rows)} that lack most" if some > len(rows) else ""
+    )
     return Table(("pair", "demand", "served"), rows, title)

@@ -44,6 +44,27 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "failed link": (lambda: diamond().net.without([9]), "there is no link 9.*0 to 3"),
     "all failed": (lambda: diamond().net.without(range(4)), "0 links"),
     "too many failures": (lambda: te.random_failures(diamond().net, 4, 0), "count: is 4.*0 to 3"),
+    "half a failure": (lambda: te.random_failures(diamond().net, 0.5, 0), "count: is 0.5"),  # type: ignore[arg-type]
+    "seed": (lambda: te.random_failures(diamond().net, 1, -1), "seed: is -1"),
+    "seed of traffic": (lambda: te.lognormal_traffic(diamond().net, seed="a"), "seed: is 'a'"),  # type: ignore[arg-type]
+    "half a node": (
+        lambda: te.Network(("a", "b"), np.array([0.5]), np.array([1]), np.ones(1)),
+        r"source\[0\]: is 0.5.*whole",
+    ),
+    "node by name": (
+        lambda: te.Network(("a", "b"), np.array(["a"]), np.array([1]), np.ones(1)),
+        "source: is not numeric.*from 0",
+    ),
+    "failed link by name": (lambda: diamond().net.without(["a->b"]), "links: is not numeric"),  # type: ignore[list-item]
+    "no path of a network": (lambda: te.load_topology(4), "source: is a int"),  # type: ignore[arg-type]
+    "no paths": (
+        lambda: te.max_total_flow(diamond().net, diamond().demand, None),  # type: ignore[arg-type]
+        "paths: is a NoneType",
+    ),
+    "half a time": (
+        lambda: te.diurnal_series(diamond().demand, diamond().net, 1.5),  # type: ignore[arg-type]
+        "times: is 1.5",
+    ),
     "k": (lambda: te.candidate_paths(diamond().net, k=0), "k: is 0.*1 to 64"),
     "kind": (lambda: te.candidate_paths(diamond().net, kind="best"), "kind: is 'best'"),  # type: ignore[arg-type]
     "shape": (lambda: _flow(np.ones((3, 3))), r"shape \(3, 3\).*\(4, 4\)"),

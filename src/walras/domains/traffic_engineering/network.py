@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from walras.engines.settings import check_range
 from walras.errors import InputError
 
 Floats = npt.NDArray[np.float64]
@@ -44,9 +45,9 @@ class Network:
     position: Floats | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "source", np.array(self.source, dtype=np.int32))
-        object.__setattr__(self, "target", np.array(self.target, dtype=np.int32))
-        object.__setattr__(self, "capacity", np.array(self.capacity, dtype=np.float64))
+        object.__setattr__(self, "source", _whole(self.source, "source"))
+        object.__setattr__(self, "target", _whole(self.target, "target"))
+        object.__setattr__(self, "capacity", _numbers(self.capacity, "capacity"))
         object.__setattr__(self, "node_names", tuple(map(str, self.node_names)))
         _check_counts(self)
         _check_links(self)
@@ -89,7 +90,7 @@ class Network:
         Raises:
             InputError: A number is no link's, or no link is left.
         """
-        failed = np.array(sorted({int(e) for e in links}), dtype=np.int64)
+        failed = np.unique(_whole(list(links), "links"))
         if len(failed) and not (failed[0] >= 0 and failed[-1] < self.links):
             wrong = int(failed[0]) if failed[0] < 0 else int(failed[-1])
             raise InputError(
@@ -122,12 +123,50 @@ def random_failures(network: Network, count: int, seed: int) -> Longs:
     Raises:
         InputError: ``count`` is out of range.
     """
-    if not 0 <= count < network.links:
+    check_range("count", count, 0, network.links - 1, whole=True, words=", so that a link is left")
+    return np.sort(generator(seed).choice(network.links, count, replace=False))
+
+
+def generator(seed: int) -> np.random.Generator:
+    """The random numbers of a seed.
+
+    Raises:
+        InputError: It is no whole number from 0 on.
+    """
+    check_range("seed", seed, 0, 2**63, whole=True)
+    return np.random.default_rng(seed)
+
+
+def _numbers(values: npt.ArrayLike, name: str) -> Floats:
+    """A copy as numbers.
+
+    Raises:
+        InputError: There is something else among them.
+    """
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
         raise InputError(
-            f"is {count}", where="count", allowed=f"0 to {network.links - 1}",
-            remedy="leave at least one link",
+            f"is not numeric: {error}", where=name, allowed="numbers",
+            remedy="number the nodes from 0 in the order of their names",
+        ) from error  # fmt: skip
+
+
+def _whole(values: npt.ArrayLike, name: str) -> Ints:
+    """A copy as whole numbers.
+
+    Raises:
+        InputError: There is something else among them.
+    """
+    found = _numbers(values, name)
+    odd = ~(np.abs(found) < 2**31) | (found != np.floor(found))
+    if np.any(odd):
+        e = int(np.argmax(odd))
+        raise InputError(
+            f"is {found.flat[e]:g}", where=f"{name}[{e}]", allowed="whole numbers",
+            remedy="number nodes and links from 0",
         )  # fmt: skip
-    return np.sort(np.random.default_rng(seed).choice(network.links, count, replace=False))
+    return found.astype(np.int32)
 
 
 def _check_counts(net: Network) -> None:

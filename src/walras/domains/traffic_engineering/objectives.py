@@ -262,6 +262,12 @@ def _matrix(paths: Paths, blocks: tuple[_Block, ...], asked: Bools) -> sp.csc_ar
 
 
 def _check_network(network: Network, paths: Paths) -> None:
+    for name, value, kind in (("network", network, Network), ("paths", paths, Paths)):
+        if not isinstance(value, kind):
+            raise InputError(
+                f"is a {type(value).__name__}", where=name, allowed=f"a {kind.__name__}",
+                remedy="make them with load_topology and candidate_paths",
+            )  # fmt: skip
     if paths.network is not network and paths.network.shape_hash != network.shape_hash:
         raise InputError(
             f"belong to a network of {paths.network.nodes} nodes and {paths.network.links} links",

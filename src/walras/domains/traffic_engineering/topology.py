@@ -11,7 +11,7 @@ import numpy as np
 from walras import data
 from walras.data.graphs import Graph, read_graph
 from walras.data.te_topologies import Topologies
-from walras.domains.traffic_engineering.network import Floats, Network
+from walras.domains.traffic_engineering.network import Floats, Network, generator
 from walras.errors import InputError
 
 Parallel = Literal["error", "merge"]
@@ -52,6 +52,11 @@ def load_topology(
         raise InputError(
             f"is {parallel!r}", where="parallel", allowed="'error', 'merge' or None",
             remedy="choose one of these",
+        )  # fmt: skip
+    if not isinstance(source, str | Path):
+        raise InputError(
+            f"is a {type(source).__name__}", where="source", allowed="a path or a name",
+            remedy="give a file, or the name of a network such as 'B4'",
         )  # fmt: skip
     path = Path(source)
     if isinstance(source, Path) or path.suffix or path.exists():
@@ -98,7 +103,7 @@ def _network(graph: Graph, name: str, origin: str, seed: int, parallel: Parallel
 
 def _with_capacity(capacity: Floats, seed: int) -> Floats:
     """Capacities with the absent ones drawn; the k-th link's does not depend on the others."""
-    random = np.random.default_rng(seed)
+    random = generator(seed)
     drawn = _MEDIAN * np.exp(_SPREAD * random.standard_normal(len(capacity)))
     steps = np.maximum(np.round(drawn / _STEP), 1.0) * _STEP
     return np.where(np.isnan(capacity), steps, capacity)

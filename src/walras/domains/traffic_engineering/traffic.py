@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
-from walras.domains.traffic_engineering.network import Floats, Network
+from walras.domains.traffic_engineering.network import Floats, Network, generator
 from walras.domains.traffic_engineering.paths import Paths
+from walras.engines.settings import check_range
 from walras.errors import InputError
 
 SIGMA = 2.477
@@ -41,7 +42,7 @@ def lognormal_traffic(
         InputError: A number is out of range.
     """
     _check("sigma", sigma)
-    random = np.random.default_rng(seed)
+    random = generator(seed)
     return _scaled(network, np.exp(sigma * random.standard_normal((network.nodes,) * 2)), total)
 
 
@@ -63,7 +64,7 @@ def gravity_traffic(
         InputError: A number is out of range.
     """
     _check("spread", spread)
-    noise = np.exp(spread * np.random.default_rng(seed).standard_normal((2, network.nodes)))
+    noise = np.exp(spread * generator(seed).standard_normal((2, network.nodes)))
     out = np.bincount(network.source, weights=network.capacity, minlength=network.nodes)
     into = np.bincount(network.target, weights=network.capacity, minlength=network.nodes)
     return _scaled(network, np.outer(out * noise[0], into * noise[1]), total)
@@ -91,7 +92,7 @@ def bimodal_traffic(
     """
     _check("large", large, 1.0)
     _check("ratio", ratio)
-    random = np.random.default_rng(seed)
+    random = generator(seed)
     shape = (network.nodes,) * 2
     mean = np.where(random.random(shape) < large, ratio, 1.0)
     return _scaled(network, mean * random.uniform(0.5, 1.5, shape), total)
@@ -156,16 +157,10 @@ def diurnal_series(
     """
     _check("swing", swing, 1.0)
     _check("noise", noise)
-    for name, value in (("times", times), ("period", period)):
-        if value < 1:
-            raise InputError(
-                f"is {value!r}",
-                where=name,
-                allowed="an integer >= 1",
-                remedy="ask for one at least",
-            )
+    check_range("times", times, 1, 1_000_000, whole=True)
+    check_range("period", period, 1, 1_000_000, whole=True)
     mean = matrices.traffic(demand, network)
-    random = np.random.default_rng(seed)
+    random = generator(seed)
     hour = random.random(network.nodes)
     phase = 2 * np.pi * (np.arange(times)[:, None] / period + hour)
     wave = 1.0 + swing * np.sin(phase)
@@ -200,7 +195,7 @@ def fluctuating_series(
             remedy="give a longer series: variances of changes are taken from it",
         )  # fmt: skip
     spread = np.sqrt(factor * np.var(np.diff(demand, axis=0), axis=0))
-    noise = spread * np.random.default_rng(seed).standard_normal(demand.shape)
+    noise = spread * generator(seed).standard_normal(demand.shape)
     return TrafficSeries(np.maximum(demand + noise, 0.0))
 
 
