@@ -266,10 +266,9 @@ def relieve(replicas: Replicas, limits: Limits, chain: Chain, i: int, filling: b
 def balance(replicas: Replicas, limits: Limits, chain: Chain) -> float:
     """Split loads over the replicas that there are; returns the violation that is left."""
     for _ in range(2):
-        for i in range(len(limits.lower)):
-            relieve(replicas, limits, chain, i, True)
-        for i in range(len(limits.lower)):
-            relieve(replicas, limits, chain, i, False)
+        for filling in (True, False):
+            for i in range(len(limits.lower)):
+                relieve(replicas, limits, chain, i, filling)
     return float(violation(replicas, limits))
 
 

@@ -183,8 +183,8 @@ def build(replicas: Replicas, limits: Limits, chain: Chain, shake: float, deares
         if spent > dearest or not _make_room(replicas, limits, target, j):
             return np.inf
         put(replicas, limits, target, j, 0.0, NEW)
-        relieve(replicas, limits, chain, target, True)
-        relieve(replicas, limits, chain, donor, False)
+        for filling in (True, False):
+            relieve(replicas, limits, chain, target if filling else donor, filling)
 
 
 @jit
@@ -285,12 +285,13 @@ def _copy(source: Replicas, target: Replicas) -> None:
 def _settle(replicas: Replicas, limits: Limits, chain: Chain) -> None:
     """Relieve the servers out of their band, which are few after a few replicas were taken back."""
     for _ in range(2):
-        for i in range(len(limits.lower)):
-            if replicas.total[i] < limits.lower[i] - limits.tiny:
-                relieve(replicas, limits, chain, i, True)
-        for i in range(len(limits.lower)):
-            if replicas.total[i] > limits.upper[i] + limits.tiny:
-                relieve(replicas, limits, chain, i, False)
+        for filling in (True, False):
+            for i in range(len(limits.lower)):
+                need = limits.lower[i] - replicas.total[i]
+                if not filling:
+                    need = replicas.total[i] - limits.upper[i]
+                if need > limits.tiny:
+                    relieve(replicas, limits, chain, i, filling)
 
 
 @jit

@@ -262,7 +262,7 @@ def branch(
         tree.load[i], tree.count[i] = 0.0, 0
     tree.bound[0], tree.reached[0], tree.upcoming[0] = offset, 0.0, 0
     cut = cut_below(upper, tolerance)
-    k, nodes = 0, 0
+    k, nodes = min(n, 0), 0  # a plain 0 is a type of its own to numba
     while k >= 0:
         if k == n:
             missing = goal - tree.reached[n]

@@ -65,10 +65,9 @@ class TaskGraph:
         for k, kind in enumerate(self.kinds):
             if kind not in KINDS:
                 _refuse(f"is '{kind}'", f"kinds[{k}]", ", ".join(KINDS), "use 'other'")
-        for k, edge in enumerate(self.edges):
-            if edge.min() < 0 or edge.max() >= n:
-                _refuse(f"is {tuple(edge.tolist())}", f"edges[{k}]", f"0 to {n - 1}",
-                        "number operators from 0 in the order of kinds")  # fmt: skip
+        for k in np.flatnonzero(((self.edges < 0) | (self.edges >= n)).any(axis=1))[:1]:
+            _refuse(f"is {tuple(self.edges[k].tolist())}", f"edges[{k}]", f"0 to {n - 1}",
+                    "number operators from 0 in the order of kinds")  # fmt: skip
         if self.batch < 1:
             _refuse(f"is {self.batch}", "batch", ">= 1", "give the number of samples")
 
@@ -93,12 +92,12 @@ def _refuse(what: str, where: str, allowed: str, remedy: str) -> NoReturn:
 
 def _longest(n: int, tail: Ints, head: Ints) -> Ints:
     """(n,) edges on the longest path that ends in each node, by Kahn's order."""
-    waiting = np.bincount(head, minlength=n)
+    waiting = np.bincount(head, minlength=n).tolist()
     following: list[list[int]] = [[] for _ in range(n)]
     for a, b in zip(tail.tolist(), head.tolist(), strict=True):
         following[a].append(b)
-    ready = np.flatnonzero(waiting == 0).tolist()
-    length = np.zeros(n, dtype=np.int64)
+    ready = [node for node in range(n) if waiting[node] == 0]
+    length = [0] * n  # lists: most graphs are small
     done = 0
     while ready:
         node = ready.pop()
@@ -109,10 +108,10 @@ def _longest(n: int, tail: Ints, head: Ints) -> Ints:
             if waiting[other] == 0:
                 ready.append(other)
     if done < n:
-        around = np.flatnonzero(waiting > 0)[:5].tolist()
+        around = [node for node in range(n) if waiting[node] > 0][:5]
         _refuse(f"close a cycle among operators {around}", "edges", "a graph without cycles",
                 "unroll the loop: an operator that runs twice stands there twice")  # fmt: skip
-    return length
+    return np.array(length, dtype=np.int64)
 
 
 FEATURES = (

@@ -104,6 +104,13 @@ class Rows:
     parameter: Floats
     families: tuple[Family, ...]
 
+    def __post_init__(self) -> None:
+        # Indices of 32 bits where they fit: kernels are compiled for these, not for both.
+        indices, indptr = self.matrix.indices, self.matrix.indptr
+        if indices.dtype != np.int32 and max(len(indices), *self.matrix.shape) < 2**31:
+            short = self.matrix.data, indices.astype(np.int32), indptr.astype(np.int32)
+            object.__setattr__(self, "matrix", sp.csc_array(short, shape=self.matrix.shape))
+
     @property
     def count(self) -> int:
         """Number of rows."""
