@@ -31,18 +31,24 @@ def repair(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
     Returns:
         x and t; :func:`violation` says how well it went.
     """
+    return repaired(problem, x, t)[:2]
+
+
+def repaired(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats, float]:
+    """As :func:`repair`, with the :func:`violation` that is left."""
     x = np.clip(np.nan_to_num(x, nan=0.0), problem.lower, problem.upper)
     x = _shared_out(problem, _scaled_down(problem, x))
     t = best_scalars(problem, x, np.nan_to_num(t, nan=0.0))
+    far = violation(problem, x, t)
     for _ in range(_CORRECTIONS):
-        if violation(problem, x, t) <= FEASIBLE:
-            break
-        moved = _corrected(problem, x, t)
+        moved = _corrected(problem, x, t) if far > FEASIBLE else None
         if moved is None:
             break
         x = _scaled_down(problem, np.clip(moved, problem.lower, problem.upper))
         t = best_scalars(problem, x, t)
-    return _lifted(problem, x, t)
+        far = violation(problem, x, t)
+    lifted, t = _lifted(problem, x, t)
+    return lifted, t, far if lifted is x else violation(problem, lifted, t)
 
 
 def _lifted(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
@@ -81,9 +87,14 @@ def _equal_shares(problem: Separable, x: Floats) -> Floats:
 
 def row_scale(problem: Separable, x: Floats, t: Floats) -> Floats:
     """(rows,) size of what a row adds up, or of its bounds, whichever is larger."""
-    rows = problem.rows
     used, part = _used(problem, x)
-    terms = abs(part) @ np.abs(x[used]) + np.abs(rows.scalar_matrix) @ np.abs(t)
+    return _scale_of(problem, part, x[used], t)
+
+
+def _scale_of(problem: Separable, part: sp.csc_array, value: Floats, t: Floats) -> Floats:
+    """:func:`row_scale` of the entries that are not zero, whose columns are ``part``."""
+    rows = problem.rows
+    terms = abs(part) @ np.abs(value) + np.abs(rows.scalar_matrix) @ np.abs(t)
     low = np.where(np.isfinite(rows.lower), np.abs(rows.lower), 0.0)
     high = np.where(np.isfinite(rows.upper), np.abs(rows.upper), 0.0)
     scale: Floats = np.maximum(np.maximum(terms, np.maximum(low, high)), np.finfo(float).tiny)
@@ -93,9 +104,10 @@ def row_scale(problem: Separable, x: Floats, t: Floats) -> Floats:
 def row_violations(problem: Separable, x: Floats, t: Floats) -> Floats:
     """(rows,) amount by which each constraint row is violated, relative to its scale."""
     rows = problem.rows
-    activity = rows.matrix @ x + rows.scalar_matrix @ t
+    used, part = _used(problem, x)
+    activity = part @ x[used] + rows.scalar_matrix @ t
     over = np.maximum(activity - rows.upper, rows.lower - activity)
-    return np.maximum(over, 0.0) / row_scale(problem, x, t)
+    return np.maximum(over, 0.0) / _scale_of(problem, part, x[used], t)
 
 
 def violation(problem: Separable, x: Floats, t: Floats, of_rows: Floats | None = None) -> float:
