@@ -127,6 +127,19 @@ def test_the_same_seed_gives_the_same_data_and_results(tmp_path: Path) -> None:
         assert a["log"] == b["log"]
 
 
+@pytest.mark.parametrize("option", ["--threads", "--tasks", "--seed", "--large"])
+def test_numbers_out_of_range_are_refused_before_the_work(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages: list[str] = []
+    monkeypatch.setattr(Stages, "begin", lambda self, name: stages.append(name))
+    result = run(tmp_path, option, "0" if option == "--threads" else "-1")
+    assert isinstance(result.exception, InputError)
+    assert option.removeprefix("--") in str(result.exception)
+    assert not stages
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_table_fits_80_columns_and_says_what_is_proved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,7 @@ from walras.cli.output import Format, OutputOption, emit, to_json
 from walras.cli.progress import Interruptible, Stages
 from walras.cli.warm import compiled_beside
 from walras.domains.cluster_scheduling.rounds import Round, dede_like, gavel
+from walras.engines.settings import Settings
 from walras.errors import DataError, InputError
 
 # Expected seconds of each policy on the small and the large round, for the time left.
@@ -92,6 +93,7 @@ def demo(
             raise InputError(
                 f"is {value}", where=name, allowed=">= 0", remedy="choose a whole number from 0 on"
             )
+    Settings(threads=threads)  # refused now, not where the first solve comes
     _check_writable(report)
     began = time.perf_counter()
     with Interruptible() as interrupt, compiled_beside():
