@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from tests.bank.bank import CASES
 from tests.bank.statement import Entry, Row, state
+from tests.domains.traffic_engineering.networks import random_case
 
 import walras as wl
 from walras.engines import choose as choosing
 from walras.engines.choose import choose
 from walras.engines.interior.form import MAX_BORDER
 
-cs = wl.domains.cluster_scheduling
+cs, te = wl.domains.cluster_scheduling, wl.domains.traffic_engineering
 
 
 def test_an_engine_that_is_asked_for_is_taken() -> None:
@@ -81,6 +82,13 @@ def test_first_order_iterations_are_considered_for_a_few_digits() -> None:
     assert loose["admm"] < close["admm"]
     small = cs.max_min(np.ones((3, 8)), np.ones(8), np.ones(3))
     assert choose(small, tolerance=1e-2).engine != "admm"
+
+
+def test_first_order_iterations_are_not_for_a_scalar_in_the_links_rows() -> None:
+    case = random_case(3)
+    data = (case.net, case.demand, case.paths)
+    assert "admm" in choose(te.max_total_flow(*data), tolerance=1e-2).seconds
+    assert "admm" not in choose(te.min_max_utilisation(*data), tolerance=1e-2).seconds
 
 
 @pytest.mark.parametrize("engine", ["admm", "auto"])
