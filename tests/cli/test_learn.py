@@ -27,7 +27,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
         return real(name, **(given | options))  # type: ignore[arg-type]
 
     monkeypatch.setattr("walras.predict.recipe", small)
-    monkeypatch.setattr("walras.learn.comparison.recipe", small)
+    monkeypatch.setattr("walras.learn.cells.recipe", small)
     monkeypatch.setattr("walras.cli.progress._AFTER", 0.0)  # progress is shown at once
 
 

@@ -110,12 +110,31 @@ def test_auto_is_a_method() -> None:
         ({"train_tasks": []}, "asks for nothing"),
         ({"train_tasks": [20, 99_999]}, "asks for 99999 tasks to train on.*in all"),
         ({"stepz": 3}, "learning, stepz: is unknown"),
+        ({"workers": -3}, "workers: is -3"),
+        ({"seeds": [-1]}, "seeds: is -1"),
+        ({"test_rounds": 0}, "test_rounds: is 0"),
+        ({"tasks_per_round": [4, 21]}, "has 20 tasks.*at least the 21 of a round"),
     ],
     ids=str,
 )
 def test_bad_input(change: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        compare(["tam"], seeds=1, workers=1, **(OPTIONS | change))
+        compare(["tam"], **(OPTIONS | {"seeds": 1, "workers": 1} | change))
+
+
+def test_methods_under_other_terms_are_not_compared() -> None:
+    with pytest.raises(InputError, match=r"'spo\+' has objective 'sum', 'tsm' has 'makespan'"):
+        compare(["tsm", "spo+"], seeds=1, workers=1, **OPTIONS)
+    dear = {"one": Learning(), "other": Learning(price=30.0)}
+    with pytest.raises(InputError, match=r"'other' has price 30\.0, 'one' has 10\.0"):
+        compare(dear, seeds=1, workers=1, **OPTIONS)
+
+
+def test_a_recipe_has_its_own_clusters_and_a_cell_runs_once() -> None:
+    own = {"train_tasks": [40, 40], "tasks_per_round": [3], "test_rounds": 20, "rounds": 20}
+    found = compare(["tam"], data="gavel", seeds=1, workers=1, **own)
+    assert list(found["setting"]) == ["v100+p100+k80"]
+    assert found["error"][0] == ""
 
 
 def test_bad_methods_and_folders(tmp_path: Path) -> None:

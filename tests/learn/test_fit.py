@@ -169,6 +169,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"steps": 0}, "steps"),
     ({"learning_rate": float("nan")}, "learning_rate"),
     ({"rates": 1}, "learning, rates: is unknown"),
+    ({"linear_loss": "no"}, "linear_loss: is 'no'"),
+    ({"speedup": 0.6}, "speedup: is 0.6"),
+    ({"seed": -1}, "seed: is -1"),
+    ({"device": "quantum"}, "device: is 'quantum'"),
 ]
 
 
@@ -190,6 +194,28 @@ def test_bad_data(small: Recipe, quick: dict[str, Any]) -> None:
     narrow = torch.nn.Linear(30, 5)
     with pytest.raises(InputError, match="torch module: returns shape"):
         fit("mfcp-ad", small, tasks_per_round=5, model=narrow, epochs=1, **quick)
+    narrow = torch.nn.Linear(29, 6)
+    with pytest.raises(InputError, match="torch module: fails on its inputs"):
+        fit("mfcp-ad", small, tasks_per_round=5, model=narrow, epochs=1, **quick)
+    pair = torch.nn.LSTM(30, 6)
+    with pytest.raises(InputError, match="torch module: returns a tuple"):
+        fit("mfcp-ad", small, tasks_per_round=5, model=pair, epochs=1, **quick)
+    lost = torch.nn.Sequential(torch.nn.Linear(30, 6), torch.nn.Threshold(1e9, float("nan")))
+    with pytest.raises(EngineError, match="the loss on validation is nan"):
+        fit("tsm", small, tasks_per_round=5, model=lost, epochs=1, **quick)
+    sizes: list[Any] = [0, 2.5, "x"]
+    for size in sizes:
+        with pytest.raises(InputError, match="tasks_per_round: is"):
+            fit("tsm", small, tasks_per_round=size)
+    nothing: Any = None
+    with pytest.raises(InputError, match="data: is a NoneType"):
+        fit("tsm", nothing)
+    with pytest.raises(InputError, match="data: is a NoneType"):
+        wl.learn.advise(nothing)
+    plain = fit("tsm", small, tasks_per_round=5, **quick)
+    for rounds in ([[0, 1, 150]], [[0, -1]], [0, 1], [[0.5, 1.0]]):
+        with pytest.raises(InputError, match="rounds: are"):
+            plain.place(small.test, rounds)
     averages = wl.predict.fit(small.train, small.validation, method="tam")
     with pytest.raises(InputError, match="linear or torch models"):
         fit("mfcp-ad", small, tasks_per_round=5, start=averages, **quick)

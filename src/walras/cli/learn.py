@@ -55,8 +55,9 @@ def compare(
     methods: Annotated[str, typer.Option(help="Joined by commas.")] = "tam,tsm-raw,tsm-log,mfcp-ad",
     data: DataOption = "nb201",
     settings: Annotated[
-        str, typer.Option(help="Settings or lists of clusters (a+b+c), joined by commas.")
-    ] = "A",
+        str | None,
+        typer.Option(help="Settings or lists of clusters (a+b+c), joined by commas; A of nb201."),
+    ] = None,
     train: Annotated[str, typer.Option(help="Sizes, joined by commas.")] = "40",
     tasks: Annotated[str, typer.Option(help="Tasks in a round, joined by commas.")] = "5",
     seeds: Annotated[int, typer.Option(help="Splits.")] = 3,
@@ -88,7 +89,8 @@ def compare(
     need_figures("walras learn compare")
     with _stage("comparing", progress) as stages:
         frame = run(
-            methods.split(","), [s if "+" not in s else s.split("+") for s in settings.split(",")],
+            methods.split(","),
+            settings and [s if "+" not in s else s.split("+") for s in settings.split(",")],
             data=data, train_tasks=_numbers(train, "--train"),
             tasks_per_round=_numbers(tasks, "--tasks"), seeds=seeds, min_success=min_success,
             workers=workers, folder=folder, progress=stages.advance, model=model, steps=steps,

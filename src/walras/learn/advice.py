@@ -13,7 +13,7 @@ import pandas as pd
 
 from walras.learn.decide import placed_by
 from walras.learn.fitting import Learned, fit_lesson, viewed
-from walras.learn.lesson import Judge, Lesson, complete, draw, lesson, lesson_of
+from walras.learn.lesson import Judge, Lesson, complete, data_of, draw, lesson, lesson_of
 from walras.learn.settings import Learning, named
 from walras.predict import Recipe, Tasks
 
@@ -134,7 +134,7 @@ class _Contest:
         progress: Told | None,
     ) -> None:  # fmt: skip
         self.base, self._size, self._progress = base, size, progress
-        self._lessons = list(_folds(data, base, size, floor))
+        self._lessons = list(_folds(data_of(data), base, size, floor))
         graphs = bool((data if isinstance(data, Tasks) else data.train).graphs)
         torch = find_spec("torch") is not None
         self.models: Sequence[Any] = [base.model]

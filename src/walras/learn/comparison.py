@@ -6,15 +6,12 @@ two-stage start. A finished cell is a file, so a stopped comparison goes on wher
 
 from __future__ import annotations
 
-import hashlib
 import json
 import multiprocessing
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +19,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from walras.engines.settings import cores
+from walras.engines.settings import check_range, cores
 from walras.errors import DataError, EngineError, InputError, WalrasError
+from walras.learn.cells import Cell, by_name, grid
 from walras.learn.decide import placed_by, tuned_margin
 from walras.learn.fitting import Learned, fit, fit_lesson, two_stage, view_of, viewed
 from walras.learn.lesson import Judge, Lesson, complete, draw, lesson
-from walras.learn.settings import LINEAR, THROUGH, Learning, named
-from walras.predict import SETTINGS, Predictor, Recipe, recipe
+from walras.learn.settings import LINEAR, THROUGH, Learning
+from walras.predict import Predictor, Recipe
+
+__all__ = ["COLUMNS", "KEYS", "METRICS", "Cell", "compare", "finished", "measured", "run_cell"]
 
 METRICS = (
     "elastic_regret", "hard_regret", "violations", "shortfall", "penalised_regret", "reliability",
@@ -41,54 +41,9 @@ Told = Callable[[int, int], None]
 """Called with (cells done, cells in all)."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """What a row of a comparison shares with the other methods' rows.
-
-    Attributes:
-        recipe: Name of the recipe.
-        clusters: Its clusters.
-        train_tasks: Tasks to train on.
-        tasks_per_round: N.
-        seed: Of split, rounds and training.
-        test_rounds: Rounds judged.
-        min_success: The floor, or None for one that binds in half of the rounds.
-        options: Other options of the recipe.
-    """
-
-    recipe: str
-    clusters: tuple[str, ...]
-    train_tasks: int
-    tasks_per_round: int
-    seed: int
-    test_rounds: int
-    min_success: float | None
-    options: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def setting(self) -> str:
-        """The letter of a known setting, else the clusters."""
-        known = [name for name, own in SETTINGS.items() if own == self.clusters]
-        return known[0] if known else "+".join(self.clusters)
-
-    @property
-    def name(self) -> str:
-        """Of its file."""
-        digest = hashlib.sha256(repr(self).encode()).hexdigest()[:8]
-        sizes = f"{self.train_tasks}-n{self.tasks_per_round}-s{self.seed}"
-        return f"{self.recipe}-{self.setting[:24]}-{sizes}-{digest}"
-
-    def load(self) -> Recipe:
-        """The recipe with this cell's split."""
-        return recipe(
-            self.recipe, clusters=self.clusters, train_tasks=self.train_tasks, seed=self.seed,
-            **dict(self.options),
-        )  # fmt: skip
-
-
 def compare(
     methods: Sequence[str | Learning] | Mapping[str, Learning],
-    settings: Sequence[Sequence[str] | str] = ("A",),
+    settings: Sequence[Sequence[str] | str] | None = None,
     *,
     train_tasks: Sequence[int] = (40,),
     tasks_per_round: Sequence[int] = (5,),
@@ -106,7 +61,8 @@ def compare(
 
     Args:
         methods: Names, complete settings, or names of your own with settings.
-        settings: Lists of clusters, or the letters of known settings.
+        settings: Lists of clusters, or the letters of known settings; the recipe's own clusters,
+            A of ``nb201``, if None.
         train_tasks: Numbers of tasks to train on.
         tasks_per_round: Numbers of tasks in a round.
         seeds: How many, from 0; or which.
@@ -126,17 +82,18 @@ def compare(
         finished cells.
 
     Raises:
-        InputError: A name is unknown, or the folder holds another comparison.
+        InputError: A name is unknown, tasks are too few, the methods' terms differ, or the folder
+            holds another comparison.
         DataError: The folder cannot be used.
     """
-    chosen = _named(methods, changes)
-    options = tuple(sorted((recipe_options or {}).items()))
-    drawn = range(seeds) if isinstance(seeds, int) else seeds
-    cells = [
-        Cell(data, _clusters(own), train, size, seed, test_rounds, min_success, options)
-        for own, train, size, seed in product(settings, train_tasks, tasks_per_round, drawn)
-    ]
-    _check(cells, chosen)
+    if workers is not None:
+        check_range("workers", workers, 1, 10**6, whole=True)
+    chosen = by_name(methods, changes)
+    rest = {
+        "recipe": data, "test_rounds": test_rounds, "min_success": min_success,
+        "options": tuple(sorted((recipe_options or {}).items())),
+    }  # fmt: skip
+    cells = grid(settings, train_tasks, tasks_per_round, seeds, rest)
     store = _Store(None if folder is None else Path(folder), chosen)
     rows, stopped = _rows(cells, chosen, store, workers or cores(), progress)
     frame = pd.DataFrame([row for cell in cells for row in rows.get(cell, ())], columns=COLUMNS)
@@ -161,46 +118,6 @@ def _rows(
     count = min(workers, max(1, len(todo)))
     stopped = _here(todo, chosen, finished) if count == 1 else _apart(todo, chosen, finished, count)
     return rows, stopped
-
-
-def _check(cells: Sequence[Cell], chosen: Mapping[str, Learning]) -> None:
-    """Something is asked for, clusters are known and tasks are enough: told before any training."""
-    if not cells or not chosen:
-        raise InputError(
-            "asks for nothing", where="compare", allowed="a method, a setting, a size and a seed",
-            remedy="give at least one of each",
-        )  # fmt: skip
-    first = {cell.clusters: cell for cell in reversed(cells)}
-    first_size = {cell.train_tasks: cell for cell in reversed(cells)}
-    for cell in dict.fromkeys((*first.values(), *first_size.values())):
-        cell.load()
-
-
-def _named(
-    methods: Sequence[str | Learning] | Mapping[str, Learning], changes: Mapping[str, Any]
-) -> dict[str, Learning]:
-    if isinstance(methods, Mapping):
-        return {name: own.with_(**changes) for name, own in methods.items()}
-    made = [m if isinstance(m, Learning) else named(m) for m in methods]
-    names = [m.method for m in made]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(
-            f"'{twice}' is there twice", where="methods", allowed="different names",
-            remedy="give a mapping from names of your own to settings",
-        )  # fmt: skip
-    return {m.method: m.with_(**changes) for m in made}
-
-
-def _clusters(given: Sequence[str] | str) -> tuple[str, ...]:
-    if not isinstance(given, str):
-        return tuple(given)
-    if given not in SETTINGS:
-        raise InputError(
-            f"there is no setting '{given}'", where="settings",
-            allowed=f"{', '.join(SETTINGS)}, or lists of clusters", remedy="name the clusters",
-        )  # fmt: skip
-    return SETTINGS[given]
 
 
 def _here(

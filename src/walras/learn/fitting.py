@@ -59,10 +59,26 @@ class Learned:
         Args:
             tasks: Tasks, whose measured times are not looked at.
             rounds: (K, N) positions among them.
+
+        Raises:
+            InputError: Other tasks than those trained on, or no positions among them.
         """
-        judge = Judge(tasks, np.asarray(rounds, dtype=np.int64), self.terms)
+        judge = Judge(tasks, _positions(rounds, len(tasks)), self.terms)
         found = self.predictor.predict(viewed(tasks, self.settings))
         return placed_by(judge, found.times, found.success, self.settings, self.margin)
+
+
+def _positions(rounds: npt.ArrayLike, count: int) -> npt.NDArray[np.int64]:
+    found = np.asarray(rounds)
+    whole = found.ndim == 2 and found.size > 0 and np.issubdtype(found.dtype, np.integer)
+    if not whole or found.min() < 0 or found.max() >= count:
+        shown = f"from {found.min()} to {found.max()}" if whole else f"{found.dtype} {found.shape}"
+        raise InputError(
+            f"are {shown}", where="rounds",
+            allowed=f"(rounds, tasks in a round) of whole numbers from 0 to {count - 1}",
+            remedy="give positions among the tasks; one round as [positions]",
+        )  # fmt: skip
+    return found.astype(np.int64)
 
 
 def fit(

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from walras.engines.settings import check_range
 from walras.errors import InputError
 from walras.learn.linear import place_linear
 from walras.learn.settings import Learning
@@ -187,6 +188,20 @@ def draw(pool: Ints, count: int, size: int, key: tuple[int, ...]) -> Ints:
     return np.asarray(pool[order[:, :size]])
 
 
+def data_of(given: object) -> Recipe | Tasks:
+    """What is learned from, if it is that.
+
+    Raises:
+        InputError: It is neither a recipe nor tasks.
+    """
+    if not isinstance(given, Recipe | Tasks):
+        raise InputError(
+            f"is a {type(given).__name__}", where="data", allowed="a recipe, or the tasks of a log",
+            remedy="make it with walras.predict.recipe, or read_log(path).tasks(features)",
+        )  # fmt: skip
+    return given
+
+
 def lesson(
     data: Recipe | Tasks,
     settings: Learning,
@@ -206,6 +221,7 @@ def lesson(
     Raises:
         InputError: There are too few tasks.
     """
+    data = data_of(data)
     if isinstance(data, Tasks):
         order = np.random.default_rng((settings.seed, 21)).permutation(len(data))
         cut = round(_HELD_OUT * len(data))
@@ -219,6 +235,9 @@ def lesson_of(
     train: Tasks, held: Tasks, settings: Learning, tasks_per_round: int, min_success: float | None
 ) -> Lesson:
     """A lesson of tasks to train on and others to validate on; see :func:`lesson`."""
+    check_range("tasks_per_round", tasks_per_round, 1, 10**6, whole=True)
+    if min_success is not None:
+        check_range("min_success", min_success, 0.0, 1.0, words=": a mean chance over the tasks")
     mean = np.nanmean(train.times, axis=1)
     scale = tasks_per_round / float((1.0 / mean).sum())
     free = Terms(0.0, 0.0, scale, settings.objective, settings.speedup)
@@ -227,11 +246,6 @@ def lesson_of(
         rounds = draw(complete(train), 300, tasks_per_round, (settings.seed, 22))
         own = Judge(train, rounds, free)
         floor = float(np.median(own.outcome(own.terms.place(*own.truth, "hard")).mean_success))
-    if not 0.0 <= floor <= 1.0:
-        raise InputError(
-            f"is {floor:g}", where="min_success", allowed="0 to 1",
-            remedy="it is the mean chance of success over the tasks of a round",
-        )  # fmt: skip
     terms = Terms(floor, settings.price * scale, scale, settings.objective, settings.speedup)
     rounds = draw(complete(held), settings.rounds, tasks_per_round, (settings.seed, 23))
     found = Lesson(train, Judge(held, rounds, terms), tasks_per_round)

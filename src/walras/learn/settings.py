@@ -7,6 +7,7 @@ from typing import Any
 
 from walras.engines.settings import check_range
 from walras.errors import InputError
+from walras.kernels.devices import check_device
 from walras.matching.speedup import Decay
 from walras.predict.settings import Training
 
@@ -98,6 +99,7 @@ class Learning:
 
     Raises:
         InputError: A setting is unknown or out of its range.
+        EngineError: There is no such device.
     """
 
     method: str = "tsm"
@@ -149,6 +151,14 @@ class Learning:
             _refuse("margin", f"'{self.margin}'", "a number from -1 to 1, or 'tuned'")
         if not isinstance(self.margin, str):
             check_range("margin", self.margin, -1.0, 1.0)
+        for name in ("warm_start", "linear_loss"):
+            if not isinstance(getattr(self, name), bool):
+                _refuse(name, repr(getattr(self, name)), "True or False")
+        speedup: object = self.speedup
+        if not isinstance(speedup, Decay | None):
+            _refuse("speedup", repr(speedup), "a walras.matching.Decay, or None")
+        check_range("seed", self.seed, 0, 2**63 - 1, whole=True)
+        check_device(self.device)
         if self.method in LINEAR and self.objective != "sum":
             _refuse("method", f"'{self.method}' with a makespan", "objective='sum': its loss is "
                     "defined for a linear objective and known constraints")  # fmt: skip

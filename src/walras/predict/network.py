@@ -181,14 +181,25 @@ class NetworkModel:
         """(n, 2M) scores, differentiable in the module's parameters.
 
         Raises:
-            InputError: The module returns another shape.
+            InputError: The module takes other inputs, or returns no tensor, or another shape.
         """
-        found = self.module(inputs)
+        try:
+            found = self.module(inputs)
+        except RuntimeError as error:
+            if self.kind.name != "module":
+                raise
+            raise InputError(
+                f"fails on its inputs: {error}", where="torch module",
+                allowed=f"tensors (tasks, {self.kind.features}) of 32-bit floats",
+                remedy="begin it with a layer of that width",
+            ) from error  # fmt: skip
         count = inputs.count if isinstance(inputs, GraphTensors) else len(inputs)
         wanted = (count, 2 * self.kind.clusters)
-        if tuple(found.shape) != wanted:
+        is_tensor = isinstance(found, torch.Tensor)
+        if not is_tensor or tuple(found.shape) != wanted:
+            what = f"shape {tuple(found.shape)}" if is_tensor else f"a {type(found).__name__}"
             raise InputError(
-                f"returns shape {tuple(found.shape)}", where="torch module",
+                f"returns {what}", where="torch module",
                 allowed=f"{wanted}: log time for each cluster, then logit of success",
                 remedy="end it in a layer of that width",
             )  # fmt: skip

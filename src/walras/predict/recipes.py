@@ -22,7 +22,7 @@ Match = Callable[[Floats, Floats], npt.NDArray[np.integer[Any]]]
 """Places the tasks of rounds: (rounds, M, N) times and success to the (rounds, N) clusters."""
 
 RECIPES = ("nb201", "gavel", "zeus")
-_DEFAULTS = {"nb201": SETTINGS["A"], "gavel": GAVEL_CLUSTERS, "zeus": GPUS}
+DEFAULTS = {"nb201": SETTINGS["A"], "gavel": GAVEL_CLUSTERS, "zeus": GPUS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +175,7 @@ def _clusters(name: str, clusters: Sequence[str] | str | None) -> tuple[str, ...
                 remedy="name the clusters",
             )  # fmt: skip
         return SETTINGS[clusters]
-    names = tuple(clusters or _DEFAULTS[name])
+    names = tuple(clusters or DEFAULTS[name])
     if len(set(names)) < len(names) or len(names) < 2:
         raise InputError(
             f"are {', '.join(names)}", where="clusters", allowed="two or more different ones",

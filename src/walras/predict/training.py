@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from walras.errors import InputError
+from walras.errors import EngineError, InputError
 from walras.predict.graph import Ints
 from walras.predict.network import GraphTensors, NetworkKind, NetworkModel
 from walras.predict.predictor import Predictor
@@ -142,6 +142,12 @@ def _train(
             if found < best:
                 best, kept = found, copy.deepcopy(module.state_dict())
             told(epoch)
+    if not np.isfinite(best):
+        raise EngineError(
+            f"the loss on validation is {found:g} after every epoch",
+            where="training of a torch model", allowed="a finite loss",
+            remedy="lower learning_rate, or see what the module returns",
+        )  # fmt: skip
     module.load_state_dict(kept)
 
 
