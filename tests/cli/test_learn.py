@@ -48,6 +48,9 @@ def test_a_comparison_is_printed_saved_and_goes_on(tmp_path: Path) -> None:
     page = (folder / "report.html").read_text()
     assert page.count("<svg") == 2
     assert "two-stage" in page
+    assert "Seeds compared: 1." in page
+    for name in ("reliability", "shortfall", "median cell", "paired t-tests"):
+        assert name in page
     for name in ("figure4.png", "figure5.png"):
         assert (folder / name).stat().st_size > 5000
     again = RUN.invoke(app, [*given, "-o", "csv", "--no-progress"])
@@ -105,3 +108,42 @@ def test_bad_input(tmp_path: Path) -> None:
     assert "method: is 'best'" in str(found.exception)
     found = RUN.invoke(app, ["compare", "--train", "few", "--folder", str(tmp_path)])
     assert found.exit_code == 2
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_other_settings_are_given_by_name(tmp_path: Path) -> None:
+    given = ["compare", "--methods", "tsm,spo+", "--train", "20", "--tasks", "4", "--seeds", "1",
+             "--workers", "1", "--steps", "3", "--folder", str(tmp_path), "-o", "json"]  # fmt: skip
+    found = RUN.invoke(app, [*given, "--set", "objective=sum", "--set", "epochs=3"])
+    assert found.exit_code == 0, found.output
+    rows = json.loads(found.stdout)
+    assert [row["method"] for row in rows] == ["tsm", "spo+"]
+    for metric in ("elastic_regret", "hard_regret", "reliability", "shortfall", "utilisation"):
+        assert rows[1][metric] is not None
+    kept = json.loads((tmp_path / "run.json").read_text())["methods"]
+    assert all("objective='sum'" in own for own in kept.values())
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("price", "is 'price'"),
+        ("colour=red", "is 'colour=red'"),
+        ("steps=3", "is 'steps=3'"),
+        ("speedup=fast", "LIMIT:RATE"),
+        ("speedup=2:1", "Decay.limit"),
+        ("price=dear", "setting price"),
+        ("margin=loose", "learning, margin"),
+    ],
+)
+def test_bad_settings_by_name(given: str, words: str) -> None:
+    found = RUN.invoke(app, ["fit", "mfcp-ad", "--clusters", "A", "--set", given])
+    assert isinstance(found.exception, InputError)
+    assert words in str(found.exception)
+    assert found.exception.remedy
+
+
+def test_a_setting_given_twice_is_refused() -> None:
+    found = RUN.invoke(app, ["fit", "tsm", "--set", "price=3", "--set", "price=4"])
+    assert isinstance(found.exception, InputError)
+    assert "sets 'price' twice" in str(found.exception)

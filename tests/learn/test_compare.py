@@ -108,6 +108,8 @@ def test_auto_is_a_method() -> None:
         ({"settings": [["pixel3", "pixel9"]]}, "there is no device 'pixel9'"),
         ({"data": "imagenet"}, "there is no recipe 'imagenet'"),
         ({"train_tasks": []}, "asks for nothing"),
+        ({"train_tasks": 40}, r"train_tasks: is 40.*train_tasks=\[40\]"),
+        ({"recipe_options": {"color": 3}}, "recipe_options: has 'color'"),
         ({"train_tasks": [20, 99_999]}, "asks for 99999 tasks to train on.*in all"),
         ({"stepz": 3}, "learning, stepz: is unknown"),
         ({"workers": -3}, "workers: is -3"),
@@ -131,7 +133,9 @@ def test_methods_under_other_terms_are_not_compared() -> None:
 
 
 def test_a_recipe_has_its_own_clusters_and_a_cell_runs_once() -> None:
-    own = {"train_tasks": [40, 40], "tasks_per_round": [3], "test_rounds": 20, "rounds": 20}
+    own: dict[str, Any] = {
+        "train_tasks": [40, 40], "tasks_per_round": [3], "test_rounds": 20, "rounds": 20,
+    }  # fmt: skip
     found = compare(["tam"], data="gavel", seeds=1, workers=1, **own)
     assert list(found["setting"]) == ["v100+p100+k80"]
     assert found["error"][0] == ""

@@ -187,6 +187,10 @@ def test_bad_data(small: Recipe, quick: dict[str, Any]) -> None:
         fit("tsm", small, tasks_per_round=41)
     with pytest.raises(InputError, match="min_success: is 2"):
         fit("tsm", small, tasks_per_round=5, min_success=2.0)
+    with pytest.raises(InputError, match="start: is 'warm'"):
+        fit("mfcp-ad", small, tasks_per_round=5, start="warm", **quick)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="checkpoint: is given to 'tsm'"):
+        fit("tsm", small, tasks_per_round=5, checkpoint="kept.npz")
     bare = Tasks(small.test.names, small.clusters, small.test.features, small.test.times,
                  small.test.success)  # fmt: skip
     with pytest.raises(InputError, match="no graphs"):

@@ -11,6 +11,7 @@ import pandas as pd
 import typer
 
 from walras.cli.figures import need_figures
+from walras.cli.learn_settings import changes_of
 from walras.cli.output import Format, OutputOption, Table, emit
 from walras.cli.progress import Interruptible, Stages
 from walras.errors import DataError
@@ -33,6 +34,13 @@ LogOption = Annotated[
     Path | None, typer.Option(help="Runs of your own in place of --data; needs --features.")
 ]
 FeaturesOption = Annotated[Path | None, typer.Option(help="CSV: task, then a column a feature.")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE",
+        help="Another setting of training, decoding or the terms; may be repeated.",
+    ),
+]  # fmt: skip
 ProgressOption = Annotated[bool, typer.Option("--progress/--no-progress", help="Show progress.")]
 
 
@@ -68,6 +76,7 @@ def compare(
     folder: Annotated[
         Path, typer.Option(help="Keeps finished cells; goes on from those it has.")
     ] = Path("walras-learn"),
+    changes: SetOption = None,
     progress: ProgressOption = True,
     output: OutputOption = Format.TABLE,
 ) -> None:
@@ -79,6 +88,8 @@ def compare(
     Examples:
 
       walras learn compare --settings A,B --train 40,200 --seeds 20
+
+      walras learn compare --methods tsm,spo+,black-box --set objective=sum
 
     Exit codes: 0 done, 2 bad input, 6 no data or folder, 130 interrupted.
     """
@@ -94,6 +105,7 @@ def compare(
             data=data, train_tasks=_numbers(train, "--train"),
             tasks_per_round=_numbers(tasks, "--tasks"), seeds=seeds, min_success=min_success,
             workers=workers, folder=folder, progress=stages.advance, model=model, steps=steps,
+            **changes_of(changes or ()),
         )  # fmt: skip
     good = finished(frame)
     summary = summarised(good)
@@ -101,7 +113,7 @@ def compare(
     if output is Format.CSV:
         emit(_table(frame), output)
     else:
-        emit(shown(good, summary), output)
+        emit(shown(good, summary, every=output is Format.JSON), output)
     if not frame.attrs["complete"]:
         raise typer.Exit(130)
 
@@ -119,6 +131,7 @@ def fit(
     model: ModelOption = "linear",
     steps: StepsOption = 120,
     seed: SeedOption = 0,
+    changes: SetOption = None,
     checkpoint: Annotated[Path | None, typer.Option(help="Goes on from it if it exists.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the predictor to an .npz file.")] = None,
     progress: ProgressOption = True,
@@ -129,6 +142,8 @@ def fit(
     Examples:
 
       walras learn fit mfcp-ad --clusters A --train 40 --tasks 5 --save predictor.npz
+
+      walras learn fit mfcp-ad --set price=30 --set margin=tuned --set speedup=0.6:0.5
     """
     from walras.learn import fit as run
 
@@ -137,6 +152,7 @@ def fit(
         learned = run(
             method, given, tasks_per_round=tasks, seed=seed, min_success=min_success,
             checkpoint=checkpoint, progress=stages.advance, model=model, steps=steps,
+            **changes_of(changes or ()),
         )  # fmt: skip
     if save is not None:
         learned.predictor.save(save)
@@ -166,6 +182,7 @@ def advise(
     model: ModelOption = "auto",
     steps: StepsOption = 120,
     seed: SeedOption = 0,
+    changes: SetOption = None,
     progress: ProgressOption = True,
     output: OutputOption = Format.TABLE,
 ) -> None:
@@ -184,6 +201,7 @@ def advise(
         found = run(
             given, tasks_per_round=tasks, seed=seed, min_success=min_success,
             progress=stages.advance, model=model, steps=steps,
+            **changes_of(changes or ()),
         )  # fmt: skip
     title = "relative excess of makespan + price x missing success; gain over the plain model"
     emit(_table(found.frame(), title), output)

@@ -35,11 +35,13 @@ class Table:
         columns: Names of the columns; the keys in JSON.
         rows: One cell a column; numbers stay numbers.
         title: Shown above the table on a terminal.
+        digits: Significant digits shown on a terminal.
     """
 
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Cell]]
     title: str = ""
+    digits: int = 6
 
     def records(self) -> list[dict[str, Cell]]:
         """One dictionary a row, with None in place of numbers that JSON does not know."""
@@ -73,13 +75,13 @@ def to_csv(table: Table) -> str:
     return text.getvalue()
 
 
-def show(cell: Cell) -> str:
-    """A cell as people read it: yes and no, six significant digits, a dash for nothing."""
+def show(cell: Cell, digits: int = 6) -> str:
+    """A cell as people read it: yes and no, some significant digits, a dash for nothing."""
     if cell is None:
         return "–"
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
+    return f"{cell:.{digits}g}" if isinstance(cell, float) else str(cell)
 
 
 def _print_table(table: Table) -> None:
@@ -99,7 +101,7 @@ def _print_table(table: Table) -> None:
             name, justify="right" if numeric else "left", overflow="fold", no_wrap=k == 0
         )
     for row in table.rows:
-        drawn.add_row(*(escape(show(cell)) for cell in row))
+        drawn.add_row(*(escape(show(cell, table.digits)) for cell in row))
     console.print(drawn)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from itertools import product
 from typing import Any
 
@@ -82,8 +83,16 @@ def grid(
             tasks are too few: told before anything is trained.
     """
     sizes = {"train_tasks": train_tasks, "tasks_per_round": tasks_per_round}
-    for name, given in (*sizes.items(), ("test_rounds", [rest["test_rounds"]])):
-        for value in given:
+    asked: Mapping[str, object] = sizes
+    for name, given in asked.items():
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise InputError(
+                f"is {given!r}", where=name, allowed="a list of whole numbers",
+                remedy=f"write {name}=[{given}]",
+            )  # fmt: skip
+    _check_options(rest["options"])
+    for name, values in (*sizes.items(), ("test_rounds", [rest["test_rounds"]])):
+        for value in values:
             check_range(name, value, 1, 10**9, whole=True)
     drawn = range(seeds) if isinstance(seeds, int) else seeds
     for seed in drawn:
@@ -100,6 +109,17 @@ def grid(
         for part in (data.train, data.validation, data.test):
             draw(complete(part), 1, cell.tasks_per_round, (0,))  # raises where tasks are too few
     return list(dict.fromkeys(cells))
+
+
+def _check_options(options: Sequence[tuple[str, Any]]) -> None:
+    fields = {"name", "clusters", "train_tasks", "seed"}  # the cell's own
+    known = sorted(set(signature(recipe).parameters) - fields)
+    for name, _ in options:
+        if name not in known:
+            raise InputError(
+                f"has '{name}'", where="recipe_options", allowed=", ".join(known),
+                remedy="give options of walras.predict.recipe",
+            )  # fmt: skip
 
 
 def _refuse_nothing() -> None:

@@ -13,7 +13,7 @@ from walras import predict
 from walras.errors import InputError
 from walras.learn.decide import placed_by, tuned_margin
 from walras.learn.lesson import Judge, Lesson, Terms, lesson
-from walras.learn.settings import TWO_STAGE, Learning, named
+from walras.learn.settings import LINEAR, THROUGH, TWO_STAGE, Learning, named
 from walras.predict import KINDS, Predictor, Recipe, Tasks
 from walras.predict.torch_available import need_torch
 from walras.predict.two_stage import Told
@@ -133,6 +133,7 @@ def fit_lesson(
 ) -> Learned:
     """Train on a lesson; see :func:`fit`."""
     seen = view_of(made, settings)
+    _check(settings, start, checkpoint)
     if settings.method in TWO_STAGE:
         found = start or two_stage(seen, settings, progress)
         history: list[tuple[int, float]] = []
@@ -141,6 +142,20 @@ def fit_lesson(
     held = found.predict(seen.validation.tasks)
     margin = tuned_margin(seen.validation, held.times, held.success, settings)
     return Learned(settings, found, made.terms, margin, tuple(history))
+
+
+def _check(settings: Learning, start: object, checkpoint: object) -> None:
+    if start is not None and not isinstance(start, Predictor):
+        raise InputError(
+            f"is {start!r:.40}", where="start", allowed="a predictor of walras.predict.fit",
+            remedy="leave it out: a two-stage predictor is trained",
+        )  # fmt: skip
+    if checkpoint is not None and settings.method in TWO_STAGE:
+        raise InputError(
+            f"is given to '{settings.method}'", where="checkpoint",
+            allowed=f"a method that trains in steps: {', '.join((*THROUGH, *LINEAR))}",
+            remedy="leave it out: two-stage training takes seconds",
+        )  # fmt: skip
 
 
 def two_stage(made: Lesson, settings: Learning, progress: Told | None = None) -> Predictor:
