@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +141,19 @@ def test_a_recipe_has_its_own_clusters_and_a_cell_runs_once() -> None:
     found = compare(["tam"], data="gavel", seeds=1, workers=1, **own)
     assert list(found["setting"]) == ["v100+p100+k80"]
     assert found["error"][0] == ""
+
+
+def test_a_script_without_its_guard_is_told_so(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import walras as wl\n"
+        f"wl.learn.compare(['tam'], seeds=2, workers=2, **{OPTIONS!r})\n"
+    )  # fmt: skip
+    found = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    last = found.stderr[found.stderr.rindex("walras.errors.EngineError") :]
+    assert "__main__" in last
+    assert "workers=1" in last
 
 
 def test_bad_methods_and_folders(tmp_path: Path) -> None:

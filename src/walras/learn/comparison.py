@@ -12,6 +12,7 @@ import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,8 @@ def compare(
         InputError: A name is unknown, tasks are too few, the methods' terms differ, or the folder
             holds another comparison.
         DataError: The folder cannot be used.
+        EngineError: A worker process ended: a script that calls this needs the guard
+            ``if __name__ == "__main__"``, since workers import it.
     """
     if workers is not None:
         check_range("workers", workers, 1, 10**6, whole=True)
@@ -146,6 +149,12 @@ def _apart(
             finished(jobs[job], job.result())
     except KeyboardInterrupt:
         return True
+    except BrokenProcessPool as error:
+        raise EngineError(
+            "ended at once; finished cells are kept", where=f"a process of workers={workers}",
+            allowed="a script whose own work stands below: if __name__ == '__main__'",
+            remedy="guard the script so, or give workers=1; or it ran out of memory",
+        ) from error  # fmt: skip
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     return False
