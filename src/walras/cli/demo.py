@@ -88,12 +88,7 @@ def demo(
 
       walras demo --jobs 500 --seed 3 --no-open -o json
     """
-    for name, value in (("--tasks", tasks), ("--seed", seed), ("--large", large)):
-        if value < 0:
-            raise InputError(
-                f"is {value}", where=name, allowed=">= 0", remedy="choose a whole number from 0 on"
-            )
-    Settings(threads=threads)  # refused now, not where the first solve comes
+    _check_numbers(threads, {"--tasks": tasks, "--seed": seed, "--large": large})
     _check_writable(report)
     began = time.perf_counter()
     with Interruptible() as interrupt, compiled_beside():
@@ -113,6 +108,15 @@ def demo(
     if written and (sys.stdout.isatty() if show is None else show):
         webbrowser.open(report.resolve().as_uri())
     raise typer.Exit(ExitCode.INTERRUPTED if interrupt.asked else _code(acts[1]))
+
+
+def _check_numbers(threads: int | None, counts: Mapping[str, int]) -> None:
+    for name, value in counts.items():
+        if value < 0:
+            raise InputError(
+                f"is {value}", where=name, allowed=">= 0", remedy="choose a whole number from 0 on"
+            )
+    Settings(threads=threads)  # refused now, not where the first solve comes
 
 
 Told = Callable[[int, int], None]
