@@ -75,7 +75,7 @@ def compare_scenarios(
 
 @cache
 def _rows(cell: Cell, name: str, settings: Learning) -> list[dict[str, Any]]:
-    """The rows of a method in a cell; kept, as studies are measured seed by seed."""
+    """The rows of a method in a cell; kept, as studies are measured a few seeds at a time."""
     data, own = _data(cell), settings.with_(seed=cell.seed)
     began = time.perf_counter()
     made = lesson(data, own, tasks_per_round=cell.tasks_per_round)
