@@ -122,6 +122,12 @@ STUDIES: tuple[Study, ...] = (
         baselines=tuple(_SINGLE),
     ),
     Study(
+        "auto-mlp", "fit('auto') within networks",
+        "Against the single choice that is best in each cell, picked on the judged rounds.",
+        {**_SINGLE, "auto": Learning(method="auto", margin="tuned")}, train_tasks=(40,),
+        options={"model": "mlp"}, baselines=tuple(_SINGLE),
+    ),
+    Study(
         "auto-any", "fit('auto') over the model classes",
         "Against two-stage fully connected networks, the paper's TSM.",
         {
