@@ -133,7 +133,7 @@ def solve_program(
     solver = new_solver(settings)
     if not program.is_integer:
         _set_method(solver, program.matrix.nnz)
-    if solver.passModel(_model(program)) == highspy.HighsStatus.kError:
+    if not _pass(solver, program):
         raise EngineError(
             "HiGHS rejected the program",
             where="engine exact",
@@ -241,22 +241,19 @@ def _size_scheduler(solver: highspy.Highs, threads: int | None) -> None:
     solver.setOptionValue("threads", threads)
 
 
-def _model(program: LinearProgram) -> highspy.HighsLp:
+def _pass(solver: highspy.Highs, program: LinearProgram) -> bool:
+    """Hand a program over as arrays, which HighsLp copies number by number; False if refused."""
     matrix = program.matrix.tocsc()
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = matrix.shape[1], matrix.shape[0]
-    lp.col_cost_ = program.cost
-    lp.col_lower_, lp.col_upper_ = program.lower, program.upper
-    lp.row_lower_, lp.row_upper_ = program.row_lower, program.row_upper
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = matrix.indptr
-    lp.a_matrix_.index_ = matrix.indices
-    lp.a_matrix_.value_ = matrix.data
-    if program.is_integer:
-        whole, free = highspy.HighsVarType.kInteger, highspy.HighsVarType.kContinuous
-        flags = np.zeros(len(program.cost), bool) if program.integer is None else program.integer
-        lp.integrality_ = [whole if flag else free for flag in flags]
-    return lp
+    rows, columns = matrix.shape
+    whole = np.full(columns, int(highspy.HighsVarType.kContinuous), np.int32)
+    if program.integer is not None:
+        whole[program.integer] = int(highspy.HighsVarType.kInteger)
+    status = solver.passModel(
+        columns, rows, matrix.nnz, int(highspy.MatrixFormat.kColwise),
+        int(highspy.ObjSense.kMinimize), 0.0, program.cost, program.lower, program.upper,
+        program.row_lower, program.row_upper, matrix.indptr, matrix.indices, matrix.data, whole,
+    )  # fmt: skip
+    return bool(status != highspy.HighsStatus.kError)
 
 
 def _pass_start(solver: highspy.Highs, start: Floats) -> None:
