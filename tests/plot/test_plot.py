@@ -13,7 +13,7 @@ import pytest
 from walras import plot
 from walras.errors import DataError, InputError
 from walras.history import History, Progress
-from walras.plot.style import SERIES, to_svg
+from walras.plot.style import SERIES, blank, log_scale, to_svg
 
 
 def test_frames_are_tidy() -> None:
@@ -54,6 +54,22 @@ def test_distribution_curves_are_the_empirical_ones() -> None:
     assert axes.get_xscale() == "log"
     figure.draw_without_rendering()
     assert {"0.5", "1", "2"} <= {label.get_text() for label in axes.get_xticklabels()}
+
+
+def ticks(low: float, high: float) -> list[str]:
+    figure, (axes,) = blank()
+    axes.plot([0, 1], [low, high])
+    log_scale(axes, "y")
+    figure.draw_without_rendering()
+    return [label.get_text() for label in axes.get_yticklabels()]
+
+
+def test_logarithmic_axes_are_labelled_in_plain_text() -> None:
+    assert {"0.5", "1", "2", "5", "10", "20"} <= set(ticks(0.4, 30.0))
+    assert {"10⁻⁵", "2·10⁻⁵", "5·10⁻⁵"} <= set(ticks(1e-5, 2e-4))
+    wide = ticks(1e-9, 1e5)
+    assert 4 <= len(wide) <= 11
+    assert all(re.fullmatch("10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|0.01|0.1|10*", label) for label in wide)
 
 
 def test_map_sorts_jobs_by_their_main_type() -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import nnls
+import scipy
 
 from walras.data.nb201_help import DEVICES, NAME, OPERATIONS, Latencies
 
@@ -108,7 +108,7 @@ def fit(data: Latencies) -> Model:
     for device, latency in zip(data.devices, data.latency_ms.T, strict=True):
         chosen = convolves & (latency > _SHORTEST)
         design, time = everywhere[chosen], latency[chosen]
-        found = nnls(design, time)[0].round(4)
+        found = scipy.optimize.nnls(design, time)[0].round(4)
         cost[device] = tuple(found.tolist())
         spread[device] = round(float(np.log(time / (design @ found)).std()), 4)
     return Model(cost, spread)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import nnls
+import scipy
 
 from walras.data.zeus import GPUS, NAME, TARGETS, ZeusTraces
 
@@ -188,7 +188,7 @@ def _seconds(table: pd.DataFrame) -> tuple[float, float]:
     time = table["time_per_epoch"].to_numpy(dtype=np.float64)
     batch = table["batch_size"].to_numpy(dtype=np.float64)
     design = np.column_stack([np.ones(len(time)), 1.0 / batch]) / time[:, None]
-    work, overhead = nnls(design, np.ones(len(time)))[0]
+    work, overhead = scipy.optimize.nnls(design, np.ones(len(time)))[0]
     return round(float(work), 4), round(float(overhead), 4)
 
 

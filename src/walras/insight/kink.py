@@ -14,8 +14,8 @@ r = c + G'p the reduced costs,
 from __future__ import annotations
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from walras.certificate import Certificate
 from walras.insight.active import Active, Floats
@@ -60,7 +60,7 @@ class _Program:
         self.tight = np.flatnonzero(~rows.is_utility & (over | under | state.rows))
         self.scale = state.worth / state.size[self.tight]
         held = p[self.tight]
-        self.bounds = Bounds(
+        self.bounds = scipy.optimize.Bounds(
             np.where(under[self.tight], -np.inf, np.minimum(held, 0.0)) / self.scale,
             np.where(over[self.tight], np.inf, np.maximum(held, 0.0)) / self.scale,
         )
@@ -79,7 +79,7 @@ class _Program:
         upper = ~between & (high - at <= at - low) | (high - at <= NEAR * reach)
         unit = reach / state.worth
         slack = np.abs(reduced)
-        self.rows = LinearConstraint(
+        self.rows = scipy.optimize.LinearConstraint(
             sp.csr_array(sp.diags_array(unit) @ part @ sp.diags_array(self.scale)),
             (np.where(upper, -np.inf, np.where(lower, np.minimum(reduced, 0.0), -slack)) - cost)
             * unit,
@@ -91,7 +91,7 @@ class _Program:
         """The least (``way`` +1) or the largest (-1) of ``sense`` times the row's price."""
         aim, place = np.zeros(len(self.tight)), int(np.searchsorted(self.tight, row))
         aim[place] = way * sense
-        found = milp(aim, constraints=self.rows, bounds=self.bounds)
+        found = scipy.optimize.milp(aim, constraints=self.rows, bounds=self.bounds)
         if found.status == _UNBOUNDED:
             return -way * np.inf
         if found.x is None:

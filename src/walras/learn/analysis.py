@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
+import scipy
 
 from walras.errors import InputError
 
@@ -56,8 +56,8 @@ class Paired:
             return np.ones(len(self.own))
         apart = self.own - self.base
         same = np.ptp(apart, axis=1) == 0
-        found = stats.ttest_rel(np.where(same[:, None], [[1.0] + [0.0] * (apart.shape[1] - 1)],
-                                         apart), np.zeros_like(apart), axis=1).pvalue  # fmt: skip
+        varied = np.where(same[:, None], np.eye(1, apart.shape[1]), apart)
+        found = scipy.stats.ttest_rel(varied, np.zeros_like(apart), axis=1).pvalue
         return np.where(same, np.where(apart[:, 0] == 0, 1.0, 0.0), found)
 
 

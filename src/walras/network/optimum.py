@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq, minimize
+import scipy
 
 from walras.errors import EngineError
 from walras.network.costs import CPUCosts
@@ -56,7 +56,7 @@ def best_shares(costs: CPUCosts, budget: float, low: Floats, high: Floats, alive
         if over(top) >= 0.0:
             break
         top *= 4.0
-    price = float(brentq(over, bottom, top, xtol=1e-300, rtol=8.9e-16, maxiter=500))
+    price = float(scipy.optimize.brentq(over, bottom, top, xtol=1e-300, rtol=8.9e-16, maxiter=500))
     x = shares(price)
     # What rounding left goes to a share inside its box.
     inside = alive & (x > low) & (x < high)
@@ -104,7 +104,7 @@ def best_model(loss: Loss, data: Shards, centres: int) -> tuple[Floats, float]:
     # In single precision no step improves the value by less than this.
     least = 0.0 if dtype == np.float64 else float(np.finfo(dtype).eps)
     options = {"maxiter": 20000, "maxfun": 40000, "ftol": least, "gtol": _FLAT, "maxcor": 30}
-    found = minimize(both, begin, jac=True, method="L-BFGS-B", options=options)  # type: ignore[call-overload]
+    found = scipy.optimize.minimize(both, begin, jac=True, method="L-BFGS-B", options=options)  # type: ignore[call-overload]
     y = np.asarray(found.x, np.float64)
     if not np.isfinite(y).all():
         raise EngineError(

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
 
 from walras.errors import InputError
-from walras.plot.style import DASHES, FADE, SERIES, TEXT, blank, legend
+from walras.plot.style import DASHES, FADE, SERIES, TEXT, blank, legend, log_scale
 
 _FEW = 24  # more resources than this are drawn as a curve, sorted by price
 _SMALLEST_GAP = 1e-12
@@ -70,10 +69,7 @@ def throughput_distribution(
         )  # fmt: skip
     positive = frame["throughput"][frame["throughput"] > 0]
     if len(positive) and positive.max() > 10 * positive.min():
-        axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        log_scale(axes, "x")
     axes.set_ylim(0, 1)
     axes.set_xlabel(unit)
     axes.set_ylabel("share of jobs")
@@ -102,9 +98,7 @@ def convergence(frame: pd.DataFrame) -> Figure:
                 linestyle=DASHES[k % len(DASHES)], marker=".", markersize=4, label=str(name),
                 linewidth=1.4,
             )  # fmt: skip
-        axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(numticks=8))
-        axes.yaxis.set_minor_formatter(NullFormatter())
+        log_scale(axes, "y")
         axes.set_xlabel(label)
     panels[0].set_ylabel("relative gap")
     if len(frame):

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from walras.network import Network
 from walras.network.epoch import Epoch
 from walras.plot.figures import colour, need
-from walras.plot.style import DASHES, FAINT, TEXT, blank, legend
+from walras.plot.style import DASHES, FAINT, TEXT, blank, legend, log_scale
 
 Across = Literal["step", "bits", "seconds"]
 _LABELS = {
@@ -100,9 +100,9 @@ def _curves(axes: Axes, frame: pd.DataFrame, value: str, across: Across) -> None
             linewidth=1.7,
         )  # fmt: skip
     if value != "accuracy":
-        axes.set_yscale("log")
+        log_scale(axes, "y")
     if across != "step":
-        axes.set_xscale("log")
+        log_scale(axes, "x")
     axes.set_xlabel(_LABELS[across])
     axes.set_ylabel(_LABELS.get(value, value))
 

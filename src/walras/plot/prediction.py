@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from walras.plot.figures import colour, need
-from walras.plot.style import FAINT, blank, legend
+from walras.plot.style import FAINT, blank, legend, log_scale
 
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
@@ -33,12 +33,8 @@ def predicted_against_measured(frame: pd.DataFrame, unit: str = "s") -> Figure:
             group["measured"], predicted, yerr=reach, fmt=_MARKS[k % len(_MARKS)], markersize=3.5,
             color=colour(k), ecolor=colour(k), elinewidth=0.7, alpha=0.75, label=str(name),
         )  # fmt: skip
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter("{x:g}")
-        axis.set_minor_formatter("{x:g}")
-        axis.set_tick_params(which="minor", labelsize=7)
+    log_scale(axes, "x")
+    log_scale(axes, "y")
     axes.set_xlabel(f"measured time ({unit})")
     axes.set_ylabel(f"predicted time ({unit})")
     legend(axes, outside=True)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as MplFigure
+from matplotlib.ticker import LogLocator, NullLocator
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ DASHES: tuple[str | tuple[int, tuple[float, ...]], ...] = (
     (0, (3, 1, 1, 1, 1, 1)), (0, (2, 2)), (0, (10, 1)),
 )  # fmt: skip
 FADE = LinearSegmentedColormap.from_list("fade", [(0.12, 0.44, 0.82, 0.0), (0.12, 0.44, 0.82, 1.0)])
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _RC: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "walras",
@@ -81,6 +84,32 @@ def _dress(axes: Axes) -> None:
     axes.set_axisbelow(True)
     for label in (axes.xaxis.label, axes.yaxis.label, axes.title):
         label.set_color(TEXT.stand_in)
+
+
+def log_scale(axes: Axes, which: Literal["x", "y"]) -> None:
+    """A logarithmic axis over what is drawn, labelled in plain text: 0.5, 10⁻³.
+
+    Formulas and minor ticks would take most of a figure's time.
+
+    Args:
+        axes: The axes, after their curves.
+        which: x or y.
+    """
+    axes.set(**{f"{which}scale": "log"})
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    low, high = axis.get_data_interval()
+    few = high < 1e3 * low
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)) if few else LogLocator(numticks=8))
+    axis.set_major_formatter(_plain)
+    axis.set_minor_locator(NullLocator())
+
+
+def _plain(x: float, _: float) -> str:
+    if 0.01 <= x < 1e4:
+        return f"{x:g}"
+    exponent = math.floor(math.log10(x) + 1e-9)
+    mantissa, power = f"{x / 10.0**exponent:g}", "10" + str(exponent).translate(_RAISED)
+    return power if mantissa == "1" else f"{mantissa}·{power}"
 
 
 def legend(axes: Axes, *, outside: bool = False) -> None:

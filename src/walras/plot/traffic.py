@@ -19,7 +19,7 @@ from walras.domains.traffic_engineering import Evaluation, Network
 from walras.errors import InputError
 from walras.history import History
 from walras.plot.figures import colour, need
-from walras.plot.style import DASHES, FAINT, TEXT, blank, legend
+from walras.plot.style import DASHES, FAINT, TEXT, blank, legend, log_scale
 
 Floats = npt.NDArray[np.float64]
 
@@ -148,7 +148,7 @@ def traffic_served(frame: pd.DataFrame, optimum: float | None = None) -> Figure:
         axes.axhline(optimum, color=FAINT.stand_in, linewidth=1.0, label="optimum")
     positive = frame["elapsed"][frame["elapsed"] > 0]
     if len(positive) and positive.max() > 20 * positive.min():
-        axes.set_xscale("log")
+        log_scale(axes, "x")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_xlabel("seconds")
     axes.set_ylabel("traffic served")
