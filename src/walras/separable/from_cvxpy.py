@@ -201,10 +201,8 @@ def _body(constraint: Any) -> Expression:
     Raises:
         OutsideForm: The constraint is a cone other than the nonnegative one.
     """
-    if isinstance(constraint, Equality | Inequality):
-        return constraint.args[0] - constraint.args[1]
-    if isinstance(constraint, Zero | NonPos):
-        return constraint.args[0]
+    if isinstance(constraint, Equality | Inequality | Zero | NonPos):
+        return constraint.expr
     if isinstance(constraint, NonNeg):
         return -constraint.args[0]
     raise OutsideForm(constraint, f"a {type(constraint).__name__} constraint")

@@ -289,18 +289,16 @@ def _own(
         barred = np.where(is_scalar[column], np.iinfo(np.int32).max, owner[column])
         lowest = np.minimum.reduceat(barred, start[:-1]) if len(kept) else barred[:0]
         homes[name] = np.where((lowest == high) & (high >= 0), high, -1).astype(np.int32)
-    side = np.full(len(kept), Side.COUPLED, dtype=np.int8)
-    owner = np.full(len(kept), -1, dtype=np.int32)
+    said = np.zeros(len(rows.count), dtype=bool)  # to be a resource's
     for block in blocks:
-        low, stop = np.searchsorted(kept, [block.start, block.stop])
-        wanted = [Side.DEMAND, Side.RESOURCE]
-        if block.side is Side.RESOURCE:
-            wanted.reverse()
-        for choice in reversed(wanted):
-            home = homes[choice][low:stop]
-            side[low:stop] = np.where(home >= 0, choice, side[low:stop])
-            owner[low:stop] = np.where(home >= 0, home, owner[low:stop])
-    return side, owner
+        said[block.start : block.stop] = block.side is Side.RESOURCE
+    prefers = said[kept]
+    either = homes[Side.RESOURCE] >= 0, homes[Side.DEMAND] >= 0
+    is_resource = np.where(prefers, either[0], either[0] & ~either[1])
+    is_demand = either[1] & ~is_resource
+    side = np.select([is_resource, is_demand], [Side.RESOURCE, Side.DEMAND], Side.COUPLED)
+    owner = np.where(is_resource, homes[Side.RESOURCE], homes[Side.DEMAND])
+    return side.astype(np.int8), owner
 
 
 def columns_of(variables: Sequence[Any], smooth: set[int], extremes: set[int]) -> Columns:

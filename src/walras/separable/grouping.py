@@ -11,6 +11,7 @@ import copy
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
@@ -97,6 +98,20 @@ class Groups:
             return
         self._merge(block.rows, row, entries, group)
 
+    def open_all(self, blocks: Sequence[RowBlock]) -> bool:
+        """Make each row of several blocks a new group at once.
+
+        Returns:
+            False, and nothing is done, where rows share an entry or an entry has a group.
+        """
+        entries = np.concatenate([block.entries for block in blocks])
+        length = np.concatenate([np.diff(block.start) for block in blocks])
+        row = np.repeat(np.arange(len(length)), length)
+        if np.any(self.of(entries) >= 0) or not self._open(row, entries):
+            return False
+        self._absorbed += [(block, np.ones(block.rows, bool)) for block in blocks]
+        return True
+
     def _open(self, row: Ints, entries: Ints) -> bool:
         """Make each row a new group, if no two rows share an entry."""
         order = np.unique(row, return_inverse=True)[1]
@@ -139,16 +154,19 @@ class Groups:
         group = self.of(np.arange(len(self.label)))
         size = np.bincount(group[group >= 0], minlength=len(self._parent))
         loose = size > 0
-        homes = []
         for block, chosen in self._absorbed:
-            home = self.of(block.entries[block.start[:-1][chosen]])
-            homes.append(home)
+            home = self._home(block, chosen)
             loose[home[np.diff(block.start)[chosen] >= size[home]]] = False
         names: dict[int, dict[str, bool]] = {}
-        for (block, _), home in zip(self._absorbed, homes, strict=True):
+        for block, chosen in self._absorbed if np.any(loose) else ():
+            home = self._home(block, chosen)
             for label in np.unique(home[loose[home]]).tolist():
                 names.setdefault(label, {})[block.name] = block.hint is side
         return Counter(tuple(known) for known in names.values() if not all(known.values()))
+
+    def _home(self, block: RowBlock, chosen: Bools) -> Ints:
+        """Present group of each chosen row."""
+        return self.of(block.entries[block.start[:-1][chosen]])
 
     def owners(self) -> tuple[npt.NDArray[np.int32], int]:
         """(entries,) groups numbered by their first entry, -1 if none; and their number."""
@@ -226,8 +244,13 @@ def _split_in_order(
     sides = _Sides({Side.RESOURCE: Groups(entries), Side.DEMAND: Groups(entries)})
     for blocks in (constraints, others):
         waiting: list[tuple[RowBlock, Bools]] = []
-        for block in _ordered(blocks, order):
-            _place(sides, block, waiting)
+        for fits, run in groupby(_ordered(blocks, order), _likely):
+            alike = list(run)
+            if fits is not None and len(alike) > 1 and sides.groups[fits].open_all(alike):
+                sides.hinted |= any(block.side is None for block in alike)
+                continue
+            for block in alike:
+                _place(sides, block, waiting)
         _couple_or_merge(sides, waiting)
     resource, resources = sides.groups[Side.RESOURCE].owners()
     demand, demands = sides.groups[Side.DEMAND].owners()
@@ -283,6 +306,11 @@ def _ordered(blocks: Sequence[RowBlock], order: _Order) -> list[RowBlock]:
         return is_odd, is_loose, order(block)
 
     return sorted((block for block in blocks if block.rows), key=key)
+
+
+def _likely(block: RowBlock) -> Side | None:
+    """The side that takes a block if none of its rows spans two groups there."""
+    return block.hint if block.side is None else block.side
 
 
 def _place(sides: _Sides, block: RowBlock, waiting: list[tuple[RowBlock, Bools]]) -> None:
