@@ -7,6 +7,7 @@ on parts of ASN2k, UsCarrier and Kdl:
     exact, linear    h + r R^1.75 (a shared scalar) or q N (none), + s N^1.5     HiGHS
                      (q is ten times smaller where it takes the primal simplex method,
                       r ten times larger where allocating nothing is not allowed)
+    exact, sifted    h + v R^2 + y N^1.5                                         HiGHS
     exact, others    k + c N                                                     Clarabel
     admm             (20 + p / sqrt(tolerance)) (b + m N), for tolerances of 1e-3 and more, and
                      no shared scalar in narrow rows
@@ -30,6 +31,7 @@ from walras.engines.highs import PRIMAL_BELOW
 from walras.engines.integer.engine import SMALL
 from walras.engines.interior.columns import FIRST
 from walras.engines.interior.form import MAX_BORDER, MAX_SLOTS
+from walras.engines.sifting import WIDE
 from walras.errors import InputError
 from walras.separable import Separable, Side
 
@@ -39,6 +41,7 @@ _ITERATIONS = 30.0
 _BASE, _COLUMN, _SQUARE, _CUBE, _PASS = 7e-4, 1.6e-7, 8e-9, 6e-11, 4e-8
 _HIGHS, _HIGHS_ROWS, _HIGHS_NONZERO, _HIGHS_FILL = 5e-4, 2.5e-7, 5e-6, 3e-9
 _HIGHS_PRIMAL, _HIGHS_PHASE_ONE = 5e-7, 10.0
+_SIFTED_ROWS, _SIFTED_FILL = 2e-7, 1.2e-9
 _PAIR = 1e-9
 _CLARABEL, _CLARABEL_NONZERO = 8e-3, 9e-6
 _ADMM_NONZERO, _ADMM_ITERATIONS = 2.5e-8, 10.0
@@ -177,6 +180,8 @@ def _exact_seconds(problem: Separable) -> float:
     if not is_linear(problem):
         return _CLARABEL + _CLARABEL_NONZERO * nonzeros
     rows = float(problem.rows.count)
+    if problem.scalars == 0 and problem.entries >= WIDE * rows:
+        return float(_HIGHS + _SIFTED_ROWS * rows**2 + _SIFTED_FILL * nonzeros**1.5)
     pivot = _HIGHS_PRIMAL if nonzeros < PRIMAL_BELOW else _HIGHS_NONZERO
     pivots = _HIGHS_ROWS * rows**1.75 if problem.scalars else pivot * nonzeros
     may_rest = np.all(problem.rows.lower <= 0) and np.all(problem.rows.upper >= 0)

@@ -20,6 +20,7 @@ from walras.engines.iterate import Iterate
 from walras.engines.outer import solve_by_cuts
 from walras.engines.relaxation import improving_ray, least_relaxation
 from walras.engines.settings import Settings
+from walras.engines.sifting import is_wide, sift
 from walras.history import History, Progress, Timings
 from walras.separable.form import Separable
 from walras.status import Status
@@ -34,7 +35,8 @@ _OUT_OF_TIME, _STOPPED = "Clarabel: MaxTime", "Clarabel: CallbackTerminated"
 def exact(problem: Separable, settings: Settings) -> Iterate:
     """Solve a problem by a general solver.
 
-    Linear problems go to HiGHS (simplex, or interior point with crossover when large), integer
+    Linear problems go to HiGHS (simplex, or interior point with crossover when large; a few columns
+    at a time where there are many a row, see :mod:`walras.engines.sifting`), integer
     ones to its branch and bound, other utilities to Clarabel's conic interior point; integer
     entries under convex utilities are solved by outer approximation with both. Prices of an
     integer problem are those of its continuous relaxation.
@@ -93,7 +95,10 @@ def _linear(problem: Separable, settings: Settings) -> Iterate:
     began = time.perf_counter()
     program = linear_program(problem)
     built = time.perf_counter()
-    answer = solve_program(program, settings, told=partial(_reported, problem))
+    told = partial(_reported, problem)
+    answer = sift(program, settings, told) if is_wide(program) else None
+    if answer is None:
+        answer = solve_program(program, settings, told=told)
     timings = Timings(build=built - began, iterate=time.perf_counter() - built)
     return _iterate(problem, answer, answer.prices, timings)
 
