@@ -124,6 +124,34 @@ def test_a_millisecond_gives_a_feasible_allocation_with_a_gap(objective: object)
     assert 0.0 < s.gap < np.inf
 
 
+def test_a_scalar_goes_no_higher_than_is_good_enough() -> None:
+    problem = cluster(cs.max_min)
+    enough = 0.9 * wl.solve(problem, engine="exact").scalars[0]
+    form = make_form(problem)
+    first = beginning(form, None, None)
+    crew = Threads().open(cut(form, 2, first.x, first.price))
+    method, scheme = Method(form, crew, first), Splitting(1.8)
+    method.settle_for(-enough)  # what is minimised is -t
+    for _ in range(300):
+        scheme.iterate(method)
+        assert method.t <= enough * (1.0 + FEASIBLE)
+    x, t, prices = method.point()
+    crew.close()
+    assert t[0] == pytest.approx(enough)
+    found = certify(problem, x, t, prices)  # with room in every row the two blocks meet
+    assert -found.value >= enough * (1.0 - 1e-4)
+
+
+def test_proofs_come_sooner_where_the_gap_is_about_to_close() -> None:
+    problem = cluster(cs.max_min, 20, 200)
+    near, far = ([step.iteration for step in solved(problem, gap).history] for gap in (0.02, 1e-4))
+    for seen in (near, far):
+        made, pause = np.array(seen[:-1]), np.diff(seen)
+        assert np.all((pause >= 8) & (pause <= np.maximum(16, 0.2 * made)))
+    assert near[0] == far[0]
+    assert near[-1] - near[-2] < far[-1] - far[-2]
+
+
 def test_a_callback_stops_with_the_best_so_far() -> None:
     seen: list[Progress] = []
 

@@ -16,9 +16,10 @@ from walras.separable import Separable
 
 Floats = npt.NDArray[np.float64]
 
-# Iterations between proofs, and as a share of those made: a proof costs a few to a dozen of them.
-# They are counted, not timed, so that the same problem ends at the same iterate.
-_EVERY, _GROWTH = 16, 0.2
+# Iterations before the first proof, and between two: as many as the trend of the gap asks for, but
+# some, for a proof costs a few to a dozen iterations, and no more than a share of those made. They
+# are counted, not timed, so that the same problem ends at the same iterate.
+_FIRST, _LEAST, _MOST, _GROWTH = 4, 8, 16, 0.2
 
 
 class Anytime:
@@ -27,20 +28,24 @@ class Anytime:
     Args:
         problem: The problem.
         diary: Where every proof is recorded.
+        tolerance: The gap that is asked for.
         threads: Threads at most.
 
     Attributes:
         cost: Seconds that the last proof took.
     """
 
-    def __init__(self, problem: Separable, diary: Diary, threads: int = 1) -> None:
+    def __init__(
+        self, problem: Separable, diary: Diary, tolerance: float, threads: int = 1
+    ) -> None:
         self.problem = problem
         self.x = np.clip(np.zeros(problem.entries), problem.lower, problem.upper)
         self.t = np.zeros(problem.scalars)
         self.prices = np.zeros(problem.rows.count)
         self.value, self.bound, self.violation = np.inf, -np.inf, np.inf
         self._diary, self._balance = diary, Balance(problem, threads)
-        self._next, self.cost = _EVERY, 0.0
+        self._tolerance = tolerance
+        self._last, self._next, self.cost = (0, np.inf), _FIRST, 0.0
 
     def due(self, iteration: int) -> bool:
         """Whether enough iterations have been made since the last proof."""
@@ -63,7 +68,7 @@ class Anytime:
         proof = dual_bound(self.problem, prices)
         if proof.value > self.bound:
             self.bound, self.prices = proof.value, proof.prices
-        self._next = iteration + max(_EVERY, int(_GROWTH * iteration))
+        self._next = iteration + self._pause(iteration)
         self.cost = time.perf_counter() - began
         problem = self.problem
         return self._diary.record(
@@ -79,6 +84,16 @@ class Anytime:
                 note=note,
             )
         )
+
+    def _pause(self, iteration: int) -> int:
+        """Iterations until the gap meets the tolerance, if it goes on falling at its last rate."""
+        (before, wide), gap = self._last, self.gap
+        self._last = (iteration, gap)
+        most = max(_MOST, int(_GROWTH * iteration))
+        if not self._tolerance < gap < wide:
+            return most
+        rate = np.log(wide / gap) / (iteration - before)
+        return int(np.clip(np.ceil(np.log(gap / self._tolerance) / rate), _LEAST, most))
 
     def _look(self, x: Floats, t: Floats) -> None:
         x, t, far = repaired(self.problem, self._balance(x, t), t)

@@ -37,6 +37,7 @@ Floats = npt.NDArray[np.float64]
 
 _DEFAULT = AdmmSettings()
 _SHARE = 0.999  # of the tolerance that the engine's own proof must reach
+_ROOM = 0.5  # of the tolerance that the iterates may stay from a bound
 _DOUBTFUL = 500  # iterations without a feasible allocation and a finite bound
 
 
@@ -64,7 +65,8 @@ def admm(problem: Separable, settings: Settings, options: AdmmSettings = _DEFAUL
     first = beginning(form, settings.start, _rho(options))
     executor = executor_on(settings.device, options.executor)
     slices = cut(form, executor.slices(settings.workers), first.x, first.price)
-    best, built = Anytime(problem, diary, settings.workers), diary.elapsed
+    best = Anytime(problem, diary, settings.tolerance, settings.workers)
+    built = diary.elapsed
     crew = executor.open(slices)
     try:
         sharpen = Sharpen(form, settings.workers)
@@ -133,6 +135,8 @@ def _run(
             return Status.OPTIMAL
         if over:
             break
+        if options.mode == "hard" and np.isfinite(best.bound):
+            method.settle_for(best.bound + _ROOM * settings.tolerance * abs(best.bound))
         if k >= doubtful and not np.isfinite(best.gap):
             doubtful = 4 * k
             if _has_no_optimum(method.form.problem, diary, settings):

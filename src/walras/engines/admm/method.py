@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from walras.certificate.structure import structure
 from walras.engines.admm.executor import Crew
 from walras.engines.admm.form import Form
 from walras.engines.admm.narrow import Narrow
@@ -89,6 +90,20 @@ class Method:
 
         near = min(_PAID * self._tolerance, 3.0 * _LOOSE) * abs(cost)
         self.t = increasing_root(paid, self.t, lower, upper, near)
+
+    def settle_for(self, value: float) -> None:
+        """Ask no more of a scalar that is all of the objective than a value that is good enough.
+
+        Args:
+            value: Of the minimised objective.
+        """
+        problem = self.form.problem
+        if self._group_scalar is None or not structure(problem).homogeneous:
+            return
+        cost, lower, upper = self._group_scalar
+        if cost < 0:
+            enough = (value - problem.constant) / cost
+            self._group_scalar = (cost, lower, max(lower, min(upper, enough)))
 
     def settle(self) -> None:
         """Solve the rows' block."""
