@@ -32,6 +32,7 @@ class Anytime:
         threads: Threads at most.
 
     Attributes:
+        gap: Relative gap between the best value and the best bound.
         cost: Seconds that the last proof took.
     """
 
@@ -43,6 +44,7 @@ class Anytime:
         self.t = np.zeros(problem.scalars)
         self.prices = np.zeros(problem.rows.count)
         self.value, self.bound, self.violation = np.inf, -np.inf, np.inf
+        self.gap = np.inf
         self._diary, self._balance = diary, Balance(problem, threads)
         self._tolerance = tolerance
         self._last, self._next, self.cost = (0, np.inf), _FIRST, 0.0
@@ -50,13 +52,6 @@ class Anytime:
     def due(self, iteration: int) -> bool:
         """Whether enough iterations have been made since the last proof."""
         return iteration >= self._next
-
-    @property
-    def gap(self) -> float:
-        """Relative gap between the best value and the best bound."""
-        if self.violation > FEASIBLE:
-            return np.inf
-        return gap_between(self.problem, self.x, self.t, self.value, self.bound)
 
     def prove(
         self, iteration: int, x: Floats, t: Floats, prices: Floats, primal: float, dual: float,
@@ -68,6 +63,8 @@ class Anytime:
         proof = dual_bound(self.problem, prices)
         if proof.value > self.bound:
             self.bound, self.prices = proof.value, proof.prices
+        if self.violation <= FEASIBLE:
+            self.gap = gap_between(self.problem, self.x, self.t, self.value, self.bound)
         self._next = iteration + self._pause(iteration)
         self.cost = time.perf_counter() - began
         problem = self.problem
