@@ -337,3 +337,26 @@ def test_roots_of_increasing_functions(guess: float, bounds: tuple[float, float]
 
     assert increasing_root(cubic, guess, *bounds, 1e-15) == pytest.approx(2.0, abs=2e-5)
     assert increasing_root(lambda t: (t - 20.0, 1.0), guess, bounds[0], 9.0, 1e-12) == 9.0
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_root_beyond_a_bound_takes_two_evaluations(sign: float) -> None:
+    tried = []
+
+    def far(t: float) -> tuple[float, float]:
+        tried.append(t)
+        return t - sign * 20.0, 0.1
+
+    assert increasing_root(far, 0.0, -9.0, 9.0, 1e-12) == sign * 9.0
+    assert tried == [0.0, sign * 9.0]
+
+
+def test_a_bound_that_is_no_root_is_tried_once() -> None:
+    tried = []
+
+    def bent(t: float) -> tuple[float, float]:
+        tried.append(t)
+        return float(np.tanh(5.0 * (t - 1.0))), float(5.0 / np.cosh(5.0 * (t - 1.0)) ** 2)
+
+    assert increasing_root(bent, 0.2, 0.0, 2.0, 1e-12) == pytest.approx(1.0)
+    assert tried.count(2.0) == 1

@@ -19,7 +19,8 @@ def increasing_root(
 ) -> float:
     """Where an increasing function crosses zero within bounds, or the bound nearest to it.
 
-    Newton's method inside a bracket; the function was last called at the value returned.
+    Newton's method inside a bracket; a step beyond a bound tries the bound first. The function was
+    last called at the value returned.
 
     Args:
         function: Value and slope (>= 0) at a point.
@@ -29,14 +30,20 @@ def increasing_root(
         tolerance: Largest |value| that counts as zero.
     """
     t = float(np.clip(guess, lower, upper))
+    untried = {bound for bound in (lower, upper) if np.isfinite(bound)}
     reach = max(abs(t), 1.0)
     for _ in range(_EVALUATIONS):
         value, slope = function(t)
+        untried.discard(t)
         if abs(value) <= tolerance or (value > 0 and t <= lower) or (value < 0 and t >= upper):
             return t
         lower, upper = (lower, t) if value > 0 else (t, upper)
         new = t - value / slope if slope > 0 else np.nan
-        if not lower < new < upper:
+        if new >= upper and upper in untried:
+            new = upper
+        elif new <= lower and lower in untried:
+            new = lower
+        elif not lower < new < upper:
             new = _inside(t, value, lower, upper, reach)
             reach *= _EXPAND
         if new == t:
