@@ -11,10 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.reference import Floats, Ints
-from walras.kernels.runs import jit, map_runs
+from walras.kernels.runs import few, jit, map_runs
 
 Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.int32]
+
+_NEWTON = 40
+_CENTRED = 1e-8
 
 
 @jit
@@ -106,3 +109,67 @@ def choices(
     choice, margin = np.empty(len(ptr) - 1, dtype=np.int64), np.empty(len(ptr) - 1)
     map_runs(threads, lambda a, b: _choices(a, b, ptr, price, closed, whole, choice, margin), ptr)
     return choice, margin
+
+
+@jit
+def _centres(
+    first: int,
+    last: int,
+    ptr: Ints,
+    a: Floats,
+    b: Floats,
+    inside: Bools,
+    r: Floats,
+    mu: float,
+    price: Floats,
+    x: Floats,
+) -> None:
+    for j in range(first, last):
+        p = 0.0 if inside[j] else -np.inf
+        for q in range(ptr[j], ptr[j + 1]):
+            p = max(p, -r[q] / a[q])
+        p += mu / b[j]
+        for _ in range(_NEWTON):
+            load = mu / p if inside[j] else 0.0
+            square = load * load
+            for q in range(ptr[j], ptr[j + 1]):
+                part = a[q] * mu / max(r[q] + a[q] * p, mu * a[q] / b[j])
+                load += part
+                square += part * part
+            over = load / b[j] - 1.0
+            p += mu * load * over / square
+            if over < _CENTRED:  # the next error is its square
+                break
+        price[j] = p
+        for q in range(ptr[j], ptr[j + 1]):
+            x[q] = mu / max(r[q] + a[q] * p, mu * a[q] / b[j])
+
+
+def centres(
+    ptr: Ints, a: Floats, b: Floats, inside: Bools, r: Floats, mu: float, threads: int = 1
+) -> tuple[Floats, Floats]:
+    r"""Each block's centre of ``a x = b``, or ``a x <= b``, at given reduced costs.
+
+    With ``x = mu/(r + a p)``, and ``s = mu/p`` inside, the price p is the root of
+    ``load(p) = a x + s = b``. The harmonic mean ``1/load`` is concave and increases, so that
+    Newton's method for ``1/load = 1/b`` goes to the root from the left; for one entry in one step.
+
+    Args:
+        ptr: (blocks + 1,) first entry of each block.
+        a: (entries,) coefficients > 0.
+        b: (blocks,) what a block has, > 0.
+        inside: (blocks,) True where it may use less.
+        r: (entries,) reduced costs without the block's own price.
+        mu: The barrier parameter, > 0.
+        threads: Threads.
+
+    Returns:
+        (blocks,) prices and (entries,) x.
+    """
+    price, x = np.empty(len(b)), np.empty(len(r))
+    map_runs(
+        few(threads, len(r)),
+        lambda first, last: _centres(first, last, ptr, a, b, inside, r, mu, price, x),
+        ptr,
+    )
+    return price, x

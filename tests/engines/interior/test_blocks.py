@@ -14,8 +14,9 @@ from walras.engines.highs import LinearProgram, solve_program
 from walras.engines.interior import engine
 from walras.engines.interior.form import Restriction, make_form
 from walras.engines.interior.point import Layout
+from walras.engines.interior.shares import block_centres
 from walras.engines.interior.simplices import Decided, Simplices, decide
-from walras.engines.interior.start import block_centres, cold_start
+from walras.engines.interior.start import cold_start
 from walras.engines.settings import Settings
 from walras.separable import Separable, Side
 

@@ -15,12 +15,11 @@ import scipy.sparse as sp
 from walras.engines.interior.form import EQUALITY, INEQUALITY, Bools, Floats, Form
 from walras.engines.interior.newcomers import centre_newcomers
 from walras.engines.interior.point import Layout, Point
+from walras.engines.interior.shares import are_shares, centred_scalar, shared_start
 from walras.separable import Utility, utility
 
 INSIDE = 0.999  # share of its upper bound at which an entry begins at most
 _SWEEPS = 4
-_SHARE_SWEEPS = 3
-_NEWTON = 20
 _FIRST_MU = 0.2
 _SLACK = 0.1  # least share of a row's size that a price-less row of a warm start gets as slack
 _WARM = 0.03  # relative gap whose barrier parameter a warm start takes
@@ -28,85 +27,12 @@ _WARM = 0.03  # relative gap whose barrier parameter a warm start takes
 
 def cold_start(form: Form, layout: Layout) -> Point:
     """A centred point from the data alone."""
-    if _are_shares(form):
-        return _shared_start(form, layout)
+    if are_shares(form):
+        return shared_start(form, layout)
     packing = packing_rows(form)
     x, a = _analytic_centre(form, packing)
     x = np.where(np.isfinite(form.u), np.minimum(x, 0.5 * form.u), x)
     return _complete(form, layout, packing, x, a)
-
-
-def _are_shares(form: Form) -> bool:
-    """Whether every block shares out ``a x = b``, a > 0, b > 0, below one scalar's level.
-
-    The scalar loosens every other row, so that some value of it meets them whatever the shares.
-    """
-    own, narrow = form.kind[: form.local_rows], form.border[form.local_rows :]
-    return bool(
-        form.slots == 1
-        and len(form.e) == 1
-        and np.all(own == EQUALITY)
-        and np.all(form.local > 0)
-        and np.all(form.b[: form.local_rows] > 0)
-        and not np.any(form.border[: form.local_rows])
-        and np.all(form.kind[form.local_rows :] == INEQUALITY)
-        and np.all(narrow * form.e < 0)
-        and not np.any(np.isfinite(form.u))
-        and not np.any(form.h)
-    )
-
-
-def _shared_start(form: Form, layout: Layout) -> Point:
-    """A feasible start where every block shares out what it has; scalars and prices centred.
-
-    Equal shares, then each block's own centre at the prices that these make, averaged.
-    """
-    width = np.diff(form.ptr)[form.block]
-    x = form.b[form.block] / (form.local[0] * width)
-    mu = _FIRST_MU * max(float(np.max(form.transposed @ _scalar_shares(form) * x)), 1e-300)
-    first = form.local_rows
-    for sweep in range(_SHARE_SWEEPS + 1):
-        s = (form.b - form.matrix @ x)[first:]
-        t = _centred_scalars(form, np.concatenate([np.zeros(first), s]), mu)
-        s = s - form.border[first:] @ t
-        p = mu / s
-        r = form.c + form.narrow.T @ p
-        price, centre = block_centres(form, r, mu)
-        if sweep < _SHARE_SWEEPS:
-            x = 0.5 * (x + centre)
-    z = r + form.local[0] * price[form.block]
-    none = np.zeros(0)
-    return Point(
-        x, z, none, none, np.concatenate([np.zeros(first), s]), np.concatenate([price, p]), t
-    )
-
-
-def block_centres(form: Form, r: Floats, mu: float) -> tuple[Floats, Floats]:
-    """Centre of each block's simplex at reduced costs r: its own row's price, and the columns.
-
-    With ``x = mu/(r + a p)``, and ``s = mu/p`` where the row is no equation, the price is the root
-    of ``a x + s = b``: Newton's method from the left on a convex function that falls.
-
-    Args:
-        form: A form with one local row a block.
-        r: (n,) reduced costs without that row's price.
-        mu: The barrier parameter.
-
-    Returns:
-        (blocks,) prices and (n,) columns.
-    """
-    a, b, block, ptr = form.local[0], form.b[: form.blocks], form.block, form.ptr[:-1]
-    inside = form.kind[: form.blocks] == INEQUALITY
-    low = np.maximum.reduceat(-r / a, ptr)
-    low = np.where(inside, np.maximum(low, 0.0), low)
-    price = low + mu / b
-    least = mu * a / b[block]
-    for _ in range(_NEWTON):
-        x = mu / np.maximum(r + a * price[block], least)
-        s = np.where(inside, mu / price, 0.0)
-        load, slope = np.add.reduceat(a * x, ptr) + s, np.add.reduceat((a * x) ** 2, ptr) + s * s
-        price = price + mu * (load - b) / slope
-    return price, mu / np.maximum(r + a * price[block], least)
 
 
 def packing_rows(form: Form) -> Bools:
@@ -221,29 +147,9 @@ def _centred_scalars(form: Form, s: Floats, mu: float) -> Floats:
         rows = np.flatnonzero((e != 0) & (form.kind == INEQUALITY))
         if not len(rows):
             continue
-        t[k] = _centred_scalar(float(form.e[k]), e[rows], s[rows], mu)
+        t[k] = centred_scalar(float(form.e[k]), e[rows], s[rows], mu)
         s = s - e * t[k]
     return t
-
-
-def _centred_scalar(cost: float, e: Floats, s: Floats, mu: float) -> float:
-    """Root of ``cost + sum mu e/(s - e t) = 0`` on the interval where every s - e t > 0."""
-    high = np.min(s[e > 0] / e[e > 0], initial=np.inf)
-    low = np.max(s[e < 0] / e[e < 0], initial=-np.inf)
-    if not low < high:
-        return float(0.5 * (low + high))
-    reach = mu * len(s) / max(abs(cost), 1e-300)
-    low = high - 2.0 * reach - 1e-12 * abs(high) if not np.isfinite(low) else low
-    high = low + 2.0 * reach + 1e-12 * abs(low) if not np.isfinite(high) else high
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        if middle in (low, high):
-            break
-        if cost + mu * np.sum(e / (s - e * middle)) > 0:
-            high = middle
-        else:
-            low = middle
-    return float(low if np.all(s - e * low > 0) else 0.5 * (low + high))
 
 
 def raise_packing(
