@@ -38,6 +38,7 @@ Floats = npt.NDArray[np.float64]
 _DEFAULT = AdmmSettings()
 _SHARE = 0.999  # of the tolerance that the engine's own proof must reach
 _ROOM = 0.5  # of the tolerance that the iterates may stay from a bound
+_COARSE = 5e-3  # tolerance under which that is no room, and early bounds only keep rho small
 _DOUBTFUL = 500  # iterations without a feasible allocation and a finite bound
 
 
@@ -135,7 +136,8 @@ def _run(
             return Status.OPTIMAL
         if over:
             break
-        if options.mode == "hard" and np.isfinite(best.bound):
+        roomy = options.mode == "hard" and settings.tolerance >= _COARSE
+        if roomy and np.isfinite(best.bound):
             method.settle_for(best.bound + _ROOM * settings.tolerance * abs(best.bound))
         if k >= doubtful and not np.isfinite(best.gap):
             doubtful = 4 * k
