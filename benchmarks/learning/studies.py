@@ -161,14 +161,13 @@ STUDIES: tuple[Study, ...] = (
     Study(
         "mlp-15", "Fully connected networks, N = 15",
         "Rounds of 15 tasks.",
-        _some("tsm-raw", "tsm-log", "mfcp-ad"), tasks_per_round=(15,), train_tasks=(40, 200),
+        _some("tsm-raw", "tsm-log", "mfcp-ad"), tasks_per_round=(15,),
         options={"model": "mlp", **_FEW_ROUNDS}, terms={"test_rounds": 150},
     ),
     Study(
         "mlp", "Fully connected networks, N = 5",
         "Networks on the one-hots, which nearly interpolate their training tasks.",
-        _some("tsm-raw", "tsm-log", "bagged", "mfcp-ad"),
-        train_tasks=(40, 200), options={"model": "mlp"},
+        _some("tsm-raw", "tsm-log", "mfcp-ad"), options={"model": "mlp"},
     ),
     Study(
         "rounds", "Tasks a round (figure 5)",
