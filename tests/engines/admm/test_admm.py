@@ -150,7 +150,7 @@ def test_proofs_come_sooner_where_the_gap_is_about_to_close() -> None:
         most = np.maximum(16, 0.2 * made)
         assert np.all((pause >= 8) & (pause <= most))
         assert pause[-1] < most[-1]
-    assert near[0] == far[0]
+    assert near[0] < far[0]  # a fine gap cannot be proved at once
 
 
 def test_a_callback_stops_with_the_best_so_far() -> None:

@@ -16,9 +16,10 @@ from walras.separable import Separable
 
 Floats = npt.NDArray[np.float64]
 
-# Iterations before the first proof, and between two: as many as the trend of the gap asks for, but
-# some, for a proof costs a few to a dozen iterations, and no more than a share of those made. They
-# are counted, not timed, so that the same problem ends at the same iterate.
+COARSE = 5e-3  # tolerance from which the first few iterations may meet it, or hold a scalar back
+# Iterations before the first proof of a coarse gap, and between two proofs: as many as the trend of
+# the gap asks for, but some, for a proof costs a few to a dozen iterations, and no more than a
+# share of those made. They are counted, not timed: the same problem ends at the same iterate.
 _FIRST, _LEAST, _MOST, _GROWTH = 4, 8, 16, 0.2
 
 
@@ -47,7 +48,8 @@ class Anytime:
         self.gap = np.inf
         self._diary, self._balance = diary, Balance(problem, threads)
         self._tolerance = tolerance
-        self._last, self._next, self.cost = (0, np.inf), _FIRST, 0.0
+        self._last, self.cost = (0, np.inf), 0.0
+        self._next = _FIRST if tolerance >= COARSE else _MOST
 
     def due(self, iteration: int) -> bool:
         """Whether enough iterations have been made since the last proof."""

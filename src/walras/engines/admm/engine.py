@@ -7,7 +7,7 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.admm.anytime import Anytime
+from walras.engines.admm.anytime import COARSE, Anytime
 from walras.engines.admm.executor import executor_on
 from walras.engines.admm.form import Form, make_form
 from walras.engines.admm.method import Method
@@ -38,7 +38,6 @@ Floats = npt.NDArray[np.float64]
 _DEFAULT = AdmmSettings()
 _SHARE = 0.999  # of the tolerance that the engine's own proof must reach
 _ROOM = 0.5  # of the tolerance that the iterates may stay from a bound
-_COARSE = 5e-3  # tolerance under which that is no room, and early bounds only keep rho small
 _DOUBTFUL = 500  # iterations without a feasible allocation and a finite bound
 
 
@@ -136,7 +135,7 @@ def _run(
             return Status.OPTIMAL
         if over:
             break
-        roomy = options.mode == "hard" and settings.tolerance >= _COARSE
+        roomy = options.mode == "hard" and settings.tolerance >= COARSE
         if roomy and np.isfinite(best.bound):
             method.settle_for(best.bound + _ROOM * settings.tolerance * abs(best.bound))
         if k >= doubtful and not np.isfinite(best.gap):
