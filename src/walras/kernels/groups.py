@@ -22,7 +22,7 @@ from walras.kernels.groups_dense import factored, solved
 from walras.kernels.groups_nested import nested
 from walras.kernels.groups_rows import LOG, NONE, POWER, moved, regime, wanted
 from walras.kernels.reference import Floats, Ints
-from walras.kernels.runs import jit
+from walras.kernels.runs import inner, jit
 
 MOST_ROWS = 3
 _STEPS = 60
@@ -37,7 +37,7 @@ ROUNDED = 1e-10  # error that rounding may leave
 _OVERSHOT = 0.5  # largest slope at the end of a step, relative to that at its start
 
 
-@jit
+@inner
 def _sums_many(
     a: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats, p: float
 ) -> tuple[float, float]:
@@ -52,7 +52,7 @@ def _sums_many(
     return total, curve
 
 
-@jit
+@inner
 def _sums_one(
     low: int, high: int, a: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats, p: float
 ) -> tuple[float, float]:
@@ -72,7 +72,7 @@ def _sums_one(
     return total, curve
 
 
-@jit
+@inner
 def _sums_two(
     a: Floats, b: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats,
     p: float, r: float, out: Floats,
@@ -91,7 +91,7 @@ def _sums_two(
     out[0], out[1], out[2], out[3], out[4] = first, second, aa, ab, bb
 
 
-@jit
+@inner
 def _sums(
     low: int, high: int, local: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats,
     p: Floats, f: Floats, h: Floats, scratch: Floats,
@@ -121,7 +121,7 @@ def _sums(
             h[m, k] = h[k, m]
 
 
-@jit
+@inner
 def _clip(
     low: int, high: int, local: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats,
     p: Floats, x: Floats,
@@ -140,7 +140,7 @@ def _clip(
         x[q] = min(max(free, lower[q]), upper[q])
 
 
-@jit
+@inner
 def _blend(low: int, local: Floats, s: Floats, share: float, h: Floats) -> None:
     """Add a share of the Hessian of all columns, and as much of its diagonal again.
 
@@ -158,7 +158,7 @@ def _blend(low: int, local: Floats, s: Floats, share: float, h: Floats) -> None:
         h[k, k] += share * total
 
 
-@jit
+@inner
 def _gradient(
     f: Floats, p: Floats, kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats,
     lower: Floats, upper: Floats, softness: float, h: Floats, g: Floats,
@@ -184,14 +184,14 @@ def _gradient(
     return worst
 
 
-@jit
+@inner
 def _forget(kind: npt.NDArray[np.int8], p: Floats) -> None:
     """The prices of rows of which nothing is known."""
     for k in range(len(p)):
         p[k] = -1.0 if kind[k] in (LOG, POWER) else 0.0
 
 
-@jit
+@inner
 def _newton(
     low: int, high: int, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
     kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
@@ -253,7 +253,7 @@ def _newton(
         _gradient(f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense)
 
 
-@jit
+@inner
 def _gradient_one(
     f: float, h: float, p: float, kind: int, weight: float, parameter: float, lower: float,
     upper: float, softness: float,
@@ -270,7 +270,7 @@ def _gradient_one(
     return g, h, abs(g) / (abs(f) + abs(target) + h * abs(p) + _LEAST), sense
 
 
-@jit
+@inner
 def _newton_one(
     low: int, high: int, a: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
     kind: int, weight: float, parameter: float, lower: float, upper: float, softness: float,

@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.reference import Floats
-from walras.kernels.runs import jit
+from walras.kernels.runs import inner
 
 _SINGULAR = 1e-10  # least share of a pivot that stays after elimination
 
 
-@jit
+@inner
 def factored(h: Floats, free: npt.NDArray[np.bool_], c: Floats) -> bool:
     """Cholesky factor C of the free part of H; a pivot of ``inf``, and False, where singular."""
     regular = True
@@ -30,7 +30,7 @@ def factored(h: Floats, free: npt.NDArray[np.bool_], c: Floats) -> bool:
     return regular
 
 
-@jit
+@inner
 def solved(c: Floats, g: Floats, x: Floats) -> None:
     """x = (C C')^-1 g; zero where the pivot is ``inf``."""
     rows = len(g)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from walras.kernels.groups_rows import LOG, NONE, POWER, wanted
 from walras.kernels.reference import Floats
-from walras.kernels.runs import jit
+from walras.kernels.runs import inner
 
 _EXPAND = 4.0
 _EVALUATIONS = 120
@@ -22,7 +22,7 @@ _CLOSE = 4e-15  # relative width of a bracket that is closed
 _A, _GA, _B, _GB, _STEP, _LAST, _COUNT, _BOUND, _STATE = range(9)
 
 
-@jit
+@inner
 def _use(
     k: int, low: int, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
     p: Floats,
@@ -37,7 +37,7 @@ def _use(
     return total
 
 
-@jit
+@inner
 def _first(kind: int, f: float, lower: float, upper: float, p: float, state: Floats) -> bool:
     """Look at a row's first price; False where it is the answer."""
     state[_BOUND] = upper if f > upper else lower
@@ -47,7 +47,7 @@ def _first(kind: int, f: float, lower: float, upper: float, p: float, state: Flo
     return True
 
 
-@jit
+@inner
 def _narrowed(g: float, p: float, falling: bool, state: Floats) -> tuple[float, bool]:
     """Take up an excess, the row's own price being p; the next price, and whether p is the last."""
     if state[_COUNT] == 0.0:
@@ -75,7 +75,7 @@ def _narrowed(g: float, p: float, falling: bool, state: Floats) -> tuple[float, 
     return (new if min(a, b) < new < max(a, b) else 0.5 * (a + b)), False
 
 
-@jit
+@inner
 def nested(
     low: int, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
     kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,

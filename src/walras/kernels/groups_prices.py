@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from walras.kernels.groups_rows import LOG, NONE
 from walras.kernels.reference import Floats, Ints
-from walras.kernels.runs import jit
+from walras.kernels.runs import inner, jit
 
 _LINES = 100
 _SAME = 1e-12  # relative: a line this little above the crossing is one of the two
 
 
-@jit
+@inner
 def _top(
     low: int, high: int, a: Floats, e: Floats, c: Floats, b: float, r: float
 ) -> tuple[float, float]:
@@ -36,7 +36,7 @@ def _top(
     return b * best, b * slope
 
 
-@jit
+@inner
 def _steepest(
     low: int, high: int, a: Floats, e: Floats, c: Floats, b: float
 ) -> tuple[float, float]:
@@ -48,7 +48,7 @@ def _steepest(
     return b * best, -b * cost
 
 
-@jit
+@inner
 def _activity(kind: int, weight: float, parameter: float, y: float, r: float) -> float:
     """What the row asks for at the price r."""
     if kind == NONE:
@@ -58,7 +58,7 @@ def _activity(kind: int, weight: float, parameter: float, y: float, r: float) ->
     return weight / r if kind == LOG else (weight / r) ** (1.0 / parameter)
 
 
-@jit
+@inner
 def _priced(kind: int, weight: float, parameter: float, y: float) -> float:
     """The price at which a utility wants the activity y."""
     if y <= 0.0:
@@ -66,7 +66,7 @@ def _priced(kind: int, weight: float, parameter: float, y: float) -> float:
     return weight / y if kind == LOG else weight * y**-parameter
 
 
-@jit
+@inner
 def _best_price(
     low: int, high: int, a: Floats, e: Floats, c: Floats, b: float, kind: int, weight: float,
     parameter: float, y: float, r: float,

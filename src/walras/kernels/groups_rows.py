@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.kernels.runs import jit
+from walras.kernels.runs import inner, jit
 
 NONE, LOG, POWER, QUADRATIC, CONVEX_POWER, ENTROPY = range(6)
 
@@ -38,7 +38,7 @@ def wanted(kind: int, weight: float, parameter: float, price: float) -> tuple[fl
     return y, y / weight
 
 
-@jit
+@inner
 def regime(kind: int, lower: float, upper: float, price: float, activity: float) -> int:
     """Which bound a constraint asks for: 1 the upper, -1 the lower, 0 none; 2 a cost's slope."""
     if kind != NONE:
@@ -50,7 +50,7 @@ def regime(kind: int, lower: float, upper: float, price: float, activity: float)
     return 0
 
 
-@jit
+@inner
 def moved(kind: int, lower: float, upper: float, price: float, step: float, sense: int) -> float:
     """The price after a step: it stays in its orthant, and inside the domain of a cost."""
     new = price + step

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from walras.kernels.runs import jit
+from walras.kernels.runs import inner, jit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -93,7 +93,7 @@ def make_ascent(price: Floats, entries: int) -> Ascent:
     return Ascent(price.copy(), price.copy(), np.zeros(len(price)), taken, state)
 
 
-@jit
+@inner
 def _fill(e: Entries, i: int, price: Floats) -> int:
     """Best profits of agent i by room: row r + 1 of the table may use the first r + 1 entries.
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.local_search_random import State, below, draw
-from walras.kernels.runs import jit
+from walras.kernels.runs import inner, jit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -112,7 +112,7 @@ def ascend(
     return float(best)
 
 
-@jit
+@inner
 def _reassign(a: Assignment, weight: Floats, j: int, i: int) -> None:
     old, spot = a.agent[j], a.place[j]
     a.held[old] -= 1
@@ -126,19 +126,19 @@ def _reassign(a: Assignment, weight: Floats, j: int, i: int) -> None:
     a.agent[j] = i
 
 
-@jit
+@inner
 def _excess(load: float, capacity: float) -> float:
     return max(0.0, load - capacity)
 
 
-@jit
+@inner
 def _fine(load: float, more: float, less: float, capacity: float, penalty: float) -> float:
     """Change of an agent's penalty when its load gains ``more`` and loses ``less``."""
     gained: float = _excess(load + more - less, capacity) - _excess(load, capacity)
     return penalty * gained
 
 
-@jit
+@inner
 def _change(
     cost: Floats, weight: Floats, capacity: Floats, a: Assignment, penalty: Floats, rise: float,
     j: int, i: int, k: int, h: int,
@@ -159,7 +159,7 @@ def _change(
     return float(change + rise * fines)
 
 
-@jit
+@inner
 def _overload(a: Assignment, capacity: Floats, old: int, i: int, h: int) -> float:
     """Weight above the capacities of the agents that a proposal touches."""
     out = _excess(a.load[old], capacity[old]) + _excess(a.load[i], capacity[i])

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.local_search_random import State, seeded
-from walras.kernels.runs import jit
+from walras.kernels.runs import inner, jit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -152,7 +152,7 @@ def put(replicas: Replicas, limits: Limits, i: int, j: int, amount: float, kind:
     return int(e)
 
 
-@jit
+@inner
 def take(replicas: Replicas, limits: Limits, e: int) -> None:
     """Remove replica ``e`` and its load."""
     i, j = replicas.server[e], replicas.shard[e]
@@ -177,7 +177,7 @@ def take(replicas: Replicas, limits: Limits, e: int) -> None:
     replicas.left[0] += 1
 
 
-@jit
+@inner
 def _search(replicas: Replicas, limits: Limits, chain: Chain, start: int, filling: bool) -> int:
     """Breadth first to a server that can give to ``start`` (or take from it); -1 if none can."""
     chain.before[start] = start
@@ -218,7 +218,7 @@ def _search(replicas: Replicas, limits: Limits, chain: Chain, start: int, fillin
     return int(found)
 
 
-@jit
+@inner
 def _clear(chain: Chain) -> None:
     for k in range(chain.size[0]):
         chain.before[chain.queue[k]] = -1
@@ -227,7 +227,7 @@ def _clear(chain: Chain) -> None:
     chain.size[0] = chain.size[1] = 0
 
 
-@jit
+@inner
 def relieve(replicas: Replicas, limits: Limits, chain: Chain, i: int, filling: bool) -> bool:
     """Fill server i to its least load, or shed what it has beyond its largest, if chains allow.
 

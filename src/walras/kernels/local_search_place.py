@@ -24,13 +24,13 @@ from walras.kernels.local_search_flow import (
     violation,
 )
 from walras.kernels.local_search_random import State, below, draw
-from walras.kernels.runs import jit
+from walras.kernels.runs import inner, jit
 
 _SHAKE = 0.3  # relative noise of the scores when building again
 _MOST = 6  # new replicas taken back at once
 
 
-@jit
+@inner
 def _holds(replicas: Replicas, i: int, j: int) -> bool:
     e = replicas.first_at[i]
     while e >= 0:
@@ -40,7 +40,7 @@ def _holds(replicas: Replicas, i: int, j: int) -> bool:
     return False
 
 
-@jit
+@inner
 def _idle(replicas: Replicas, limits: Limits, i: int) -> int:
     """The replica on a server that carries nothing and would be missed least, -1 if none."""
     best, least = -1, np.inf
@@ -55,7 +55,7 @@ def _idle(replicas: Replicas, limits: Limits, i: int) -> int:
     return int(best)
 
 
-@jit
+@inner
 def _has_room(replicas: Replicas, limits: Limits, i: int, j: int) -> bool:
     """Whether one more replica of j fits on i once the idle ones are gone."""
     free = limits.memory[i] - replicas.used[i]
@@ -71,7 +71,7 @@ def _has_room(replicas: Replicas, limits: Limits, i: int, j: int) -> bool:
     return bool(free >= limits.footprint[j])
 
 
-@jit
+@inner
 def _make_room(replicas: Replicas, limits: Limits, i: int, j: int) -> bool:
     while limits.memory[i] - replicas.used[i] < limits.footprint[j]:
         e = _idle(replicas, limits, i)
@@ -87,7 +87,7 @@ def _make_room(replicas: Replicas, limits: Limits, i: int, j: int) -> bool:
     return True
 
 
-@jit
+@inner
 def _source_for(replicas: Replicas, limits: Limits, i: int, shake: float, random: State) -> int:
     """The replica whose shard would relieve server i, which has too little, most a unit of cost."""
     lack = limits.lower[i] - replicas.total[i]
@@ -108,7 +108,7 @@ def _source_for(replicas: Replicas, limits: Limits, i: int, shake: float, random
     return int(best)
 
 
-@jit
+@inner
 def _target_for(
     replicas: Replicas, limits: Limits, i: int, shake: float, random: State
 ) -> tuple[int, int]:
@@ -139,7 +139,7 @@ def _target_for(
     return int(best), int(target)
 
 
-@jit
+@inner
 def _worst(replicas: Replicas, limits: Limits, filling: bool) -> int:
     worst, most = -1, limits.tiny
     for i in range(len(limits.lower)):
@@ -151,7 +151,7 @@ def _worst(replicas: Replicas, limits: Limits, filling: bool) -> int:
     return int(worst)
 
 
-@jit
+@inner
 def build(replicas: Replicas, limits: Limits, chain: Chain, shake: float, dearest: float) -> float:
     """Add replicas until every server is in its band.
 
@@ -187,7 +187,7 @@ def build(replicas: Replicas, limits: Limits, chain: Chain, shake: float, deares
             relieve(replicas, limits, chain, target if filling else donor, filling)
 
 
-@jit
+@inner
 def cost_of_new(replicas: Replicas, limits: Limits) -> float:
     """Cost of the replicas that were not there before."""
     out = 0.0
@@ -197,7 +197,7 @@ def cost_of_new(replicas: Replicas, limits: Limits) -> float:
     return float(out)
 
 
-@jit
+@inner
 def _hand_over(replicas: Replicas, limits: Limits, e: int) -> bool:
     """Remove a replica; its load goes to the one of the same shard with the emptiest server.
 
@@ -218,7 +218,7 @@ def _hand_over(replicas: Replicas, limits: Limits, e: int) -> bool:
     return True
 
 
-@jit
+@inner
 def _roomiest(replicas: Replicas, limits: Limits, j: int, shake: float, random: State) -> int:
     """The server with most load left that has memory for a replica of j and none yet, or -1."""
     best, most = -1, -np.inf
@@ -230,7 +230,7 @@ def _roomiest(replicas: Replicas, limits: Limits, j: int, shake: float, random: 
     return int(best)
 
 
-@jit
+@inner
 def _move(replicas: Replicas, limits: Limits, e: int, shake: float, random: State) -> bool:
     """Move a replica as a whole to the roomiest server."""
     j, load = replicas.shard[e], replicas.load[e]
@@ -242,7 +242,7 @@ def _move(replicas: Replicas, limits: Limits, e: int, shake: float, random: Stat
     return True
 
 
-@jit
+@inner
 def _clear_out(replicas: Replicas, limits: Limits, i: int, random: State) -> bool:
     """Bring a server's replicas down to its memory: those with another replica first."""
     while limits.memory[i] >= 0.0 and replicas.used[i] > limits.memory[i]:
@@ -265,7 +265,7 @@ def _clear_out(replicas: Replicas, limits: Limits, i: int, random: State) -> boo
     return True
 
 
-@jit
+@inner
 def _copy(source: Replicas, target: Replicas) -> None:
     target.server[:] = source.server
     target.shard[:] = source.shard
@@ -281,7 +281,7 @@ def _copy(source: Replicas, target: Replicas) -> None:
     target.used[:] = source.used
 
 
-@jit
+@inner
 def _settle(replicas: Replicas, limits: Limits, chain: Chain) -> None:
     """Relieve the servers out of their band, which are few after a few replicas were taken back."""
     for _ in range(2):
@@ -294,7 +294,7 @@ def _settle(replicas: Replicas, limits: Limits, chain: Chain) -> None:
                     relieve(replicas, limits, chain, i, filling)
 
 
-@jit
+@inner
 def _new_ones(replicas: Replicas, out: Ints) -> int:
     count = 0
     for e in range(len(replicas.kind)):

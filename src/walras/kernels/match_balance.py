@@ -16,7 +16,7 @@ import numpy as np
 
 from walras.kernels.match_local import Tasks, tally
 from walras.kernels.reference import Floats
-from walras.kernels.runs import jit
+from walras.kernels.runs import inner, jit
 
 _LEAST = 1e-12  # share of tau that a change must gain
 
@@ -35,7 +35,7 @@ class Lists(NamedTuple):
     before: Tasks
 
 
-@jit
+@inner
 def _enter(lists: Lists, j: int, i: int) -> None:
     head = lists.first[i]
     lists.following[j], lists.before[j] = head, -1
@@ -44,7 +44,7 @@ def _enter(lists: Lists, j: int, i: int) -> None:
     lists.first[i] = j
 
 
-@jit
+@inner
 def _leave(lists: Lists, j: int, i: int) -> None:
     before, following = lists.before[j], lists.following[j]
     if before >= 0:
@@ -55,7 +55,7 @@ def _leave(lists: Lists, j: int, i: int) -> None:
         lists.before[following] = before
 
 
-@jit
+@inner
 def _listed(x: Tasks, clusters: int) -> Lists:
     n = len(x)
     lists = Lists(np.empty(clusters, np.int32), np.empty(n, np.int32), np.empty(n, np.int32))
@@ -65,12 +65,12 @@ def _listed(x: Tasks, clusters: int) -> Lists:
     return lists
 
 
-@jit
+@inner
 def _over(value: float, tau: float) -> float:
     return value - tau if value > tau else 0.0
 
 
-@jit
+@inner
 def _best_change(
     j: int, t: Floats, a: Floats, zeta: Floats, missing: float, price: float, x: Tasks,
     near: Tasks, tau: float, total: Floats, count: Tasks, lists: Lists,
@@ -104,7 +104,7 @@ def _best_change(
     return best, place, partner
 
 
-@jit
+@inner
 def _move(j: int, i: int, t: Floats, x: Tasks, total: Floats, count: Tasks, lists: Lists) -> None:
     o = x[j]
     total[o] -= t[j, o]
@@ -116,7 +116,7 @@ def _move(j: int, i: int, t: Floats, x: Tasks, total: Floats, count: Tasks, list
     x[j] = i
 
 
-@jit
+@inner
 def _remaining(
     zeta: Floats, total: Floats, count: Tasks, tau: float, missing: float, price: float
 ) -> float:
@@ -232,13 +232,13 @@ def anneal(
     return left
 
 
-@jit
+@inner
 def _next(state: int) -> int:
     """A linear congruential generator modulo 2^31; its high bits are the random ones."""
     return (state * 1103515245 + 12345) % 2147483648
 
 
-@jit
+@inner
 def _cost_of_change(
     j: int, i: int, k: int, t: Floats, a: Floats, zeta: Floats, missing: float, price: float,
     x: Tasks, excess: Floats, tau: float, total: Floats, count: Tasks,
@@ -258,7 +258,7 @@ def _cost_of_change(
     return cost, missed
 
 
-@jit
+@inner
 def _partner(lists: Lists, i: int, walk: int) -> int:
     """The first task of a cluster, -1 if it has none; it then stands further down its list."""
     k: int = lists.first[i]
@@ -272,7 +272,7 @@ def _partner(lists: Lists, i: int, walk: int) -> int:
     return k
 
 
-@jit
+@inner
 def _insert_after(lists: Lists, k: int, j: int) -> None:
     following = lists.following[k]
     lists.following[j], lists.before[j] = following, k

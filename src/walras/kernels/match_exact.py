@@ -22,7 +22,7 @@ import numpy as np
 
 from walras.kernels.match_local import Tasks
 from walras.kernels.reference import Floats
-from walras.kernels.runs import jit
+from walras.kernels.runs import inner
 
 _ROUNDING = 1e-12
 
@@ -69,7 +69,7 @@ class Tree(NamedTuple):
     cap: Tasks
 
 
-@jit
+@inner
 def make_tree(n: int, m: int) -> Tree:
     """Scratch space for n tasks on m clusters."""
     return Tree(
@@ -81,7 +81,7 @@ def make_tree(n: int, m: int) -> Tree:
     )  # fmt: skip
 
 
-@jit
+@inner
 def _weights(potential: Floats, lam: Floats) -> None:
     """lam = softmax(potential)."""
     total, top = 0.0, potential[0]
@@ -94,7 +94,7 @@ def _weights(potential: Floats, lam: Floats) -> None:
         lam[i] /= total
 
 
-@jit
+@inner
 def ascend(
     t: Floats, a: Floats, cap: Tasks, counted: bool, goal: float, price: float, scale: float,
     steps: int, cut: float, tree: Tree,
@@ -138,7 +138,7 @@ def ascend(
     return best, best_mu
 
 
-@jit
+@inner
 def _by_demand(t: Floats, tree: Tree) -> None:
     """``order``: the tasks by falling weighted time; ``tail`` serves as scratch."""
     n, m = t.shape
@@ -153,7 +153,7 @@ def _by_demand(t: Floats, tree: Tree) -> None:
         tree.tail[k], tree.order[k] = demand, j
 
 
-@jit
+@inner
 def arrange(t: Floats, a: Floats, mu: float, tree: Tree) -> None:
     """Order the tasks by their weighted time, and each task's clusters by reduced cost."""
     n, m = t.shape
@@ -185,7 +185,7 @@ def arrange(t: Floats, a: Floats, mu: float, tree: Tree) -> None:
                 tree.twin[k] = 0
 
 
-@jit
+@inner
 def _largest(values: Floats) -> float:
     found: float = values[0]
     for i in range(1, len(values)):
@@ -193,13 +193,13 @@ def _largest(values: Floats) -> float:
     return found
 
 
-@jit
+@inner
 def cut_below(upper: float, tolerance: float) -> float:
     """What a bound must reach for its branch to hold nothing better, to rounding."""
     return upper - abs(upper) * (tolerance + _ROUNDING)
 
 
-@jit
+@inner
 def _descend(
     tree: Tree, k: int, cap: Tasks, goal: float, price: float, cut: float
 ) -> tuple[bool, float]:
@@ -229,7 +229,7 @@ def _descend(
     return False, np.inf
 
 
-@jit
+@inner
 def _retreat(tree: Tree, k: int) -> None:
     q = tree.place[k]
     i = tree.cluster[k, q]
@@ -237,7 +237,7 @@ def _retreat(tree: Tree, k: int) -> None:
     tree.count[i] -= 1
 
 
-@jit
+@inner
 def _open_bound(tree: Tree, k: int, low: float) -> float:
     """Least bound of the branches not entered yet, when the search stops on level k."""
     m = tree.times.shape[1]
@@ -248,7 +248,7 @@ def _open_bound(tree: Tree, k: int, low: float) -> float:
     return low
 
 
-@jit
+@inner
 def branch(
     tree: Tree, cap: Tasks, goal: float, price: float, offset: float, tolerance: float,
     limit: int, upper: float, best: Tasks,

@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.reference import Floats
-from walras.kernels.runs import jit
+from walras.kernels.runs import inner, jit
 
 Tasks = npt.NDArray[np.int32]
 
 _LEAST = 1e-12  # share of F that a step must gain
 
 
-@jit
+@inner
 def copy(one: Tasks, other: Tasks) -> None:
     """Copy one placement over another; a slice assignment takes a second to compile."""
     for j in range(len(one)):
@@ -56,7 +56,7 @@ def cost_of(
     return float(longest)
 
 
-@jit
+@inner
 def _three_slowest(zeta: Floats, total: Floats, count: Tasks, who: Tasks, load: Floats) -> None:
     """The three largest loads in falling order; -1 and 0 where there are fewer clusters."""
     for k in range(3):
@@ -71,7 +71,7 @@ def _three_slowest(zeta: Floats, total: Floats, count: Tasks, who: Tasks, load: 
                 break
 
 
-@jit
+@inner
 def _longest_but(who: Tasks, load: Floats, first: int, second: int) -> float:
     for k in range(3):
         if who[k] != first and who[k] != second:
@@ -79,7 +79,7 @@ def _longest_but(who: Tasks, load: Floats, first: int, second: int) -> float:
     return 0.0
 
 
-@jit
+@inner
 def _best_move(
     t: Floats, a: Floats, zeta: Floats, goal: float, price: float, x: Tasks, total: Floats,
     count: Tasks, reached: float, who: Tasks, load: Floats, best: float,
@@ -105,7 +105,7 @@ def _best_move(
     return best, task, place
 
 
-@jit
+@inner
 def _best_swap(
     t: Floats, a: Floats, zeta: Floats, goal: float, price: float, x: Tasks, total: Floats,
     count: Tasks, reached: float, who: Tasks, load: Floats, best: float,

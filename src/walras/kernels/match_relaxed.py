@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from walras.kernels.match_linear import solve_small
 from walras.kernels.reference import Floats
-from walras.kernels.runs import jit, map_runs
+from walras.kernels.runs import inner, jit, map_runs
 
 Ints64 = npt.NDArray[np.int64]
 
@@ -29,7 +29,7 @@ _HALVINGS, _ARMIJO = 25, 1e-4
 _ROUNDING, _FLAT, _ROUGH, _SOLVED, _NEAR_ONE = 1e-13, 1e3, 1e-3, 1e-9, 0.1
 
 
-@jit
+@inner
 def floor_cost(g: float, law: Floats) -> tuple[float, float, float]:
     """phi(g), -phi'(g) and phi''(g); ``law`` is (elastic?, weight, width, price)."""
     weight, width, price = law[1], law[2], law[3]
@@ -47,7 +47,7 @@ def floor_cost(g: float, law: Floats) -> tuple[float, float, float]:
     )  # fmt: skip
 
 
-@jit
+@inner
 def _weights(y: Floats, beta: float, p: Floats) -> float:
     """p = softmax(beta S) in place; returns its entropy."""
     m = len(p)
@@ -66,7 +66,7 @@ def _weights(y: Floats, beta: float, p: Floats) -> float:
     return entropy
 
 
-@jit
+@inner
 def _matching(t: Floats, a: Floats, p: Floats, nu: float, tau: float, x: Floats) -> float:
     """x = softmax(-(p t - nu a / N) / tau) by columns; returns sum_j log sum_i exp(-cost / tau)."""
     m, n = t.shape
@@ -86,7 +86,7 @@ def _matching(t: Floats, a: Floats, p: Floats, nu: float, tau: float, x: Floats)
     return soft
 
 
-@jit
+@inner
 def _sums(t: Floats, a: Floats, x: Floats, y: Floats) -> None:
     """The state (S, R) of a matching."""
     m, n = t.shape
@@ -101,7 +101,7 @@ def _sums(t: Floats, a: Floats, x: Floats, y: Floats) -> None:
     y[m] = reached / n
 
 
-@jit
+@inner
 def _covariance(t: Floats, a: Floats, x: Floats, w: Floats, k: Floats) -> None:
     """K tau: the sum over columns of the covariances of (t_ij e_i, a_ij / N), in place."""
     m, n = t.shape
@@ -128,7 +128,7 @@ def _covariance(t: Floats, a: Floats, x: Floats, w: Floats, k: Floats) -> None:
         k[m, i] = k[i, m]
 
 
-@jit
+@inner
 def _through_curvature(p: Floats, beta: float, bend: float, v: Floats, out: Floats) -> None:
     """G v."""
     m = len(p)
@@ -140,7 +140,7 @@ def _through_curvature(p: Floats, beta: float, bend: float, v: Floats, out: Floa
     out[m] = bend * v[m]
 
 
-@jit
+@inner
 def _residual(
     t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, y: Floats,
     p: Floats, x: Floats, r: Floats,
@@ -156,7 +156,7 @@ def _residual(
     return entropy / beta + nu * y[m] + phi - tau * soft, bend
 
 
-@jit
+@inner
 def _within(r: Floats, limit: float) -> bool:
     """Whether no |r| is above a limit; a loop, as an array expression takes seconds to compile."""
     small = True
@@ -165,7 +165,7 @@ def _within(r: Floats, limit: float) -> bool:
     return small
 
 
-@jit
+@inner
 def _solve_round(
     t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, tolerance: float,
     warm: bool, y: Floats, x: Floats,
@@ -206,7 +206,7 @@ def _solve_round(
     return steps
 
 
-@jit
+@inner
 def _searched(
     t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, y: Floats, d: Floats,
     dual: float, slope: float, norm: float, p: Floats, x: Floats, trial: Floats, new: Floats,
@@ -284,7 +284,7 @@ def solve_relaxed(
     return x, steps
 
 
-@jit
+@inner
 def _pull_round(
     t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, x: Floats,
     v: Floats, by_t: Floats, by_a: Floats, scratch: Floats,
@@ -325,7 +325,7 @@ def _pull_round(
     return by_floor
 
 
-@jit
+@inner
 def _spread(x: Floats, v: Floats, tau: float, out: Floats) -> None:
     """P v = x (v - sum_k x_k v_k) / tau by columns."""
     m, n = x.shape

@@ -10,7 +10,7 @@ import numpy as np
 from walras.kernels.match_exact import Tree, arrange, ascend, branch, cut_below, make_tree
 from walras.kernels.match_local import Tasks, copy, cost_of, improve, tally
 from walras.kernels.reference import Floats, Ints
-from walras.kernels.runs import jit, map_runs
+from walras.kernels.runs import inner, jit, map_runs
 
 HARD = 1e300  # the price of a hard floor; an infinite one would turn 0 * P into NaN
 
@@ -21,7 +21,7 @@ _FEW = 4000.0  # placements below which they are counted out after a short ascen
 _SOFT = 25.0  # price of missing mean success in a local search under a hard floor, in even loads
 
 
-@jit
+@inner
 def _even_load(t: Floats) -> float:
     """What a cluster would carry were all tasks at their quickest and spread evenly."""
     total = 0.0
@@ -33,7 +33,7 @@ def _even_load(t: Floats) -> float:
     return float(max(total / t.shape[1], 1e-300))
 
 
-@jit
+@inner
 def _start(
     t: Floats, a: Floats, zeta: Floats, goal: float, price: float, scale: float, mu: float,
     kinds: int, best: Tasks, tree: Tree,
@@ -72,7 +72,7 @@ def _start(
     return value
 
 
-@jit
+@inner
 def _solve_apart(
     t: Floats, a: Floats, zeta: Floats, goal: float, price: float, tolerance: float, limit: int,
     best: Tasks, tree: Tree,
@@ -111,7 +111,7 @@ def most_tasks(t: Floats, zeta: Floats, cut: float) -> Tasks:
     return most
 
 
-@jit
+@inner
 def _scale(t: Floats, zeta: Floats, counts: Tasks, scaled: Floats) -> None:
     """Times with so many tasks together."""
     for j in range(t.shape[0]):
@@ -119,7 +119,7 @@ def _scale(t: Floats, zeta: Floats, counts: Tasks, scaled: Floats) -> None:
             scaled[j, i] = zeta[i, counts[i]] * t[j, i]
 
 
-@jit
+@inner
 def _next_counts(counts: Tasks, least: Tasks, most: Tasks) -> bool:
     """The next vector of counts in the box with the same sum, in place; False after the last."""
     m = len(counts)
@@ -132,7 +132,7 @@ def _next_counts(counts: Tasks, least: Tasks, most: Tasks) -> bool:
     return False
 
 
-@jit
+@inner
 def _solve_together(
     t: Floats, a: Floats, zeta: Floats, goal: float, price: float, tolerance: float, limit: int,
     best: Tasks, tree: Tree,
@@ -178,7 +178,7 @@ def _solve_together(
     return upper, cut_below(upper, tolerance), nodes
 
 
-@jit
+@inner
 def _solve_counts(
     t: Floats, a: Floats, counts: Tasks, goal: float, price: float, tolerance: float, limit: int,
     scale: float, upper: float, best: Tasks, tree: Tree,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from walras.kernels.runs import jit
+from walras.kernels.runs import inner, jit
 
 Ints = npt.NDArray[np.int32]
 UNREACHED = 2**30
@@ -110,7 +110,7 @@ def make_work(nodes: int, links: int) -> Work:
     )
 
 
-@jit
+@inner
 def hops_from(graph: Graph, source: int, distance: Ints, queue: Ints) -> None:
     """Breadth-first hops from a node to all others into ``distance``."""
     distance[:] = UNREACHED
@@ -128,7 +128,7 @@ def hops_from(graph: Graph, source: int, distance: Ints, queue: Ints) -> None:
                 high += 1
 
 
-@jit
+@inner
 def search(graph: Graph, work: Work, start: int, goal: int, limit: int) -> int:
     """Least detour from ``start`` back to ``goal``, or -1 if none is under ``limit``.
 
@@ -187,7 +187,7 @@ def search(graph: Graph, work: Work, start: int, goal: int, limit: int) -> int:
     return found
 
 
-@jit
+@inner
 def _augment(graph: Graph, work: Work, source: int, target: int) -> None:
     """Send one unit of flow along the path just found."""
     v = source
@@ -204,7 +204,7 @@ def _augment(graph: Graph, work: Work, source: int, target: int) -> None:
             v = graph.source[e]
 
 
-@jit
+@inner
 def _raise_potentials(graph: Graph, work: Work, reach: int, touched: Ints, count: int) -> int:
     """pi(v) += max(0, reach - detour(v)): reduced lengths stay >= 0 and are 0 on the path."""
     now = work.seen[0]
@@ -217,7 +217,7 @@ def _raise_potentials(graph: Graph, work: Work, reach: int, touched: Ints, count
     return count
 
 
-@jit
+@inner
 def _peel(graph: Graph, work: Work, source: int, target: int, out: Ints, at: int) -> int:
     """Take one path off the flow, by the lowest link at each node; returns where it ends."""
     v = source
@@ -234,7 +234,7 @@ def _peel(graph: Graph, work: Work, source: int, target: int, out: Ints, at: int
     return at
 
 
-@jit
+@inner
 def with_room(links: Ints, used: int, more: int) -> Ints:
     """The array, or a larger copy of its first part when ``more`` do not fit behind it."""
     if used + more <= len(links):

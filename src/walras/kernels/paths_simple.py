@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from walras.kernels.paths import UNREACHED, Graph, Ints, Work, hops_from, search, with_room
-from walras.kernels.runs import jit
+from walras.kernels.runs import inner, jit
 
 
-@jit
+@inner
 def _deviate(
     graph: Graph, work: Work, source: int, target: int, path: Ints, hops: Ints, best: int,
     spur: int, most: int, new: Ints,
@@ -50,7 +50,7 @@ def _deviate(
     return size
 
 
-@jit
+@inner
 def _yen(graph: Graph, work: Work, source: int, target: int, path: Ints, hops: Ints,
          from_spur: Ints, new: Ints) -> int:  # fmt: skip
     """Up to k shortest simple paths, read from the target, into ``path``; returns their number.

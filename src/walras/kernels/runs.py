@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numba as nb
 import numpy as np
@@ -17,13 +18,17 @@ Ints32 = npt.NDArray[np.int32]
 
 _PASS = 100_000  # columns a thread below which starting it costs more than it saves
 # Sums may be reordered for vector instructions; the order is fixed once compiled.
-jit = nb.njit(
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    boundscheck=False,
-    fastmath={"reassoc", "contract"},
-)
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "cache": True,
+    "error_model": "numpy",
+    "boundscheck": False,
+    "fastmath": {"reassoc", "contract"},
+}
+jit = nb.njit(**_OPTIONS)
+# For kernels that kernels alone call: no entry from Python or C, a quarter of compiling. Called
+# from Python, such a kernel ends the process: a test sees to it that none is.
+inner = nb.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
 
 
 @cache
