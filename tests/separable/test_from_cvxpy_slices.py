@@ -32,11 +32,14 @@ SHAPES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+@pytest.mark.parametrize("read", [True, False])
 @pytest.mark.parametrize("reuse", [True, False])
 @pytest.mark.parametrize("name", SHAPES)
-def test_coefficients_give_the_expression_its_value(name: str, reuse: bool) -> None:
+def test_coefficients_give_the_expression_its_value(name: str, reuse: bool, read: bool) -> None:
     x, v = cp.Variable((N, M)), cp.Variable(3)
-    expressions = [SHAPES[name](x, v), x[4, 0] + v[2]]
+    shape = SHAPES[name](x, v)
+    # Quotients are never read: they go to cvxpy's backend.
+    expressions = [shape if read else shape / 2, x[4, 0] + v[2]]
     found = AffineMap(expressions, [v, x], reuse=reuse)
     rng = np.random.default_rng(2)
     x.value, v.value = rng.normal(size=(N, M)), rng.normal(size=3)

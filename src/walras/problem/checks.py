@@ -7,9 +7,12 @@ from typing import Any
 
 import cvxpy as cp
 from cvxpy.constraints.constraint import Constraint
+from cvxpy.constraints.nonpos import Inequality
+from cvxpy.constraints.zero import Equality
 
 from walras.errors import InputError
 from walras.separable.from_cvxpy_atoms import short_name
+from walras.separable.from_cvxpy_read import is_readable
 
 
 def check_objective(objective: Any) -> None:
@@ -73,10 +76,15 @@ def check_constraints(constraints: Sequence[Any] | None, what: str = "constraint
                 allowed="a cvxpy constraint such as x <= 1",
                 remedy="compare cvxpy expressions with <=, >= or ==",
             )
-        if not constraint.is_dcp():
+        if not (_is_read(constraint) or constraint.is_dcp()):
             _raise_not_dcp(constraint, where)
         kept.append(constraint)
     return kept
+
+
+def _is_read(constraint: Any) -> bool:
+    """Whether a comparison is of readable expressions: affine, which cvxpy finds at length."""
+    return isinstance(constraint, Inequality | Equality) and is_readable(constraint.expr)
 
 
 def _raise_not_dcp(constraint: Any, where: str) -> None:

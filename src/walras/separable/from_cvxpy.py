@@ -79,8 +79,8 @@ class Template:
         ]
         self.variables = _variables(expressions)
         self._check_variables()
-        self.reuses = all(e.is_dpp() for e in expressions if e.parameters())
-        self._affine = AffineMap(expressions, self.variables, reuse=self.reuses)
+        self._affine = AffineMap(expressions, self.variables)
+        self.reuses = self._affine.reuses
         self.blocks = self._stack()
         columns = columns_of(
             self.variables,

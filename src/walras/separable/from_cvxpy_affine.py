@@ -1,4 +1,4 @@
-"""Coefficients of affine cvxpy expressions, through cvxpy's own vectorised canonicalisation.
+"""Coefficients of affine cvxpy expressions: read, or by cvxpy's vectorised canonicalisation.
 
 Stacked expressions are ``A(theta) z + b(theta)`` in the flattened variables z; cvxpy's backend
 gives A and b as a sparse tensor that is linear in the parameters theta (Agrawal et al. 2019,
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import cvxpy as cp
 import numpy as np
@@ -22,6 +22,7 @@ from cvxpy.cvxcore.python import canonInterface
 from cvxpy.lin_ops.lin_op import CONSTANT_ID
 
 from walras.errors import InputError
+from walras.separable.from_cvxpy_read import Reader, is_readable, parameters_of
 from walras.separable.from_cvxpy_slices import Slices
 
 Floats = npt.NDArray[np.float64]
@@ -57,27 +58,41 @@ class AffineMap:
     Args:
         expressions: Affine cvxpy expressions.
         variables: The variables, in the order of z.
-        reuse: Whether the expressions are linear in the parameters (DPP); if not, those with
+        reuse: Whether to keep coefficients as functions of the parameters where these allow it.
+
+    Attributes:
+        offsets: First row of each expression, and the length of the stack.
+        pattern: Where coefficients can be nonzero.
+        reuses: Whether all are linear in their parameters (DPP) and kept so; if not, those with
             parameters are canonicalised anew on every change.
     """
 
     def __init__(
         self, expressions: Sequence[Expression], variables: Sequence[Any], *, reuse: bool = True
     ) -> None:
-        self.offsets = np.concatenate([[0], np.cumsum([e.size for e in expressions])]).astype(int)
+        self.offsets = _offsets(expressions)
         self._layout = _Layout(variables)
+        given = [parameters_of(expression) for expression in expressions]
+        self.reuses = reuse and all(
+            e.is_dpp() for e, parameters in zip(expressions, given, strict=True) if parameters
+        )
         kept: list[int] = []
         anew: list[int] = []
-        for k, expression in enumerate(expressions):
-            count = sum(p.size for p in expression.parameters())
-            light = count <= _TENSOR_PARAMETERS and reuse
-            (kept if count == 0 or light else anew).append(k)
+        for k, parameters in enumerate(given):
+            light = self.reuses and sum(p.size for p in parameters) <= _TENSOR_PARAMETERS
+            (kept if not parameters or light else anew).append(k)
         rows = int(self.offsets[-1])
-        self._linear = _LinearPart([expressions[k] for k in kept], self._layout)
+        known = {p.id: p for k in kept for p in given[k]}
+        self._linear = _LinearPart(
+            [expressions[k] for k in kept], list(known.values()), self._layout
+        )
         self._anew = _RenewedPart([expressions[k] for k in anew], self._layout)
         self.pattern = Pattern(
             row=np.concatenate(
-                [self._rows(kept)[self._linear.row], self._rows(anew)[self._anew.row]]
+                [
+                    _rows_of(kept, self.offsets)[self._linear.row],
+                    _rows_of(anew, self.offsets)[self._anew.row],
+                ]
             ),
             column=np.concatenate([self._linear.column, self._anew.column]),
             fixed=np.concatenate([self._linear.fixed, np.zeros(len(self._anew.row), bool)]),
@@ -93,11 +108,21 @@ class AffineMap:
         """
         return np.concatenate([self._linear.values(), self._anew.values()])
 
-    def _rows(self, chosen: list[int]) -> Ints:
-        """Rows of the whole stack that the chosen expressions occupy."""
-        if not chosen:
-            return np.zeros(0, np.int64)
-        return np.concatenate([np.arange(self.offsets[k], self.offsets[k + 1]) for k in chosen])
+
+class _Entries(NamedTuple):
+    """Entries of a sparse tensor over rows, columns and parameters; a place may come up twice.
+
+    Attributes:
+        row: (entries,) row of the stack.
+        column: (entries,) flattened variable; one past the last for the constant term.
+        theta: (entries,) flattened parameter; one past the last where there is none.
+        data: (entries,) coefficients.
+    """
+
+    row: Ints
+    column: Ints
+    theta: Ints
+    data: Floats
 
 
 class _Layout:
@@ -110,8 +135,28 @@ class _Layout:
             self.start[variable.id] = self.length
             self.length += variable.size
 
-    def tensor(self, expressions: Sequence[Expression], parameters: Sequence[Any]) -> sp.coo_array:
-        """Sparse ((rows * (columns + 1)), (parameter values + 1)), column-major over (A | b)."""
+    def tensor(self, expressions: Sequence[Expression], parameters: Sequence[Any]) -> _Entries:
+        """Coefficients of stacked expressions in variables and parameters."""
+        first = _offsets(expressions)
+        plain = [k for k, expression in enumerate(expressions) if is_readable(expression)]
+        others = sorted(set(range(len(expressions))).difference(plain))
+        reader = Reader(self.start, self.length)
+        row, column, data = reader.read([expressions[k] for k in plain], first[plain])
+        found = self._canonicalised([expressions[k] for k in others], parameters)
+        return _Entries(
+            np.concatenate([row, _rows_of(others, first)[found.row]]),
+            np.concatenate([column, found.column]),
+            np.concatenate([np.full(len(row), sum(p.size for p in parameters)), found.theta]),
+            np.concatenate([data, found.data]),
+        )
+
+    def _canonicalised(
+        self, expressions: Sequence[Expression], parameters: Sequence[Any]
+    ) -> _Entries:
+        """The tensor as cvxpy's backend finds it."""
+        if not expressions:
+            none = np.zeros(0, np.int64)
+            return _Entries(none, none, none, np.zeros(0))
         sizes = {CONSTANT_ID: 1} | {p.id: p.size for p in parameters}
         starts = np.cumsum([0] + [p.size for p in parameters])
         places = {p.id: int(start) for p, start in zip(parameters, starts, strict=False)}
@@ -122,26 +167,25 @@ class _Layout:
         tensor = canonInterface.get_problem_matrix(
             trees, slices.columns, slices.start, sizes, places, rows,
             cvxpy_settings.COO_CANON_BACKEND,
-        )  # fmt: skip
-        return slices.put_back(tensor.tocoo(), rows)
+        ).tocoo()  # fmt: skip
+        key, theta = tensor.coords
+        column, row = np.divmod(key.astype(np.int64), rows)
+        return _Entries(row, slices.put_back(column), theta, tensor.data)
 
 
 class _LinearPart:
     """Expressions whose coefficients are a sparse linear function of few parameter values."""
 
-    def __init__(self, expressions: Sequence[Expression], layout: _Layout) -> None:
-        self._parameters = _unique_parameters(expressions)
+    def __init__(
+        self, expressions: Sequence[Expression], parameters: Sequence[Any], layout: _Layout
+    ) -> None:
+        self._parameters = parameters
+        entries = layout.tensor(expressions, parameters)
         rows = sum(e.size for e in expressions)
-        if rows == 0:
-            self.row = self.column = np.zeros(0, np.int64)
-            self._tensor = sp.csr_array((0, 1))
-        else:
-            tensor = layout.tensor(expressions, self._parameters)
-            key, place = np.unique(tensor.coords[0], return_inverse=True)
-            self._tensor = sp.csr_array(
-                (tensor.data, (place, tensor.coords[1])), shape=(len(key), tensor.shape[1])
-            )
-            self.column, self.row = np.divmod(key.astype(np.int64), rows)
+        key, place = np.unique(entries.column * rows + entries.row, return_inverse=True)
+        width = 1 + sum(p.size for p in parameters)
+        self._tensor = sp.csr_array((entries.data, (place, entries.theta)), shape=(len(key), width))
+        self.column, self.row = np.divmod(key, max(rows, 1))
         depends = np.diff(self._tensor[:, :-1].tocsr().indptr) > 0
         self.fixed: npt.NDArray[np.bool_] = ~depends
 
@@ -180,12 +224,11 @@ class _RenewedPart:
         return out
 
     def _coefficients(self, parameters: dict[int, Any]) -> tuple[Ints, Floats]:
-        if not self._expressions:
-            return np.zeros(0, np.int64), np.zeros(0)
         constant = [_with_values(e, parameters) for e in self._expressions]
-        tensor = self._layout.tensor(constant, []).tocsc()
-        tensor.sum_duplicates()
-        return tensor.indices.astype(np.int64), np.asarray(tensor.data, dtype=np.float64)
+        entries = self._layout.tensor(constant, [])
+        places = entries.column * self._height + entries.row
+        key, place = np.unique(places, return_inverse=True)
+        return key, np.bincount(place, entries.data, len(key)).astype(np.float64)
 
 
 def _with_values(expression: Expression, parameters: dict[int, Any]) -> Expression:
@@ -195,6 +238,18 @@ def _with_values(expression: Expression, parameters: dict[int, Any]) -> Expressi
     if not expression.parameters():
         return expression
     return expression.copy([_with_values(arg, parameters) for arg in expression.args])
+
+
+def _offsets(expressions: Sequence[Expression]) -> Ints:
+    """First row of each expression of a stack, and its length."""
+    return np.concatenate([[0], np.cumsum([e.size for e in expressions])]).astype(np.int64)
+
+
+def _rows_of(chosen: Sequence[int], offsets: Ints) -> Ints:
+    """Rows of the whole stack that the chosen expressions occupy."""
+    if not chosen:
+        return np.zeros(0, np.int64)
+    return np.concatenate([np.arange(offsets[k], offsets[k + 1]) for k in chosen])
 
 
 def _unique_parameters(expressions: Sequence[Expression]) -> list[Any]:

@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from cvxpy.atoms.affine.affine_atom import AffAtom
 
 from walras.separable.form import Utility
+from walras.separable.from_cvxpy_read import is_readable
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -107,6 +108,8 @@ class Substitution:
         return self._replaced(expression, self._extreme)
 
     def _replaced(self, expression: Expression, atom: Callable[[Any], Any]) -> Expression:
+        if is_readable(expression):
+            return expression
         expression = _REWRITTEN.get(_kind(expression), _unchanged)(expression)
         if expression.is_affine() and not expression.is_constant():
             return _canonical(expression)

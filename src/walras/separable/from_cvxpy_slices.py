@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from cvxpy.lin_ops import lin_op, lin_utils
 
 Ints = npt.NDArray[np.int64]
@@ -49,22 +48,11 @@ class Slices:
             return tree
         return lin_op.LinOp(tree.type, tree.shape, args, tree.data)
 
-    def put_back(self, tensor: sp.coo_array, rows: int) -> sp.coo_array:
-        """The tensor over the variables alone; entries of overlapping slices stand side by side.
-
-        Args:
-            tensor: ((rows * (columns + 1)), anything), column-major over rows and columns, the
-                last of these the constants.
-            rows: Rows of the stacked expressions.
-        """
+    def put_back(self, column: Ints) -> Ints:
+        """Columns of the variables alone, the last of them still that of the constants."""
         constants = np.array([self._own])
         place = np.concatenate([np.arange(self._own), *self._taken, constants])
-        key, other = tensor.coords
-        column, row = np.divmod(key.astype(np.int64), rows)
-        return sp.coo_array(
-            (tensor.data, (place[column] * rows + row, other)),
-            shape=(rows * (self._own + 1), tensor.shape[1]),
-        )
+        return place[column]
 
     def _new(self, tree: Tree) -> Tree:
         variable = tree.args[0]
