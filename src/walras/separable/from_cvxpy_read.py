@@ -8,6 +8,7 @@ NumPy's indexing, done to a table of column numbers, tells which.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -88,7 +89,7 @@ class Reader:
         found: list[tuple[Ints, Ints, Floats]] = []
         for expression, first in zip(expressions, rows, strict=True):
             shape = expression.shape
-            own = first + np.arange(expression.size).reshape(shape, order="F")
+            own = first + np.arange(math.prod(shape)).reshape(shape, order="F")
             for column, coefficient in self.terms(expression):
                 row, data = np.empty(column.shape, np.int64), np.empty(column.shape)
                 row[...] = own.reshape(shape + (1,) * (column.ndim - len(shape)))

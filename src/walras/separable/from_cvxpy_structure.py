@@ -194,17 +194,22 @@ def _split(rows: _Rows, blocks: Sequence[Stacked], columns: Columns, own: Ints) 
     inside = np.concatenate([[0], np.cumsum(entries >= 0)])[start]  # entries before each row
     length = np.diff(inside)
     column, entries = column[entries >= 0], entries[entries >= 0]
-    hints = _hints(columns.axes[column], inside[:-1], length > 0)
+    some = length > 0
+    hints = _hints(columns.axes[column], inside[:-1], some)
+    edges = np.append(inside[:-1][some], inside[-1])  # of the rows with entries
+    filled = np.concatenate([[0], np.cumsum(some)])  # rows with entries before each row
+    missed = np.concatenate([np.zeros((1, 2), int), np.cumsum(~hints, axis=0)])
     ends = np.searchsorted(rows.candidates, [(block.start, block.stop) for block in blocks])
+    low, high = ends.reshape(-1, 2).T
     constraints: list[RowBlock] = []
     others: list[RowBlock] = []
-    for block, (low, high) in zip(blocks, ends.reshape(-1, 2), strict=True):
-        count = length[low:high]
-        if not np.any(count):
+    along = missed[low] == missed[high]
+    for block, first, last, axes in zip(blocks, filled[low], filled[high], along, strict=True):
+        if first == last:
             continue
-        within = np.concatenate([[0], np.cumsum(count[count > 0])])
-        held = entries[inside[low] : inside[high]]
-        found = RowBlock(block.name, within, held, block.side, _hint(hints[low:high]))
+        start = edges[first : last + 1]
+        held = entries[start[0] : start[-1]]
+        found = RowBlock(block.name, start - start[0], held, block.side, _hint(*axes))
         (constraints if block.is_constraint else others).append(found)
     return split(len(own), constraints, others)
 
@@ -224,9 +229,8 @@ def _hints(axes: Ints, first: Ints, some: Bools) -> Bools:
     return found
 
 
-def _hint(along: Bools) -> Side | None:
+def _hint(in_row: bool, in_column: bool) -> Side | None:
     """RESOURCE if each row stays in one row of a matrix variable, DEMAND if in one column."""
-    in_row, in_column = np.all(along, axis=0)
     if in_row == in_column:
         return None
     return Side.RESOURCE if in_row else Side.DEMAND

@@ -154,9 +154,11 @@ class Groups:
         group = self.of(np.arange(len(self.label)))
         size = np.bincount(group[group >= 0], minlength=len(self._parent))
         loose = size > 0
-        for block, chosen in self._absorbed:
-            home = self._home(block, chosen)
-            loose[home[np.diff(block.start)[chosen] >= size[home]]] = False
+        if self._absorbed:
+            heads = [block.entries[block.start[:-1][chosen]] for block, chosen in self._absorbed]
+            lengths = [np.diff(block.start)[chosen] for block, chosen in self._absorbed]
+            home = self.of(np.concatenate(heads))
+            loose[home[np.concatenate(lengths) >= size[home]]] = False
         names: dict[int, dict[str, bool]] = {}
         for block, chosen in self._absorbed if np.any(loose) else ():
             home = self._home(block, chosen)
