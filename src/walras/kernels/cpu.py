@@ -84,7 +84,11 @@ def orthogonalise(
     r = np.zeros((blocks, slots, slots))
     v = np.empty_like(local)
     if slots and blocks:
-        map_runs(threads, lambda a, b: _orthogonalise(a, b, ptr, local, d, theta, r, v), ptr)
+        map_runs(
+            few(threads, len(d) * slots),
+            lambda a, b: _orthogonalise(a, b, ptr, local, d, theta, r, v),
+            ptr,
+        )
     return r, v
 
 

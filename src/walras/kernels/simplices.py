@@ -17,7 +17,7 @@ Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.int32]
 
 _NEWTON = 40
-_CENTRED = 1e-8
+_CENTRED = 1e-6  # the next error is about its square
 
 
 @jit
@@ -125,10 +125,11 @@ def _centres(
     x: Floats,
 ) -> None:
     for j in range(first, last):
-        p = 0.0 if inside[j] else -np.inf
+        low = 0.0 if inside[j] else -np.inf
         for q in range(ptr[j], ptr[j + 1]):
-            p = max(p, -r[q] / a[q])
-        p += mu / b[j]
+            low = max(low, -r[q] / a[q])
+        low += mu / b[j]
+        p = max(low, price[j])
         for _ in range(_NEWTON):
             load = mu / p if inside[j] else 0.0
             square = load * load
@@ -137,8 +138,8 @@ def _centres(
                 load += part
                 square += part * part
             over = load / b[j] - 1.0
-            p += mu * load * over / square
-            if over < _CENTRED:  # the next error is its square
+            p = max(low, p + mu * load * over / square)
+            if abs(over) < _CENTRED:
                 break
         price[j] = p
         for q in range(ptr[j], ptr[j + 1]):
@@ -146,13 +147,21 @@ def _centres(
 
 
 def centres(
-    ptr: Ints, a: Floats, b: Floats, inside: Bools, r: Floats, mu: float, threads: int = 1
+    ptr: Ints,
+    a: Floats,
+    b: Floats,
+    inside: Bools,
+    r: Floats,
+    mu: float,
+    threads: int = 1,
+    near: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     r"""Each block's centre of ``a x = b``, or ``a x <= b``, at given reduced costs.
 
     With ``x = mu/(r + a p)``, and ``s = mu/p`` inside, the price p is the root of
     ``load(p) = a x + s = b``. The harmonic mean ``1/load`` is concave and increases, so that
-    Newton's method for ``1/load = 1/b`` goes to the root from the left; for one entry in one step.
+    Newton's method for ``1/load = 1/b`` goes to the root from the left, and from the right comes to
+    its left in one step; for one entry it ends in one.
 
     Args:
         ptr: (blocks + 1,) first entry of each block.
@@ -162,11 +171,13 @@ def centres(
         r: (entries,) reduced costs without the block's own price.
         mu: The barrier parameter, > 0.
         threads: Threads.
+        near: (blocks,) prices to begin with, such as those of similar costs.
 
     Returns:
         (blocks,) prices and (entries,) x.
     """
-    price, x = np.empty(len(b)), np.empty(len(r))
+    price = np.full(len(b), -np.inf) if near is None else near.copy()
+    x = np.empty(len(r))
     map_runs(
         few(threads, len(r)),
         lambda first, last: _centres(first, last, ptr, a, b, inside, r, mu, price, x),

@@ -138,6 +138,10 @@ def test_centres_of_simplices_are_centred(seed: int, objective: object, mu: floa
     slack = form.b[: form.blocks] - used
     rests = mu / price if objective is te.max_total_flow else np.zeros(form.blocks)
     assert slack == pytest.approx(rests, rel=1e-6, abs=1e-8)
+    factor = np.exp(np.random.default_rng(seed).normal(size=form.blocks))
+    again, same = block_centres(form, r, mu, np.abs(price) * factor)
+    assert again == pytest.approx(price, rel=1e-6, abs=1e-9)
+    assert same == pytest.approx(x, rel=1e-6)
 
 
 @given(seed=SEEDS)

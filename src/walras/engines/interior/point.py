@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from walras.engines.interior.form import EMPTY, EQUALITY, INEQUALITY, Bools, Floats, Form, Ints
 from walras.separable import Utility, utility
 
-_CORRECTORS = 2
+_CORRECTORS = 4
 _WORTH = 30.0  # solves that one factorisation must cost for correctors to pay
 _CHEAP = 5e5  # operations of a solve that hardly counts
 
@@ -47,7 +47,7 @@ class Layout:
         price_positive: rows whose price must stay positive.
         is_price_positive: (rows,) the same as a mask.
         fixed: utility rows.
-        magnitude: |A|, for the scale of a row.
+        magnitude: |A|, for the scale of a row; A itself where it is not negative.
         largest: (rows,) largest coefficient of each row.
         count: number of complementary pairs.
         correctors: centrality correctors an iteration at most; see :func:`_correctors`.
@@ -68,7 +68,7 @@ class Layout:
     def of(cls, form: Form) -> Layout:
         """The layout of a form."""
         kind = form.kind
-        magnitude = abs(form.matrix)
+        magnitude = abs(form.matrix) if np.any(form.matrix.data < 0) else form.matrix
         concave = np.isin(kind, (Utility.LOG, Utility.POWER))
         pairs = np.flatnonzero(kind == INEQUALITY)
         bounded = np.flatnonzero(np.isfinite(form.u))
@@ -136,8 +136,8 @@ def residuals(form: Form, layout: Layout, point: Point) -> Residuals:
     smooth = form.c + form.h * point.x
     dual = smooth + prices - point.z
     dual[layout.bounded] += point.y
-    activity = form.matrix @ point.x + form.border @ point.t
-    primal = form.b - activity - point.s
+    load = form.matrix @ point.x
+    primal = form.b - load - form.border @ point.t - point.s
     primal[form.kind == EMPTY] = 0.0
     border = form.e + form.border_h * point.t + form.border.T @ point.p
     products = (
@@ -152,7 +152,7 @@ def residuals(form: Form, layout: Layout, point: Point) -> Residuals:
         + form.e @ point.t
         + 0.5 * form.border_h @ (point.t * point.t)
     )
-    size = row_scale(form, layout, point)
+    size = row_scale(form, layout, point, load)
     return Residuals(
         dual=dual,
         primal=primal,
@@ -182,12 +182,13 @@ def _terms(form: Form, layout: Layout, point: Point) -> float:
     return total
 
 
-def row_scale(form: Form, layout: Layout, point: Point) -> Floats:
+def row_scale(form: Form, layout: Layout, point: Point, load: Floats) -> Floats:
     """(rows,) size of the terms that a row adds up, |A| x + |E| |t| + |b| + |s|.
 
     A row whose terms all vanish is measured against its largest coefficient times a typical entry.
     """
-    terms = layout.magnitude @ point.x + np.abs(form.border) @ np.abs(point.t)
+    magnitude = load if layout.magnitude is form.matrix else layout.magnitude @ point.x
+    terms = magnitude + np.abs(form.border) @ np.abs(point.t)
     least = layout.largest * float(np.sum(point.x) / max(len(point.x), 1))
     return np.asarray(terms + np.abs(form.b) + np.abs(point.s) + least + 1e-300)
 
@@ -231,11 +232,18 @@ def row_model(form: Form, point: Point) -> RowModel:
     Inequality: ``s p = target``. Log utility: ``s p = w``. Power: ``s p^(1/a) = w^(1/a)``. Other
     utilities: ``p = -f'(s)``. Equality: ``s = 0``.
     """
-    kind, s, p = form.kind, point.s, point.p
-    theta, rho, target = np.ones(len(s)), np.zeros(len(s)), np.zeros(len(s))
-    pair = kind == INEQUALITY
-    theta[pair], rho[pair], target[pair] = s[pair] / p[pair], -s[pair], 1.0 / p[pair]
-    theta[kind == EQUALITY] = 0.0
+    pair, s, p = form.kind == INEQUALITY, point.s, point.p
+    price = np.where(pair, p, 1.0)
+    model = RowModel(np.where(pair, s / price, 1.0), np.where(pair, -s, 0.0), pair / price)
+    model.theta[form.kind == EQUALITY] = 0.0
+    if np.any(form.kind > Utility.NONE):
+        _model_utilities(form, point, model)
+    return model
+
+
+def _model_utilities(form: Form, point: Point, model: RowModel) -> None:
+    """The utilities' rows of a model, written over."""
+    kind, s, p, theta, rho = form.kind, point.s, point.p, model.theta, model.rho
     log = kind == Utility.LOG
     theta[log], rho[log] = s[log] / p[log], form.weight[log] / p[log] - s[log]
     power = kind == Utility.POWER
@@ -247,23 +255,19 @@ def row_model(form: Form, point: Point) -> RowModel:
     bend = utility.curvature(*args)
     theta[other] = 1.0 / bend
     rho[other] = -(p[other] + utility.slope(*args)) / bend
-    return RowModel(theta, rho, target)
 
 
-def longest(layout: Layout, point: Point, step: Step) -> tuple[float, float]:
-    """Reciprocals of the longest primal and dual steps that keep everything positive."""
-    slack, price = layout.slack_positive, layout.price_positive
-    primal = max(
-        np.max(-step.x / point.x, initial=0.0),
-        np.max(-step.w / point.w, initial=0.0),
-        np.max(-step.s[slack] / point.s[slack], initial=0.0),
+def added(step: Step, more: Step, primal: float, dual: float) -> Step:
+    """A step plus shares of another one's primal and dual coordinates."""
+    return Step(
+        x=step.x + primal * more.x,
+        z=step.z + dual * more.z,
+        w=step.w + primal * more.w,
+        y=step.y + dual * more.y,
+        s=step.s + primal * more.s,
+        p=step.p + dual * more.p,
+        t=step.t + primal * more.t,
     )
-    dual = max(
-        np.max(-step.z / point.z, initial=0.0),
-        np.max(-step.y / point.y, initial=0.0),
-        np.max(-step.p[price] / point.p[price], initial=0.0),
-    )
-    return float(primal), float(dual)
 
 
 def moved(point: Point, step: Step, primal: float, dual: float) -> Point:

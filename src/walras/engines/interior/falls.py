@@ -1,0 +1,102 @@
+"""How far a step can go, and how much of a correction lets it go furthest.
+
+A coordinate a > 0 that moves by da stays positive for a share of the step below 1 over its *fall*
+-da/a. Falls are linear in the step, so that the largest of them along ``step + share * correction``
+is convex and piecewise linear in the share. Colombo and Gondzio (COAP 2008), whose weights these
+shares are, search a grid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from walras.engines.interior.form import Floats
+from walras.engines.interior.point import Layout, Point, Step
+
+_LEAST_SHARE = 0.1
+_CUTS = 20
+_ON_TOP = 1.0 + 1e-9  # where two lines cross this much under the others, they are on top
+_DAMPING = (0.98, 0.9995)  # for short and for long steps
+
+
+@dataclass(frozen=True, eq=False)
+class Falls:
+    """Falls of a step's coordinates.
+
+    Attributes:
+        primal: Of x, w and the slacks that must stay positive.
+        dual: Of z, y and the prices that must.
+    """
+
+    primal: Floats
+    dual: Floats
+
+    @classmethod
+    def of(cls, layout: Layout, point: Point, step: Step) -> Falls:
+        """The falls of a step."""
+        slack, price = layout.slack_positive, layout.price_positive
+        return cls(
+            -np.concatenate([step.x / point.x, step.w / point.w, step.s[slack] / point.s[slack]]),
+            -np.concatenate([step.z / point.z, step.y / point.y, step.p[price] / point.p[price]]),
+        )
+
+    @cached_property
+    def lengths(self) -> tuple[float, float]:
+        """The longest primal and dual step, at most one."""
+        return _length(self.primal), _length(self.dual)
+
+    def damped(self) -> tuple[float, float]:
+        """Lengths that keep every coordinate positive."""
+        damping = _DAMPING[min(self.lengths) > 0.5]
+        primal, dual = (float(np.max(f, initial=1e-12)) for f in (self.primal, self.dual))
+        return min(1.0, damping / primal), min(1.0, damping / dual)
+
+    def added(self, more: Falls, primal: float, dual: float) -> Falls:
+        """The falls of this step plus shares of another one."""
+        return Falls(self.primal + primal * more.primal, self.dual + dual * more.dual)
+
+    def best_shares(self, correction: Falls, *, together: bool) -> tuple[float, float]:
+        """The shares of a correction, primal and dual, that allow the longest steps.
+
+        Args:
+            correction: Its falls.
+            together: Whether both are to be the same.
+        """
+        if together:
+            both = np.append(self.primal, self.dual)
+            share = best_share(both, np.append(correction.primal, correction.dual))
+            return share, share
+        return best_share(self.primal, correction.primal), best_share(self.dual, correction.dual)
+
+
+def _length(falls: Floats) -> float:
+    return 1.0 / float(np.max(falls, initial=1.0))
+
+
+def best_share(falls: Floats, change: Floats) -> float:
+    """The largest share, 0.1 to 1, of a change that makes ``max(1, falls + share * change)`` least.
+
+    Cutting planes: the lines on top at two ends of an interval cross inside it; few are ever met.
+    """
+    ends = np.maximum(falls + _LEAST_SHARE * change, falls + change)
+    matter = np.flatnonzero(ends > 1.0)
+    height, slopes = np.append(falls[matter], 1.0), np.append(change[matter], 0.0)
+
+    def top(share: float) -> tuple[float, float, float]:
+        lines = height + share * slopes
+        k = len(lines) - 1 - int(np.argmax(lines[::-1]))
+        return share, float(lines[k]), float(slopes[k])
+
+    low, high = top(_LEAST_SHARE), top(1.0)
+    if low[2] > 0.0 or high[2] <= 0.0:
+        return (low if low[2] > 0.0 else high)[0]
+    for _ in range(_CUTS):
+        share = (low[1] - high[1] + high[2] * high[0] - low[2] * low[0]) / (high[2] - low[2])
+        middle, crossing = top(share), low[1] + low[2] * (share - low[0])
+        if middle[1] <= crossing * _ON_TOP:
+            return share
+        low, high = (low, middle) if middle[2] > 0.0 else (middle, high)
+    return (low if low[1] <= high[1] else high)[0]
