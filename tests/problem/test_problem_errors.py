@@ -85,6 +85,10 @@ X = cp.Variable((2, 3), nonneg=True, name="x")
         (lambda: wl.Problem(cp.Maximize(3), []).solve(), "no variables"),
         (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [np.nan * X[0] <= 1]).solve(), "not finite"),
         (
+            lambda: wl.Problem(cp.Maximize(cp.sum(X)), [0 * (np.inf * X[0]) <= 1]).solve(),
+            "not finite",
+        ),
+        (
             lambda: wl.Problem(
                 cp.Maximize(cp.sum(X)), [cp.sum(X) <= cp.Parameter(name="cap")]
             ).solve(),

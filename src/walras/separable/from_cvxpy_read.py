@@ -79,6 +79,7 @@ class Reader:
         self.columns = columns
         self._known: dict[int, list[Term]] = {}
 
+    @np.errstate(invalid="ignore")  # zero times infinity: what is not finite is refused later
     def read(self, expressions: Sequence[Expression], rows: Ints) -> tuple[Ints, Ints, Floats]:
         """Rows, columns and coefficients, none of them zero; places may come up several times.
 
