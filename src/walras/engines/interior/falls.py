@@ -73,7 +73,7 @@ class Falls:
 
 
 def _length(falls: Floats) -> float:
-    return 1.0 / float(np.max(falls, initial=1.0))
+    return 1.0 / max(1.0, float(falls[falls.argmax()])) if len(falls) else 1.0
 
 
 def best_share(falls: Floats, change: Floats) -> float:
@@ -81,18 +81,20 @@ def best_share(falls: Floats, change: Floats) -> float:
 
     Cutting planes: the lines on top at two ends of an interval cross inside it; few are ever met.
     """
-    ends = np.maximum(falls + _LEAST_SHARE * change, falls + change)
-    matter = np.flatnonzero(ends > 1.0)
-    height, slopes = np.append(falls[matter], 1.0), np.append(change[matter], 0.0)
 
     def top(share: float) -> tuple[float, float, float]:
-        lines = height + share * slopes
-        k = len(lines) - 1 - int(np.argmax(lines[::-1]))
-        return share, float(lines[k]), float(slopes[k])
+        lines = falls + share * change
+        k = int(lines.argmax()) if len(lines) else 0
+        if not len(lines) or lines[k] <= 1.0:
+            return share, 1.0, 0.0
+        return share, float(lines[k]), float(change[k])
 
-    low, high = top(_LEAST_SHARE), top(1.0)
-    if low[2] > 0.0 or high[2] <= 0.0:
-        return (low if low[2] > 0.0 else high)[0]
+    high = top(1.0)
+    if high[2] <= 0.0:
+        return 1.0
+    low = top(_LEAST_SHARE)
+    if low[2] > 0.0:
+        return _LEAST_SHARE
     for _ in range(_CUTS):
         share = (low[1] - high[1] + high[2] * high[0] - low[2] * low[0]) / (high[2] - low[2])
         middle, crossing = top(share), low[1] + low[2] * (share - low[0])

@@ -8,6 +8,7 @@ correction with the share that lets the step go furthest (Colombo and Gondzio, C
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -76,7 +77,7 @@ class System:
         newton = Newton.factor(form, elimination, 1.0 / d, rows.theta)
         return cls(form, layout, point, residuals, rows, newton)
 
-    @property
+    @cached_property
     def together(self) -> bool:
         """Whether quadratic costs tie the dual step to the primal one."""
         return bool(np.any(self.form.h > 0))
