@@ -209,6 +209,19 @@ def test_a_cone_constraint_is_outside_too() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "declared",
+    [{"diag": True}, {"symmetric": True}, {"PSD": True}, {"sparsity": ([0, 1], [0, 1])}],
+    ids=lambda declared: next(iter(declared)),
+)
+def test_a_variable_of_declared_shape_is_solved(declared: dict[str, Any]) -> None:
+    x = cp.Variable((2, 2), **declared)
+    rows = [cp.sum(x[i, :]) <= 1 for i in range(2)]
+    best = cp.Maximize(cp.sum(cp.multiply(np.array([[1.0, 2.0], [3.0, 4.0]]), x)))
+    s = wl.Problem(best, [*rows, x >= -1]).solve()
+    assert s.value == pytest.approx(cp.Problem(best, [*rows, x >= -1]).solve(), abs=1e-6)
+
+
 def test_the_report_says_what_was_found() -> None:
     c = Cluster()
     quota = (cp.sum(c.x[:, 2:6]) <= 1.5).set_label("team-a")

@@ -67,6 +67,7 @@ def solve_general(problem: cp.Problem, settings: Settings) -> Solution:
         # The certificate says how accurate the point is; cvxpy's general warning adds nothing.
         warnings.filterwarnings("ignore", message="Solution may be inaccurate")
         problem.unpack_results(raw, chain, inverse)
+    _make_dense(problem)
     _raise_unless_solved(problem, solver)
     distance = _dual_distance(raw, solver)
     sign = -1.0 if isinstance(problem.objective, cp.Maximize) else 1.0
@@ -83,6 +84,17 @@ def solve_general(problem: cp.Problem, settings: Settings) -> Solution:
         timings=Timings(build=built - began, iterate=solved - built),
         message=_message(problem, solver, certificate),
     )
+
+
+def _make_dense(problem: cp.Problem) -> None:
+    """Values of diagonal variables as arrays: cvxpy leaves them sparse and cannot index them."""
+    for variable in problem.variables():
+        if sp.issparse(variable.value):
+            variable.save_value(_dense(variable.value))
+
+
+def _dense(value: Any) -> npt.NDArray[Any]:
+    return np.asarray(value.toarray() if hasattr(value, "toarray") else value)
 
 
 def _feasible(problem: cp.Problem, stopped: Certificate, sign: float) -> Certificate:
@@ -225,7 +237,7 @@ def _violation(constraint: Any) -> float:
 def _outside_domain(variable: Any) -> float:
     """Distance of a variable from what its declaration admits, relative to its largest number."""
     value = np.asarray(variable.value)
-    away = np.abs(value - np.asarray(variable.project(value)))
+    away = np.abs(value - _dense(variable.project(value)))
     return float(np.max(away, initial=0.0)) / max(1.0, float(np.max(np.abs(value), initial=0.0)))
 
 
