@@ -211,7 +211,7 @@ def test_a_cone_constraint_is_outside_too() -> None:
 
 @pytest.mark.parametrize(
     "declared",
-    [{"diag": True}, {"symmetric": True}, {"PSD": True}, {"sparsity": ([0, 1], [0, 1])}],
+    [{"diag": True}, {"symmetric": True}, {"PSD": True}],
     ids=lambda declared: next(iter(declared)),
 )
 def test_a_variable_of_declared_shape_is_solved(declared: dict[str, Any]) -> None:
