@@ -106,11 +106,12 @@ def _by_key(new: Ints, old: Ints, earlier: Solution) -> Floats:
 
 def _entries(problem: Separable, earlier: Solution, resource: Ints, demand: Ints) -> Floats:
     """The earlier allocation on the new entries, NaN where either owner is new."""
-    i = np.where(problem.resource >= 0, resource[np.maximum(problem.resource, 0)], -1)
-    j = np.where(problem.demand >= 0, demand[np.maximum(problem.demand, 0)], -1)
-    known = (i >= 0) & (j >= 0)
-    out = np.full(problem.entries, np.nan)
-    out[known] = earlier.x[i[known], j[known]]
+    rows, columns = earlier.x.shape
+    table = np.full((rows + 1, columns + 1), np.nan)  # of no owner and of new ones: the last
+    table[:rows, :columns] = earlier.x
+    i = np.append(np.where(resource >= 0, resource, rows), rows) * (columns + 1)
+    j = np.append(np.where(demand >= 0, demand, columns), columns)
+    out = table.ravel()[i[problem.resource] + j[problem.demand]]
     return np.asarray(np.clip(out, problem.lower, problem.upper))
 
 

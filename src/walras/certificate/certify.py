@@ -86,9 +86,11 @@ def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: f
         return np.inf
     scale = problem.gap_scale
     if scale is None:
+        used = np.flatnonzero(x)
+        part = x[used]
         terms = float(
-            np.abs(problem.cost) @ np.abs(x)
-            + problem.quadratic @ (x * x)
+            np.abs(problem.cost[used]) @ np.abs(part)
+            + problem.quadratic[used] @ (part * part)
             + np.abs(problem.scalar_cost) @ np.abs(t)
             + abs(problem.constant)
         ) + _utility_terms(problem, x, t)

@@ -120,12 +120,14 @@ def violation(problem: Separable, x: Floats, t: Floats, of_rows: Floats | None =
         of_rows: (rows,) of :func:`row_violations` where they are known.
     """
     of_rows = row_violations(problem, x, t) if of_rows is None else of_rows
-    entries = np.maximum(problem.lower - x, x - problem.upper)
+    away = np.maximum(problem.lower - x, x - problem.upper)
+    outside = np.flatnonzero(~(away <= 0.0))  # what is not a number as well
+    entries = away[outside] / (1.0 + np.abs(x[outside]))
     scalars = np.maximum(problem.scalar_lower - t, t - problem.scalar_upper)
     return float(
         max(
             np.max(of_rows, initial=0.0),
-            np.max(entries / (1.0 + np.abs(x)), initial=0.0),
+            np.max(entries, initial=0.0),
             np.max(scalars / (1.0 + np.abs(t)), initial=0.0),
         )
     )

@@ -21,6 +21,7 @@ from walras.separable import Separable, Utility
 
 FIRST = 8  # columns a block and a score in the first round
 MORE = 6  # columns a block and round after it
+_KNOWN = 10  # columns a block and score in the first round of a warm start
 _USED = 1e-3  # share of its block's largest entry from which a known entry is in use
 _NEW = 1.0  # a new column begins at most at this multiple of a typical one
 
@@ -108,8 +109,8 @@ def known_entries(
     x = np.nan_to_num(x)
     unused = x <= _USED * pool.block_maxima(x)
     active = (first & is_new) | (problem.lower != 0.0)
-    active[pool.best(-x, closed | unused, np.inf, MORE, threads)] = True
-    active[pool.best(reduced, closed, np.inf, MORE, threads)] = True
+    active[pool.best(-x, closed | unused, np.inf, _KNOWN, threads)] = True
+    active[pool.best(reduced, closed, np.inf, _KNOWN, threads)] = True
     return np.asarray(active & (problem.lower < problem.upper))
 
 
@@ -118,9 +119,9 @@ def benefit(problem: Separable) -> Floats:
     rows = problem.rows
     rising = np.isin(rows.utility, (Utility.LOG, Utility.POWER))
     price = np.where(rising | (np.isfinite(rows.lower) & np.isinf(rows.upper)), -1.0, 0.0)
-    least = np.zeros(rows.count)
-    np.minimum.at(least, rows.matrix.indices, rows.matrix.data)
-    price[(least < 0) & np.isfinite(rows.upper) & np.isinf(rows.lower)] = 1.0
+    helped = np.zeros(rows.count, dtype=bool)
+    helped[rows.matrix.indices[rows.matrix.data < 0]] = True
+    price[helped & np.isfinite(rows.upper) & np.isinf(rows.lower)] = 1.0
     gain = rows.matrix.T @ -price
     gain -= problem.cost
     gain -= min(float(np.min(gain, initial=0.0)), 0.0)
