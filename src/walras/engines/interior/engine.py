@@ -25,7 +25,6 @@ from walras.status import Status
 _ROUNDS = 40
 _FIRST_TOLERANCE = 0.3
 _TIGHTEN = 0.05  # next round's tolerance as a share of the gap just certified
-_FEW = (0.01, 0.03)  # new entries a block, cold and warm, up to which the next round is the last
 _SHARE = 0.3  # the method's own gap as a share of the tolerance asked for
 _APART = 0.5  # points of a path that are kept lie this factor of the gap apart
 _UNMET = 1e-5  # residual from which a round counts as infeasible
@@ -135,14 +134,12 @@ class _Solve:
                 return self.whole()  # too few entries may have no feasible allocation
             old, previous = form, gap
             gap, added = self._price(pool, active, ending)
-            few = added <= _FEW[self.settings.start is not None] * form.blocks
             settled = ending.residuals.primal_error <= FEASIBLE
             if (settled and gap <= 0.5 * tolerance) or (not added and not ending.converged):
                 break
             if not added and gap >= 0.9 * previous and loose <= 1e-3 * tolerance:
                 break
-            aim = min(_TIGHTEN * gap, _SHARE * tolerance) if few else _TIGHTEN * gap
-            loose = float(np.clip(aim, 1e-3 * tolerance, loose))
+            loose = float(np.clip(_TIGHTEN * gap, 1e-3 * tolerance, loose))
         status = self._outcome(ending)
         proved = gap <= 0.5 * tolerance
         if status in (Status.OPTIMAL, Status.FAILED) and gap > max(tolerance, _ROUNDING):
