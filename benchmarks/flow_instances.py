@@ -128,8 +128,8 @@ def hard_capacity(instance: FlowInstance, seed: int) -> Floats:
     holds as far as its price may go to zero.
 
     Lognormal traffic as it is drawn instead leaves the choice to one or two links and a pair
-    that takes up a third of them: presolve finds the answer. Here no pair is a per cent of it
-    (:func:`benchmarks.flow_judge.largest_share`, from the certificate's prices).
+    that takes up a third of them: presolve finds the answer. Here no pair moves the optimum by a
+    per cent (:func:`benchmarks.flow_judge.largest_share` bounds it, and its test removes pairs).
 
     Args:
         instance: The instance; its capacities play no part.

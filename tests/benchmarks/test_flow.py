@@ -133,16 +133,22 @@ def test_wild_prices_prove_no_more_than_the_optimum() -> None:
 
 
 def test_a_hard_instance_hangs_on_no_single_demand() -> None:
-    """Planted at 1; by the certificate's prices, and by solving without the decisive demand."""
+    """Relaxing any one demand, even to nothing, moves the optimum by under 1 %.
+
+    The certificate's prices prove it of every demand whose term in the bound is below 1 % of it;
+    the optimum without the demand proves it of the others, and of the largest in any case.
+    """
     instance = build(FlowSpec("ASN2k-60", 0.5, traffic="hard"))
     whole = wl.solve(statement(instance, UTILISATION), engine="interior")
     assert whole.value == pytest.approx(1.0, rel=1e-6)
-    prices = whole.prices["capacity"]
-    assert largest_share(instance, prices) < 0.01
-    terms = instance.demand * instance.least(prices)
-    less = instance.part(np.delete(np.arange(len(terms)), int(np.argmax(terms))))
-    without = wl.solve(statement(less, UTILISATION), engine="interior")
-    assert 1.0 - 0.01 < without.bound <= 1.0 + 1e-6
+    terms = instance.demand * instance.least(whole.prices["capacity"])
+    share = terms / terms.sum()
+    unproved = np.union1d(np.flatnonzero(share >= 0.01), np.argmax(share))
+    assert len(unproved) <= 3
+    for k in unproved:
+        less = instance.part(np.delete(np.arange(len(terms)), k))
+        without = wl.solve(statement(less, UTILISATION), engine="interior")
+        assert 1.0 - 0.01 < without.bound <= 1.0 + 1e-6
     drawn = build(FlowSpec("ASN2k-60", 0.5))
     easy = wl.solve(statement(drawn, UTILISATION), engine="interior")
     assert largest_share(drawn, easy.prices["capacity"]) > 0.05
