@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from walras.kernels.cpu_entries import cheapest, first_rows, price_rise
 from walras.kernels.reference import Floats, Ints, block_sums
-from walras.kernels.runs import few, jit, map_runs
+from walras.kernels.runs import Ints32, few, jit, map_runs
 
 __all__ = [
     "backward",
@@ -102,14 +102,12 @@ def _forward(
     d: Floats,
     g: Floats,
     beta: Floats,
-    indptr: npt.NDArray[np.int32],
-    indices: npt.NDArray[np.int32],
-    data: Floats,
     top: Floats,
-    right: Floats,
-    rest: Floats,
+    x: Floats,
 ) -> None:
     slots = v.shape[0]
+    for q in range(ptr[first], ptr[last]):
+        x[q] = d[q] * g[q]
     for j in range(first, last):
         for a in range(slots):
             value = beta[j, a]
@@ -121,55 +119,19 @@ def _forward(
             for q in range(ptr[j], ptr[j + 1]):
                 total += v[a, q] * d[q] * g[q]
             top[j, a] += total
-        for q in range(ptr[j], ptr[j + 1]):
-            rest[q] = g[q]
         for a in range(slots):
             value = top[j, a]
             for q in range(ptr[j], ptr[j + 1]):
-                rest[q] -= v[a, q] * value
-        for q in range(ptr[j], ptr[j + 1]):
-            value = d[q] * rest[q]
-            for m in range(indptr[q], indptr[q + 1]):
-                right[indices[m]] += data[m] * value
+                x[q] -= d[q] * v[a, q] * value
 
 
 def forward(
-    ptr: Ints,
-    r: Floats,
-    v: Floats,
-    d: Floats,
-    g: Floats,
-    beta: Floats,
-    narrow: sp.csc_array,
-    threads: int = 1,
+    ptr: Ints, r: Floats, v: Floats, d: Floats, g: Floats, beta: Floats, threads: int = 1
 ) -> tuple[Floats, Floats]:
     """Compiled :func:`walras.kernels.reference.forward`."""
-    top = np.empty((len(ptr) - 1, v.shape[0]))
-    rest = np.empty(len(g))
-    rights: dict[int, Floats] = {}
-
-    def work(first: int, last: int) -> None:
-        rights[first] = np.zeros(narrow.shape[0])
-        _forward(
-            first,
-            last,
-            ptr,
-            r,
-            v,
-            d,
-            g,
-            beta,
-            narrow.indptr,
-            narrow.indices,
-            narrow.data,
-            top,
-            rights[first],
-            rest,
-        )
-
-    map_runs(few(threads, max(len(g), narrow.nnz)), work, narrow.indptr[ptr].astype(np.int64))
-    runs = [rights[first] for first in sorted(rights)]
-    return top, runs[0] if len(runs) == 1 else np.sum(runs, axis=0)
+    top, x = np.empty((len(ptr) - 1, v.shape[0])), np.empty(len(g))
+    map_runs(few(threads, len(g)), lambda a, b: _forward(a, b, ptr, r, v, d, g, beta, top, x), ptr)
+    return top, x
 
 
 @jit
@@ -182,33 +144,23 @@ def _backward(
     d: Floats,
     g: Floats,
     top: Floats,
-    indptr: npt.NDArray[np.int32],
-    indices: npt.NDArray[np.int32],
-    data: Floats,
-    p: Floats,
+    charge: Floats,
     x: Floats,
     out: Floats,
 ) -> None:
     slots = v.shape[0]
+    for q in range(ptr[first], ptr[last]):
+        x[q] = d[q] * (g[q] - charge[q])
     for j in range(first, last):
-        for q in range(ptr[j], ptr[j + 1]):
-            charge = 0.0
-            for m in range(indptr[q], indptr[q + 1]):
-                charge += data[m] * p[indices[m]]
-            x[q] = charge
         for a in range(slots):
             total = 0.0
             for q in range(ptr[j], ptr[j + 1]):
-                total += v[a, q] * d[q] * x[q]
+                total += v[a, q] * d[q] * charge[q]
             out[j, a] = top[j, a] - total
-        for q in range(ptr[j], ptr[j + 1]):
-            x[q] = g[q] - x[q]
         for a in range(slots):
             value = out[j, a]
             for q in range(ptr[j], ptr[j + 1]):
-                x[q] -= v[a, q] * value
-        for q in range(ptr[j], ptr[j + 1]):
-            x[q] *= d[q]
+                x[q] -= d[q] * v[a, q] * value
         for a in range(slots - 1, -1, -1):
             value = out[j, a]
             for b in range(a + 1, slots):
@@ -223,18 +175,15 @@ def backward(
     d: Floats,
     g: Floats,
     top: Floats,
-    narrow: sp.csc_array,
-    p: Floats,
+    charge: Floats,
     threads: int = 1,
 ) -> tuple[Floats, Floats]:
     """Compiled :func:`walras.kernels.reference.backward`."""
     x, out = np.empty(len(d)), np.empty_like(top)
     map_runs(
-        few(threads, max(len(g), narrow.nnz)),
-        lambda a, b: _backward(
-            a, b, ptr, r, v, d, g, top, narrow.indptr, narrow.indices, narrow.data, p, x, out
-        ),
-        narrow.indptr[ptr].astype(np.int64),
+        few(threads, len(g)),
+        lambda a, b: _backward(a, b, ptr, r, v, d, g, top, charge, x, out),
+        ptr,
     )
     return x, out
 
@@ -247,8 +196,8 @@ def _scatter(
     d: Floats,
     v: Floats,
     wide: npt.NDArray[np.bool_],
-    indptr: npt.NDArray[np.int32],
-    indices: npt.NDArray[np.int32],
+    indptr: Ints32,
+    indices: Ints32,
     data: Floats,
     out: Floats,
 ) -> None:
@@ -316,8 +265,8 @@ def _wide_rows(
     ptr: Ints,
     d: Floats,
     v: Floats,
-    indptr: npt.NDArray[np.int32],
-    indices: npt.NDArray[np.int32],
+    indptr: Ints32,
+    indices: Ints32,
     data: Floats,
     w: Floats,
 ) -> None:

@@ -29,6 +29,7 @@ from walras.kernels.sparse_schur import SparseSchur
 SHIFT = 1e-15  # of the unit diagonal that scaling leaves
 SHIFT_GROWTH = 100.0
 SHIFTS = 8
+_CACHED = 100_000  # columns whose values stay in a core's cache
 
 
 class FactorError(ArithmeticError):
@@ -64,6 +65,8 @@ class CpuElimination:
         local: (slots, n) U.
         narrow: N, CSC (narrow rows, n).
         threads: Threads of the kernels.
+        products: N by rows, which are long, where columns stay in the cache; else by columns.
+        transposed: Its transpose, on the same memory.
         pattern: Of the Schur complement where it is sparse.
         space: (matrices, narrow rows, narrow rows) memory that every factorisation uses anew.
     """
@@ -72,11 +75,16 @@ class CpuElimination:
     local: Floats
     narrow: sp.csc_array
     threads: int
+    products: sp.csr_array | sp.csc_array = field(init=False)
+    transposed: sp.csr_array | sp.csc_array = field(init=False)
     pattern: SparseSchur | None = field(init=False)
     space: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         size, pattern = self.narrow.shape[0], SparseSchur.of(self.ptr, self.narrow)
+        in_cache = self.narrow.shape[1] <= _CACHED
+        object.__setattr__(self, "products", self.narrow.tocsr() if in_cache else self.narrow)
+        object.__setattr__(self, "transposed", self.products.T)
         matrices = 1 if pattern else 1 + self.threads
         object.__setattr__(self, "pattern", pattern)
         object.__setattr__(self, "space", np.empty((matrices, size, size)))
@@ -113,16 +121,18 @@ class CpuFactor:
 
     def solve(self, g: Floats, beta: Floats) -> tuple[Floats, Floats]:
         """See :class:`Factor`."""
-        narrow, threads = self.system.narrow, self.system.threads
+        system, threads = self.system, self.system.threads
         blocks, slots = self.r.shape[:2]
         own = beta[: blocks * slots].reshape(blocks, slots)
-        factors = self.system.ptr, self.r, self.v, self.d, g
+        factors = system.ptr, self.r, self.v, self.d, g
+        right = beta[blocks * slots :]
         if np.any(g) or np.any(own):
-            top, right = kernels.forward(*factors, own, narrow, threads)
+            top, x = kernels.forward(*factors, own, threads)
+            right = right + system.products @ x
         else:  # the column of a scalar that holds narrow rows alone
-            top, right = np.zeros((blocks, slots)), np.zeros(narrow.shape[0])
-        p = self._narrow_solve(right + beta[blocks * slots :])
-        x, q = kernels.backward(*factors, top, narrow, p, threads)
+            top = np.zeros((blocks, slots))
+        p = self._narrow_solve(right)
+        x, q = kernels.backward(*factors, top, system.transposed @ p, threads)
         return x, np.concatenate([q.ravel(), p])
 
     def _narrow_solve(self, right: Floats) -> Floats:

@@ -151,7 +151,6 @@ def forward(
     d: torch.Tensor,
     g: torch.Tensor,
     beta: torch.Tensor,
-    narrow: Narrow,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """:func:`walras.kernels.reference.forward` in torch."""
     top = beta.clone()
@@ -161,7 +160,7 @@ def forward(
         top[:, a] /= r[:, a, a]
     for a in range(len(v)):
         top[:, a] += blocks.sums(v[a] * d * g)
-    return top, narrow.times(d * (g - _spread(blocks, v, top)))
+    return top, d * (g - _spread(blocks, v, top))
 
 
 def backward(
@@ -171,11 +170,10 @@ def backward(
     d: torch.Tensor,
     g: torch.Tensor,
     top: torch.Tensor,
-    narrow: Narrow,
-    p: torch.Tensor,
+    charge: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """:func:`walras.kernels.reference.backward` in torch."""
-    charge, q = narrow.transposed_times(p), top.clone()
+    q = top.clone()
     for a in range(len(v)):
         q[:, a] -= blocks.sums(v[a] * d * charge)
     x = d * (g - charge - _spread(blocks, v, q))
@@ -265,9 +263,9 @@ class TorchFactor:
         right, rows = floats(g, system.device), floats(beta, system.device)
         own = rows[: blocks * slots].reshape(blocks, slots)
         factors = system.blocks, self.r, self.v, self.d, right
-        top, low = forward(*factors, own, system.narrow)
-        p = self._narrow_solve(low + rows[blocks * slots :])
-        x, q = backward(*factors, top, system.narrow, p)
+        top, x = forward(*factors, own)
+        p = self._narrow_solve(system.narrow.times(x) + rows[blocks * slots :])
+        x, q = backward(*factors, top, system.narrow.transposed_times(p))
         return x.cpu().numpy(), torch.cat([q.reshape(-1), p]).cpu().numpy()
 
     def _narrow_solve(self, right: torch.Tensor) -> torch.Tensor:

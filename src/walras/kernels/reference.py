@@ -61,7 +61,7 @@ def orthogonalise(ptr: Ints, local: Floats, d: Floats, theta: Floats) -> tuple[F
 
 
 def forward(
-    ptr: Ints, r: Floats, v: Floats, d: Floats, g: Floats, beta: Floats, narrow: sp.csc_array
+    ptr: Ints, r: Floats, v: Floats, d: Floats, g: Floats, beta: Floats
 ) -> tuple[Floats, Floats]:
     """First half of a solve: local rows eliminated from the right-hand sides.
 
@@ -72,10 +72,10 @@ def forward(
         d: (n,) D.
         g: (n,) right-hand side of the columns.
         beta: (blocks, slots) right-hand side of the local rows.
-        narrow: N, CSC (narrow rows, n).
 
     Returns:
-        ``top = V D g + R^-T beta`` (blocks, slots) and ``N D (g - V'top)`` (narrow rows,).
+        ``top = V D g + R^-T beta`` (blocks, slots) and ``D (g - V'top)`` (n,), the columns if no
+        narrow row had a price.
     """
     top = np.array(beta)
     for a in range(v.shape[0]):
@@ -84,7 +84,7 @@ def forward(
         top[:, a] /= r[:, a, a]
     for a in range(v.shape[0]):
         top[:, a] += block_sums(ptr, v[a] * d * g)
-    return top, np.asarray(narrow @ (d * (g - _spread(ptr, v, top))))
+    return top, d * (g - _spread(ptr, v, top))
 
 
 def backward(
@@ -94,8 +94,7 @@ def backward(
     d: Floats,
     g: Floats,
     top: Floats,
-    narrow: sp.csc_array,
-    p: Floats,
+    charge: Floats,
 ) -> tuple[Floats, Floats]:
     """Second half of a solve: columns and local prices from the narrow ones.
 
@@ -106,13 +105,11 @@ def backward(
         d: (n,) D.
         g: (n,) right-hand side of the columns.
         top: (blocks, slots) of :func:`forward`.
-        narrow: N, CSC (narrow rows, n).
-        p: (narrow rows,) their prices.
+        charge: (n,) what the narrow rows' prices p charge each column, N'p.
 
     Returns:
         ``x = D (g - N'p - V'q)`` (n,) and ``R^-1 q`` (blocks, slots), ``q = top - V D N'p``.
     """
-    charge = narrow.T @ p
     q = np.array(top)
     for a in range(v.shape[0]):
         q[:, a] -= block_sums(ptr, v[a] * d * charge)

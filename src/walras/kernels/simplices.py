@@ -125,16 +125,16 @@ def _centres(
     x: Floats,
 ) -> None:
     for j in range(first, last):
-        low = 0.0 if inside[j] else -np.inf
+        low, least = 0.0 if inside[j] else -np.inf, mu / b[j]
         for q in range(ptr[j], ptr[j + 1]):
             low = max(low, -r[q] / a[q])
-        low += mu / b[j]
+        low += least
         p = max(low, price[j])
         for _ in range(_NEWTON):
             load = mu / p if inside[j] else 0.0
             square = load * load
             for q in range(ptr[j], ptr[j + 1]):
-                part = a[q] * mu / max(r[q] + a[q] * p, mu * a[q] / b[j])
+                part = a[q] * mu / max(r[q] + a[q] * p, a[q] * least)
                 load += part
                 square += part * part
             over = load / b[j] - 1.0
@@ -143,7 +143,7 @@ def _centres(
                 break
         price[j] = p
         for q in range(ptr[j], ptr[j + 1]):
-            x[q] = mu / max(r[q] + a[q] * p, mu * a[q] / b[j])
+            x[q] = mu / max(r[q] + a[q] * p, a[q] * least)
 
 
 def centres(

@@ -72,25 +72,30 @@ def _sum(
     where: Indices,
     values: Floats,
 ) -> None:
-    slots, at = v.shape[0], 0
-    for j in range(len(ptr) - 1):
-        for q in range(ptr[j], ptr[j + 1]):
-            own = d[q]
-            for a in range(slots):
-                own -= d[q] * d[q] * v[a, q] * v[a, q]
+    cell = np.empty(indptr[-1])
+    for a in range(v.shape[0]):
+        for q in range(len(d)):
             for m in range(indptr[q], indptr[q + 1]):
-                for s in range(ptr[j], q):
-                    dot = 0.0
-                    for a in range(slots):
-                        dot += v[a, q] * v[a, s]
-                    dot *= -d[q] * d[s] * data[m]
-                    for k in range(indptr[s], indptr[s + 1]):
-                        # Two columns that share a row meet in its diagonal, twice.
-                        twice = 2.0 if indices[k] == indices[m] else 1.0
-                        values[where[at]] += twice * dot * data[k]
-                        at += 1
+                cell[m] = data[m] * d[q] * v[a, q]
+        at = 0
+        for j in range(len(ptr) - 1):
+            low, high = indptr[ptr[j]], indptr[ptr[j + 1]]
+            for m in range(low, high):
+                for k in range(low, m):
+                    # Two columns that share a row meet in its diagonal, twice.
+                    twice = 2.0 if indices[k] == indices[m] else 1.0
+                    values[where[at]] -= twice * cell[m] * cell[k]
+                    at += 1
+                values[where[at]] -= cell[m] * cell[m]
+                at += 1
+    at = 0
+    for j in range(len(ptr) - 1):
+        low = indptr[ptr[j]]
+        for q in range(ptr[j], ptr[j + 1]):
+            for m in range(indptr[q], indptr[q + 1]):
+                at += indptr[q] - low
                 for k in range(indptr[q], m + 1):
-                    values[where[at]] += own * data[m] * data[k]
+                    values[where[at]] += d[q] * data[m] * data[k]
                     at += 1
 
 

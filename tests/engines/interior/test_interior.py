@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.bank.statement import Entry, Row, state
 
 import walras as wl
+from walras.certificate import violation
 from walras.engines.interior import engine, interior
-from walras.engines.interior.form import MAX_BORDER, make_form
+from walras.engines.interior.form import MAX_BORDER, Form, make_form
+from walras.engines.interior.method import Ending
+from walras.engines.interior.point import Layout, Point
 from walras.engines.settings import Settings
 from walras.separable import Separable, Side
 
@@ -37,6 +43,30 @@ def test_column_generation_finds_what_all_entries_find(
         values.append(s.value)
     scale = problem.gap_scale or abs(values[0])
     assert values[1] == pytest.approx(values[0], abs=2e-6 * scale)
+
+
+def test_columns_that_end_short_of_their_rows_prove_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A stalled run whose point hardly violates its rows may have a gap of nothing all the same."""
+    problem, run = cs.max_min(*cluster(40, 300)), engine.run
+    rounds: list[int] = []
+
+    def stalled(form: Form, layout: Layout, point: Point, _: float, *arguments: Any) -> Ending:
+        ending = run(form, layout, point, 1e-9, *arguments)
+        rounds.append(len(form.columns))
+        if len(form.columns) == problem.entries:
+            return ending
+        point = replace(ending.point, primal=ending.point.primal * (1.0 + 2e-6))
+        bad = replace(ending.residuals, primal_error=2e-6)
+        return replace(ending, point=point, residuals=bad, converged=False)
+
+    monkeypatch.setattr(engine, "_many_columns", lambda problem: True)
+    monkeypatch.setattr(engine, "run", stalled)
+    found = interior(problem, Settings(1e-6, None, 2))
+    assert rounds[0] < rounds[-1] == problem.entries
+    assert found.status is wl.Status.OPTIMAL
+    assert violation(problem, found.x, found.t) <= 1e-7
 
 
 def test_large_instances_are_solved_by_columns() -> None:

@@ -154,10 +154,10 @@ def carried_blocks(form: Form, layout: Layout, old: Form, point: Point, mu: floa
     p = np.concatenate([price, narrow])
     s = form.b - form.matrix @ x - form.border @ t
     s[form.local_rows :] = np.maximum(s[form.local_rows :], _KEPT_SLACK * held)
-    pairs = layout.is_price_positive
+    pairs = layout.price_positive
     s = np.where(pairs, np.maximum(s, _FAR * mu / np.where(pairs, p, 1.0)), 0.0)
     none = np.zeros(0)
-    return Point(x, z, none, none, s, p, t)
+    return Point.of(x, z, none, none, s, p, t)
 
 
 def _raised(form: Form, x: Floats, t: Floats, slack: Floats) -> Floats:

@@ -8,7 +8,7 @@ and each round's prices prove a bound on the whole problem.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -140,7 +140,7 @@ def _scarcity(problem: Separable, share: Floats) -> Floats:
 def slim(point: Point) -> Point:
     """What :func:`carried` needs of a point: its columns' prices are found anew."""
     none = np.zeros(0)
-    return replace(point, z=none, w=none, y=none)
+    return Point.of(point.x, none, none, none, point.s, point.p, point.t)
 
 
 def carried(form: Form, layout: Layout, old: Form, point: Point, mu: float) -> Point:
@@ -168,7 +168,7 @@ def carried(form: Form, layout: Layout, old: Form, point: Point, mu: float) -> P
     s = _row_values(form, old, point.s)
     s[layout.pairs] = np.maximum(slack, 0.5 * s)[layout.pairs]
     s[layout.slack_positive] = np.maximum(s, slack)[layout.slack_positive]
-    return Point(x, z, w, y, s, p, point.t)
+    return Point.of(x, z, w, y, s, p, point.t)
 
 
 def _row_values(form: Form, old: Form, values: Floats) -> Floats:

@@ -119,7 +119,7 @@ class _Solve:
         active = self._first(pool)
         self.built = self.diary.elapsed
         loose, old = max(_FIRST_TOLERANCE, tolerance), None
-        gap, ending = np.inf, None
+        gap, ending, settled = np.inf, None, False
         for _ in range(_ROUNDS):
             form = make_form(problem, Restriction(np.flatnonzero(active)))
             layout = Layout.of(form)
@@ -141,10 +141,11 @@ class _Solve:
                 break
             loose = float(np.clip(_TIGHTEN * gap, 1e-3 * tolerance, loose))
         status = self._outcome(ending)
-        proved = gap <= 0.5 * tolerance
-        if status in (Status.OPTIMAL, Status.FAILED) and gap > max(tolerance, _ROUNDING):
+        failed, unproved = status == Status.FAILED, gap > max(tolerance, _ROUNDING)
+        if (status == Status.OPTIMAL and unproved) or (failed and (unproved or not settled)):
             return self.whole()
-        return self.result(Status.OPTIMAL if proved and status == Status.FAILED else status)
+        proved = gap <= 0.5 * tolerance  # where the method stalled, too
+        return self.result(Status.OPTIMAL if failed and proved else status)
 
     def by_blocks(self, simplices: Simplices) -> Iterate:
         """What can be decided at once, then the blocks whose choice is open."""

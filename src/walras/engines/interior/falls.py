@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from walras.engines.interior.form import Floats
+from walras.engines.interior.form import Bools, Floats
 from walras.engines.interior.point import Layout, Point, Step
 
 _LEAST_SHARE = 0.1
@@ -23,25 +23,50 @@ _DAMPING = (0.98, 0.9995)  # for short and for long steps
 
 
 @dataclass(frozen=True, eq=False)
-class Falls:
-    """Falls of a step's coordinates.
+class Heights:
+    """What a unit of each coordinate's move is as a fall: -1/a, 0 where any value is allowed.
 
     Attributes:
-        primal: Of x, w and the slacks that must stay positive.
-        dual: Of z, y and the prices that must.
+        primal: (columns + bounded + rows,) of x, w and s.
+        dual: (columns + bounded + rows,) of z, y and p.
     """
 
     primal: Floats
     dual: Floats
 
     @classmethod
-    def of(cls, layout: Layout, point: Point, step: Step) -> Falls:
-        """The falls of a step."""
-        slack, price = layout.slack_positive, layout.price_positive
+    def of(cls, layout: Layout, point: Point) -> Heights:
+        """Of a point whose coordinates that must stay positive are so."""
         return cls(
-            -np.concatenate([step.x / point.x, step.w / point.w, step.s[slack] / point.s[slack]]),
-            -np.concatenate([step.z / point.z, step.y / point.y, step.p[price] / point.p[price]]),
+            _per_unit(point.primal, layout.slack_positive),
+            _per_unit(point.dual, layout.price_positive),
         )
+
+
+def _per_unit(values: Floats, rows: Bools) -> Floats:
+    out = np.zeros(len(values))
+    own = len(values) - len(rows)
+    np.divide(-1.0, values[:own], out=out[:own])
+    np.divide(-1.0, values[own:], out=out[own:], where=rows)
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Falls:
+    """Falls of a step's coordinates.
+
+    Attributes:
+        primal: (columns + bounded + rows,) of x, w and s; 0 for slacks of any sign.
+        dual: (columns + bounded + rows,) of z, y and p; 0 for prices of any sign.
+    """
+
+    primal: Floats
+    dual: Floats
+
+    @classmethod
+    def of(cls, heights: Heights, step: Step) -> Falls:
+        """The falls of a step."""
+        return cls(step.primal * heights.primal, step.dual * heights.dual)
 
     @cached_property
     def lengths(self) -> tuple[float, float]:

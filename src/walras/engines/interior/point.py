@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,16 +20,68 @@ _CHEAP = 5e5  # operations of a solve that hardly counts
 class Point:
     """Columns x and w = u - x with prices z and y; slacks s with prices p; scalars t.
 
-    ``w`` and ``y`` are those of the columns with a finite upper bound, in order.
+    ``w`` and ``y`` are those of the columns with a finite upper bound, in order. What is
+    complementary lies side by side, so that one pass treats columns and rows alike.
+
+    Attributes:
+        primal: (columns + bounded + rows,) x, w and s.
+        dual: (columns + bounded + rows,) z, y and p.
+        t: (scalars,).
+        columns: Number of columns.
+        rows: Number of rows.
     """
 
-    x: Floats
-    z: Floats
-    w: Floats
-    y: Floats
-    s: Floats
-    p: Floats
+    primal: Floats
+    dual: Floats
     t: Floats
+    columns: int
+    rows: int
+
+    @classmethod
+    def of(
+        cls, x: Floats, z: Floats, w: Floats, y: Floats, s: Floats, p: Floats, t: Floats
+    ) -> Self:
+        """The point with these coordinates, which are copied."""
+        return cls(np.concatenate([x, w, s]), np.concatenate([z, y, p]), t, len(x), len(s))
+
+    @property
+    def x(self) -> Floats:
+        """(columns,)."""
+        return self.primal[: self.columns]
+
+    @property
+    def w(self) -> Floats:
+        """(bounded,)."""
+        return self.primal[self.columns : len(self.primal) - self.rows]
+
+    @property
+    def s(self) -> Floats:
+        """(rows,)."""
+        return self.primal[len(self.primal) - self.rows :]
+
+    @property
+    def z(self) -> Floats:
+        """(columns,)."""
+        return self.dual[: self.columns]
+
+    @property
+    def y(self) -> Floats:
+        """(bounded,)."""
+        return self.dual[self.columns : len(self.dual) - self.rows]
+
+    @property
+    def p(self) -> Floats:
+        """(rows,)."""
+        return self.dual[len(self.dual) - self.rows :]
+
+    def plus(self, step: Step, primal: float, dual: float) -> Self:
+        """This plus shares of a step's primal and dual coordinates."""
+        return replace(
+            self,
+            primal=self.primal + primal * step.primal,
+            dual=self.dual + dual * step.dual,
+            t=self.t + primal * step.t,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +96,8 @@ class Layout:
     Attributes:
         bounded: columns with a finite upper bound.
         pairs: rows whose slack times price goes to the barrier parameter.
-        slack_positive: rows whose slack must stay positive.
-        price_positive: rows whose price must stay positive.
-        is_price_positive: (rows,) the same as a mask.
+        slack_positive: (rows,) whether a row's slack must stay positive.
+        price_positive: (rows,) whether its price must.
         fixed: utility rows.
         magnitude: |A|, for the scale of a row; A itself where it is not negative.
         largest: (rows,) largest coefficient of each row.
@@ -55,9 +107,8 @@ class Layout:
 
     bounded: Ints
     pairs: Ints
-    slack_positive: Ints
-    price_positive: Ints
-    is_price_positive: Bools
+    slack_positive: Bools
+    price_positive: Bools
     fixed: Ints
     magnitude: sp.csr_array
     largest: Floats
@@ -76,9 +127,8 @@ class Layout:
         return cls(
             bounded=bounded,
             pairs=pairs,
-            slack_positive=np.flatnonzero((kind == INEQUALITY) | concave | domain),
-            price_positive=np.flatnonzero((kind == INEQUALITY) | concave),
-            is_price_positive=(kind == INEQUALITY) | concave,
+            slack_positive=(kind == INEQUALITY) | concave | domain,
+            price_positive=(kind == INEQUALITY) | concave,
             fixed=np.flatnonzero(kind > Utility.NONE),
             magnitude=magnitude,
             largest=_largest(magnitude),
@@ -140,11 +190,7 @@ def residuals(form: Form, layout: Layout, point: Point) -> Residuals:
     primal = form.b - load - form.border @ point.t - point.s
     primal[form.kind == EMPTY] = 0.0
     border = form.e + form.border_h * point.t + form.border.T @ point.p
-    products = (
-        float(point.x @ point.z)
-        + float(point.w @ point.y)
-        + float(point.s[layout.pairs] @ point.p[layout.pairs])
-    )
+    gap = products(layout, point)
     value, fenchel = _utilities(form, layout, point)
     value += form.constant + float(
         form.c @ point.x
@@ -158,10 +204,10 @@ def residuals(form: Form, layout: Layout, point: Point) -> Residuals:
         primal=primal,
         border=border,
         scale=size,
-        mu=products / layout.count,
+        mu=gap / layout.count,
         value=value,
         terms=_terms(form, layout, point) if form.problem.gap_scale is None else 0.0,
-        gap=products + fenchel,
+        gap=gap + fenchel,
         primal_error=float(np.max(np.abs(primal) / size, initial=0.0)),
         dual_error=_dual_error(form, dual, prices, border, point),
     )
@@ -257,34 +303,8 @@ def _model_utilities(form: Form, point: Point, model: RowModel) -> None:
     rho[other] = -(p[other] + utility.slope(*args)) / bend
 
 
-def added(step: Step, more: Step, primal: float, dual: float) -> Step:
-    """A step plus shares of another one's primal and dual coordinates."""
-    return Step(
-        x=step.x + primal * more.x,
-        z=step.z + dual * more.z,
-        w=step.w + primal * more.w,
-        y=step.y + dual * more.y,
-        s=step.s + primal * more.s,
-        p=step.p + dual * more.p,
-        t=step.t + primal * more.t,
-    )
-
-
-def moved(point: Point, step: Step, primal: float, dual: float) -> Point:
-    """The point after steps of given lengths in primal and dual coordinates."""
-    return Point(
-        x=point.x + primal * step.x,
-        z=point.z + dual * step.z,
-        w=point.w + primal * step.w,
-        y=point.y + dual * step.y,
-        s=point.s + primal * step.s,
-        p=point.p + dual * step.p,
-        t=point.t + primal * step.t,
-    )
-
-
 def products(layout: Layout, point: Point) -> float:
     """Sum of the complementary products."""
-    return float(
-        point.x @ point.z + point.w @ point.y + point.s[layout.pairs] @ point.p[layout.pairs]
-    )
+    own = len(point.primal) - point.rows
+    columns = float(point.primal[:own] @ point.dual[:own])
+    return columns + float(point.s[layout.pairs] @ point.p[layout.pairs])

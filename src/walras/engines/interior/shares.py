@@ -121,7 +121,7 @@ def shared_start(form: Form, layout: Layout) -> Point:
     s = s - form.border[first:] @ t
     none, zero = np.zeros(0), np.zeros(first)
     prices = np.concatenate([price, share / dual.weight])
-    return Point(x, z, none, none, np.concatenate([zero, s]), prices, t)
+    return Point.of(x, z, none, none, np.concatenate([zero, s]), prices, t)
 
 
 def _lowest(loss: Callable[[Floats], tuple[float, Floats]], v: Floats, enough: float) -> Floats:

@@ -113,7 +113,7 @@ def _complete(form: Form, layout: Layout, packing: Bools, x: Floats, a: Floats) 
     y = mu / w
     z[layout.bounded] += y
     z = np.where(z > 1e-3 * mu / x, z, mu / x)
-    return Point(x, z, w, y, s, p, t)
+    return Point.of(x, z, w, y, s, p, t)
 
 
 def _utility_prices(form: Form, layout: Layout, s: Floats) -> tuple[Floats, Floats]:
@@ -207,7 +207,7 @@ def warm_start(form: Form, layout: Layout, cold: Point, x: Floats, prices: Float
     p = _market_prices(form, p, pairs & ~packing & ~told)
     p = _balanced(form, p)
     slack = np.where(pairs, np.clip(s, _SLACK * large, large), large)
-    p = np.where(layout.is_price_positive, np.maximum(p, mu / slack), p)
+    p = np.where(layout.price_positive, np.maximum(p, mu / slack), p)
     typical = float(np.mean(known))
     floor = mu / np.maximum(known, typical)
     p = raise_packing(form, packing, p, margin=1.0, floor=floor)
@@ -223,7 +223,7 @@ def warm_start(form: Form, layout: Layout, cold: Point, x: Floats, prices: Float
     z = np.maximum(z, floor)
     left = form.b - form.matrix @ start - form.border @ t
     s = np.where(pairs, np.maximum(left, mu / np.where(pairs, p, 1.0)), s)
-    return Point(start, z, w, y, s, p, t)
+    return Point.of(start, z, w, y, s, p, t)
 
 
 def _balanced(form: Form, p: Floats) -> Floats:

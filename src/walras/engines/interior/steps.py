@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from walras.engines.interior.falls import Falls
+from walras.engines.interior.falls import Falls, Heights
 from walras.engines.interior.form import Floats, Form
 from walras.engines.interior.newton import Direction, Newton
 from walras.engines.interior.point import (
@@ -21,8 +21,6 @@ from walras.engines.interior.point import (
     Residuals,
     RowModel,
     Step,
-    added,
-    moved,
     products,
     row_model,
 )
@@ -42,11 +40,14 @@ _LEAST_GAIN = 0.02  # of the two lengths together, for which one more corrector 
 
 @dataclass(frozen=True, eq=False)
 class Wish:
-    """By how much the products are to move; of a utility row, its second-order term."""
+    """By how much the products are to move; of a utility row, its second-order term.
 
-    x: Floats
-    w: Floats
-    s: Floats
+    Attributes:
+        products: (columns + bounded + rows,) of x z, w y and s p.
+        utility: (rows,).
+    """
+
+    products: Floats
     utility: Floats
 
 
@@ -82,37 +83,55 @@ class System:
         """Whether quadratic costs tie the dual step to the primal one."""
         return bool(np.any(self.form.h > 0))
 
+    @cached_property
+    def heights(self) -> Heights:
+        """Of the point, for the falls of its steps."""
+        return Heights.of(self.layout, self.point)
+
+    @cached_property
+    def _ratio(self) -> Floats:
+        """(columns + bounded,) dual coordinate over primal one."""
+        own = len(self.point.primal) - self.point.rows
+        return np.asarray(self.point.dual[:own] / self.point.primal[:own])
+
     def predictor(self) -> Step:
         """The Newton direction towards products of zero, without second-order terms."""
-        point, bounded = self.point, self.layout.bounded
-        g = -point.z - self.residuals.dual
-        g[bounded] += point.y
-        rho, border = self.rows.rho, self.residuals.border
-        move = self.newton.solve(g, rho - self.residuals.primal, -border)
-        return self._step(-point.x * point.z, -point.w * point.y, rho, move)
+        point, rho = self.point, self.rows.rho
+        pull = -point.dual[: len(self._ratio)]
+        g = self._gathered(pull) - self.residuals.dual
+        move = self.newton.solve(g, rho - self.residuals.primal, -self.residuals.border)
+        return self._step(pull, rho, move)
 
     def correction(self, wish: Wish) -> Step:
         """What moves the products by a wish and leaves the other equations as they are."""
-        point, bounded = self.point, self.layout.bounded
-        g = wish.x / point.x
-        g[bounded] -= wish.w / point.w
-        rho = self.rows.target * wish.s + wish.utility
-        move = self.newton.solve(g, rho, np.zeros_like(self.residuals.border))
-        return self._step(wish.x, wish.w, rho, move)
+        own = len(self._ratio)
+        pull = wish.products[:own] * -self.heights.primal[:own]
+        rho = self.rows.target * wish.products[own:] + wish.utility
+        move = self.newton.solve(self._gathered(pull), rho, np.zeros(len(self.point.t)))
+        return self._step(pull, rho, move)
 
-    def _step(self, x: Floats, w: Floats, rho: Floats, move: Direction) -> Step:
-        """The direction with what it gives z, y and s, for wishes x and w and rows' constants."""
-        point = self.point
-        dw = -move.x[self.layout.bounded]
-        return Step(
-            x=move.x,
-            z=(x - point.z * move.x) / point.x,
-            w=dw,
-            y=(w - point.y * dw) / point.w,
-            s=rho - self.rows.theta * move.p,
-            p=move.p,
-            t=move.t,
+    def _gathered(self, pull: Floats) -> Floats:
+        """(columns,) of (columns + bounded,): what x and w = u - x feel together."""
+        n = self.point.columns
+        if len(pull) == n:
+            return pull
+        g = pull[:n].copy()
+        g[self.layout.bounded] -= pull[n:]
+        return g
+
+    def _step(self, pull: Floats, rho: Floats, move: Direction) -> Step:
+        """The direction with what it gives z, y, w and s.
+
+        Args:
+            pull: (columns + bounded,) wished move of each product over its primal coordinate.
+            rho: (rows,) constants of the rows' models.
+            move: The direction of columns, row prices and scalars.
+        """
+        primal = np.concatenate(
+            [move.x, -move.x[self.layout.bounded], rho - self.rows.theta * move.p]
         )
+        dual = np.concatenate([pull - self._ratio * primal[: len(pull)], move.p])
+        return Step(primal, dual, move.t, self.point.columns, self.point.rows)
 
     def refined(self, step: Step) -> Step:
         """The step with what rounding left of the rows' residuals taken out."""
@@ -125,29 +144,20 @@ class System:
                 break
             before = size
             tau = -self.residuals.border - self.form.border_h * step.t - self.form.border.T @ step.p
-            x, w, rows = (np.zeros_like(part) for part in (step.x, step.w, step.s))
-            fix = self.newton.solve(x, -error, tau)
-            step = added(step, self._step(x, w, rows, fix), 1.0, 1.0)
+            none, rows = np.zeros(len(self._ratio)), np.zeros(len(error))
+            fix = self.newton.solve(none[: self.point.columns], -error, tau)
+            step = step.plus(self._step(none, rows, fix), 1.0, 1.0)
         return step
 
     def corrector(self, affine: Step, target: float) -> Wish:
         """Every product to the target, less the predictor's second-order term."""
         most = _CLIP * self.residuals.mu
-
-        def wish(da: Floats, db: Floats) -> Floats:
-            return np.asarray(target - np.clip(da * db, -most, most))
-
-        return Wish(
-            wish(affine.x, affine.z),
-            wish(affine.w, affine.y),
-            wish(affine.s, affine.p),
-            self._utility_second_order(affine),
-        )
+        bend = np.clip(affine.primal * affine.dual, -most, most)
+        return Wish(target - bend, self._utility_second_order(affine))
 
     def centring(self, target: float) -> Wish:
         """Every product to the target, no second-order term."""
-        n, k, m = (len(part) for part in (self.point.x, self.point.w, self.point.s))
-        return Wish(np.full(n, target), np.full(k, target), np.full(m, target), np.zeros(m))
+        return Wish(np.full(len(self.point.primal), target), np.zeros(self.point.rows))
 
     def _utility_second_order(self, affine: Step) -> Floats:
         """-ds dq/q of ``s q = const`` with q = p (log) or p^(1/a) (power)."""
@@ -160,18 +170,11 @@ class System:
 
     def centred(self, step: Step, lengths: tuple[float, float], target: float) -> Wish:
         """A pull on the products that a longer step would leave far from the target."""
-        trial = moved(self.point, step, *(min(1.0, length + _REACH) for length in lengths))
+        trial = self.point.plus(step, *(min(1.0, length + _REACH) for length in lengths))
         low, high = _OUTLIERS[0] * target, _OUTLIERS[1] * target
-
-        def pull(products: Floats) -> Floats:
-            return np.maximum(np.clip(products, low, high) - products, -high)
-
-        return Wish(
-            pull(trial.x * trial.z),
-            pull(trial.w * trial.y),
-            pull(trial.s * trial.p),
-            np.zeros(len(trial.s)),
-        )
+        products = trial.primal * trial.dual
+        pull = np.maximum(np.clip(products, low, high) - products, -high)
+        return Wish(pull, np.zeros(trial.rows))
 
 
 def iterate(system: System, least: float) -> tuple[Point, float, float]:
@@ -183,20 +186,20 @@ def iterate(system: System, least: float) -> tuple[Point, float, float]:
     """
     layout, point, mu = system.layout, system.point, system.residuals.mu
     affine = system.predictor()
-    falls = Falls.of(layout, point, affine)
-    after = products(layout, moved(point, affine, *falls.lengths)) / layout.count
+    falls = Falls.of(system.heights, affine)
+    after = products(layout, point.plus(affine, *falls.lengths)) / layout.count
     sigma = float(np.clip((after / mu if mu > 0 else 0.0) ** 3, *_SIGMA))
     target = max(sigma * mu, least)
     step, falls = _corrected(system, affine, falls, target)
     if min(falls.lengths) < _SHORT:
-        plain = added(affine, system.correction(system.centring(target)), 1.0, 1.0)
-        if min(Falls.of(layout, point, plain).lengths) > min(falls.lengths):
+        plain = affine.plus(system.correction(system.centring(target)), 1.0, 1.0)
+        if min(Falls.of(system.heights, plain).lengths) > min(falls.lengths):
             step = plain
     step = system.refined(step)
-    primal, dual = Falls.of(layout, point, step).damped()
+    primal, dual = Falls.of(system.heights, step).damped()
     if system.together:
         primal = dual = min(primal, dual)
-    return moved(point, step, primal, dual), primal, dual
+    return point.plus(step, primal, dual), primal, dual
 
 
 def _corrected(system: System, step: Step, falls: Falls, target: float) -> tuple[Step, Falls]:
@@ -208,9 +211,9 @@ def _corrected(system: System, step: Step, falls: Falls, target: float) -> tuple
                 break
             wish = system.centred(step, falls.lengths, target)
         correction, before = system.correction(wish), sum(falls.lengths)
-        more = Falls.of(system.layout, system.point, correction)
+        more = Falls.of(system.heights, correction)
         shares = falls.best_shares(more, together=system.together)
-        step, falls = added(step, correction, *shares), falls.added(more, *shares)
+        step, falls = step.plus(correction, *shares), falls.added(more, *shares)
         if k and sum(falls.lengths) < before + _LEAST_GAIN:
             break
     return step, falls
