@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 import walras as wl
+from walras.engines import leximin
 from walras.history import Progress
 
 cs = wl.domains.cluster_scheduling
@@ -63,6 +64,19 @@ def by_definition(T: np.ndarray, size: np.ndarray, capacity: np.ndarray) -> np.n
 def test_the_sorted_throughputs_are_those_of_the_definition(seed: int, engine: str) -> None:
     T, size, capacity = cluster(seed)
     s = wl.solve(cs.leximin(T, size, capacity, levels=20), engine=engine, threads=1)
+    assert s.status is wl.Status.OPTIMAL
+    reached = np.sort(np.sum(T * s.x, axis=0))
+    assert reached == pytest.approx(np.sort(by_definition(T, size, capacity)), rel=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_row_wrongly_held_to_be_implied_comes_back(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Left out, the rows of the levels before are free to fall; no level counts that breaks one."""
+    monkeypatch.setattr(leximin, "_implied", lambda stage, held, *rest: held)
+    T, size, capacity = cluster(seed)
+    s = wl.solve(cs.leximin(T, size, capacity, levels=20), engine="exact", threads=1)
     assert s.status is wl.Status.OPTIMAL
     reached = np.sort(np.sum(T * s.x, axis=0))
     assert reached == pytest.approx(np.sort(by_definition(T, size, capacity)), rel=1e-5)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse import csgraph
 
-from walras.certificate import Certificate, certify
+from walras.certificate import Certificate, certify, violation
 from walras.certificate.structure import own_limit, structure
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
@@ -34,6 +34,7 @@ Ints = npt.NDArray[np.int64]
 _ACCEPTED = 1e-7  # violation at which a later level still counts; the last repair mends it
 _PRESENT = 1e-9  # share of the objective or of a bound below which a number counts as zero
 _SLICE = 1_000_000  # entries looked at together
+_STOPPED = (Status.LIMIT, Status.INTERRUPTED)
 _SHARP = 1e-11  # tolerance of a level: what is zero and what is not must be told apart
 
 
@@ -83,14 +84,14 @@ def leximin(
     sharp = replace(settings, tolerance=min(_SHARP, settings.tolerance))
     limit = row_limits(spec.problem)[rows]
     frozen = np.zeros(len(limit), dtype=bool)
-    stage, left = spec.problem, sharp
+    stage, left, whole = spec.problem, sharp, spec.problem
     levels: list[Level] = []
     parts: list[Iterate] = []
     for _ in range(spec.levels):
-        found = engine(stage, left)
+        stage, found = _solved(stage, whole, engine, left)
+        stopped = found.status in _STOPPED
         prices = _off_ceiling(stage, found.prices, rows, np.where(frozen, np.inf, limit))
         proof = certify(stage, found.x, found.t, prices)
-        stopped = found.status in (Status.LIMIT, Status.INTERRUPTED)
         if levels and (stopped or not proof.violation <= _ACCEPTED):
             parts.append(replace(found, x=parts[-1].x, t=parts[-1].t))
             break  # what an unfinished level found is not known to keep the levels before it
@@ -101,9 +102,24 @@ def leximin(
         left = _remaining(sharp, parts)
         if stopped or np.all(frozen):
             break
-        stage = _face(stage, proof, rows, now, limit, frozen)
+        whole, stage = _face(stage, proof, rows, now, limit, frozen)
     finished = len(levels) == spec.levels or bool(np.all(frozen))
     return LeximinResult(_joined(parts), tuple(levels), finished)
+
+
+def _solved(
+    stage: Separable,
+    whole: Separable,
+    engine: Callable[[Separable, Settings], Iterate],
+    settings: Settings,
+) -> tuple[Separable, Iterate]:
+    """A level without the rows held to be implied, or with them if its allocation breaks one."""
+    found = engine(stage, settings)
+    kept = whole is stage or violation(whole, found.x, found.t) <= _ACCEPTED
+    if kept or found.status in _STOPPED:
+        return stage, found
+    again = engine(whole, _remaining(settings, [found]))
+    return whole, replace(_joined([found, again]), prices=again.prices)
 
 
 def row_limits(problem: Separable) -> Floats:
@@ -165,8 +181,10 @@ def _frozen_now(stage: Separable, proof: Certificate, rows: slice, frozen: Bools
 
 def _face(
     stage: Separable, proof: Certificate, rows: slice, now: Bools, limit: Floats, frozen: Bools
-) -> Separable:
+) -> tuple[Separable, Separable]:
     """The optimal face of a level, with the scalar on the rows that are not frozen yet.
+
+    First as it is, then without rows that the others imply.
 
     A price and the slack of its row (a reduced cost and its entry) are compared as shares of the
     objective a row and of the bound (of the most the entry can be): of each pair one is zero on
@@ -189,14 +207,16 @@ def _face(
     share = proof.x / np.maximum(reach, 1e-300)
     gone = proof.reduced * reach * len(now) / objective > np.maximum(share, _PRESENT)
     scalar[held], upper[held], lower[held] = 0.0, proof.value, proof.value
-    implied = _implied(stage, held, np.flatnonzero(tight), ~gone, proof.prices)
-    lower[implied], upper[implied] = -np.inf, np.inf
-    return replace(
+    whole = replace(
         stage,
         upper=np.where(gone, stage.lower, stage.upper),
         scalar_upper=np.maximum([np.min(limit[~frozen], initial=np.inf)], stage.scalar_lower),
         rows=replace(problem_rows, scalar_matrix=scalar, lower=lower, upper=upper),
     )
+    implied = _implied(stage, held, np.flatnonzero(tight), ~gone, proof.prices)
+    lower, upper = lower.copy(), upper.copy()
+    lower[implied], upper[implied] = -np.inf, np.inf
+    return whole, replace(whole, rows=replace(whole.rows, lower=lower, upper=upper))
 
 
 def _family_sizes(stage: Separable) -> Floats:

@@ -13,7 +13,7 @@ import walras as wl
 from walras.certificate import violation
 from walras.engines.interior import engine, interior
 from walras.engines.interior.form import MAX_BORDER, Form, make_form
-from walras.engines.interior.method import Ending
+from walras.engines.interior.method import Ending, run
 from walras.engines.interior.point import Layout, Point
 from walras.engines.settings import Settings
 from walras.separable import Separable, Side
@@ -49,7 +49,7 @@ def test_columns_that_end_short_of_their_rows_prove_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A stalled run whose point hardly violates its rows may have a gap of nothing all the same."""
-    problem, run = cs.max_min(*cluster(40, 300)), engine.run
+    problem = cs.max_min(*cluster(40, 300))
     rounds: list[int] = []
 
     def stalled(form: Form, layout: Layout, point: Point, _: float, *arguments: Any) -> Ending:

@@ -19,12 +19,14 @@ from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
 from walras.history import Progress, Timings
 from walras.kernels.devices import eliminate_on
+from walras.kernels.elimination import Elimination
 from walras.separable import Separable, Side
 from walras.status import Status
 
 _ROUNDS = 40
 _FIRST_TOLERANCE = 0.3
 _TIGHTEN = 0.05  # next round's tolerance as a share of the gap just certified
+_FEW = 0.05  # new entries a narrow row, up to which the next round aims at the tolerance itself
 _SHARE = 0.3  # the method's own gap as a share of the tolerance asked for
 _APART = 0.5  # points of a path that are kept lie this factor of the gap apart
 _UNMET = 1e-5  # residual from which a round counts as infeasible
@@ -81,6 +83,7 @@ class _Solve:
     diary: Diary = field(init=False)
     built: float = 0.0
     form: Form | None = None
+    elimination: Elimination | None = None
     point: Point | None = None
     bound: float = -np.inf
     prices: Floats | None = None
@@ -118,28 +121,32 @@ class _Solve:
         pool = Pool.of(problem.demand)
         active = self._first(pool)
         self.built = self.diary.elapsed
-        loose, old = max(_FIRST_TOLERANCE, tolerance), None
-        gap, ending, settled = np.inf, None, False
+        loose, gap, settled = max(_FIRST_TOLERANCE, tolerance), np.inf, False
+        form = make_form(problem, Restriction(np.flatnonzero(active)))
+        layout = Layout.of(form)
+        ending = self._begin(form, layout, loose, f"{len(form.columns)} entries")
         for _ in range(_ROUNDS):
-            form = make_form(problem, Restriction(np.flatnonzero(active)))
-            layout = Layout.of(form)
-            note = f"{len(form.columns)} entries"
-            if old is None:
-                ending = self._begin(form, layout, loose, note)
-            else:
-                ending = self._run(form, layout, self._carried(form, layout, old, gap), loose, note)
             if ending.stopped:
                 break
             if not ending.converged and ending.residuals.primal_error > _UNMET:
                 return self.whole()  # too few entries may have no feasible allocation
-            old, previous = form, gap
+            previous = gap
             gap, added = self._price(pool, active, ending)
             settled = ending.residuals.primal_error <= FEASIBLE
             if (settled and gap <= 0.5 * tolerance) or (not added and not ending.converged):
                 break
             if not added and gap >= 0.9 * previous and loose <= 1e-3 * tolerance:
                 break
-            loose = float(np.clip(_TIGHTEN * gap, 1e-3 * tolerance, loose))
+            aim = _TIGHTEN * gap
+            if added <= _FEW * form.narrow.shape[0]:
+                aim = min(aim, _SHARE * tolerance)
+            loose = float(np.clip(aim, 1e-3 * tolerance, loose))
+            point = ending.point
+            if added:
+                old, form = form, make_form(problem, Restriction(np.flatnonzero(active)))
+                layout = Layout.of(form)
+                point = self._carried(form, layout, old, gap)
+            ending = self._run(form, layout, point, loose, f"{len(form.columns)} entries")
         status = self._outcome(ending)
         failed, unproved = status == Status.FAILED, gap > max(tolerance, _ROUNDING)
         if (status == Status.OPTIMAL and unproved) or (failed and (unproved or not settled)):
@@ -221,8 +228,11 @@ class _Solve:
         note: str,
         most: int | None = None,
     ) -> Ending:
-        self.path = []
-        self.form, self.point, device = form, point, self.settings.device
+        if self.elimination is None or form is not self.form:
+            self.elimination = eliminate_on(
+                self.settings.device, form.ptr, form.local, form.narrow, self.threads
+            )
+        self.path, self.form, self.point = [], form, point
         began = self.diary.steps
 
         def watch(k: int, found: Residuals, gap: float, step: float, point: Point) -> bool:
@@ -250,7 +260,7 @@ class _Solve:
             point,
             tolerance,
             most or self.settings.max_iterations,
-            eliminate_on(device, form.ptr, form.local, form.narrow, self.threads),
+            self.elimination,
             watch,
             self.diary.deadline,
         )
