@@ -58,14 +58,14 @@ class _Dual:
 
     Attributes:
         form: The form.
-        transposed: (n, narrow rows) N'.
+        narrow: N, CSR: its rows are long, which makes its products quick.
         weight: (narrow rows,) w.
         bound: (narrow rows,) b.
         near: (blocks,) the blocks' prices as they were last.
     """
 
     form: Form
-    transposed: sp.csr_array
+    narrow: sp.csr_array
     weight: Floats
     bound: Floats
     near: Floats
@@ -75,15 +75,13 @@ class _Dual:
         """The problem of a form that :func:`are_shares`."""
         first = form.local_rows
         weight = -form.border[first:, 0] / form.e[0]
-        return cls(
-            form, form.transposed[:, first:], weight, form.b[first:], np.full(form.blocks, -np.inf)
-        )
+        return cls(form, form.narrow.tocsr(), weight, form.b[first:], np.full(form.blocks, -np.inf))
 
     def at(self, v: Floats, mu: float) -> tuple[Floats, Floats, Floats, Floats]:
         """Shares w p, reduced costs r, the blocks' prices and the columns."""
         share = np.exp(v - np.max(v))
         share /= np.sum(share)
-        r = self.form.c + self.transposed @ (share / self.weight)
+        r = self.form.c + self.narrow.T @ (share / self.weight)
         price, x = block_centres(self.form, r, mu, self.near)
         self.near[:] = price
         return share, r, price, x
@@ -91,7 +89,7 @@ class _Dual:
     def loss(self, v: Floats, mu: float) -> tuple[float, Floats]:
         """Its negative and the slope of that, which is ``w t p - (b - N x) p - mu``."""
         share, r, _, x = self.at(v, mu)
-        load = self.form.narrow @ x - self.bound
+        load = self.narrow @ x - self.bound
         barrier = float(np.sum(np.log(share))) - float(np.sum(np.log(x)))
         value = float(r @ x) - float(self.bound @ (share / self.weight)) + mu * barrier
         pull = share * load / self.weight + mu
@@ -103,9 +101,9 @@ class _Dual:
         width = np.diff(form.ptr)[form.block]
         x = form.b[form.block] / (form.local[0] * width)
         p = 1.0 / (count * self.weight)
-        r = form.c + self.transposed @ p
+        r = form.c + self.narrow.T @ p
         least = np.minimum.reduceat(r / form.local[0], form.ptr[:-1]) @ form.b[: form.blocks]
-        most = np.max((form.narrow @ x - self.bound) / self.weight) + form.c @ x
+        most = np.max((self.narrow @ x - self.bound) / self.weight) + form.c @ x
         return float(np.sqrt(abs(most) * abs(least - self.bound @ p))) or 1.0
 
 
@@ -116,7 +114,7 @@ def shared_start(form: Form, layout: Layout) -> Point:
     v = _lowest(partial(dual.loss, mu=mu), np.zeros(len(dual.weight)), _CENTRED * mu)
     share, r, price, x = dual.at(v, mu)
     z = r + form.local[0] * price[form.block]
-    s = dual.bound - form.narrow @ x
+    s = dual.bound - dual.narrow @ x
     t = np.array([centred_scalar(float(form.e[0]), form.border[first:, 0], s, mu)])
     s = s - form.border[first:] @ t
     none, zero = np.zeros(0), np.zeros(first)
