@@ -12,6 +12,7 @@ from tests.bank.statement import Entry, Row, state
 import walras as wl
 from walras.certificate import violation
 from walras.engines.interior import engine, interior
+from walras.engines.interior.columns import Pool, known_entries
 from walras.engines.interior.form import MAX_BORDER, Form, make_form
 from walras.engines.interior.method import Ending, run
 from walras.engines.interior.point import Layout, Point
@@ -112,3 +113,12 @@ def test_bad_iterates_are_not_feasible_by_luck() -> None:
     assert np.all(s.x @ size <= capacity * (1 + 1e-12))
     assert np.all(s.x.sum(axis=0) <= 1 + 1e-12)
     assert np.all(s.x >= 0)
+
+
+def test_a_warm_start_takes_in_entries_of_no_demand() -> None:
+    """Pricing looks at demands' entries alone: an entry of none that is left out never comes in."""
+    entries = [Entry(0, 0), Entry(0, 1), Entry(0, -1)]
+    problem = state(entries, [Row("sum[r0]", dict.fromkeys(range(3), 1.0), -np.inf, 1.0)])
+    pool, nothing = Pool.of(problem.demand), np.zeros(3, dtype=np.bool_)
+    active = known_entries(problem, pool, nothing, np.array([0.5, 0.5, 0.0]), np.zeros(1), 1)
+    assert active[2]

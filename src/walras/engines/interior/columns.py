@@ -69,11 +69,9 @@ def first_entries(problem: Separable, pool: Pool, threads: int) -> Bools:
 
     Two scores choose them: what an entry brings (its cost, and its part in rows that gain by it),
     and that divided by a first guess of its narrow rows' prices, the mean share of the best that
-    they bring to a block. Entries that do not rest at a lower bound of zero are always in.
+    they bring to a block.
     """
-    active = problem.lower != 0.0
-    if not isinstance(pool.order, slice):
-        active |= np.bincount(pool.order, minlength=problem.entries) == 0
+    active = _always(problem, pool)
     closed = problem.lower == problem.upper
     share = benefit(problem)
     best = pool.block_maxima(share)
@@ -85,6 +83,14 @@ def first_entries(problem: Separable, pool: Pool, threads: int) -> Bools:
     share /= _scarcity(problem, share)
     active[pool.best(share, closed, np.inf, FIRST, threads)] = True
     return np.asarray(active & ~closed)
+
+
+def _always(problem: Separable, pool: Pool) -> Bools:
+    """(entries,) True where an entry does not rest at a lower bound of zero or has no block."""
+    active = problem.lower != 0.0
+    if not isinstance(pool.order, slice):
+        active |= np.bincount(pool.order, minlength=problem.entries) == 0
+    return np.asarray(active)
 
 
 def known_entries(
@@ -108,7 +114,7 @@ def known_entries(
     closed = is_new | (problem.lower == problem.upper)
     x = np.nan_to_num(x)
     unused = x <= _USED * pool.block_maxima(x)
-    active = (first & is_new) | (problem.lower != 0.0)
+    active = (first & is_new) | _always(problem, pool)
     active[pool.best(-x, closed | unused, np.inf, _KNOWN, threads)] = True
     active[pool.best(reduced, closed, np.inf, _KNOWN, threads)] = True
     return np.asarray(active & (problem.lower < problem.upper))
