@@ -22,7 +22,6 @@ from walras.separable import Separable, Utility
 FIRST = 8  # columns a block and a score in the first round
 MORE = 6  # columns a block and round after it
 _KNOWN = 10  # columns a block and score in the first round of a warm start
-_SAMPLE = 16  # of so many known demands one stands for all in what new ones are compared with
 _USED = 1e-3  # share of its block's largest entry from which a known entry is in use
 _NEW = 1.0  # a new column begins at most at this multiple of a typical one
 
@@ -66,28 +65,24 @@ class Pool:
 
 
 def first_entries(problem: Separable, pool: Pool, threads: int) -> Bools:
-    """(entries,) True on those of the first round."""
-    active = _always(problem, pool)
-    active[_promising(problem, pool, slice(None), threads)] = True
-    return np.asarray(active & (problem.lower < problem.upper))
+    """(entries,) True on those of the first round.
 
-
-def _promising(problem: Separable, pool: Pool, some: Ints | slice, threads: int) -> Ints:
-    """Those of some entries that two scores choose, by their place among them.
-
-    What an entry brings (its cost, and its part in rows that gain by it), and that divided by a
-    first guess of its narrow rows' prices, the mean share of the best that they bring to a block.
+    Two scores choose them: what an entry brings (its cost, and its part in rows that gain by it),
+    and that divided by a first guess of its narrow rows' prices, the mean share of the best that
+    they bring to a block.
     """
-    closed = problem.lower[some] == problem.upper[some]
-    share = benefit(problem, some)
+    active = _always(problem, pool)
+    closed = problem.lower == problem.upper
+    share = benefit(problem)
     best = pool.block_maxima(share)
     best[best <= 0] = 1.0
     share /= best
     del best
     np.negative(share, out=share)
-    found = pool.best(share, closed, np.inf, FIRST, threads)
-    share /= _scarcity(problem.resource[some], share)
-    return np.append(found, pool.best(share, closed, np.inf, FIRST, threads))
+    active[pool.best(share, closed, np.inf, FIRST, threads)] = True
+    share /= _scarcity(problem, share)
+    active[pool.best(share, closed, np.inf, FIRST, threads)] = True
+    return np.asarray(active & ~closed)
 
 
 def _always(problem: Separable, pool: Pool) -> Bools:
@@ -98,7 +93,9 @@ def _always(problem: Separable, pool: Pool) -> Bools:
     return np.asarray(active)
 
 
-def known_entries(problem: Separable, pool: Pool, x: Floats, prices: Floats, threads: int) -> Bools:
+def known_entries(
+    problem: Separable, pool: Pool, first: Bools, x: Floats, prices: Floats, threads: int
+) -> Bools:
     """(entries,) True on those of a warm start's first round.
 
     Of the demands that were there before, what they had and the entries of least reduced cost; of
@@ -107,6 +104,7 @@ def known_entries(problem: Separable, pool: Pool, x: Floats, prices: Floats, thr
     Args:
         problem: The problem.
         pool: Its entries.
+        first: (entries,) of :func:`first_entries`.
         x: (entries,) known allocation, NaN where nothing is known.
         prices: (rows,) known prices, NaN where nothing is known.
         threads: Threads of the kernels.
@@ -116,36 +114,33 @@ def known_entries(problem: Separable, pool: Pool, x: Floats, prices: Floats, thr
     closed = is_new | (problem.lower == problem.upper)
     x = np.nan_to_num(x)
     unused = x <= _USED * pool.block_maxima(x)
-    active = _always(problem, pool)
-    if np.any(is_new):
-        some = np.flatnonzero((is_new & (problem.demand >= 0)) | (problem.demand % _SAMPLE == 0))
-        found = some[_promising(problem, Pool.of(problem.demand[some]), some, threads)]
-        active[found[is_new[found]]] = True
+    active = (first & is_new) | _always(problem, pool)
     active[pool.best(-x, closed | unused, np.inf, _KNOWN, threads)] = True
     active[pool.best(reduced, closed, np.inf, _KNOWN, threads)] = True
     return np.asarray(active & (problem.lower < problem.upper))
 
 
-def benefit(problem: Separable, some: Ints | slice) -> Floats:
-    """What one unit of some entries brings at unit prices of the rows that gain by it."""
+def benefit(problem: Separable) -> Floats:
+    """(entries,) what one unit of an entry brings at unit prices of the rows that gain by it."""
     rows = problem.rows
     rising = np.isin(rows.utility, (Utility.LOG, Utility.POWER))
     price = np.where(rising | (np.isfinite(rows.lower) & np.isinf(rows.upper)), -1.0, 0.0)
     helped = np.zeros(rows.count, dtype=bool)
     helped[rows.matrix.indices[rows.matrix.data < 0]] = True
     price[helped & np.isfinite(rows.upper) & np.isinf(rows.lower)] = 1.0
-    gain = (rows.matrix if isinstance(some, slice) else rows.matrix[:, some]).T @ -price
-    gain -= problem.cost[some]
+    gain = rows.matrix.T @ -price
+    gain -= problem.cost
     gain -= min(float(np.min(gain, initial=0.0)), 0.0)
     return np.asarray(gain)
 
 
-def _scarcity(resource: npt.NDArray[np.int32], share: Floats) -> Floats:
-    """First guess of the price of the resource that each entry uses: its mean |share|."""
-    owner = np.maximum(resource, 0)
-    count, total = np.bincount(owner), np.bincount(owner, weights=share)
+def _scarcity(problem: Separable, share: Floats) -> Floats:
+    """(entries,) first guess of the price of the resource an entry uses: its mean |share|."""
+    owner = np.maximum(problem.resource, 0)
+    count = np.bincount(owner, minlength=len(problem.resource_names))
+    total = np.bincount(owner, weights=share, minlength=len(problem.resource_names))
     mean = np.where(total != 0, np.abs(total) / np.maximum(count, 1), 1.0)
-    return np.asarray(mean[owner])
+    return mean[owner]
 
 
 def slim(point: Point) -> Point:

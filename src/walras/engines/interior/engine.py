@@ -107,14 +107,13 @@ class _Solve:
 
     def _begin(self, form: Form, layout: Layout, tolerance: float, note: str) -> Ending:
         """A run from the warm start, if there is one and it gets anywhere, else from the data."""
-        start = self.settings.start
+        start, point = self.settings.start, cold_start(form, layout)
         if start is not None:
-            rough = cold_start(form, layout, rough=True)
-            near = warm_start(form, layout, rough, start.x, start.prices)
+            near = warm_start(form, layout, point, start.x, start.prices)
             ending = self._run(form, layout, near, tolerance, f"{note} warm", _PATIENCE)
             if ending.converged or ending.stopped:
                 return ending
-        return self._run(form, layout, cold_start(form, layout), tolerance, note)
+        return self._run(form, layout, point, tolerance, note)
 
     def by_columns(self) -> Iterate:
         """A few entries a block, more of them as their prices ask for it."""
@@ -209,10 +208,11 @@ class _Solve:
         return point, mu
 
     def _first(self, pool: Pool) -> Bools:
+        active = first_entries(self.problem, pool, self.threads)
         start = self.settings.start
         if start is None:
-            return first_entries(self.problem, pool, self.threads)
-        return known_entries(self.problem, pool, start.x, start.prices, self.threads)
+            return active
+        return known_entries(self.problem, pool, active, start.x, start.prices, self.threads)
 
     def _carried(self, form: Form, layout: Layout, old: Form, gap: float) -> Point:
         """The last round's path, at the gap that pricing found, on more entries."""

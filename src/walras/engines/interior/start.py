@@ -25,12 +25,12 @@ _SLACK = 0.1  # least share of a row's size that a price-less row of a warm star
 _WARM = 0.03  # relative gap whose barrier parameter a warm start takes
 
 
-def cold_start(form: Form, layout: Layout, *, rough: bool = False) -> Point:
-    """A centred point from the data alone; a rough one is enough for what a warm start lacks."""
+def cold_start(form: Form, layout: Layout) -> Point:
+    """A centred point from the data alone."""
     if are_shares(form):
         return shared_start(form, layout)
     packing = packing_rows(form)
-    x, a = _analytic_centre(form, packing, 0 if rough else _SWEEPS)
+    x, a = _analytic_centre(form, packing)
     x = np.where(np.isfinite(form.u), np.minimum(x, 0.5 * form.u), x)
     return _complete(form, layout, packing, x, a)
 
@@ -44,7 +44,7 @@ def packing_rows(form: Form) -> Bools:
     return np.asarray((form.kind == INEQUALITY) & ~negative & (form.b > 0) & is_free_of_scalars)
 
 
-def _analytic_centre(form: Form, packing: Bools, sweeps: int) -> tuple[Floats, Floats]:
+def _analytic_centre(form: Form, packing: Bools) -> tuple[Floats, Floats]:
     """x and a = 1/s of the centre of the packing rows, approximately, then pulled inside."""
     count = np.diff(form.matrix.indptr)
     a = np.where(packing, (count + 1.0) / np.where(packing, form.b, 1.0), 0.0)
@@ -54,7 +54,7 @@ def _analytic_centre(form: Form, packing: Bools, sweeps: int) -> tuple[Floats, F
     local = packing.copy()
     local[form.local_rows :] = False
     narrow = packing & ~local
-    for _ in range(sweeps):
+    for _ in range(_SWEEPS):
         for rows in (local, local, narrow):
             if np.any(rows):
                 a = _centre_step(form, matrix, squared, transposed, a, rows)
