@@ -53,7 +53,7 @@ def test_help_answers_at_once() -> None:
     def seconds() -> float:
         start = os.times()
         subprocess.run(
-            [sys.executable, "-m", "walras.cli.main", "--help"],
+            [sys.executable, "-m", "walras", "--help"],
             capture_output=True,
             check=True,
             timeout=60,
@@ -141,7 +141,7 @@ def test_every_status_has_an_exit_code() -> None:
 
 def test_the_script_shows_no_traceback(tmp_path: Path) -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "walras.cli.main", "data", "path", "gravel"],
+        [sys.executable, "-m", "walras", "data", "path", "gravel"],
         capture_output=True,
         text=True,
         timeout=60,

@@ -25,7 +25,7 @@ time_limit = 60
 
 
 def _walras(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "walras.cli.main", "network", *arguments]
+    command = [sys.executable, "-m", "walras", "network", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 

@@ -215,7 +215,7 @@ def test_help_lists_both_ways_in() -> None:
 
 
 def test_an_error_on_the_command_line_is_a_few_lines_and_an_exit_code(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "walras.cli.main", "solve", "cluster"]
+    command = [sys.executable, "-m", "walras", "solve", "cluster"]
     for name in ("throughput", "jobs", "resources"):
         command += [f"--{name}", str(tmp_path / f"{name}.csv")]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)

@@ -88,7 +88,7 @@ def test_what_no_option_gave_keeps_its_name() -> None:
 
 def test_a_group_alone_shows_its_help() -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "walras.cli.main", "data"],
+        [sys.executable, "-m", "walras", "data"],
         capture_output=True,
         text=True,
         check=False,

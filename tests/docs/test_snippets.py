@@ -86,7 +86,7 @@ def _run(command: str) -> None:
         f"only walras is run here; put other commands in a sh block: {command}"
     )
     run = subprocess.run(
-        [sys.executable, "-m", "walras.cli.main", *arguments],
+        [sys.executable, "-m", "walras", *arguments],
         capture_output=True,
         text=True,
         timeout=120,

@@ -124,7 +124,3 @@ def main() -> None:
     """Entry point of the ``walras`` script."""
     arguments = sys.argv[1:]
     guarded(lambda: run(app, arguments), arguments)
-
-
-if __name__ == "__main__":
-    main()
