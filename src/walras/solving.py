@@ -196,12 +196,12 @@ def _checked(
 def _solve_one(problem: Separable, run: Engine, choice: Choice, settings: Settings) -> Solution:
     began = time.perf_counter()
     found = run(problem, settings)
-    proof, repair_seconds = _timed_certificate(problem, found)
+    proof, repair_seconds = _timed_certificate(problem, found, settings.workers)
     if _needs_diagnosis(found, proof, settings):
         _raise_if_impossible(problem, _left(settings, began))
         if choice.engine != "exact":
             found = exact(problem, _left(settings, began))
-            proof, repair_seconds = _timed_certificate(problem, found)
+            proof, repair_seconds = _timed_certificate(problem, found, settings.workers)
             choice = Choice("exact", f"{choice.engine} broke down", {})
     return Solution(
         problem=problem,
@@ -250,7 +250,7 @@ def _polished(solution: Solution, settings: Settings) -> Solution:
     found = to_vertex(solution.problem, solution.certificate, settings)
     if found is None:
         return solution
-    proof, _ = _timed_certificate(solution.problem, found)
+    proof, _ = _timed_certificate(solution.problem, found, settings.workers)
     spent = replace(solution.timings, polish=time.perf_counter() - began)
     if not proof.feasible or proof.gap > max(solution.certificate.gap, settings.tolerance):
         return replace(solution, timings=spent)
@@ -267,11 +267,13 @@ def _left(settings: Settings, began: float) -> Settings:
     return replace(settings, time_limit=max(0.0, settings.time_limit - spent))
 
 
-def _timed_certificate(problem: Separable, found: Iterate) -> tuple[Certificate, float]:
+def _timed_certificate(
+    problem: Separable, found: Iterate, threads: int
+) -> tuple[Certificate, float]:
     began = time.perf_counter()
     spec = leximin_of(problem)
     prices = found.prices if spec is None else without_ceiling(spec, found.prices)
-    proof = certify(problem, found.x, found.t, prices, found.bound)
+    proof = certify(problem, found.x, found.t, prices, found.bound, threads)
     return proof, time.perf_counter() - began
 
 
@@ -333,7 +335,7 @@ def _solve_leximin(
 ) -> Solution:
     result: LeximinResult = leximin(spec, run, settings)
     found = result.iterate
-    proof, repair_seconds = _timed_certificate(spec.problem, found)
+    proof, repair_seconds = _timed_certificate(spec.problem, found, settings.workers)
     solution = Solution(
         problem=spec.problem,
         certificate=proof,

@@ -106,12 +106,13 @@ def _by_key(new: Ints, old: Ints, earlier: Solution) -> Floats:
 
 def _entries(problem: Separable, earlier: Solution, resource: Ints, demand: Ints) -> Floats:
     """The earlier allocation on the new entries, NaN where either owner is new."""
+    # By demand, as entries usually are; no owner and new ones: the last.
     rows, columns = earlier.x.shape
-    table = np.full((rows + 1, columns + 1), np.nan)  # of no owner and of new ones: the last
-    table[:rows, :columns] = earlier.x
-    i = np.append(np.where(resource >= 0, resource, rows), rows) * (columns + 1)
-    j = np.append(np.where(demand >= 0, demand, columns), columns)
-    out = table.ravel()[i[problem.resource] + j[problem.demand]]
+    table = np.full((columns + 1, rows + 1), np.nan)
+    table[:columns, :rows] = earlier.x.T
+    i = np.append(np.where(resource >= 0, resource, rows), rows)
+    j = np.append(np.where(demand >= 0, demand, columns), columns) * (rows + 1)
+    out = table.ravel()[j[problem.demand] + i[problem.resource]]
     return np.asarray(np.clip(out, problem.lower, problem.upper))
 
 

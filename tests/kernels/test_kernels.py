@@ -156,13 +156,48 @@ def test_price_rise(seed: int) -> None:
     assert np.all(lifted[(row >= 0) & ~exempt] >= -1e-12)
 
 
+def drawn_matrix(seed: int, columns: int) -> Any:
+    """(5, columns) CSC, some coefficients negative, some rows and columns empty."""
+    matrix: Any = sp.csc_array(sp.random(5, columns, 0.4, random_state=seed, format="csc"))
+    matrix.data -= 0.3
+    return matrix
+
+
+@settings(max_examples=60)
+@given(seed=SEEDS)
+def test_what_entries_cost_and_where_they_lie(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 20))
+    matrix = drawn_matrix(seed, n)
+    cost, prices = rng.normal(size=n), rng.normal(size=5)
+    found = cpu.reduced_costs(matrix, cost, prices)
+    same(found, reference.reduced_costs(matrix, cost, prices), 1e-14)
+    assert np.array_equal(cpu.negative_rows(matrix), reference.negative_rows(matrix))
+    cap = rng.integers(-1, 5, n, dtype=np.int32)
+    arguments = matrix.indices, cap, rng.integers(0, 3, n).astype(np.int8), 5, 3
+    for one, other in zip(cpu.tallies(*arguments), reference.tallies(*arguments), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_passes_over_many_entries_are_the_same_in_threads() -> None:
+    n = 250_000
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 50, (n, 2), dtype=np.int32).ravel()
+    matrix: Any = sp.csc_array((rng.normal(size=2 * n), rows, np.arange(0, 2 * n + 1, 2)), (50, n))
+    cost, prices, row = rng.normal(size=n), rng.normal(size=50), rows[::2].copy()
+    one, two = (cpu.reduced_costs(matrix, cost, prices, threads) for threads in (1, 2))
+    assert np.array_equal(one, two)
+    same(one, reference.reduced_costs(matrix, cost, prices), 1e-14)
+    arguments = row, rng.uniform(0.1, 3.0, n), one, rng.random(n) < 0.3, 50
+    assert np.array_equal(cpu.price_rise(*arguments), cpu.price_rise(*arguments, 2))
+    same(cpu.price_rise(*arguments), reference.price_rise(*arguments), 1e-14)
+
+
 @settings(max_examples=60)
 @given(seed=SEEDS)
 def test_first_rows(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    drawn = sp.random(5, int(rng.integers(1, 20)), 0.4, random_state=seed, format="csc")
-    matrix: Any = sp.csc_array(drawn)
-    matrix.data -= 0.3  # some coefficients are negative
+    matrix = drawn_matrix(seed, int(rng.integers(1, 20)))
     rank = rng.integers(-1, 3, 5).astype(np.int8)
     arguments = matrix.indptr, matrix.indices, matrix.data, rank
     row, coefficient = cpu.first_rows(*arguments)

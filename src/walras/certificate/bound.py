@@ -41,17 +41,19 @@ class DualBound:
     reduced: Floats
 
 
-def dual_bound(problem: Separable, prices: Floats) -> DualBound:
+def dual_bound(problem: Separable, prices: Floats, threads: int = 1) -> DualBound:
     """The bound that prices prove, after mending them.
 
     Args:
         problem: The problem.
         prices: (rows,) any numbers; those that are not finite count as zero.
+        threads: Threads of the passes over all entries.
     """
     shape = structure(problem)
     pi = np.clip(np.nan_to_num(prices, nan=0.0, posinf=0.0, neginf=0.0), -_HUGE, _HUGE)
     pi = allowed(problem, pi)
-    found = [_evaluated(problem, shape, candidate) for candidate in _candidates(problem, shape, pi)]
+    candidates = _candidates(problem, shape, pi)
+    found = [_evaluated(problem, shape, candidate, threads) for candidate in candidates]
     return max(found, key=lambda bound: bound.value)
 
 
@@ -83,13 +85,13 @@ def _rescaled(problem: Separable, shape: Structure, pi: Floats) -> Floats:
     return pi
 
 
-def _evaluated(problem: Separable, shape: Structure, pi: Floats) -> DualBound:
+def _evaluated(problem: Separable, shape: Structure, pi: Floats, threads: int) -> DualBound:
     bare = np.where(shape.open_rows | shape.shares, 0.0, pi)
     with np.errstate(over="ignore", invalid="ignore"):
-        reduced = problem.cost + problem.rows.matrix.T @ bare
+        reduced = kernels.reduced_costs(problem.rows.matrix, problem.cost, bare, threads)
         bare, reduced = _share_prices(shape, bare, reduced)
         bare, reduced = answered(problem, shape, bare, reduced)
-        pi, reduced = _cap_prices(problem, shape, bare, reduced)
+        pi, reduced = _cap_prices(problem, shape, bare, reduced, threads)
         value = (
             problem.constant
             + _row_terms(problem, pi)
@@ -119,14 +121,14 @@ def _share_prices(shape: Structure, pi: Floats, reduced: Floats) -> tuple[Floats
 
 
 def _cap_prices(
-    problem: Separable, shape: Structure, pi: Floats, reduced: Floats
+    problem: Separable, shape: Structure, pi: Floats, reduced: Floats, threads: int
 ) -> tuple[Floats, Floats]:
     """Least rise of the packing rows' prices that leaves no uncapped negative reduced cost."""
-    exempt = np.isfinite(problem.upper) | (problem.quadratic > 0)
-    rise = kernels.price_rise(shape.cap, shape.coefficient, reduced, exempt, problem.rows.count)
+    entries = shape.cap, shape.coefficient, reduced, shape.exempt
+    rise = kernels.price_rise(*entries, problem.rows.count, threads)
     # Entries meet a raised row through any of its coefficients, not only as their cap.
     if np.any(rise):
-        reduced = reduced + problem.rows.matrix.T @ rise
+        reduced = kernels.reduced_costs(problem.rows.matrix, reduced, rise, threads)
     return pi + rise, reduced
 
 
@@ -158,7 +160,9 @@ def _scalar_terms(problem: Separable, pi: Floats) -> float:
 
 def _entry_terms(problem: Separable, shape: Structure, pi: Floats, reduced: Floats) -> float:
     # Entries that rest at zero with a reduced cost >= 0 add nothing.
-    some = np.flatnonzero((reduced < 0) | (problem.lower != 0) | (problem.quadratic > 0))
+    counts = reduced < 0
+    counts[shape.moved] = True
+    some = np.flatnonzero(counts)
     r, low, high = reduced[some], problem.lower[some], problem.upper[some]
     h = problem.quadratic[some]
     curved = h > 0

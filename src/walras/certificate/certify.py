@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from walras.certificate.bound import dual_bound
-from walras.certificate.repair import FEASIBLE, repair, row_violations, violation
+from walras.certificate.repair import FEASIBLE, repaired, row_violations, violation
 from walras.certificate.structure import Floats
 from walras.separable import Separable, utility
 
@@ -57,8 +57,12 @@ class Certificate:
 def minimised_value(problem: Separable, x: Floats, t: Floats) -> float:
     """The minimised objective at (x, t), ``inf`` outside its domain."""
     rows = problem.rows
+    used = np.flatnonzero(x != 0)
+    part = x[used]
     total = problem.constant + float(
-        problem.cost @ x + 0.5 * problem.quadratic @ (x * x) + problem.scalar_cost @ t
+        problem.cost[used] @ part
+        + 0.5 * problem.quadratic[used] @ (part * part)
+        + problem.scalar_cost @ t
     )
     own = np.flatnonzero(rows.is_utility)
     if len(own):
@@ -86,7 +90,7 @@ def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: f
         return np.inf
     scale = problem.gap_scale
     if scale is None:
-        used = np.flatnonzero(x)
+        used = np.flatnonzero(x != 0)
         part = x[used]
         terms = float(
             np.abs(problem.cost[used]) @ np.abs(part)
@@ -102,7 +106,7 @@ def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: f
 
 def _largest_coefficient(problem: Separable) -> float:
     return max(
-        float(np.max(np.abs(part), initial=0.0))
+        max(float(np.max(part, initial=0.0)), -float(np.min(part, initial=0.0)))
         for part in (problem.cost, problem.scalar_cost, problem.quadratic)
     )
 
@@ -119,7 +123,12 @@ def _utility_terms(problem: Separable, x: Floats, t: Floats) -> float:
 
 
 def certify(
-    problem: Separable, x: Floats, t: Floats, prices: Floats, engine_bound: float = -np.inf
+    problem: Separable,
+    x: Floats,
+    t: Floats,
+    prices: Floats,
+    engine_bound: float = -np.inf,
+    threads: int = 1,
 ) -> Certificate:
     """Repair a point, bound the optimum from prices, and measure what lies between.
 
@@ -129,14 +138,15 @@ def certify(
         t: (scalars,) any numbers.
         prices: (rows,) any numbers.
         engine_bound: A bound that an engine proved by branching, used where it is the better one.
+        threads: Threads of the passes over all entries.
     """
-    x, t = repair(problem, x, t)
+    x, t, rows = repaired(problem, x, t)
     if problem.integer is not None:
         x = np.where(problem.integer, np.round(x), x)
+        rows = row_violations(problem, x, t)
     value = minimised_value(problem, x, t)
-    proved = dual_bound(problem, prices)
+    proved = dual_bound(problem, prices, threads)
     bound = max(proved.value, engine_bound)
-    rows = row_violations(problem, x, t)
     moved = np.flatnonzero((x != problem.lower) | (proved.reduced < 0))
     away = np.minimum(x[moved] - problem.lower[moved], problem.upper[moved] - x[moved])
     away = np.where(np.isfinite(away), away, np.abs(x[moved]))

@@ -34,21 +34,22 @@ def repair(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
     return repaired(problem, x, t)[:2]
 
 
-def repaired(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats, float]:
-    """As :func:`repair`, with the :func:`violation` that is left."""
-    x = np.clip(np.nan_to_num(x, nan=0.0), problem.lower, problem.upper)
+def repaired(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats, Floats]:
+    """As :func:`repair`, with the :func:`row_violations` that are left."""
+    x = x if np.all(np.isfinite(x)) else np.nan_to_num(x, nan=0.0)
+    x = np.clip(x, problem.lower, problem.upper)
     x = _shared_out(problem, _scaled_down(problem, x))
     t = best_scalars(problem, x, np.nan_to_num(t, nan=0.0))
-    far = violation(problem, x, t)
+    far = row_violations(problem, x, t)
     for _ in range(_CORRECTIONS):
-        moved = _corrected(problem, x, t) if far > FEASIBLE else None
+        moved = _corrected(problem, x, t) if violation(problem, x, t, far) > FEASIBLE else None
         if moved is None:
             break
         x = _scaled_down(problem, np.clip(moved, problem.lower, problem.upper))
         t = best_scalars(problem, x, t)
-        far = violation(problem, x, t)
+        far = row_violations(problem, x, t)
     lifted, t = _lifted(problem, x, t)
-    return lifted, t, far if lifted is x else violation(problem, lifted, t)
+    return lifted, t, far if lifted is x else row_violations(problem, lifted, t)
 
 
 def _lifted(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
@@ -120,9 +121,10 @@ def violation(problem: Separable, x: Floats, t: Floats, of_rows: Floats | None =
         of_rows: (rows,) of :func:`row_violations` where they are known.
     """
     of_rows = row_violations(problem, x, t) if of_rows is None else of_rows
-    away = np.maximum(problem.lower - x, x - problem.upper)
-    outside = np.flatnonzero(~(away <= 0.0))  # what is not a number as well
-    entries = away[outside] / (1.0 + np.abs(x[outside]))
+    inside = (x >= problem.lower) & (x <= problem.upper)  # what is not a number is not
+    some = np.flatnonzero(~inside)
+    away = np.maximum(problem.lower[some] - x[some], x[some] - problem.upper[some])
+    entries = away / (1.0 + np.abs(x[some]))
     scalars = np.maximum(problem.scalar_lower - t, t - problem.scalar_upper)
     return float(
         max(
@@ -135,7 +137,7 @@ def violation(problem: Separable, x: Floats, t: Floats, of_rows: Floats | None =
 
 def _used(problem: Separable, x: Floats) -> tuple[Ints | slice, sp.csc_array]:
     """The entries that are not zero and their columns; most allocations are sparse."""
-    used = np.flatnonzero(x)
+    used = np.flatnonzero(x != 0)
     if 2 * len(used) > len(x):
         return slice(None), problem.rows.matrix
     return used, problem.rows.matrix[:, used]
@@ -184,7 +186,8 @@ def best_scalars(problem: Separable, x: Floats, t: Floats) -> Floats:
     t = np.clip(t, problem.scalar_lower, problem.scalar_upper)
     if not problem.scalars:
         return t
-    activity = rows.matrix @ x
+    used, part = _used(problem, x)
+    activity = part @ x[used]
     for k in range(problem.scalars):
         column = rows.scalar_matrix[:, k]
         cost = problem.scalar_cost[k]

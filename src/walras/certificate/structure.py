@@ -32,6 +32,10 @@ class Structure:
         cap: (entries,) packing row that limits the entry, a demand's before a resource's before a
             coupled one; -1 where there is none.
         coefficient: (entries,) the entry's coefficient in that row, 1 where there is none.
+        negative: (rows,) True on rows with a negative coefficient.
+        exempt: (entries,) True where an upper bound or a quadratic cost of its own limits the
+            entry.
+        moved: (k,) entries that may stand away from zero at a reduced cost of zero or more.
         open_rows: (rows,) True where some entry capped by the row has no upper bound of its own
             and none has one: the best price of the row is then known in closed form. None are
             when an entry lies in several such rows, whose prices depend on one another.
@@ -49,6 +53,9 @@ class Structure:
     packing: npt.NDArray[np.bool_]
     cap: npt.NDArray[np.int32]
     coefficient: Floats
+    negative: npt.NDArray[np.bool_]
+    exempt: npt.NDArray[np.bool_]
+    moved: Ints
     open_rows: npt.NDArray[np.bool_]
     homogeneous: bool
     loose: Ints
@@ -71,19 +78,14 @@ def structure(problem: Separable) -> Structure:
 
 
 def _find(problem: Separable) -> Structure:
-    limiting = _limiting_rows(problem)
+    negative = kernels.negative_rows(problem.rows.matrix)
+    limiting = _limiting_rows(problem, negative)
     packing = limiting & (problem.rows.lower <= 0)
     cap, coefficient = _caps(problem, limiting)
-    capped = cap >= 0
-    bounded = np.isfinite(problem.upper) | (problem.quadratic > 0) | (problem.lower != 0)
-    fixed = problem.lower == problem.upper
-    capped &= ~fixed
-    open_rows = np.zeros(problem.rows.count, dtype=bool)
-    open_rows[cap[capped & ~bounded]] = True
-    open_rows[cap[capped & bounded]] = False
-    open_rows &= packing
-    if _shared(problem, open_rows, cap):
-        open_rows[:] = False
+    curved, low = problem.quadratic > 0, problem.lower != 0
+    exempt = np.isfinite(problem.upper) | curved
+    kind = 2 - (exempt | low).view(np.int8)
+    kind[problem.lower == problem.upper] = 0
     free, free_scalars, columns = _free_columns(problem)
     holds_free = np.zeros(problem.rows.count, dtype=bool)
     if columns is not None:
@@ -93,11 +95,14 @@ def _find(problem: Separable) -> Structure:
         packing=packing,
         cap=cap,
         coefficient=coefficient,
-        open_rows=open_rows,
+        negative=negative,
+        exempt=exempt,
+        moved=np.flatnonzero(curved | low),
+        open_rows=_open_rows(problem, packing, cap, kind),
         homogeneous=not (
             np.any(problem.cost) or np.any(problem.quadratic) or np.any(problem.rows.utility)
         ),
-        loose=np.flatnonzero(half_open & (problem.quadratic == 0) & ~capped),
+        loose=np.flatnonzero(half_open & ~curved & (cap < 0)),
         free=free,
         free_scalars=free_scalars,
         free_columns=columns,
@@ -123,13 +128,23 @@ def _shares(
     return shares
 
 
-def _shared(
-    problem: Separable, open_rows: npt.NDArray[np.bool_], cap: npt.NDArray[np.int32]
-) -> bool:
-    """Whether an entry has a coefficient in an open row that is not its cap."""
-    inside = int(np.count_nonzero(open_rows[problem.rows.matrix.indices]))
-    capped = int(np.count_nonzero(open_rows[cap[cap >= 0]]))
-    return inside != capped
+def _open_rows(
+    problem: Separable,
+    packing: npt.NDArray[np.bool_],
+    cap: npt.NDArray[np.int32],
+    kind: npt.NDArray[np.int8],
+) -> npt.NDArray[np.bool_]:
+    """Packing rows that cap unbounded entries alone; none if an entry is in one not its cap.
+
+    Args:
+        problem: The problem.
+        packing: (rows,).
+        cap: (entries,).
+        kind: (entries,) 0 if fixed, 1 if bounded, 2 if not.
+    """
+    inside, capped = kernels.tallies(problem.rows.matrix.indices, cap, kind, problem.rows.count, 3)
+    found = packing & (capped[:, 2] > 0) & (capped[:, 1] == 0)
+    return np.asarray(found & np.array_equal(inside[found], np.sum(capped[found], axis=1)))
 
 
 def _free_columns(problem: Separable) -> tuple[Ints, Ints, sp.csc_array | None]:
@@ -143,12 +158,11 @@ def _free_columns(problem: Separable) -> tuple[Ints, Ints, sp.csc_array | None]:
     return free, scalars, sp.csc_array(sp.hstack([shared, problem.rows.matrix[:, free]]))
 
 
-def _limiting_rows(problem: Separable) -> npt.NDArray[np.bool_]:
+def _limiting_rows(
+    problem: Separable, holds_negative: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
     rows = problem.rows
-    least = np.zeros(rows.count)
-    np.minimum.at(least, rows.matrix.indices, rows.matrix.data)
-    spoiled = least < 0
-    spoiled |= np.any(rows.scalar_matrix, axis=1)
+    spoiled = holds_negative | np.any(rows.scalar_matrix, axis=1)
     negative = np.flatnonzero(problem.lower < 0)
     if len(negative):
         spoiled[rows.matrix[:, negative].indices] = True

@@ -11,7 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from walras.kernels.cpu_entries import cheapest, first_rows, price_rise
+from walras.kernels.cpu_entries import (
+    cheapest,
+    first_rows,
+    negative_rows,
+    price_rise,
+    reduced_costs,
+    tallies,
+)
 from walras.kernels.reference import Floats, Ints, block_sums
 from walras.kernels.runs import Ints32, few, jit, map_runs
 
@@ -21,10 +28,13 @@ __all__ = [
     "cheapest",
     "first_rows",
     "forward",
+    "negative_rows",
     "orthogonalise",
     "price_rise",
+    "reduced_costs",
     "scaled_triangle",
     "schur",
+    "tallies",
 ]
 
 _WIDE = 0.2  # blocks that touch more than this share of the narrow rows go through BLAS

@@ -1,12 +1,13 @@
-"""Compiled kernels that look at single entries: the cheapest ones, and the rows that limit them."""
+"""Compiled kernels that look at single entries: what they cost, and the rows that limit them."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from walras.kernels.reference import Floats, Ints
-from walras.kernels.runs import jit, map_runs
+from walras.kernels.runs import jit, jit_in_order, map_entries, map_runs
 
 
 @jit
@@ -59,15 +60,45 @@ def cheapest(
     return np.sort(found.reshape(blocks, most)[kept])
 
 
+@jit_in_order
+def _reduced_costs(
+    first: int,
+    last: int,
+    indptr: npt.NDArray[np.int32],
+    indices: npt.NDArray[np.int32],
+    data: Floats,
+    cost: Floats,
+    prices: Floats,
+    out: Floats,
+) -> None:
+    m = np.uint64(indptr[first])  # unsigned: no look at places counted from the end
+    for q in range(first, last):
+        total = 0.0
+        end = np.uint64(indptr[q + 1])
+        while m < end:
+            total += data[m] * prices[np.uint64(indices[m])]
+            m += np.uint64(1)
+        out[q] = cost[q] + total
+
+
+def reduced_costs(matrix: sp.csc_array, cost: Floats, prices: Floats, threads: int = 1) -> Floats:
+    """Compiled :func:`walras.kernels.reference.reduced_costs`."""
+    out, columns = np.empty(len(cost)), (matrix.indptr, matrix.indices, matrix.data)
+    map_entries(threads, lambda a, b: _reduced_costs(a, b, *columns, cost, prices, out), len(cost))
+    return out
+
+
 @jit
 def _price_rise(
+    first: int,
+    last: int,
     row: npt.NDArray[np.int32],
     coefficient: Floats,
     reduced: Floats,
     exempt: npt.NDArray[np.bool_],
     out: Floats,
 ) -> None:
-    for q in range(len(row)):
+    for q in range(first, last):
         if row[q] >= 0 and reduced[q] < 0 and not exempt[q]:
             need = -reduced[q] / coefficient[q]
             if need > out[row[q]]:
@@ -80,10 +111,61 @@ def price_rise(
     reduced: Floats,
     exempt: npt.NDArray[np.bool_],
     rows: int,
+    threads: int = 1,
 ) -> Floats:
     """Compiled :func:`walras.kernels.reference.price_rise`."""
-    out = np.zeros(rows)
-    _price_rise(row, coefficient, reduced, exempt, out)
+    found: list[Floats] = []
+
+    def of_some(first: int, last: int) -> None:
+        out = np.zeros(rows)
+        _price_rise(first, last, row, coefficient, reduced, exempt, out)
+        found.append(out)
+
+    map_entries(threads, of_some, len(row))
+    return np.asarray(np.max(found, axis=0))
+
+
+@jit
+def _tallies(
+    indices: npt.NDArray[np.int32],
+    cap: npt.NDArray[np.int32],
+    kind: npt.NDArray[np.int8],
+    inside: Ints,
+    capped: Ints,
+) -> None:
+    for m in range(len(indices)):
+        inside[np.uint64(indices[m])] += 1
+    for q in range(len(cap)):
+        if cap[q] >= 0:
+            capped[cap[q], kind[q]] += 1
+
+
+def tallies(
+    indices: npt.NDArray[np.int32],
+    cap: npt.NDArray[np.int32],
+    kind: npt.NDArray[np.int8],
+    rows: int,
+    kinds: int,
+) -> tuple[Ints, Ints]:
+    """Compiled :func:`walras.kernels.reference.tallies`."""
+    inside, capped = np.zeros(rows, dtype=np.int64), np.zeros((rows, kinds), dtype=np.int64)
+    _tallies(indices, cap, kind, inside, capped)
+    return inside, capped
+
+
+@jit
+def _negative_rows(
+    indices: npt.NDArray[np.int32], data: Floats, out: npt.NDArray[np.bool_]
+) -> None:
+    for m in range(len(data)):
+        if data[m] < 0:
+            out[indices[m]] = True
+
+
+def negative_rows(matrix: sp.csc_array) -> npt.NDArray[np.bool_]:
+    """Compiled :func:`walras.kernels.reference.negative_rows`."""
+    out = np.zeros(matrix.shape[0], dtype=np.bool_)
+    _negative_rows(matrix.indices, matrix.data, out)
     return out
 
 

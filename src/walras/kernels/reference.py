@@ -172,6 +172,49 @@ def cheapest(
     return np.sort(np.concatenate(chosen)) if chosen else np.zeros(0, dtype=np.int64)
 
 
+def reduced_costs(matrix: sp.csc_array, cost: Floats, prices: Floats) -> Floats:
+    """What each entry costs at prices of its rows, ``c + G'p``.
+
+    Args:
+        matrix: G, (rows, n).
+        cost: c, (n,).
+        prices: p, (rows,).
+    """
+    return np.asarray(cost + matrix.T @ prices)
+
+
+def tallies(
+    indices: npt.NDArray[np.int32],
+    cap: npt.NDArray[np.int32],
+    kind: npt.NDArray[np.int8],
+    rows: int,
+    kinds: int,
+) -> tuple[Ints, Ints]:
+    """Coefficients of each row, and entries that each row caps, by kind.
+
+    Args:
+        indices: Rows of a CSC matrix' coefficients.
+        cap: (n,) row that limits each entry, -1 where none does.
+        kind: (n,) of each entry, below ``kinds``.
+        rows: Number of rows.
+        kinds: Number of kinds.
+
+    Returns:
+        (rows,) and (rows, kinds).
+    """
+    capped = np.zeros((rows, kinds), dtype=np.int64)
+    held = cap >= 0
+    np.add.at(capped, (cap[held], kind[held]), 1)
+    return np.bincount(indices, minlength=rows), capped
+
+
+def negative_rows(matrix: sp.csc_array) -> npt.NDArray[np.bool_]:
+    """(rows,) True on rows with a negative coefficient."""
+    out = np.zeros(matrix.shape[0], dtype=np.bool_)
+    out[matrix.indices[matrix.data < 0]] = True
+    return out
+
+
 def price_rise(
     row: npt.NDArray[np.int32],
     coefficient: Floats,

@@ -26,6 +26,8 @@ _OPTIONS: dict[str, Any] = {
     "fastmath": {"reassoc", "contract"},
 }
 jit = nb.njit(**_OPTIONS)
+# For sums of a few terms, which vector instructions would slow.
+jit_in_order = nb.njit(**{**_OPTIONS, "fastmath": False})
 # For kernels that kernels alone call: no entry from Python or C, a quarter of compiling. Called
 # from Python, such a kernel ends the process: a test sees to it that none is.
 inner = nb.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
@@ -53,7 +55,16 @@ def map_runs(threads: int, work: Callable[[int, int], None], ptr: Ints | Ints32)
         return
     share = int(ptr[-1]) / runs
     cut: list[int] = np.searchsorted(ptr, [share * k for k in range(1, runs)]).tolist()
-    edges = sorted({0, *cut, len(ptr) - 1})
+    _map(threads, work, sorted({0, *cut, len(ptr) - 1}))
+
+
+def map_entries(threads: int, work: Callable[[int, int], None], count: int) -> None:
+    """``work(first, last)`` on runs of about equally many entries, at least :data:`_PASS` each."""
+    runs = few(threads, count)
+    _map(threads, work, [count * k // runs for k in range(runs + 1)])
+
+
+def _map(threads: int, work: Callable[[int, int], None], edges: list[int]) -> None:
     *others, own = pairwise(edges)
     jobs = [_pool(threads - 1).submit(work, a, b) for a, b in others]
     work(*own)

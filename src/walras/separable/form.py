@@ -217,10 +217,13 @@ class Separable:
 
     def dense(self, x: Floats) -> Floats:
         """Entries summed into a dense (resources, demands) array; ownerless entries left out."""
-        out = np.zeros(self.shape)
+        resources, demands = self.shape
+        place = self.demand.astype(np.int64) * resources + self.resource  # as entries usually lie
         owned = (self.resource >= 0) & (self.demand >= 0)
-        np.add.at(out, (self.resource[owned], self.demand[owned]), x[owned])
-        return out
+        if not np.all(owned):
+            place, x = place[owned], x[owned]
+        out = np.bincount(place, x, resources * demands).reshape(demands, resources).T
+        return np.asarray(out, dtype=np.float64)
 
 
 def _check_lengths(p: Separable) -> None:

@@ -119,6 +119,7 @@ def test_a_warm_start_takes_in_entries_of_no_demand() -> None:
     """Pricing looks at demands' entries alone: an entry of none that is left out never comes in."""
     entries = [Entry(0, 0), Entry(0, 1), Entry(0, -1)]
     problem = state(entries, [Row("sum[r0]", dict.fromkeys(range(3), 1.0), -np.inf, 1.0)])
-    pool, nothing = Pool.of(problem.demand), np.zeros(3, dtype=np.bool_)
-    active = known_entries(problem, pool, nothing, np.array([0.5, 0.5, 0.0]), np.zeros(1), 1)
+    active = known_entries(
+        problem, Pool.of(problem.demand), np.array([0.5, 0.5, 0.0]), np.zeros(1), 1
+    )
     assert active[2]

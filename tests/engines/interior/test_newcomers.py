@@ -45,3 +45,14 @@ def test_known_columns_and_blocks_are_left_alone() -> None:
     centred, _, prices = centre_newcomers(form, half, p, np.ones(1), MU)
     assert not centred.any()
     assert np.array_equal(prices, p)
+
+
+def test_blocks_of_one_column_at_prices_that_curve_one_way_alone() -> None:
+    """Huge prices leave a block's Newton system with the one column's curvature: rank one."""
+    problem = cs.max_min(np.full((1, 4), 2.0), np.ones(4), np.full(1, 2.0))
+    form = make_form(problem)
+    p = np.where(np.arange(len(form.b)) < form.local_rows, 2.0**30, 0.125)
+    p[form.b == 1.0] *= 2.0  # what the throughput earns pays for the time
+    _, x, prices = centre_newcomers(form, form.block >= 2, p, np.full(1, 0.2), MU)
+    assert np.all(np.isfinite(prices))
+    assert np.all(x[form.block >= 2] > 0)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.certificate import dual_bound, gap_between, minimised_value
-from walras.certificate.repair import FEASIBLE, repaired
+from walras.certificate.repair import FEASIBLE, repaired, violation
 from walras.engines.admm.balance import Balance
 from walras.engines.diary import Diary
 from walras.history import Progress
@@ -95,8 +95,8 @@ class Anytime:
         return int(np.clip(np.ceil(np.log(gap / self._tolerance) / rate), _LEAST, most))
 
     def _look(self, x: Floats, t: Floats) -> None:
-        x, t, far = repaired(self.problem, self._balance(x, t), t)
-        value = minimised_value(self.problem, x, t)
+        x, t, rows = repaired(self.problem, self._balance(x, t), t)
+        value, far = minimised_value(self.problem, x, t), violation(self.problem, x, t, rows)
         better = value < self.value if far <= FEASIBLE else far < self.violation
         if better or (self.violation > FEASIBLE >= far):
             self.x, self.t, self.value, self.violation = x, t, value, far

@@ -8,11 +8,13 @@ and each round's prices prove a bound on the whole problem.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from walras.certificate.structure import structure
 from walras.engines.interior.form import Bools, Floats, Form, Ints
 from walras.engines.interior.point import Layout, Point
 from walras.engines.interior.start import INSIDE, packing_rows, raise_packing
@@ -23,6 +25,8 @@ FIRST = 8  # columns a block and a score in the first round
 MORE = 6  # columns a block and round after it
 _KNOWN = 10  # columns a block and score in the first round of a warm start
 _USED = 1e-3  # share of its block's largest entry from which a known entry is in use
+_OWN_CHARGE = (0.01, 0.1, 1.0, 10.0)  # of a new demand's row, in mean charges of other rows
+_NEW_EACH = 16  # columns a new block and score in the first round of a warm start
 _NEW = 1.0  # a new column begins at most at this multiple of a typical one
 
 
@@ -73,7 +77,7 @@ def first_entries(problem: Separable, pool: Pool, threads: int) -> Bools:
     """
     active = _always(problem, pool)
     closed = problem.lower == problem.upper
-    share = benefit(problem)
+    share = benefit(problem, threads)
     best = pool.block_maxima(share)
     best[best <= 0] = 1.0
     share /= best
@@ -93,45 +97,68 @@ def _always(problem: Separable, pool: Pool) -> Bools:
     return np.asarray(active)
 
 
-def known_entries(
-    problem: Separable, pool: Pool, first: Bools, x: Floats, prices: Floats, threads: int
-) -> Bools:
+def known_entries(problem: Separable, pool: Pool, x: Floats, prices: Floats, threads: int) -> Bools:
     """(entries,) True on those of a warm start's first round.
 
-    Of the demands that were there before, what they had and the entries of least reduced cost; of
-    the new ones what a cold start would take.
+    Of the entries that were there before, what was used and the ones of least reduced cost; of
+    the new ones those that bring most, and most for what the known prices charge.
 
     Args:
         problem: The problem.
         pool: Its entries.
-        first: (entries,) of :func:`first_entries`.
         x: (entries,) known allocation, NaN where nothing is known.
         prices: (rows,) known prices, NaN where nothing is known.
         threads: Threads of the kernels.
     """
-    is_new = np.isnan(x)
-    reduced = problem.cost + problem.rows.matrix.T @ np.nan_to_num(prices)
-    closed = is_new | (problem.lower == problem.upper)
-    x = np.nan_to_num(x)
-    unused = x <= _USED * pool.block_maxima(x)
-    active = (first & is_new) | _always(problem, pool)
-    active[pool.best(-x, closed | unused, np.inf, _KNOWN, threads)] = True
+    is_new, fixed = np.isnan(x), problem.lower == problem.upper
+    prices = np.nan_to_num(prices)
+    reduced = kernels.reduced_costs(problem.rows.matrix, problem.cost, prices, threads)
+    closed = is_new | fixed
+    known = np.where(is_new, 0.0, x)
+    unused = known <= _USED * pool.block_maxima(known)
+    active = _always(problem, pool)
+    active[pool.best(-known, closed | unused, np.inf, _KNOWN, threads)] = True
     active[pool.best(reduced, closed, np.inf, _KNOWN, threads)] = True
-    return np.asarray(active & (problem.lower < problem.upper))
+    for score in _new_scores(problem, np.flatnonzero(is_new), prices):
+        active[pool.best(score, ~is_new, np.inf, _NEW_EACH, threads)] = True
+    return np.asarray(active & ~fixed)
 
 
-def benefit(problem: Separable) -> Floats:
+def _new_scores(problem: Separable, new: Ints, prices: Floats) -> Iterator[Floats]:
+    """(entries,) scores of some entries: what they bring over what they are charged.
+
+    The known prices charge for narrow rows; what the demand's own row will charge is not known,
+    and some shares of the mean of the others stand in for it.
+    """
+    worth, part = _unit_prices(problem), problem.rows.matrix[:, new]
+    brings = -problem.cost[new] - part.T @ worth
+    brings -= min(float(np.min(brings, initial=0.0)), 0.0)
+    charge = np.maximum(part.T @ np.where(worth == 0.0, prices, 0.0), 0.0)
+    _, owner = np.unique(problem.demand[new], return_inverse=True)
+    mean = (np.bincount(owner, charge) / np.bincount(owner))[owner]
+    mean[mean == 0.0] = 1.0
+    score = np.zeros(problem.entries)
+    for share in _OWN_CHARGE:
+        score[new] = -brings / (charge + share * mean)
+        yield score
+
+
+def benefit(problem: Separable, threads: int) -> Floats:
     """(entries,) what one unit of an entry brings at unit prices of the rows that gain by it."""
+    worth = _unit_prices(problem)
+    gain = kernels.reduced_costs(problem.rows.matrix, problem.cost, worth, threads)
+    np.negative(gain, out=gain)
+    gain -= min(float(np.min(gain, initial=0.0)), 0.0)
+    return gain
+
+
+def _unit_prices(problem: Separable) -> Floats:
+    """(rows,) prices of size one of the rows that entries gain by, zero of the others."""
     rows = problem.rows
     rising = np.isin(rows.utility, (Utility.LOG, Utility.POWER))
     price = np.where(rising | (np.isfinite(rows.lower) & np.isinf(rows.upper)), -1.0, 0.0)
-    helped = np.zeros(rows.count, dtype=bool)
-    helped[rows.matrix.indices[rows.matrix.data < 0]] = True
-    price[helped & np.isfinite(rows.upper) & np.isinf(rows.lower)] = 1.0
-    gain = rows.matrix.T @ -price
-    gain -= problem.cost
-    gain -= min(float(np.min(gain, initial=0.0)), 0.0)
-    return np.asarray(gain)
+    helped = structure(problem).negative & np.isfinite(rows.upper) & np.isinf(rows.lower)
+    return np.where(helped, 1.0, price)
 
 
 def _scarcity(problem: Separable, share: Floats) -> Floats:

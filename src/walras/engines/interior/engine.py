@@ -18,6 +18,7 @@ from walras.engines.interior.start import cold_start, warm_start
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
 from walras.history import Progress, Timings
+from walras.kernels import cpu as kernels
 from walras.kernels.devices import eliminate_on
 from walras.kernels.elimination import Elimination
 from walras.separable import Separable, Side
@@ -194,7 +195,7 @@ class _Solve:
         gap = ending.residuals.gap / gap_scale(form, ending.residuals)
         if final:
             x, t = form.entries(ending.point.x, ending.point.t), ending.point.t
-            bound = dual_bound(self.problem, prices).value
+            bound = dual_bound(self.problem, prices, self.threads).value
             gap = gap_between(self.problem, x, t, ending.residuals.value, bound)
             if gap <= self.settings.tolerance:
                 return gap, 0
@@ -208,11 +209,10 @@ class _Solve:
         return point, mu
 
     def _first(self, pool: Pool) -> Bools:
-        active = first_entries(self.problem, pool, self.threads)
         start = self.settings.start
         if start is None:
-            return active
-        return known_entries(self.problem, pool, active, start.x, start.prices, self.threads)
+            return first_entries(self.problem, pool, self.threads)
+        return known_entries(self.problem, pool, start.x, start.prices, self.threads)
 
     def _carried(self, form: Form, layout: Layout, old: Form, gap: float) -> Point:
         """The last round's path, at the gap that pricing found, on more entries."""
@@ -273,14 +273,14 @@ class _Solve:
         if form is None or self.point is None:
             return np.inf, 0
         problem, prices = self.problem, form.row_prices(self.point.p)
-        proof, self.priced = dual_bound(problem, prices), self.point
+        proof, self.priced = dual_bound(problem, prices, self.threads), self.point
         if proof.value > self.bound:
             self.bound, self.prices = proof.value, proof.prices
         del proof
         x = form.entries(self.point.x, self.point.t)
         t = self.point.t[: problem.scalars]
         gap = gap_between(problem, x, t, ending.residuals.value, self.bound)
-        reduced = problem.cost + problem.rows.matrix.T @ prices
+        reduced = kernels.reduced_costs(problem.rows.matrix, problem.cost, prices, self.threads)
         closed = active | (problem.lower == problem.upper)
         added = pool.best(reduced, closed, 0.0, MORE, self.threads)
         active[added] = True
@@ -309,7 +309,7 @@ class _Solve:
             x, t = form.entries(point.x, point.t), point.t[: problem.scalars]
             prices = form.row_prices(point.p)
             if self.prices is not None and (
-                self.priced is point or self.bound > dual_bound(problem, prices).value
+                self.priced is point or self.bound > dual_bound(problem, prices, self.threads).value
             ):
                 prices = self.prices
         return Iterate(

@@ -16,6 +16,7 @@ from walras.separable import Utility
 _STEPS = 30
 _HALVINGS = 20
 _INSIDE = 0.95  # longest step, as a share of the way to the boundary
+_RIDGE = 1e-12  # of the curvature: a block with one column that matters curves one way alone
 _CENTRED = 1e-4  # squared Newton decrement below which a block counts as centred
 
 
@@ -83,6 +84,7 @@ def _centred(
         slope = np.where(present, bound - mu * np.add.reduceat(weighted, first) - slack, 0.0)
         bend = mu * np.add.reduceat(weighted[:, :, None] * weighted[:, None, :], first)
         own = np.divide(slack**2, theta, out=np.ones_like(price), where=present)
+        own += _RIDGE * np.diagonal(bend, axis1=1, axis2=2)
         move = -np.linalg.solve(bend + unit * own[:, None], slope[:, :, None])[:, :, 0]
         if np.max(-np.sum(slope * move, axis=1)) < _CENTRED * mu:
             break
