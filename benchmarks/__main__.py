@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 from benchmarks.commands import Options, run
@@ -27,4 +28,8 @@ def parse(arguments: list[str] | None = None) -> Options:
 
 
 if __name__ == "__main__":
-    sys.exit(run(parse()))
+    try:
+        sys.exit(run(parse()))
+    except BrokenPipeError:  # who reads the output, such as head, has enough of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
