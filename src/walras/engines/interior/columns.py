@@ -120,7 +120,7 @@ def known_entries(problem: Separable, pool: Pool, x: Floats, prices: Floats, thr
     active[pool.best(-known, closed | unused, np.inf, _KNOWN, threads)] = True
     active[pool.best(reduced, closed, np.inf, _KNOWN, threads)] = True
     for score in _new_scores(problem, np.flatnonzero(is_new), prices):
-        active[pool.best(score, ~is_new, np.inf, _NEW_EACH, threads)] = True
+        active[pool.best(score, ~is_new | fixed, np.inf, _NEW_EACH, threads)] = True
     return np.asarray(active & ~fixed)
 
 
@@ -130,6 +130,8 @@ def _new_scores(problem: Separable, new: Ints, prices: Floats) -> Iterator[Float
     The known prices charge for narrow rows; what the demand's own row will charge is not known,
     and some shares of the mean of the others stand in for it.
     """
+    if not len(new):
+        return
     worth, part = _unit_prices(problem), problem.rows.matrix[:, new]
     brings = -problem.cost[new] - part.T @ worth
     brings -= min(float(np.min(brings, initial=0.0)), 0.0)
