@@ -10,12 +10,12 @@ from hypothesis.extra import numpy as hnp
 from tests.bank.bank import CASES
 from tests.bank.case import Case
 from tests.bank.optimality import optimality
-from tests.bank.statement import Entry, Row, state
+from tests.bank.statement import Entry, Row, Scalar, state
 
 import walras as wl
 from walras.certificate import certify, repair, row_violations, violation
 from walras.domains import cluster_scheduling as cs
-from walras.separable import Leximin, Separable
+from walras.separable import Leximin, Separable, Utility
 
 PLAIN = [case for case in CASES if not isinstance(case.problem, Leximin)]
 JUNK = st.one_of(
@@ -98,3 +98,14 @@ def test_a_wrong_point_has_a_large_gap_and_no_proof() -> None:
     proof = certify(problem, np.zeros(problem.entries), np.zeros(1), np.ones(problem.rows.count))
     assert proof.feasible
     assert not proof.proves(1e-2)
+
+
+def test_violations_are_those_of_the_scalars_that_come_back() -> None:
+    """Scalars in a chain move again where a logarithm that nothing can lift is looked after."""
+    chain = range(5)
+    rows = [Row(f"order[{k}]", {}, -np.inf, 0.0, scalars={k: 1.0, k + 1: -1.0}) for k in chain[:-1]]
+    rows.append(Row("least[0]", {}, 2.0, np.inf, scalars={0: 1.0}))
+    rows.append(Row("log[0]", {0: 1.0}, utility=Utility.LOG))
+    problem = state([Entry(0, 0, upper=0.0)], rows, [Scalar(-1.0, 0.0, 5.0) for _ in chain])
+    proof = certify(problem, np.zeros(1), np.zeros(5), np.zeros(problem.rows.count))
+    assert proof.violation == violation(problem, proof.x, proof.t)

@@ -183,7 +183,8 @@ def test_passes_over_many_entries_are_the_same_in_threads() -> None:
     n = 250_000
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 50, (n, 2), dtype=np.int32).ravel()
-    matrix: Any = sp.csc_array((rng.normal(size=2 * n), rows, np.arange(0, 2 * n + 1, 2)), (50, n))
+    ptr = np.arange(0, 2 * n + 1, 2, dtype=np.int32)
+    matrix: Any = sp.csc_array((rng.normal(size=2 * n), rows, ptr), (50, n))
     cost, prices, row = rng.normal(size=n), rng.normal(size=50), rows[::2].copy()
     one, two = (cpu.reduced_costs(matrix, cost, prices, threads) for threads in (1, 2))
     assert np.array_equal(one, two)

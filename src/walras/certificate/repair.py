@@ -48,8 +48,10 @@ def repaired(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats, 
         x = _scaled_down(problem, np.clip(moved, problem.lower, problem.upper))
         t = best_scalars(problem, x, t)
         far = row_violations(problem, x, t)
-    lifted, t = _lifted(problem, x, t)
-    return lifted, t, far if lifted is x else row_violations(problem, lifted, t)
+    lifted, moved_t = _lifted(problem, x, t)
+    if lifted is x and moved_t is t:
+        return x, t, far
+    return lifted, moved_t, row_violations(problem, lifted, moved_t)
 
 
 def _lifted(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:

@@ -67,7 +67,6 @@ def _reduced_costs(
     indptr: npt.NDArray[np.int32],
     indices: npt.NDArray[np.int32],
     data: Floats,
-    cost: Floats,
     prices: Floats,
     out: Floats,
 ) -> None:
@@ -78,13 +77,18 @@ def _reduced_costs(
         while m < end:
             total += data[m] * prices[np.uint64(indices[m])]
             m += np.uint64(1)
-        out[q] = cost[q] + total
+        out[q] = total
 
 
 def reduced_costs(matrix: sp.csc_array, cost: Floats, prices: Floats, threads: int = 1) -> Floats:
     """Compiled :func:`walras.kernels.reference.reduced_costs`."""
     out, columns = np.empty(len(cost)), (matrix.indptr, matrix.indices, matrix.data)
-    map_entries(threads, lambda a, b: _reduced_costs(a, b, *columns, cost, prices, out), len(cost))
+
+    def of_some(first: int, last: int) -> None:
+        _reduced_costs(first, last, *columns, prices, out)
+        out[first:last] += cost[first:last]
+
+    map_entries(threads, of_some, len(cost))
     return out
 
 

@@ -59,7 +59,7 @@ def map_runs(threads: int, work: Callable[[int, int], None], ptr: Ints | Ints32)
 
 
 def map_entries(threads: int, work: Callable[[int, int], None], count: int) -> None:
-    """``work(first, last)`` on runs of about equally many entries, at least :data:`_PASS` each."""
+    """``work(first, last)`` on runs of about equally many entries, several where these are many."""
     runs = few(threads, count)
     _map(threads, work, [count * k // runs for k in range(runs + 1)])
 

@@ -183,6 +183,7 @@ class Separable:
 
     def __post_init__(self) -> None:
         _check_lengths(self)
+        _check_owners(self)
         _check_numbers(self)
 
     @property
@@ -260,6 +261,21 @@ def _check_lengths(p: Separable) -> None:
             allowed="at least one entry",
             remedy="check that some resource can serve some demand",
         )
+
+
+def _check_owners(p: Separable) -> None:
+    for name, owner, count in zip(
+        ("resource", "demand"), (p.resource, p.demand), p.shape, strict=True
+    ):
+        bad = (owner < -1) | (owner >= count)
+        if np.any(bad):
+            k = int(np.argmax(bad))
+            raise InputError(
+                f"is {owner[k]}",
+                where=f"{name}[{k}]",
+                allowed=f"0 to {count - 1}, or -1 for none",
+                remedy=f"number each entry's {name} as in {name}_names",
+            )
 
 
 def _check_numbers(p: Separable) -> None:

@@ -12,7 +12,7 @@ from tests.bank.statement import Entry, Row, state
 import walras as wl
 from walras.certificate import violation
 from walras.engines.interior import engine, interior
-from walras.engines.interior.columns import Pool, known_entries
+from walras.engines.interior.columns import Pool, first_entries, known_entries
 from walras.engines.interior.form import MAX_BORDER, Form, make_form
 from walras.engines.interior.method import Ending, run
 from walras.engines.interior.point import Layout, Point
@@ -123,3 +123,49 @@ def test_a_warm_start_takes_in_entries_of_no_demand() -> None:
         problem, Pool.of(problem.demand), np.array([0.5, 0.5, 0.0]), np.zeros(1), 1
     )
     assert active[2]
+
+
+def market(jobs: int, seed: int) -> Separable:
+    rng = np.random.default_rng(seed)
+    return cs.max_min(rng.lognormal(0, 1, (40, jobs)), np.ones(jobs), np.full(40, 0.5))
+
+
+def test_a_warm_start_takes_the_best_entries_of_a_new_demand() -> None:
+    """Those that bring most for what known prices charge, but none that is fixed at zero."""
+    problem = market(12, 3)
+    new = np.flatnonzero(problem.demand == 5)
+    capacity = problem.rows.families[0]
+    prices = np.zeros(problem.rows.count)
+    prices[capacity.start : capacity.stop] = np.random.default_rng(3).uniform(0.1, 2.0, 40)
+    brings = -problem.rows.matrix[capacity.stop + 12 :, new].toarray().sum(axis=0)
+    charge = prices[:40][problem.resource[new]]
+    best = {
+        int(q)
+        for share in (0.01, 0.1, 1.0, 10.0)
+        for q in np.argsort(-brings / (charge + share * charge.mean()))[:16]
+    }
+    x = np.where(problem.demand == 5, np.nan, 0.1)
+    pool = Pool.of(problem.demand)
+    active = known_entries(problem, pool, x, prices, 1)
+    assert set(np.flatnonzero(active[new]).tolist()) == best
+    assert len(best) < 40
+    upper = problem.upper.copy()
+    upper[new[list(best)]] = 0.0
+    rest = known_entries(replace(problem, upper=upper), pool, x, prices, 1)[new]
+    assert not np.any(rest[list(best)])
+    assert np.sum(rest) >= min(16, 40 - len(best))
+
+
+def test_a_warm_start_takes_what_a_cold_one_would_where_prices_or_demands_are_known() -> None:
+    """A guess without prices, or a new resource: new entries have to beat their demand's others."""
+    problem = market(12, 4)
+    pool = Pool.of(problem.demand)
+    cold = first_entries(problem, pool, 1)
+    nothing = np.full(problem.entries, np.nan)
+    assert np.array_equal(known_entries(problem, pool, nothing, np.zeros(52 + 12), 1), cold)
+    before = wl.solve(problem, engine="interior", threads=1)
+    new = problem.resource >= 30
+    x = np.where(new, np.nan, before.entries)
+    active = known_entries(problem, pool, x, before.prices.rows, 1)
+    assert np.array_equal(active[new], cold[new])
+    assert np.sum(active & new) < np.sum(new)

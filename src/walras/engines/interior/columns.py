@@ -26,7 +26,7 @@ MORE = 6  # columns a block and round after it
 _KNOWN = 10  # columns a block and score in the first round of a warm start
 _USED = 1e-3  # share of its block's largest entry from which a known entry is in use
 _OWN_CHARGE = (0.01, 0.1, 1.0, 10.0)  # of a new demand's row, in mean charges of other rows
-_NEW_EACH = 16  # columns a new block and score in the first round of a warm start
+_NEW_EACH = 16  # columns a new demand and score in the first round of a warm start
 _NEW = 1.0  # a new column begins at most at this multiple of a typical one
 
 
@@ -101,7 +101,8 @@ def known_entries(problem: Separable, pool: Pool, x: Floats, prices: Floats, thr
     """(entries,) True on those of a warm start's first round.
 
     Of the entries that were there before, what was used and the ones of least reduced cost; of
-    the new ones those that bring most, and most for what the known prices charge.
+    new demands those that bring most for what the known prices charge; of other new entries, or
+    where no price is known, what a cold start would take.
 
     Args:
         problem: The problem.
@@ -119,13 +120,25 @@ def known_entries(problem: Separable, pool: Pool, x: Floats, prices: Floats, thr
     active = _always(problem, pool)
     active[pool.best(-known, closed | unused, np.inf, _KNOWN, threads)] = True
     active[pool.best(reduced, closed, np.inf, _KNOWN, threads)] = True
-    for score in _new_scores(problem, np.flatnonzero(is_new), prices):
-        active[pool.best(score, ~is_new | fixed, np.inf, _NEW_EACH, threads)] = True
+    of_new = _of_new_demands(problem, is_new) if np.any(prices) else np.zeros_like(is_new)
+    for score in _new_scores(problem, np.flatnonzero(of_new), prices):
+        active[pool.best(score, ~of_new | fixed, np.inf, _NEW_EACH, threads)] = True
+    others = is_new & ~of_new
+    if np.any(others):
+        active |= first_entries(problem, pool, threads) & others
     return np.asarray(active & ~fixed)
 
 
+def _of_new_demands(problem: Separable, is_new: Bools) -> Bools:
+    """(entries,) True on those of demands of which no entry is known."""
+    owner, known = problem.demand, np.zeros(len(problem.demand_names) + 1, dtype=np.bool_)
+    known[owner[~is_new]] = True
+    known[-1] = True  # no demand's
+    return np.asarray(is_new & ~known[owner])
+
+
 def _new_scores(problem: Separable, new: Ints, prices: Floats) -> Iterator[Floats]:
-    """(entries,) scores of some entries: what they bring over what they are charged.
+    """(entries,) scores of new demands' entries: what they bring over what they are charged.
 
     The known prices charge for narrow rows; what the demand's own row will charge is not known,
     and some shares of the mean of the others stand in for it.
