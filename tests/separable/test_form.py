@@ -77,6 +77,8 @@ def test_indices_are_of_32_bits_as_kernels_expect() -> None:
         ({"scalar_cost": np.array([np.inf])}, r"scalar_cost\[0\]: is not finite"),
         ({"scalar_lower": np.array([9.0])}, r"scalar_lower\[0\]"),
         ({"demand": np.zeros(2, np.int32)}, "demand: has shape"),
+        ({"demand": np.array([0, 1, 9, 0], np.int32)}, r"demand\[2\]: is 9; allowed: 0 to"),
+        ({"resource": np.array([0, -2, 0, 0], np.int32)}, r"resource\[1\]: is -2"),
     ],
 )  # fmt: skip
 def test_bad_entries_are_refused(change: dict[str, Any], where: str) -> None:

@@ -91,7 +91,7 @@ def leximin(
         stage, found = _solved(stage, whole, engine, left)
         stopped = found.status in _STOPPED
         prices = _off_ceiling(stage, found.prices, rows, np.where(frozen, np.inf, limit))
-        proof = certify(stage, found.x, found.t, prices)
+        proof = certify(stage, found.x, found.t, prices, threads=settings.workers)
         if levels and (stopped or not proof.violation <= _ACCEPTED):
             parts.append(replace(found, x=parts[-1].x, t=parts[-1].t))
             break  # what an unfinished level found is not known to keep the levels before it

@@ -46,7 +46,7 @@ class Anytime:
         self.prices = np.zeros(problem.rows.count)
         self.value, self.bound, self.violation = np.inf, -np.inf, np.inf
         self.gap = np.inf
-        self._diary, self._balance = diary, Balance(problem, threads)
+        self._diary, self._balance, self._threads = diary, Balance(problem, threads), threads
         self._tolerance = tolerance
         self._last, self.cost = (0, np.inf), 0.0
         self._next = _FIRST if tolerance >= COARSE else _MOST
@@ -62,7 +62,7 @@ class Anytime:
         """Look at an iterate; True when the caller's callback or the time limit says stop."""
         began = time.perf_counter()
         self._look(x, t)
-        proof = dual_bound(self.problem, prices)
+        proof = dual_bound(self.problem, prices, self._threads)
         if proof.value > self.bound:
             self.bound, self.prices = proof.value, proof.prices
         if self.violation <= FEASIBLE:

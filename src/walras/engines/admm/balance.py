@@ -35,14 +35,13 @@ class Balance:
 
     def __init__(self, problem: Separable, threads: int = 1) -> None:
         rows, self._problem, self._threads = problem.rows, problem, threads
-        self._packing = structure(problem).packing
-        least, most = np.zeros(rows.count), np.zeros(rows.count)
-        np.minimum.at(least, rows.matrix.indices, rows.matrix.data)
+        shape, most = structure(problem), np.zeros(rows.count)
+        self._packing = shape.packing
         np.maximum.at(most, rows.matrix.indices, rows.matrix.data)
         shared = np.sum(rows.scalar_matrix > 0, axis=1) == 1
         # t <= sum of what entries bring
         self._cover = shared & (most <= 0) & (rows.upper == 0) & np.isinf(rows.lower)
-        rising = np.isin(rows.utility, (Utility.LOG, Utility.POWER)) & (least >= 0)
+        rising = np.isin(rows.utility, (Utility.LOG, Utility.POWER)) & ~shape.negative
         gain = rows.matrix.T @ (np.where(rising, 1.0, 0.0) + np.where(self._cover, -1.0, 0.0))
         gains = (problem.cost < 0) | ((problem.cost == 0) & (gain > 0))
         self._most = np.where(gains, _MOST, 1.0)
