@@ -14,9 +14,11 @@ from tests.bank.optimality import optimality
 from tests.bank.statement import Entry, Row, state
 
 import walras as wl
+from walras import solving
 from walras.engines import named
 from walras.engines.exact import exact
 from walras.engines.iterate import Iterate
+from walras.engines.leximin import LeximinResult, leximin
 from walras.engines.pop import pop
 from walras.engines.settings import Settings
 from walras.history import Progress
@@ -221,6 +223,26 @@ def test_the_rest_of_a_time_limit_raises_the_jobs_that_the_ceiling_does_not_hold
     assert with_time.value == pytest.approx(1.0, rel=1e-6)
     reached = np.sort((throughput * with_time.x).sum(axis=0))
     assert reached == pytest.approx([1.0, 17 / 3, 17 / 3, 17 / 3], rel=1e-6)
+
+
+def test_levels_of_the_rest_of_a_time_limit_are_told_of_up_to_the_first_unproved_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is called optimal has a gap within the tolerance, later levels or not."""
+    throughput = np.array([[1.0, 9.0, 9.0, 8.0, 3.0], [0.5, 3.0, 4.0, 5.0, 3.0]])
+    problem = cs.max_min(throughput, np.ones(5), np.array([2.0, 2.0]))
+
+    def rough(*args: Any) -> LeximinResult:
+        found = leximin(*args)
+        assert len(found.levels) > 2
+        first, second, *others = found.levels
+        return replace(found, levels=(first, replace(second, gap=1e-3), *others))
+
+    monkeypatch.setattr(solving, "leximin", rough)
+    s = wl.solve(problem, engine="interior", time_limit=20.0)
+    assert s.status is wl.Status.OPTIMAL
+    assert len(s.levels) == 1
+    assert s.gap <= s.tolerance
 
 
 def test_an_infeasible_problem_names_its_rows_and_the_least_relaxation() -> None:

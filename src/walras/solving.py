@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import takewhile
 from typing import Never
 
 import numpy as np
@@ -221,7 +222,8 @@ def _spend_the_rest(
     """Of a max-min problem that its ceiling decided, raise the other jobs while time is left.
 
     When one job's best type decides the least throughput, every allocation that serves this job is
-    optimal; the rest of a time limit goes to leximin among them.
+    optimal; the rest of a time limit goes to leximin among them. Levels from the first that is not
+    proved on are not told of: their allocation is optimal without them.
     """
     problem, limit = solution.problem, settings.time_limit
     if limit is None or solution.status != Status.OPTIMAL or choice.engine in ("pop", "integer"):
@@ -236,9 +238,11 @@ def _spend_the_rest(
     raised = _solve_leximin(spec, run, choice, rest)
     if not raised.certificate.proves(settings.tolerance):
         return solution
+    proved = takewhile(lambda level: level.gap <= settings.tolerance, raised.levels)
     return replace(
         raised,
         status=Status.OPTIMAL,
+        levels=tuple(proved),
         history=solution.history + raised.history,
         timings=solution.timings + raised.timings,
     )
