@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 import walras as wl
+from walras.certificate import Certificate, certify
 from walras.engines import leximin
 from walras.history import Progress
 
@@ -116,6 +120,22 @@ def test_fewer_levels_than_asked_for_are_not_called_optimal() -> None:
     assert first.status is wl.Status.OPTIMAL
     assert len(s.levels) == 1
     assert s.status is wl.Status.INTERRUPTED
+
+
+def test_a_level_above_its_bound_is_not_called_optimal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has what it has from rows of the levels before that do not hold."""
+    proofs: list[Certificate] = []
+
+    def generous(*args: Any, **options: Any) -> Certificate:
+        proof = certify(*args, **options)
+        proofs.append(proof)
+        return proof if len(proofs) != 2 else replace(proof, value=1.001 * proof.bound, gap=0.0)
+
+    monkeypatch.setattr(leximin, "certify", generous)
+    s = wl.solve(cs.leximin(*cluster(2), levels=2), engine="interior", threads=1)
+    assert len(s.levels) == 2
+    assert s.gap == pytest.approx(1e-3)
+    assert s.status is wl.Status.INACCURATE
 
 
 def test_the_first_level_is_max_min() -> None:

@@ -45,7 +45,7 @@ class Level:
     Attributes:
         value: t* of the level.
         bound: Certified upper bound on it, given the levels below.
-        gap: Relative gap between the two.
+        gap: Relative distance of the two, whichever is above.
         frozen: (family rows,) True on the rows frozen at this level.
     """
 
@@ -97,7 +97,7 @@ def leximin(
             break  # what an unfinished level found is not known to keep the levels before it
         parts.append(replace(found, x=proof.x, t=found.t))
         now = _frozen_now(stage, proof, rows, frozen)
-        levels.append(Level(-proof.value, -proof.bound, proof.gap, now))
+        levels.append(Level(-proof.value, -proof.bound, _gap(proof), now))
         frozen |= now
         left = _remaining(sharp, parts)
         if stopped or np.all(frozen):
@@ -105,6 +105,13 @@ def leximin(
         whole, stage = _face(stage, proof, rows, now, limit, frozen)
     finished = len(levels) == spec.levels or bool(np.all(frozen))
     return LeximinResult(_joined(parts), tuple(levels), finished)
+
+
+def _gap(proof: Certificate) -> float:
+    """The gap of a level; one above its bound does not hold the levels before it by as much."""
+    if not np.isfinite(proof.bound):
+        return proof.gap
+    return max(proof.gap, (proof.bound - proof.value) / max(abs(proof.bound), 1e-300))
 
 
 def _solved(
