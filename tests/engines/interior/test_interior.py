@@ -10,7 +10,7 @@ import pytest
 from tests.bank.statement import Entry, Row, state
 
 import walras as wl
-from walras.certificate import violation
+from walras.certificate import certify
 from walras.engines.interior import engine, interior
 from walras.engines.interior.columns import Pool, first_entries, known_entries
 from walras.engines.interior.form import MAX_BORDER, Form, make_form
@@ -46,11 +46,15 @@ def test_column_generation_finds_what_all_entries_find(
     assert values[1] == pytest.approx(values[0], abs=2e-6 * scale)
 
 
-def test_columns_that_end_short_of_their_rows_prove_nothing(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(("short", "costs_nothing"), [(9e-6, False), (5e-8, True)])
+def test_columns_that_end_short_of_their_rows_prove_what_repair_leaves(
+    short: float, costs_nothing: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A stalled run whose point hardly violates its rows may have a gap of nothing all the same."""
-    problem = cs.max_min(*cluster(40, 300))
+    """A stalled run whose point hardly violates its rows may have a gap of nothing all the same.
+
+    All entries come in only where the rows cannot be mended within the tolerance.
+    """
+    problem = cs.total_throughput(*cluster(40, 300))
     rounds: list[int] = []
 
     def stalled(form: Form, layout: Layout, point: Point, _: float, *arguments: Any) -> Ending:
@@ -58,16 +62,19 @@ def test_columns_that_end_short_of_their_rows_prove_nothing(
         rounds.append(len(form.columns))
         if len(form.columns) == problem.entries:
             return ending
-        point = replace(ending.point, primal=ending.point.primal * (1.0 + 2e-6))
-        bad = replace(ending.residuals, primal_error=2e-6)
+        off = 1.0 + short * np.random.default_rng(0).random(len(ending.point.primal))
+        point = replace(ending.point, primal=ending.point.primal * off)
+        bad = replace(ending.residuals, primal_error=short)
         return replace(ending, point=point, residuals=bad, converged=False)
 
     monkeypatch.setattr(engine, "_many_columns", lambda problem: True)
     monkeypatch.setattr(engine, "run", stalled)
     found = interior(problem, Settings(1e-6, None, 2))
-    assert rounds[0] < rounds[-1] == problem.entries
+    assert rounds[0] < problem.entries
+    assert (rounds[-1] < problem.entries) == costs_nothing
     assert found.status is wl.Status.OPTIMAL
-    assert violation(problem, found.x, found.t) <= 1e-7
+    proof = certify(problem, found.x, found.t, found.prices)
+    assert proof.proves(1e-6)
 
 
 def test_large_instances_are_solved_by_columns() -> None:

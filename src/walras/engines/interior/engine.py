@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from walras.certificate import dual_bound, gap_between
+from walras.certificate import certify, dual_bound, gap_between
 from walras.engines.diary import Diary
 from walras.engines.interior.blocks import OpenBlocks, carried_blocks
 from walras.engines.interior.columns import MORE, Pool, carried, first_entries, known_entries, slim
@@ -149,11 +149,18 @@ class _Solve:
                 point = self._carried(form, layout, old, gap)
             ending = self._run(form, layout, point, loose, f"{len(form.columns)} entries")
         status = self._outcome(ending)
-        failed, unproved = status == Status.FAILED, gap > max(tolerance, _ROUNDING)
-        if (status == Status.OPTIMAL and unproved) or (failed and (unproved or not settled)):
-            return self.whole()
-        proved = gap <= 0.5 * tolerance  # where the method stalled, too
-        return self.result(Status.OPTIMAL if failed and proved else status)
+        if status not in (Status.OPTIMAL, Status.FAILED):
+            return self.result(status)
+        if gap <= max(tolerance, _ROUNDING) and (status == Status.OPTIMAL or settled):
+            proved = gap <= 0.5 * tolerance  # where the method stalled, too
+            return self.result(Status.OPTIMAL if proved else status)
+        return self._repaired() or self.whole()
+
+    def _repaired(self) -> Iterate | None:
+        """What is known now, if it is within the tolerance once its rows hold exactly."""
+        found = self.result(Status.OPTIMAL)
+        proof = certify(self.problem, found.x, found.t, found.prices, threads=self.threads)
+        return found if proof.proves(self.settings.tolerance) else None
 
     def by_blocks(self, simplices: Simplices) -> Iterate:
         """What can be decided at once, then the blocks whose choice is open."""

@@ -16,6 +16,7 @@ from walras.kernels.elimination import Elimination, FactorError
 
 FEASIBLE = 1e-8
 _ROUGH = 1e-2  # residuals of this share of the tolerance hardly show in the gap
+_MENDED = 1e-6  # residuals that the certificate's repair takes out at little cost
 _STALLED = 8  # iterations without progress
 _TINY_STEP = 1e-6
 _LEAST = 1e-2  # the barrier parameter stops at this share of what the tolerance asks for
@@ -91,7 +92,7 @@ def run(
         stopped = watch(k, found, gap, length, point) or time.perf_counter() > deadline
         if converged or stopped:
             return Ending(point, found, converged, stopped, k)
-        if (since > _STALLED and (length < _TINY_STEP or gap < 1e-10)) or since > 5 * _STALLED:
+        if _is_stuck(form, best[1], since, length, tolerance):
             break
         try:
             least = _LEAST * tolerance * gap_scale(form, found) / layout.count
@@ -101,6 +102,14 @@ def run(
         length = min(primal, dual)
         found = _measure(form, layout, point)
     return Ending(best[0], best[1], False, False, k)
+
+
+def _is_stuck(form: Form, best: Residuals, since: int, length: float, tolerance: float) -> bool:
+    """Whether nothing is to be hoped for; residuals beside a closed gap are what repair mends."""
+    gap = best.gap / gap_scale(form, best)
+    if gap <= tolerance and max(best.primal_error, best.dual_error) <= _MENDED:
+        return since > _STALLED // 2
+    return since > _STALLED and (length < _TINY_STEP or gap < 1e-10 or since > 5 * _STALLED)
 
 
 def _measure(form: Form, layout: Layout, point: Point) -> Residuals:
