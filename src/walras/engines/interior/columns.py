@@ -23,7 +23,7 @@ from walras.separable import Separable, Utility
 
 FIRST = (6, 12)  # columns a block in the first round: of what it brings, of that per charge
 MORE = 6  # columns a block and round after it
-_KNOWN = 10  # columns a block and score in the first round of a warm start
+_KNOWN = 8  # columns a block and score in the first round of a warm start
 _USED = 1e-3  # share of its block's largest entry from which a known entry is in use
 _OWN_CHARGE = (0.01, 0.1, 1.0, 10.0)  # of a new demand's row, in mean charges of other rows
 _NEW_EACH = 16  # columns a new demand and score in the first round of a warm start
