@@ -39,7 +39,7 @@ def few_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Column generation on problems of any size, one column a block and round."""
     monkeypatch.setattr(engine, "_many_columns", lambda problem: True)
     monkeypatch.setattr(engine, "MORE", 1)
-    monkeypatch.setattr(columns, "FIRST", (1, 1))
+    monkeypatch.setattr(columns, "FIRST", 1)
 
 
 def solved(case: Case, which: str, request: pytest.FixtureRequest) -> wl.Solution:

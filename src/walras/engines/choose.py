@@ -163,7 +163,7 @@ def _narrow_scalar(problem: Separable) -> bool:
 
 def _interior_seconds(problem: Separable, narrow: int) -> float:
     blocks = max(*problem.shape, 1)
-    kept = min(problem.entries, sum(FIRST) * blocks)
+    kept = min(problem.entries, 2 * FIRST * blocks)
     held = problem.rows.matrix.nnz / max(problem.entries, 1) * kept / blocks
     pairs = blocks * held**2
     one = _BASE + _COLUMN * kept + _SQUARE * narrow**2 + _CUBE * narrow**3 + _PAIR * pairs

@@ -21,9 +21,9 @@ from walras.engines.interior.start import INSIDE, packing_rows, raise_packing
 from walras.kernels import cpu as kernels
 from walras.separable import Separable, Utility
 
-FIRST = (6, 12)  # columns a block in the first round: of what it brings, of that per charge
+FIRST = 8  # columns a block and a score in the first round
 MORE = 6  # columns a block and round after it
-_KNOWN = 8  # columns a block and score in the first round of a warm start
+_KNOWN = 10  # columns a block and score in the first round of a warm start
 _USED = 1e-3  # share of its block's largest entry from which a known entry is in use
 _OWN_CHARGE = (0.01, 0.1, 1.0, 10.0)  # of a new demand's row, in mean charges of other rows
 _NEW_EACH = 16  # columns a new demand and score in the first round of a warm start
@@ -83,9 +83,9 @@ def first_entries(problem: Separable, pool: Pool, threads: int) -> Bools:
     share /= best
     del best
     np.negative(share, out=share)
-    active[pool.best(share, closed, np.inf, FIRST[0], threads)] = True
+    active[pool.best(share, closed, np.inf, FIRST, threads)] = True
     share /= _scarcity(problem, share)
-    active[pool.best(share, closed, np.inf, FIRST[1], threads)] = True
+    active[pool.best(share, closed, np.inf, FIRST, threads)] = True
     return np.asarray(active & ~closed)
 
 
