@@ -89,7 +89,7 @@ class Solution:
         history: The engine's steps.
         timings: Seconds a stage.
         message: The engine's own words, if any.
-        levels: Of a leximin problem, its levels.
+        levels: Of a leximin problem, its levels; of max-min with time to spare, the proved ones.
     """
 
     problem: Separable

@@ -222,8 +222,8 @@ def _spend_the_rest(
     """Of a max-min problem that its ceiling decided, raise the other jobs while time is left.
 
     When one job's best type decides the least throughput, every allocation that serves this job is
-    optimal; the rest of a time limit goes to leximin among them. Levels from the first that is not
-    proved on are not told of: their allocation is optimal without them.
+    optimal; the rest of a time limit goes to leximin among them. Levels from the first unproved one
+    on are left out: the allocation is optimal whatever they are.
     """
     problem, limit = solution.problem, settings.time_limit
     if limit is None or solution.status != Status.OPTIMAL or choice.engine in ("pop", "integer"):
