@@ -17,7 +17,7 @@ import numpy.typing as npt
 from walras.certificate.structure import structure
 from walras.engines.interior.form import Bools, Floats, Form, Ints
 from walras.engines.interior.point import Layout, Point
-from walras.engines.interior.start import INSIDE, packing_rows, raise_packing
+from walras.engines.interior.start import INSIDE, packing_rows, raise_packing, scaled_inside
 from walras.kernels import cpu as kernels
 from walras.separable import Separable, Utility
 
@@ -28,6 +28,7 @@ _USED = 1e-3  # share of its block's largest entry from which a known entry is i
 _OWN_CHARGE = (0.01, 0.1, 1.0, 10.0)  # of a new demand's row, in mean charges of other rows
 _NEW_EACH = 16  # columns a new demand and score in the first round of a warm start
 _NEW = 1.0  # a new column begins at most at this multiple of a typical one
+_ROOM = 0.05  # share of a row that new columns together begin with at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,8 +195,9 @@ def slim(point: Point) -> Point:
 def carried(form: Form, layout: Layout, old: Form, point: Point, mu: float) -> Point:
     """A start on more columns from a centred point on fewer with barrier parameter ``mu``.
 
-    New columns begin on the central path, ``x = mu/z``; where their reduced cost is not positive
-    the local packing price of their block rises until it is.
+    New columns begin on the central path, ``x = mu/z``, but for those that would overload a row;
+    where their reduced cost is not positive the local packing price of their block rises until it
+    is.
     """
     kept = np.isin(form.columns, old.columns, assume_unique=True)
     x = np.zeros(len(form.columns))
@@ -206,8 +208,9 @@ def carried(form: Form, layout: Layout, old: Form, point: Point, mu: float) -> P
     floor = np.where(kept, 0.0, least)
     p = raise_packing(form, packing_rows(form), p, margin=1.0, floor=floor)
     z = form.c + form.h * x + form.transposed @ p
-    x = np.where(kept, x, mu / np.maximum(z, least))
-    x = np.minimum(x, INSIDE * form.u)
+    new = np.where(kept, 0.0, mu / np.maximum(z, least))
+    room = np.where(form.b > 0, _ROOM * form.b, np.inf)
+    x = np.minimum(x + scaled_inside(form, new, room), INSIDE * form.u)
     w = (form.u - x)[layout.bounded]
     y = mu / w
     z[layout.bounded] += y

@@ -12,7 +12,8 @@ from walras.engines.interior.form import EMPTY, EQUALITY, INEQUALITY, Bools, Flo
 from walras.separable import Utility, utility
 
 _CORRECTORS = 4
-_WORTH = 30.0  # solves that one factorisation must cost for correctors to pay
+_WORTH = 30.0  # solves that an iteration without correctors must cost for them to pay
+_PASSES = 100.0  # operations a column that such an iteration takes beside its factorisation
 _CHEAP = 5e5  # operations of a solve that hardly counts
 
 
@@ -138,11 +139,12 @@ class Layout:
 
 
 def _correctors(form: Form) -> int:
-    """Correctors pay where a factorisation costs many solves (Gondzio 1996, section 5)."""
+    """Correctors pay where an iteration costs many solves (Gondzio 1996, section 5)."""
     m, per_block = form.narrow.shape[0], np.diff(form.narrow.indptr[form.ptr])
     factor = float(np.sum(per_block.astype(np.float64) ** 2)) + m**3 / 3
+    iteration = factor + _PASSES * len(form.c)
     solve = 4.0 * form.narrow.nnz + 2.0 * m**2
-    return _CORRECTORS if factor > _WORTH * solve or solve < _CHEAP else 0
+    return _CORRECTORS if iteration > _WORTH * solve or solve < _CHEAP else 0
 
 
 def _largest(magnitude: sp.csr_array) -> Floats:

@@ -20,6 +20,7 @@ from walras.separable import Utility, utility
 
 INSIDE = 0.999  # share of its upper bound at which an entry begins at most
 _SWEEPS = 4
+_FULL = 0.95  # share of a packing row that the columns of a cold start fill at most
 _FIRST_MU = 0.2
 _SLACK = 0.1  # least share of a row's size that a price-less row of a warm start gets as slack
 _WARM = 0.03  # relative gap whose barrier parameter a warm start takes
@@ -60,13 +61,17 @@ def _analytic_centre(form: Form, packing: Bools) -> tuple[Floats, Floats]:
                 a = _centre_step(form, matrix, squared, transposed, a, rows)
     price = transposed @ a
     x = 1.0 / np.where(price > 0, price, 1.0)
-    load = matrix @ x
-    ratio = np.where(packing, load / np.where(packing, 0.95 * form.b, 1.0), 0.0)
-    over = np.maximum(ratio, 1.0)
-    largest = np.zeros(len(x))
-    column_of = np.repeat(np.arange(len(x)), np.diff(transposed.indptr))
-    np.maximum.at(largest, column_of, over[transposed.indices])
-    return x / np.maximum(largest, 1.0), a
+    return scaled_inside(form, x, np.where(packing, _FULL * form.b, np.inf)), a
+
+
+def scaled_inside(form: Form, x: Floats, room: Floats) -> Floats:
+    """Columns (n,) divided by the largest load over room, above one, of the rows they are in."""
+    load = form.matrix @ x
+    over = np.divide(load, room, out=np.ones(len(load)), where=load > room)
+    largest = np.ones(len(x))
+    column_of = np.repeat(np.arange(len(x)), np.diff(form.transposed.indptr))
+    np.maximum.at(largest, column_of, over[form.transposed.indices])
+    return x / largest
 
 
 def _centre_step(
