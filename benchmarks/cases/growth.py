@@ -26,7 +26,7 @@ def spec(jobs: int, seed: int = REPORT_SEEDS[0]) -> Spec:
 
 
 def cells() -> tuple[Cell, ...]:
-    """Walras alone: no peer ends within the limit beyond 456 x 2,000. Each instance runs once.
+    """Walras alone: no peer ends within the limit beyond 456 x 2,000. Large ones run once.
 
     456 x 2,000 itself is measured by the benchmarks of the two objectives.
     """
@@ -39,7 +39,7 @@ def cells() -> tuple[Cell, ...]:
                 objective,
                 "walras",
                 _ESTIMATE[jobs],
-                runs=1,
+                runs=5 if jobs <= 8000 else 1,
                 quick=(objective, jobs, seed) == (OBJECTIVES[0], JOBS[1], REPORT_SEEDS[0]),
             )
             for jobs in JOBS[1:]
