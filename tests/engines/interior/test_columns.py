@@ -28,9 +28,7 @@ def grown(request: pytest.FixtureRequest) -> tuple[Form, Form, Point, float]:
     few = make_form(problem, Restriction(k[(k + owner) % 3 == 0]))
     layout = Layout.of(few)
     elimination = CpuElimination(few.ptr, few.local, few.narrow, 1)
-    ending = run(
-        few, layout, cold_start(few, layout), 1e-3, 60, elimination, lambda *_: False
-    )  # fmt: skip
+    ending = run(few, layout, cold_start(few, layout), 1e-3, 60, elimination, lambda *_: False)
     assert ending.converged
     return few, make_form(problem), ending.point, ending.residuals.mu
 
@@ -66,8 +64,6 @@ def test_columns_scaled_inside_keep_to_every_row_and_lose_no_more_than_they_must
     load = form.matrix @ scaled
     assert np.all(load <= room * (1 + 1e-15))
     # Each type is asked for 7 units where it has 2 or 3, each job for 2 where it has 1.
-    by_type = dict(
-        zip(*np.unique(form.problem.resource[form.columns], return_index=True), strict=True)
-    )
-    assert [scaled[by_type[i]] for i in (0, 1)] == [2 / 7, 3 / 7]
+    of_type = form.problem.resource[form.columns]
+    assert [set(scaled[of_type == i]) for i in (0, 1)] == [{2 / 7}, {3 / 7}]
     np.testing.assert_array_equal(scaled_inside(form, x, np.full(len(room), np.inf)), x)
