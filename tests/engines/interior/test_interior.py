@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.bank.statement import Entry, Row, state
 
@@ -175,3 +176,25 @@ def test_a_warm_start_takes_what_a_cold_one_would_where_prices_or_demands_are_kn
     active = known_entries(problem, pool, x, before.prices.rows, 1)
     assert np.array_equal(active[new], cold[new])
     assert np.sum(active & new) < np.sum(new)
+
+
+@pytest.mark.parametrize("types", [10, 60])  # all entries at once, and a few a job
+@pytest.mark.parametrize(("new", "warm"), [(1, True), (60, False)])
+def test_a_start_of_which_many_demands_are_unknown_is_left_out(
+    types: int, new: int, warm: bool
+) -> None:
+    rng, jobs = np.random.default_rng(types), [f"job{j}" for j in range(300)]
+
+    def round_of(names: list[str]) -> Separable:
+        T = pd.DataFrame(rng.lognormal(0, 1, (types, 300)), columns=names)
+        return cs.proportional_fairness(T, np.ones(300), np.full(types, 100 / types))
+
+    before = wl.solve(round_of(jobs), engine="interior", threads=1)
+    problem = round_of([f"new{j}" for j in range(new)] + jobs[new:])
+    known, nothing = (
+        wl.solve(problem, engine="interior", threads=1, start=start) for start in (before, None)
+    )
+    assert ("warm" in known.history[0].note) == warm
+    if not warm:
+        assert [step.gap for step in known.history] == [step.gap for step in nothing.history]
+    assert known.value == pytest.approx(nothing.value, abs=1e-6 * 300)

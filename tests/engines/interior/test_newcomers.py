@@ -7,7 +7,7 @@ import pytest
 
 import walras as wl
 from walras.engines.interior.form import INEQUALITY, make_form
-from walras.engines.interior.newcomers import centre_newcomers
+from walras.engines.interior.newcomers import centre_newcomers, new_demands
 from walras.engines.interior.point import Layout
 from walras.engines.interior.start import cold_start, packing_rows, raise_packing
 
@@ -56,3 +56,10 @@ def test_blocks_of_one_column_at_prices_that_curve_one_way_alone() -> None:
     _, x, prices = centre_newcomers(form, form.block >= 2, p, np.full(1, 0.2), MU)
     assert np.all(np.isfinite(prices))
     assert np.all(x[form.block >= 2] > 0)
+
+
+def test_a_demand_is_new_if_none_of_its_entries_is_known() -> None:
+    problem = cs.max_min(np.ones((2, 3)), np.ones(3), np.ones(2))
+    x = np.where(problem.demand == 1, np.nan, 0.5)
+    x[np.flatnonzero(problem.demand == 2)[0]] = np.nan  # its other entry is known
+    assert new_demands(problem, x).tolist() == [False, True, False]

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from walras.certificate.structure import structure
 from walras.engines.interior.form import Bools, Floats, Form, Ints
+from walras.engines.interior.newcomers import new_demands
 from walras.engines.interior.point import Layout, Point
 from walras.engines.interior.start import INSIDE, packing_rows, raise_packing, scaled_inside
 from walras.kernels import cpu as kernels
@@ -121,21 +122,14 @@ def known_entries(problem: Separable, pool: Pool, x: Floats, prices: Floats, thr
     active = _always(problem, pool)
     active[pool.best(-known, closed | unused, np.inf, _KNOWN, threads)] = True
     active[pool.best(reduced, closed, np.inf, _KNOWN, threads)] = True
-    of_new = _of_new_demands(problem, is_new) if np.any(prices) else np.zeros_like(is_new)
+    of_new = np.append(new_demands(problem, x), False)[problem.demand]  # no demand's are not
+    of_new &= is_new & np.any(prices)
     for score in _new_scores(problem, np.flatnonzero(of_new), prices):
         active[pool.best(score, ~of_new | fixed, np.inf, _NEW_EACH, threads)] = True
     others = is_new & ~of_new
     if np.any(others):
         active |= first_entries(problem, pool, threads) & others
     return np.asarray(active & ~fixed)
-
-
-def _of_new_demands(problem: Separable, is_new: Bools) -> Bools:
-    """(entries,) True on those of demands of which no entry is known."""
-    owner, known = problem.demand, np.zeros(len(problem.demand_names) + 1, dtype=np.bool_)
-    known[owner[~is_new]] = True
-    known[-1] = True  # no demand's
-    return np.asarray(is_new & ~known[owner])
 
 
 def _new_scores(problem: Separable, new: Ints, prices: Floats) -> Iterator[Floats]:

@@ -12,11 +12,12 @@ from walras.engines.interior.blocks import OpenBlocks, carried_blocks
 from walras.engines.interior.columns import MORE, Pool, carried, first_entries, known_entries, slim
 from walras.engines.interior.form import Bools, Floats, Form, Restriction, make_form, redundant_rows
 from walras.engines.interior.method import FEASIBLE, Ending, gap_scale, run
+from walras.engines.interior.newcomers import new_demands
 from walras.engines.interior.point import Layout, Point, Residuals
 from walras.engines.interior.simplices import Simplices, decide
 from walras.engines.interior.start import cold_start, warm_start
 from walras.engines.iterate import Iterate
-from walras.engines.settings import Settings
+from walras.engines.settings import Settings, Start
 from walras.history import Progress, Timings
 from walras.kernels import cpu as kernels
 from walras.kernels.devices import eliminate_on
@@ -37,6 +38,7 @@ _LEAST_BLOCKS = 2000
 _ROUGH_BLOCKS = 0.1  # the gap at which blocks that are sure of their choice leave
 _SURE = (0.1, 0.02)  # lead of a choice, of a typical charge: at rough prices, at the last ones
 _COMPANY = 3  # such entries at most for each that pays
+_NEWS = 0.05  # share of new demands from which to begin cold takes fewer iterations
 _PATIENCE = 30  # iterations that a warm start gets
 _ROUNDING = 1e-9  # a gap that more entries cannot be expected to close
 _MANY = 24.0  # mean entries a block from which column generation pays
@@ -48,7 +50,8 @@ def interior(problem: Separable, settings: Settings) -> Iterate:
 
     Args:
         problem: Any problem without integer entries; at most 64 entries and scalars may be free.
-        settings: Every setting is honoured; a warm start helps when few entries changed.
+        settings: Every setting is honoured. A warm start helps when little changed; one of which
+            more than a twentieth of the demands is unknown is left out.
 
     Returns:
         The point with its prices. ``FAILED`` when the method broke down, which infeasible and
@@ -82,6 +85,7 @@ class _Solve:
     problem: Separable
     settings: Settings
     diary: Diary = field(init=False)
+    start: Start | None = None
     built: float = 0.0
     form: Form | None = None
     elimination: Elimination | None = None
@@ -92,7 +96,10 @@ class _Solve:
     path: list[tuple[Point, float, float]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.diary = Diary(self.settings)
+        self.diary, start = Diary(self.settings), self.settings.start
+        most = _NEWS * len(self.problem.demand_names)
+        if start is not None and np.sum(new_demands(self.problem, start.x)) <= most:
+            self.start = start
 
     @property
     def threads(self) -> int:
@@ -108,7 +115,7 @@ class _Solve:
 
     def _begin(self, form: Form, layout: Layout, tolerance: float, note: str) -> Ending:
         """A run from the warm start, if there is one and it gets anywhere, else from the data."""
-        start, point = self.settings.start, cold_start(form, layout)
+        start, point = self.start, cold_start(form, layout)
         if start is not None:
             near = warm_start(form, layout, point, start.x, start.prices)
             ending = self._run(form, layout, near, tolerance, f"{note} warm", _PATIENCE)
@@ -169,7 +176,7 @@ class _Solve:
             return self.whole()
         tolerance = loose = _SHARE * self.settings.tolerance
         many = max(_LEAST_BLOCKS, _MANY_BLOCKS * blocks.capacities)
-        if np.sum(blocks.active) < many or self.settings.start is not None:
+        if np.sum(blocks.active) < many or self.start is not None:
             blocks.take_all()
         else:
             loose = max(_ROUGH_BLOCKS, tolerance)
@@ -216,7 +223,7 @@ class _Solve:
         return point, mu
 
     def _first(self, pool: Pool) -> Bools:
-        start = self.settings.start
+        start = self.start
         if start is None:
             return first_entries(self.problem, pool, self.threads)
         return known_entries(self.problem, pool, start.x, start.prices, self.threads)
@@ -291,7 +298,7 @@ class _Solve:
         closed = active | (problem.lower == problem.upper)
         added = pool.best(reduced, closed, 0.0, MORE, self.threads)
         active[added] = True
-        if len(added) and self.settings.start is None:
+        if len(added) and self.start is None:
             # Prices from nowhere still move: entries that come next in their block go in as well.
             soon = _SOON * ending.residuals.mu / (float(np.mean(self.point.x)) or 1.0)
             near = pool.best(reduced, closed | active, soon, 1, self.threads)

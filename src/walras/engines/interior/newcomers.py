@@ -11,13 +11,25 @@ from __future__ import annotations
 import numpy as np
 
 from walras.engines.interior.form import EMPTY, INEQUALITY, Bools, Floats, Form, Ints
-from walras.separable import Utility
+from walras.separable import Separable, Utility
 
 _STEPS = 30
 _HALVINGS = 20
 _INSIDE = 0.95  # longest step, as a share of the way to the boundary
 _RIDGE = 1e-12  # of the curvature: a block with one column that matters curves one way alone
 _CENTRED = 1e-4  # squared Newton decrement below which a block counts as centred
+
+
+def new_demands(problem: Separable, x: Floats) -> Bools:
+    """(demands,) True where a demand has no entry of which something is known.
+
+    Args:
+        problem: The problem.
+        x: (entries,) known allocation, NaN where nothing is known.
+    """
+    known = problem.demand[~np.isnan(x)]
+    count = np.bincount(known[known >= 0], minlength=len(problem.demand_names))
+    return np.asarray(count == 0)
 
 
 def centre_newcomers(
