@@ -27,9 +27,9 @@ def new_demands(problem: Separable, x: Floats) -> Bools:
         problem: The problem.
         x: (entries,) known allocation, NaN where nothing is known.
     """
-    known = problem.demand[~np.isnan(x)]
-    count = np.bincount(known[known >= 0], minlength=len(problem.demand_names))
-    return np.asarray(count == 0)
+    known = np.zeros(len(problem.demand_names) + 1, dtype=np.bool_)
+    known[problem.demand[~np.isnan(x)]] = True  # the last one is of entries of no demand
+    return ~known[:-1]
 
 
 def centre_newcomers(
