@@ -183,14 +183,10 @@ def test_a_warm_start_takes_what_a_cold_one_would_where_prices_or_demands_are_kn
 def test_a_start_of_which_many_demands_are_unknown_is_left_out(
     types: int, new: int, warm: bool
 ) -> None:
-    rng, jobs = np.random.default_rng(types), [f"job{j}" for j in range(300)]
-
-    def round_of(names: list[str]) -> Separable:
-        T = pd.DataFrame(rng.lognormal(0, 1, (types, 300)), columns=names)
-        return cs.proportional_fairness(T, np.ones(300), np.full(types, 100 / types))
-
-    before = wl.solve(round_of(jobs), engine="interior", threads=1)
-    problem = round_of([f"new{j}" for j in range(new)] + jobs[new:])
+    T = pd.DataFrame(np.random.default_rng(types).lognormal(0, 1, (types, 300 + new)))
+    data = np.ones(300), np.full(types, 100 / types)
+    before = wl.solve(cs.proportional_fairness(T.iloc[:, :300], *data), engine="interior")
+    problem = cs.proportional_fairness(T.iloc[:, new:], *data)  # the last ones are new
     known, nothing = (
         wl.solve(problem, engine="interior", threads=1, start=start) for start in (before, None)
     )
