@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.reference import Floats, Ints
-from walras.kernels.runs import jit
+from walras.kernels.runs import jit, span
 
 Index = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
@@ -16,7 +16,7 @@ Bools = npt.NDArray[np.bool_]
 def strays(ptr: Index, row: Index, owner: Index, row_owner: Index, own: Bools) -> None:
     """Clear ``own`` of each row that holds an entry of another owner."""
     for q in range(len(ptr) - 1):
-        for k in range(ptr[q], ptr[q + 1]):
+        for k in span(ptr, q):
             if owner[q] != row_owner[row[k]]:
                 own[row[k]] = False
 
@@ -25,7 +25,7 @@ def strays(ptr: Index, row: Index, owner: Index, row_owner: Index, own: Bools) -
 def least(ptr: Index, row: Index, a: Floats, limit: Floats, out: Floats) -> None:
     """out_q = the least of its values and ``limit / a`` of the column's rows with ``a > 0``."""
     for q in range(len(out)):
-        for k in range(ptr[q], ptr[q + 1]):
+        for k in span(ptr, q):
             if a[k] > 0.0:
                 out[q] = min(out[q], limit[row[k]] / a[k])
 
@@ -35,7 +35,7 @@ def count_copies(order: Ints, ptr: Index, row: Index, slot: Ints, out: Ints) -> 
     """out[q + 1] = copies of entry order[q]: rows without a slot, at least one."""
     for q in range(len(order)):
         count = 0
-        for k in range(ptr[order[q]], ptr[order[q] + 1]):
+        for k in span(ptr, order[q]):
             count += slot[row[k]] < 0
         out[q + 1] = max(count, 1)
 
@@ -48,7 +48,7 @@ def split(
     """Coefficients of rows with a slot to ``local``, of others to the entry's copies."""
     for q in range(len(order)):
         at = copies[q]
-        for k in range(ptr[order[q]], ptr[order[q] + 1]):
+        for k in span(ptr, order[q]):
             r = row[k]
             if slot[r] >= 0:
                 local[slot[r], q] = data[k]
@@ -69,10 +69,10 @@ def scaled(
     """
     for q in range(first, last):
         factor = np.inf
-        for k in range(ptr[q], ptr[q + 1]):
+        for k in span(ptr, q):
             if sign * a[k] > 0.0:
                 factor = min(factor, ratio[row[k]])
         factor = abs(factor) if factor < np.inf else 1.0
         x[q] = min(x[q] * min(factor, most[q]), upper[q])
-        for k in range(ptr[q], ptr[q + 1]):
+        for k in span(ptr, q):
             load[row[k]] += a[k] * x[q]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.reference import Floats, Ints
-from walras.kernels.runs import jit
+from walras.kernels.runs import jit, span
 
 Rows = npt.NDArray[np.uint32]  # unsigned: no index is taken from the end
 
@@ -25,7 +25,7 @@ def centres(
     """v_q = s_q (rho sum_k w_k z_k - c_q), with s_q = 1 / (h_q + rho sum_k w_k)."""
     for q in range(len(v)):
         total = 0.0
-        for k in range(np.uint64(ptr[q]), np.uint64(ptr[q + 1])):
+        for k in span(ptr, q):
             total += w[k] * state[k]
         v[q] = s[q] * (rho * total - cost[q])
 
@@ -38,7 +38,7 @@ def row_sums(
     """Add what the copies use of each row at its price over rho, and how fast that falls."""
     for q in range(len(x)):
         double = 2.0 * x[q]
-        for k in range(np.uint64(ptr[q]), np.uint64(ptr[q + 1])):
+        for k in span(ptr, q):
             r, step = row[k], a[k] / w[k]
             y = double - state[k] - price[r] * step
             if y <= lower[q]:
@@ -61,7 +61,7 @@ def advance(
     """
     apart, size, dual = 0.0, 0.0, 0.0
     for q in range(len(x)):
-        for k in range(np.uint64(ptr[q]), np.uint64(ptr[q + 1])):
+        for k in span(ptr, q):
             y = 2.0 * x[q] - state[k] - price[row[k]] * a[k] / w[k]
             y = min(max(y, lower[q]), upper[q])
             apart += w[k] * (y - x[q]) * (y - x[q])
@@ -86,7 +86,7 @@ def priced_centres(
     """v_q = s_q (W_q x_q - c_q - sum_k a_k p_k), a step from x against the prices of its rows."""
     for q in range(len(v)):
         pull = cost[q]
-        for k in range(np.uint64(ptr[q]), np.uint64(ptr[q + 1])):
+        for k in span(ptr, q):
             pull += a[k] * price[row[k]]
         v[q] = s[q] * (weight[q] * x[q] - pull)
 
@@ -95,5 +95,5 @@ def priced_centres(
 def activities(ptr: Ints, row: Rows, a: Floats, x: Floats, value: Floats) -> None:
     """Add a_k x_q of every copy to its row."""
     for q in range(len(x)):
-        for k in range(np.uint64(ptr[q]), np.uint64(ptr[q + 1])):
+        for k in span(ptr, q):
             value[row[k]] += a[k] * x[q]

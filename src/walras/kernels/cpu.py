@@ -20,7 +20,7 @@ from walras.kernels.cpu_entries import (
     tallies,
 )
 from walras.kernels.reference import Floats, Ints, block_sums
-from walras.kernels.runs import Ints32, few, jit, map_runs
+from walras.kernels.runs import Ints32, few, jit, map_runs, span
 
 __all__ = [
     "backward",
@@ -51,27 +51,26 @@ def _orthogonalise(
     slots = local.shape[0]
     tail = np.zeros((slots, slots))
     for j in range(first, last):
-        low, high = ptr[j], ptr[j + 1]
         tail[:] = 0.0
         for a in range(slots):
             tail[a, a] = np.sqrt(theta[j, a])
             whole = theta[j, a]
-            for q in range(low, high):
+            for q in span(ptr, j):
                 v[a, q] = local[a, q]
                 whole += d[q] * local[a, q] * local[a, q]
             for b in range(a):
                 dot = 0.0
-                for q in range(low, high):
+                for q in span(ptr, j):
                     dot += d[q] * v[a, q] * v[b, q]
                 for k in range(slots):
                     dot += tail[a, k] * tail[b, k]
                 r[j, b, a] = dot
-                for q in range(low, high):
+                for q in span(ptr, j):
                     v[a, q] -= dot * v[b, q]
                 for k in range(slots):
                     tail[a, k] -= dot * tail[b, k]
             square = 0.0
-            for q in range(low, high):
+            for q in span(ptr, j):
                 square += d[q] * v[a, q] * v[a, q]
             for k in range(slots):
                 square += tail[a, k] * tail[a, k]
@@ -80,7 +79,7 @@ def _orthogonalise(
                 norm = np.inf
             r[j, a, a] = norm
             inverse = 1.0 / norm
-            for q in range(low, high):
+            for q in span(ptr, j):
                 v[a, q] *= inverse
             for k in range(slots):
                 tail[a, k] *= inverse
@@ -116,7 +115,7 @@ def _forward(
     x: Floats,
 ) -> None:
     slots = v.shape[0]
-    for q in range(ptr[first], ptr[last]):
+    for q in range(np.uint64(ptr[first]), np.uint64(ptr[last])):
         x[q] = d[q] * g[q]
     for j in range(first, last):
         for a in range(slots):
@@ -126,12 +125,12 @@ def _forward(
             top[j, a] = value / r[j, a, a]
         for a in range(slots):
             total = 0.0
-            for q in range(ptr[j], ptr[j + 1]):
+            for q in span(ptr, j):
                 total += v[a, q] * d[q] * g[q]
             top[j, a] += total
         for a in range(slots):
             value = top[j, a]
-            for q in range(ptr[j], ptr[j + 1]):
+            for q in span(ptr, j):
                 x[q] -= d[q] * v[a, q] * value
 
 
@@ -159,17 +158,17 @@ def _backward(
     out: Floats,
 ) -> None:
     slots = v.shape[0]
-    for q in range(ptr[first], ptr[last]):
+    for q in range(np.uint64(ptr[first]), np.uint64(ptr[last])):
         x[q] = d[q] * (g[q] - charge[q])
     for j in range(first, last):
         for a in range(slots):
             total = 0.0
-            for q in range(ptr[j], ptr[j + 1]):
+            for q in span(ptr, j):
                 total += v[a, q] * d[q] * charge[q]
             out[j, a] = top[j, a] - total
         for a in range(slots):
             value = out[j, a]
-            for q in range(ptr[j], ptr[j + 1]):
+            for q in span(ptr, j):
                 x[q] -= d[q] * v[a, q] * value
         for a in range(slots - 1, -1, -1):
             value = out[j, a]
@@ -217,23 +216,23 @@ def _scatter(
     """
     slots = v.shape[0]
     for j in range(first, last):
-        for q in range(ptr[j], ptr[j + 1]):
+        for q in span(ptr, j):
             own = d[q]
             if not wide[j]:
-                for s in range(ptr[j], q):
+                for s in range(np.uint64(ptr[j]), q):
                     dot = 0.0
                     for a in range(slots):
                         dot += v[a, q] * v[a, s]
                     dot *= d[q] * d[s]
-                    for m in range(indptr[q], indptr[q + 1]):
+                    for m in span(indptr, q):
                         row, weight = indices[m], data[m] * dot
-                        for k in range(indptr[s], indptr[s + 1]):
+                        for k in span(indptr, s):
                             out[row, indices[k]] -= weight * data[k]
                 for a in range(slots):
                     own -= d[q] * d[q] * v[a, q] * v[a, q]
-            for m in range(indptr[q], indptr[q + 1]):
+            for m in span(indptr, q):
                 row, weight = indices[m], data[m] * own
-                for k in range(indptr[q], m):
+                for k in range(np.uint64(indptr[q]), m):
                     out[row, indices[k]] += weight * data[k]
                 out[row, row] += 0.5 * weight * data[m]
 
@@ -284,8 +283,8 @@ def _wide_rows(
     slots = v.shape[0]
     w[:] = 0.0
     for c in range(len(chosen)):
-        for q in range(ptr[chosen[c]], ptr[chosen[c] + 1]):
-            for m in range(indptr[q], indptr[q + 1]):
+        for q in span(ptr, chosen[c]):
+            for m in span(indptr, q):
                 weight = d[q] * data[m]
                 for a in range(slots):
                     w[c * slots + a, indices[m]] += weight * v[a, q]

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.kernels.reference import Floats, Ints
-from walras.kernels.runs import jit, jit_in_order, map_entries, map_runs
+from walras.kernels.runs import jit, jit_in_order, map_entries, map_runs, span
 
 
 @jit
@@ -25,7 +25,7 @@ def _cheapest(
     for j in range(first, last):
         kept = 0
         base = j * most
-        for q in range(ptr[j], ptr[j + 1]):
+        for q in span(ptr, j):
             if active[q] or not score[q] < limit:
                 continue
             if kept == most and not score[q] < score[found[base + most - 1]]:
@@ -183,7 +183,7 @@ def _first_rows(
     coefficient: Floats,
 ) -> None:
     for q in range(len(row)):
-        for m in range(indptr[q], indptr[q + 1]):
+        for m in span(indptr, q):
             k = indices[m]
             wanted = rank[k] >= 0 and data[m] > 0
             if wanted and (row[q] < 0 or rank[k] < rank[row[q]]):

@@ -33,6 +33,12 @@ jit_in_order = nb.njit(**{**_OPTIONS, "fastmath": False})
 inner = nb.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
 
 
+@inner
+def span(ptr: Ints | Ints32, j: int) -> range:
+    """Places of run j: unsigned, so that no index among them is looked at as one from the end."""
+    return range(np.uint64(ptr[j]), np.uint64(ptr[j + 1]))
+
+
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="walras-kernel")

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.reference import Floats, Ints
-from walras.kernels.runs import few, jit, map_runs
+from walras.kernels.runs import few, jit, map_runs, span
 
 Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.int32]
@@ -52,17 +52,17 @@ def activity_ranges(
     low, high, count = np.zeros(rows), np.zeros(rows), np.zeros(rows, dtype=np.int64)
     for j in range(len(ptr) - 1):
         open_entries = 0
-        for k in range(ptr[j], ptr[j + 1]):
+        for k in span(ptr, j):
             if closed[k]:
                 continue
             open_entries += 1
-            for m in range(indptr[entry[k]], indptr[entry[k] + 1]):
+            for m in span(indptr, entry[k]):
                 i, load = indices[m], data[m] * size[k]
                 low[i] = load if count[i] == 0 else min(low[i], load)
                 high[i] = max(high[i], load)
                 count[i] += 1
-        for k in range(ptr[j], ptr[j + 1]):
-            for m in range(indptr[entry[k]], indptr[entry[k] + 1]):
+        for k in span(ptr, j):
+            for m in span(indptr, entry[k]):
                 i = indices[m]
                 if whole[j] and count[i] == open_entries:
                     least[i] += low[i]
@@ -84,7 +84,7 @@ def _choices(
 ) -> None:
     for j in range(first, last):
         best, second, at = (np.inf, np.inf, -1) if whole[j] else (0.0, np.inf, -1)
-        for k in range(ptr[j], ptr[j + 1]):
+        for k in span(ptr, j):
             if closed[k]:
                 continue
             if price[k] < best:
@@ -126,14 +126,14 @@ def _centres(
 ) -> None:
     for j in range(first, last):
         low, least = 0.0 if inside[j] else -np.inf, mu / b[j]
-        for q in range(ptr[j], ptr[j + 1]):
+        for q in span(ptr, j):
             low = max(low, -r[q] / a[q])
         low += least
         p = max(low, price[j])
         for _ in range(_NEWTON):
             load = mu / p if inside[j] else 0.0
             square = load * load
-            for q in range(ptr[j], ptr[j + 1]):
+            for q in span(ptr, j):
                 part = a[q] * mu / max(r[q] + a[q] * p, a[q] * least)
                 load += part
                 square += part * part
@@ -142,7 +142,7 @@ def _centres(
             if abs(over) < _CENTRED:
                 break
         price[j] = p
-        for q in range(ptr[j], ptr[j + 1]):
+        for q in span(ptr, j):
             x[q] = mu / max(r[q] + a[q] * p, a[q] * least)
 
 

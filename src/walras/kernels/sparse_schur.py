@@ -14,9 +14,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.kernels.reference import Floats, Ints
-from walras.kernels.runs import jit
+from walras.kernels.runs import jit, span
 
 Indices = npt.NDArray[np.int32]
+Places = npt.NDArray[np.uint32]  # unsigned: no index is taken from the end
 
 _LEAST_ROWS = 256  # a smaller matrix stays in the cache anyway
 _PRODUCTS = 4.0  # products an element of the matrix up to which its pattern pays
@@ -49,7 +50,7 @@ def _number(place: Indices, row: Indices, column: Indices) -> int:
 
 
 @jit
-def _locate(ptr: Ints, indptr: Indices, indices: Indices, place: Indices, out: Indices) -> None:
+def _locate(ptr: Ints, indptr: Indices, indices: Indices, place: Indices, out: Places) -> None:
     """The number of every product's element, in the order in which they are formed."""
     at = 0
     for j in range(len(ptr) - 1):
@@ -67,36 +68,39 @@ def _sum(
     d: Floats,
     v: Floats,
     indptr: Indices,
-    indices: Indices,
     data: Floats,
-    where: Indices,
+    where: Places,
     values: Floats,
 ) -> None:
+    """S with its diagonal halved: of two columns that share a row it is to count both orders."""
     cell = np.empty(indptr[-1])
     for a in range(v.shape[0]):
         for q in range(len(d)):
-            for m in range(indptr[q], indptr[q + 1]):
+            for m in span(indptr, q):
                 cell[m] = data[m] * d[q] * v[a, q]
-        at = 0
+        at = np.uint64(0)
         for j in range(len(ptr) - 1):
-            low, high = indptr[ptr[j]], indptr[ptr[j + 1]]
+            low, high = np.uint64(indptr[ptr[j]]), np.uint64(indptr[ptr[j + 1]])
             for m in range(low, high):
+                own = cell[m]
                 for k in range(low, m):
-                    # Two columns that share a row meet in its diagonal, twice.
-                    twice = 2.0 if indices[k] == indices[m] else 1.0
-                    values[where[at]] -= twice * cell[m] * cell[k]
-                    at += 1
-                values[where[at]] -= cell[m] * cell[m]
-                at += 1
-    at = 0
+                    values[where[at]] -= own * cell[k]
+                    at += np.uint64(1)
+                values[where[at]] -= 0.5 * own * own
+                at += np.uint64(1)
+    at = np.uint64(0)
     for j in range(len(ptr) - 1):
-        low = indptr[ptr[j]]
-        for q in range(ptr[j], ptr[j + 1]):
-            for m in range(indptr[q], indptr[q + 1]):
-                at += indptr[q] - low
-                for k in range(indptr[q], m + 1):
-                    values[where[at]] += d[q] * data[m] * data[k]
-                    at += 1
+        low = np.uint64(indptr[ptr[j]])
+        for q in span(ptr, j):
+            first = np.uint64(indptr[q])
+            for m in span(indptr, q):
+                own = d[q] * data[m]
+                at += first - low
+                for k in range(first, m):
+                    values[where[at]] += own * data[k]
+                    at += np.uint64(1)
+                values[where[at]] += 0.5 * own * data[m]
+                at += np.uint64(1)
 
 
 @jit
@@ -131,7 +135,7 @@ class SparseSchur:
     row: Indices
     column: Indices
     diagonal: Ints
-    where: Indices
+    where: Places
 
     @classmethod
     def of(cls, ptr: Ints, narrow: sp.csc_array) -> SparseSchur | None:
@@ -147,7 +151,7 @@ class SparseSchur:
         count = _number(place, none, none)
         row, column = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
         _number(place, row, column)
-        where = np.empty(products, dtype=np.int32)
+        where = np.empty(products, dtype=np.uint32)
         _locate(ptr, narrow.indptr, narrow.indices, place, where)
         return cls(ptr, narrow, row, column, np.flatnonzero(row == column), where)
 
@@ -155,8 +159,8 @@ class SparseSchur:
         """(nonzeros,) the lower triangle of :func:`walras.kernels.reference.schur` plus theta."""
         out = np.zeros(len(self.row))
         narrow = self.narrow
-        _sum(self.ptr, d, v, narrow.indptr, narrow.indices, narrow.data, self.where, out)
-        out[self.diagonal] += theta
+        _sum(self.ptr, d, v, narrow.indptr, narrow.data, self.where, out)
+        out[self.diagonal] = 2.0 * out[self.diagonal] + theta
         return out
 
     def expand(self, values: Floats, scale: Floats, shift: float, out: Floats) -> None:
