@@ -65,7 +65,11 @@ class RayCrew:
         self.replaced = 0
         self._holders = [self._actor.remote(data) for data in slices]
         ready = [holder.__ray_ready__.remote() for holder in self._holders]
-        missing = len(ray.wait(ready, num_returns=len(ready), timeout=_START_SECONDS)[1])
+        try:
+            missing = len(ray.wait(ready, num_returns=len(ready), timeout=_START_SECONDS)[1])
+        except KeyboardInterrupt:
+            self.close()
+            raise
         if missing:
             self.close()
             raise _not_started(missing, len(slices))

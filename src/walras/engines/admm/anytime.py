@@ -89,7 +89,7 @@ class Anytime:
         (before, wide), gap = self._last, self.gap
         self._last = (iteration, gap)
         most = max(_MOST, int(_GROWTH * iteration))
-        if not self._tolerance < gap < wide:
+        if not self._tolerance < gap < wide or iteration == before:  # looked at once more
             return most
         rate = np.log(wide / gap) / (iteration - before)
         return int(np.clip(np.ceil(np.log(gap / self._tolerance) / rate), _LEAST, most))

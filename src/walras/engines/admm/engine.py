@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from walras.engines.admm.anytime import COARSE, Anytime
-from walras.engines.admm.executor import executor_on
+from walras.engines.admm.executor import Crew, executor_on
 from walras.engines.admm.form import Form, make_form
 from walras.engines.admm.method import Method
 from walras.engines.admm.schemes import (
@@ -60,26 +62,79 @@ def admm(problem: Separable, settings: Settings, options: AdmmSettings = _DEFAUL
             "has integer entries", where="problem", allowed="continuous entries",
             remedy="use engine 'exact'",
         )  # fmt: skip
-    diary = Diary(settings)
-    form = make_form(problem, published=options.mode == "paper")
-    first = beginning(form, settings.start, _rho(options))
-    executor = executor_on(settings.device, options.executor)
-    slices = cut(form, executor.slices(settings.workers), first.x, first.price)
-    best = Anytime(problem, diary, settings.tolerance, settings.workers)
-    built = diary.elapsed
-    crew = executor.open(slices)
+    solve = _Solve(problem, settings, options)
     try:
-        sharpen = Sharpen(form, settings.workers)
-        method = Method(form, crew, first, sharpen.reach)
-        status = _run(method, best, sharpen, diary, settings, options)
+        status = solve.run()
     except KeyboardInterrupt:
-        status = Status.INTERRUPTED
+        status = solve.interrupted()
     finally:
-        crew.close()
-    return Iterate(
-        x=best.x, t=best.t, prices=best.prices, status=status, history=diary.history,
-        timings=_timings(built, diary.elapsed, crew.work, options),
-    )  # fmt: skip
+        solve.close()
+    return solve.result(status)
+
+
+@dataclass(eq=False)
+class _Solve:
+    """The moving part of one solve: what is known so far, whoever stops it."""
+
+    problem: Separable
+    settings: Settings
+    options: AdmmSettings
+    diary: Diary = field(init=False)
+    best: Anytime | None = None
+    crew: Crew | None = None
+    method: Method | None = None
+    sharpen: Sharpen | None = None
+    built: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.diary = Diary(self.settings)
+
+    def run(self) -> Status:
+        """Cut the problem into slices, and iterate on them."""
+        problem, settings, options = self.problem, self.settings, self.options
+        form = make_form(problem, published=options.mode == "paper")
+        first = beginning(form, settings.start, _rho(options))
+        executor = executor_on(settings.device, options.executor)
+        slices = cut(form, executor.slices(settings.workers), first.x, first.price)
+        self.best = Anytime(problem, self.diary, settings.tolerance, settings.workers)
+        self.built = self.diary.elapsed
+        self.crew = executor.open(slices)
+        self.sharpen = Sharpen(form, settings.workers)
+        self.method = Method(form, self.crew, first, self.sharpen.reach)
+        return _run(self.method, self.best, self.sharpen, self.diary, settings, options)
+
+    def interrupted(self) -> Status:
+        """Prove the present point, for the last proof may lie many iterations back.
+
+        An iteration that was cut short leaves arrays of numbers, of which proofs make the best; a
+        proof that fails, or is interrupted in its turn, leaves the best so far.
+        """
+        with suppress(Exception, KeyboardInterrupt):
+            if self.best and self.method and self.sharpen:
+                _prove(self.method, self.best, self.sharpen)
+        return Status.INTERRUPTED
+
+    def close(self) -> None:
+        """Let the slices go; who interrupts that, too, still gets the answer."""
+        for _ in range(2):
+            with suppress(KeyboardInterrupt):
+                if self.crew:
+                    self.crew.close()
+                return
+
+    def result(self, status: Status) -> Iterate:
+        """What is known now, as every engine hands it back."""
+        problem, best = self.problem, self.best
+        if best is None:
+            x = np.clip(np.zeros(problem.entries), problem.lower, problem.upper)
+            t, prices = np.zeros(problem.scalars), np.zeros(problem.rows.count)
+        else:
+            x, t, prices = best.x, best.t, best.prices
+        work = self.crew.work if self.crew else 0.0
+        return Iterate(
+            x=x, t=t, prices=prices, status=status, history=self.diary.history,
+            timings=_timings(self.built, self.diary.elapsed, work, self.options),
+        )  # fmt: skip
 
 
 def _timings(built: float, elapsed: float, work: float, options: AdmmSettings) -> Timings:
@@ -126,10 +181,7 @@ def _run(
         over = over or time.perf_counter() + best.cost > diary.deadline  # the last proof takes time
         if not (best.due(method.count) or over):
             continue
-        residuals, traffic = method.residuals, method.crew.traffic
-        x, t, prices = method.point()
-        prices = sharpen(prices, t)
-        if best.prove(method.count, x, t, prices, residuals.primal, residuals.dual, traffic):
+        if _prove(method, best, sharpen):
             return diary.outcome or Status.INTERRUPTED
         if best.gap <= _SHARE * settings.tolerance and not own_rule:
             return Status.OPTIMAL
@@ -145,6 +197,14 @@ def _run(
     if not np.isfinite(best.gap):
         return Status.FAILED
     return Status.INACCURATE if ended else Status.LIMIT
+
+
+def _prove(method: Method, best: Anytime, sharpen: Sharpen) -> bool:
+    """Look at the present point; True when the caller's callback or the time limit says stop."""
+    residuals, traffic = method.residuals, method.crew.traffic
+    x, t, prices = method.point()
+    prices = sharpen(prices, t)
+    return best.prove(method.count, x, t, prices, residuals.primal, residuals.dual, traffic)
 
 
 def _has_no_optimum(problem: Separable, diary: Diary, settings: Settings) -> bool:
