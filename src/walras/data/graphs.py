@@ -68,7 +68,8 @@ def read_graph(path: Path) -> Graph:
         )  # fmt: skip
     try:
         return readers[path.suffix](path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, KeyError, TypeError, ElementTree.ParseError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError,
+            ElementTree.ParseError) as error:  # fmt: skip
         reason = f"it lacks {error}" if isinstance(error, KeyError) else error
         raise DataError(
             f"cannot be read as a network: {reason}", where=str(path),
@@ -82,14 +83,26 @@ def _node_link(text: str) -> Graph:
     found = json.loads(text)
     if not isinstance(found, dict) or not isinstance(found.get("nodes"), list):
         raise ValueError("an object with the lists 'nodes' and 'links' is wanted")
-    nodes = [_json_node(node) for node in found["nodes"]]
+    nodes = [_json_node(_record(node, k, "nodes")) for k, node in enumerate(found["nodes"])]
     if all(re.fullmatch(r"-?\d+", key) for key, *_ in nodes):
         nodes.sort(key=lambda node: int(node[0]))  # numbered nodes stand at their number
-    links = [
-        (str(link["source"]), str(link["target"]), _number(link.get("capacity")))
-        for link in (found["links"] if "links" in found else found["edges"])
-    ]
+    name = "links" if "links" in found else "edges"
+    if not isinstance(found[name], list):
+        raise ValueError(f"'{name}' is no list")
+    links = [_json_link(_record(link, k, name)) for k, link in enumerate(found[name])]
     return _graph(nodes, links, directed=bool(found.get("directed", False)))
+
+
+def _record(given: object, place: int, name: str) -> Mapping[str, Any]:
+    if not isinstance(given, dict):
+        keys = "'id'" if name == "nodes" else "'source' and 'target'"
+        raise ValueError(f"entry {place} of '{name}' is {given!r:.40}, no object with {keys}")
+    return given
+
+
+def _json_link(link: Mapping[str, Any]) -> _Link:
+    ends = str(link["source"]), str(link["target"])
+    return *ends, _capacity(link["capacity"], *ends) if "capacity" in link else float("nan")
 
 
 def _json_node(node: Mapping[str, Any]) -> _Node:
@@ -116,8 +129,9 @@ def _graphml(text: str) -> Graph:
         position = (_number(known.get("longitude")), _number(known.get("latitude")))
         nodes.append((node.attrib["id"], known.get("label") or node.attrib["id"], *position))
     for edge in graph.iter(f"{space}edge"):
-        capacity = _number(facts(edge).get("capacity"))
-        links.append((edge.attrib["source"], edge.attrib["target"], capacity))
+        ends, known = (edge.attrib["source"], edge.attrib["target"]), facts(edge)
+        capacity = _capacity(known["capacity"], *ends) if "capacity" in known else float("nan")
+        links.append((*ends, capacity))
     return _graph(nodes, links, directed=graph.get("edgedefault") == "directed")
 
 
@@ -173,6 +187,14 @@ def _section(text: str, name: str) -> str:
 
 def _number(value: object) -> float:
     return float("nan") if value is None or value == "" else float(str(value))
+
+
+def _capacity(value: object, a: str, b: str) -> float:
+    """A capacity that a file states, which NaN is not: a link without one has no such entry."""
+    found = _number(value)
+    if found != found:
+        raise ValueError(f"the link from '{a}' to '{b}' has the capacity {value!r}, no number")
+    return found
 
 
 def _graph(nodes: list[_Node], links: list[_Link], *, directed: bool) -> Graph:

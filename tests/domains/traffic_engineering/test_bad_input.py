@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -116,6 +117,12 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "times": (lambda: te.diurnal_series(diamond().demand, diamond().net, 0), "times: is 0"),
     "unknown network": (lambda: te.load_topology("Atlantis", synthetic=True), "'Atlantis'.*B4"),
     "parallel": (lambda: te.load_topology("B4", parallel="both"), "parallel: is 'both'"),  # type: ignore[arg-type]
+    "series of text": (lambda: te.fluctuating_series("abc", 2.0), "series: is not numeric"),
+    "flow of text": (
+        lambda: te.evaluate(diamond().demand, diamond().paths, "abc"),  # type: ignore[arg-type]
+        "flow: is not numeric",
+    ),
+    "no matrix file": (lambda: te.load_traffic(None, diamond().net), "path: is a NoneType"),  # type: ignore[arg-type]
     "edge form": (lambda: te.max_total_flow_by_link(diamond().net, np.zeros((4, 4))), "asks for"),
 }  # fmt: skip
 
@@ -134,6 +141,55 @@ def test_one_clear_error(name: str) -> None:
     assert caught.value.allowed
 
 
+def _of_both(name: str) -> Callable[[Any, np.ndarray, Any], object]:
+    def call(net: Any, demand: np.ndarray, paths: Any) -> object:
+        return getattr(te, name)(net, demand, paths)
+
+    return call
+
+
+def _without(what: str) -> dict[str, Callable[[Any, np.ndarray, Any], object]]:
+    """Every public function that takes it, called on (network, demand, paths)."""
+    of_networks: dict[str, Callable[[Any, np.ndarray, Any], object]] = {
+        "random_failures": lambda net, d, p: te.random_failures(net, 1, 0),
+        "candidate_paths": lambda net, d, p: te.candidate_paths(net),
+        "lognormal_traffic": lambda net, d, p: te.lognormal_traffic(net),
+        "gravity_traffic": lambda net, d, p: te.gravity_traffic(net),
+        "bimodal_traffic": lambda net, d, p: te.bimodal_traffic(net),
+        "diurnal_series": lambda net, d, p: te.diurnal_series(d, net, 2),
+        "redistributed_traffic": lambda net, d, p: te.redistributed_traffic(d, net, 0.5),
+        "max_total_flow_by_link": lambda net, d, p: te.max_total_flow_by_link(net, d),
+        "load_traffic": lambda net, d, p: te.load_traffic("absent.npy", net),
+        "of_nodes": lambda net, d, p: te.Paths.of_nodes(net, [0, 1], [0, 2]),
+    }
+    of_paths: dict[str, Callable[[Any, np.ndarray, Any], object]] = {
+        "joined_traffic": lambda net, d, p: te.joined_traffic(d, p),
+        "capped_traffic": lambda net, d, p: te.capped_traffic(d, p, 1.0),
+        "scaled_traffic": lambda net, d, p: te.scaled_traffic(d, p),
+        "evaluate": lambda net, d, p: te.evaluate(d, p, np.zeros(4)),
+    }
+    names = (
+        "max_total_flow", "min_max_utilisation", "max_concurrent_flow", "max_min_fair",
+        "shortest_path", "demand_pinning", "pop_flow",
+    )  # fmt: skip
+    of_both = {name: _of_both(name) for name in names}
+    return of_both | (of_networks if what == "network" else of_paths)
+
+
+@pytest.mark.parametrize(
+    ("what", "name"), [(what, name) for what in ("network", "paths") for name in _without(what)]
+)
+@pytest.mark.parametrize("given", [None, "B4"])
+def test_what_is_no_network_or_no_paths_is_one_clear_error(
+    what: str, name: str, given: object
+) -> None:
+    case = diamond()
+    net, paths = (given, case.paths) if what == "network" else (case.net, given)
+    with pytest.raises(wl.InputError, match=f"{what}: is a {type(given).__name__}") as caught:
+        _without(what)[name](net, case.demand, paths)
+    assert "load_topology" in caught.value.remedy
+
+
 FILES = {
     "net.json": ("{", "cannot be read as a network"),
     "list.json": ("[]", "'nodes' and 'links'"),
@@ -142,13 +198,34 @@ FILES = {
         "'5', which is no node",
     ),
     "twice.json": ('{"nodes": [{"id": 0}, {"id": 0}], "links": []}', "same id"),
+    "numbers.json": ('{"nodes": [0, 1], "links": []}', "entry 0 of 'nodes' is 0, no object"),
+    "texts.json": ('{"nodes": ["a"], "links": []}', "entry 0 of 'nodes' is 'a', no object"),
+    "pairs.json": (
+        '{"nodes": [{"id": 0}], "links": [[0, 1]]}', r"entry 0 of 'links' is \[0, 1\]",
+    ),
+    "table.json": ('{"nodes": [{"id": 0}], "links": {}}', "'links' is no list"),
+    "deep.json": ("[" * 100_000, "cannot be read as a network"),
+    "nan.json": (
+        '{"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1, "capacity": NaN}]}',
+        "the link from '0' to '1' has the capacity nan",
+    ),
+    "null.json": (
+        '{"nodes": [{"id": 0}, {"id": 1}],'
+        ' "links": [{"source": 0, "target": 1, "capacity": null}]}',
+        "the link from '0' to '1' has the capacity None",
+    ),
+    "nan.graphml": (
+        '<graphml><key attr.name="capacity" for="edge" id="c"/><graph><node id="a"/><node id="b"/>'
+        '<edge source="a" target="b"><data key="c">NaN</data></edge></graph></graphml>',
+        "the link from 'a' to 'b' has the capacity 'NaN'",
+    ),
     "no.json": ('{"nodes": [{"id": 0}]}', "lacks 'edges'"),
     "net.graphml": ("<graphml>", "cannot be read"),
     "bare.graphml": ("<graphml/>", "no <graph>"),
     "net.txt": ("NODES (", "does not end"),
     "other.txt": ("hello", "no section NODES"),
     "net.yaml": ("", "ending '.yaml'"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -159,6 +236,15 @@ def test_a_file_that_is_no_network_is_one_clear_error(name: str, tmp_path: Path)
         te.load_topology(tmp_path / name)
     assert str(tmp_path / name) in caught.value.where
     assert caught.value.remedy
+
+
+def test_capacities_of_some_links_alone_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "some.json").write_text(
+        '{"nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}], "links": ['
+        '{"source": "a", "target": "b", "capacity": 2}, {"source": "b", "target": "c"}]}'
+    )
+    with pytest.raises(wl.InputError, match=r"link 1 \(b->c\): has no capacity.*1 links have"):
+        te.load_topology(tmp_path / "some.json")
 
 
 def test_an_absent_file_is_one_clear_error(tmp_path: Path) -> None:

@@ -221,6 +221,14 @@ def test_pop_in_one_part_is_the_linear_program(wan: Case) -> None:
     assert one.flow.sum() == pytest.approx(best.value, rel=1e-5)
 
 
+def test_pop_makes_no_more_parts_than_there_are_pairs() -> None:
+    net = network([(0, 1), (1, 0)], 1.0)
+    paths = te.candidate_paths(net, cache=False)
+    found = te.pop_flow(net, np.array([[0.0, 5.0], [5.0, 0.0]]), paths)
+    assert found.flow.tolist() == pytest.approx([0.5, 0.5])  # each part has half of every link
+    assert np.array_equal(found.flow, te.pop_flow(net, np.array([[0, 5], [5, 0]]), paths, 2).flow)
+
+
 def test_pinning_without_room_leaves_the_pinned_traffic() -> None:
     net = network([(0, 1)], 1.0)
     paths = te.candidate_paths(net, cache=False)

@@ -100,7 +100,7 @@ def pop_flow(
     network: Network,
     demand: Demand,
     paths: Paths,
-    parts: int = 4,
+    parts: int | None = None,
     *,
     seed: int = 0,
     time_limit: float | None = None,
@@ -114,7 +114,8 @@ def pop_flow(
         network: The network.
         demand: (nodes, nodes) traffic.
         paths: Candidate paths.
-        parts: Number of parts k; the field shows 4, 16 and 64.
+        parts: Number of parts k; the field shows 4, 16 and 64. When None 4, or one a pair of
+            the paths if there are fewer.
         seed: Of the split.
         time_limit: Seconds.
         threads: Worker threads.

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 import platformdirs
 
-from walras.domains.traffic_engineering.network import Ints, Longs, Network
+from walras.domains.traffic_engineering.network import Ints, Longs, Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.engines.settings import Settings
 from walras.errors import InputError
@@ -66,6 +66,7 @@ def candidate_paths(
     Raises:
         InputError: ``k`` or ``kind`` is unknown.
     """
+    of_kind(network, Network, "network")
     _check(k, kind)
     file = _cache_file(network, k, kind)
     known = _read(file, network) if cache else None

@@ -8,7 +8,7 @@ import numpy as np
 
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
-from walras.domains.traffic_engineering.network import Floats
+from walras.domains.traffic_engineering.network import Floats, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import InputError
 
@@ -67,7 +67,8 @@ def evaluate(demand: Demand, paths: Paths, flow: Floats) -> Evaluation:
     Raises:
         InputError: The matrix or the flow does not fit.
     """
-    x = np.asarray(flow, dtype=np.float64)
+    of_kind(paths, Paths, "paths")
+    x = matrices.numbers(flow, "flow")
     if x.shape != (paths.count,) or not np.all(np.isfinite(x)):
         raise InputError(
             f"has shape {x.shape}, or an entry that is not finite", where="flow",

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from walras.domains.traffic_engineering.network import Bools, Floats, Network
+from walras.domains.traffic_engineering.network import Bools, Floats, Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import DataError, InputError
 
@@ -30,15 +30,10 @@ def traffic(demand: Demand, network: Network, name: str = "demand") -> Floats:
         InputError: Another shape or other labels, a negative or infinite entry, traffic from a
             node to itself.
     """
+    of_kind(network, Network, "network")
     if isinstance(demand, pd.DataFrame):
         demand = _by_label(demand, network, name)
-    try:
-        array = np.asarray(demand, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"is not numeric: {error}", where=name, allowed="numbers",
-            remedy="remove text and empty cells",
-        ) from error  # fmt: skip
+    array = numbers(demand, name)
     n = network.nodes
     if array.shape != (n, n):
         raise InputError(
@@ -89,6 +84,7 @@ def joined_traffic(demand: Demand, paths: Paths) -> Floats:
     Raises:
         InputError: The matrix cannot be used.
     """
+    of_kind(paths, Paths, "paths")
     return np.where(paths.joined(), traffic(demand, paths.network), 0.0)
 
 
@@ -105,6 +101,12 @@ def load_traffic(path: str | Path, network: Network) -> Floats:
         DataError: The file cannot be read.
         InputError: The matrix does not fit the network.
     """
+    if not isinstance(path, str | Path):
+        raise InputError(
+            f"is a {type(path).__name__}", where="path", allowed="a path",
+            remedy="give a .npy or .csv file",
+        )  # fmt: skip
+    of_kind(network, Network, "network")
     file = Path(path)
     try:
         if file.suffix == ".npy":
@@ -150,6 +152,25 @@ def _refuse(
         f"is {array[i, j]:g}", where=f"{name}[{names[i]}, {names[j]}]", allowed=allowed,
         remedy=remedy,
     )  # fmt: skip
+
+
+def numbers(values: npt.ArrayLike, name: str) -> Floats:
+    """An array of numbers.
+
+    Args:
+        values: What was given.
+        name: What errors call it.
+
+    Raises:
+        InputError: There is something else in it.
+    """
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"is not numeric: {error}", where=name, allowed="numbers",
+            remedy="remove text and empty cells",
+        ) from error  # fmt: skip
 
 
 def is_number(value: object) -> bool:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+_Kind = TypeVar("_Kind")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +125,28 @@ def random_failures(network: Network, count: int, seed: int) -> Longs:
     Raises:
         InputError: ``count`` is out of range.
     """
+    of_kind(network, Network, "network")
     check_range("count", count, 0, network.links - 1, whole=True, words=", so that a link is left")
     return np.sort(generator(seed).choice(network.links, count, replace=False))
+
+
+def of_kind(value: object, kind: type[_Kind], name: str) -> _Kind:
+    """The value, which is of a kind.
+
+    Args:
+        value: What was given.
+        kind: What it must be.
+        name: What errors call it.
+
+    Raises:
+        InputError: It is something else.
+    """
+    if not isinstance(value, kind):
+        raise InputError(
+            f"is a {type(value).__name__}", where=name, allowed=f"a {kind.__name__}",
+            remedy="make them with load_topology and candidate_paths",
+        )  # fmt: skip
+    return value
 
 
 def generator(seed: int) -> np.random.Generator:

@@ -24,7 +24,13 @@ import scipy.sparse as sp
 
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
-from walras.domains.traffic_engineering.network import Bools, Floats, Longs, Network
+from walras.domains.traffic_engineering.network import (
+    Bools,
+    Floats,
+    Longs,
+    Network,
+    of_kind,
+)
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import InputError
 from walras.kernels.path_arrays import path_columns
@@ -262,12 +268,8 @@ def _matrix(paths: Paths, blocks: tuple[_Block, ...], asked: Bools) -> sp.csc_ar
 
 
 def _check_network(network: Network, paths: Paths) -> None:
-    for name, value, kind in (("network", network, Network), ("paths", paths, Paths)):
-        if not isinstance(value, kind):
-            raise InputError(
-                f"is a {type(value).__name__}", where=name, allowed=f"a {kind.__name__}",
-                remedy="make them with load_topology and candidate_paths",
-            )  # fmt: skip
+    of_kind(network, Network, "network")
+    of_kind(paths, Paths, "paths")
     if paths.network is not network and paths.network.shape_hash != network.shape_hash:
         raise InputError(
             f"belong to a network of {paths.network.nodes} nodes and {paths.network.links} links",

@@ -10,7 +10,14 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from walras.domains.traffic_engineering.network import Bools, Floats, Ints, Longs, Network
+from walras.domains.traffic_engineering.network import (
+    Bools,
+    Floats,
+    Ints,
+    Longs,
+    Network,
+    of_kind,
+)
 from walras.errors import InputError
 from walras.kernels.path_arrays import path_keys
 
@@ -188,6 +195,7 @@ class Paths:
         Raises:
             InputError: A step of a path is no link of the network, or a path has no step.
         """
+        of_kind(network, Network, "network")
         visited, begins = (np.asarray(given, dtype=np.int64) for given in (nodes, offset))
         size = np.diff(begins)
         _check_sizes(size)

@@ -8,7 +8,7 @@ import numpy as np
 
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
-from walras.domains.traffic_engineering.network import Floats
+from walras.domains.traffic_engineering.network import Floats, of_kind
 from walras.domains.traffic_engineering.objectives import max_total_flow
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import InputError
@@ -49,6 +49,7 @@ def scaled_traffic(
     Raises:
         InputError: The matrix or a number cannot be used, or the share jumps over the wanted one.
     """
+    of_kind(paths, Paths, "paths")
     for name, value in (("satisfied", satisfied), ("within", within)):
         if not matrices.is_number(value) or not 0 < value < 1:
             raise InputError(

@@ -11,7 +11,7 @@ import numpy as np
 from walras import data
 from walras.data.graphs import Graph, read_graph
 from walras.data.te_topologies import Topologies
-from walras.domains.traffic_engineering.network import Floats, Network, generator
+from walras.domains.traffic_engineering.network import Bools, Floats, Network, generator
 from walras.errors import InputError
 
 Parallel = Literal["error", "merge"]
@@ -33,7 +33,8 @@ def load_topology(
     XML (``.xml``) and native (``.txt``) forms; an edge without direction becomes a link each way
     with its capacity. Links without a capacity, such as all of the Topology Zoo's, get one drawn at
     random: lognormal with median 1,000 and sigma 1.2, in steps of 50, the same both ways; sigma is
-    that of the capacities that Teal and DeDe publish for the Zoo's UsCarrier and Kdl.
+    that of the capacities that Teal and DeDe publish for the Zoo's UsCarrier and Kdl. They are
+    drawn for all links or for none: a file where only some have a capacity is refused.
 
     Args:
         source: A path with one of these endings; or ``B4``, ``UsCarrier``, ``Kdl``, ``ASN2k``
@@ -82,8 +83,9 @@ def _by_name(wanted: str, synthetic: bool | None, seed: int) -> tuple[str, Topol
 
 
 def _network(graph: Graph, name: str, origin: str, seed: int, parallel: Parallel) -> Network:
-    drawn = ~np.isfinite(graph.capacity)
+    drawn = np.isnan(graph.capacity)
     if np.any(drawn):
+        _check_all_drawn(graph, drawn, name)
         origin += f"; {int(drawn.sum())} capacities drawn with seed {seed}"
     graph = replace(graph, capacity=_with_capacity(graph.capacity, seed))
     if not graph.directed:
@@ -99,6 +101,20 @@ def _network(graph: Graph, name: str, origin: str, seed: int, parallel: Parallel
         raise InputError(
             error.what, where=f"{name}: {error.where}", allowed=error.allowed, remedy=error.remedy
         ) from error
+
+
+def _check_all_drawn(graph: Graph, drawn: Bools, name: str) -> None:
+    """Refuse capacities that only some links have: drawn ones would not be of their size."""
+    if np.all(drawn):
+        return
+    e = int(np.argmax(drawn))
+    ends = f"{graph.names[graph.source[e]]}->{graph.names[graph.target[e]]}"
+    raise InputError(
+        f"has no capacity (nor have {int(drawn.sum()) - 1} others), but"
+        f" {int((~drawn).sum())} links have one",
+        where=f"{name}: link {e} ({ends})", allowed="a capacity for every link, or for none",
+        remedy="add the capacity, or remove all of them to have them drawn",
+    )  # fmt: skip
 
 
 def _with_capacity(capacity: Floats, seed: int) -> Floats:

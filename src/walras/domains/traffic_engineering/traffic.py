@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
-from walras.domains.traffic_engineering.network import Floats, Network, generator
+from walras.domains.traffic_engineering.network import Floats, Network, generator, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.engines.settings import check_range
 from walras.errors import InputError
@@ -41,6 +41,7 @@ def lognormal_traffic(
     Raises:
         InputError: A number is out of range.
     """
+    of_kind(network, Network, "network")
     _check("sigma", sigma)
     random = generator(seed)
     return _scaled(network, np.exp(sigma * random.standard_normal((network.nodes,) * 2)), total)
@@ -63,6 +64,7 @@ def gravity_traffic(
     Raises:
         InputError: A number is out of range.
     """
+    of_kind(network, Network, "network")
     _check("spread", spread)
     noise = np.exp(spread * generator(seed).standard_normal((2, network.nodes)))
     out = np.bincount(network.source, weights=network.capacity, minlength=network.nodes)
@@ -90,6 +92,7 @@ def bimodal_traffic(
     Raises:
         InputError: A number is out of range.
     """
+    of_kind(network, Network, "network")
     _check("large", large, 1.0)
     _check("ratio", ratio)
     random = generator(seed)
@@ -113,6 +116,7 @@ def capped_traffic(demand: Demand, paths: Paths, multiple: float) -> Floats:
     Raises:
         InputError: The matrix or the multiple cannot be used.
     """
+    of_kind(paths, Paths, "paths")
     _check("multiple", multiple, positive=True)
     traffic = matrices.traffic(demand, paths.network)
     alone = np.full(traffic.shape, np.inf)
@@ -185,9 +189,8 @@ def fluctuating_series(
         InputError: The series is too short, or a number is out of range.
     """
     _check("factor", factor)
-    demand = np.asarray(
-        series.demand if isinstance(series, TrafficSeries) else series, dtype=np.float64
-    )
+    given = series.demand if isinstance(series, TrafficSeries) else series
+    demand = matrices.numbers(given, "series")
     if demand.ndim != 3 or len(demand) < 3 or not np.all(np.isfinite(demand) & (demand >= 0)):
         raise InputError(
             f"has shape {demand.shape}, or an entry that is negative or not finite", where="series",
