@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from tests.bank.bank import CASES
@@ -322,3 +323,31 @@ def test_a_setting_of_the_wrong_kind_is_named(wrong: dict[str, Any]) -> None:
 def test_what_is_no_problem_is_refused(problem: Any) -> None:
     with pytest.raises(wl.InputError, match="problem"):
         wl.solve(problem)
+
+
+@pytest.mark.parametrize("alpha", [4.0, 5.0, 10.0])
+def test_where_the_general_solver_falls_short_the_interior_point_answers(alpha: float) -> None:
+    T = np.random.default_rng(0).lognormal(0, 1, (3, 100)) * 100
+    s = wl.solve(cs.alpha_fair(T, np.ones(100), [20.0, 20, 20], alpha=alpha), threads=1)
+    assert s.status is wl.Status.OPTIMAL, (s.engine, s.gap)
+
+
+def test_costs_below_a_solvers_tolerances_are_no_reason_to_do_nothing() -> None:
+    T = np.random.default_rng(0).uniform(1, 5, (3, 40)) * 1e-8
+    s = wl.solve(cs.total_throughput(T, np.ones(40), [4, 4, 4]), threads=1)
+    assert s.status is wl.Status.OPTIMAL
+    assert s.value > 1e-7
+
+
+@pytest.mark.parametrize("utility", [cp.log, cp.sqrt, cp.entr])
+def test_a_millisecond_returns_a_feasible_allocation_of_a_cvxpy_problem(
+    utility: Callable[[cp.Variable], cp.Expression],
+) -> None:
+    z = cp.Variable((6, 40), nonneg=True)
+    wanted = np.random.default_rng(0).uniform(0.1, 0.4, 40)
+    held = [cp.sum(z, axis=1) <= 3, cp.sum(z, axis=0) == wanted]
+    problem = wl.Problem(cp.Maximize(cp.sum(utility(z))), held)
+    problem.solve(time_limit=1e-3)
+    assert problem.status in ("user_limit", "optimal")
+    assert np.max(np.abs(z.value.sum(axis=0) - wanted)) < 1e-8
+    assert np.max(z.value.sum(axis=1)) < 3 + 1e-8

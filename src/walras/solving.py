@@ -19,6 +19,7 @@ from walras.engines.admm.executor import Executor
 from walras.engines.choose import Choice, choose, narrow_rows
 from walras.engines.conflict import conflict
 from walras.engines.exact import exact
+from walras.engines.interior import interior
 from walras.engines.iterate import Iterate
 from walras.engines.keywords import refuse_unknown
 from walras.engines.leximin import LeximinResult, leximin, without_ceiling
@@ -116,9 +117,10 @@ def _solve_within(
                 allowed="False for leximin", remedy="leave polish out",
             )  # fmt: skip
         return _solve_leximin(problem, run, choice, settings)
+    began = time.perf_counter()
     solution = _solve_one(problem, run, choice, settings)
     if polish:
-        solution = _polished(solution, settings)
+        solution = _polished(solution, _left(settings, began))
     return _spend_the_rest(solution, run, choice, settings)
 
 
@@ -204,6 +206,13 @@ def _solve_one(problem: Separable, run: Engine, choice: Choice, settings: Settin
             found = exact(problem, _left(settings, began))
             proof, repair_seconds = _timed_certificate(problem, found, settings.workers)
             choice = Choice("exact", f"{choice.engine} broke down", {})
+    is_weighed = choice.engine == "exact" and "interior" in choice.seconds
+    if is_weighed and _falls_short(found, proof, settings):
+        other = interior(problem, _left(settings, began))
+        again, seconds = _timed_certificate(problem, other, settings.workers)
+        if again.feasible and not again.gap >= proof.gap:
+            choice = Choice("interior", f"{choice.engine} fell short of the tolerance", {})
+            found, proof, repair_seconds = other, again, repair_seconds + seconds
     return Solution(
         problem=problem,
         certificate=proof,
@@ -279,6 +288,13 @@ def _timed_certificate(
     prices = found.prices if spec is None else without_ceiling(spec, found.prices)
     proof = certify(problem, found.x, found.t, prices, found.bound, threads)
     return proof, time.perf_counter() - began
+
+
+def _falls_short(found: Iterate, proof: Certificate, settings: Settings) -> bool:
+    """Whether another engine may do better: it ended unproved, or stopped with no allocation."""
+    if found.status in (Status.LIMIT, Status.INTERRUPTED):
+        return not proof.feasible
+    return not proof.proves(settings.tolerance)
 
 
 def _needs_diagnosis(found: Iterate, proof: Certificate, settings: Settings) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import cvxpy as cp
 import numpy as np
 import pytest
 
 import walras as wl
-from walras.certificate.certify import gap_between
+from walras.certificate.certify import certify, gap_between
 
 cs = wl.domains.cluster_scheduling
 
@@ -26,3 +29,30 @@ def test_at_a_point_without_terms_a_real_distance_stays_a_gap() -> None:
     assert gap_between(problem, *nothing, 0.0, -3.0) == 1.0
     assert gap_between(problem, *nothing, 0.0, -1e-3) == pytest.approx(1e-3 / 3.0)
     assert gap_between(problem, *nothing, 0.0, 0.0) == 0.0
+
+
+def test_an_empty_allocation_of_slow_jobs_is_not_optimal() -> None:
+    T = np.random.default_rng(0).uniform(1, 5, (3, 40))
+    problem = cs.min_makespan(T, np.ones(40), [4, 4, 4], steps=np.full(40, 5e6))
+    s = wl.solve(problem, time_limit=0, threads=1)
+    assert s.status is wl.Status.LIMIT
+    assert s.gap == pytest.approx(1.0)
+    assert not certify(problem, 0.0 * s.entries, np.zeros(1), s.prices.rows).proves(1e-6)
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [
+        cp.sum_squares,
+        lambda x: cp.sum(cp.power(x, 1.5)),
+        lambda x: cp.sum(cp.power(cp.pos(0.1 - x), 1.5)),
+    ],
+)
+def test_a_zero_optimum_of_squares_and_powers_is_proved(
+    cost: Callable[[cp.Variable], cp.Expression],
+) -> None:
+    x = cp.Variable((3, 5), nonneg=True)
+    problem = wl.Problem(cp.Minimize(cost(x)), [cp.sum(x, axis=1) <= 1])
+    problem.solve()
+    assert problem.status == "optimal"
+    assert problem.value == pytest.approx(0.0, abs=1e-9)

@@ -127,8 +127,9 @@ BAD_TABLES: dict[str, tuple[dict[str, str], str, str]] = {
 @pytest.mark.parametrize("name", BAD_TABLES)
 def test_bad_tables(run: Run, name: str) -> None:
     tables, where, what = BAD_TABLES[name]
-    objective = tables.get("objective", "max-min")
-    result = run("--objective", objective, **{k: v for k, v in tables.items() if k != "objective"})
+    files = {name: text for name, text in tables.items() if name != "objective"}
+    price = ("--churn", "1") if "previous" in tables else ()
+    result = run("--objective", tables.get("objective", "max-min"), *price, **files)
     error = result.exception
     assert isinstance(error, InputError), result.output
     assert where in error.where
@@ -153,6 +154,7 @@ def test_unreadable_files(run: Run, tmp_path: Path) -> None:
         (("--normalise", "gpu", "--objective", "makespan"), "--normalise"),
         (("--alpha", "-1", "--objective", "alpha"), "walras solve cluster --help"),
         (("--churn", "1"), "leave --churn out, or add --previous FILE"),
+        (("--previous", "t.csv"), "leave --previous out, or add --churn PRICE"),
         (("--tolerance", "2"), ""),
         (("--threads", "0"), ""),
         (("--levels", "0", "--objective", "leximin"), ""),

@@ -195,3 +195,30 @@ def test_evaluation_of_what_is_not_finite(value: float) -> None:
         cs.evaluate(FRAME, SIZE, CAPACITY, np.full((2, 3), value))
     with pytest.raises(InputError, match=r"x\[1 \(1\), 2 \(2\)\]"):
         cs.evaluate(T, SIZE, CAPACITY, spoiled(T * 0, (1, 2), value))
+
+
+def test_a_ragged_mask() -> None:
+    with pytest.raises(InputError, match="rows of different lengths"):
+        cs.max_min([[1.0, 2], [1, 1]], [1, 1], [1, 1], allowed=[[True, True], [True]])
+
+
+def test_a_previous_allocation_of_other_jobs() -> None:
+    other = pd.DataFrame(np.full((2, 3), 0.1), index=["v100", "k80"], columns=["x", "y", "z"])
+    with pytest.raises(InputError, match="none is a job of throughput; the first is 'x'"):
+        cs.max_min(FRAME, SIZE, CAPACITY, previous=other, churn=0.1)
+
+
+def test_users_that_do_not_fit_the_jobs() -> None:
+    with pytest.raises(InputError, match="no user with a limit has jobs; the first is 'Ann'"):
+        cs.Quota.of_users(["ann", "bob"], {"Ann": 0.1})
+    quota = cs.Quota.of_users(["ann"], {"ann": 0.1})
+    with pytest.raises(InputError, match="users are given for 1 jobs"):
+        cs.max_min(T, SIZE, CAPACITY, quota=quota)
+
+
+def test_jobs_labelled_by_numbers_are_meant_by_their_labels() -> None:
+    frame = pd.DataFrame(T, columns=[2, 0, 101])
+    by_label = cs.max_min(frame, SIZE, CAPACITY, quota=cs.Quota({"u": [2]}, {"u": 0.1}))
+    by_place = cs.max_min(T, SIZE, CAPACITY, quota=cs.Quota({"u": [0]}, {"u": 0.1}))
+    assert np.array_equal(by_label.rows.matrix.toarray(), by_place.rows.matrix.toarray())
+    cs.max_min(frame, SIZE, CAPACITY, quota=cs.Quota({"u": [101]}, {"u": 0.1}))

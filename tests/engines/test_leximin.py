@@ -157,3 +157,18 @@ def test_no_vertex_is_promised_that_keeps_the_levels() -> None:
     spec = wl.domains.cluster_scheduling.leximin(np.ones((2, 3)), np.ones(3), np.ones(2))
     with pytest.raises(wl.InputError, match="setting polish"):
         wl.solve(spec, polish=True)
+
+
+@pytest.mark.parametrize("engine", ["interior", "exact"])
+def test_levels_are_throughputs_where_churn_has_a_price(engine: str) -> None:
+    rng = np.random.default_rng(2)
+    T = rng.lognormal(0, 1, (3, 12))
+    before = rng.dirichlet(np.ones(3), 12).T * 0.3
+    given: dict[str, Any] = {"previous": before, "churn": 0.1}
+    least = wl.solve(cs.max_min(T, np.ones(12), [2.0, 3, 1], **given), engine=engine, threads=1)
+    s = wl.solve(cs.leximin(T, np.ones(12), [2.0, 3, 1], **given), engine=engine, threads=1)
+    assert s.status is wl.Status.OPTIMAL
+    assert s.value == pytest.approx(least.value, rel=1e-6)
+    reached = np.sum(T * s.x, axis=0)
+    assert s.levels[0].value == pytest.approx(np.min(reached), rel=1e-6)
+    assert np.min(reached) == pytest.approx(np.min(np.sum(T * least.x, axis=0)), rel=1e-5)

@@ -83,3 +83,25 @@ def test_a_file_that_cannot_be_used_is_one_clear_error(
         read_mps(path)
     assert name in str(caught.value)
     assert caught.value.remedy
+
+
+def test_semi_continuous_columns_are_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "plan.lp"
+    path.write_text(
+        "Maximize\n obj: x\nSubject To\n c2: x <= 3.3\nBounds\n 2.5 <= x <= 3.5\n"
+        "Semi-continuous\n x\nEnd\n"
+    )
+    with pytest.raises(DataError, match="column 'x' is semi-continuous") as caught:
+        read_mps(path)
+    assert "binary column" in caught.value.remedy
+
+
+def test_whole_columns_may_have_bounds_between_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "plan.lp"
+    path.write_text(
+        "Minimize\n obj: x + 10 y\nSubject To\n c1: x + y >= 0.5\n c2: x <= 3.3\n"
+        "Bounds\n 2.5 <= x <= 3.5\n y <= 5\nGeneral\n x\nEnd\n"
+    )
+    found = exact(read_mps(path), Settings(threads=1))
+    assert found.status is Status.OPTIMAL
+    assert found.x == pytest.approx([3.0, 0.0])

@@ -278,3 +278,9 @@ def test_a_part_that_cannot_be_solved_alone() -> None:
                     lower=np.full(problem.entries, 0.9))  # fmt: skip
     with pytest.raises(EngineError, match="part 0 of 2 is infeasible"):
         pop(tight, CALM, 2, engine=exact)
+
+
+def test_whole_entries_are_refused() -> None:
+    T = np.random.default_rng(1).uniform(1, 3, (3, 5))
+    with pytest.raises(EngineError, match="integer entries"):
+        solve(cs.max_min(T, np.ones(5), [2.0, 2, 2]), engine="pop", integer=True)

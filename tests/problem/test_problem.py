@@ -301,3 +301,37 @@ def test_settings_of_the_first_order_engine_reach_it(collapse: bool) -> None:
     )
     assert (s.engine, s.status) == ("admm", wl.Status.OPTIMAL)
     assert s.value == pytest.approx(known, rel=2e-3)
+
+
+def test_problems_without_constraints() -> None:
+    x = cp.Variable()
+    for cost in (cp.square(x - 2), cp.square(x - 2) + x):
+        plain = cp.Problem(cp.Minimize(cost))
+        plain.solve(solver=cp.CLARABEL)
+        p = wl.Problem(cp.Minimize(cost), [])
+        p.solve(threads=1)
+        assert p.value == pytest.approx(plain.value, abs=1e-6)
+    y = cp.Variable(4)
+    p = wl.Problem(cp.Minimize(cp.max(cp.abs(y - 1))), [])
+    p.solve(engine="interior", threads=1)
+    assert p.value == pytest.approx(0.0, abs=1e-6)
+
+
+def test_what_the_form_cannot_hold_is_solved_as_cvxpy_solves_it() -> None:
+    x = cp.Variable((3, 4), nonneg=True)
+    held = [cp.sum(x, axis=1) <= 1]
+    over = cp.quad_over_lin(x[:, 0] - 0.3, 1 + x[0, 0]) + cp.sum(x[:, 1:])
+    for cost in (over, cp.sum(cp.power(x, 0)) + cp.sum(x)):
+        plain = cp.Problem(cp.Minimize(cost), held)
+        plain.solve(solver=cp.CLARABEL)
+        p = wl.Problem(cp.Minimize(cost), held)
+        assert ("outside the separable form" in str(p.report())) == (cost is over)
+        p.solve(threads=1)
+        assert p.value == pytest.approx(plain.value, abs=1e-6)
+
+
+def test_the_report_speaks_of_the_solve_that_is_meant() -> None:
+    x = cp.Variable((3, 4), nonneg=True)
+    p = wl.Problem(cp.Maximize(cp.sum(cp.log(cp.sum(x, axis=0)))), [cp.sum(x, axis=1) <= 1])
+    assert "engine admm: asked for" in str(p.report(engine="admm"))
+    assert " of " in str(p.report(tolerance=1e-2)).split("against")[1]

@@ -130,3 +130,17 @@ def test_settings_of_another_engine_are_refused(
         p = wl.Problem(cp.Minimize(cp.norm(x - 1.0)))
     with pytest.raises(wl.WalrasError, match=message):
         p.solve(engine="exact", **setting)
+
+
+@pytest.mark.parametrize("as_parameter", [True, False])
+@pytest.mark.parametrize("utility", [cp.log, lambda y: -cp.power(y, -1)])
+def test_a_job_that_nothing_can_run_is_named(utility: Any, as_parameter: bool) -> None:
+    speed = np.random.default_rng(0).uniform(1, 2, (3, 4))
+    speed[:, 1] = 0.0
+    T = cp.Parameter((3, 4), nonneg=True, value=speed) if as_parameter else speed
+    x = cp.Variable((3, 4), nonneg=True)
+    served = cp.sum(cp.multiply(T, x), axis=0)
+    p = wl.Problem(cp.Maximize(cp.sum(utility(served))), [cp.sum(x, axis=1) <= 1])
+    with pytest.raises(wl.InputError, match="of zero, whatever the allocation") as caught:
+        p.solve(threads=1)
+    assert "[1]" in caught.value.where or caught.value.where == "objective"

@@ -122,3 +122,35 @@ def test_leximin_needs_a_scalar_in_every_row_of_its_family() -> None:
         Leximin(p, "speed")
     with pytest.raises(wl.InputError, match="coefficient 1"):
         Leximin(p, "time")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "where"),
+    [
+        ({"integer": np.array([True])}, "integer"),
+        ({"integer": np.zeros(4)}, "integer: is a ndarray of float64"),
+        ({"resource": [0, 1, 0, -1]}, "resource: is a list"),
+        ({"gap_scale": 0.0}, "gap_scale: is 0.0"),
+        ({"gap_scale": -1.0}, "gap_scale: is -1.0"),
+        ({"constant": np.nan}, "constant: is nan"),
+    ],
+)
+def test_entries_of_another_kind_are_refused(wrong: dict[str, Any], where: str) -> None:
+    with pytest.raises(wl.InputError, match=where):
+        replace(problem(), **wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "where"),
+    [
+        ("side", lambda rows: rows.side + 9, r"rows.side\[0\]: is 9"),
+        ("owner", lambda rows: rows.owner + 99, r"rows.owner\[0\]"),
+        ("utility", lambda rows: rows.utility + 77, r"rows.utility\[0\]: is 77"),
+        ("matrix", lambda rows: rows.matrix.toarray(), "rows.matrix: is a ndarray"),
+        ("matrix", lambda rows: rows.matrix.tocsr(), "rows.matrix: is a csr_array"),
+    ],
+)
+def test_rows_of_another_kind_are_refused(name: str, wrong: Any, where: str) -> None:
+    p = problem()
+    with pytest.raises(wl.InputError, match=where):
+        replace(p, rows=replace(p.rows, **{name: wrong(p.rows)}))

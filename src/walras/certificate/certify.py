@@ -8,7 +8,7 @@ import numpy as np
 
 from walras.certificate.bound import dual_bound
 from walras.certificate.repair import FEASIBLE, repaired, row_violations, violation
-from walras.certificate.structure import Floats
+from walras.certificate.structure import Floats, own_limit, structure
 from walras.separable import Separable, utility
 
 LEAST_TERMS = 1e-3  # the gap's denominator is at least this share of the objective's terms
@@ -73,7 +73,10 @@ def minimised_value(problem: Separable, x: Floats, t: Floats) -> float:
     return total
 
 
-_NOTHING = 1e-12  # terms that count as zero, of the largest coefficient
+_NOTHING = 1e-9  # terms that count as zero, of what one entry at its own limit is worth
+
+
+_SMALL = 1e-3  # of the largest coefficient: larger terms are not compared with limits
 
 
 def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: float) -> float:
@@ -82,9 +85,9 @@ def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: f
     The denominator is ``problem.gap_scale`` where the objective has a natural one (the sum of
     weights for logarithms: nats a job), else ``max(|value|, |bound|)``, but never under 1e-3 of the
     sum of the objective's terms, so that a value that cancels to zero (a target that is met) does
-    not make the gap infinite. Where all terms are nothing beside the objective's largest
-    coefficient (nothing is worth doing, and the bound is rounding), it is never under that; 1
-    without any.
+    not make the gap infinite. Where all terms are nothing beside what a single entry or scalar is
+    worth at its own limit (nothing is worth doing, and the bound is rounding), it is never under
+    that; 1 without any.
     """
     if not (np.isfinite(value) and np.isfinite(bound)):
         return np.inf
@@ -97,29 +100,44 @@ def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: f
             + problem.quadratic[used] @ (part * part)
             + np.abs(problem.scalar_cost) @ np.abs(t)
             + abs(problem.constant)
-        ) + _utility_terms(problem, x, t)
-        unit = _largest_coefficient(problem)
+        ) + float(np.sum(_utility_sizes(problem, x, t)))
+        unit = _unit(problem) if terms <= _SMALL * _largest_coefficient(problem) else 0.0
         unit = unit if terms <= _NOTHING * unit else 0.0
         scale = max(abs(value), abs(bound), LEAST_TERMS * terms, unit) or 1.0
     return max(value - bound, 0.0) / scale
 
 
+def _unit(problem: Separable) -> float:
+    """The most that one entry or scalar adds to the objective's terms, as far as its limits say."""
+    reach = np.minimum(own_limit(problem, structure(problem)), np.abs(problem.upper))
+    reach = np.where(np.isfinite(reach), reach, 1.0)
+    top = np.where(np.isfinite(problem.scalar_upper), np.abs(problem.scalar_upper), 1.0)
+    worth = (
+        np.abs(problem.cost) * reach,
+        problem.quadratic * reach * reach,
+        np.abs(problem.scalar_cost) * top,
+        _utility_sizes(problem, reach, np.abs(top)),
+    )
+    return max(float(np.max(part, initial=0.0)) for part in worth)
+
+
 def _largest_coefficient(problem: Separable) -> float:
+    weight = problem.rows.weight[problem.rows.is_utility]
     return max(
         max(float(np.max(part, initial=0.0)), -float(np.min(part, initial=0.0)))
-        for part in (problem.cost, problem.scalar_cost, problem.quadratic)
+        for part in (problem.cost, problem.scalar_cost, problem.quadratic, weight)
     )
 
 
-def _utility_terms(problem: Separable, x: Floats, t: Floats) -> float:
-    """Sum of the utilities' terms before they cancel."""
+def _utility_sizes(problem: Separable, x: Floats, t: Floats) -> Floats:
+    """(utility rows,) size of each utility's terms before they cancel."""
     rows = problem.rows
     own = np.flatnonzero(rows.is_utility)
     if not len(own):
-        return 0.0
+        return np.zeros(0)
     y = (rows.matrix @ x)[own] + rows.scalar_matrix[own] @ t
     sizes = utility.terms(rows.utility[own], rows.weight[own], rows.parameter[own], y)
-    return float(np.sum(sizes))
+    return np.asarray(sizes, dtype=np.float64)
 
 
 def certify(

@@ -154,6 +154,12 @@ def cluster(
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Share a cluster's time among jobs: an allocation, its value, and its proof."""
+    refuse_unless(objective is Objective.ALPHA, "--alpha", alpha, "--objective alpha")
+    refuse_unless(objective is Objective.LEXIMIN, "--levels", levels, "--objective leximin")
+    refuse_unless(previous is not None, "--churn", churn or None, "--previous FILE")
+    refuse_unless(churn > 0, "--previous", previous, "--churn PRICE")
+    for option, value in (("--parts", parts), ("--seed", seed)):
+        refuse_unless(engine == "pop", option, value, "--engine pop")
     given = tables.load(throughput, jobs, resources, quota, previous)
     if normalise is not Unit.NONE:
         if objective is Objective.MAKESPAN:
@@ -162,11 +168,6 @@ def cluster(
                 allowed="none with --objective makespan", remedy="leave --normalise out",
             )  # fmt: skip
         given = _normalised(given, normalise)
-    refuse_unless(objective is Objective.ALPHA, "--alpha", alpha, "--objective alpha")
-    refuse_unless(objective is Objective.LEXIMIN, "--levels", levels, "--objective leximin")
-    refuse_unless(previous is not None, "--churn", churn or None, "--previous FILE")
-    for option, value in (("--parts", parts), ("--seed", seed)):
-        refuse_unless(engine == "pop", option, value, "--engine pop")
     problem = _state(
         given, objective, 2.0 if alpha is None else alpha, 10 if levels is None else levels, churn
     )

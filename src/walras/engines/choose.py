@@ -128,12 +128,9 @@ def _quickest(problem: Separable, tolerance: float) -> Choice:
     seconds = {"interior": _interior_seconds(problem, narrow), "exact": _exact_seconds(problem)}
     if tolerance >= _ADMM_TOLERANCE and not _narrow_scalar(problem):
         seconds["admm"] = _admm_seconds(problem, tolerance)
-    best = min(seconds, key=lambda name: seconds[name])
-    return Choice(
-        best,
-        f"predicted {seconds[best]:.2g} s, against {max(seconds.values()):.2g} s",
-        seconds,
-    )
+    best, second = sorted(seconds, key=lambda name: seconds[name])[:2]
+    words = f"predicted {seconds[best]:.2g} s, against {seconds[second]:.2g} s of {second}"
+    return Choice(best, words, seconds)
 
 
 def narrow_rows(problem: Separable) -> int:

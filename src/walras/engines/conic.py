@@ -204,7 +204,8 @@ def _blocks(problem: Separable) -> list[_Block]:
             scaled = sp.csr_array(sp.diags_array(1 / scales[k]) @ activity[k])
             auxiliary = _selector(first + chosen, activity.shape[1])
             blocks.append(_utility_block(problem, utility, k, scaled, auxiliary, scales[k]))
-    return [block for block in blocks if len(block.offset)]
+    held = [block for block in blocks if len(block.offset)]
+    return held or blocks[:1]  # where nothing is held there is still a matrix without rows
 
 
 def _bound_blocks(

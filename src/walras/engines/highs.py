@@ -30,6 +30,7 @@ INTERIOR_FROM = 100_000
 # simplex method on the program as it is takes a half to a fifth of the default's time.
 PRIMAL_BELOW = 50_000
 _LARGE_BOUND = 1e6
+_WHOLE = 1e-9  # by which a whole bound may be off
 _PRIMAL = 4  # HiGHS' number of the primal simplex method
 
 _STATUS = {
@@ -246,11 +247,15 @@ def _pass(solver: highspy.Highs, program: LinearProgram) -> bool:
     matrix = program.matrix.tocsc()
     rows, columns = matrix.shape
     whole = np.full(columns, int(highspy.HighsVarType.kContinuous), np.int32)
+    lower, upper = program.lower, program.upper
     if program.integer is not None:
         whole[program.integer] = int(highspy.HighsVarType.kInteger)
+        # HiGHS' presolve takes integer columns with fractional bounds for infeasible.
+        lower = np.where(program.integer, np.ceil(lower - _WHOLE), lower)
+        upper = np.where(program.integer, np.floor(upper + _WHOLE), upper)
     status = solver.passModel(
         columns, rows, matrix.nnz, int(highspy.MatrixFormat.kColwise),
-        int(highspy.ObjSense.kMinimize), 0.0, program.cost, program.lower, program.upper,
+        int(highspy.ObjSense.kMinimize), 0.0, program.cost, lower, upper,
         program.row_lower, program.row_upper, matrix.indptr, matrix.indices, matrix.data, whole,
     )  # fmt: skip
     return bool(status != highspy.HighsStatus.kError)

@@ -97,7 +97,8 @@ def leximin(
             break  # what an unfinished level found is not known to keep the levels before it
         parts.append(replace(found, x=proof.x, t=found.t))
         now = _frozen_now(stage, proof, rows, frozen)
-        levels.append(Level(-proof.value, -proof.bound, _gap(proof), now))
+        level = float(proof.t[0])
+        levels.append(Level(level, level + proof.value - proof.bound, _gap(proof), now))
         frozen |= now
         left = _remaining(sharp, parts)
         if stopped or np.all(frozen):
@@ -176,7 +177,7 @@ def _off_ceiling(stage: Separable, prices: Floats, rows: slice, limit: Floats) -
 
 def _frozen_now(stage: Separable, proof: Certificate, rows: slice, frozen: Bools) -> Bools:
     """Rows at the level in every optimal allocation: priced by more than they are above it."""
-    level = -proof.value
+    level = float(proof.t[0])
     activity = -(stage.rows.matrix @ proof.x)[rows]
     above = np.where(frozen, np.inf, activity / max(level, 1e-300) - 1.0)
     price = np.where(frozen, 0.0, proof.prices[rows])
@@ -213,7 +214,7 @@ def _face(
     reach = np.minimum(own_limit(stage, structure(stage)), 1e300)
     share = proof.x / np.maximum(reach, 1e-300)
     gone = proof.reduced * reach * len(now) / objective > np.maximum(share, _PRESENT)
-    scalar[held], upper[held], lower[held] = 0.0, proof.value, proof.value
+    scalar[held], upper[held], lower[held] = 0.0, -proof.t[0], -proof.t[0]
     whole = replace(
         stage,
         upper=np.where(gone, stage.lower, stage.upper),

@@ -27,8 +27,9 @@ def read_mps(path: str | Path) -> Separable:
         path: An ``.mps`` or ``.lp`` file, plain or gzipped.
 
     Raises:
-        DataError: The file is missing, not in the format its name says, has no columns, or holds a
-            quadratic objective that is not a sum of squares of single columns.
+        DataError: The file is missing, not in the format its name says, has no columns or
+            semi-continuous ones, or holds a quadratic objective that is not a sum of squares of
+            single columns.
     """
     path = Path(path)
     if not path.is_file():
@@ -71,6 +72,7 @@ def _problem(model: Any, path: Path) -> Separable:
     kinds = list(lp.integrality_)
     whole = np.array([kind != highspy.HighsVarType.kContinuous for kind in kinds], dtype=bool)
     names = list(lp.col_names_) or [f"C{k}" for k in range(columns)]
+    _check_kinds(kinds, names, path)
     none = np.zeros(0)
     return Separable(
         resource=np.full(columns, -1, np.int32),
@@ -90,6 +92,18 @@ def _problem(model: Any, path: Path) -> Separable:
         constant=sign * float(lp.offset_),
         objective=path.name,
     )
+
+
+def _check_kinds(kinds: list[Any], names: list[str], path: Path) -> None:
+    known = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+    for kind, name in zip(kinds, names, strict=False):
+        if kind not in known:
+            raise DataError(
+                f"column '{name}' is semi-continuous or semi-integer",
+                where=str(path),
+                allowed="continuous, integer and binary columns",
+                remedy="state it by a binary column y: lower * y <= x <= upper * y",
+            )
 
 
 def _rows(lp: Any) -> Rows:

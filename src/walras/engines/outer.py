@@ -98,8 +98,10 @@ class _Cuts:
         """Tangents at y; secants to both sides for squares of integer entries."""
         terms = self._terms
         smooth = np.flatnonzero(terms.whole < 0)
-        slope = terms.slope(y)
-        self._add(smooth, slope[smooth], (terms.value(y) - slope * y)[smooth])
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # outside a domain
+            slope = terms.slope(y)
+            height = terms.value(y) - slope * y
+        self._add(smooth, slope[smooth], height[smooth])
         whole = np.flatnonzero(terms.whole >= 0)
         half = terms.weight[whole] / 2
         for step in range(-_NEIGHBOURS, _NEIGHBOURS):

@@ -73,8 +73,14 @@ def pop(
 
     Raises:
         InputError: ``parts`` or ``seed`` is out of range.
-        EngineError: A part has no solution although the whole may have one.
+        EngineError: The problem has integer entries, or a part has no solution although the whole
+            may have one.
     """
+    if problem.integer is not None and np.any(problem.integer):
+        raise EngineError(
+            "has integer entries", where="problem", allowed="continuous entries",
+            remedy="use engine='auto', which solves them by branch and bound",
+        )  # fmt: skip
     demands = problem.shape[1]
     parts = min(_PARTS, demands) if parts is None else parts
     check_range("parts", parts, 1, demands, whole=True, words=", the number of demands")

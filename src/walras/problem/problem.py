@@ -174,8 +174,13 @@ class Problem:
                 self._clear()
         return self._solution
 
-    def report(self) -> Report:
-        """What was found in the expressions, and which engine will run."""
+    def report(self, *, engine: str = "auto", tolerance: float = 1e-6) -> Report:
+        """What was found in the expressions, and which engine will run.
+
+        Args:
+            engine: As for :meth:`solve`.
+            tolerance: As for :meth:`solve`; at a loose one another engine may be the quickest.
+        """
         template = self._prepared()
         parameters = self._cvxpy().parameters()
         if template is None:
@@ -183,7 +188,7 @@ class Problem:
             entries = sum(v.size for v in self._cvxpy().variables())
             return report_outside(sense, str(self._outside), entries, len(parameters))
         problem, _ = template.fill()
-        choice = choose(problem)
+        choice = choose(problem, engine, tolerance)
         return report_inside(
             problem,
             template.structure.split,

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from walras.errors import InputError
+from walras.separable.checks import check, check_sparse
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -105,6 +105,7 @@ class Rows:
     families: tuple[Family, ...]
 
     def __post_init__(self) -> None:
+        check_sparse(self.matrix)
         # Indices of 32 bits where they fit: kernels are compiled for these, not for both.
         indices, indptr = self.matrix.indices, self.matrix.indptr
         if indices.dtype != np.int32 and max(len(indices), *self.matrix.shape) < 2**31:
@@ -182,9 +183,7 @@ class Separable:
     keys: Callable[[], npt.NDArray[np.int64]] | None = None
 
     def __post_init__(self) -> None:
-        _check_lengths(self)
-        _check_owners(self)
-        _check_numbers(self)
+        check(self)
 
     @property
     def entries(self) -> int:
@@ -225,97 +224,3 @@ class Separable:
             place, x = place[owned], x[owned]
         out = np.bincount(place, x, resources * demands).reshape(demands, resources).T
         return np.asarray(out, dtype=np.float64)
-
-
-def _check_lengths(p: Separable) -> None:
-    n, s, r = p.entries, p.scalars, p.rows.count
-    expected = {
-        "resource": (p.resource.shape, (n,)),
-        "demand": (p.demand.shape, (n,)),
-        "quadratic": (p.quadratic.shape, (n,)),
-        "lower": (p.lower.shape, (n,)),
-        "upper": (p.upper.shape, (n,)),
-        "scalar_lower": (p.scalar_lower.shape, (s,)),
-        "scalar_upper": (p.scalar_upper.shape, (s,)),
-        "rows.matrix": (p.rows.matrix.shape, (r, n)),
-        "rows.scalar_matrix": (p.rows.scalar_matrix.shape, (r, s)),
-        "rows.upper": (p.rows.upper.shape, (r,)),
-        "rows.side": (p.rows.side.shape, (r,)),
-        "rows.owner": (p.rows.owner.shape, (r,)),
-        "rows.utility": (p.rows.utility.shape, (r,)),
-        "rows.weight": (p.rows.weight.shape, (r,)),
-        "rows.parameter": (p.rows.parameter.shape, (r,)),
-    }
-    for name, (got, want) in expected.items():
-        if tuple(got) != want:
-            raise InputError(
-                f"has shape {tuple(got)}",
-                where=name,
-                allowed=f"{want}",
-                remedy="give every array of the problem the same entries, scalars and rows",
-            )
-    if n == 0:
-        raise InputError(
-            "the problem has no entries",
-            where="Separable",
-            allowed="at least one entry",
-            remedy="check that some resource can serve some demand",
-        )
-
-
-def _check_owners(p: Separable) -> None:
-    for name, owner, count in zip(
-        ("resource", "demand"), (p.resource, p.demand), p.shape, strict=True
-    ):
-        bad = (owner < -1) | (owner >= count)
-        if np.any(bad):
-            k = int(np.argmax(bad))
-            raise InputError(
-                f"is {owner[k]}",
-                where=f"{name}[{k}]",
-                allowed=f"0 to {count - 1}, or -1 for none",
-                remedy=f"number each entry's {name} as in {name}_names",
-            )
-
-
-def _check_numbers(p: Separable) -> None:
-    finite = {
-        "cost": p.cost,
-        "quadratic": p.quadratic,
-        "scalar_cost": p.scalar_cost,
-        "rows.matrix": p.rows.matrix.data,
-        "rows.scalar_matrix": p.rows.scalar_matrix.ravel(),
-        "rows.weight": p.rows.weight,
-        "rows.parameter": p.rows.parameter,
-    }
-    for name, array in finite.items():
-        if not np.all(np.isfinite(array)):
-            raise InputError(
-                "is not finite",
-                where=f"{name}[{int(np.argmin(np.isfinite(array)))}]",
-                allowed="finite numbers",
-                remedy="remove NaN and infinity from the data",
-            )
-    if np.any(p.quadratic < 0):
-        raise InputError(
-            "is negative",
-            where=f"quadratic[{int(np.argmax(p.quadratic < 0))}]",
-            allowed=">= 0",
-            remedy="the objective must be convex in every entry",
-        )
-    ordered = (
-        ("lower", p.lower, p.upper),
-        ("scalar_lower", p.scalar_lower, p.scalar_upper),
-        ("rows.lower", p.rows.lower, p.rows.upper),
-    )
-    for name, low, high in ordered:
-        bad = ~(low <= high) | (low == np.inf) | (high == -np.inf)
-        if np.any(bad):
-            k = int(np.argmax(bad))
-            label = p.rows.name(k) if name.startswith("rows") else f"{name}[{k}]"
-            raise InputError(
-                f"the bounds [{low[k]:g}, {high[k]:g}] admit no number",
-                where=label,
-                allowed="lower <= upper",
-                remedy="swap or loosen the bounds",
-            )

@@ -197,6 +197,8 @@ def _entropy(expression: Expression, argument: Expression) -> Smooth:
 
 def _power(expression: Expression, argument: Expression) -> Smooth:
     p = float(expression.p.value)
+    if p == 0:
+        raise OutsideForm(expression, "a power that is a constant")
     if p == 2:
         return _elementwise(expression, argument, utility=Utility.QUADRATIC, factor=2)
     if p > 1:
@@ -210,6 +212,8 @@ def _power(expression: Expression, argument: Expression) -> Smooth:
 
 
 def _sum_squares(expression: Expression, argument: Expression) -> Smooth:
+    if expression.args[1].variables():
+        raise OutsideForm(expression, "a square over a variable")
     size = argument.size
     output = _reduced(expression.args[0].shape, expression.axis, expression.keepdims)
     return Smooth(

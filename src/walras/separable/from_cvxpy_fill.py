@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from walras.errors import InfeasibleError
+from walras.errors import InfeasibleError, InputError
 from walras.separable.form import Family, Rows, Separable, Side, Utility
 from walras.separable.from_cvxpy_affine import Pattern
 from walras.separable.from_cvxpy_atoms import Extreme, Smooth
@@ -164,6 +164,7 @@ class Plan:
 
         Raises:
             InfeasibleError: Bounds on one variable, or constants, contradict each other.
+            InputError: A logarithm or negative power is of nothing.
         """
         pattern, found = self._source.pattern, self._source.structure
         cost = np.zeros(pattern.columns)
@@ -177,6 +178,8 @@ class Plan:
         rows = self._rows(values, offset, weight, kind)
         fixed = np.ones(self.extras)
         free = np.zeros(self.extras)
+        constant += float(offset[0]) + self._utilities.constants(cost, offset)
+        _check_domains(rows, constant)
         problem = Separable(
             resource=np.concatenate([found.resource, self._extra_owners(Side.RESOURCE)]),
             demand=np.concatenate([found.demand, self._extra_owners(Side.DEMAND)]),
@@ -193,7 +196,7 @@ class Plan:
             integer=self._integers(),
             scalar_names=self._names.scalars(),
             maximize=self._source.maximize,
-            constant=float(offset[0] + constant + self._utilities.constants(cost, offset)),
+            constant=constant,
             objective=self._names.objective(self._source.smooth, linear),
             namer=self._names.entry,
             **_gap_scale(kind, weight, linear, quadratic),
@@ -346,3 +349,19 @@ def _gap_scale(
     if not pure:
         return {}
     return {"gap_scale": float(np.sum(weight[own])), "gap_unit": "nat a unit of weight"}
+
+
+def _check_domains(rows: Rows, constant: float) -> None:
+    """A logarithm or negative power of nothing makes every allocation worth nothing."""
+    needs = (rows.utility == Utility.LOG) | ((rows.utility == Utility.POWER) & (rows.parameter > 1))
+    if np.any(needs):
+        held = np.bincount(rows.matrix.indices[rows.matrix.data != 0], minlength=rows.count) > 0
+        needs &= ~(held | np.any(rows.scalar_matrix, axis=1))
+    if np.any(needs) or not np.isfinite(constant):
+        where = rows.name(int(np.argmax(needs))) if np.any(needs) else "objective"
+        raise InputError(
+            "a logarithm or negative power of zero, whatever the allocation",
+            where=where,
+            allowed="an argument that some entry with a coefficient > 0 can raise",
+            remedy="drop the demand that nothing can serve, or give it a coefficient",
+        )

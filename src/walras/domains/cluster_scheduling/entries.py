@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
@@ -106,6 +107,17 @@ def _shares(cluster: Cluster, previous: Matrix) -> tuple[Floats, Floats]:
     return share, unlisted.astype(np.float64)
 
 
+def _check_some_known(
+    at: npt.NDArray[np.signedinteger], names: tuple[str, ...], side: str, where: str
+) -> None:
+    if len(at) and np.all(at < 0):
+        raise InputError(
+            f"none is a {side} of throughput; the first is '{names[0]}'", where=where,
+            allowed=f"labels of which some are {side}s of throughput",
+            remedy="give throughput and previous the same labels, or leave previous out",
+        )  # fmt: skip
+
+
 def _in_order(cluster: Cluster, previous: Matrix) -> sp.coo_array:
     """The previous shares by position in today's cluster; departed labels are left out."""
     shape = (cluster.resources, cluster.jobs)
@@ -114,6 +126,8 @@ def _in_order(cluster: Cluster, previous: Matrix) -> sp.coo_array:
         columns = matrices.labels(previous.columns, "columns of previous") or ()
         row = pd.Index(cluster.resource_names).get_indexer(pd.Index(rows))
         column = pd.Index(cluster.demand_names).get_indexer(pd.Index(columns))
+        _check_some_known(row, rows, "resource", "rows of previous")
+        _check_some_known(column, columns, "job", "columns of previous")
         known = matrices.numeric(previous, "previous")[np.ix_(row >= 0, column >= 0)]
         i, j = np.nonzero(known)
         return sp.coo_array((known[i, j], (row[row >= 0][i], column[column >= 0][j])), shape=shape)

@@ -198,7 +198,13 @@ def boolean(given: Matrix, shape: tuple[int, int], names: Names) -> Bools | sp.c
         return sparse
     if isinstance(given, pd.DataFrame) and names.resources and names.demands:
         given = aligned(given, names.resources, names.demands, "allowed")
-    mask = np.asarray(given)
+    try:
+        mask = np.asarray(given)
+    except ValueError as error:
+        raise InputError(
+            "has rows of different lengths", where="allowed", allowed=f"shape {shape}",
+            remedy="give every row the same length",
+        ) from error  # fmt: skip
     shaped(mask.shape, shape, "allowed", "as throughput")
     if mask.dtype != np.bool_ and not np.all((mask == 0) | (mask == 1)):
         raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy as np
 from walras.domains.cluster_scheduling import matrices
 from walras.domains.cluster_scheduling.matrices import Floats, Ints
 from walras.errors import InputError
+
+_SHOWN = 5  # names that an error lists
 
 
 @dataclass(frozen=True)
@@ -22,10 +24,12 @@ class Quota:
     Attributes:
         groups: Jobs of each group, by label or by position.
         limits: GPUs of each group, > 0.
+        jobs: Number of jobs that positions count, None where they do not say.
     """
 
     groups: Mapping[str, Sequence[int] | Sequence[str]]
     limits: Mapping[str, float]
+    jobs: int | None = field(default=None, compare=False)
 
     @classmethod
     def of_users(cls, users: Sequence[Hashable], limits: Mapping[str, float]) -> Quota:
@@ -33,14 +37,24 @@ class Quota:
 
         Args:
             users: (jobs,) the user of each job; users without a limit are unlimited.
-            limits: GPUs of each user.
+            limits: GPUs of each user; those of users without jobs in this round wait for a later.
+
+        Raises:
+            InputError: No user with a limit has jobs.
         """
+        known = {str(user) for user in users}
+        if limits and known.isdisjoint(map(str, limits)):
+            raise InputError(
+                f"no user with a limit has jobs; the first is '{next(iter(limits))}'",
+                where="limits", allowed=f"users such as {', '.join(sorted(known)[:_SHOWN])}",
+                remedy="spell users in limits as in users, or leave the quota out",
+            )  # fmt: skip
         groups: dict[str, list[int]] = {name: [] for name in limits}
         for j, user in enumerate(users):
             if str(user) in groups:
                 groups[str(user)].append(j)
-        return cls({name: jobs for name, jobs in groups.items() if jobs},
-                   {name: limit for name, limit in limits.items() if groups[name]})  # fmt: skip
+        present = {name: jobs for name, jobs in groups.items() if jobs}
+        return cls(present, {name: limits[name] for name in present}, len(users))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +87,12 @@ def resolve(quota: Quota, demand_names: Sequence[str]) -> Limits:
     _check_types(quota)
     _check_limits(quota)
     position = {name: j for j, name in enumerate(demand_names)}
-    members = {name: _members(name, jobs, position) for name, jobs in quota.groups.items()}
+    if quota.jobs is not None and quota.jobs != len(position):
+        raise InputError(
+            f"users are given for {quota.jobs} jobs", where="quota",
+            allowed=f"{len(position)} users, one a job", remedy="give the user of every job",
+        )  # fmt: skip
+    members = {name: _members(name, jobs, position, quota) for name, jobs in quota.groups.items()}
     names = tuple(sorted(members, key=lambda name: -len(members[name])))
     inner = np.full(len(position), -1, dtype=np.int32)  # innermost group of each job so far
     depth = np.zeros(len(position), dtype=np.int32)
@@ -132,7 +151,9 @@ def _check_limits(quota: Quota) -> None:
             )  # fmt: skip
 
 
-def _members(name: str, jobs: Sequence[int] | Sequence[str], position: Mapping[str, int]) -> Ints:
+def _members(
+    name: str, jobs: Sequence[int] | Sequence[str], position: Mapping[str, int], quota: Quota
+) -> Ints:
     where = f"quota.groups['{name}']"
     if isinstance(jobs, str) or not isinstance(jobs, Collection):
         raise InputError(
@@ -141,7 +162,8 @@ def _members(name: str, jobs: Sequence[int] | Sequence[str], position: Mapping[s
         )  # fmt: skip
     found = []
     for job in jobs:
-        j = position.get(job, -1) if isinstance(job, str) else _position(job)
+        # Jobs that are labelled by numbers are meant by these, unless users stand job by job.
+        j = position.get(str(job), _position(job)) if quota.jobs is None else _position(job)
         if not 0 <= j < len(position):
             raise InputError(
                 f"unknown job '{job}'", where=where, allowed=f"{len(position)} labels or positions",

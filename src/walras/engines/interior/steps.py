@@ -188,7 +188,7 @@ def iterate(system: System, least: float) -> tuple[Point, float, float]:
     affine = system.predictor()
     falls = Falls.of(system.heights, affine)
     after = products(layout, point.plus(affine, *falls.lengths)) / layout.count
-    sigma = float(np.clip((after / mu if mu > 0 else 0.0) ** 3, *_SIGMA))
+    sigma = float(np.clip(min(after / mu if mu > 0 else 0.0, 1.0) ** 3, *_SIGMA))
     target = max(sigma * mu, least)
     step, falls = _corrected(system, affine, falls, target)
     if min(falls.lengths) < _SHORT:
