@@ -131,9 +131,20 @@ def outcome(solution: wl.Solution, build: float, seconds: float) -> Outcome:
         solution.x,
         build,
         seconds,
-        len(solution.history),
+        _iterations(solution),
         str(solution.status),
         numbers,
         solution.prices.rows,
         [(step.elapsed, step.value, step.bound) for step in solution.history],
     )
+
+
+def _iterations(solution: wl.Solution) -> int:
+    """Iterations; the first-order engine's steps are proofs, each of which knows its iteration.
+
+    Where the numbers begin anew another round has begun.
+    """
+    if solution.engine != "admm":
+        return len(solution.history)
+    made = [step.iteration for step in solution.history]
+    return sum(k for k, following in zip(made, [*made[1:], 0], strict=True) if following < k)
