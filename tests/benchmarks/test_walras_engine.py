@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from benchmarks.peers.walras_engine import outcome
 
 import walras as wl
-from benchmarks.peers.walras_engine import outcome
 
 cs = wl.domains.cluster_scheduling
 
