@@ -73,7 +73,7 @@ def solve(
         tolerance: Certified relative gap at which to stop (of logarithms: nats a job).
         time_limit: Seconds; the best so far comes back, certified; what is left may go to leximin.
         threads: Worker threads, or None for all cores.
-        start: An earlier solution of a similar problem, matched by names, or (entries,) numbers.
+        start: An earlier solution, by names, or (entries,) numbers; ``exact`` takes it if integer.
         callback: Called once an iteration with a Progress; True stops, and so does Ctrl-C.
         verbose: One line an iteration.
         polish: Turn a linear problem's answer into an exact vertex; not that of a leximin problem.

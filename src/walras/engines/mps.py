@@ -91,6 +91,7 @@ def _problem(model: Any, path: Path) -> Separable:
         maximize=sign < 0,
         constant=sign * float(lp.offset_),
         objective=path.name,
+        namer=names.__getitem__,
     )
 
 
