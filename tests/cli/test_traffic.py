@@ -15,6 +15,8 @@ from typer.testing import CliRunner, Result
 
 import walras as wl
 from walras.cli.solve import app
+from walras.data.registry import lookup
+from walras.data.store import locate
 from walras.domains import traffic_engineering as te
 
 NODES = ("a", "b", "c", "d")
@@ -113,5 +115,42 @@ def test_a_demand_that_no_path_joins_is_an_error_from_a_file(run: Any, tmp_path:
     (tmp_path / "one.json").write_text(json.dumps(content))
     np.save(tmp_path / "both.npy", np.array([[0.0, 1.0], [1.0, 0.0]]))
     network, demand = str(tmp_path / "one.json"), str(tmp_path / "both.npy")
-    assert "no path joins" in str(run(network=network, demand=demand).exception)
+    error = str(run(network=network, demand=demand).exception)
+    assert "no path joins" in error
+    assert "--joined" in error
+    left = run("--joined", "-o", "json", network=network, demand=demand)
+    assert left.exit_code == 0, left.output
+    content = json.loads(left.stdout)
+    assert content["value"] == pytest.approx(1.0)
+    assert (content["traffic asked for"], content["traffic left out"]) == (2.0, 1.0)
+    assert "demands left out since no path joins them: 1, 1 of 2 traffic" in left.stderr
     assert run(network=network, demand="bimodal").exit_code == 0
+
+
+def test_parallel_links_of_a_file_are_merged_on_demand(run: Any, tmp_path: Path) -> None:
+    links = [("a", "b", 1.0), ("b", "b", 4.0), ("a", "b", 2.0)]
+    records = [{"source": a, "target": b, "capacity": c} for a, b, c in links]
+    content = {"directed": True, "nodes": [{"id": "a"}, {"id": "b"}], "links": records}
+    (tmp_path / "twice.json").write_text(json.dumps(content))
+    network = str(tmp_path / "twice.json")
+    for options in ((), ("--parallel", "error")):
+        error = run(*options, network=network, demand="gravity").exception
+        assert isinstance(error, wl.InputError)
+        assert "--parallel merge" in error.remedy
+    merged = run("--parallel", "merge", "-o", "json", network=network, demand="gravity")
+    assert merged.exit_code == 0, merged.output
+    assert [link["capacity"] for link in json.loads(merged.stdout)["links"]] == [3.0]
+    assert run("--parallel", "both", network=network, demand="gravity").exit_code == 2
+
+
+@pytest.mark.real_data("topology_zoo")
+@pytest.mark.parametrize("name", ["Uninett2010", "Ion"])
+def test_graphs_of_the_zoo_are_loaded_from_their_files(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = locate(lookup("topology_zoo"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    options = ("--demand", "gravity", "--parallel", "merge", "--k", "1", "--no-progress")
+    network = f"{folder}/{name}.graphml"
+    result = CliRunner().invoke(app, ["traffic", "--network", network, *options])
+    assert result.exit_code == 0, result.output

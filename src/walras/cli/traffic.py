@@ -52,6 +52,13 @@ class PathKind(enum.StrEnum):
     SHORTEST = "shortest"
 
 
+class ParallelLinks(enum.StrEnum):
+    """Loops and doubled links, see :func:`walras.domains.traffic_engineering.load_topology`."""
+
+    ERROR = "error"
+    MERGE = "merge"
+
+
 HELP = """Route a network's traffic over candidate paths: flows, their value, and proof.
 
 The network is a file (node-link .json, .graphml, SNDlib .xml or .txt) or the
@@ -59,6 +66,9 @@ name of a real one: B4, UsCarrier, Kdl, ASN2k, or a graph of the Topology Zoo.
 
 The demand is a file (.npy, or .csv with the nodes' names in the first line and
 column; traffic from row to column), or a model: lognormal, gravity, bimodal.
+A demand in a file between nodes that no path joins is an error, unless --joined
+leaves such demands out and says how much that is; those of models and those
+that failures cut off are left out always.
 
 Objectives:
 
@@ -77,6 +87,10 @@ Examples:
   walras solve traffic --network net.json --demand matrix.csv
   --objective utilisation -o csv
 
+  walras solve traffic --network Kdl.graphml --parallel merge --demand gravity
+
+  walras solve traffic --network net.json --demand matrix.csv --joined
+
 Exit codes: as for walras solve cluster.
 """
 
@@ -89,11 +103,13 @@ class _Given:
         net: The network, without the links that failed.
         demand: (nodes, nodes) traffic asked for.
         paths: Candidate paths.
+        kept: (nodes, nodes) the demand without what is left out since no path joins it.
     """
 
     net: te.Network
     demand: Floats
     paths: te.Paths
+    kept: Floats
 
 
 def traffic(
@@ -103,6 +119,16 @@ def traffic(
     levels: Annotated[int, typer.Option(help="For --objective fair: levels at most.")] = 10,
     k: Annotated[int, typer.Option(help="Candidate paths a pair at most.")] = 4,
     kind: Annotated[PathKind, typer.Option(help="Candidate paths.")] = PathKind.DISJOINT,
+    parallel: Annotated[
+        ParallelLinks | None,
+        typer.Option(
+            help="Loops and doubled links: error, or merge, which leaves loops out and adds the"
+            " capacities of doubled links; when left out, error for a file and merge for a name."
+        ),
+    ] = None,
+    joined: Annotated[
+        bool, typer.Option("--joined", help="Leave out demands that no path joins.")
+    ] = False,
     load: Annotated[
         float, typer.Option(help="Of a model: traffic as a share of all capacity.")
     ] = 0.1,
@@ -121,7 +147,9 @@ def traffic(
     """Route a network's traffic over candidate paths: flows, their value, and proof."""
     refuse_unless(engine == "pop", "--parts", parts, "--engine pop")
     check_range("load", load, 0.0, 1e6)
-    net = te.load_topology(network, seed=seed)
+    net = te.load_topology(
+        network, seed=seed, parallel=None if parallel is None else parallel.value
+    )
     check_range(
         "failures", failures, 0, net.links - 1, whole=True, words=", so that a link is left"
     )
@@ -133,11 +161,12 @@ def traffic(
     ) as stages:  # fmt: skip
         stages.begin("finding paths")
         paths = te.candidate_paths(net, k, chosen, threads=threads, progress=stages.advance)
-        given = _Given(net, asked, paths)
+        drop = joined or failures > 0 or not _is_file(demand)
+        kept = te.joined_traffic(asked, paths) if drop else asked
+        given = _Given(net, asked, paths, kept)
         solution = solve(
-            _state(given, objective, levels, drop=failures > 0 or not _is_file(demand)),
-            engine=engine, tolerance=tolerance, time_limit=time_limit, threads=threads,
-            parts=parts, callback=stages.begin("solving"),
+            _state(given, objective, levels), engine=engine, tolerance=tolerance,
+            time_limit=time_limit, threads=threads, parts=parts, callback=stages.begin("solving"),
         )  # fmt: skip
     _print(given, solution, objective, output)
     raise typer.Exit(exit_code(solution.status))
@@ -164,17 +193,15 @@ def _demand(demand: str, net: te.Network, load: float, seed: int) -> Floats:
     )  # fmt: skip
 
 
-def _state(given: _Given, objective: Objective, levels: int, *, drop: bool) -> Separable | Leximin:
-    """The problem; demands that no path joins are left out if ``drop``, else they are an error."""
-    demand = te.joined_traffic(given.demand, given.paths) if drop else given.demand
+def _state(given: _Given, objective: Objective, levels: int) -> Separable | Leximin:
     if objective is Objective.FAIR:
-        return te.max_min_fair(given.net, demand, given.paths, levels=levels)
+        return te.max_min_fair(given.net, given.kept, given.paths, levels=levels)
     state = {
         Objective.TOTAL: te.max_total_flow,
         Objective.UTILISATION: te.min_max_utilisation,
         Objective.CONCURRENT: te.max_concurrent_flow,
     }[objective]
-    return state(given.net, demand, given.paths)
+    return state(given.net, given.kept, given.paths)
 
 
 def _print(given: _Given, solution: Solution, objective: Objective, output: Format) -> None:
@@ -182,6 +209,13 @@ def _print(given: _Given, solution: Solution, objective: Objective, output: Form
     flow = np.where(x > _NEGLIGIBLE * max(float(x.max()), 1e-300), x, 0.0)
     judged = te.evaluate(given.demand, paths, flow)
     flows = _flows(paths, flow)
+    lost = given.demand - given.kept
+    if np.any(lost):
+        print(
+            f"demands left out since no path joins them: {np.count_nonzero(lost)},"
+            f" {lost.sum():.6g} of {judged.asked:.6g} traffic",
+            file=sys.stderr,
+        )
     if output is Format.CSV:
         emit(flows, output)
         return
@@ -213,6 +247,7 @@ def _facts(given: _Given, judged: te.Evaluation) -> dict[str, Cell]:
         "pairs without a path": paths.disconnected,
         "candidate paths": paths.count,
         "traffic asked for": judged.asked,
+        "traffic left out": float((given.demand - given.kept).sum()),
         "share served": judged.satisfied,
         "largest utilisation": judged.max_utilisation,
     }

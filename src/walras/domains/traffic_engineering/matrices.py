@@ -70,7 +70,8 @@ def check_joined(demand: Floats, paths: Paths) -> None:
         f"no path joins these nodes (nor {int(lost.sum()) - 1} other pairs with demand)",
         where=f"demand[{names[at[0]]}, {names[at[1]]}]",
         allowed="demand between nodes that candidate paths join",
-        remedy="te.joined_traffic(demand, paths) leaves such demands out",
+        remedy="te.joined_traffic(demand, paths), on the command line --joined, leaves such"
+        " demands out",
     )
 
 

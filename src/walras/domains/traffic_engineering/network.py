@@ -20,6 +20,8 @@ Longs = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 _Kind = TypeVar("_Kind")
 
+_MERGE = "load_topology(..., parallel='merge'), on the command line --parallel merge"
+
 
 @dataclass(frozen=True, eq=False)
 class Network:
@@ -219,13 +221,13 @@ def _check_links(net: Network) -> None:
     _refuse(net, outside, "leads to a node that does not exist", f"nodes 0 to {net.nodes - 1}",
             "add the node or remove the link")  # fmt: skip
     _refuse(net, net.source == net.target, "is a loop", "links between two nodes",
-            "remove it, or load_topology(..., parallel='merge')")  # fmt: skip
+            f"remove it, or {_MERGE}")  # fmt: skip
     key = net.source.astype(np.int64) * net.nodes + net.target
     order = np.argsort(key, kind="stable")
     doubled = np.zeros(net.links, dtype=np.bool_)
     doubled[order[1:]] = key[order][1:] == key[order][:-1]
     _refuse(net, doubled, "appears twice", "one link from a node to another",
-            "add up their capacities, or load_topology(..., parallel='merge')")  # fmt: skip
+            f"add up their capacities, or {_MERGE}")  # fmt: skip
     bad = ~(np.isfinite(net.capacity) & (net.capacity > 0))
     _refuse(net, bad, "has a capacity that is not a positive number", "finite and > 0",
             "remove links that carry nothing", values=net.capacity)  # fmt: skip
