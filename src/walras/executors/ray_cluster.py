@@ -128,8 +128,11 @@ def _own_is_idle() -> bool:
 def _in_use() -> bool:
     """Whether an actor lives there, or a task holds a core; an actor may hold none."""
     import ray  # noqa: PLC0415
-    from ray._private.state import actors  # noqa: PLC0415 (the public list needs the dashboard)
 
+    try:  # the public list of actors needs the dashboard
+        from ray._private.state import actors  # noqa: PLC0415
+    except ImportError:
+        return True
     if any(actor["State"] != "DEAD" for actor in actors().values()):
         return True
     return bool(ray.available_resources().get("CPU", 0) < ray.cluster_resources().get("CPU", 0))
