@@ -13,7 +13,7 @@ import numpy.typing as npt
 import ray
 from ray.exceptions import RayActorError
 
-from walras.engines.admm.executor import summed
+from walras.engines.admm.leaves import Tree
 from walras.engines.admm.part import Part
 from walras.engines.admm.slices import Slice
 from walras.errors import EngineError
@@ -57,6 +57,7 @@ class RayCrew:
 
     def __init__(self, slices: Sequence[Slice]) -> None:
         self._slices = slices
+        self._tree = Tree([one.run for one in slices])
         self._actor = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(_Holder)
         self._since: list[Task] = []
         self._known = {"entries": [s.x for s in slices], "prices": [s.price for s in slices]}
@@ -96,7 +97,7 @@ class RayCrew:
         self.bytes_of[task] = sent + sum(part.nbytes for part in found)
         if self._iterations:
             self._bytes += self.bytes_of[task]
-        return summed(found)
+        return self._tree.total(task, found)
 
     def collect(self, task: str, *args: object) -> list[Floats]:
         """See :class:`walras.engines.admm.executor.Crew`."""

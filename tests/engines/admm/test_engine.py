@@ -17,6 +17,7 @@ from walras.separable import Separable
 
 te = wl.domains.traffic_engineering
 FEASIBLE = 1e-9
+LEAVES = 8  # calls of a kernel in one pass
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def test_in_an_iteration_before_the_first_proof(
     flow: Separable, kernel: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = groups if kernel == "solve_groups" else copies
-    at = 10 * threads * (2 if kernel == "row_sums" else 1)
+    at = 10 * {"solve_groups": threads, "row_sums": 2 * LEAVES, "advance": LEAVES}[kernel]
     monkeypatch.setattr(module, kernel, interrupting(getattr(module, kernel), at))
     s = solved(flow, threads)
     assert s.status is wl.Status.INTERRUPTED
@@ -60,7 +61,7 @@ def test_in_an_iteration_before_the_first_proof(
 
 
 def test_long_after_the_last_proof(flow: Separable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copies, "advance", interrupting(copies.advance, 47))
+    monkeypatch.setattr(copies, "advance", interrupting(copies.advance, 46 * LEAVES + 1))
     steps = solved(flow).history
     assert [step.iteration for step in steps] == [16, 24, 40, 46]
     assert steps[-1].gap <= steps[-2].gap
@@ -85,7 +86,7 @@ def test_a_proof_that_fails_leaves_the_best_so_far(
         return next(proofs)(*args)  # StopIteration from the second on
 
     monkeypatch.setattr(engine, "_prove", prove)
-    monkeypatch.setattr(copies, "advance", interrupting(copies.advance, 20))
+    monkeypatch.setattr(copies, "advance", interrupting(copies.advance, 20 * LEAVES))
     s = solved(flow)
     assert (s.status, len(s.history)) == (wl.Status.INTERRUPTED, 1)
     assert s.value == pytest.approx(s.history[-1].value)

@@ -15,6 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from walras.engines.admm.leaves import Tree
 from walras.engines.admm.part import Part
 from walras.engines.admm.slices import Slice
 from walras.errors import InputError
@@ -45,7 +46,7 @@ class Crew(Protocol):
         ...
 
     def total(self, task: str, *args: object) -> Floats:
-        """The sum, in the order of the slices, of what ``Part.<task>(*args)`` returns."""
+        """The sum over all demands of what ``Part.<task>(*args)`` returns, in a fixed order."""
         ...
 
     def collect(self, task: str, *args: object) -> list[Floats]:
@@ -117,6 +118,7 @@ def executor_on(device: str, executor: Executor) -> Executor:
 class _ThreadCrew:
     def __init__(self, slices: Sequence[Slice]) -> None:
         self._parts = [Part(one) for one in slices]
+        self._tree = Tree([one.run for one in slices])
         self._work = [0.0] * len(slices)
         self._pool = ThreadPoolExecutor(len(slices), thread_name_prefix="walras-admm")
 
@@ -132,7 +134,7 @@ class _ThreadCrew:
         """Threads lose nothing."""
 
     def total(self, task: str, *args: object) -> Floats:
-        return summed(self.collect(task, *args))
+        return self._tree.total(task, self.collect(task, *args))
 
     def collect(self, task: str, *args: object) -> list[Floats]:
         others = range(1, len(self._parts))

@@ -9,13 +9,19 @@ ADMM with the multipliers ``rho w (z - x)``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 
+from walras.engines.admm.leaves import added
 from walras.engines.admm.slices import Slice
 from walras.kernels import copies, groups
 
 Floats = npt.NDArray[np.float64]
+
+Leaf = tuple[slice, slice, slice, slice, slice]  # groups, entries, copies; places of the first two
 
 _NOTHING = np.zeros(1)
 
@@ -30,7 +36,13 @@ class Part:
     def __init__(self, data: Slice) -> None:
         self.data = data
         entries = data.entries
-        self._weight = np.add.reduceat(entries.w, entries.copies[:-1])
+        self._weight = (
+            np.add.reduceat(entries.w, entries.copies[:-1]) if entries.count else entries.w
+        )
+        self._leaves = [_leaf(data, a, b) for a, b in pairwise(data.edges)]
+        self._whole = _leaf(data, 0, data.edges[-1])
+        self._numbers = [(0, k) for k in data.run]
+        self._shared = bool(np.any(data.groups.shift))
         self.state = np.zeros(0)  # of each copy; of each entry in schemes without copies
         self._held: Floats | None = None
         self._anchor: Floats | None = None
@@ -41,6 +53,11 @@ class Part:
         self._rho = np.nan
         self.price = np.array(data.price)
         self._excess = np.zeros_like(self.price)
+
+    def _sums(self, work: Callable[[Leaf], Floats]) -> Floats:
+        """The sums of the largest subtrees of leaves, from those of the leaves."""
+        sums = [work(leaf) for leaf in self._leaves]
+        return np.array([total for _, total in added(self._numbers, sums)])
 
     def begin(self, rho: float, pull: Floats) -> Floats:
         """The state of a fixed point at x and prices (narrow,): there ``rho w (x - z) = a p``."""
@@ -72,7 +89,8 @@ class Part:
         """Move the state of schemes without copies towards x; the square of the way, in W."""
         way = self.x - self.state
         copies.blend(self.state, self.x, 1.0 - relaxation)
-        return np.array([np.einsum("q,q,q->", self._weight, way, way)])
+        weighed = self._weight * way
+        return self._sums(lambda leaf: np.array([weighed[leaf[1]] @ way[leaf[1]]]))
 
     def aim_at_prices(self, rho: float, pull: Floats) -> Floats:
         """Centres of a primal-dual step from the state against prices of the narrow rows."""
@@ -92,44 +110,72 @@ class Part:
             lower, upper = lower - t * rows.shift, upper - t * rows.shift
         if softness > 0.0:
             lower, upper = lower - self._excess, upper - self._excess
-        found = groups.solve_groups(
-            entries.ptr, entries.local, self._centre, self._step, entries.lower, entries.upper,
-            rows.kind, rows.weight, rows.parameter, lower, upper, softness, tolerance, rows.shift,
-            self.price, self.x,
-        )  # fmt: skip
-        return np.array(found)
+
+        def solve(leaf: Leaf) -> Floats:
+            j, _, _, places, _ = leaf
+            found = groups.solve_groups(
+                entries.ptr[places], entries.local, self._centre, self._step, entries.lower,
+                entries.upper, rows.kind[j], rows.weight[j], rows.parameter[j], lower[j], upper[j],
+                softness, tolerance, rows.shift[j], self.price[j], self.x,
+            )  # fmt: skip
+            return np.array(found)
+
+        if self._shared:
+            return self._sums(solve)
+        solve(self._whole)  # nothing is summed
+        return self._sums(lambda leaf: np.zeros(2))
 
     def use(self, price: Floats) -> Floats:
         """(2, narrow): what the copies use of each row at its price over rho, and the slope."""
         entries = self.data.entries
-        out = np.zeros((2, self.data.narrow))
-        copies.row_sums(
-            entries.copies, entries.row, entries.a, entries.w, self.state, self.x,
-            entries.lower, entries.upper, price, out[0], out[1],
-        )  # fmt: skip
-        return out
+
+        def sums(leaf: Leaf) -> Floats:
+            _, q, _, _, places = leaf
+            out = np.zeros((2, self.data.narrow))
+            copies.row_sums(
+                entries.copies[places], entries.row, entries.a, entries.w, self.state, self.x[q],
+                entries.lower[q], entries.upper[q], price, out[0], out[1],
+            )  # fmt: skip
+            return out
+
+        return self._sums(sums)
 
     def activities(self) -> Floats:
         """(narrow,) what x uses of each row."""
-        entries, out = self.data.entries, np.zeros(self.data.narrow)
-        copies.activities(entries.copies, entries.row, entries.a, self.x, out)
-        return out
+        entries = self.data.entries
+
+        def sums(leaf: Leaf) -> Floats:
+            _, q, _, _, places = leaf
+            out = np.zeros(self.data.narrow)
+            copies.activities(entries.copies[places], entries.row, entries.a, self.x[q], out)
+            return out
+
+        return self._sums(sums)
 
     def capacities(self) -> Floats:
         """(narrow,) sum of a^2 / w over each row: its slope with every copy inside its bounds."""
         entries = self.data.entries
         square = entries.a * entries.a / entries.w
-        return np.bincount(entries.row, square, self.data.narrow).astype(np.float64)
+
+        def sums(leaf: Leaf) -> Floats:
+            k = leaf[2]
+            return np.bincount(entries.row[k], square[k], self.data.narrow).astype(np.float64)
+
+        return self._sums(sums)
 
     def advance(self, price: Floats, relaxation: float) -> Floats:
         """Move the state; squares of (y - x), x and (z - x) in the metric."""
         entries = self.data.entries
-        return np.array(
-            copies.advance(
-                entries.copies, entries.row, entries.a, entries.w, self.state, self.x,
-                entries.lower, entries.upper, price, relaxation,
-            )
-        )  # fmt: skip
+
+        def sums(leaf: Leaf) -> Floats:
+            _, q, _, _, places = leaf
+            found = copies.advance(
+                entries.copies[places], entries.row, entries.a, entries.w, self.state, self.x[q],
+                entries.lower[q], entries.upper[q], price, relaxation,
+            )  # fmt: skip
+            return np.array(found)
+
+        return self._sums(sums)
 
     def anchor(self) -> Floats:
         """Remember the state as the anchor of an epoch."""
@@ -161,9 +207,14 @@ class Part:
     def drift(self) -> Floats:
         """Squares, in the metric, of x and of its change since the last call."""
         change = self.x - self._seen
-        found = [self._weight @ (self.x * self.x), self._weight @ (change * change)]
+        size, moved = self.x * self.x, change * change
         self._seen = self.x.copy()
-        return np.array(found)
+
+        def sums(leaf: Leaf) -> Floats:
+            weight = self._weight[leaf[1]]
+            return np.array([weight @ size[leaf[1]], weight @ moved[leaf[1]]])
+
+        return self._sums(sums)
 
     def rescale(self, factor: float) -> Floats:
         """Keep the multipliers ``rho w (z - x)`` while rho is divided by ``factor``."""
@@ -183,3 +234,16 @@ class Part:
     def prices(self) -> Floats:
         """(groups, K) the prices of the slice's rows."""
         return self.price
+
+
+def _leaf(data: Slice, first: int, last: int) -> Leaf:
+    """The groups between two, their entries and copies, and the places that begin and end them."""
+    ptr, copy = data.entries.ptr, data.entries.copies
+    low, high = int(ptr[first]), int(ptr[last])
+    return (
+        slice(first, last),
+        slice(low, high),
+        slice(int(copy[low]), int(copy[high])),
+        slice(first, last + 1),
+        slice(low, high + 1),
+    )

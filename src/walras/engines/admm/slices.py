@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.engines.admm.form import Entries, Form, RowData
+from walras.engines.admm.leaves import leaves_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -23,6 +24,8 @@ class Slice:
         narrow: Number of narrow rows, with the one that asks for nothing.
         x: (n,) where its entries begin.
         price: (groups, K) where the prices of its rows begin.
+        run: Its leaves (:mod:`.leaves`).
+        edges: (leaves + 1,) groups between them.
     """
 
     entries: Entries
@@ -30,6 +33,8 @@ class Slice:
     narrow: int
     x: Floats
     price: Floats
+    run: range
+    edges: tuple[int, ...]
 
 
 def cut(form: Form, count: int, x: Floats, price: Floats) -> tuple[Slice, ...]:
@@ -43,15 +48,24 @@ def cut(form: Form, count: int, x: Floats, price: Floats) -> tuple[Slice, ...]:
     """
     ptr = form.entries.ptr
     load = ptr + form.entries.copies[ptr]
-    edges = np.searchsorted(load, np.linspace(0, load[-1], count + 1)[1:-1])
-    edges = np.unique([0, *edges, len(ptr) - 1])
-    return tuple(
-        Slice(
-            form.entries.part(int(a), int(b)),
-            form.groups.part(slice(int(a), int(b))),
-            len(form.narrow.lower),
-            x[ptr[a] : ptr[b]],
-            price[a:b],
-        )
-        for a, b in pairwise(edges)
+    count = min(count, len(ptr) - 1)
+    leaves = leaves_of(int(load[-1]), count)
+    inner = np.searchsorted(load, np.linspace(0, load[-1], leaves + 1)[1:-1])
+    edges = [0, *inner.tolist(), len(ptr) - 1]
+    held = [leaves * k // count for k in range(count + 1)]
+    return tuple(_slice(form, edges, range(*run), x, price) for run in pairwise(held))
+
+
+def _slice(form: Form, edges: list[int], run: range, x: Floats, price: Floats) -> Slice:
+    """The groups of a run of leaves, of which some may be empty."""
+    a, b = edges[run.start], edges[run.stop]
+    ptr = form.entries.ptr
+    return Slice(
+        form.entries.part(a, b),
+        form.groups.part(slice(a, b)),
+        len(form.narrow.lower),
+        x[ptr[a] : ptr[b]],
+        price[a:b],
+        run,
+        tuple(edge - a for edge in edges[run.start : run.stop + 1]),
     )

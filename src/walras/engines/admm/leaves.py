@@ -1,0 +1,75 @@
+"""Sums over demands that do not depend on who holds which of them.
+
+Rounding decides at the break points of piecewise linear problems, and later iterates tell. So the
+demands are cut into leaves whose number depends on the problem alone, sums are taken leaf by leaf,
+and those of the leaves are added along one binary tree: a holder of a run of leaves answers with
+the sums of the largest subtrees in it, one where the holders are a power of two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Node = tuple[int, int]  # height above the leaves, and place among its like
+
+SUMS = frozenset({"follow", "respond", "use", "activities", "capacities", "advance", "drift"})
+_LEAST, _MOST = 8, 128  # leaves
+_LOAD = 1 << 16  # entries and copies of a leaf: passes over it take a multiple of calling them
+_SMALL = 1 << 17  # entries and copies up to which uneven shares do not matter
+_FEW = 4  # holders up to which all share the same leaves, and leaves a holder that are about even
+
+
+def leaves_of(load: int, holders: int) -> int:
+    """A power of two: the same for four holders at most, and for all powers of two up to it.
+
+    For small problems it is the same for all numbers of holders up to it.
+
+    Args:
+        load: Entries and copies.
+        holders: Threads or actors.
+    """
+    leaves = min(max(_LEAST, _power(load // _LOAD)), _MOST)
+    uneven = holders > _FEW and load > _SMALL and leaves % holders != 0
+    return max(leaves, _power(_FEW * holders if uneven else holders))
+
+
+def _power(least: int) -> int:
+    return 1 << max(least - 1, 0).bit_length()
+
+
+def added(nodes: Sequence[Node], sums: Sequence[Floats]) -> list[tuple[Node, Floats]]:
+    """The sums of the largest subtrees in a run of nodes, in order."""
+    found: list[tuple[Node, Floats]] = []
+    for start, value in zip(nodes, sums, strict=True):
+        node, total = start, value
+        while found and node[1] % 2 == 1 and found[-1][0] == (node[0], node[1] - 1):
+            total = found.pop()[1] + total
+            node = (node[0] + 1, node[1] // 2)
+        found.append((node, total))
+    return found
+
+
+class Tree:
+    """Adds up what the holders of all leaves answer.
+
+    Args:
+        runs: The leaves of each holder, in order.
+    """
+
+    def __init__(self, runs: Sequence[range]) -> None:
+        self._nodes = [node for run in runs for node in subtrees(run)]
+
+    def total(self, task: str, answers: Sequence[Floats]) -> Floats:
+        """The sum over all demands."""
+        if task not in SUMS:
+            return answers[0]
+        return added(self._nodes, [total for answer in answers for total in answer])[0][1]
+
+
+def subtrees(run: range) -> list[Node]:
+    """The largest subtrees in a run of leaves."""
+    return [node for node, _ in added([(0, k) for k in run], [np.zeros(0)] * len(run))]
