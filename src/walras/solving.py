@@ -81,7 +81,7 @@ def solve(
         seed: Of ``pop`` and ``integer``: of random choices; 0 if None.
         device: ``cpu``, or a GPU for ``interior`` and ``admm``: ``cuda``, ``cuda:1``; takes torch.
         mode: Of ``admm`` alone: ``hard`` if None, ``paper``, ``penalty``, ``augmented-lagrangian``.
-        collapse: Of ``admm`` alone: half the memory, more iterations; if None, where it must be.
+        collapse: Of ``admm`` alone: less memory, more iterations; if None, where it must be.
         executor: Of ``admm`` alone: where demands' passes run; threads of this process if None.
         integer: Make all entries whole if the problem marks none; marked ones are in any case.
         **unknown: None; settings of other packages are refused with what to use in their place.
