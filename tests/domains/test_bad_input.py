@@ -198,8 +198,9 @@ def test_evaluation_of_what_is_not_finite(value: float) -> None:
 
 
 def test_a_ragged_mask() -> None:
+    ragged: Any = [[True, True], [True]]
     with pytest.raises(InputError, match="rows of different lengths"):
-        cs.max_min([[1.0, 2], [1, 1]], [1, 1], [1, 1], allowed=[[True, True], [True]])
+        cs.max_min([[1.0, 2.0], [1.0, 1.0]], [1, 1], [1, 1], allowed=ragged)
 
 
 def test_a_previous_allocation_of_other_jobs() -> None:

@@ -114,7 +114,7 @@ def test_while_the_slices_are_handed_out_or_let_go(
 def test_a_time_limit_proves_the_last_iteration(
     flow: Separable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = []
+    made: list[int] = []
 
     def advance(self: Method, relaxation: float) -> None:
         kept(self, relaxation)
