@@ -9,7 +9,7 @@ import pandas as pd
 
 import walras as wl
 from benchmarks.experiments.figures import finish
-from benchmarks.experiments.study import Setting, Study
+from benchmarks.experiments.study import Setting, Study, proofs
 from benchmarks.instances import Spec, build
 from benchmarks.peers.walras_engine import state
 from walras.plot.style import DASHES, SERIES, blank
@@ -30,9 +30,7 @@ def fairness(setting: Setting, shape: tuple[int, int] = SHAPE) -> pd.DataFrame:
         for method, mode in MODES.items():
             _solved(problem, setting, mode, lambda step: step.iteration >= _WARM_UP)
             solution = _solved(problem, setting, mode, lambda step: step.elapsed > setting.limit)
-            steps = solution.history.frame()[["iteration", "elapsed", "value", "gap"]]
-            frame = steps.rename(columns={"elapsed": "seconds"})
-            frame = frame.assign(objective=objective, method=method, status=str(solution.status))
+            frame = proofs(solution).assign(objective=objective, method=method, status=str(solution.status))
             found.append(frame)
             if method == THEIRS:  # proofs are not counted, iterations take the same time each
                 each = solution.timings.ideal / frame["iteration"].iloc[-1]

@@ -14,7 +14,7 @@ import pandas as pd
 import walras as wl
 from benchmarks.experiments.figures import draw, finish, traces
 from benchmarks.experiments.methods import EXACT, METHODS, ONE_PER_CENT, Scenario
-from benchmarks.experiments.study import Setting, Study
+from benchmarks.experiments.study import Setting, Study, proofs
 from benchmarks.flow_instances import arrays
 from benchmarks.peers import METHODS as PEERS
 from benchmarks.problem import Budget
@@ -112,8 +112,7 @@ def _trace(
     )
     spent = time.perf_counter() - begun
     print(f"  {name}: {found.value / best:.4f} in {spent:.3g} s, {found.status}", flush=True)
-    steps = found.history.frame()[["iteration", "elapsed", "value", "gap"]]
-    frame = steps.rename(columns={"elapsed": "seconds"})
+    frame = proofs(found)
     return frame.assign(method=name, normalised=frame["value"] / best)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+import walras as wl
 from benchmarks.experiments.methods import EXACT, METHODS, Routed, Scenario
 from benchmarks.flow_instances import network_and_paths
 from walras.domains import traffic_engineering as te
@@ -145,3 +146,10 @@ def compare(
 def _tell(x: float, rows: Sequence[dict[str, object]]) -> None:
     shown = ", ".join(f"{row['method']} {row['normalised']:.3f}" for row in rows)
     print(f"  {time.strftime('%H:%M:%S')}  {x:g}: {shown}", flush=True)
+
+
+def proofs(solution: wl.Solution) -> pd.DataFrame:
+    """Columns ``iteration``, ``seconds``, ``value``, ``gap``: a row where something was proved."""
+    frame = solution.history.frame()
+    frame = frame[frame["note"] == "proof"].rename(columns={"elapsed": "seconds"})
+    return frame[["iteration", "seconds", "value", "gap"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -131,20 +132,19 @@ def outcome(solution: wl.Solution, build: float, seconds: float) -> Outcome:
         solution.x,
         build,
         seconds,
-        _iterations(solution),
+        len(solution.history),
         str(solution.status),
         numbers,
         solution.prices.rows,
-        [(step.elapsed, step.value, step.bound) for step in solution.history],
+        _trace(solution),
     )
 
 
-def _iterations(solution: wl.Solution) -> int:
-    """Iterations; the first-order engine's steps are proofs, each of which knows its iteration.
 
-    Where the numbers begin anew another round has begun.
-    """
-    if solution.engine != "admm":
-        return len(solution.history)
-    made = [step.iteration for step in solution.history]
-    return sum(k for k, following in zip(made, [*made[1:], 0], strict=True) if following < k)
+def _trace(solution: wl.Solution) -> list[tuple[float, float, float]]:
+    """(seconds, value, bound) of the steps that bettered either."""
+    steps, out = solution.history, list[tuple[float, float, float]]()
+    for step in steps:
+        if math.isfinite(step.value) and (not out or (step.value, step.bound) != out[-1][1:]):
+            out.append((step.elapsed, step.value, step.bound))
+    return out

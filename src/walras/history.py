@@ -16,13 +16,15 @@ class Progress:
     Attributes:
         iteration: Number of the step, from 0.
         elapsed: Seconds since the engine began.
-        value: The user's objective at the current point (it may not be feasible yet).
+        value: The user's objective at the current point (it may not be feasible yet); of the
+            first-order engine at the best allocation proved so far, without end before the first.
         bound: The best bound known on that objective.
         gap: Relative gap between the two, by the engine's own account.
         primal_residual: Largest violation of a row, relative to its scale.
         dual_residual: Largest violation of stationarity, relative to its scale.
         step: Length of the step taken, 0..1.
-        note: What kind of step, such as ``columns +312``.
+        note: What kind of step, such as ``columns +312``, or ``proof`` where the first-order
+            engine repaired and bounded its iterate.
         traffic: Bytes that cross between processes an iteration, on average so far.
     """
 

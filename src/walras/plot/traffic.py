@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -54,20 +55,25 @@ def served_frame(histories: Mapping[str, History], asked: float) -> pd.DataFrame
 
     Args:
         histories: The diary of each solve of a total flow, by policy; values of steps whose
-            primal residual is not small yet are those of flows that do not fit.
+            primal residual is not small yet are those of flows that do not fit. Steps that
+            prove nothing yet are left out.
         asked: All traffic asked for.
     """
+    known = {
+        name: [step for step in history if math.isfinite(step.value)]
+        for name, history in histories.items()
+    }
     frames = [
         pd.DataFrame(
             {
                 "policy": name,
-                "elapsed": [step.elapsed for step in history],
-                "satisfied": [step.value / asked for step in history],
-                "bound": [step.bound / asked for step in history],
+                "elapsed": [step.elapsed for step in steps],
+                "satisfied": [step.value / asked for step in steps],
+                "bound": [step.bound / asked for step in steps],
             }
         )
-        for name, history in histories.items()
-        if len(history)
+        for name, steps in known.items()
+        if steps
     ]
     if not frames:
         return pd.DataFrame(columns=["policy", "elapsed", "satisfied", "bound"])

@@ -16,6 +16,7 @@ from tests.bank.statement import Entry, Row, Scalar, state
 import walras as wl
 from walras.certificate import certify
 from walras.engines.admm import AdmmSettings, admm
+from walras.engines.admm.engine import PROOF
 from walras.engines.admm.executor import Threads
 from walras.engines.admm.form import make_form
 from walras.engines.admm.method import Method
@@ -144,7 +145,10 @@ def test_a_scalar_goes_no_higher_than_is_good_enough() -> None:
 
 def test_proofs_come_sooner_where_the_gap_is_about_to_close() -> None:
     problem = cluster(cs.max_min, 20, 200)
-    near, far = ([step.iteration for step in solved(problem, gap).history] for gap in (0.02, 1e-4))
+    near, far = (
+        [step.iteration for step in solved(problem, gap).history if step.note == PROOF]
+        for gap in (0.02, 1e-4)
+    )
     for seen in (near, far):
         made, pause = np.array(seen[:-1]), np.diff(seen)
         most = np.maximum(16, 0.2 * made)
@@ -165,6 +169,23 @@ def test_a_callback_stops_with_the_best_so_far() -> None:
     assert len(s.history) == 3
     assert s.certificate.violation <= FEASIBLE
     assert s.value >= max(step.value for step in seen) - 1e-12
+
+
+def test_a_callback_hears_of_every_iteration() -> None:
+    seen: list[Progress] = []
+    s = solved(cluster(cs.max_min, 20, 200), 1e-4, callback=seen.append)
+    assert [step.iteration for step in seen] == list(range(1, len(seen) + 1))
+    assert seen == list(s.history)
+    assert 0 < sum(step.note == PROOF for step in seen) < len(seen)
+
+
+def test_a_callback_that_stops_between_proofs_gets_that_iteration_proved() -> None:
+    def stop(step: Progress) -> bool:
+        return step.iteration == 20
+
+    s = solved(cluster(cs.max_min, 20, 200), 1e-9, callback=stop)
+    assert (s.status, s.history[-1].note) == (wl.Status.INTERRUPTED, "")
+    assert s.gap < s.history[-1].gap  # that of iteration 16
 
 
 def test_control_c_stops_with_the_best_so_far() -> None:

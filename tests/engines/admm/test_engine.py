@@ -10,8 +10,10 @@ import pytest
 import walras as wl
 from walras.engines.admm import engine
 from walras.engines.admm.anytime import Anytime
+from walras.engines.admm.engine import PROOF
 from walras.engines.admm.executor import Threads, _ThreadCrew
 from walras.engines.admm.method import Method
+from walras.history import Progress
 from walras.kernels import copies, groups
 from walras.separable import Separable
 
@@ -40,6 +42,10 @@ def interrupting(kept: Callable[..., Any], at: int, times: int = 1) -> Callable[
     return called
 
 
+def proofs(s: wl.Solution) -> list[Progress]:
+    return [step for step in s.history if step.note == PROOF]
+
+
 def solved(problem: Separable, threads: int = 1) -> wl.Solution:
     return wl.solve(problem, engine="admm", tolerance=1e-6, threads=threads)
 
@@ -62,7 +68,7 @@ def test_in_an_iteration_before_the_first_proof(
 
 def test_long_after_the_last_proof(flow: Separable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copies, "advance", interrupting(copies.advance, 46 * LEAVES + 1))
-    steps = solved(flow).history
+    steps = proofs(solved(flow))
     assert [step.iteration for step in steps] == [16, 24, 40, 46]
     assert steps[-1].gap <= steps[-2].gap
 
@@ -73,22 +79,22 @@ def test_in_a_proof_and_in_the_one_after_it(
     monkeypatch.setattr(Anytime, "prove", interrupting(Anytime.prove, 2, times=2))
     s = solved(flow)
     assert s.status is wl.Status.INTERRUPTED
-    assert [step.iteration for step in s.history] == [16]
+    assert [step.iteration for step in proofs(s)] == [16]
     assert s.value == pytest.approx(s.history[-1].value)
 
 
 def test_a_proof_that_fails_leaves_the_best_so_far(
     flow: Separable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proofs = iter([engine._prove])
+    whole = iter([engine._prove])
 
-    def prove(*args: Any) -> bool:
-        return next(proofs)(*args)  # StopIteration from the second on
+    def prove(*args: Any) -> None:
+        next(whole)(*args)  # StopIteration from the second on
 
     monkeypatch.setattr(engine, "_prove", prove)
     monkeypatch.setattr(copies, "advance", interrupting(copies.advance, 20 * LEAVES))
     s = solved(flow)
-    assert (s.status, len(s.history)) == (wl.Status.INTERRUPTED, 1)
+    assert (s.status, len(proofs(s))) == (wl.Status.INTERRUPTED, 1)
     assert s.value == pytest.approx(s.history[-1].value)
 
 

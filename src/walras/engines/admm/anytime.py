@@ -28,7 +28,7 @@ class Anytime:
 
     Args:
         problem: The problem.
-        diary: Where every proof is recorded.
+        diary: Where every iteration is recorded.
         tolerance: The gap that is asked for.
         threads: Threads at most.
 
@@ -55,11 +55,8 @@ class Anytime:
         """Whether enough iterations have been made since the last proof."""
         return iteration >= self._next
 
-    def prove(
-        self, iteration: int, x: Floats, t: Floats, prices: Floats, primal: float, dual: float,
-        traffic: float = 0.0, note: str = "",
-    ) -> bool:  # fmt: skip
-        """Look at an iterate; True when the caller's callback or the time limit says stop."""
+    def prove(self, iteration: int, x: Floats, t: Floats, prices: Floats) -> None:
+        """Look at an iterate: repair it, bound the optimum, and keep what is better."""
         began = time.perf_counter()
         self._look(x, t)
         proof = dual_bound(self.problem, prices, self._threads)
@@ -69,6 +66,11 @@ class Anytime:
             self.gap = gap_between(self.problem, self.x, self.t, self.value, self.bound)
         self._next = iteration + self._pause(iteration)
         self.cost = time.perf_counter() - began
+
+    def record(
+        self, iteration: int, primal: float, dual: float, traffic: float = 0.0, note: str = ""
+    ) -> bool:
+        """Note an iteration; True when the caller's callback or the time limit says stop."""
         problem = self.problem
         return self._diary.record(
             Progress(

@@ -40,6 +40,7 @@ Floats = npt.NDArray[np.float64]
 _DEFAULT = AdmmSettings()
 _SHARE = 0.999  # of the tolerance that the engine's own proof must reach
 _ROOM = 0.5  # of the tolerance that the iterates may stay from a bound
+PROOF = "proof"  # what a step is called in whose iteration the value and the bound were proved
 _DOUBTFUL = 500  # iterations without a feasible allocation and a finite bound
 
 
@@ -112,6 +113,7 @@ class _Solve:
         with suppress(Exception, KeyboardInterrupt):
             if self.best and self.method and self.sharpen:
                 _prove(self.method, self.best, self.sharpen)
+                _record(self.method, self.best, PROOF)
         return Status.INTERRUPTED
 
     def close(self) -> None:
@@ -179,10 +181,15 @@ def _run(
         ended = scheme.iterate(method)
         over = ended or k + 1 == options.iterations
         over = over or time.perf_counter() + best.cost > diary.deadline  # the last proof takes time
-        if not (best.due(method.count) or over):
-            continue
-        if _prove(method, best, sharpen):
+        proved = best.due(method.count) or over
+        if proved:
+            _prove(method, best, sharpen)
+        if _record(method, best, PROOF if proved else ""):
+            if not proved:
+                _prove(method, best, sharpen)
             return diary.outcome or Status.INTERRUPTED
+        if not proved:
+            continue
         if best.gap <= _SHARE * settings.tolerance and not own_rule:
             return Status.OPTIMAL
         if over:
@@ -199,12 +206,18 @@ def _run(
     return Status.INACCURATE if ended else Status.LIMIT
 
 
-def _prove(method: Method, best: Anytime, sharpen: Sharpen) -> bool:
-    """Look at the present point; True when the caller's callback or the time limit says stop."""
-    residuals, traffic = method.residuals, method.crew.traffic
+def _prove(method: Method, best: Anytime, sharpen: Sharpen) -> None:
+    """Look at the present point."""
     x, t, prices = method.point()
-    prices = sharpen(prices, t)
-    return best.prove(method.count, x, t, prices, residuals.primal, residuals.dual, traffic)
+    best.prove(method.count, x, t, sharpen(prices, t))
+
+
+def _record(method: Method, best: Anytime, note: str) -> bool:
+    """Tell of the present iteration; True when the callback or the time limit says stop."""
+    residuals = method.residuals
+    return best.record(
+        method.count, residuals.primal, residuals.dual, method.crew.traffic, note
+    )
 
 
 def _has_no_optimum(problem: Separable, diary: Diary, settings: Settings) -> bool:
