@@ -233,8 +233,8 @@ def test_levels_of_the_rest_of_a_time_limit_are_told_of_up_to_the_first_unproved
     throughput = np.array([[1.0, 9.0, 9.0, 8.0, 3.0], [0.5, 3.0, 4.0, 5.0, 3.0]])
     problem = cs.max_min(throughput, np.ones(5), np.array([2.0, 2.0]))
 
-    def rough(*args: Any) -> LeximinResult:
-        found = leximin(*args)
+    def rough(*args: Any, **kwargs: Any) -> LeximinResult:
+        found = leximin(*args, **kwargs)
         assert len(found.levels) > 2
         first, second, *others = found.levels
         return replace(found, levels=(first, replace(second, gap=1e-3), *others))

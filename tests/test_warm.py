@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -115,3 +117,31 @@ def test_an_unchanged_problem_starts_near_its_end(name: str) -> None:
         steps["cold"] += len(cold.history)
         steps["warm"] += len(warm.history)
     assert steps["warm"] <= 0.7 * steps["cold"]
+
+
+def test_frames_and_tables_start_as_the_solution_does() -> None:
+    before = wl.solve(stated("max_min", table(0), 3.0), engine="interior", threads=1)
+    problem = stated("max_min", later(table(0)), 3.0)
+    by_name = start_from(problem, before)
+    framed = start_from(problem, before.frame().sample(frac=1.0, random_state=0))
+    assert np.array_equal(framed.x, by_name.x, equal_nan=True)
+    assert np.all(np.isnan(framed.prices))
+    same = before.problem
+    for given in (before.x, before.entries, before.entries[:, None], before.entries.tolist()):
+        assert np.array_equal(start_from(same, given).x, start_from(same, before).x)
+
+
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        ("before", "is a str"),
+        ({"a": 1.0}, "is a dict"),
+        (["much"], "is not numeric"),
+        (np.zeros(2), r"has shape \(2,\)"),
+        (np.full((3, 12), np.inf), "has an infinite entry"),
+        (pd.DataFrame([[1.0]], index=["other"], columns=["other"]), "no resource of the problem"),
+    ],
+)
+def test_a_start_of_another_kind_is_refused(start: Any, words: str) -> None:
+    with pytest.raises(wl.InputError, match=words):
+        wl.solve(stated("max_min", table(0), 3.0), start=start)

@@ -17,7 +17,7 @@ from walras.plot.style import DASHES, SERIES, blank
 SHAPE = (456, 2000)
 OBJECTIVES = ("max-min", "proportional-fairness")
 OURS, THEIRS, IDEAL = "Walras, first order", "DeDe's scheme", "DeDe*, 64 cores"
-MODES = {OURS: "hard", THEIRS: "paper"}
+MODES: dict[str, dict[str, Any]] = {OURS: {}, THEIRS: {"mode": "paper", "rho": 1.0}}
 TOLERANCE = 1e-2
 _WARM_UP = 3  # iterations that compile what is not compiled
 
@@ -27,10 +27,12 @@ def fairness(setting: Setting, shape: tuple[int, int] = SHAPE) -> pd.DataFrame:
     found = []
     for objective in OBJECTIVES:
         problem = state(build(Spec("heterogeneous", *shape, setting.seed, 1.0)), objective)
-        for method, mode in MODES.items():
-            _solved(problem, setting, mode, lambda step: step.iteration >= _WARM_UP)
-            solution = _solved(problem, setting, mode, lambda step: step.elapsed > setting.limit)
-            frame = proofs(solution).assign(objective=objective, method=method, status=str(solution.status))
+        for method, how in MODES.items():
+            _solved(problem, setting, how, lambda step: step.iteration >= _WARM_UP)
+            solution = _solved(problem, setting, how, lambda step: step.elapsed > setting.limit)
+            frame = proofs(solution).assign(
+                objective=objective, method=method, status=str(solution.status)
+            )
             found.append(frame)
             if method == THEIRS:  # proofs are not counted, iterations take the same time each
                 each = solution.timings.ideal / frame["iteration"].iloc[-1]
@@ -43,11 +45,12 @@ def fairness(setting: Setting, shape: tuple[int, int] = SHAPE) -> pd.DataFrame:
     return pd.concat(found)
 
 
-def _solved(problem: Any, setting: Setting, mode: str, stop: Any) -> wl.Solution:
+def _solved(
+    problem: wl.Separable | wl.Leximin, setting: Setting, how: dict[str, Any], stop: Any
+) -> wl.Solution:
     """To 1 %; a time limit would let a round whose ceiling is reached go on to leximin."""
     return wl.solve(
-        problem, engine="admm", mode=mode, tolerance=TOLERANCE, threads=setting.threads,
-        callback=stop,
+        problem, engine="admm", tolerance=TOLERANCE, threads=setting.threads, callback=stop, **how,
     )  # fmt: skip
 
 

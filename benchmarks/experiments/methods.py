@@ -100,7 +100,7 @@ def _first_order(
 def _published(scenario: Scenario, limit: float, threads: int, before: Routed | None) -> Routed:
     """The published scheme, whose fixed rho of 1 suits traffic in units of the mean demand."""
     unit = scenario.unit
-    found = _first_order(scenario.in_units_of(unit), limit, threads, before, mode="paper")
+    found = _first_order(scenario.in_units_of(unit), limit, threads, before, mode="paper", rho=1.0)
     return replace(found, flow=found.flow * unit)
 
 

@@ -24,7 +24,12 @@ from walras.plot.style import blank
 
 THREADS = (1, 2)
 RUNS = 3
-MODES = ("hard", "paper", "penalty", "augmented-lagrangian")
+MODES: dict[str, dict[str, Any]] = {
+    "hard": {},
+    "paper": {"mode": "paper", "rho": 1.0},
+    "penalty": {"mode": "penalty"},
+    "augmented-lagrangian": {"mode": "augmented-lagrangian"},
+}
 REACHED = 0.99  # of the optimum; the paper counts to 0.9, which repair alone reaches here
 _FINE = 1e-3  # gap to which the starts are followed
 
@@ -88,8 +93,8 @@ def alternatives(setting: Setting) -> pd.DataFrame:
     best = wl.solve(problem, engine="interior").value
     return pd.concat(
         [
-            _trace(problem, _NAMES[mode], best, setting, mode=mode, tolerance=ONE_PER_CENT)
-            for mode in MODES
+            _trace(problem, _NAMES[mode], best, setting, tolerance=ONE_PER_CENT, **how)
+            for mode, how in MODES.items()
         ]
     )
 

@@ -101,7 +101,7 @@ METHODS: dict[str, Method] = {
     "walras-arrays": _walras("Walras from arrays", "walras_toy:solve"),
     "walras-admm": _first_order("Walras, first order to 1 %"),
     "walras-collapsed": _first_order("Walras, collapsed to 1 %", collapse=True),
-    "walras-paper": _first_order("DeDe's published scheme, in our kernels", mode="paper"),
+    "walras-paper": _first_order("DeDe's published scheme, in our kernels", mode="paper", rho=1.0),
     "walras-ray-2": _first_order("Walras, two Ray actors", actors=2),
     "walras-ray-4": _first_order("Walras, four Ray actors", actors=4),
     "walras-cuda": _walras("Walras, GPU", "walras_engine:solve", device="cuda"),

@@ -140,7 +140,6 @@ def outcome(solution: wl.Solution, build: float, seconds: float) -> Outcome:
     )
 
 
-
 def _trace(solution: wl.Solution) -> list[tuple[float, float, float]]:
     """(seconds, value, bound) of the steps that bettered either."""
     steps, out = solution.history, list[tuple[float, float, float]]()

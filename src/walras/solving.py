@@ -23,7 +23,7 @@ from walras.engines.interior import interior
 from walras.engines.iterate import Iterate
 from walras.engines.keywords import refuse_unknown
 from walras.engines.leximin import LeximinResult, leximin, without_ceiling
-from walras.engines.named import Engine, engine_named
+from walras.engines.named import Engine, Own, engine_named
 from walras.engines.polish import polish as to_vertex
 from walras.engines.relaxation import improving_ray, least_relaxation
 from walras.engines.settings import Settings, Start
@@ -33,7 +33,7 @@ from walras.kernels.devices import CPU
 from walras.separable import Leximin, Separable, leximin_of
 from walras.solution import Solution
 from walras.status import Status
-from walras.warm import check_start, start_from
+from walras.warm import Earlier, check_start, start_from
 
 Floats = npt.NDArray[np.float64]
 
@@ -51,7 +51,7 @@ def solve(
     tolerance: float = 1e-6,
     time_limit: float | None = None,
     threads: int | None = None,
-    start: Solution | npt.NDArray[np.float64] | None = None,
+    start: Earlier | None = None,
     callback: Callable[[Progress], bool | None] | None = None,
     verbose: bool = False,
     polish: bool = False,
@@ -61,6 +61,8 @@ def solve(
     mode: str | None = None,
     collapse: bool | None = None,
     executor: Executor | None = None,
+    rho: float | None = None,
+    restarts: bool | None = None,
     integer: bool = False,
     **unknown: Never,
 ) -> Solution:
@@ -73,7 +75,7 @@ def solve(
         tolerance: Certified relative gap at which to stop (of logarithms: nats a job).
         time_limit: Seconds; the best so far comes back, certified; what is left may go to leximin.
         threads: Worker threads, or None for all cores.
-        start: An earlier solution, by names, or (entries,) numbers; ``exact`` takes it if integer.
+        start: An earlier solution or its frame, by names; or an array as its entries or its x.
         callback: Called once an iteration with a Progress; True stops, and so does Ctrl-C.
         verbose: One line an iteration.
         polish: Turn a linear problem's answer into an exact vertex; not that of a leximin problem.
@@ -83,6 +85,8 @@ def solve(
         mode: Of ``admm`` alone: ``hard`` if None, ``paper``, ``penalty``, ``augmented-lagrangian``.
         collapse: Of ``admm`` alone: less memory, more iterations; if None, where it must be.
         executor: Of ``admm`` alone: where demands' passes run; threads of this process if None.
+        rho: Of ``admm`` alone: the first penalty, or that of ``paper``; from the data if None.
+        restarts: Of ``admm`` alone: Halpern iterations with restarts; where quicker if None.
         integer: Make all entries whole if the problem marks none; marked ones are in any case.
         **unknown: None; settings of other packages are refused with what to use in their place.
 
@@ -95,19 +99,24 @@ def solve(
         UnboundedError: The objective improves without end; names the entries.
         EngineError: The engine cannot state the problem, or there is no such device.
     """
-    problem = _checked(problem, start, placed, unknown, integer=integer)
-    base = problem.problem if isinstance(problem, Leximin) else problem
-    first = None if start is None else start_from(base, start)
+    problem, base, first = _checked(problem, start, placed, unknown, integer=integer)
     settings = Settings(tolerance, time_limit, threads, first, callback, verbose, device=device)
     choice = _choice_on(device, choose(base, engine, settings.tolerance))
-    collapse = choice.collapse and mode in (None, "hard") if collapse is None else collapse
-    run = engine_named(choice.engine, parts, seed, mode, executor, collapse=collapse)
-    with _thread_pools().limit(limits=_blas_threads(base, threads), user_api="blas"):
-        return _solve_within(problem, run, choice, settings, polish=polish)
+    own = Own(parts, seed, mode, executor, collapse, rho, restarts)
+    return _solve_within(problem, own, choice, settings, polish=polish)
 
 
 def _solve_within(
-    problem: Separable | Leximin, run: Engine, choice: Choice, settings: Settings, *, polish: bool
+    problem: Separable | Leximin, own: Own, choice: Choice, settings: Settings, *, polish: bool
+) -> Solution:
+    run = engine_named(choice.engine, own, collapse=choice.collapse)
+    base = problem.problem if isinstance(problem, Leximin) else problem
+    with _thread_pools().limit(limits=_blas_threads(base, settings.threads), user_api="blas"):
+        return _solve_by(run, problem, choice, settings, polish=polish)
+
+
+def _solve_by(
+    run: Engine, problem: Separable | Leximin, choice: Choice, settings: Settings, *, polish: bool
 ) -> Solution:
     _log_to_stderr(wanted=settings.verbose)
     if isinstance(problem, Leximin):
@@ -175,13 +184,13 @@ def _with_whole_entries(problem: Separable | Leximin) -> Separable:
 
 def _checked(
     problem: object,
-    start: object,
+    start: Earlier | None,
     placed: Sequence[object],
     unknown: Mapping[str, object],
     *,
     integer: bool,
-) -> Separable | Leximin:
-    """The problem, with whole entries if asked for.
+) -> tuple[Separable | Leximin, Separable, Start | None]:
+    """The problem, with whole entries if asked for; its arrays, and where to start in them.
 
     Raises:
         InputError: It is no problem, the start is none, or a setting is unknown or has no name.
@@ -193,7 +202,9 @@ def _checked(
             f"is a {type(problem).__name__}", where="problem", allowed="a Separable or a Leximin",
             remedy="state it with walras.domains; a walras.Problem has a solve() of its own",
         )  # fmt: skip
-    return _with_whole_entries(problem) if integer else problem
+    problem = _with_whole_entries(problem) if integer else problem
+    base = problem.problem if isinstance(problem, Leximin) else problem
+    return problem, base, None if start is None else start_from(base, start)
 
 
 def _solve_one(problem: Separable, run: Engine, choice: Choice, settings: Settings) -> Solution:
@@ -353,7 +364,7 @@ def _solve_leximin(
     choice: Choice,
     settings: Settings,
 ) -> Solution:
-    result: LeximinResult = leximin(spec, run, settings)
+    result: LeximinResult = leximin(spec, run, settings, coarse=choice.engine == "admm")
     found = result.iterate
     proof, repair_seconds = _timed_certificate(spec.problem, found, settings.workers)
     solution = Solution(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from walras.engines.settings import Start
 from walras.errors import InputError
@@ -16,58 +17,88 @@ from walras.solution import Solution
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Earlier = Solution | pd.DataFrame | npt.ArrayLike
 
 
-def start_from(problem: Separable, earlier: Solution | npt.ArrayLike) -> Start:
+def start_from(problem: Separable, earlier: Earlier) -> Start:
     """A start for a problem from the solution of a similar one, or from any allocation.
 
     Args:
         problem: The new problem.
         earlier: A solution whose resources and demands bear the same names where they are the
-            same; or (entries,) numbers, NaN where nothing is known, such as a learned guess.
+            same; a frame with resources as index and demands as columns, by name likewise; or an
+            array, (entries,) or (resources, demands), NaN where nothing is known, such as a learned
+            guess.
 
     Raises:
-        InputError: No name of a resource or of a demand is common to both, or the array is not one
-            number an entry.
+        InputError: No name of a resource or of a demand is common to both, or the array has another
+            shape or is not finite.
     """
+    if isinstance(earlier, pd.DataFrame):
+        resource = _positions(problem.resource_names, earlier.index, "resource")
+        demand = _positions(problem.demand_names, earlier.columns, "demand")
+        table = _numbers(earlier)
+        return _bare(problem, _entries(problem, table, resource, demand))
     if not isinstance(earlier, Solution):
-        return _from_array(problem, earlier)
+        return _from_array(problem, _numbers(earlier))
     old = earlier.problem
     if problem.keys is not None and old.keys is not None:
         return Start(_by_key(problem.keys(), old.keys(), earlier), _prices(problem, earlier))
     resource = _positions(problem.resource_names, old.resource_names, "resource")
     demand = _positions(problem.demand_names, old.demand_names, "demand")
-    return Start(_entries(problem, earlier, resource, demand), _prices(problem, earlier))
+    return Start(_entries(problem, earlier.x, resource, demand), _prices(problem, earlier))
 
 
 def check_start(start: object) -> None:
-    """Refuse a start that is no solution and no array.
+    """Refuse a start that is no solution, no frame and no array.
 
     Raises:
-        InputError: It is none of a :class:`~walras.solution.Solution`, an array and None.
+        InputError: It is none of these, and not None.
     """
-    if start is not None and not isinstance(start, Solution | np.ndarray):
+    known = start is None or isinstance(start, Solution | pd.DataFrame | list | tuple)
+    if not known and not hasattr(start, "__array__"):
         raise InputError(
             f"is a {type(start).__name__}", where="start",
-            allowed="a Solution, an array with one number an entry, or None",
+            allowed="a Solution, a DataFrame, an array with one number an entry, or None",
             remedy="pass what an earlier solve returned",
         )  # fmt: skip
 
 
-def _from_array(problem: Separable, given: npt.ArrayLike) -> Start:
-    """An allocation without prices."""
+def _numbers(given: pd.DataFrame | npt.ArrayLike) -> Floats:
+    """Finite numbers, or NaN where nothing is known."""
     try:
         x = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"is not numeric: {error}", where="start", allowed="numbers", remedy="pass an array"
         ) from error
-    if x.shape != (problem.entries,) or np.any(np.isinf(x)):
+    if np.any(np.isinf(x)):
         raise InputError(
-            f"has shape {x.shape}, or an entry that is infinite", where="start",
-            allowed=f"({problem.entries},) numbers, NaN where nothing is known",
+            "has an infinite entry", where="start", allowed="numbers, NaN where nothing is known",
+            remedy="replace it",
+        )  # fmt: skip
+    return x
+
+
+def _from_array(problem: Separable, x: Floats) -> Start:
+    """An allocation without prices."""
+    table = (len(problem.resource_names), len(problem.demand_names))
+    if x.shape == (problem.entries, 1):
+        x = x[:, 0]
+    if x.shape == (problem.entries,):
+        return _bare(problem, x)
+    if problem.keys is not None or x.shape != table:
+        whole = "" if problem.keys is not None else f" or {table}"
+        raise InputError(
+            f"has shape {x.shape}", where="start",
+            allowed=f"({problem.entries},){whole} numbers, NaN where nothing is known",
             remedy="give one number an entry, as a solution's entries are",
         )  # fmt: skip
+    return _bare(problem, _entries(problem, x, *(np.arange(size) for size in table)))
+
+
+def _bare(problem: Separable, x: Floats) -> Start:
+    """An allocation without prices."""
     return Start(np.clip(x, problem.lower, problem.upper), np.full(problem.rows.count, np.nan))
 
 
@@ -104,12 +135,12 @@ def _by_key(new: Ints, old: Ints, earlier: Solution) -> Floats:
     return np.where(known, earlier.entries[at], np.nan)
 
 
-def _entries(problem: Separable, earlier: Solution, resource: Ints, demand: Ints) -> Floats:
-    """The earlier allocation on the new entries, NaN where either owner is new."""
+def _entries(problem: Separable, x: Floats, resource: Ints, demand: Ints) -> Floats:
+    """An allocation (resources, demands) on the new entries, NaN where either owner is new."""
     # By demand, as entries usually are; no owner and new ones: the last.
-    rows, columns = earlier.x.shape
+    rows, columns = x.shape
     table = np.full((columns + 1, rows + 1), np.nan)
-    table[:columns, :rows] = earlier.x.T
+    table[:columns, :rows] = x.T
     i = np.append(np.where(resource >= 0, resource, rows), rows)
     j = np.append(np.where(demand >= 0, demand, columns), columns) * (rows + 1)
     out = table.ravel()[j[problem.demand] + i[problem.resource]]

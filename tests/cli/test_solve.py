@@ -26,7 +26,7 @@ from typer.testing import CliRunner, Result
 from walras.cli.main import app
 from walras.cli.progress import Stages
 from walras.domains import cluster_scheduling as cs
-from walras.errors import DataError, InfeasibleError
+from walras.errors import DataError, InfeasibleError, InputError
 from walras.solving import solve
 
 
@@ -110,6 +110,17 @@ def test_csv_is_the_whole_allocation_and_can_be_given_as_previous(run: Run) -> N
         ]
     ).T
     assert y == pytest.approx(x, abs=1e-6)
+
+
+def test_csv_can_be_given_as_start_by_the_jobs_names(run: Run) -> None:
+    options = ("--engine", "admm", "--tolerance", "1e-4", "-o", "json")
+    first = run("-o", "csv")
+    header, *lines = first.stdout.splitlines()
+    again = solved(run(*options, start="\n".join([header, "new,1,0", *lines[:0:-1]])))
+    assert again["value"] == pytest.approx(solved(run("-o", "json"))["value"], rel=1e-4)
+    caught = run(start="job,v100,k80\nx,1,1\n").exception
+    assert isinstance(caught, InputError)
+    assert "no demand of the problem occurs" in str(caught)
 
 
 def test_nested_quota_from_groups(run: Run) -> None:

@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 
 import walras as wl
 from walras.cli.solve import app
+from walras.cli.traffic_files import read_flows
 from walras.data.registry import lookup
 from walras.data.store import locate
 from walras.domains import traffic_engineering as te
@@ -154,3 +155,72 @@ def test_graphs_of_the_zoo_are_loaded_from_their_files(
     network = f"{folder}/{name}.graphml"
     result = CliRunner().invoke(app, ["traffic", "--network", network, *options])
     assert result.exit_code == 0, result.output
+
+
+def test_printed_flows_start_the_next_solve_also_where_links_fail(run: Any, tmp_path: Path) -> None:
+    flows = tmp_path / "flows.csv"
+    flows.write_text(run("-o", "csv").stdout)
+    again = run("--start", str(flows), "-o", "csv")
+    assert (again.exit_code, again.stdout) == (0, flows.read_text())
+    after = run("--failures", "1", "--start", str(flows), "-o", "json")
+    assert after.exit_code == 0, after.output
+    assert json.loads(after.stdout)["share served"] < 0.9
+
+
+def test_flows_are_matched_by_the_nodes_of_their_paths(tmp_path: Path) -> None:
+    source, target = (np.array([NODES.index(str(link[k])) for link in LINKS]) for k in (0, 1))
+    net = te.Network(NODES, source, target, np.array([link[2] for link in LINKS]))
+    paths = te.candidate_paths(net, cache=False)
+    file = tmp_path / "flows.csv"
+    file.write_text("source,target,flow,path\na,d,1.5,a b d\na,d,9,a gone d\nd,a,2,d a\n")
+    x = read_flows(file, paths)
+    named = {"a b d": 1.5, "a c d": 0.0, "d a": 2.0}
+    for p in range(paths.count):
+        way = " ".join(NODES[v] for v in paths.nodes_of(p))
+        assert x[p] == named[way] if way in named else np.isnan(x[p])
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("source,target,flow,path\nx,d,1,x d\n", "there is no node 'x'"),
+        ("source,target,flow,path\na,d,-1,a b d\n", "line 2, column 'flow'"),
+        ("source,target,flow,path\na,d,1,a d\n", "no path in the file is a candidate path"),
+        ("source,target,flow\na,d,1\n", "path"),
+        ("source,target,flow,path\n", "no lines below the header"),
+    ],
+)
+def test_bad_flows_to_start_from(run: Any, tmp_path: Path, content: str, words: str) -> None:
+    (tmp_path / "flows.csv").write_text(content)
+    caught = run("--start", str(tmp_path / "flows.csv")).exception
+    assert isinstance(caught, wl.InputError)
+    assert words in str(caught)
+
+
+def test_the_first_order_engine_takes_its_settings(run: Any) -> None:
+    for options in (("--collapse",), ("--mode", "augmented-lagrangian"), ("--polish",)):
+        result = run("--engine", "admm", "--tolerance", "1e-3", "-o", "json", *options)
+        assert result.exit_code == 0, result.output
+        content = json.loads(result.stdout)
+        assert (content["engine"], content["status"]) == ("admm", "optimal")
+    for option, value in (("--mode", "paper"), ("--device", "gpu")):
+        caught = run("--engine", "interior", option, value).exception
+        assert isinstance(caught, wl.InputError)
+        assert option.strip("-") in str(caught)
+
+
+@pytest.mark.parametrize("ending", ["png", "svg"])
+def test_a_figure_of_the_utilisation(run: Any, tmp_path: Path, ending: str) -> None:
+    file = tmp_path / f"network.{ending}"
+    assert run("--figure", str(file)).exit_code == 0
+    assert file.stat().st_size > 5000
+
+
+@pytest.mark.parametrize("name", ["network.gif", "network", "none/network.png"])
+def test_a_figure_that_cannot_be_drawn_is_refused_before_the_work(
+    run: Any, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(te, "load_topology", None)
+    caught = run("--figure", str(tmp_path / name)).exception
+    assert isinstance(caught, wl.InputError)
+    assert caught.where == "--figure"

@@ -81,6 +81,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _run(command: str) -> None:
+    command, _, target = command.partition(" > ")
     program, *arguments = shlex.split(command)
     assert program == "walras", (
         f"only walras is run here; put other commands in a sh block: {command}"
@@ -93,6 +94,8 @@ def _run(command: str) -> None:
         check=False,
     )
     assert run.returncode == 0, f"$ {command}\n{run.stdout}{run.stderr}"
+    if target:
+        Path(target).write_text(run.stdout, encoding="utf-8")
 
 
 def test_there_are_snippets_to_run() -> None:

@@ -172,3 +172,19 @@ def test_levels_are_throughputs_where_churn_has_a_price(engine: str) -> None:
     reached = np.sum(T * s.x, axis=0)
     assert s.levels[0].value == pytest.approx(np.min(reached), rel=1e-6)
     assert np.min(reached) == pytest.approx(np.min(np.sum(T * least.x, axis=0)), rel=1e-5)
+
+
+def test_the_first_order_engine_raises_levels_to_the_tolerance() -> None:
+    te = wl.domains.traffic_engineering
+    network = te.load_topology("B4")
+    paths = te.candidate_paths(network, 4, cache=False)
+    demand = te.lognormal_traffic(network, seed=0, total=0.4 * network.capacity.sum())
+    fair = te.max_min_fair(network, demand, paths, levels=2)
+    exact = wl.solve(fair, engine="interior")
+    s = wl.solve(fair, engine="admm", tolerance=1e-2)
+    assert s.status is wl.Status.OPTIMAL
+    for level, true in zip(s.levels, exact.levels, strict=True):
+        assert level.gap <= 1e-2
+        assert level.value == pytest.approx(true.value, rel=2e-2)
+    rough, fine = len(s.history), len(wl.solve(fair, engine="admm", tolerance=1e-4).history)
+    assert rough < 0.5 * fine  # the tolerance is that of every level

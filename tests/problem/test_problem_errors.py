@@ -114,6 +114,8 @@ def test_bad_input_is_one_clear_error(build: Callable[[], Any], message: str) ->
     ("setting", "message"),
     [
         ({"mode": "paper"}, "setting mode"),
+        ({"rho": 1.0}, "setting rho"),
+        ({"restarts": False}, "setting restarts"),
         ({"collapse": True}, "setting collapse"),
         ({"executor": Threads()}, "setting executor"),
         ({"device": "cuda:99"}, "device"),

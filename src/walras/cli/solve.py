@@ -19,6 +19,12 @@ from walras.cli import tables
 from walras.cli.errors import exit_code
 from walras.cli.output import Cell, Format, OutputOption, Table, emit, to_json
 from walras.cli.solving import (
+    Collapse,
+    Device,
+    Engine,
+    Mode,
+    Parts,
+    Polish,
     ShowProgress,
     Threads,
     TimeLimit,
@@ -119,22 +125,24 @@ print an allocation.
 """
 
 
+Alpha = Annotated[
+    float | None, typer.Option(min=0, max=100, help="For --objective alpha: 2 when left out.")
+]
+Levels = Annotated[
+    int | None, typer.Option(help="For --objective leximin: rounds, 10 when left out.")
+]
+Normalise = Annotated[Unit, typer.Option(help="Throughputs per average GPU, or per equal share.")]
+
+
 @app.command("cluster", help=_CLUSTER_HELP)
 def cluster(
     throughput: Annotated[Path, typer.Option(help="CSV: job, then a column a resource type.")],
     jobs: Annotated[Path, typer.Option(help="CSV: job, size[, weight][, steps][, group].")],
     resources: Annotated[Path, typer.Option(help="CSV: resource, capacity.")],
     objective: Annotated[Objective, typer.Option(help="What to aim at.")] = Objective.MAX_MIN,
-    alpha: Annotated[
-        float | None,
-        typer.Option(min=0, max=100, help="For --objective alpha: 2 when left out."),
-    ] = None,
-    levels: Annotated[
-        int | None, typer.Option(help="For --objective leximin: rounds, 10 when left out.")
-    ] = None,
-    normalise: Annotated[
-        Unit, typer.Option(help="Throughputs per average GPU, or per equal share.")
-    ] = Unit.NONE,
+    alpha: Alpha = None,
+    levels: Levels = None,
+    normalise: Normalise = Unit.NONE,
     quota: Annotated[Path | None, typer.Option(help="CSV: group, limit[, parent].")] = None,
     previous: Annotated[
         Path | None, typer.Option(help="CSV as --throughput: shares of time before.")
@@ -142,12 +150,17 @@ def cluster(
     churn: Annotated[float, typer.Option(help="Price of a GPU given or taken.")] = 0.0,
     tolerance: Tolerance = 1e-6,
     time_limit: TimeLimit = None,
-    engine: Annotated[str, typer.Option(help="auto, interior, admm, exact or pop.")] = "auto",
-    parts: Annotated[
-        int | None, typer.Option(help="For --engine pop: parts, 4 when left out.")
-    ] = None,
+    engine: Engine = "auto",
+    parts: Parts = None,
     seed: Annotated[
         int | None, typer.Option(help="For --engine pop: of its random split, 0 when left out.")
+    ] = None,
+    device: Device = "cpu",
+    mode: Mode = None,
+    collapse: Collapse = False,
+    polish: Polish = False,
+    start: Annotated[
+        Path | None, typer.Option(help="CSV of shares as -o csv prints it: a warm start.")
     ] = None,
     threads: Threads = None,
     progress: ShowProgress = True,
@@ -168,13 +181,15 @@ def cluster(
                 allowed="none with --objective makespan", remedy="leave --normalise out",
             )  # fmt: skip
         given = _normalised(given, normalise)
+    first = None if start is None else tables.read_shares(start)
     problem = _state(
         given, objective, 2.0 if alpha is None else alpha, 10 if levels is None else levels, churn
     )
     solution = run(
         lambda callback: solve(
             problem, engine=engine, tolerance=tolerance, time_limit=time_limit, threads=threads,
-            parts=parts, seed=seed, callback=callback,
+            parts=parts, seed=seed, callback=callback, device=device, mode=mode,
+            collapse=collapse or None, polish=polish, start=first,
         ),
         tolerance, progress,
     )  # fmt: skip

@@ -89,14 +89,22 @@ class Sheet:
         return column in self.columns
 
 
-def read(path: Path, key: str, required: Sequence[str], optional: Sequence[str] | None) -> Sheet:
+def read(
+    path: Path,
+    key: str,
+    required: Sequence[str],
+    optional: Sequence[str] | None,
+    *,
+    distinct: bool = True,
+) -> Sheet:
     """Read a CSV file with a header line.
 
     Args:
         path: The file.
-        key: Name of the first column, whose cells are distinct labels.
+        key: Name of the first column, whose cells are labels.
         required: Further columns that must be there.
         optional: Columns that may be there; None when any may.
+        distinct: Whether a label may come once alone.
 
     Raises:
         DataError: The file cannot be read.
@@ -112,7 +120,8 @@ def read(path: Path, key: str, required: Sequence[str], optional: Sequence[str] 
     _check_separator(path, header)
     _check_header(path, header, key, required, optional)
     lines = tuple(_line(path, number, row, header) for number, row in rows[1:])
-    _check_labels(lines, key)
+    if distinct:
+        _check_labels(lines, key)
     if not lines:
         raise InputError(
             "the file has no lines below the header", where=str(path), allowed=f"one line a {key}",
@@ -261,8 +270,21 @@ def load(
         weight=job.numbers("weight") if job.has("weight") else ones,
         steps=job.numbers("steps") if job.has("steps") else None,
         quota=None if quota is None else _quota(read(quota, "group", ("limit",), ("parent",)), job),
-        previous=None if previous is None else _matrix(read(previous, "job", (), None)),
+        previous=None if previous is None else read_shares(previous),
     )
+
+
+def read_shares(path: Path) -> pd.DataFrame:
+    """(resources, jobs) shares of time in a file like ``throughput``.
+
+    Args:
+        path: ``job, <resource>, <resource>, ...``; empty is 0.
+
+    Raises:
+        DataError: The file cannot be read.
+        InputError: It is no such table.
+    """
+    return _matrix(read(path, "job", (), None))
 
 
 def _matrix(sheet: Sheet) -> pd.DataFrame:

@@ -15,6 +15,12 @@ from walras.cli.errors import exit_code
 from walras.cli.output import Cell, Format, OutputOption, Table, emit, to_json
 from walras.cli.progress import Interruptible, Stages
 from walras.cli.solving import (
+    Collapse,
+    Device,
+    Engine,
+    Mode,
+    Parts,
+    Polish,
     ShowProgress,
     Threads,
     TimeLimit,
@@ -22,6 +28,7 @@ from walras.cli.solving import (
     facts_of,
     refuse_unless,
 )
+from walras.cli.traffic_files import check_drawing, draw, read_flows
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering.candidates import Kind
 from walras.domains.traffic_engineering.network import Floats
@@ -59,6 +66,11 @@ class ParallelLinks(enum.StrEnum):
     MERGE = "merge"
 
 
+_KINDS: dict[PathKind, Kind] = {
+    PathKind.DISJOINT: "edge-disjoint",
+    PathKind.SHORTEST: "shortest",
+}
+
 HELP = """Route a network's traffic over candidate paths: flows, their value, and proof.
 
 The network is a file (node-link .json, .graphml, SNDlib .xml or .txt) or the
@@ -91,6 +103,11 @@ Examples:
 
   walras solve traffic --network net.json --demand matrix.csv --joined
 
+  walras solve traffic --network B4 --demand gravity -o csv > flows.csv
+
+  walras solve traffic --network B4 --demand gravity --failures 2
+  --start flows.csv --figure after.png
+
 Exit codes: as for walras solve cluster.
 """
 
@@ -112,64 +129,90 @@ class _Given:
     kept: Floats
 
 
+NetworkOption = Annotated[str, typer.Option(help="A file, or the name of a real network.")]
+DemandOption = Annotated[str, typer.Option(help="A file, or lognormal, gravity or bimodal.")]
+Aim = Annotated[Objective, typer.Option(help="What to aim at.")]
+Levels = Annotated[int, typer.Option(help="For --objective fair: levels at most.")]
+Candidates = Annotated[int, typer.Option(help="Candidate paths a pair at most.")]
+KindOption = Annotated[PathKind, typer.Option(help="Candidate paths.")]
+Parallel = Annotated[
+    ParallelLinks | None,
+    typer.Option(
+        help="Loops and doubled links: error, or merge, which leaves loops out and adds the"
+        " capacities of doubled links; when left out, error for a file and merge for a name."
+    ),
+]
+Joined = Annotated[bool, typer.Option("--joined", help="Leave out demands that no path joins.")]
+Load = Annotated[float, typer.Option(help="Of a model: traffic as a share of all capacity.")]
+Failures = Annotated[int, typer.Option(help="Links that fail, drawn at random.")]
+Seed = Annotated[int, typer.Option(help="Of models, failures and drawn capacities.")]
+StartFile = Annotated[
+    Path | None, typer.Option("--start", help="CSV of flows as -o csv prints it: a warm start.")
+]
+Drawing = Annotated[
+    Path | None, typer.Option(help="Draw the links' utilisation: .png, .svg or .pdf.")
+]
+
+
 def traffic(
-    network: Annotated[str, typer.Option(help="A file, or the name of a real network.")],
-    demand: Annotated[str, typer.Option(help="A file, or lognormal, gravity or bimodal.")],
-    objective: Annotated[Objective, typer.Option(help="What to aim at.")] = Objective.TOTAL,
-    levels: Annotated[int, typer.Option(help="For --objective fair: levels at most.")] = 10,
-    k: Annotated[int, typer.Option(help="Candidate paths a pair at most.")] = 4,
-    kind: Annotated[PathKind, typer.Option(help="Candidate paths.")] = PathKind.DISJOINT,
-    parallel: Annotated[
-        ParallelLinks | None,
-        typer.Option(
-            help="Loops and doubled links: error, or merge, which leaves loops out and adds the"
-            " capacities of doubled links; when left out, error for a file and merge for a name."
-        ),
-    ] = None,
-    joined: Annotated[
-        bool, typer.Option("--joined", help="Leave out demands that no path joins.")
-    ] = False,
-    load: Annotated[
-        float, typer.Option(help="Of a model: traffic as a share of all capacity.")
-    ] = 0.1,
-    failures: Annotated[int, typer.Option(help="Links that fail, drawn at random.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of models, failures and drawn capacities.")] = 0,
+    network: NetworkOption,
+    demand: DemandOption,
+    objective: Aim = Objective.TOTAL,
+    levels: Levels = 10,
+    k: Candidates = 4,
+    kind: KindOption = PathKind.DISJOINT,
+    parallel: Parallel = None,
+    joined: Joined = False,
+    load: Load = 0.1,
+    failures: Failures = 0,
+    seed: Seed = 0,
+    start: StartFile = None,
     tolerance: Tolerance = 1e-6,
     time_limit: TimeLimit = None,
-    engine: Annotated[str, typer.Option(help="auto, interior, admm, exact or pop.")] = "auto",
-    parts: Annotated[
-        int | None, typer.Option(help="For --engine pop: parts, 4 when left out.")
-    ] = None,
+    engine: Engine = "auto",
+    parts: Parts = None,
+    device: Device = "cpu",
+    mode: Mode = None,
+    collapse: Collapse = False,
+    polish: Polish = False,
     threads: Threads = None,
     progress: ShowProgress = True,
+    figure: Drawing = None,
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Route a network's traffic over candidate paths: flows, their value, and proof."""
     refuse_unless(engine == "pop", "--parts", parts, "--engine pop")
     check_range("load", load, 0.0, 1e6)
-    net = te.load_topology(
-        network, seed=seed, parallel=None if parallel is None else parallel.value
-    )
-    check_range(
-        "failures", failures, 0, net.links - 1, whole=True, words=", so that a link is left"
-    )
-    asked = _demand(demand, net, load, seed)
-    net = net.without(te.random_failures(net, failures, seed)) if failures else net
-    chosen: Kind = "shortest" if kind is PathKind.SHORTEST else "edge-disjoint"
+    check_drawing(figure)
+    net, asked = _network(network, parallel, failures, seed, demand, load)
+    drop = joined or failures > 0 or not _is_file(demand)
     with Interruptible() as interrupt, Stages(
         _EXPECTED, tolerance, interrupt, shown=progress
     ) as stages:  # fmt: skip
         stages.begin("finding paths")
-        paths = te.candidate_paths(net, k, chosen, threads=threads, progress=stages.advance)
-        drop = joined or failures > 0 or not _is_file(demand)
-        kept = te.joined_traffic(asked, paths) if drop else asked
-        given = _Given(net, asked, paths, kept)
+        paths = te.candidate_paths(net, k, _KINDS[kind], threads=threads, progress=stages.advance)
+        given = _Given(net, asked, paths, te.joined_traffic(asked, paths) if drop else asked)
         solution = solve(
             _state(given, objective, levels), engine=engine, tolerance=tolerance,
-            time_limit=time_limit, threads=threads, parts=parts, callback=stages.begin("solving"),
+            time_limit=time_limit, threads=threads, parts=parts, device=device, mode=mode,
+            collapse=collapse or None, polish=polish,
+            start=None if start is None else read_flows(start, paths),
+            callback=stages.begin("solving"),
         )  # fmt: skip
-    _print(given, solution, objective, output)
+    _print(given, solution, objective, output, figure)
     raise typer.Exit(exit_code(solution.status))
+
+
+def _network(
+    name: str, parallel: ParallelLinks | None, failures: int, seed: int, demand: str, load: float
+) -> tuple[te.Network, Floats]:
+    """The network without the links that fail, and what is asked of it."""
+    net = te.load_topology(name, seed=seed, parallel=None if parallel is None else parallel.value)
+    check_range(
+        "failures", failures, 0, net.links - 1, whole=True, words=", so that a link is left"
+    )
+    asked = _demand(demand, net, load, seed)
+    return net.without(te.random_failures(net, failures, seed)) if failures else net, asked
 
 
 def _is_file(demand: str) -> bool:
@@ -204,10 +247,14 @@ def _state(given: _Given, objective: Objective, levels: int) -> Separable | Lexi
     return state(given.net, given.kept, given.paths)
 
 
-def _print(given: _Given, solution: Solution, objective: Objective, output: Format) -> None:
+def _print(
+    given: _Given, solution: Solution, objective: Objective, output: Format, figure: Path | None
+) -> None:
     paths, x = given.paths, solution.x
     flow = np.where(x > _NEGLIGIBLE * max(float(x.max()), 1e-300), x, 0.0)
     judged = te.evaluate(given.demand, paths, flow)
+    if figure is not None:
+        draw(figure, judged, given.net)
     flows = _flows(paths, flow)
     lost = given.demand - given.kept
     if np.any(lost):

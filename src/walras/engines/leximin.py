@@ -36,6 +36,8 @@ _PRESENT = 1e-9  # share of the objective or of a bound below which a number cou
 _SLICE = 1_000_000  # entries looked at together
 _STOPPED = (Status.LIMIT, Status.INTERRUPTED)
 _SHARP = 1e-11  # tolerance of a level: what is zero and what is not must be told apart
+_LEAST = 1e-12  # tolerance that settings allow
+_OWN, _GIVEN = 0.9, 0.1  # shares of a coarse tolerance: of a level, and of what the next may take
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,11 @@ class LeximinResult:
 
 
 def leximin(
-    spec: Leximin, engine: Callable[[Separable, Settings], Iterate], settings: Settings
+    spec: Leximin,
+    engine: Callable[[Separable, Settings], Iterate],
+    settings: Settings,
+    *,
+    coarse: bool = False,
 ) -> LeximinResult:
     """Raise the levels one after the other until none is left, or a limit is reached.
 
@@ -79,9 +85,12 @@ def leximin(
         spec: The problem and its number of levels.
         engine: What solves a level.
         settings: As for one solve; the time limit is for all levels together.
+        coarse: Whether the engine cannot tell what is zero on the optimal face. Each level is then
+            solved to the tolerance, and the rows frozen at it stay above it, less a part of that.
     """
     rows = slice(spec.rows.start, spec.rows.stop)
-    sharp = replace(settings, tolerance=min(_SHARP, settings.tolerance))
+    tolerance = _OWN * settings.tolerance if coarse else min(_SHARP, settings.tolerance)
+    sharp = replace(settings, tolerance=max(tolerance, _LEAST))
     limit = row_limits(spec.problem)[rows]
     frozen = np.zeros(len(limit), dtype=bool)
     stage, left, whole = spec.problem, sharp, spec.problem
@@ -103,7 +112,12 @@ def leximin(
         left = _remaining(sharp, parts)
         if stopped or np.all(frozen):
             break
-        whole, stage = _face(stage, proof, rows, now, limit, frozen)
+        if coarse:
+            whole = stage = _held_above(
+                stage, proof, rows, now, limit, frozen, _GIVEN * settings.tolerance
+            )
+        else:
+            whole, stage = _face(stage, proof, rows, now, limit, frozen)
     finished = len(levels) == spec.levels or bool(np.all(frozen))
     return LeximinResult(_joined(parts), tuple(levels), finished)
 
@@ -225,6 +239,21 @@ def _face(
     lower, upper = lower.copy(), upper.copy()
     lower[implied], upper[implied] = -np.inf, np.inf
     return whole, replace(whole, rows=replace(whole.rows, lower=lower, upper=upper))
+
+
+def _held_above(
+    stage: Separable, proof: Certificate, rows: slice, now: Bools, limit: Floats, frozen: Bools,
+    given: float,
+) -> Separable:  # fmt: skip
+    """What keeps a level, but for a share: its frozen rows at least there, without the scalar."""
+    scalar, upper = stage.rows.scalar_matrix.copy(), stage.rows.upper.copy()
+    held = np.arange(rows.start, rows.stop)[now]
+    scalar[held], upper[held] = 0.0, -(1.0 - given) * proof.t[0]
+    return replace(
+        stage,
+        scalar_upper=np.maximum([np.min(limit[~frozen], initial=np.inf)], stage.scalar_lower),
+        rows=replace(stage.rows, scalar_matrix=scalar, upper=upper),
+    )
 
 
 def _family_sizes(stage: Separable) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from walras.engines.admm import AdmmSettings, admm
@@ -21,47 +21,72 @@ Engine = Callable[[Separable, Settings], Iterate]
 _ENGINES: dict[str, Engine] = {"interior": interior, "exact": exact}
 
 
-def engine_named(
-    name: str,
-    parts: int | None = None,
-    seed: int | None = None,
-    mode: str | None = None,
-    executor: Executor | None = None,
-    *,
-    collapse: bool | None = None,
-) -> Engine:
+_OWNERS = {"parts": ("pop",), "seed": ("pop", "integer")}  # all others are the first-order engine's
+
+
+@dataclass(frozen=True)
+class Own:
+    """The settings that some engines alone have, as in :func:`walras.solve`; None: not given.
+
+    Attributes:
+        parts: Of ``pop``.
+        seed: Of ``pop`` and ``integer``.
+        mode: Of ``admm``, as are the others.
+        executor: Who runs the demands' passes.
+        collapse: Whether to give up the copies.
+        rho: The first penalty.
+        restarts: Whether to restart.
+    """
+
+    parts: int | None = None
+    seed: int | None = None
+    mode: str | None = None
+    executor: Executor | None = None
+    collapse: bool | None = None
+    rho: float | None = None
+    restarts: bool | None = None
+
+
+_NOTHING = Own()
+
+
+def engine_named(name: str, own: Own = _NOTHING, *, collapse: bool = False) -> Engine:
     """The engine of a name, with the settings that it alone has.
 
     Args:
         name: One of ``interior``, ``admm``, ``exact``, ``integer`` and ``pop``.
-        parts: As in :func:`solve`.
-        seed: As in :func:`solve`.
-        mode: As in :func:`solve`.
-        executor: As in :func:`solve`.
-        collapse: As in :func:`solve`.
+        own: What the caller asked for.
+        collapse: Whether the first-order engine is to give up its copies where the caller does not
+            say, and its mode can.
 
     Raises:
         InputError: A setting is given to an engine that has none of that name.
     """
-    own = (
-        ("parts", parts, ("pop",)), ("seed", seed, ("pop", "integer")), ("mode", mode, ("admm",)),
-        ("executor", executor, ("admm",)), ("collapse", collapse or None, ("admm",)),
-    )  # fmt: skip
-    for setting, value, engines in own:
-        if value is not None and name not in engines:
+    for setting, value in vars(own).items():
+        engines = _OWNERS.get(setting, ("admm",))
+        asked = value is not None and (setting, value) != ("collapse", False)
+        if asked and name not in engines:
             allowed = " or ".join(map(repr, engines))
             raise InputError(
                 f"is {value!r}, but the engine is {name!r}", where=f"setting {setting}",
                 allowed=f"for engine {allowed} alone",
                 remedy=f"choose engine {allowed}, or leave {setting} out",
             )  # fmt: skip
-    if name == "pop":
-        return partial(pop, parts=parts, seed=0 if seed is None else seed)
-    if name == "integer":
-        return partial(integer, seed=0 if seed is None else seed)
     if name == "admm":
-        options = AdmmSettings(mode=mode or "hard", collapse=bool(collapse))
-        return partial(
-            admm, options=options if executor is None else replace(options, executor=executor)
-        )
+        return partial(admm, options=_first_order(own, collapse=collapse))
+    seed = 0 if own.seed is None else own.seed
+    if name == "pop":
+        return partial(pop, parts=own.parts, seed=seed)
+    if name == "integer":
+        return partial(integer, seed=seed)
     return _ENGINES[name]
+
+
+def _first_order(own: Own, *, collapse: bool) -> AdmmSettings:
+    options = AdmmSettings(
+        mode=own.mode or "hard",
+        collapse=collapse and own.mode in (None, "hard") if own.collapse is None else own.collapse,
+        rho=own.rho,
+        restarts=own.restarts,
+    )
+    return options if own.executor is None else replace(options, executor=own.executor)

@@ -15,7 +15,7 @@ import cvxpy as cp
 from walras.engines.admm.executor import Executor
 from walras.engines.choose import choose
 from walras.engines.keywords import refuse_unknown
-from walras.engines.named import engine_named
+from walras.engines.named import Own, engine_named
 from walras.engines.settings import Settings
 from walras.errors import EngineError, InfeasibleError, InputError, UnboundedError
 from walras.history import Progress
@@ -40,6 +40,8 @@ class Problem:
     Any DCP problem is accepted. Objectives made of linear, quadratic, logarithmic and power
     utilities, of min and max, and of sums of them, under affine or piecewise linear constraints,
     go to the structured engines; everything else to a general solver (see :meth:`report`).
+    Parameters may change between solves; what was learnt of the expressions is kept. Dual values
+    are as accurate as :class:`~walras.solution.Prices`.
 
     Args:
         objective: ``cp.Minimize`` or ``cp.Maximize``.
@@ -116,14 +118,14 @@ class Problem:
         mode: str | None = None,
         collapse: bool | None = None,
         executor: Executor | None = None,
+        rho: float | None = None,
+        restarts: bool | None = None,
         **unknown: Never,
     ) -> Solution:
         """Solve, and set the value of every variable and the dual value of every constraint.
 
-        Parameters may change between calls; what was learnt of the expressions is kept. A solve
-        that fails leaves no values behind. Outside the separable form ``start``, ``callback`` and
-        ``polish`` cannot be honoured, which the log of ``walras`` says, and ``verbose`` shows the
-        general solver's own log. Dual values are as accurate as :class:`~walras.solution.Prices`.
+        A solve that fails leaves no values behind. Outside the separable form ``start``,
+        ``callback`` and ``polish`` cannot be honoured, as the log says.
 
         Args:
             *placed: None; settings have names.
@@ -133,14 +135,16 @@ class Problem:
             threads: Worker threads, or None for all cores.
             start: An earlier solution of this problem to begin from.
             callback: Called once an iteration; return True to stop.
-            verbose: One line an iteration.
+            verbose: One line an iteration; outside the separable form the general solver's log.
             polish: As in :func:`walras.solve`.
             parts: Of ``pop`` alone: its number of parts.
-            seed: Of ``pop`` alone: of its random split.
+            seed: Of its random split.
             device: As in :func:`walras.solve`; ``cpu`` outside the separable form.
-            mode: Of ``admm`` alone, as in :func:`walras.solve`; likewise ``collapse``.
+            mode: Of ``admm`` alone, as in :func:`walras.solve`; likewise the next four.
             collapse: None leaves it to the choice of an engine.
-            executor: Of ``admm`` alone: who runs the demands' passes, such as ``walras.Ray(...)``.
+            executor: Who runs the demands' passes, such as ``walras.Ray(...)``.
+            rho: None takes it from the data.
+            restarts: None leaves it to the engine.
             **unknown: None; cvxpy's own settings are refused with what to use in their place.
 
         Returns:
@@ -155,9 +159,8 @@ class Problem:
         refuse_unknown(placed, unknown, self.solve)
         settings = {"tolerance": tolerance, "time_limit": time_limit, "threads": threads,
                     "callback": callback, "verbose": verbose, "device": device}  # fmt: skip
-        ours = {"start": start, "polish": polish, "parts": parts, "seed": seed, "mode": mode,
-                "collapse": collapse, "executor": executor}  # fmt: skip
-        return self._recorded(engine, settings, ours)
+        own = Own(parts, seed, mode, executor, collapse, rho, restarts)
+        return self._recorded(engine, settings, {"start": start, "polish": polish, **vars(own)})
 
     def _recorded(self, engine: str, settings: dict[str, Any], ours: dict[str, Any]) -> Solution:
         """Solve, and keep the solution and how it ended; leave no values where it left none."""
@@ -238,7 +241,7 @@ class Problem:
                 allowed="auto or exact for this problem",
                 remedy="leave the engine out",
             )
-        engine_named("exact", **others)  # refuses what other engines alone take
+        engine_named("exact", Own(**others))  # refuses what other engines alone take
         if settings.device != CPU:
             raise InputError(
                 f"is {settings.device!r}, but the problem is outside the separable form: "

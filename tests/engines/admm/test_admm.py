@@ -29,6 +29,7 @@ from walras.history import Progress
 from walras.separable import Leximin, Separable
 
 cs = wl.domains.cluster_scheduling
+te = wl.domains.traffic_engineering
 FEASIBLE = 1e-9
 HARD = "coefficients from 1e-5 to 1e6"  # with copies it is solved: tests/engines/test_bank.py
 BANK = [
@@ -279,6 +280,25 @@ class TestPublished:
         problem = cluster(cs.max_min)
         r = admm(problem, Settings(tolerance=1e-9), AdmmSettings(mode="paper", iterations=30))
         assert r.status is wl.Status.LIMIT
+
+    @pytest.mark.parametrize("state", [te.max_total_flow, te.min_max_utilisation])
+    def test_its_penalty_fits_the_units_of_the_data(self, state: object) -> None:
+        network = te.load_topology("B4")
+        paths = te.candidate_paths(network, 4, cache=False)
+        demand = te.lognormal_traffic(network, seed=0, total=0.4 * network.capacity.sum())
+        problem = state(network, demand, paths)  # type: ignore[operator]
+        two = Settings(tolerance=1e-12, threads=1, time_limit=20.0)
+        r = admm(problem, two, AdmmSettings(mode="paper", iterations=300))
+        assert r.history[-1].iteration > 50  # with a penalty of 1 it ends within 20 of them
+        assert r.history[-1].gap < 1.0
+
+    def test_its_penalty_can_be_the_released_one(self) -> None:
+        problem = cluster(cs.max_min)
+        rhos = [
+            solved(problem, 1e-9, mode="paper", rho=rho).history[-1].iteration
+            for rho in (None, 1.0, 4.0)
+        ]
+        assert len(set(rhos)) == 3
 
     def test_its_published_timing_shares_its_work_among_64_cores(self) -> None:
         problem = cluster(cs.max_min)

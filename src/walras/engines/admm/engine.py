@@ -94,7 +94,7 @@ class _Solve:
         """Cut the problem into slices, and iterate on them."""
         problem, settings, options = self.problem, self.settings, self.options
         form = make_form(problem, published=options.mode == "paper")
-        first = beginning(form, settings.start, _rho(options))
+        first = beginning(form, settings.start, options.rho)
         executor = executor_on(settings.device, options.executor)
         slices = cut(form, executor.slices(settings.workers), first.x, first.price)
         self.best = Anytime(problem, self.diary, settings.tolerance, settings.workers)
@@ -143,10 +143,6 @@ def _timings(built: float, elapsed: float, work: float, options: AdmmSettings) -
     """Wall seconds; of the published scheme also its published timing: its work alone, shared."""
     ideal = work / PUBLISHED_CORES if options.mode == "paper" else float("nan")
     return Timings(build=built, iterate=elapsed - built, ideal=ideal)
-
-
-def _rho(options: AdmmSettings) -> float | None:
-    return 1.0 if options.rho is None and options.mode == "paper" else options.rho
 
 
 def _scheme(options: AdmmSettings, form: Form) -> Scheme:
@@ -215,9 +211,7 @@ def _prove(method: Method, best: Anytime, sharpen: Sharpen) -> None:
 def _record(method: Method, best: Anytime, note: str) -> bool:
     """Tell of the present iteration; True when the callback or the time limit says stop."""
     residuals = method.residuals
-    return best.record(
-        method.count, residuals.primal, residuals.dual, method.crew.traffic, note
-    )
+    return best.record(method.count, residuals.primal, residuals.dual, method.crew.traffic, note)
 
 
 def _has_no_optimum(problem: Separable, diary: Diary, settings: Settings) -> bool:

@@ -26,7 +26,8 @@ class AdmmSettings:
             memory (``hard`` alone).
         restarts: Reflected Halpern iterations with restarts (``hard`` alone), or None: where they
             are quicker: collapsed, and on linear programs whose demands share no scalar.
-        rho: Penalty of the first iteration, or None: from the data (1 in mode ``paper``).
+        rho: Penalty of the first iteration, and of all in mode ``paper``, or None: from the data.
+            The released package of the paper has 1, whose pace depends on the units.
         relaxation: Over-relaxation, 1 to under 2.
         iterations: Most iterations.
         executor: Who holds the slices of demands and runs their passes.

@@ -1,0 +1,97 @@
+"""Files of ``walras solve traffic``: flows to start from, and the drawing of a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from walras.cli.figures import need_figures
+from walras.cli.tables import Cell, read
+from walras.domains import traffic_engineering as te
+from walras.domains.traffic_engineering.network import Floats
+from walras.errors import DataError, InputError
+
+_DRAWN = (".png", ".svg", ".pdf")
+
+
+def read_flows(path: Path, paths: te.Paths) -> Floats:
+    """Flows as ``-o csv`` prints them, on the paths that are candidates here.
+
+    Args:
+        path: CSV: ``source,target,flow,path``, the path's nodes parted by spaces.
+        paths: The candidate paths.
+
+    Returns:
+        (paths,) flow; NaN on the paths of pairs that the file does not name.
+
+    Raises:
+        DataError: The file cannot be read.
+        InputError: It is no such table, names a node that there is not, or no candidate path.
+    """
+    net = paths.network
+    node = {name: v for v, name in enumerate(net.node_names)}
+    pair = np.full((net.nodes, net.nodes), -1, dtype=np.int64)
+    pair[paths.source, paths.target] = np.arange(paths.pairs)
+    out, known = np.full(paths.count, np.nan), 0
+    for line in read(path, "source", ("target", "flow", "path"), (), distinct=False).lines:
+        flow = line["flow"].number(positive=False)
+        j = pair[_node(line["source"], node), _node(line["target"], node)]
+        if j < 0:
+            continue  # no path joins them any more
+        own = range(paths.first[j], paths.first[j + 1])
+        out[own] = np.nan_to_num(out[own])
+        for p in own:
+            if " ".join(net.node_names[v] for v in paths.nodes_of(p)) == line["path"].text:
+                out[p], known = flow, known + 1
+    if not known:
+        raise InputError(
+            "no path in the file is a candidate path", where=str(path),
+            allowed="at least one common path", remedy="use the same network, --k and --kind",
+        )  # fmt: skip
+    return out
+
+
+def _node(cell: Cell, node: dict[str, int]) -> int:
+    if cell.text not in node:
+        raise InputError(
+            f"there is no node '{cell.text}'", where=cell.where, allowed="names of nodes",
+            remedy="use flows of the same network",
+        )  # fmt: skip
+    return node[cell.text]
+
+
+def check_drawing(path: Path | None) -> None:
+    """Refuse a figure that could not be drawn, before the work.
+
+    Raises:
+        InputError: Its ending or folder will not do.
+        EngineError: A package is missing.
+    """
+    if path is None:
+        return
+    need_figures("--figure")
+    if path.suffix.lower() not in _DRAWN or not path.parent.is_dir():
+        raise InputError(
+            f"is {path}", where="--figure",
+            allowed=f"a file ending in {', '.join(_DRAWN)} in a folder that exists",
+            remedy="choose another name",
+        )  # fmt: skip
+
+
+def draw(path: Path, judged: te.Evaluation, network: te.Network) -> None:
+    """Draw the network with the utilisation of its links.
+
+    Raises:
+        DataError: The file cannot be written.
+    """
+    from walras import plot
+
+    figure = plot.network_utilisation(network, plot.utilisation_frame(network, judged))
+    try:
+        figure.savefig(path, dpi=150, facecolor="white")
+    except OSError as error:
+        raise DataError(
+            f"cannot be written: {error.strerror}", where=str(path),
+            allowed="a file in a folder you may write to", remedy="choose another --figure",
+        ) from error  # fmt: skip
