@@ -207,7 +207,9 @@ def test_passes_over_copies(device: str, seed: int) -> None:
     out = np.empty(n)
     copies.centres(ptr, state, w, 0.7, cost, s, out)
     assert made.centres(z, 0.7, cs_, ss).cpu().numpy() == pytest.approx(out, abs=1e-12)
-    copies.priced_centres(ptr, row, a, price, x, np.full(n, 2.0), cost, s, out)
+    copies.priced_centres(
+        ptr, row, np.arange(narrow, dtype=np.uint32), a, price, x, np.full(n, 2.0), cost, s, out
+    )
     found = made.priced_centres(ps, xs, floats(np.full(n, 2.0), place), cs_, ss)
     assert found.cpu().numpy() == pytest.approx(out, abs=1e-12)
     sums = np.zeros((2, narrow))

@@ -9,6 +9,7 @@ from walras.kernels.reference import Floats, Ints
 from walras.kernels.runs import jit, span
 
 Index = npt.NDArray[np.int32]
+Rows = npt.NDArray[np.uint32]  # unsigned: no index is taken from the end
 Bools = npt.NDArray[np.bool_]
 
 
@@ -22,12 +23,16 @@ def strays(ptr: Index, row: Index, owner: Index, row_owner: Index, own: Bools) -
 
 
 @jit
-def least(ptr: Index, row: Index, a: Floats, limit: Floats, out: Floats) -> None:
-    """out_q = the least of its values and ``limit / a`` of the column's rows with ``a > 0``."""
+def least(ptr: Index, row: Index, a: Floats, limit: Floats, unit: bool, out: Floats) -> None:
+    """out_q = the least of its values and ``limit / a`` of the column's rows with ``a > 0``.
+
+    If ``unit``, every a is one.
+    """
     for q in range(len(out)):
         for k in span(ptr, q):
-            if a[k] > 0.0:
-                out[q] = min(out[q], limit[row[k]] / a[k])
+            size = 1.0 if unit else a[k]
+            if size > 0.0:
+                out[q] = min(out[q], limit[row[k]] / size)
 
 
 @jit
@@ -55,6 +60,53 @@ def split(
             else:
                 copy_row[at], copy_a[at] = place[r], data[k]
                 at += 1
+
+
+@jit
+def own(ptr: Index, row: Index, data: Floats, slot: Ints, local: Floats) -> None:
+    """Coefficients of rows with a slot to ``local``."""
+    for q in range(local.shape[1]):
+        for k in span(ptr, q):
+            if slot[row[k]] >= 0:
+                local[slot[row[k]], q] = data[k]
+
+
+@jit
+def sizes(ptr: Index, row: Rows, a: Floats, place: Rows, total: Floats, number: Floats) -> None:
+    """Add |a| and one of every copy to its row; a column of none has one copy, in the last row."""
+    last = len(total) - 1
+    for q in range(len(ptr) - 1):
+        none = True
+        for k in span(ptr, q):
+            r = place[row[k]]
+            if r < last:
+                total[r] += abs(a[k])
+                number[r] += 1.0
+                none = False
+        number[last] += none
+
+
+@jit
+def metric_sums(
+    ptr: Index, row: Rows, a: Floats, place: Rows, mean: Floats, root: Floats, weight: Floats,
+    capacity: Floats,
+) -> float:  # fmt: skip
+    """Sums of ``w = |a| / (mean root)`` over columns, and of ``a^2 / w`` over rows; all w together.
+
+    A coefficient of zero counts as the mean, and a column of no copies as one of weight 1 / root.
+    """
+    last, whole = len(mean) - 1, 0.0
+    for q in range(len(root)):
+        for k in span(ptr, q):
+            r, size = place[row[k]], abs(a[k])
+            if r < last:
+                w = (size / mean[r] if size > 0.0 else 1.0) / root[q]
+                weight[q] += w
+                capacity[r] += size * size / w
+        if weight[q] == 0.0:
+            weight[q] = 1.0 / root[q]
+        whole += weight[q]
+    return whole
 
 
 @jit

@@ -80,20 +80,23 @@ def blend(state: Floats, anchor: Floats, share: float) -> None:
 
 @jit
 def priced_centres(
-    ptr: Ints, row: Rows, a: Floats, price: Floats, x: Floats, weight: Floats, cost: Floats,
-    s: Floats, v: Floats,
+    ptr: Ints, row: Rows, place: Rows, a: Floats, price: Floats, x: Floats, weight: Floats,
+    cost: Floats, s: Floats, v: Floats,
 ) -> None:  # fmt: skip
-    """v_q = s_q (W_q x_q - c_q - sum_k a_k p_k), a step from x against the prices of its rows."""
+    """v_q = s_q (W_q x_q - c_q - sum_k a_k p_k), a step from x against the prices of its rows.
+
+    There are no copies: ``row`` names rows of the problem, of which each has its place in p.
+    """
     for q in range(len(v)):
         pull = cost[q]
         for k in span(ptr, q):
-            pull += a[k] * price[row[k]]
+            pull += a[k] * price[place[row[k]]]
         v[q] = s[q] * (weight[q] * x[q] - pull)
 
 
 @jit
-def activities(ptr: Ints, row: Rows, a: Floats, x: Floats, value: Floats) -> None:
-    """Add a_k x_q of every copy to its row."""
+def activities(ptr: Ints, row: Rows, place: Rows, a: Floats, x: Floats, value: Floats) -> None:
+    """Add a_k x_q to the place of every row of entry q."""
     for q in range(len(x)):
         for k in span(ptr, q):
-            value[row[k]] += a[k] * x[q]
+            value[place[row[k]]] += a[k] * x[q]

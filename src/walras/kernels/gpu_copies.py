@@ -47,11 +47,6 @@ class Copies:
             w=floats(w, device),
         )
 
-    @property
-    def weight(self) -> torch.Tensor:
-        """(n,) weight of all copies of each entry."""
-        return self.by_entry.sums(self.w)
-
     def row_totals(self, values: torch.Tensor) -> torch.Tensor:
         """Sum of values (copies,) over each narrow row."""
         return self.by_row.sums(values[self.order])

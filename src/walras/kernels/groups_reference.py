@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from walras.kernels.reference import Floats, Ints
 
+Rows = npt.NDArray[np.uint32]
+
 NONE, LOG, POWER, QUADRATIC, CONVEX_POWER, ENTROPY = range(6)
 
 _HALVINGS = 46
@@ -114,7 +116,7 @@ def _slope(
 
 
 def row_sums(
-    ptr: Ints, row: npt.NDArray[np.uint32], a: Floats, w: Floats, state: Floats, x: Floats,
+    ptr: Ints, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats,
     lower: Floats, upper: Floats, price: Floats, value: Floats, slope: Floats,
 ) -> None:  # fmt: skip
     """Add ``sum a y`` and ``sum a^2 / w`` over a row's copies, the second over those inside.
@@ -138,7 +140,7 @@ def row_sums(
 
 
 def advance(
-    ptr: Ints, row: npt.NDArray[np.uint32], a: Floats, w: Floats, state: Floats, x: Floats,
+    ptr: Ints, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats,
     lower: Floats, upper: Floats, price: Floats, relaxation: float,
 ) -> tuple[float, float, float]:  # fmt: skip
     """Move the state by ``relaxation * (y - x)``; squares of (y - x), x and (z - x) in w."""
@@ -150,7 +152,7 @@ def advance(
 
 
 def _copies(
-    ptr: Ints, row: npt.NDArray[np.uint32], a: Floats, w: Floats, state: Floats, x: Floats,
+    ptr: Ints, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats,
     lower: Floats, upper: Floats, price: Floats,
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:  # fmt: skip
     """y of every copy, and whether it is inside its entry's bounds."""
@@ -168,13 +170,13 @@ def centres(
 
 
 def priced_centres(
-    ptr: Ints, row: npt.NDArray[np.uint32], a: Floats, price: Floats, x: Floats, weight: Floats,
+    ptr: Ints, row: Rows, place: Rows, a: Floats, price: Floats, x: Floats, weight: Floats,
     cost: Floats, s: Floats, v: Floats,
 ) -> None:  # fmt: skip
     """v_q = s_q (W_q x_q - c_q - sum_k a_k p_k)."""
-    v[:] = s * (weight * x - cost - np.add.reduceat(a * price[row], ptr[:-1]))
+    v[:] = s * (weight * x - cost - np.add.reduceat(a * price[place[row]], ptr[:-1]))
 
 
-def activities(ptr: Ints, row: npt.NDArray[np.uint32], a: Floats, x: Floats, value: Floats) -> None:
-    """Add a_k x_q of every copy to its row."""
-    np.add.at(value, row, a * np.repeat(x, np.diff(ptr)))
+def activities(ptr: Ints, row: Rows, place: Rows, a: Floats, x: Floats, value: Floats) -> None:
+    """Add a_k x_q to the place of every row of entry q."""
+    np.add.at(value, place[row], a * np.repeat(x, np.diff(ptr)))

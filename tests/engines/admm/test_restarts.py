@@ -43,7 +43,7 @@ def test_the_answer_is_the_same(objective: object, collapse: bool) -> None:
 
 
 def _running(problem: Separable, scheme: Scheme, iterations: int) -> tuple[Method, Scheme]:
-    form = make_form(problem)
+    form = make_form(problem, collapse=isinstance(scheme, Collapsed))
     first = beginning(form, None, None)
     method = Method(form, Threads().open(cut(form, 1, first.x, first.price)), first)
     for _ in range(iterations):

@@ -31,9 +31,10 @@ class TorchPart:
     def __init__(self, data: Slice, device: torch.device) -> None:
         entries, rows = data.entries, data.groups
         self._device = device
-        self._copies = Copies.of(
-            entries.copies, entries.row, entries.a, entries.w, data.narrow, device
-        )
+        row, w = entries.row, entries.w
+        if entries.place is not None:
+            row, w = entries.place[row], np.ones(len(row))
+        self._copies = Copies.of(entries.copies, row, entries.a, w, data.narrow, device)
         self._blocks = Segments.of(entries.ptr, device)
         self._local, self._cost = floats(entries.local, device), floats(entries.cost, device)
         self._quadratic = floats(entries.quadratic, device)
@@ -42,7 +43,7 @@ class TorchPart:
         self._weight, self._parameter = floats(rows.weight, device), floats(rows.parameter, device)
         self._row_lower, self._row_upper = floats(rows.lower, device), floats(rows.upper, device)
         self._shift = floats(rows.shift, device)
-        self._total = self._copies.weight
+        self._total = floats(entries.weight, device)
         self._x, self._price = floats(data.x, device), floats(data.price, device)
         self._seen = self._x
         self._state = self._copies.w.new_zeros(0)

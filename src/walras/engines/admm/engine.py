@@ -93,7 +93,7 @@ class _Solve:
     def run(self) -> Status:
         """Cut the problem into slices, and iterate on them."""
         problem, settings, options = self.problem, self.settings, self.options
-        form = make_form(problem, published=options.mode == "paper")
+        form = make_form(problem, published=options.mode == "paper", collapse=options.collapse)
         first = beginning(form, settings.start, options.rho)
         executor = executor_on(settings.device, options.executor)
         slices = cut(form, executor.slices(settings.workers), first.x, first.price)

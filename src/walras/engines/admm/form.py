@@ -7,11 +7,12 @@ side with more rows to itself plays the demands.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from walras.engines.admm.entries import Entries, Homes, with_copies, without_copies
 from walras.engines.admm.scalars import copied, lifted
 from walras.kernels import columns
 from walras.kernels.groups import MOST_ROWS
@@ -20,7 +21,6 @@ from walras.separable import Separable, Side, Utility
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Kinds = npt.NDArray[np.int8]
-Rows32 = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,51 +75,6 @@ class RowData:
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
-    """Entries group by group, with their copies.
-
-    Attributes:
-        ptr: (groups + 1,) first entry of each group.
-        local: (K, n) coefficients in the group's rows.
-        cost: (n,) c.
-        quadratic: (n,) h.
-        lower: (n,) bounds.
-        upper: (n,) bounds.
-        copies: (n + 1,) first copy of each entry; every entry has at least one.
-        row: (copies,) narrow row of each copy; the last row asks for nothing.
-        a: (copies,) coefficient in it.
-        w: (copies,) weight of the copy in the metric.
-    """
-
-    ptr: Ints
-    local: Floats
-    cost: Floats
-    quadratic: Floats
-    lower: Floats
-    upper: Floats
-    copies: Ints
-    row: Rows32
-    a: Floats
-    w: Floats
-
-    @property
-    def count(self) -> int:
-        """Number of entries."""
-        return len(self.cost)
-
-    def part(self, first: int, last: int) -> Entries:
-        """The entries of a run of groups."""
-        low, high = int(self.ptr[first]), int(self.ptr[last])
-        here, there = int(self.copies[low]), int(self.copies[high])
-        q, k = slice(low, high), slice(here, there)
-        return Entries(
-            self.ptr[first : last + 1] - low, np.ascontiguousarray(self.local[:, q]),
-            self.cost[q], self.quadratic[q], self.lower[q], self.upper[q],
-            self.copies[low : high + 1] - here, self.row[k], self.a[k], self.w[k],
-        )  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
 class Form:
     """A problem split in two.
 
@@ -133,6 +88,7 @@ class Form:
         scalar_in: ``groups``, ``narrow``, or nothing.
         asked_entries: Entries of the problem that was asked about.
         asked_rows: Its rows.
+        capacities: (narrow + 1,) sum of a^2 / w of each row, where the weights are not kept.
     """
 
     problem: Separable
@@ -143,13 +99,15 @@ class Form:
     scalar_in: str
     asked_entries: int
     asked_rows: int
+    capacities: Floats | None = None
 
 
-def make_form(problem: Separable, *, published: bool = False) -> Form:
+def make_form(problem: Separable, *, published: bool = False, collapse: bool = False) -> Form:
     """Split a problem.
 
     Args:
         problem: The problem.
+        collapse: Without copies.
         published: As published: all copies weigh the same, and every demand has a copy of a scalar
             that its rows share, the copies' mean being the scalar.
     """
@@ -166,12 +124,14 @@ def make_form(problem: Separable, *, published: bool = False) -> Form:
     ptr = _group_ptr(owner[order])
     source = _slots(problem, local, owner[order][ptr[:-1]].astype(np.int64))
     narrow = np.append(np.flatnonzero(~local), -1)
-    entries = _entries(problem, order, ptr, source, narrow)
-    if published:
-        entries = replace(entries, w=np.ones(len(entries.w)))
+    homes, capacities = _homes(problem, source, narrow), None
+    if collapse:
+        entries, capacities = without_copies(problem, order, ptr, homes)
+    else:
+        entries = with_copies(problem, order, ptr, homes, even=published)
     return Form(
         problem, order, entries, RowData.of(problem, source), RowData.of(problem, narrow),
-        scalar_in, asked.entries, asked.rows.count,
+        scalar_in, asked.entries, asked.rows.count, capacities,
     )  # fmt: skip
 
 
@@ -232,66 +192,11 @@ def _slots(problem: Separable, local: npt.NDArray[np.bool_], groups: Ints) -> In
     return source
 
 
-def _entries(problem: Separable, order: Ints, ptr: Ints, source: Ints, narrow: Ints) -> Entries:
-    rows = problem.rows
-    slot = np.full(rows.count, -1, dtype=np.int64)
-    real = source >= 0
+def _homes(problem: Separable, source: Ints, narrow: Ints) -> Homes:
+    """Where each row of the problem goes."""
+    count, real = problem.rows.count, source >= 0
+    slot = np.full(count, -1, dtype=np.int64)
     slot[source[real]] = np.nonzero(real)[1]
-    place = np.full(rows.count, -1, dtype=np.int32)
-    place[narrow[:-1]] = np.arange(len(narrow) - 1, dtype=np.int32)
-    matrix, count = rows.matrix, len(order)
-    copies, local = np.zeros(count + 1, dtype=np.int64), np.zeros((source.shape[1], count))
-    columns.count_copies(order, matrix.indptr, matrix.indices, slot, copies)
-    np.cumsum(copies, out=copies)
-    row, a = np.full(copies[-1], len(narrow) - 1, dtype=np.uint32), np.zeros(copies[-1])
-    columns.split(
-        order, matrix.indptr, matrix.indices, matrix.data, slot, place, copies, local, row, a
-    )
-    return Entries(
-        ptr, local, problem.cost[order], problem.quadratic[order], problem.lower[order],
-        problem.upper[order], copies, row, a,
-        metric(row, a, np.repeat(_reach(problem)[order], np.diff(copies)), len(narrow)),
-    )  # fmt: skip
-
-
-def metric(row: Rows32, a: Floats, reach: Floats, narrow: int) -> Floats:
-    """(copies,) weights: a copy's coefficient over the mean one of its row and the root of reach.
-
-    The multiplier of a copy is its row's price times its coefficient; at equal weights copies of
-    large coefficients, and small entries, would be pushed about most.
-
-    Args:
-        row: (copies,) narrow row.
-        a: (copies,) coefficient.
-        reach: (copies,) the most that the entry can be by itself.
-        narrow: Number of narrow rows.
-    """
-    size = np.abs(a)
-    total = np.bincount(row, size, narrow)
-    count = np.bincount(row, minlength=narrow)
-    mean = np.where(total > 0, total / np.maximum(count, 1), 1.0)
-    w = np.where(size > 0, size / mean[row], 1.0) / np.sqrt(reach)
-    return np.asarray(w / np.mean(w))
-
-
-def _reach(problem: Separable) -> Floats:
-    """(entries,) the most that an entry can be by itself; the median where nothing limits it."""
-    upper = problem.rows.upper
-    own = np.where(problem.upper > 0, problem.upper, np.inf)
-    out = least_limit(problem, np.where(upper > 0, upper, np.inf), own)
-    known = np.isfinite(out)
-    return np.where(known, out, np.median(out[known]) if np.any(known) else 1.0)
-
-
-def least_limit(problem: Separable, limit: Floats, own: Floats, a: Floats | None = None) -> Floats:
-    """(entries,) the least of what rows allow each entry, by itself.
-
-    Args:
-        problem: The problem.
-        limit: (rows,) the most that a row may be used.
-        own: (entries,) the entries' own limits.
-        a: (nonzeros,) what a unit of an entry uses, if not its coefficient.
-    """
-    matrix, out = problem.rows.matrix, own.copy()
-    columns.least(matrix.indptr, matrix.indices, matrix.data if a is None else a, limit, out)
-    return out
+    place = np.full(count, len(narrow) - 1, dtype=np.uint32)
+    place[narrow[:-1]] = np.arange(len(narrow) - 1, dtype=np.uint32)
+    return Homes(slot, place, source.shape[1], len(narrow))

@@ -58,10 +58,9 @@ class Method:
                 min(float(problem.scalar_upper[0]), max(reach, float(problem.scalar_lower[0]))),
             )
         self._group_scalar = scalar if form.scalar_in == "groups" else None
+        capacities = crew.total("capacities") if form.capacities is None else form.capacities
         self.narrow = Narrow(
-            form.narrow,
-            crew.total("capacities"),
-            scalar if form.scalar_in == "narrow" else None,
+            form.narrow, capacities, scalar if form.scalar_in == "narrow" else None
         )
         self.narrow.price, self.narrow.t, self.t = first.pull, first.t, first.t
         self.count, self.seen = 0, 0

@@ -36,9 +36,7 @@ class Part:
     def __init__(self, data: Slice) -> None:
         self.data = data
         entries = data.entries
-        self._weight = (
-            np.add.reduceat(entries.w, entries.copies[:-1]) if entries.count else entries.w
-        )
+        self._weight = entries.weight
         self._leaves = [_leaf(data, a, b) for a, b in pairwise(data.edges)]
         self._whole = _leaf(data, 0, data.edges[-1])
         self._numbers = [(0, k) for k in data.run]
@@ -97,8 +95,8 @@ class Part:
         entries = self.data.entries
         self._set_step(rho)
         copies.priced_centres(
-            entries.copies, entries.row, entries.a, pull, self.state, rho * self._weight,
-            entries.cost, self._step, self._centre,
+            entries.copies, entries.row, entries.place, entries.a, pull, self.state,
+            rho * self._weight, entries.cost, self._step, self._centre,
         )  # fmt: skip
         return _NOTHING
 
@@ -147,7 +145,9 @@ class Part:
         def sums(leaf: Leaf) -> Floats:
             _, q, _, _, places = leaf
             out = np.zeros(self.data.narrow)
-            copies.activities(entries.copies[places], entries.row, entries.a, self.x[q], out)
+            copies.activities(
+                entries.copies[places], entries.row, entries.place, entries.a, self.x[q], out
+            )
             return out
 
         return self._sums(sums)

@@ -22,8 +22,9 @@ class AdmmSettings:
             (soft constraints in both blocks at the same fixed rho, its stopping rule).
             ``penalty`` and ``augmented-lagrangian``: the same blocks minimised jointly, as in the
             paper's comparison (section 7.3).
-        collapse: Give up the copies: diagonally preconditioned primal-dual steps with half the
-            memory (``hard`` alone).
+        collapse: Give up the copies: diagonally preconditioned primal-dual steps in less than half
+            the memory where entries stand in several narrow rows, such as paths in links, and in
+            three quarters where in one (``hard`` alone).
         restarts: Reflected Halpern iterations with restarts (``hard`` alone), or None: where they
             are quicker: collapsed, and on linear programs whose demands share no scalar.
         rho: Penalty of the first iteration, and of all in mode ``paper``, or None: from the data.

@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.admm.form import Entries, Form, RowData
+from walras.engines.admm.entries import Entries
+from walras.engines.admm.form import Form, RowData
 from walras.engines.admm.leaves import leaves_of
 
 Floats = npt.NDArray[np.float64]

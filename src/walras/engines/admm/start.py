@@ -8,11 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.certificate.repair import best_scalars
-from walras.engines.admm.form import Form, least_limit
+from walras.engines.admm.form import Form
+from walras.engines.admm.metric import gathered, least_limit
 from walras.engines.settings import Start
 from walras.separable import Separable, Utility
 
 Floats = npt.NDArray[np.float64]
+
+_SLICE = 100_000  # nonzeros looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,18 +60,25 @@ def beginning(form: Form, start: Start | None, rho: float | None) -> Beginning:
     t = best_scalars(problem, shares, np.zeros(problem.scalars))
     scalar = float(t[0]) if problem.scalars else 0.0
     return Beginning(
-        shares[form.order], padded[form.groups.source], padded[form.narrow.source], scalar, rho
+        gathered(shares, form.order),
+        padded[form.groups.source],
+        padded[form.narrow.source],
+        scalar,
+        rho,
     )
 
 
 def equal_shares(problem: Separable) -> Floats:
     """Entries that share every row with an upper bound equally, inside their own bounds."""
     matrix, upper = problem.rows.matrix, problem.rows.upper
-    total = np.bincount(matrix.indices, np.abs(matrix.data), problem.rows.count)
+    total = np.zeros(problem.rows.count)
+    for some in range(0, matrix.nnz, _SLICE):
+        k = slice(some, some + _SLICE)
+        total += np.bincount(matrix.indices[k], np.abs(matrix.data[k]), len(total))
     shared = np.isfinite(upper) & (upper > 0) & (total > 0)
     share = np.where(shared, upper / np.where(shared, total, 1.0), np.inf)
     own = np.where(np.isfinite(problem.upper), np.abs(problem.upper), np.inf)
-    out = least_limit(problem, share, own, np.ones(matrix.nnz))
+    out = least_limit(problem, share, own, unit=True)
     return np.clip(np.where(np.isfinite(out), out, 1.0), problem.lower, problem.upper)
 
 
@@ -84,7 +94,8 @@ def first_rho(form: Form, x: Floats) -> float:
     worth += float(np.abs(problem.scalar_cost) @ np.abs(t))
     rows = problem.rows
     worth += float(np.sum(rows.weight[rows.is_utility]))
-    weight = np.add.reduceat(entries.w, entries.copies[:-1])
-    inside = x[form.order]
-    square = float(weight @ (inside * inside)) * max(problem.entries / max(rows.count, 1), 1.0)
+    inside = gathered(x, form.order)
+    square = float(entries.weight @ (inside * inside)) * max(
+        problem.entries / max(rows.count, 1), 1.0
+    )
     return worth / square if worth > 0 and square > 0 else 1.0

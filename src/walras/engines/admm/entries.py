@@ -1,0 +1,158 @@
+"""The entries of the split form, with a copy for every narrow row or without any.
+
+Of a copy's weight w the collapsed scheme asks for two sums alone: ``W_q = sum_k w_k`` of an entry
+and ``sum_k a_k^2 / w_k`` of a row. It keeps neither copies nor weights and, where entries stand
+demand by demand already, not even coefficients: it runs on the problem's own columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from walras.engines.admm.metric import Floats, Ints, Rows32, gathered, metric, reach
+from walras.kernels import columns
+from walras.separable import Separable
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Entries group by group, with their copies.
+
+    Attributes:
+        ptr: (groups + 1,) first entry of each group.
+        local: (K, n) coefficients in the group's rows.
+        cost: (n,) c.
+        quadratic: (n,) h.
+        lower: (n,) bounds.
+        upper: (n,) bounds.
+        copies: (n + 1,) first copy of each entry; every entry has at least one.
+        row: (copies,) narrow row of each copy; the last row asks for nothing.
+        a: (copies,) coefficient in it.
+        w: (copies,) weight of the copy in the metric.
+        weight: (n,) weight of all copies of an entry.
+        place: None; or, without copies (:func:`without_copies`), (rows,) the narrow row of each row
+            of the problem, which ``row`` then names, and the last for rows of demands.
+    """
+
+    ptr: Ints
+    local: Floats
+    cost: Floats
+    quadratic: Floats
+    lower: Floats
+    upper: Floats
+    copies: Ints
+    row: Rows32
+    a: Floats
+    w: Floats
+    weight: Floats
+    place: Rows32 | None = None
+
+    @property
+    def count(self) -> int:
+        """Number of entries."""
+        return len(self.cost)
+
+    def part(self, first: int, last: int) -> Entries:
+        """The entries of a run of groups."""
+        low, high = int(self.ptr[first]), int(self.ptr[last])
+        here, there = int(self.copies[low]), int(self.copies[high])
+        q, k = slice(low, high), slice(here, there)
+        return Entries(
+            self.ptr[first : last + 1] - low, np.ascontiguousarray(self.local[:, q]),
+            self.cost[q], self.quadratic[q], self.lower[q], self.upper[q],
+            self.copies[low : high + 1] - here, self.row[k], self.a[k], self.w[k],
+            self.weight[q], self.place,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Homes:
+    """Where each row of the problem goes.
+
+    Attributes:
+        slot: (rows,) slot among its demand's rows, -1 on narrow rows.
+        place: (rows,) narrow row, the last on rows of demands.
+        slots: Rows of a demand at most.
+        narrow: Number of narrow rows, with the last, which asks for nothing.
+    """
+
+    slot: Ints
+    place: Rows32
+    slots: int
+    narrow: int
+
+
+def with_copies(
+    problem: Separable, order: Ints, ptr: Ints, homes: Homes, *, even: bool = False
+) -> Entries:
+    """The entries with a copy for every narrow row, at least one each.
+
+    Args:
+        problem: The problem.
+        order: (entries,) entry at each place.
+        ptr: (groups + 1,) first entry of each group.
+        homes: Where the rows go.
+        even: Whether all copies weigh the same.
+    """
+    matrix, count = problem.rows.matrix, len(order)
+    copies, local = np.zeros(count + 1, dtype=np.int64), np.zeros((homes.slots, count))
+    columns.count_copies(order, matrix.indptr, matrix.indices, homes.slot, copies)
+    np.cumsum(copies, out=copies)
+    row = np.full(copies[-1], homes.narrow - 1, dtype=np.uint32)
+    a = np.zeros(copies[-1])
+    columns.split(
+        order, matrix.indptr, matrix.indices, matrix.data, homes.slot, homes.place, copies, local,
+        row, a,
+    )  # fmt: skip
+    if even:
+        w = np.ones(len(a))
+    else:
+        w = metric(row, a, np.repeat(reach(problem)[order], np.diff(copies)), homes.narrow)
+    weight = np.add.reduceat(w, copies[:-1]) if count else np.zeros(0)
+    return Entries(ptr, local, *_own(problem, order), copies, row, a, w, weight)
+
+
+def without_copies(
+    problem: Separable, order: Ints, ptr: Ints, homes: Homes
+) -> tuple[Entries, Floats]:
+    """The entries without copies, and (narrow,) ``sum_k a_k^2 / w_k`` of each narrow row.
+
+    Args:
+        problem: The problem.
+        order: (entries,) entry at each place.
+        ptr: (groups + 1,) first entry of each group.
+        homes: Where the rows go.
+    """
+    matrix, count, narrow = problem.rows.matrix, len(order), homes.narrow
+    if not np.array_equal(order, np.arange(count)):
+        matrix = matrix[:, order]
+    first, row, a = matrix.indptr, matrix.indices.view(np.uint32), matrix.data
+    if not (row.flags.writeable and a.flags.writeable):  # for these passes are compiled again
+        row, a = row.copy(), a.copy()
+    local, weight, capacity = np.zeros((homes.slots, count)), np.zeros(count), np.zeros(narrow)
+    columns.own(first, matrix.indices, a, homes.slot, local)
+    total, number = np.zeros(narrow), np.zeros(narrow)
+    columns.sizes(first, row, a, homes.place, total, number)
+    mean = np.where(total > 0, total / np.maximum(number, 1), 1.0)
+    root = np.sqrt(gathered(reach(problem), order))
+    whole = columns.metric_sums(first, row, a, homes.place, mean, root, weight, capacity)
+    unit = whole / max(float(np.sum(number)), 1.0)  # the weights' mean is one
+    weight /= unit
+    capacity *= unit
+    starts = first.astype(np.int64)
+    kept = Entries(
+        ptr, local, *_own(problem, order), starts, row, a, np.zeros(0), weight, homes.place
+    )
+    return kept, capacity
+
+
+def _own(problem: Separable, order: Ints) -> tuple[Floats, Floats, Floats, Floats]:
+    """Costs, their quadratic parts, and bounds."""
+    return (
+        gathered(problem.cost, order),
+        gathered(problem.quadratic, order),
+        gathered(problem.lower, order),
+        gathered(problem.upper, order),
+    )
