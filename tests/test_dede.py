@@ -13,6 +13,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+import walras as wl
 import walras.dede as dd
 from walras.errors import InfeasibleError, InputError
 
@@ -41,6 +42,20 @@ def test_the_readme_program_is_exact() -> None:
     assert prob.value == value
     assert prob.allocation is not None
     assert prob.allocation.gap <= 1e-6
+
+
+def test_what_has_no_optimum_says_so_as_cvxpy_does() -> None:
+    x = dd.Variable((2, 2), nonneg=True)
+    rows = [x[i, :].sum() <= 1 for i in range(2)]
+    columns = [x[:, j].sum() >= 1 + j for j in range(2)]
+    prob = dd.Problem(dd.Maximize(x.sum()), rows, columns)
+    with pytest.raises(wl.InfeasibleError):
+        prob.solve()
+    assert (prob.status, prob.value, x.value) == ("infeasible", -np.inf, None)
+    prob = dd.Problem(dd.Maximize(x.sum()), [], [x[:, 0].sum() <= 1])
+    with pytest.raises(wl.UnboundedError):
+        prob.solve()
+    assert (prob.status, prob.value, x.value) == ("unbounded", np.inf, None)
 
 
 def test_parameters_change_between_solves() -> None:

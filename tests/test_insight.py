@@ -304,3 +304,11 @@ def test_resources_that_came_or_went_are_the_reason() -> None:
     reasons = " ".join(less.diff(full).frame()["reason"])
     assert "type1 is gone" in reasons
     assert "type1 is new" in " ".join(full.diff(less).frame()["reason"])
+
+
+def test_a_number_beyond_all_indices_is_a_label() -> None:
+    T = pd.DataFrame(np.ones((1, 2)), columns=[101, 102])
+    s = wl.solve(cs.max_min(T, [1.0, 1.0], [1.0]))
+    assert s.explain(102).demand == s.explain(1).demand == "102"
+    with pytest.raises(wl.InputError, match="demand: is 103"):
+        s.explain(103)

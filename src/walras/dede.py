@@ -14,9 +14,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import cvxpy as cp
+import numpy as np
 from cvxpy.reductions.solution import Solution as CvxpySolution
 
 from walras.engines.settings import check_range, cores
+from walras.errors import InfeasibleError, UnboundedError, WalrasError
 from walras.problem import Problem as AllocationProblem
 from walras.solution import Solution
 
@@ -104,22 +106,36 @@ class Problem(cp.Problem):  # type: ignore[misc]  # cvxpy carries no types
             return float(super().solve(*args, **_installed(options)))
         if num_cpus is not None:
             check_range("num_cpus", num_cpus, 1, 10**6, whole=True)
-        found = self._allocation.solve(
-            tolerance=tolerance,
-            time_limit=time_limit,
-            threads=None if num_cpus is None else min(num_cpus, cores()),
-            verbose=bool(options.get("verbose", False)),
-        )
+        try:
+            found = self._allocation.solve(
+                tolerance=tolerance,
+                time_limit=time_limit,
+                threads=None if num_cpus is None else min(num_cpus, cores()),
+                verbose=bool(options.get("verbose", False)),
+            )
+        except (InfeasibleError, UnboundedError) as reason:
+            self._take(str(self._allocation.status), _no_value(self.objective, reason))
+            raise
+        self._take(str(found.status), found.value)
+        return found.value
+
+    def _take(self, status: str, value: float) -> None:
+        """Let cvxpy's attributes say what the allocation problem found."""
         self.unpack(
             CvxpySolution(
-                str(found.status),
-                found.value,
+                status,
+                value,
                 {v.id: v.value for v in self.variables()},
                 {c.id: c.dual_value for c in self.constraints},
                 {},
             )
         )
-        return found.value
+
+
+def _no_value(objective: cp.Minimize | cp.Maximize, reason: WalrasError) -> float:
+    """The value that cvxpy states where there is none: of nothing feasible the worst one."""
+    worst = np.inf if isinstance(objective, cp.Minimize) else -np.inf
+    return float(worst if isinstance(reason, InfeasibleError) else -worst)
 
 
 def _installed(options: dict[str, Any]) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def shares(content: dict[str, Any]) -> np.ndarray:
         ("proportional", lambda: cs.proportional_fairness(T, SIZE, CAPACITY, WEIGHT)),
         ("alpha", lambda: cs.alpha_fair(T, SIZE, CAPACITY, WEIGHT, alpha=3)),
         ("throughput", lambda: cs.total_throughput(T, SIZE, CAPACITY, WEIGHT)),
-        ("makespan", lambda: cs.min_makespan(T, SIZE, CAPACITY, STEPS)),
+        ("makespan", lambda: cs.min_makespan(T, SIZE, CAPACITY, STEPS, weight=WEIGHT)),
         ("leximin", lambda: cs.leximin(T, SIZE, CAPACITY, WEIGHT)),
     ],
 )
@@ -72,7 +72,16 @@ def test_every_objective_as_in_the_library(run: Run, objective: str, state: Any)
         judged.throughput.tolist()
     )
     if objective == "makespan":
-        assert content["makespan in seconds"] == pytest.approx(1 / want.value, rel=2e-6)
+        ends = STEPS / judged.throughput
+        assert content["makespan in seconds"] == pytest.approx(ends.max(), rel=1e-9)
+        assert 1 / np.max(WEIGHT * ends) == pytest.approx(want.value, rel=2e-6)
+        lines = run("--objective", objective).stdout.splitlines()
+        first = next(k for k, line in enumerate(lines) if "worst off" in line)
+        listed = [
+            word for line in lines[first:] for word in line.split()[:1] if word in set("abcd")
+        ]
+        late = (WEIGHT * ends)[["abcd".index(job) for job in listed]]
+        assert np.all(np.diff(late) <= 1e-6 * late[0])
 
 
 def test_leximin_tells_its_levels(run: Run) -> None:

@@ -177,6 +177,15 @@ def test_bad_steps_are_called_steps() -> None:
         cs.min_makespan(T, SIZE, CAPACITY, [1, 0, 1])
     with pytest.raises(InputError, match=r"size\[0\]"):
         cs.min_makespan(T, -SIZE, CAPACITY, [1, 1, 1])
+    with pytest.raises(InputError, match="steps: is None"):
+        cs.min_makespan(T, SIZE, CAPACITY, None)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"weight\[2\]"):
+        cs.min_makespan(T, SIZE, CAPACITY, [1, 1, 1], weight=[1, 1, -1])
+
+
+def test_previous_shares_above_one_are_refused() -> None:
+    with pytest.raises(InputError, match=r"previous\[0, 1\]: is 2.*not GPUs"):
+        cs.max_min(T, SIZE, CAPACITY, previous=[[0, 2, 0], [0, 0, 0]], churn=0.1)
 
 
 def test_unknown_unit() -> None:

@@ -164,6 +164,14 @@ def test_makespan_in_closed_form() -> None:
     assert x[0] == pytest.approx([0.25, 0.75])
 
 
+def test_a_job_whose_seconds_count_twice_ends_in_half_the_time() -> None:
+    # One GPU, 100 steps each: shares 2/3 and 1/3, so that 2 * 150 = 300 seconds.
+    weighted = cs.min_makespan(np.ones((1, 2)), [1, 1], [1], [100, 100], weight=[2, 1])
+    value, x = solved(weighted)
+    assert 1 / value == pytest.approx(300)
+    assert x[0] == pytest.approx([2 / 3, 1 / 3])
+
+
 @pytest.mark.parametrize("form", ["frame", "csc", "coo", "csr with zeros", "fortran", "float32"])
 def test_all_forms_of_throughput_state_the_same_problem(form: str) -> None:
     data = draw(7)

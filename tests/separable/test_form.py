@@ -154,3 +154,10 @@ def test_rows_of_another_kind_are_refused(name: str, wrong: Any, where: str) -> 
     p = problem()
     with pytest.raises(wl.InputError, match=where):
         replace(p, rows=replace(p.rows, **{name: wrong(p.rows)}))
+
+
+@pytest.mark.parametrize("side", ["resource", "demand"])
+def test_names_that_come_twice_are_refused(side: str) -> None:
+    names: dict[str, Any] = {f"{side}_names": ["same", "same"]}
+    with pytest.raises(wl.InputError, match=f"{side}_names: 'same' comes twice"):
+        replace(problem(), **names)

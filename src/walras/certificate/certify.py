@@ -11,6 +11,7 @@ from walras.certificate.repair import FEASIBLE, repaired, row_violations, violat
 from walras.certificate.structure import Floats, own_limit, structure
 from walras.separable import Separable, utility
 
+_BROKEN = 1e-6  # violation from which a value is not that of an allocation
 LEAST_TERMS = 1e-3  # the gap's denominator is at least this share of the objective's terms
 
 
@@ -25,7 +26,7 @@ class Certificate:
         reduced: (entries,) reduced costs at those prices.
         value: Objective at (x, t); ``inf`` outside a utility's domain.
         bound: Lower bound on every feasible value.
-        gap: ``(value - bound)`` over its denominator, >= 0 up to rounding.
+        gap: ``(value - bound)`` over its denominator, >= 0; ``inf`` where a row is plainly broken.
         violation: Largest relative violation of a row or bound after repair.
         worst_row: The row that has it.
         stationarity: Largest relative product of an entry and its reduced cost, complementarity.
@@ -169,6 +170,7 @@ def certify(
     away = np.minimum(x[moved] - problem.lower[moved], problem.upper[moved] - x[moved])
     away = np.where(np.isfinite(away), away, np.abs(x[moved]))
     products = np.abs(proved.reduced[moved]) * away
+    far = violation(problem, x, t, rows)
     return Certificate(
         x=x,
         t=t,
@@ -176,8 +178,8 @@ def certify(
         reduced=proved.reduced,
         value=value,
         bound=bound,
-        gap=gap_between(problem, x, t, value, bound),
-        violation=violation(problem, x, t, rows),
+        gap=gap_between(problem, x, t, value, bound) if far <= _BROKEN else np.inf,
+        violation=far,
         worst_row=int(np.argmax(rows)) if len(rows) else -1,
         stationarity=float(np.max(products, initial=0.0)) / max(abs(value), 1.0)
         if np.isfinite(value)

@@ -254,7 +254,7 @@ def _state(given: Tables, objective: Objective, alpha: float, levels: int, churn
                 "the makespan needs the work that each job has left", where="--objective makespan",
                 allowed="a column 'steps' in --jobs", remedy="add it",
             )  # fmt: skip
-        return cs.min_makespan(steps=given.steps, **common)
+        return cs.min_makespan(steps=given.steps, weight=given.weight, **common)
     common["weight"] = given.weight
     statements: dict[Objective, Callable[[], Problem]] = {
         Objective.MAX_MIN: lambda: cs.max_min(**common),
@@ -277,6 +277,11 @@ def _print_cluster(given: Tables, solution: Solution, objective: Objective, outp
         given.throughput, given.size, given.capacity, x, given.weight, quota=given.quota
     )
     facts = _facts(solution, judged.violation, objective)
+    due = np.ones(len(jobs))
+    if objective is Objective.MAKESPAN and given.steps is not None:
+        due = np.asarray(given.steps)
+        ends = due / np.maximum(judged.throughput, np.finfo(float).tiny)
+        facts["makespan in seconds"] = float(np.max(ends))
     worth = Table(
         ("resource", "capacity", "used", "price of one more"),
         list(
@@ -303,14 +308,17 @@ def _print_cluster(given: Tables, solution: Solution, objective: Objective, outp
         return
     emit(Table(("", "solution"), list(facts.items())))
     emit(worth)
-    emit(_worst_off(x, judged, resources, jobs))
+    emit(_worst_off(x, judged, due, resources, jobs))
     print(solution.status.message, file=sys.stderr)
 
 
 def _worst_off(
-    x: npt.NDArray[np.float64], judged: cs.Evaluation, resources: list[str], jobs: list[str]
-) -> Table:
-    order = np.argsort(judged.throughput / judged.weight, kind="stable")[:_SHOWN].tolist()
+    x: npt.NDArray[np.float64], judged: cs.Evaluation, due: npt.NDArray[np.float64],
+    resources: list[str], jobs: list[str],
+) -> Table:  # fmt: skip
+    """The jobs that get least of what is due: by weight, and of a makespan by the steps left."""
+    entitled = due * judged.weight
+    order = np.argsort(judged.throughput / entitled, kind="stable")[:_SHOWN].tolist()
     rows = [
         (
             jobs[j],
@@ -348,8 +356,6 @@ def _print_program(solution: Solution, output: Format) -> None:
 
 def _facts(solution: Solution, violation: float, objective: Objective | None) -> dict[str, Cell]:
     facts = facts_of(solution, violation)
-    if objective is Objective.MAKESPAN:
-        facts["makespan in seconds"] = 1.0 / solution.value if solution.value > 0 else None
     if objective is Objective.LEXIMIN:
         facts["levels"] = ", ".join(f"{level.value:.6g}" for level in solution.levels)
     return facts

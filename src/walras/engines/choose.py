@@ -15,7 +15,7 @@ on parts of ASN2k, UsCarrier and Kdl:
 with n columns kept, w narrow rows, P pairs of nonzeros in a block, R rows and N nonzeros.
 
 The first-order engine gives up its copies (``collapse``) where they would not fit into memory, and
-never for speed: on UsCarrier's flows an iteration without copies costs 0.55 of one with them, but
+never for speed: on UsCarrier's flows an iteration without copies costs 0.7 of one with them, but
 1 % takes 2 to 4 times as many, at all demand levels (docs/explanation/first_order.md).
 """
 

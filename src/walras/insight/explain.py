@@ -122,6 +122,8 @@ def demand_index(problem: Separable, demand: object) -> int:
     index = -1
     if isinstance(demand, int | np.integer) and not isinstance(demand, bool):
         index = int(demand)
+        if index >= len(names) and str(index) in names:  # a label, for no index is as large
+            index = names.index(str(index))
     if not 0 <= index < len(names):
         raise InputError(
             f"is {demand!r}",

@@ -21,6 +21,7 @@ from walras.certificate import Certificate
 from walras.engines.settings import Settings
 from walras.errors import EngineError, InfeasibleError, UnboundedError
 from walras.history import Timings
+from walras.problem.impossible import conflict, runaways
 from walras.separable import Rows, Separable
 from walras.separable.from_cvxpy_atoms import short_name
 from walras.solution import Solution
@@ -180,16 +181,21 @@ def _raise_unless_solved(problem: cp.Problem, solver: str) -> None:
     if problem.status in cp.settings.SOLUTION_PRESENT:
         return
     if problem.status in cp.settings.INF_OR_UNB and "unbounded" not in problem.status:
+        found = conflict(problem)
         raise InfeasibleError(
             f"{solver} proved that no point meets all constraints",
-            where="problem outside the separable form",
-            remedy="relax constraints; within the separable form the rows would be named",
-        )
+            where=f"problem outside the separable form: {', '.join(found.names)}" if found else
+            "problem outside the separable form",
+            allowed="constraints that some point meets",
+            remedy=f"the least that would do: {found.relaxation}" if found else "relax constraints",
+        )  # fmt: skip
     if problem.status in cp.settings.INF_OR_UNB:
+        away = runaways(problem)
         raise UnboundedError(
             f"{solver} proved that the objective improves without end",
-            where="problem outside the separable form",
-            remedy="bound the variables",
+            where="problem outside the separable form" + (f": {away}" if away else ""),
+            allowed="a finite optimum",
+            remedy=f"bound {away or 'the variables'}",
         )
     raise EngineError(
         f"{solver} ended with {problem.status}",

@@ -25,6 +25,7 @@ def check(p: Separable) -> None:
     _check_types(p)
     _check_lengths(p)
     _check_owners(p)
+    _check_names(p)
     _check_rows(p)
     _check_numbers(p)
 
@@ -109,6 +110,17 @@ def _check_lengths(p: Separable) -> None:
             allowed="at least one entry",
             remedy="check that some resource can serve some demand",
         )
+
+
+def _check_names(p: Separable) -> None:
+    for name, given in (("resource", p.resource_names), ("demand", p.demand_names)):
+        if not isinstance(given, list | tuple) or len(set(given)) == len(given):
+            continue
+        twice = next(label for k, label in enumerate(given) if label in given[:k])
+        raise InputError(
+            f"'{twice}' comes twice", where=f"{name}_names", allowed="distinct names",
+            remedy=f"give every {name} a name of its own",
+        )  # fmt: skip
 
 
 def _check_owners(p: Separable) -> None:

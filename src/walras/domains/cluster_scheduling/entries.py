@@ -14,6 +14,8 @@ from walras.domains.cluster_scheduling.cluster import Cluster
 from walras.domains.cluster_scheduling.matrices import Floats, Ints, Matrix
 from walras.errors import InputError
 
+_ROUNDING = 1e-6  # by which a share of time may exceed one
+
 
 @dataclass(frozen=True, eq=False)
 class Entries:
@@ -96,6 +98,12 @@ def _shares(cluster: Cluster, previous: Matrix) -> tuple[Floats, Floats]:
         return f"previous[{cluster.resource_names[i]}, {cluster.demand_names[j]}]"
 
     matrices.in_range(value, where, positive=False, remedy="give shares of time, 0 to 1")
+    over = np.flatnonzero(value > 1.0 + _ROUNDING)
+    if len(over):
+        raise InputError(
+            f"is {value[over[0]]:g}", where=where((int(over[0]),)), allowed="0 to 1",
+            remedy="give shares of time, not GPUs",
+        )  # fmt: skip
     m = cluster.resources
     pairs = cluster.demand.astype(np.int64) * m + cluster.resource
     wanted = column.astype(np.int64) * m + row

@@ -102,6 +102,7 @@ def min_makespan(
     steps: Vector,
     allowed: Matrix | None = None,
     *,
+    weight: Vector | None = None,
     whole: bool = False,
     **options: Unpack[Options],
 ) -> Separable:
@@ -111,9 +112,17 @@ def min_makespan(
     the makespan in seconds is one over it. Source: Narayanan et al., OSDI 2020 (section 4.2).
 
     ``steps`` (jobs,) is the work left of each job, > 0, in the unit of ``throughput`` times
-    seconds; with ``whole`` a job runs on one type all the time, or not at all; the other arguments
-    as in this module's head.
+    seconds. The seconds of a job of ``weight`` 2 count twice, so that it is to finish in half the
+    time of the others. With ``whole`` a job runs on one type all the time, or not at all. The other
+    arguments as in this module's head.
     """
+    if steps is None:
+        raise InputError(
+            "is None", where="steps", allowed="(jobs,) work left of each job, > 0",
+            remedy="give every job the work it has left, or use max_min",
+        )  # fmt: skip
+    if weight is not None:
+        late = _Case.of(throughput, size, capacity, weight, allowed, **options).cluster.weight
     try:
         case = _Case.of(throughput, size, capacity, steps, allowed, **options)
     except InputError as error:
@@ -124,6 +133,8 @@ def min_makespan(
             error.what, where=where, allowed=error.allowed,
             remedy="give every job the work it has left; leave finished jobs out",
         ) from error  # fmt: skip
+    if weight is not None:
+        case = replace(case, cluster=replace(case.cluster, weight=late * case.cluster.weight))
     problem = case.raise_the_least("makespan (as the rate 1/makespan)")
     shares = (problem.resource >= 0) & (problem.demand >= 0)
     return replace(problem, integer=shares) if whole else problem
