@@ -61,7 +61,10 @@ def test_a_zero_optimum_of_squares_and_powers_is_proved(
 
 def test_a_point_that_plainly_breaks_a_row_has_no_gap() -> None:
     # x + y == 1 and x == y == 0 or 1, x + y >= 2: no repair mends it.
-    rows = [Row("one", {0: 1.0, 1: 1.0}, lower=1.0, upper=1.0), Row("two", {0: 1.0}, lower=2.0)]
+    rows = [
+        Row("one[0]", {0: 1.0, 1: 1.0}, lower=1.0, upper=1.0),
+        Row("two[0]", {0: 1.0}, lower=2.0),
+    ]
     problem = state([Entry(0, 0, cost=1.0), Entry(0, 1, cost=1.0)], rows)
     proof = certify(problem, np.array([1.0, 0.0]), np.zeros(0), np.array([-1.0, 0.0]))
     assert proof.violation > 0.1
