@@ -73,7 +73,7 @@ def _published(records: Records, objective: str) -> str:
 def _bytes(records: Records, actors: int) -> Target:
     few, many = JOBS
     case = f"max-min on {actors} Ray actors, {few:,} and {many:,} jobs"
-    aim = "bytes an iteration independent of the number of jobs"
+    aim = "bytes of an iteration's sums independent of the number of jobs (proofs apart)"
     found = [
         of_method(records, OBJECTIVES[0], wide(jobs), f"walras-ray-{actors}", NAME) for jobs in JOBS
     ]

@@ -77,7 +77,8 @@ The network is a file (node-link .json, .graphml, SNDlib .xml or .txt) or the
 name of a real one: B4, UsCarrier, Kdl, ASN2k, or a graph of the Topology Zoo.
 
 The demand is a file (.npy, or .csv with the nodes' names in the first line and
-column; traffic from row to column), or a model: lognormal, gravity, bimodal.
+column; traffic from row to column; or SNDlib's .xml or .txt with demands), or
+a model: lognormal, gravity, bimodal.
 A demand in a file between nodes that no path joins is an error, unless --joined
 leaves such demands out and says how much that is; those of models and those
 that failures cut off are left out always.
@@ -232,7 +233,8 @@ def _demand(demand: str, net: te.Network, load: float, seed: int) -> Floats:
         return te.bimodal_traffic(net, seed=seed, total=total)
     raise InputError(
         f"there is no traffic model '{demand}'", where="--demand",
-        allowed="lognormal, gravity, bimodal, or a .npy or .csv file", remedy="use one of these",
+        allowed="lognormal, gravity, bimodal, or a .npy, .csv, .xml or .txt file",
+        remedy="use one of these",
     )  # fmt: skip
 
 

@@ -78,6 +78,50 @@ def read_graph(path: Path) -> Graph:
         ) from error  # fmt: skip
 
 
+def read_demands(path: Path) -> list[tuple[str, str, float]]:
+    """The demands in an SNDlib file: names of both nodes, and the traffic.
+
+    Raises:
+        DataError: The file is not there, not of its form, or has no demands.
+    """
+    readers = {".xml": _demands_xml, ".txt": _demands_native}
+    try:
+        return readers[path.suffix](path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError, ElementTree.ParseError) as error:
+        raise DataError(
+            f"cannot be read as a traffic matrix: {error}", where=str(path),
+            allowed="SNDlib's XML (.xml) or native form (.txt), with demands",
+            remedy="check the file's form and its ending",
+        ) from error  # fmt: skip
+
+
+def _demands_xml(text: str) -> list[tuple[str, str, float]]:
+    root = ElementTree.fromstring(text)
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+    found = [
+        (
+            str(demand.findtext("source")).strip(),
+            str(demand.findtext("target")).strip(),
+            _number(demand.findtext("demandValue")),
+        )
+        for demand in root.iter("demand")
+    ]
+    if not found:
+        raise ValueError("there is no <demand>")
+    return found
+
+
+def _demands_native(text: str) -> list[tuple[str, str, float]]:
+    """``DEMANDS ( d ( a b ) unit value length ... )``."""
+    line = r"\S+\s*\(\s*(\S+)\s+(\S+)\s*\)\s+\S+\s+(\S+)\s+\S+"
+    section = _section(re.sub(r"#.*", "", text), "DEMANDS")
+    found = [(a, b, float(value)) for a, b, value in re.findall(line, section)]
+    if not found:
+        raise ValueError("section DEMANDS has no line of its form")
+    return found
+
+
 def _node_link(text: str) -> Graph:
     """The form of networkx: ``nodes`` with ``id``, ``links`` (or ``edges``) between ids."""
     found = json.loads(text)

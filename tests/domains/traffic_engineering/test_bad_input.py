@@ -123,6 +123,13 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         "flow: is not numeric",
     ),
     "no matrix file": (lambda: te.load_traffic(None, diamond().net), "path: is a NoneType"),  # type: ignore[arg-type]
+    "edge form, cut off": (
+        lambda: te.max_total_flow_by_link(
+            te.Network(("a", "b", "c"), np.array([0]), np.array([1]), np.ones(1)),
+            np.array([[0.0, 1.0, 2.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]]),
+        ),
+        r"demand\[a, c\]: no path joins these nodes \(nor 1 other",
+    ),
     "edge form": (lambda: te.max_total_flow_by_link(diamond().net, np.zeros((4, 4))), "asks for"),
 }  # fmt: skip
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from tests.domains.traffic_engineering.networks import diamond
 
+import walras as wl
 from walras.domains import traffic_engineering as te
 
 GRAPHML = """<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -40,7 +41,9 @@ XML = """<?xml version="1.0"?><network xmlns="http://sndlib.zib.de/network" vers
 <node id="Lyon"><coordinates><x>4.84</x><y>45.76</y></coordinates></node></nodes>
 <links><link id="L1"><source>Paris</source><target>Lyon</target>
 <preInstalledModule><capacity>7.5</capacity><cost>0</cost></preInstalledModule></link></links>
-</networkStructure></network>"""
+</networkStructure><demands><demand id="D1"><source>Paris</source><target>Lyon</target>
+<demandValue>9.0</demandValue></demand><demand id="D2"><source> Paris </source><target>Lyon</target>
+<demandValue>3.0</demandValue></demand></demands></network>"""
 
 
 def test_node_link_json_puts_numbered_nodes_at_their_number(tmp_path: Path) -> None:
@@ -86,6 +89,21 @@ def test_sndlib_both_forms(name: str, text: str, capacity: float, tmp_path: Path
     assert net.capacity.tolist() == [capacity] * 2
     assert net.position is not None
     assert net.position[1].tolist() == [4.84, 45.76]
+
+
+@pytest.mark.parametrize(("name", "text"), [("n.txt", NATIVE), ("n.xml", XML)])
+def test_sndlib_demands(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    net = te.load_topology(tmp_path / name)
+    assert te.load_traffic(tmp_path / name, net).tolist() == [[0.0, 12.0], [0.0, 0.0]]
+    (tmp_path / name).write_text(text.replace("Lyon", "Nice"))
+    with pytest.raises(wl.InputError, match="there is no node 'Nice'"):
+        te.load_traffic(tmp_path / name, net)
+    (tmp_path / name).write_text(text.replace("D1 ( Paris", "( Paris").replace("demand", "other"))
+    with pytest.raises(wl.DataError, match=r"there is no <demand>|no line of its form"):
+        te.load_traffic(tmp_path / name, net)
+    with pytest.raises(wl.DataError, match="cannot be read as a traffic matrix"):
+        te.load_traffic(tmp_path / f"none{name[1:]}", net)
 
 
 def test_matrices_from_files_are_matched_by_name(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse import csgraph
 
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
@@ -26,10 +27,11 @@ def max_total_flow_by_link(network: Network, demand: Demand) -> Separable:
 
     Args:
         network: The network.
-        demand: (nodes, nodes) traffic; demands that no path joins are simply not served.
+        demand: (nodes, nodes) traffic.
 
     Raises:
-        InputError: The matrix does not fit or asks for nothing.
+        InputError: The matrix does not fit, asks for nothing, or for traffic between nodes that no
+            path joins.
     """
     traffic = matrices.traffic(demand, network)
     sources = np.flatnonzero(traffic.sum(axis=1) > 0)
@@ -38,6 +40,7 @@ def max_total_flow_by_link(network: Network, demand: Demand) -> Separable:
             "asks for nothing", where="demand", allowed="at least one positive demand",
             remedy="give the matrix in the unit of the capacities",
         )  # fmt: skip
+    _check_connected(network, traffic, sources)
     s, t = np.nonzero(traffic[sources])
     m, k = network.links, len(sources)
     entries = k * m + len(s)
@@ -60,6 +63,23 @@ def max_total_flow_by_link(network: Network, demand: Demand) -> Separable:
         maximize=True,
         objective="total flow",
     )
+
+
+def _check_connected(network: Network, traffic: Floats, sources: Longs) -> None:
+    graph = sp.csr_array(
+        (np.ones(network.links), (network.source, network.target)), (network.nodes, network.nodes)
+    )
+    hops = csgraph.shortest_path(graph, unweighted=True, indices=sources)
+    lost = (traffic[sources] > 0) & ~np.isfinite(hops)
+    if np.any(lost):
+        at = np.unravel_index(int(np.argmax(lost)), lost.shape)
+        names = network.node_names
+        raise InputError(
+            f"no path joins these nodes (nor {int(lost.sum()) - 1} other pairs with demand)",
+            where=f"demand[{names[int(sources[at[0]])]}, {names[int(at[1])]}]",
+            allowed="demand between nodes that paths join",
+            remedy="te.joined_traffic(demand, te.candidate_paths(network)) leaves such demands out",
+        )  # fmt: skip
 
 
 def _rows(network: Network, sources: Longs, s: Longs, t: Longs) -> Rows:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from walras.data.graphs import read_demands
 from walras.domains.traffic_engineering.network import Bools, Floats, Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import DataError, InputError
@@ -90,9 +91,10 @@ def joined_traffic(demand: Demand, paths: Paths) -> Floats:
 
 
 def load_traffic(path: str | Path, network: Network) -> Floats:
-    """A traffic matrix from a ``.npy`` or ``.csv`` file.
+    """A traffic matrix from a ``.npy`` or ``.csv`` file, or the demands of an SNDlib file.
 
-    A CSV file has a header line and a first column with the nodes' names.
+    A CSV file has a header line and a first column with the nodes' names; SNDlib's forms are
+    ``.xml`` and ``.txt``, with the network or without, and demands of a pair add up.
 
     Args:
         path: The file.
@@ -105,10 +107,12 @@ def load_traffic(path: str | Path, network: Network) -> Floats:
     if not isinstance(path, str | Path):
         raise InputError(
             f"is a {type(path).__name__}", where="path", allowed="a path",
-            remedy="give a .npy or .csv file",
+            remedy="give a .npy, .csv, .xml or .txt file",
         )  # fmt: skip
     of_kind(network, Network, "network")
     file = Path(path)
+    if file.suffix in (".xml", ".txt"):
+        return _from_sndlib(file, network)
     try:
         if file.suffix == ".npy":
             return traffic(np.load(file, allow_pickle=False), network, str(file))
@@ -123,9 +127,24 @@ def load_traffic(path: str | Path, network: Network) -> Floats:
             allowed="a .npy array, or a CSV table with the nodes' names", remedy="check the file",
         ) from error  # fmt: skip
     raise DataError(
-        f"has the ending '{file.suffix}'", where=str(file), allowed=".npy or .csv",
+        f"has the ending '{file.suffix}'", where=str(file), allowed=".npy, .csv, .xml or .txt",
         remedy="save the matrix in one of these forms",
     )  # fmt: skip
+
+
+def _from_sndlib(file: Path, network: Network) -> Floats:
+    place = {name: v for v, name in enumerate(network.node_names)}
+    out = np.zeros((network.nodes, network.nodes))
+    for a, b, value in read_demands(file):
+        for end in (a, b):
+            if end not in place:
+                raise InputError(
+                    f"there is no node '{end}'", where=str(file),
+                    allowed="demands between nodes of the network",
+                    remedy="load the network that these demands are of",
+                )  # fmt: skip
+        out[place[a], place[b]] += value
+    return traffic(out, network, str(file))
 
 
 def _by_label(frame: pd.DataFrame, network: Network, name: str) -> npt.NDArray[np.object_]:
