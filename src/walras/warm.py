@@ -37,7 +37,7 @@ def start_from(problem: Separable, earlier: Earlier) -> Start:
     if isinstance(earlier, pd.DataFrame):
         resource = _positions(problem.resource_names, earlier.index, "resource")
         demand = _positions(problem.demand_names, earlier.columns, "demand")
-        table = _numbers(earlier)
+        table = _by_demand(_numbers(earlier))
         return _bare(problem, _entries(problem, table, resource, demand))
     if not isinstance(earlier, Solution):
         return _from_array(problem, _numbers(earlier))
@@ -46,7 +46,7 @@ def start_from(problem: Separable, earlier: Earlier) -> Start:
         return Start(_by_key(problem.keys(), old.keys(), earlier), _prices(problem, earlier))
     resource = _positions(problem.resource_names, old.resource_names, "resource")
     demand = _positions(problem.demand_names, old.demand_names, "demand")
-    return Start(_entries(problem, earlier.x, resource, demand), _prices(problem, earlier))
+    return Start(_entries(problem, _table(earlier), resource, demand), _prices(problem, earlier))
 
 
 def check_start(start: object) -> None:
@@ -94,7 +94,8 @@ def _from_array(problem: Separable, x: Floats) -> Start:
             allowed=f"({problem.entries},){whole} numbers, NaN where nothing is known",
             remedy="give one number an entry, as a solution's entries are",
         )  # fmt: skip
-    return _bare(problem, _entries(problem, x, *(np.arange(size) for size in table)))
+    places = (np.arange(size) for size in table)
+    return _bare(problem, _entries(problem, _by_demand(x), *places))
 
 
 def _bare(problem: Separable, x: Floats) -> Start:
@@ -135,12 +136,36 @@ def _by_key(new: Ints, old: Ints, earlier: Solution) -> Floats:
     return np.where(known, earlier.entries[at], np.nan)
 
 
-def _entries(problem: Separable, x: Floats, resource: Ints, demand: Ints) -> Floats:
-    """An allocation (resources, demands) on the new entries, NaN where either owner is new."""
-    # By demand, as entries usually are; no owner and new ones: the last.
-    rows, columns = x.shape
-    table = np.full((columns + 1, rows + 1), np.nan)
-    table[:columns, :rows] = x.T
+def _by_demand(x: Floats) -> Floats:
+    """(demands + 1, resources + 1) an allocation by demand; NaN for who is new."""
+    table = np.full((x.shape[1] + 1, x.shape[0] + 1), np.nan)
+    table[:-1, :-1] = x.T
+    return table
+
+
+def _table(earlier: Solution) -> Floats:
+    """:func:`_by_demand` of a solution, without its allocation by resource."""
+    old, (rows, columns) = earlier.problem, earlier.problem.shape
+    # No owner: the last, and overwritten.
+    place = np.where(old.demand < 0, columns, old.demand).astype(np.int64)
+    place *= rows + 1
+    place += np.where(old.resource < 0, rows, old.resource)
+    table = np.bincount(place, earlier.entries, (columns + 1) * (rows + 1))
+    table = table.astype(np.float64, copy=False).reshape(columns + 1, rows + 1)
+    table[-1], table[:, -1] = np.nan, np.nan
+    return table
+
+
+def _entries(problem: Separable, table: Floats, resource: Ints, demand: Ints) -> Floats:
+    """An allocation on the new entries, NaN where either owner is new.
+
+    Args:
+        problem: The new problem.
+        table: (demands + 1, resources + 1) the allocation; the last are of owners that are new.
+        resource: (resources,) place of each new resource among the old, -1 if new.
+        demand: (demands,) likewise.
+    """
+    columns, rows = table.shape[0] - 1, table.shape[1] - 1
     i = np.append(np.where(resource >= 0, resource, rows), rows)
     j = np.append(np.where(demand >= 0, demand, columns), columns) * (rows + 1)
     out = table.ravel()[j[problem.demand] + i[problem.resource]]

@@ -62,9 +62,18 @@ class Pool:
         )
         return places if isinstance(self.order, slice) else self.order[places]
 
+    def of_blocks(self, wanted: Bools, owner: npt.NDArray[np.int32]) -> Ints:
+        """Entries of the wanted owners, in the pool's order."""
+        order = np.arange(len(owner)) if isinstance(self.order, slice) else self.order
+        runs = np.flatnonzero(wanted[owner[order[self.ptr[:-1]]]])
+        none = [np.zeros(0, dtype=np.int64)]
+        return np.concatenate(none + [order[self.ptr[k] : self.ptr[k + 1]] for k in runs])
+
     def block_maxima(self, values: Floats) -> Floats:
         """(entries,) the largest value of each entry's block; zero outside the pool."""
         tops = np.maximum.reduceat(values[self.order], self.ptr[:-1])
+        if isinstance(self.order, slice):
+            return np.repeat(tops, np.diff(self.ptr))
         out = np.zeros(len(values))
         out[self.order] = np.repeat(tops, np.diff(self.ptr))
         return out
@@ -122,18 +131,18 @@ def known_entries(problem: Separable, pool: Pool, x: Floats, prices: Floats, thr
     active = _always(problem, pool)
     active[pool.best(-known, closed | unused, np.inf, _KNOWN, threads)] = True
     active[pool.best(reduced, closed, np.inf, _KNOWN, threads)] = True
-    of_new = np.append(new_demands(problem, x), False)[problem.demand]  # no demand's are not
-    of_new &= is_new & np.any(prices)
-    for score in _new_scores(problem, np.flatnonzero(of_new), prices):
-        active[pool.best(score, ~of_new | fixed, np.inf, _NEW_EACH, threads)] = True
-    others = is_new & ~of_new
-    if np.any(others):
-        active |= first_entries(problem, pool, threads) & others
+    new = pool.of_blocks(new_demands(problem, x) & np.any(prices), problem.demand)
+    for score in _new_scores(problem, new, prices):
+        best = Pool.of(problem.demand[new]).best(score, fixed[new], np.inf, _NEW_EACH, threads)
+        active[new[best]] = True
+    if np.count_nonzero(is_new) > len(new):
+        is_new[new] = False
+        active |= first_entries(problem, pool, threads) & is_new
     return np.asarray(active & ~fixed)
 
 
 def _new_scores(problem: Separable, new: Ints, prices: Floats) -> Iterator[Floats]:
-    """(entries,) scores of new demands' entries: what they bring over what they are charged.
+    """(new,) scores of new demands' entries: what they bring over what they are charged.
 
     The known prices charge for narrow rows; what the demand's own row will charge is not known,
     and some shares of the mean of the others stand in for it.
@@ -147,10 +156,8 @@ def _new_scores(problem: Separable, new: Ints, prices: Floats) -> Iterator[Float
     _, owner = np.unique(problem.demand[new], return_inverse=True)
     mean = (np.bincount(owner, charge) / np.bincount(owner))[owner]
     mean[mean == 0.0] = 1.0
-    score = np.zeros(problem.entries)
     for share in _OWN_CHARGE:
-        score[new] = -brings / (charge + share * mean)
-        yield score
+        yield -brings / (charge + share * mean)
 
 
 def benefit(problem: Separable, threads: int) -> Floats:
