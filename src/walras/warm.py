@@ -150,8 +150,8 @@ def _table(earlier: Solution) -> Floats:
     place = np.where(old.demand < 0, columns, old.demand).astype(np.int64)
     place *= rows + 1
     place += np.where(old.resource < 0, rows, old.resource)
-    table = np.bincount(place, earlier.entries, (columns + 1) * (rows + 1))
-    table = table.astype(np.float64, copy=False).reshape(columns + 1, rows + 1)
+    summed = np.bincount(place, earlier.entries, (columns + 1) * (rows + 1))
+    table: Floats = summed.astype(np.float64, copy=False).reshape(columns + 1, rows + 1)
     table[-1], table[:, -1] = np.nan, np.nan
     return table
 
