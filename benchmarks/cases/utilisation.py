@@ -38,7 +38,7 @@ def cells() -> tuple[Cell, ...]:
     hard += [Cell(NAME, s, OBJECTIVE, "walras-interior", 8.0) for s in PARTS]
     hard += [Cell(NAME, s, OBJECTIVE, m, 60.0, limit=120.0) for s in PARTS for m in PEERS]
     whole = [Cell(NAME, s, OBJECTIVE, "walras", 30.0) for s in (KDL, *WHOLE)]
-    whole += [Cell(NAME, s, OBJECTIVE, m, 130.0, limit=120.0) for s in WHOLE for m in PEERS]
+    whole += [Cell(NAME, s, OBJECTIVE, m, 210.0, limit=200.0) for s in WHOLE for m in PEERS]
     whole += [Cell(NAME, KDL, OBJECTIVE, m, 130.0, 1, 120.0) for m in PEERS]
     whole += [Cell(NAME, ASN, OBJECTIVE, "walras", 280.0, 1, 300.0)]
     return (*easy, *hard, *whole)
