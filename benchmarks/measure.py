@@ -215,14 +215,14 @@ def _summary(cell: Cell, events: list[Record], stopped: bool, folder: Path) -> R
         "peak_bytes": max(peaks) if peaks else None,
         "iterations": runs[0]["iterations"],
         "message": runs[0]["message"],
-        "numbers": runs[0]["numbers"] | _seconds(runs),
+        "numbers": runs[0]["numbers"] | _timed(runs),
         "trace": runs[0]["trace"],
     }
 
 
-def _seconds(runs: list[Record]) -> dict[str, float]:
-    """Medians of the numbers that are times, which differ between runs."""
-    names = [name for name in runs[0]["numbers"] if name.endswith("_seconds")]
+def _timed(runs: list[Record]) -> dict[str, float]:
+    """Medians of the numbers that are times or ratios of times, which differ between runs."""
+    names = [name for name in runs[0]["numbers"] if name.endswith(("_seconds", "_ratio"))]
     return {name: statistics.median(run["numbers"][name] for run in runs) for name in names}
 
 
