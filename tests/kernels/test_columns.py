@@ -28,12 +28,14 @@ def test_rows_with_strangers_are_not_an_owners_own(seed: int) -> None:
     assert np.array_equal(own, ~np.any((matrix.toarray() != 0) & foreign, axis=1))
 
 
+@pytest.mark.parametrize("unit", [False, True])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_least_of_what_rows_allow(seed: int) -> None:
+def test_the_least_of_what_rows_allow(seed: int, unit: bool) -> None:
     matrix, limit = random_matrix(seed), np.random.default_rng(seed).random(9)
     out = np.full(30, 0.5)
-    columns.least(matrix.indptr, matrix.indices, matrix.data, limit, out)
+    columns.least(matrix.indptr, matrix.indices, matrix.data, limit, unit, out)
     dense = matrix.toarray()
+    dense = (dense != 0).astype(float) if unit else dense
     allowed = np.where(dense > 0, limit[:, None] / np.where(dense > 0, dense, 1.0), np.inf)
     assert out == pytest.approx(np.minimum(0.5, allowed.min(axis=0)))
 
@@ -43,7 +45,7 @@ def test_every_coefficient_goes_to_a_slot_or_to_a_copy(seed: int) -> None:
     matrix, rng = random_matrix(seed), np.random.default_rng(seed)
     order = rng.permutation(30).astype(np.int64)
     slot = np.where(np.arange(9) < 3, np.arange(9) % 2, -1).astype(np.int64)
-    place = np.arange(9, dtype=np.int32) - 3
+    place = (np.arange(9) - 3).astype(np.uint32)  # only those of the last six are looked at
     copies = np.zeros(31, dtype=np.int64)
     columns.count_copies(order, matrix.indptr, matrix.indices, slot, copies)
     copies = np.cumsum(copies)

@@ -47,8 +47,8 @@ def count_copies(order: Ints, ptr: Index, row: Index, slot: Ints, out: Ints) -> 
 
 @jit
 def split(
-    order: Ints, ptr: Index, row: Index, data: Floats, slot: Ints, place: Index,
-    copies: Ints, local: Floats, copy_row: npt.NDArray[np.uint32], copy_a: Floats,
+    order: Ints, ptr: Index, row: Index, data: Floats, slot: Ints, place: Rows,
+    copies: Ints, local: Floats, copy_row: Rows, copy_a: Floats,
 ) -> None:  # fmt: skip
     """Coefficients of rows with a slot to ``local``, of others to the entry's copies."""
     for q in range(len(order)):

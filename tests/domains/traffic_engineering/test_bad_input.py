@@ -267,8 +267,8 @@ def test_a_file_that_is_no_matrix_is_one_clear_error(name: str, text: str, tmp_p
 
 
 def test_a_matrix_of_another_ending_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(wl.DataError, match=r"ending '.txt'"):
-        te.load_traffic(tmp_path / "m.txt", diamond().net)
+    with pytest.raises(wl.DataError, match=r"ending '.mat'"):
+        te.load_traffic(tmp_path / "m.mat", diamond().net)
 
 
 def test_demands_that_no_path_joins_can_be_left_out() -> None:
