@@ -15,6 +15,7 @@ from benchmarks.flow_instances import network_and_paths
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering import Network, Paths
 from walras.domains.traffic_engineering.network import Floats
+from walras.engines.admm.engine import PROOF
 
 LEVEL = 0.05  # of all capacities: about nine tenths of the traffic can be served, as in the paper
 
@@ -151,5 +152,5 @@ def _tell(x: float, rows: Sequence[dict[str, object]]) -> None:
 def proofs(solution: wl.Solution) -> pd.DataFrame:
     """Columns ``iteration``, ``seconds``, ``value``, ``gap``: a row where something was proved."""
     frame = solution.history.frame()
-    frame = frame[frame["note"] == "proof"].rename(columns={"elapsed": "seconds"})
+    frame = frame[frame["note"] == PROOF].rename(columns={"elapsed": "seconds"})
     return frame[["iteration", "seconds", "value", "gap"]]

@@ -10,7 +10,7 @@ import pytest
 import walras as wl
 from walras import plot
 from walras.domains import load_balancing as lb
-from walras.plot.rebalance import save
+from walras.plot.files import save
 
 
 def test_loads_are_drawn_in_the_order_of_before() -> None:

@@ -130,7 +130,7 @@ def _check_ways(
 def _check_figure(figure: Path | None) -> None:
     if figure is not None:
         need_figures("--figure")
-        from walras.plot.rebalance import check_file
+        from walras.plot.files import check_file
 
         check_file(figure)
 
@@ -234,7 +234,8 @@ def _print(result: lb.Rebalanced, figure: Path | None, output: Format) -> None:
         [(t.shard, t.source or None, t.target, t.load) for t in result.transfers],
     )
     if figure is not None:
-        from walras.plot.rebalance import loads_figure, save
+        from walras.plot.files import save
+        from walras.plot.rebalance import loads_figure
 
         save(loads_figure(result), figure)
     if output is Format.CSV:
@@ -330,7 +331,8 @@ def _print_rounds(
     played: list[lb.Rounds], source: str, figure: Path | None, output: Format
 ) -> None:
     if figure is not None:
-        from walras.plot.rebalance import rounds_figure, save
+        from walras.plot.files import save
+        from walras.plot.rebalance import rounds_figure
 
         save(rounds_figure(played), figure)
     frames = [one.frame() for one in played]

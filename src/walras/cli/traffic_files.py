@@ -10,9 +10,7 @@ from walras.cli.figures import need_figures
 from walras.cli.tables import Cell, read
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering.network import Floats
-from walras.errors import DataError, InputError
-
-_DRAWN = (".png", ".svg", ".pdf")
+from walras.errors import InputError
 
 
 def read_flows(path: Path, paths: te.Paths) -> Floats:
@@ -71,12 +69,9 @@ def check_drawing(path: Path | None) -> None:
     if path is None:
         return
     need_figures("--figure")
-    if path.suffix.lower() not in _DRAWN or not path.parent.is_dir():
-        raise InputError(
-            f"is {path}", where="--figure",
-            allowed=f"a file ending in {', '.join(_DRAWN)} in a folder that exists",
-            remedy="choose another name",
-        )  # fmt: skip
+    from walras.plot.files import check_file
+
+    check_file(path, "--figure")
 
 
 def draw(path: Path, judged: te.Evaluation, network: te.Network) -> None:
@@ -86,12 +81,6 @@ def draw(path: Path, judged: te.Evaluation, network: te.Network) -> None:
         DataError: The file cannot be written.
     """
     from walras import plot
+    from walras.plot.files import save
 
-    figure = plot.network_utilisation(network, plot.utilisation_frame(network, judged))
-    try:
-        figure.savefig(path, dpi=150, facecolor="white")
-    except OSError as error:
-        raise DataError(
-            f"cannot be written: {error.strerror}", where=str(path),
-            allowed="a file in a folder you may write to", remedy="choose another --figure",
-        ) from error  # fmt: skip
+    save(plot.network_utilisation(network, plot.utilisation_frame(network, judged)), path)

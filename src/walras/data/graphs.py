@@ -87,7 +87,7 @@ def read_demands(path: Path) -> list[tuple[str, str, float]]:
     readers = {".xml": _demands_xml, ".txt": _demands_native}
     try:
         return readers[path.suffix](path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, TypeError, ElementTree.ParseError) as error:
+    except (OSError, ValueError, KeyError, TypeError, ElementTree.ParseError) as error:
         raise DataError(
             f"cannot be read as a traffic matrix: {error}", where=str(path),
             allowed="SNDlib's XML (.xml) or native form (.txt), with demands",
@@ -95,17 +95,22 @@ def read_demands(path: Path) -> list[tuple[str, str, float]]:
         ) from error  # fmt: skip
 
 
-def _demands_xml(text: str) -> list[tuple[str, str, float]]:
+def _without_namespaces(text: str) -> ElementTree.Element:
+    """The root of an XML text; SNDlib's namespaces differ between versions."""
     root = ElementTree.fromstring(text)
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
+    return root
+
+
+def _demands_xml(text: str) -> list[tuple[str, str, float]]:
     found = [
         (
             str(demand.findtext("source")).strip(),
             str(demand.findtext("target")).strip(),
             _number(demand.findtext("demandValue")),
         )
-        for demand in root.iter("demand")
+        for demand in _without_namespaces(text).iter("demand")
     ]
     if not found:
         raise ValueError("there is no <demand>")
@@ -181,10 +186,7 @@ def _graphml(text: str) -> Graph:
 
 def _sndlib_xml(text: str) -> Graph:
     """SNDlib's XML form (Orlowski et al. 2010); the capacity installed, or the first module's."""
-    root = ElementTree.fromstring(text)
-    for element in root.iter():  # namespaces differ between versions
-        element.tag = element.tag.rpartition("}")[2]
-    nodes, links = [], []
+    root, nodes, links = _without_namespaces(text), [], []
     for node in root.iter("node"):
         at = (_number(node.findtext(".//x")), _number(node.findtext(".//y")))
         nodes.append((node.attrib["id"], node.attrib["id"], *at))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,8 +14,6 @@ from walras.domains.load_balancing import Rebalanced, Rounds
 from walras.errors import InputError
 from walras.plot.figures import colour
 from walras.plot.style import FAINT, blank, legend
-
-_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 def loads_frame(result: Rebalanced) -> pd.DataFrame:
@@ -102,27 +99,3 @@ def _bounds(axes: Axes, frame: pd.DataFrame, k: int) -> None:
     axes.plot(
         frame["index"], frame["bound"], color=colour(k), linestyle="none", marker="_", markersize=7
     )
-
-
-def check_file(path: Path) -> None:
-    """Refuse a file that no figure can be written to, before any work is done.
-
-    Raises:
-        InputError: The file's suffix is none that is known, or its folder is not there.
-    """
-    if path.suffix.lower() not in _SUFFIXES or not path.parent.is_dir():
-        raise InputError(
-            f"cannot be written: {path}", where="figure",
-            allowed=f"a file ending in {', '.join(_SUFFIXES)} in a folder that exists",
-            remedy="choose such a name",
-        )  # fmt: skip
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure to a file.
-
-    Raises:
-        InputError: As :func:`check_file`.
-    """
-    check_file(path)
-    figure.savefig(path, dpi=150, facecolor="white")
