@@ -15,7 +15,7 @@ import ray
 from tests.domains.instances import draw
 
 import walras as wl
-from walras.engines.admm.anytime import Anytime
+from walras.engines.admm.proofs.anytime import Anytime
 from walras.engines.admm.engine import admm
 from walras.engines.admm.executor import executor_on
 from walras.engines.admm.settings import AdmmSettings

@@ -16,14 +16,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from walras.certificate.mend import allowed, answered, balanced
+from walras.certificate.mend import HUGE, allowed, answered, balanced
 from walras.certificate.structure import Floats, Ints, Structure, own_limit, structure
 from walras.kernels import cpu as kernels
-from walras.separable import Separable, utility
+from walras.separable import Separable, Utility, utility
 
-_ROUNDING = 32 * np.finfo(float).eps
-_HUGE = 1e100  # no price is larger, so that products of prices with data stay finite
+ROUNDING = 32 * np.finfo(float).eps
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,7 @@ def dual_bound(problem: Separable, prices: Floats, threads: int = 1) -> DualBoun
         threads: Threads of the passes over all entries.
     """
     shape = structure(problem)
-    pi = np.clip(np.nan_to_num(prices, nan=0.0, posinf=0.0, neginf=0.0), -_HUGE, _HUGE)
-    pi = allowed(problem, pi)
+    pi = allowed(problem, prices)
     candidates = _candidates(problem, shape, pi)
     found = [_evaluated(problem, shape, candidate, threads) for candidate in candidates]
     return max(found, key=lambda bound: bound.value)
@@ -78,7 +77,7 @@ def _rescaled(problem: Separable, shape: Structure, pi: Floats) -> Floats:
             continue
         factor = -cost / total
         largest = float(np.max(np.abs(pi)))
-        if not abs(factor) <= _HUGE / largest or abs(factor - 1.0) < _ROUNDING:
+        if not abs(factor) <= HUGE / largest or abs(factor - 1.0) < ROUNDING:
             continue
         together = shape.homogeneous and problem.scalars == 1
         pi = pi * factor if together else np.where(column != 0, pi * factor, pi)
@@ -134,17 +133,20 @@ def _cap_prices(
 
 def _row_terms(problem: Separable, pi: Floats) -> float:
     rows = problem.rows
-    bound = np.where(pi > 0, rows.upper, rows.lower)
-    used = (pi != 0) & ~rows.is_utility
-    total = -float(pi[used] @ bound[used])
-    own = rows.is_utility
+    return float(np.sum(row_terms(rows.utility, rows.weight, rows.parameter, rows.lower, rows.upper, pi)))
+
+
+def row_terms(
+    kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
+    pi: Floats,
+) -> Floats:  # fmt: skip
+    """What each row adds to the bound at its price: ``- pi_k b_k``, or ``- f_k*(pi_k)``."""
+    own, out = kind != Utility.NONE, np.zeros(len(pi))
+    used = (pi != 0) & ~own
+    out[used] = -pi[used] * np.where(pi > 0, upper, lower)[used]
     if np.any(own):
-        total -= float(
-            np.sum(
-                utility.conjugate(rows.utility[own], rows.weight[own], rows.parameter[own], pi[own])
-            )
-        )
-    return total
+        out[own] = -utility.conjugate(kind[own], weight[own], parameter[own], pi[own])
+    return out
 
 
 def _scalar_terms(problem: Separable, pi: Floats) -> float:
@@ -153,7 +155,7 @@ def _scalar_terms(problem: Separable, pi: Floats) -> float:
     at = np.where(slope > 0, problem.scalar_lower, problem.scalar_upper)
     free = np.isinf(at)
     # A free scalar needs slope 0; what is left of it after scaling is rounding.
-    if np.any(free & ~(np.abs(slope) <= _ROUNDING * size)):
+    if np.any(free & ~(np.abs(slope) <= ROUNDING * size)):
         return -np.inf
     return float(np.sum(slope[~free] * at[~free]))
 
@@ -180,4 +182,4 @@ def _entry_terms(problem: Separable, shape: Structure, pi: Floats, reduced: Floa
 def _is_rounding(problem: Separable, pi: Floats, reduced: Floats, lost: Ints) -> bool:
     """Whether reduced costs that should be zero are zero up to the rounding of their terms."""
     size = np.abs(problem.cost[lost]) + abs(problem.rows.matrix[:, lost]).T @ np.abs(pi)
-    return bool(np.all(np.abs(reduced[lost]) <= _ROUNDING * size))
+    return bool(np.all(np.abs(reduced[lost]) <= ROUNDING * size))

@@ -92,16 +92,28 @@ def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: f
     """
     if not (np.isfinite(value) and np.isfinite(bound)):
         return np.inf
+    terms = objective_terms(problem, x, t) if problem.gap_scale is None else 0.0
+    return relative_gap(problem, value, bound, terms)
+
+
+def objective_terms(problem: Separable, x: Floats, t: Floats) -> float:
+    """The sum of the sizes of the objective's terms at (x, t)."""
+    used = np.flatnonzero(x != 0)
+    part = x[used]
+    return float(
+        np.abs(problem.cost[used]) @ np.abs(part)
+        + problem.quadratic[used] @ (part * part)
+        + np.abs(problem.scalar_cost) @ np.abs(t)
+        + abs(problem.constant)
+    ) + float(np.sum(_utility_sizes(problem, x, t)))
+
+
+def relative_gap(problem: Separable, value: float, bound: float, terms: float) -> float:
+    """As :func:`gap_between`, where the :func:`objective_terms` are known."""
+    if not (np.isfinite(value) and np.isfinite(bound)):
+        return np.inf
     scale = problem.gap_scale
     if scale is None:
-        used = np.flatnonzero(x != 0)
-        part = x[used]
-        terms = float(
-            np.abs(problem.cost[used]) @ np.abs(part)
-            + problem.quadratic[used] @ (part * part)
-            + np.abs(problem.scalar_cost) @ np.abs(t)
-            + abs(problem.constant)
-        ) + float(np.sum(_utility_sizes(problem, x, t)))
         unit = _unit(problem) if terms <= _SMALL * _largest_coefficient(problem) else 0.0
         unit = unit if terms <= _NOTHING * unit else 0.0
         scale = max(abs(value), abs(bound), LEAST_TERMS * terms, unit) or 1.0

@@ -17,6 +17,7 @@ from walras.separable import Separable, Utility
 Bools = npt.NDArray[np.bool_]
 
 _PASSES = 4
+HUGE = 1e100  # no price is larger, so that products of prices with data stay finite
 _STIFF = 1e-9  # how little prices that should stay move, relative to the others
 _SURPLUS = 1.0 + 1e-12  # moves overshoot by this much, so that rounding does not undo them
 
@@ -24,9 +25,23 @@ _SURPLUS = 1.0 + 1e-12  # moves overshoot by this much, so that rounding does no
 def allowed(problem: Separable, pi: Floats) -> Floats:
     """Prices with the sign their row allows, utilities' inside the domain of the conjugate."""
     rows = problem.rows
-    pi = np.where(np.isinf(rows.upper) & ~rows.is_utility, np.minimum(pi, 0.0), pi)
-    pi = np.where(np.isinf(rows.lower) & ~rows.is_utility, np.maximum(pi, 0.0), pi)
-    falling = np.isin(rows.utility, (Utility.LOG, Utility.POWER))
+    return signed(rows.utility, rows.lower, rows.upper, pi)
+
+
+def signed(kind: npt.NDArray[np.int8], lower: Floats, upper: Floats, pi: Floats) -> Floats:
+    """As :func:`allowed`, for rows of whatever shape; what is not finite counts as zero.
+
+    Args:
+        kind: Values of :class:`walras.separable.Utility`.
+        lower: Lower bounds.
+        upper: Upper bounds.
+        pi: Prices.
+    """
+    pi = np.clip(np.nan_to_num(pi, nan=0.0, posinf=0.0, neginf=0.0), -HUGE, HUGE)
+    plain = kind == Utility.NONE
+    pi = np.where(np.isinf(upper) & plain, np.minimum(pi, 0.0), pi)
+    pi = np.where(np.isinf(lower) & plain, np.maximum(pi, 0.0), pi)
+    falling = np.isin(kind, (Utility.LOG, Utility.POWER))
     return np.where(falling, np.minimum(pi, -np.finfo(float).tiny), pi)
 
 

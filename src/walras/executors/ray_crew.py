@@ -6,6 +6,7 @@ import copy
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 import ray
 from ray.exceptions import RayActorError
 
-from walras.engines.admm.leaves import Tree
+from walras.engines.admm.leaves import GATHERED, Tree
 from walras.engines.admm.part import Part
 from walras.engines.admm.slices import Slice
 from walras.errors import EngineError
@@ -34,7 +35,7 @@ class _Holder:
         self._part = Part(copy.deepcopy(data))
 
     def run(self, task: str, *args: object) -> Floats:
-        found: Floats = getattr(self._part, task)(*(copy.deepcopy(value) for value in args))
+        found: Floats = attrgetter(task)(self._part)(*(copy.deepcopy(value) for value in args))
         return found
 
 
@@ -92,12 +93,7 @@ class RayCrew:
 
     def total(self, task: str, *args: object) -> Floats:
         """See :class:`walras.engines.admm.executor.Crew`."""
-        found = self.collect(task, *args)
-        sent = len(found) * sum(_size(value) for value in args)
-        self.bytes_of[task] = sent + sum(part.nbytes for part in found)
-        if self._iterations:
-            self._bytes += self.bytes_of[task]
-        return self._tree.total(task, found)
+        return self._tree.total(task, self.collect(task, *args))
 
     def collect(self, task: str, *args: object) -> list[Floats]:
         """See :class:`walras.engines.admm.executor.Crew`."""
@@ -106,13 +102,22 @@ class RayCrew:
         found = [self._answer(k, job) for k, job in enumerate(jobs)]
         if task in self._known:
             self._known[task] = found
-            self._gathered += sum(part.nbytes for part in found)
+        sent = len(found) * sum(_size(value) for value in args)
+        self._count(task, sent + sum(part.nbytes for part in found))
         return found
+
+    def _count(self, task: str, crossed: int) -> None:
+        if task in GATHERED:
+            self._gathered += crossed
+            return
+        self.bytes_of[task] = crossed
+        if self._iterations:
+            self._bytes += crossed
 
     def close(self) -> None:
         """End the actors."""
         _log.info(
-            "Ray: %d actors, %d iterations of %.0f bytes; %d bytes of allocations for proofs",
+            "Ray: %d actors, %d iterations of %.0f bytes; %d bytes of allocations and their prices",
             len(self._slices), self._iterations, self.traffic, self._gathered,
         )  # fmt: skip
         for holder in self._holders:

@@ -16,6 +16,7 @@ from walras.kernels.reference import Floats, Ints
 from walras.kernels.runs import jit, span
 
 Rows = npt.NDArray[np.uint32]  # unsigned: no index is taken from the end
+Bools = npt.NDArray[np.bool_]
 
 
 @jit
@@ -100,3 +101,64 @@ def activities(ptr: Ints, row: Rows, place: Rows, a: Floats, x: Floats, value: F
     for q in range(len(x)):
         for k in span(ptr, q):
             value[place[row[k]]] += a[k] * x[q]
+
+
+@jit
+def reduced(
+    ptr: Ints, row: Rows, place: Rows, a: Floats, price: Floats, cost: Floats, out: Floats
+) -> None:
+    """out_q = c_q + sum_k a_k p_k over the places of the rows of entry q."""
+    for q in range(len(out)):
+        total = cost[q]
+        for k in span(ptr, q):
+            total += a[k] * price[place[row[k]]]
+        out[q] = total
+
+
+@jit
+def scaled(
+    edges: Ints, ptr: Ints, used: Ints, local: Floats, copies: Ints, row: Rows, place: Rows,
+    a: Floats, own: Floats, ratio: Floats, gains: Bools, most: float, upper: Floats, x: Floats,
+    own_load: Floats, load: Floats,
+) -> None:  # fmt: skip
+    """Scale entries by the least ratio of their rows; what rows then use, leaf by leaf.
+
+    Args:
+        edges: (leaves + 1,) groups between the leaves.
+        ptr: (groups + 1,) place in ``used`` of each group's first.
+        used: The entries that are not zero, group by group.
+        local: (K, n) coefficients in the group's rows.
+        copies: (n + 1,) first copy of each entry.
+        row: (copies,) row of each copy.
+        place: Place of each such row.
+        a: (copies,) coefficient in it.
+        own: (groups, K) ratios of the groups' rows; ``inf`` says nothing.
+        ratio: (places,) those of the other rows.
+        gains: (n,) whether an entry may grow.
+        most: Most growth of those, if it is limited.
+        upper: (n,) bounds.
+        x: (n,) the entries, in place.
+        own_load: (groups, K) is set to what the groups' rows use.
+        load: (leaves, places) is added what the others use.
+    """
+    slots = local.shape[0]
+    own_load[:] = 0.0
+    for m in range(len(edges) - 1):
+        for j in span(edges, m):
+            for u in span(ptr, j):
+                q = used[u]
+                factor = np.inf
+                for i in range(slots):
+                    if local[i, q] != 0.0:
+                        factor = min(factor, own[j, i])
+                for k in span(copies, q):
+                    if a[k] != 0.0:
+                        factor = min(factor, ratio[place[row[k]]])
+                factor = factor if factor < np.inf else 1.0
+                if most < np.inf:
+                    factor = min(factor, most if gains[q] else 1.0)
+                x[q] = min(x[q] * factor, upper[q])
+                for i in range(slots):
+                    own_load[j, i] += local[i, q] * x[q]
+                for k in span(copies, q):
+                    load[m, place[row[k]]] += a[k] * x[q]

@@ -99,7 +99,7 @@ def test_a_solve_ends_at_the_same_iterate_whatever_the_clock_says(
 ) -> None:
     problem = cluster(objective)
     one = solved(problem, 1e-3)
-    monkeypatch.setattr("walras.engines.admm.anytime.time", _Slow())
+    monkeypatch.setattr("walras.engines.admm.proofs.anytime.time", _Slow())
     other = solved(problem, 1e-3)
     assert [step.iteration for step in one.history] == [step.iteration for step in other.history]
     assert np.array_equal(one.entries, other.entries)

@@ -9,7 +9,7 @@ import pytest
 
 import walras as wl
 from walras.engines.admm import engine
-from walras.engines.admm.anytime import Anytime
+from walras.engines.admm.proofs.anytime import Anytime
 from walras.engines.admm.engine import PROOF
 from walras.engines.admm.executor import Threads, _ThreadCrew
 from walras.engines.admm.method import Method

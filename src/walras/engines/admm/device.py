@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from walras.engines.admm.executor import Crew, summed
+from walras.engines.admm.leaves import Tree
+from walras.engines.admm.proofs.bound import Bound
+from walras.engines.admm.proofs.repair import Repair
 from walras.engines.admm.slices import Slice
 from walras.kernels.gpu_copies import Copies
 from walras.kernels.gpu_groups import Groups, solve_groups
@@ -51,6 +55,7 @@ class TorchPart:
         self._held: torch.Tensor | float = 0.0
         self._centre, self._step = torch.zeros_like(self._x), torch.zeros_like(self._x)
         self._excess = torch.zeros_like(self._price)
+        self.repair, self.bound = Repair(data, self), Bound(data, self)  # on the host
 
     def begin(self, rho: float, pull: Floats) -> Floats:
         """See :meth:`walras.engines.admm.part.Part.begin`, and likewise for all others."""
@@ -171,6 +176,11 @@ class TorchPart:
         return _host(self._price)
 
 
+def _of_proof(task: str) -> bool:
+    """Whether the host does it, leaf by leaf."""
+    return "." in task
+
+
 def _host(values: torch.Tensor) -> Floats:
     return np.asarray(values.cpu().numpy(), dtype=np.float64)
 
@@ -197,10 +207,15 @@ class OnDevice:
 class _DeviceCrew:
     def __init__(self, slices: Sequence[Slice], device: torch.device) -> None:
         self._parts = [TorchPart(one, device) for one in slices]
+        self._tree = Tree([one.run for one in slices])
 
     @property
     def traffic(self) -> float:
         return 0.0
+
+    @property
+    def replaced(self) -> int:
+        return 0
 
     @property
     def work(self) -> float:
@@ -210,10 +225,11 @@ class _DeviceCrew:
         """A device loses nothing."""
 
     def total(self, task: str, *args: object) -> Floats:
-        return summed(self.collect(task, *args))
+        found = self.collect(task, *args)
+        return self._tree.total(task, found) if _of_proof(task) else summed(found)
 
     def collect(self, task: str, *args: object) -> list[Floats]:
-        return [getattr(part, task)(*args) for part in self._parts]
+        return [attrgetter(task)(part)(*args) for part in self._parts]
 
     def close(self) -> None:
         self._parts.clear()

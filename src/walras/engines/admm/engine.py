@@ -9,10 +9,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.admm.anytime import COARSE, Anytime
 from walras.engines.admm.executor import Crew, executor_on
 from walras.engines.admm.form import Form, make_form
 from walras.engines.admm.method import Method
+from walras.engines.admm.proofs.anytime import COARSE, Anytime
+from walras.engines.admm.proofs.gathered import Gathered
+from walras.engines.admm.proofs.prover import Prover
+from walras.engines.admm.proofs.roles import roles
+from walras.engines.admm.proofs.sharpen import Sharpen
+from walras.engines.admm.proofs.summed import Summed
 from walras.engines.admm.schemes import (
     PUBLISHED_CORES,
     Collapsed,
@@ -22,7 +27,6 @@ from walras.engines.admm.schemes import (
     Splitting,
 )
 from walras.engines.admm.settings import AdmmSettings
-from walras.engines.admm.sharpen import Sharpen
 from walras.engines.admm.slices import cut
 from walras.engines.admm.start import beginning
 from walras.engines.diary import Diary
@@ -65,9 +69,11 @@ def admm(problem: Separable, settings: Settings, options: AdmmSettings = _DEFAUL
         )  # fmt: skip
     solve = _Solve(problem, settings, options)
     try:
-        status = solve.run()
-    except KeyboardInterrupt:
-        status = solve.interrupted()
+        try:
+            status = solve.run()
+        except KeyboardInterrupt:
+            status = solve.interrupted()
+        solve.take()
     finally:
         solve.close()
     return solve.result(status)
@@ -84,7 +90,7 @@ class _Solve:
     best: Anytime | None = None
     crew: Crew | None = None
     method: Method | None = None
-    sharpen: Sharpen | None = None
+    prover: Prover | None = None
     built: float = 0.0
 
     def __post_init__(self) -> None:
@@ -96,13 +102,18 @@ class _Solve:
         form = make_form(problem, published=options.mode == "paper", collapse=options.collapse)
         first = beginning(form, settings.start, options.rho)
         executor = executor_on(settings.device, options.executor)
-        slices = cut(form, executor.slices(settings.workers), first.x, first.price)
-        self.best = Anytime(problem, self.diary, settings.tolerance, settings.workers)
+        of_rows = roles(form)
+        slices = cut(form, executor.slices(settings.workers), first.x, first.price, of_rows)
+        self.best = Anytime(problem, self.diary, settings.tolerance)
         self.built = self.diary.elapsed
         self.crew = executor.open(slices)
-        self.sharpen = Sharpen(form, settings.workers)
-        self.method = Method(form, self.crew, first, self.sharpen.reach)
-        return _run(self.method, self.best, self.sharpen, self.diary, settings, options)
+        sharpen = Sharpen(form)
+        self.method = method = Method(form, self.crew, first, sharpen.reach)
+        if of_rows is None:
+            self.prover = Gathered(problem, method, sharpen, settings.workers)
+        else:
+            self.prover = Summed(method, sharpen)
+        return _run(method, self.best, self.prover, self.diary, settings, options)
 
     def interrupted(self) -> Status:
         """Prove the present point, for the last proof may lie many iterations back.
@@ -111,10 +122,18 @@ class _Solve:
         proof that fails, or is interrupted in its turn, leaves the best so far.
         """
         with suppress(Exception, KeyboardInterrupt):
-            if self.best and self.method and self.sharpen:
-                _prove(self.method, self.best, self.sharpen)
+            if self.best and self.method and self.prover:
+                _prove(self.method, self.best, self.prover)
                 _record(self.method, self.best, PROOF)
         return Status.INTERRUPTED
+
+    def take(self) -> None:
+        """Take over the best so far from who holds it; who interrupts that waits for it."""
+        for _ in range(2):
+            with suppress(KeyboardInterrupt):
+                if self.best and self.prover:
+                    self.best.take(self.prover)
+                return
 
     def close(self) -> None:
         """Let the slices go; who interrupts that, too, still gets the answer."""
@@ -164,7 +183,7 @@ def _restarts(form: Form) -> bool:
 def _run(
     method: Method,
     best: Anytime,
-    sharpen: Sharpen,
+    prover: Prover,
     diary: Diary,
     settings: Settings,
     options: AdmmSettings,
@@ -179,10 +198,10 @@ def _run(
         over = over or time.perf_counter() + best.cost > diary.deadline  # the last proof takes time
         proved = best.due(method.count) or over
         if proved:
-            _prove(method, best, sharpen)
+            _prove(method, best, prover)
         if _record(method, best, PROOF if proved else ""):
             if not proved:
-                _prove(method, best, sharpen)
+                _prove(method, best, prover)
             return diary.outcome or Status.INTERRUPTED
         if not proved:
             continue
@@ -202,10 +221,9 @@ def _run(
     return Status.INACCURATE if ended else Status.LIMIT
 
 
-def _prove(method: Method, best: Anytime, sharpen: Sharpen) -> None:
+def _prove(method: Method, best: Anytime, prover: Prover) -> None:
     """Look at the present point."""
-    x, t, prices = method.point()
-    best.prove(method.count, x, t, sharpen(prices, t))
+    best.prove(method.count, prover)
 
 
 def _record(method: Method, best: Anytime, note: str) -> bool:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -35,6 +36,11 @@ class Crew(Protocol):
     @property
     def work(self) -> float:
         """Seconds of computing in all passes so far, of all slices together; NaN if not known."""
+        ...
+
+    @property
+    def replaced(self) -> int:
+        """Slices whose holder was lost and replaced so far."""
         ...
 
     def mark(self, task: str, *args: object) -> None:
@@ -127,6 +133,10 @@ class _ThreadCrew:
         return 0.0
 
     @property
+    def replaced(self) -> int:
+        return 0
+
+    @property
     def work(self) -> float:
         return sum(self._work)
 
@@ -143,7 +153,7 @@ class _ThreadCrew:
 
     def _run(self, k: int, task: str, *args: object) -> Floats:
         began = time.thread_time()  # a thread that waits for its core does not work
-        found: Floats = getattr(self._parts[k], task)(*args)
+        found: Floats = attrgetter(task)(self._parts[k])(*args)
         self._work[k] += time.thread_time() - began
         return found
 

@@ -16,7 +16,13 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Node = tuple[int, int]  # height above the leaves, and place among its like
 
-SUMS = frozenset({"follow", "respond", "use", "activities", "capacities", "advance", "drift"})
+SUMS = frozenset({
+    "follow", "respond", "use", "activities", "capacities", "advance", "drift", "repair.begin",
+    "repair.even", "repair.fill", "repair.limit", "repair.value", "bound.reach", "bound.paid",
+    "bound.value",
+})  # fmt: skip
+# Answers as long as the slice is: at the end, or for proofs that slices cannot make.
+GATHERED = frozenset({"entries", "prices", "bound.asked", "repair.best", "bound.best"})
 _LEAST, _MOST = 8, 128  # leaves
 _LOAD = 1 << 16  # entries and copies of a leaf: passes over it take a multiple of calling them
 _SMALL = 1 << 17  # entries and copies up to which uneven shares do not matter

@@ -144,15 +144,35 @@ class Method:
         self.rho *= factor
         self.crew.total("rescale", 1.0 / factor)
 
+    @property
+    def scalar(self) -> float:
+        """The shared scalar."""
+        return self.t if self.form.scalar_in == "groups" else self.narrow.t
+
     def point(self) -> tuple[Floats, Floats, Floats]:
         """Entries, scalars and prices of the problem that was asked about."""
         form = self.form
-        x = np.empty(form.entries.count)
-        x[form.order] = np.concatenate(self.crew.collect("entries"))
+        x = self.assembled(self.crew.collect("entries"))
+        prices = self.assembled_prices(self.crew.collect("prices"), self.narrow.price)
+        shared = np.array([self.scalar]) if form.scalar_in else x[form.asked_entries :]
+        return x[: form.asked_entries], shared, prices
+
+    def assembled(self, parts: list[Floats]) -> Floats:
+        """(entries,) of the form's problem, from those of the slices."""
+        x = np.empty(self.form.entries.count)
+        x[self.form.order] = np.concatenate(parts)
+        return x
+
+    def assembled_prices(self, parts: list[Floats], narrow: Floats) -> Floats:
+        """(rows,) prices of the rows that were asked about.
+
+        Args:
+            parts: (groups, K) prices of the demands' rows, slice by slice.
+            narrow: (narrow,) prices of the others.
+        """
+        form = self.form
         prices = np.zeros(form.problem.rows.count)
-        prices[form.narrow.source[:-1]] = self.narrow.price[:-1]
+        prices[form.narrow.source[:-1]] = narrow[:-1]
         inside = form.groups.source >= 0
-        prices[form.groups.source[inside]] = np.concatenate(self.crew.collect("prices"))[inside]
-        t = {"groups": np.array([self.t]), "narrow": np.array([self.narrow.t])}
-        shared = t.get(form.scalar_in, x[form.asked_entries :])
-        return x[: form.asked_entries], shared, prices[: form.asked_rows]
+        prices[form.groups.source[inside]] = np.concatenate(parts)[inside]
+        return prices[: form.asked_rows]

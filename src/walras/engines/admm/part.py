@@ -9,19 +9,15 @@ ADMM with the multipliers ``rho w (z - x)``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import pairwise
-
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.admm.leaves import added
-from walras.engines.admm.slices import Slice
+from walras.engines.admm.proofs.bound import Bound
+from walras.engines.admm.proofs.repair import Repair
+from walras.engines.admm.slices import Leaf, Leaves, Slice
 from walras.kernels import copies, groups
 
 Floats = npt.NDArray[np.float64]
-
-Leaf = tuple[slice, slice, slice, slice, slice]  # groups, entries, copies; places of the first two
 
 _NOTHING = np.zeros(1)
 
@@ -37,9 +33,7 @@ class Part:
         self.data = data
         entries = data.entries
         self._weight = entries.weight
-        self._leaves = [_leaf(data, a, b) for a, b in pairwise(data.edges)]
-        self._whole = _leaf(data, 0, data.edges[-1])
-        self._numbers = [(0, k) for k in data.run]
+        self._leaves = Leaves(data)
         self._shared = bool(np.any(data.groups.shift))
         self.state = np.zeros(0)  # of each copy; of each entry in schemes without copies
         self._held: Floats | None = None
@@ -51,11 +45,7 @@ class Part:
         self._rho = np.nan
         self.price = np.array(data.price)
         self._excess = np.zeros_like(self.price)
-
-    def _sums(self, work: Callable[[Leaf], Floats]) -> Floats:
-        """The sums of the largest subtrees of leaves, from those of the leaves."""
-        sums = [work(leaf) for leaf in self._leaves]
-        return np.array([total for _, total in added(self._numbers, sums)])
+        self.repair, self.bound = Repair(data, self), Bound(data, self)
 
     def begin(self, rho: float, pull: Floats) -> Floats:
         """The state of a fixed point at x and prices (narrow,): there ``rho w (x - z) = a p``."""
@@ -88,7 +78,7 @@ class Part:
         way = self.x - self.state
         copies.blend(self.state, self.x, 1.0 - relaxation)
         weighed = self._weight * way
-        return self._sums(lambda leaf: np.array([weighed[leaf[1]] @ way[leaf[1]]]))
+        return self._leaves.sums(lambda leaf: np.array([weighed[leaf[1]] @ way[leaf[1]]]))
 
     def aim_at_prices(self, rho: float, pull: Floats) -> Floats:
         """Centres of a primal-dual step from the state against prices of the narrow rows."""
@@ -119,9 +109,9 @@ class Part:
             return np.array(found)
 
         if self._shared:
-            return self._sums(solve)
-        solve(self._whole)  # nothing is summed
-        return self._sums(lambda leaf: np.zeros(2))
+            return self._leaves.sums(solve)
+        solve(self._leaves.whole)  # nothing is summed
+        return self._leaves.sums(lambda leaf: np.zeros(2))
 
     def use(self, price: Floats) -> Floats:
         """(2, narrow): what the copies use of each row at its price over rho, and the slope."""
@@ -136,7 +126,7 @@ class Part:
             )  # fmt: skip
             return out
 
-        return self._sums(sums)
+        return self._leaves.sums(sums)
 
     def activities(self) -> Floats:
         """(narrow,) what x uses of each row."""
@@ -150,7 +140,7 @@ class Part:
             )
             return out
 
-        return self._sums(sums)
+        return self._leaves.sums(sums)
 
     def capacities(self) -> Floats:
         """(narrow,) sum of a^2 / w over each row: its slope with every copy inside its bounds."""
@@ -161,7 +151,7 @@ class Part:
             k = leaf[2]
             return np.bincount(entries.row[k], square[k], self.data.narrow).astype(np.float64)
 
-        return self._sums(sums)
+        return self._leaves.sums(sums)
 
     def advance(self, price: Floats, relaxation: float) -> Floats:
         """Move the state; squares of (y - x), x and (z - x) in the metric."""
@@ -175,7 +165,7 @@ class Part:
             )  # fmt: skip
             return np.array(found)
 
-        return self._sums(sums)
+        return self._leaves.sums(sums)
 
     def anchor(self) -> Floats:
         """Remember the state as the anchor of an epoch."""
@@ -214,7 +204,7 @@ class Part:
             weight = self._weight[leaf[1]]
             return np.array([weight @ size[leaf[1]], weight @ moved[leaf[1]]])
 
-        return self._sums(sums)
+        return self._leaves.sums(sums)
 
     def rescale(self, factor: float) -> Floats:
         """Keep the multipliers ``rho w (z - x)`` while rho is divided by ``factor``."""
@@ -234,16 +224,3 @@ class Part:
     def prices(self) -> Floats:
         """(groups, K) the prices of the slice's rows."""
         return self.price
-
-
-def _leaf(data: Slice, first: int, last: int) -> Leaf:
-    """The groups between two, their entries and copies, and the places that begin and end them."""
-    ptr, copy = data.entries.ptr, data.entries.copies
-    low, high = int(ptr[first]), int(ptr[last])
-    return (
-        slice(first, last),
-        slice(low, high),
-        slice(int(copy[low]), int(copy[high])),
-        slice(first, last + 1),
-        slice(low, high + 1),
-    )

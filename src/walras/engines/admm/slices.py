@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,9 +11,11 @@ import numpy.typing as npt
 
 from walras.engines.admm.entries import Entries
 from walras.engines.admm.form import Form, RowData
-from walras.engines.admm.leaves import leaves_of
+from walras.engines.admm.leaves import added, leaves_of
+from walras.engines.admm.proofs.roles import Roles
 
 Floats = npt.NDArray[np.float64]
+Leaf = tuple[slice, slice, slice, slice, slice]  # groups, entries, copies; places of the first two
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +30,7 @@ class Slice:
         price: (groups, K) where the prices of its rows begin.
         run: Its leaves (:mod:`.leaves`).
         edges: (leaves + 1,) groups between them.
+        roles: What its rows are in proofs; None where these are not made by slices.
     """
 
     entries: Entries
@@ -36,9 +40,46 @@ class Slice:
     price: Floats
     run: range
     edges: tuple[int, ...]
+    roles: Roles | None = None
 
 
-def cut(form: Form, count: int, x: Floats, price: Floats) -> tuple[Slice, ...]:
+class Leaves:
+    """The leaves of a slice.
+
+    Attributes:
+        whole: All of them as one.
+    """
+
+    def __init__(self, data: Slice) -> None:
+        self.whole = _leaf(data, 0, data.edges[-1])
+        self._each = [_leaf(data, a, b) for a, b in pairwise(data.edges)]
+        self._numbers = [(0, k) for k in data.run]
+
+    def sums(self, work: Callable[[Leaf], Floats]) -> Floats:
+        """The sums of the largest subtrees of leaves, from those of the leaves."""
+        return self.added([work(leaf) for leaf in self._each])
+
+    def added(self, sums: list[Floats]) -> Floats:
+        """The sums of the largest subtrees of leaves, of which these are known."""
+        return np.array([total for _, total in added(self._numbers, sums)])
+
+
+def _leaf(data: Slice, first: int, last: int) -> Leaf:
+    """The groups between two, their entries and copies, and the places that begin and end them."""
+    ptr, copy = data.entries.ptr, data.entries.copies
+    low, high = int(ptr[first]), int(ptr[last])
+    return (
+        slice(first, last),
+        slice(low, high),
+        slice(int(copy[low]), int(copy[high])),
+        slice(first, last + 1),
+        slice(low, high + 1),
+    )
+
+
+def cut(
+    form: Form, count: int, x: Floats, price: Floats, roles: Roles | None = None
+) -> tuple[Slice, ...]:
     """At most ``count`` slices with about equal numbers of entries and copies.
 
     Args:
@@ -46,6 +87,7 @@ def cut(form: Form, count: int, x: Floats, price: Floats) -> tuple[Slice, ...]:
         count: Most slices.
         x: (entries,) where the form's entries begin, in its order.
         price: (groups, K) where the prices of its groups' rows begin.
+        roles: What its rows are in proofs that slices make.
     """
     ptr = form.entries.ptr
     load = ptr + form.entries.copies[ptr]
@@ -54,10 +96,12 @@ def cut(form: Form, count: int, x: Floats, price: Floats) -> tuple[Slice, ...]:
     inner = np.searchsorted(load, np.linspace(0, load[-1], leaves + 1)[1:-1])
     edges = [0, *inner.tolist(), len(ptr) - 1]
     held = [leaves * k // count for k in range(count + 1)]
-    return tuple(_slice(form, edges, range(*run), x, price) for run in pairwise(held))
+    return tuple(_slice(form, edges, range(*run), x, price, roles) for run in pairwise(held))
 
 
-def _slice(form: Form, edges: list[int], run: range, x: Floats, price: Floats) -> Slice:
+def _slice(
+    form: Form, edges: list[int], run: range, x: Floats, price: Floats, roles: Roles | None
+) -> Slice:
     """The groups of a run of leaves, of which some may be empty."""
     a, b = edges[run.start], edges[run.stop]
     ptr = form.entries.ptr
@@ -69,4 +113,5 @@ def _slice(form: Form, edges: list[int], run: range, x: Floats, price: Floats) -
         price[a:b],
         run,
         tuple(edge - a for edge in edges[run.start : run.stop + 1]),
+        roles.part(slice(a, b), slice(int(ptr[a]), int(ptr[b]))) if roles else None,
     )

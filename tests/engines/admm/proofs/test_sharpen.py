@@ -9,12 +9,13 @@ import pytest
 import scipy.optimize as so
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.engines.admm.proofs.points import standing_at
 from tests.engines.admm.test_admm import cluster
 
 import walras as wl
 from walras.certificate import dual_bound
 from walras.engines.admm.form import make_form
-from walras.engines.admm.sharpen import Sharpen
+from walras.engines.admm.proofs.sharpen import Sharpen
 from walras.separable import Separable
 
 cs = wl.domains.cluster_scheduling
@@ -28,27 +29,36 @@ def disturbed(problem: Separable, seed: int, noise: float) -> tuple[np.ndarray, 
     return s.prices.rows * rng.lognormal(0.0, noise, problem.rows.count), s.scalars
 
 
+def sharpened(
+    problem: Separable, prices: np.ndarray, t: np.ndarray, slices: int = 1
+) -> np.ndarray:
+    """The prices of all rows that sharpening leaves."""
+    x = np.zeros(problem.entries)
+    with standing_at(problem, x, t, prices, slices=slices) as (method, sharpen):
+        assert sharpen.helps
+        method.crew.total("bound.take")
+        narrow = sharpen(method.crew, method.narrow.price, method.t)
+        return method.assembled_prices(method.crew.collect("bound.asked"), narrow)
+
+
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 1000), st.sampled_from(OBJECTIVES), st.sampled_from([0.01, 0.3]))
 def test_the_bound_is_never_worse(seed: int, objective: object, noise: float) -> None:
     problem = cluster(objective, 6, 25, seed=seed)
     prices, t = disturbed(problem, seed, noise)
-    sharpen = Sharpen(make_form(problem), threads=1)
-    assert sharpen.helps
-    sharp = dual_bound(problem, sharpen(prices, t))
+    sharp = dual_bound(problem, sharpened(problem, prices, t))
     assert sharp.value >= dual_bound(problem, prices).value - 1e-9 * abs(sharp.value)
     known = wl.solve(problem, engine="exact", tolerance=1e-6).certificate
     assert sharp.value <= known.value + 1e-9 * abs(known.value)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("slices", [1, 2])
 @pytest.mark.parametrize("seed", range(3))
-def test_no_other_prices_of_the_jobs_prove_more(seed: int, threads: int) -> None:
+def test_no_other_prices_of_the_jobs_prove_more(seed: int, slices: int) -> None:
     # Only the aggregate of the capacities at prices p may bind: max t, sum p s x <= p c.
     problem = cluster(cs.max_min, 5, 20, seed=seed)
     prices, t = disturbed(problem, seed, 0.5)
-    sharpen = Sharpen(make_form(problem), threads)
-    sharp = dual_bound(problem, sharpen(prices, t)).value
+    sharp = dual_bound(problem, sharpened(problem, prices, t, slices)).value
     assert sharp == pytest.approx(-_aggregate(problem, prices), rel=1e-6)
 
 
@@ -70,15 +80,10 @@ def test_where_one_job_decides_its_ceiling_is_the_bound() -> None:
     problem = cluster(cs.max_min, 6, 25, tightness=50.0)
     s = wl.solve(problem, engine="exact", tolerance=1e-9)
     assert s.value == pytest.approx(problem.scalar_upper[0])
-    sharpen = Sharpen(make_form(problem), threads=1)
     rng = np.random.default_rng(0)
-    found = dual_bound(problem, sharpen(rng.random(problem.rows.count), s.scalars))
+    found = dual_bound(problem, sharpened(problem, rng.random(problem.rows.count), s.scalars))
     assert found.value == pytest.approx(-problem.scalar_upper[0], rel=1e-8)
 
 
 def test_other_shapes_are_left_alone() -> None:
-    problem = cluster(cs.total_throughput, 4, 10)
-    sharpen = Sharpen(make_form(problem), threads=1)
-    prices = np.arange(problem.rows.count, dtype=float)
-    assert not sharpen.helps
-    assert sharpen(prices, np.zeros(0)) is prices
+    assert not Sharpen(make_form(cluster(cs.total_throughput, 4, 10))).helps

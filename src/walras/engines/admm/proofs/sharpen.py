@@ -16,12 +16,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from walras.certificate.mend import allowed
+from walras.certificate.mend import signed
 from walras.certificate.structure import structure
+from walras.engines.admm.executor import Crew
 from walras.engines.admm.form import Form
+from walras.engines.admm.proofs.bound import ceilings
 from walras.engines.admm.roots import increasing_root
-from walras.kernels.groups_prices import best_prices
-from walras.kernels.runs import map_runs
 from walras.separable import Utility
 
 Floats = npt.NDArray[np.float64]
@@ -35,15 +35,14 @@ class Sharpen:
 
     Args:
         form: The split problem.
-        threads: Threads at most.
 
     Attributes:
         helps: Whether the problem's demands have that shape.
         reach: The most that a shared scalar can be for any one demand by itself, if known.
     """
 
-    def __init__(self, form: Form, threads: int) -> None:
-        self._form, self._threads = form, threads
+    def __init__(self, form: Form) -> None:
+        self._form = form
         rows, local = form.groups, form.entries.local
         self.reach = np.inf
         self.helps = local.shape[0] == _ROWS and form.problem.entries == form.asked_entries
@@ -56,18 +55,8 @@ class Sharpen:
         if not self.helps:
             return
         self._sign = 1.0 if np.any(rows.kind) else -1.0
-        self._e = np.ascontiguousarray(self._sign * local[self._own])
-        self._a = np.ascontiguousarray(local[pack])
-        self._b = np.ascontiguousarray(rows.upper[:, pack])
-        self._price = np.zeros(len(self._b))
-        self._shift = np.ascontiguousarray(rows.shift[:, self._own])
-        best = np.maximum.reduceat(self._e / self._a, form.entries.ptr[:-1])
-        self._alone = best * self._b / np.where(self._shift > 0, self._shift, 1.0)
         if form.scalar_in:
-            self.reach = float(np.min(self._alone))
-        self._ask = [
-            np.ascontiguousarray(v[:, self._own]) for v in (rows.kind, rows.weight, rows.parameter)
-        ]
+            self.reach = float(np.min(ceilings(form.entries, rows, self._own)))
 
     def _fits(self, pack: int) -> bool:
         """Whether one row packs nonnegative entries, and the other asks what a price can answer."""
@@ -86,58 +75,42 @@ class Sharpen:
         )  # fmt: skip
         return bool(packs and free and plain and (utility or shared))
 
-    def __call__(self, prices: Floats, t: Floats) -> Floats:
-        """(rows,) sharper prices.
+    def __call__(self, crew: Crew, price: Floats, t: float) -> Floats:
+        """Leave sharper prices with the holders of the demands, who were asked about the iterate's.
 
         Args:
-            prices: (rows,) the iterate's.
-            t: (scalars,) the iterate's.
+            crew: The holders.
+            price: (narrow,) prices of the narrow rows.
+            t: The iterate's scalar.
+
+        Returns:
+            (narrow,) prices of the narrow rows that go with them.
         """
-        if not self.helps:
-            return prices
-        form, source = self._form, self._form.groups.source[:, self._own]
-        bare = allowed(form.problem, prices)
-        bare[form.groups.source] = 0.0
-        matrix = form.problem.rows.matrix
-        reduced = (form.problem.cost + matrix.T @ bare)[form.order]
-        self._price[:] = np.abs(prices[source])
-        if form.scalar_in:
-            self._to_scalar(reduced, bare, float(t[0]))
-        else:
-            self._reach(reduced, np.ones(len(source)))
-        bare[source] = -self._sign * self._price
-        return bare
+        rows = self._form.narrow
+        price = signed(rows.kind, rows.lower, rows.upper, price)
+        crew.total("bound.reduce", price)
+        if self._form.scalar_in and not self._to_scalar(crew, price, t):
+            crew.total("bound.alone", self._own, self.reach)
+            return np.zeros_like(price)
+        if not self._form.scalar_in:
+            crew.total("bound.reach", self._own, self._sign, 1.0)
+        crew.total("bound.sharpen", self._own, self._sign)
+        return price
 
-    def _reach(self, reduced: Floats, y: Floats) -> float:
-        """The demands' best prices, and what it costs to reach y."""
-        found: dict[int, float] = {}
-        entries = self._form.entries
-
-        def work(first: int, last: int) -> None:
-            found[first] = best_prices(
-                first, last, entries.ptr, self._a, self._e, reduced, self._b, *self._ask, y,
-                self._price,
-            )  # fmt: skip
-
-        map_runs(self._threads, work, entries.ptr)
-        return sum(found[first] for first in sorted(found))
-
-    def _to_scalar(self, reduced: Floats, bare: Floats, t: float) -> None:
+    def _to_scalar(self, crew: Crew, price: Floats, t: float) -> bool:
         """The demands' prices at the largest scalar that the narrow rows' prices pay for.
 
-        Where they pay for more than some demand can reach by itself, that demand decides alone.
+        Where they pay for more than some demand can reach by itself, that demand decides alone:
+        False.
         """
-        rows, shift = self._form.problem.rows, self._shift
-        bound = np.where(bare > 0, rows.upper, rows.lower)
-        budget = float(bare[bare != 0] @ bound[bare != 0])
+        rows = self._form.narrow
+        bound = np.where(price > 0, rows.upper, rows.lower)
+        budget = float(price[price != 0] @ bound[price != 0])
 
         def cost(level: float) -> tuple[float, float]:
-            value = self._reach(reduced, shift * level) - budget
-            return value, float(shift @ self._price)
+            value, slope = crew.total("bound.reach", self._own, self._sign, level)
+            return float(value) - budget, float(slope)
 
         below = (1.0 - _CLOSE) * self.reach
         level = float(np.clip(t, 0.0, below))
-        if increasing_root(cost, level, 0.0, below, _CLOSE * budget) < below:
-            return
-        bare[:], self._price[:] = 0.0, 0.0
-        self._price[np.argmin(self._alone)] = 1.0
+        return increasing_root(cost, level, 0.0, below, _CLOSE * budget) < below

@@ -7,9 +7,9 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from walras.certificate import dual_bound, gap_between, minimised_value
-from walras.certificate.repair import FEASIBLE, repaired, violation
-from walras.engines.admm.balance import Balance
+from walras.certificate.certify import relative_gap
+from walras.certificate.repair import FEASIBLE
+from walras.engines.admm.proofs.prover import Allocation, Prover
 from walras.engines.diary import Diary
 from walras.history import Progress
 from walras.separable import Separable
@@ -30,24 +30,24 @@ class Anytime:
         problem: The problem.
         diary: Where every iteration is recorded.
         tolerance: The gap that is asked for.
-        threads: Threads at most.
 
     Attributes:
+        x: (entries,) the best allocation, once it is taken over.
+        t: (scalars,) its scalars.
+        prices: (rows,) the best prices.
+        bound: What they prove.
         gap: Relative gap between the best value and the best bound.
         cost: Seconds that the last proof took.
     """
 
-    def __init__(
-        self, problem: Separable, diary: Diary, tolerance: float, threads: int = 1
-    ) -> None:
+    def __init__(self, problem: Separable, diary: Diary, tolerance: float) -> None:
         self.problem = problem
         self.x = np.clip(np.zeros(problem.entries), problem.lower, problem.upper)
         self.t = np.zeros(problem.scalars)
         self.prices = np.zeros(problem.rows.count)
-        self.value, self.bound, self.violation = np.inf, -np.inf, np.inf
-        self.gap = np.inf
-        self._diary, self._balance, self._threads = diary, Balance(problem, threads), threads
-        self._tolerance = tolerance
+        self.bound, self.gap = -np.inf, np.inf
+        self._allocation = Allocation()
+        self._diary, self._tolerance = diary, tolerance
         self._last, self.cost = (0, np.inf), 0.0
         self._next = _FIRST if tolerance >= COARSE else _MOST
 
@@ -55,15 +55,19 @@ class Anytime:
         """Whether enough iterations have been made since the last proof."""
         return iteration >= self._next
 
-    def prove(self, iteration: int, x: Floats, t: Floats, prices: Floats) -> None:
+    @property
+    def value(self) -> float:
+        """The minimised objective of the best allocation."""
+        return self._allocation.value
+
+    def prove(self, iteration: int, prover: Prover) -> None:
         """Look at an iterate: repair it, bound the optimum, and keep what is better."""
         began = time.perf_counter()
-        self._look(x, t)
-        proof = dual_bound(self.problem, prices, self._threads)
-        if proof.value > self.bound:
-            self.bound, self.prices = proof.value, proof.prices
-        if self.violation <= FEASIBLE:
-            self.gap = gap_between(self.problem, self.x, self.t, self.value, self.bound)
+        self._look(prover)
+        self.bound = prover.bound(self.bound)
+        best = self._allocation
+        if best.violation <= FEASIBLE:
+            self.gap = relative_gap(self.problem, best.value, self.bound, best.terms)
         self._next = iteration + self._pause(iteration)
         self.cost = time.perf_counter() - began
 
@@ -96,9 +100,23 @@ class Anytime:
         rate = np.log(wide / gap) / (iteration - before)
         return int(np.clip(np.ceil(np.log(gap / self._tolerance) / rate), _LEAST, most))
 
-    def _look(self, x: Floats, t: Floats) -> None:
-        x, t, rows = repaired(self.problem, self._balance(x, t), t)
-        value, far = minimised_value(self.problem, x, t), violation(self.problem, x, t, rows)
-        better = value < self.value if far <= FEASIBLE else far < self.violation
-        if better or (self.violation > FEASIBLE >= far):
-            self.x, self.t, self.value, self.violation = x, t, value, far
+    def take(self, prover: Prover) -> None:
+        """Take over what the prover kept; the present point is proved again if that was lost."""
+        if prover.lost():
+            self._forget()
+            self.prove(self._last[0], prover)
+        if np.isfinite(self._allocation.violation):
+            self.x, self.t, self.prices = prover.best()
+
+    def _forget(self) -> None:
+        self._allocation, self.bound, self.gap = Allocation(), -np.inf, np.inf
+
+    def _look(self, prover: Prover) -> None:
+        new = prover.allocation()
+        if prover.lost():
+            self._forget()
+        far, known = new.violation, self._allocation.violation
+        better = new.value < self.value if far <= FEASIBLE else far < known
+        if better or (known > FEASIBLE >= far):
+            prover.keep()
+            self._allocation = new

@@ -8,7 +8,7 @@ from tests.engines.admm.test_admm import cluster
 
 import walras as wl
 from walras.certificate import minimised_value, repair, violation
-from walras.engines.admm.balance import Balance
+from walras.engines.admm.proofs.balance import Balance
 
 cs = wl.domains.cluster_scheduling
 

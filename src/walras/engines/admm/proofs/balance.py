@@ -14,15 +14,23 @@ import scipy.sparse as sp
 
 from walras.certificate.structure import structure
 from walras.engines.admm.executor import summed
+from walras.engines.admm.proofs.repair import MOST, USED
+from walras.engines.admm.proofs.roles import covers
 from walras.kernels import columns
 from walras.kernels.runs import few, map_runs
 from walras.separable import Separable, Utility
 
 Floats = npt.NDArray[np.float64]
 
-_SWEEPS = 6
-_MOST = 2.0  # largest growth of an entry in one sweep
-_USED = 1e-9  # share of the largest entry from which an entry counts as used
+SWEEPS = 6
+
+
+def helps(problem: Separable) -> bool:
+    """Whether entries may be scaled: costs that grow one way, and rows that limit from above."""
+    rows, shape = problem.rows, structure(problem)
+    rising = np.isin(rows.utility, (Utility.LOG, Utility.POWER)) & ~shape.negative
+    monotone = np.all(rising | ~rows.is_utility) and not np.any(problem.quadratic)
+    return bool(monotone and np.any(shape.packing) and np.all(problem.lower == 0.0))
 
 
 class Balance:
@@ -35,19 +43,13 @@ class Balance:
 
     def __init__(self, problem: Separable, threads: int = 1) -> None:
         rows, self._problem, self._threads = problem.rows, problem, threads
-        shape, most = structure(problem), np.zeros(rows.count)
-        self._packing = shape.packing
-        np.maximum.at(most, rows.matrix.indices, rows.matrix.data)
-        shared = np.sum(rows.scalar_matrix > 0, axis=1) == 1
-        # t <= sum of what entries bring
-        self._cover = shared & (most <= 0) & (rows.upper == 0) & np.isinf(rows.lower)
+        shape = structure(problem)
+        self._packing, self._cover = shape.packing, covers(problem)
         rising = np.isin(rows.utility, (Utility.LOG, Utility.POWER)) & ~shape.negative
         gain = rows.matrix.T @ (np.where(rising, 1.0, 0.0) + np.where(self._cover, -1.0, 0.0))
         gains = (problem.cost < 0) | ((problem.cost == 0) & (gain > 0))
-        self._most = np.where(gains, _MOST, 1.0)
-        monotone = np.all(rising | ~rows.is_utility) and not np.any(problem.quadratic)
-        full = np.any(self._packing) and np.all(problem.lower == 0.0)
-        self.helps = bool(monotone and full)
+        self._most = np.where(gains, MOST, 1.0)
+        self.helps = helps(problem)
 
     def __call__(self, x: Floats, t: Floats) -> Floats:
         """The allocation, balanced.
@@ -57,17 +59,17 @@ class Balance:
             t: (scalars,) the shares to aim at.
         """
         x = np.clip(x, self._problem.lower, self._problem.upper)
-        used = np.flatnonzero(x > _USED * np.max(x, initial=0.0))
+        used = np.flatnonzero(x > USED * np.max(x, initial=0.0))
         if not self.helps or not len(used):
             return x
         whole = len(used) == len(x)
         part = self._problem.rows.matrix if whole else self._problem.rows.matrix[:, used]
         most, upper, value = self._most[used], self._problem.upper[used], x[used]
         load = part @ value
-        for _ in range(_SWEEPS):
+        for _ in range(SWEEPS):
             if np.any(self._cover):
                 even = self._evened(load, t)
-                load = self._scaled(part, -1.0, -even, np.full_like(most, _MOST), upper, value)
+                load = self._scaled(part, -1.0, -even, np.full_like(most, MOST), upper, value)
             load = self._scaled(part, 1.0, self._room(load), most, upper, value)
         out = np.zeros_like(x)
         out[used] = value
@@ -94,7 +96,7 @@ class Balance:
         """Factors that bring the entries of each row with a share in a scalar to that share."""
         brought, wanted = -load, self._problem.rows.scalar_matrix @ t
         good = self._cover & (brought > 0) & (wanted > 0)
-        ratio = np.where(good, np.clip(wanted / np.where(good, brought, 1.0), 0.0, _MOST), 1.0)
+        ratio = np.where(good, np.clip(wanted / np.where(good, brought, 1.0), 0.0, MOST), 1.0)
         return np.where(self._cover, ratio, -np.inf)
 
     def _room(self, load: Floats) -> Floats:

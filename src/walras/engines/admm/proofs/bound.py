@@ -1,0 +1,249 @@
+"""A slice's share of a dual bound: what its entries cost at least, at prices of all rows.
+
+As in :mod:`walras.certificate.bound`, on the entries of some demands. What the prices of the other
+rows are worth by themselves, and the scalar, are the caller's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.certificate.bound import row_terms
+from walras.certificate.mend import signed
+from walras.engines.admm.entries import Entries
+from walras.engines.admm.form import RowData
+from walras.engines.admm.proofs.repair import Point, places
+from walras.engines.admm.proofs.roles import Roles
+from walras.engines.admm.slices import Leaf, Leaves, Slice
+from walras.kernels import copies
+from walras.kernels.groups_prices import best_prices
+
+Floats = npt.NDArray[np.float64]
+
+_DONE = np.zeros(1)
+
+
+class Bound:
+    """The prices of a slice's rows that are being tried, and the best ones kept.
+
+    Args:
+        data: The slice.
+        point: Where the iterates stand.
+    """
+
+    def __init__(self, data: Slice, point: Point) -> None:
+        self._data, self._point, self._leaves = data, point, Leaves(data)
+        self._place = places(data)
+        self._asked = self._price = self._best = self._reduced = np.zeros(0)
+        self._curved = bool(np.any(data.entries.quadratic))
+        self._guess = np.zeros(0)
+        self._exempt = np.zeros(0, dtype=bool)
+        self._row: tuple[Floats, ...] = ()
+
+    def take(self) -> Floats:
+        """Ask about the iterate's prices."""
+        rows = self._data.groups
+        self._asked = signed(rows.kind, rows.lower, rows.upper, self._point.prices())
+        return _DONE
+
+    def reduce(self, price: Floats) -> Floats:
+        """Reduced costs at prices of the narrow rows alone, of which the last one is 0."""
+        entries = self._data.entries
+        self._reduced = np.empty(entries.count)
+        self._add(price, entries.cost)
+        return _DONE
+
+    def _add(self, price: Floats, cost: Floats) -> None:
+        entries = self._data.entries
+        copies.reduced(
+            entries.copies, entries.row, self._place, entries.a, price, cost, self._reduced
+        )
+
+    def reach(self, own: int, sign: float, level: float) -> Floats:
+        """Best prices of one row of each demand; what it costs to reach a level, and the slope.
+
+        Args:
+            own: Which row of each demand, the other one being its packing row.
+            sign: Of its coefficients.
+            level: Of the scalar; the utilities do not look at it.
+        """
+        ptr, a = self._data.entries.ptr, self._data.entries.local[1 - own]
+        if not self._row:
+            self._row = self._priced(own, sign)
+            self._guess = np.abs(self._asked[:, own])
+        e, b, shift, kind, weight, parameter = self._row
+        y = shift * level if np.any(shift) else np.ones(len(shift))
+
+        def sums(leaf: Leaf) -> Floats:
+            j = leaf[0]
+            cost = best_prices(
+                j.start, j.stop, ptr, a, e, self._reduced, b, kind, weight, parameter, y,
+                self._guess,
+            )  # fmt: skip
+            return np.array([cost, shift[j] @ self._guess[j]])
+
+        return self._leaves.sums(sums)
+
+    def _priced(self, own: int, sign: float) -> tuple[Floats, ...]:
+        """Coefficients, bounds and costs as :func:`best_prices` takes them."""
+        local, rows = self._data.entries.local, self._data.groups
+        of = rows.shift, rows.kind, rows.weight, rows.parameter
+        return (
+            sign * local[own] if sign != 1.0 else local[own],
+            np.ascontiguousarray(rows.upper[:, 1 - own]),
+            *(np.ascontiguousarray(value[:, own]) for value in of),
+        )
+
+    def sharpen(self, own: int, sign: float) -> Floats:
+        """Ask about the prices last reached, and none of the packing rows."""
+        self._asked = np.zeros_like(self._asked)
+        self._asked[:, own] = -sign * self._guess
+        return _DONE
+
+    def alone(self, own: int, least: float) -> Floats:
+        """Ask about the demands that can reach this little of the scalar by themselves, alone."""
+        self._guess = np.zeros_like(self._guess)
+        self._asked = np.zeros_like(self._asked)
+        self._asked[:, own] = ceilings(self._data.entries, self._data.groups, own) == least
+        return _DONE
+
+    def paid(self) -> Floats:
+        """What the prices pay for the scalar, and the size of that."""
+        shift, asked = self._data.groups.shift, self._asked
+
+        def sums(leaf: Leaf) -> Floats:
+            paid = shift[leaf[0]] * asked[leaf[0]]
+            return np.array([np.sum(paid), np.sum(np.abs(paid))])
+
+        return self._leaves.sums(sums)
+
+    def mend(self, price: Floats, factor: float, rest: float) -> Floats:
+        """Mend the prices asked about; (narrow,) how far prices of the other rows must rise.
+
+        Args:
+            price: (narrow,) prices of the other rows; the last one is 0.
+            factor: Of the demands' prices that pay for the scalar.
+            rest: Of their others.
+        """
+        roles, rows, entries = self._roles, self._data.groups, self._data.entries
+        scale = np.where(rows.shift != 0, factor, rest)
+        self._price = np.where(roles.closed, 0.0, self._asked * scale)
+        self.reduce(price)
+        for k in np.flatnonzero(np.any(self._price, axis=0)):
+            self._reduced += entries.local[k] * self._spread(self._price[:, k])
+        for k in np.flatnonzero(np.any(roles.shares, axis=0)):
+            self._share(k)
+        for k in np.flatnonzero(np.any(roles.packing, axis=0)):
+            self._raise(k)
+        return self._missing()
+
+    def _share(self, k: int) -> None:
+        """Best price of each share row: its cheapest entry at a reduced cost of zero."""
+        shares, a, ptr = self._roles.shares[:, k], self._data.entries.local[k], self._data.entries.ptr
+        mine = self._spread(shares) & (a > 0)
+        each = np.divide(self._reduced, a, out=np.full(len(a), np.inf), where=mine)
+        least = np.minimum.reduceat(each, ptr[:-1])
+        self._price[:, k] = np.where(shares, -least, self._price[:, k])
+        lowered = self._reduced - a * self._spread(np.where(shares, least, 0.0))
+        self._reduced = np.where(mine, np.maximum(lowered, 0.0), self._reduced)
+
+    def _raise(self, k: int) -> None:
+        """Least rise of the packing rows' prices that leaves no uncapped negative cost."""
+        a, ptr = self._data.entries.local[k], self._data.entries.ptr
+        if not len(self._exempt):
+            self._exempt = self._find_exempt()
+        asks = (self._reduced < 0) & (a > 0) & ~self._exempt
+        need = np.divide(-self._reduced, a, out=np.zeros(len(a)), where=asks)
+        rise = np.where(self._roles.packing[:, k], np.maximum.reduceat(need, ptr[:-1]), 0.0)
+        self._price[:, k] += rise
+        self._reduced += a * self._spread(rise)
+
+    def _find_exempt(self) -> npt.NDArray[np.bool_]:
+        """(n,) entries that their own bound or cost, or a narrow row, limits."""
+        entries, caps = self._data.entries, self._roles.caps
+        exempt = np.isfinite(entries.upper) | (entries.quadratic > 0)
+        return exempt if caps is None else exempt | (caps.row < self._data.narrow - 1)
+
+    def _missing(self) -> Floats:
+        """(narrow,) the rise that entries ask for which narrow rows limit."""
+        caps, rise = self._roles.caps, np.zeros(self._data.narrow)
+        if caps is not None:
+            some = np.flatnonzero((self._reduced < 0) & (caps.row < len(rise) - 1))
+            np.maximum.at(rise, caps.row[some], -self._reduced[some] / caps.coefficient[some])
+        return rise
+
+    def value(self, rise: Floats) -> Floats:
+        """What the slice adds to the bound where the narrow rows' prices have risen so far."""
+        if np.any(rise):
+            self._add(rise, self._reduced)
+        rows = self._data.groups
+        of = rows.kind, rows.weight, rows.parameter, rows.lower, rows.upper, self._price
+        terms = row_terms(*(part.ravel() for part in of)).reshape(self._price.shape)
+        some, least = self._entry_terms()
+
+        def sums(leaf: Leaf) -> Floats:
+            a, b = np.searchsorted(some, (leaf[1].start, leaf[1].stop))
+            return np.array([np.sum(terms[leaf[0]]) + np.sum(least[a:b])])
+
+        return self._leaves.sums(sums)
+
+    def _entry_terms(self) -> tuple[npt.NDArray[np.int64], Floats]:
+        """The entries that add something at their reduced costs, and the least that they add."""
+        entries = self._data.entries
+        counts = self._reduced < 0
+        if self._curved:
+            counts |= entries.quadratic > 0
+        some = np.flatnonzero(counts)
+        r, h, high = self._reduced[some], entries.quadratic[some], entries.upper[some]
+        at = np.where(h > 0, np.clip(-r / np.where(h > 0, h, 1.0), 0.0, high), high)
+        free = np.flatnonzero(np.isinf(at))
+        at[free] = self._limit(some[free])
+        return some, r * at + 0.5 * h * at * at
+
+    def _limit(self, some: npt.NDArray[np.int64]) -> Floats:
+        """The most that some entries can be because a row holds, others being zero or more."""
+        roles, entries = self._roles, self._data.entries
+        group = np.searchsorted(entries.ptr, some, side="right") - 1
+        out = np.full(len(some), np.inf) if roles.caps is None else roles.caps.limit[some]
+        for k in range(entries.local.shape[0]):
+            a = entries.local[k, some]
+            held = (roles.packing | roles.shares)[group, k] & (a > 0)
+            most = self._data.groups.upper[group, k] / np.where(held, a, 1.0)
+            out = np.where(held, np.minimum(out, most), out)
+        return out
+
+    def keep(self) -> Floats:
+        """These prices are the best so far."""
+        self._best = self._price
+        return _DONE
+
+    def best(self) -> Floats:
+        """(groups, K) the best prices kept; none if there are none."""
+        return self._best if len(self._best) else np.zeros_like(self._data.price)
+
+    def asked(self) -> Floats:
+        """(groups, K) the prices asked about."""
+        return self._asked
+
+    @property
+    def _roles(self) -> Roles:
+        if self._data.roles is None:
+            raise ValueError("proofs of this problem are not made by slices")
+        return self._data.roles
+
+    def _spread(self, values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+        return np.repeat(values, np.diff(self._data.entries.ptr))
+
+
+def ceilings(entries: Entries, rows: RowData, own: int) -> Floats:
+    """(groups,) the most of the scalar that each demand can reach by itself.
+
+    Args:
+        entries: The entries.
+        rows: The rows of the demands.
+        own: The row with a share in the scalar; the other one packs.
+    """
+    best = np.maximum.reduceat(-entries.local[own] / entries.local[1 - own], entries.ptr[:-1])
+    shift = rows.shift[:, own]
+    return np.asarray(best * rows.upper[:, 1 - own] / np.where(shift > 0, shift, 1.0))

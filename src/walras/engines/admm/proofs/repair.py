@@ -1,0 +1,199 @@
+"""A slice's share of a repair: its entries scaled by what is left of their rows.
+
+As in :mod:`.balance` and :mod:`walras.certificate.repair`, on the entries of some demands: what
+they use of the other rows is summed over all slices by the caller, who answers with what is left.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.engines.admm.proofs.roles import Roles
+from walras.engines.admm.slices import Leaf, Leaves, Slice
+from walras.kernels import copies
+from walras.separable import Utility, utility
+
+Floats = npt.NDArray[np.float64]
+
+MOST = 2.0  # largest growth of an entry in one sweep
+USED = 1e-9  # share of its demand's largest entry from which an entry counts as used
+SLIGHTLY = 1.0 - np.finfo(float).eps  # rows over their bounds end on this side of them
+_TINY = np.finfo(float).tiny
+
+
+class Point(Protocol):
+    """Who knows where the iterates stand."""
+
+    def entries(self) -> Floats:
+        """(n,) the allocation."""
+        ...
+
+    def prices(self) -> Floats:
+        """(groups, K) the prices of the slice's rows."""
+        ...
+
+
+class Repair:
+    """The allocation of a slice that is being repaired, and the best one kept.
+
+    Args:
+        data: The slice.
+        point: Where the iterates stand.
+    """
+
+    def __init__(self, data: Slice, point: Point) -> None:
+        self._data, self._point, self._leaves = data, point, Leaves(data)
+        self._x = self._best = np.zeros(0)
+        self._used, self._ptr = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        self._load = np.zeros(data.groups.kind.shape)
+        self._place = places(data)
+        self._gains = np.zeros(0, dtype=bool)
+
+    def begin(self, least: float) -> Floats:
+        """Take the iterate inside its bounds; (narrow,) what it uses.
+
+        Args:
+            least: Share of its demand's largest entry up to which an entry is dropped.
+        """
+        entries = self._data.entries
+        x = np.clip(self._point.entries(), entries.lower, entries.upper)
+        if least > 0.0:
+            top = np.maximum.reduceat(x, entries.ptr[:-1])
+            x[x <= self._spread(least * top)] = 0.0
+        self._x = x
+        self._find_used()
+        return self._scaled(None, None)
+
+    def _find_used(self) -> None:
+        self._used = np.flatnonzero(self._x)
+        self._ptr = np.searchsorted(self._used, self._data.entries.ptr)
+
+    def even(self, t: float) -> Floats:
+        """Bring every demand to its share of the scalar; (narrow,) what that uses."""
+        cover, shift = self._roles.cover, self._data.groups.shift
+        brought, wanted = -self._load, shift * t
+        good = cover & (brought > 0) & (wanted > 0)
+        ratio = np.where(good, np.clip(wanted / np.where(good, brought, 1.0), 0.0, MOST), 1.0)
+        return self._scaled(np.where(cover, ratio, np.inf), None)
+
+    def fill(self, ratio: Floats) -> Floats:
+        """Scale by what is left of the scarcest row; (narrow,) what that uses.
+
+        Args:
+            ratio: (narrow,) what is left of those rows, as factors.
+        """
+        packing, upper = self._roles.packing, self._data.groups.upper
+        held = packing & (self._load > 0)
+        own = np.where(held, upper / np.where(held, self._load, 1.0), np.inf)
+        return self._scaled(own, ratio, MOST)
+
+    def limit(self, ratio: Floats) -> Floats:
+        """Scale down what is over a bound, and wholes to be shared out to meet theirs."""
+        roles, upper = self._roles, self._data.groups.upper
+        over = roles.packing & (self._load > upper)
+        own = np.where(over, upper / np.where(over, self._load, 1.0) * SLIGHTLY, np.inf)
+        used = self._scaled(own, ratio)
+        return self._shared_out() if np.any(roles.shares) else used
+
+    def _shared_out(self) -> Floats:
+        """Entries of each share row scaled to meet it; equal if all are zero."""
+        rows, shares = self._data.groups, self._roles.shares
+        empty = shares & (self._load == 0)
+        if np.any(empty):
+            for k in np.flatnonzero(np.any(empty, axis=0)):
+                self._x[self._spread(empty[:, k]) & (self._data.entries.local[k] > 0)] = 1.0
+            self._find_used()
+            self._scaled(None, None)
+        total = np.where(shares, self._load, 1.0)
+        factor = np.clip(total, rows.lower, rows.upper) / np.where(total > 0, total, 1.0)
+        return self._scaled(np.where(shares, factor, np.inf), None)
+
+    def reach(self) -> Floats:
+        """The largest scalar for which every demand of the slice has its share."""
+        cover, shift = self._roles.cover, self._data.groups.shift
+        return np.array([np.min(-self._load[cover] / shift[cover], initial=np.inf)])
+
+    def far(self, t: float) -> Floats:
+        """The largest violation of a row of the demands, relative to its terms and bounds."""
+        roles, rows = self._roles, self._data.groups
+        share = np.where(roles.cover, rows.shift * t, 0.0)
+        over = np.where(roles.shares, rows.lower - self._load, -np.inf)
+        held = roles.packing | roles.cover | roles.shares
+        over = np.where(held, np.maximum(over, self._load + share - rows.upper), 0.0)
+        size = np.maximum(np.abs(self._load) + np.abs(share), np.where(held, rows.upper, 0.0))
+        return np.array([np.max(over / np.maximum(size, _TINY), initial=0.0)])
+
+    def value(self) -> Floats:
+        """What the allocation is worth, and the size of the terms of that."""
+        entries, rows, used = self._data.entries, self._data.groups, self._used
+        part = self._x[used]
+        linear, square = entries.cost[used] * part, entries.quadratic[used] * part * part
+        asks = np.any(rows.kind != Utility.NONE, axis=0)
+        of = [(rows.kind[:, k], rows.weight[:, k], rows.parameter[:, k], self._load[:, k])
+              for k in np.flatnonzero(asks)]  # fmt: skip
+        worth = [utility.value(*row) for row in of]
+        sizes = [utility.terms(*row) for row in of]
+
+        def sums(leaf: Leaf) -> Floats:
+            j, some = leaf[0], slice(self._ptr[leaf[0].start], self._ptr[leaf[0].stop])
+            own, squares = np.sum(linear[some]), np.sum(square[some])
+            size = np.sum(np.abs(linear[some])) + squares
+            return np.array([
+                own + 0.5 * squares + sum(np.sum(row[j]) for row in worth),
+                size + sum(np.sum(row[j]) for row in sizes),
+            ])  # fmt: skip
+
+        return self._leaves.sums(sums)
+
+    def keep(self) -> Floats:
+        """This allocation is the best so far."""
+        self._best = self._x
+        return np.zeros(1)
+
+    def best(self) -> Floats:
+        """(n,) the best allocation kept; the present one if there is none."""
+        kept = len(self._best) == self._data.entries.count
+        return self._best if kept else self._point.entries()
+
+    @property
+    def _roles(self) -> Roles:
+        if self._data.roles is None:
+            raise ValueError("proofs of this problem are not made by slices")
+        return self._data.roles
+
+    def _spread(self, values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+        """(n,) of each entry's demand."""
+        return np.repeat(values, np.diff(self._data.entries.ptr))
+
+    def _scaled(self, own: Floats | None, ratio: Floats | None, most: float = np.inf) -> Floats:
+        """Scale in place (:func:`walras.kernels.copies.scaled`); (narrow,) what rows then use."""
+        entries = self._data.entries
+        own = np.full(self._load.shape, np.inf) if own is None else own
+        ratio = np.full(self._data.narrow, np.inf) if ratio is None else ratio
+        if most < np.inf and not len(self._gains):
+            self._gains = self._find_gains()
+
+        edges = np.array(self._data.edges)
+        load = np.zeros((len(edges) - 1, self._data.narrow))
+        copies.scaled(
+            edges, self._ptr, self._used, entries.local, entries.copies, entries.row, self._place,
+            entries.a, own, ratio, self._gains, most, entries.upper, self._x, self._load, load,
+        )  # fmt: skip
+        return self._leaves.added(list(load))
+
+    def _find_gains(self) -> npt.NDArray[np.bool_]:
+        """(n,) whether the objective gains where an entry grows."""
+        entries, rows = self._data.entries, self._data.groups
+        rising = np.isin(rows.kind, (Utility.LOG, Utility.POWER))
+        wanted = rising * 1.0 - self._roles.cover
+        gain = sum(entries.local[k] * self._spread(wanted[:, k]) for k in range(wanted.shape[1]))
+        return np.asarray((entries.cost < 0) | ((entries.cost == 0) & (gain > 0)))
+
+
+def places(data: Slice) -> npt.NDArray[np.uint32]:
+    """Narrow row of each row that copies name."""
+    place = data.entries.place
+    return np.arange(data.narrow, dtype=np.uint32) if place is None else place

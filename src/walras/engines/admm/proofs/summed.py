@@ -1,0 +1,181 @@
+"""Proofs where the demands are held: what crosses are sums over narrow rows, and a few numbers.
+
+The steps of :mod:`.balance`, :mod:`walras.certificate.repair` and :mod:`walras.certificate.bound`,
+in which demands meet in their use of narrow rows, in the scalar and in totals alone. The number of
+demands does not change what crosses; the allocation itself does so once, when the solve ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.certificate.bound import ROUNDING, row_terms
+from walras.certificate.mend import HUGE, signed
+from walras.certificate.structure import structure
+from walras.engines.admm.method import Method
+from walras.engines.admm.proofs.balance import SWEEPS, helps
+from walras.engines.admm.proofs.prover import Allocation
+from walras.engines.admm.proofs.repair import SLIGHTLY, USED
+from walras.engines.admm.proofs.roles import covers
+from walras.engines.admm.proofs.sharpen import Sharpen
+
+Floats = npt.NDArray[np.float64]
+Candidate = tuple[Floats, float, float]  # prices of narrow rows; factors of the demands' (mend)
+
+_TINY = np.finfo(float).tiny
+
+
+class Summed:
+    """:class:`walras.engines.admm.proofs.prover.Prover` of problems whose rows have roles.
+
+    Args:
+        method: The state of the solve.
+        sharpen: Of its form.
+    """
+
+    def __init__(self, method: Method, sharpen: Sharpen) -> None:
+        self._method, self._crew, self._sharpen = method, method.crew, sharpen
+        self._rows, problem = method.form.narrow, method.form.problem
+        self._problem, shape, source = problem, structure(problem), self._rows.source[:-1]
+        self._packing = np.append(shape.packing[source], False)
+        self._open = np.append(shape.open_rows[source], False)
+        self._shared = np.any(covers(problem))
+        self._helps = helps(problem)
+        self._together = shape.homogeneous
+        self._t, self._kept_t = 0.0, 0.0
+        self._prices = np.zeros(len(self._packing))
+        self._replaced = self._crew.replaced
+
+    def allocation(self) -> Allocation:
+        """See :meth:`walras.engines.admm.proofs.prover.Prover.allocation`."""
+        crew, aim = self._crew, self._method.scalar
+        load = crew.total("repair.begin", USED if self._helps else 0.0)
+        for _ in range(SWEEPS if self._helps else 0):
+            if self._shared:
+                load = crew.total("repair.even", aim)
+            load = crew.total("repair.fill", self._left(load, self._packing & (load > 0)))
+        over = self._packing & (load > self._rows.upper)
+        load = crew.total("repair.limit", self._left(load, over) * SLIGHTLY)
+        t = self._t = self._scalar_for(load, aim)
+        far = max(self._far(load, t), *(float(a[0]) for a in crew.collect("repair.far", t)))
+        worth, terms = crew.total("repair.value")
+        problem = self._problem
+        paid = float(problem.scalar_cost[0]) * t if problem.scalars else 0.0
+        return Allocation(
+            problem.constant + float(worth) + paid,
+            far,
+            float(terms) + abs(paid) + abs(problem.constant),
+        )
+
+    def _left(self, load: Floats, held: npt.NDArray[np.bool_]) -> Floats:
+        """What is left of some rows, as a factor of what is used."""
+        return np.where(held, self._rows.upper / np.where(held, load, 1.0), np.inf)
+
+    def _scalar_for(self, load: Floats, t: float) -> float:
+        """The scalar's cheapest value that all rows allow."""
+        problem, home = self._problem, self._method.form.scalar_in
+        if not home:
+            return 0.0
+        low, high = float(problem.scalar_lower[0]), float(problem.scalar_upper[0])
+        if home == "groups":
+            best = min(high, *(float(part[0]) for part in self._crew.collect("repair.reach")))
+        else:
+            held = self._rows.shift < 0
+            ends = (load[held] - self._rows.upper[held]) / -self._rows.shift[held]
+            best = max(low, float(np.max(ends, initial=-np.inf)))
+        fits = low <= best <= high and np.isfinite(best)
+        return best if fits else float(np.clip(t, low, high))
+
+    def _far(self, load: Floats, t: float) -> float:
+        """The largest violation of a narrow row, relative to its terms and bounds."""
+        rows = self._rows
+        held = self._packing | (rows.shift < 0)
+        upper = np.where(held, rows.upper, 0.0)
+        over = np.where(held, load + rows.shift * t - upper, 0.0)
+        size = np.maximum(np.abs(load) + np.abs(rows.shift * t), np.abs(upper))
+        return float(np.max(over / np.maximum(size, _TINY), initial=0.0))
+
+    def keep(self) -> None:
+        """See :meth:`walras.engines.admm.proofs.prover.Prover.keep`."""
+        self._crew.total("repair.keep")
+        self._kept_t = self._t
+
+    def bound(self, best: float) -> float:
+        """See :meth:`walras.engines.admm.proofs.prover.Prover.bound`."""
+        crew, rows = self._crew, self._rows
+        price = signed(rows.kind, rows.lower, rows.upper, self._method.narrow.price)
+        crew.total("bound.take")
+        if self._sharpen.helps:
+            price = self._sharpen(crew, price, self._method.t)
+        for candidate in self._candidates(price):
+            value, mended = self._evaluated(*candidate)
+            if value > best:
+                crew.total("bound.keep")
+                best, self._prices = value, mended
+        return best
+
+    def _candidates(self, price: Floats) -> Iterator[Candidate]:
+        """The prices as they are, and scaled to what the scalar asks for: ``e + E'pi = 0``."""
+        home = self._method.form.scalar_in
+        cost, paid = (float(self._problem.scalar_cost[0]) if home else 0.0), self._paid(price)[0]
+        factor = -cost / paid if cost * paid < 0.0 else 1.0
+        if abs(factor - 1.0) < ROUNDING or not abs(factor) <= np.sqrt(HUGE):
+            yield price, 1.0, 1.0
+        elif self._together:
+            yield price * factor, factor, factor
+        else:
+            own = np.where(self._rows.shift != 0, factor, 1.0)
+            yield price * own, factor, 1.0
+            yield price, 1.0, 1.0
+
+    def _paid(self, price: Floats, factor: float = 1.0) -> Floats:
+        """What the prices pay for the scalar, and the size of that.
+
+        Args:
+            price: (narrow,) prices of the narrow rows.
+            factor: Of the demands' prices.
+        """
+        if self._method.form.scalar_in == "groups":
+            return self._crew.total("bound.paid") * factor
+        paid = self._rows.shift * price
+        return np.array([np.sum(paid), np.sum(np.abs(paid))])
+
+    def _evaluated(self, price: Floats, factor: float, rest: float) -> tuple[float, Floats]:
+        """The bound that prices prove, and the mended prices of the narrow rows."""
+        crew, rows = self._crew, self._rows
+        bare = np.where(self._open, 0.0, price)
+        rise = np.max(crew.collect("bound.mend", bare, factor, rest), axis=0)
+        mended = bare + rise
+        own = row_terms(rows.kind, rows.weight, rows.parameter, rows.lower, rows.upper, mended)
+        value = self._problem.constant + float(np.sum(own))
+        value += self._scalar_terms(self._paid(mended, factor))
+        return value + float(crew.total("bound.value", rise)[0]), mended
+
+    def _scalar_terms(self, paid: Floats) -> float:
+        """The least that the scalar adds at what prices pay for it."""
+        if not self._method.form.scalar_in:
+            return 0.0
+        problem = self._problem
+        slope = float(problem.scalar_cost[0] + paid[0])
+        at = float((problem.scalar_lower if slope > 0 else problem.scalar_upper)[0])
+        if np.isfinite(at):
+            return slope * at
+        size = abs(float(problem.scalar_cost[0])) + abs(float(paid[1]))
+        return 0.0 if abs(slope) <= ROUNDING * size else -np.inf
+
+    def best(self) -> tuple[Floats, Floats, Floats]:
+        """See :meth:`walras.engines.admm.proofs.prover.Prover.best`."""
+        method, crew = self._method, self._crew
+        return (
+            method.assembled(crew.collect("repair.best")),
+            np.full(self._problem.scalars, self._kept_t),
+            method.assembled_prices(crew.collect("bound.best"), self._prices),
+        )
+
+    def lost(self) -> bool:
+        """See :meth:`walras.engines.admm.proofs.prover.Prover.lost`."""
+        before, self._replaced = self._replaced, self._crew.replaced
+        return self._replaced != before

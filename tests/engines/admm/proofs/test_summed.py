@@ -1,0 +1,129 @@
+"""Proofs by sums prove what proofs in one place do, whoever holds the demands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.bank.bank import CASES
+from tests.engines.admm.proofs.points import Floats, standing_at
+from tests.engines.admm.test_admm import OBJECTIVES, cluster
+
+import walras as wl
+from walras.certificate import certify, dual_bound, violation
+from walras.engines.admm.form import make_form
+from walras.engines.admm.proofs.gathered import Gathered
+from walras.engines.admm.proofs.roles import roles
+from walras.engines.admm.proofs.summed import Summed
+from walras.separable import Leximin, Separable
+
+cs = wl.domains.cluster_scheduling
+te = wl.domains.traffic_engineering
+FEASIBLE = 1e-9
+BANK = [
+    pytest.param(case.base, id=case.name)
+    for case in CASES
+    if not isinstance(case.problem, Leximin)
+    and (case.base.integer is None or not np.any(case.base.integer))
+    and roles(make_form(case.base)) is not None
+]
+GATHERED = ("transport with equalities", "flow by link", "free entry", "two free scalars")
+
+
+def disturbed(problem: Separable, seed: int, noise: float) -> tuple[Floats, Floats, Floats]:
+    """Near the optimum."""
+    s = wl.solve(problem, engine="exact", tolerance=1e-6)
+    rng = np.random.default_rng(seed)
+    return (
+        s.entries * rng.lognormal(0.0, noise, problem.entries),
+        s.scalars * rng.lognormal(0.0, noise, problem.scalars),
+        s.prices.rows * rng.lognormal(0.0, noise, problem.rows.count),
+    )
+
+
+def proved(problem: Separable, point: tuple[Floats, Floats, Floats], **how: object) -> tuple:  # type: ignore[type-arg]
+    """The proof by sums: the allocation, the bound, and what was kept."""
+    with standing_at(problem, *point, **how) as (method, sharpen):  # type: ignore[arg-type]
+        prover = Summed(method, sharpen)
+        found = prover.allocation()
+        prover.keep()
+        return found, prover.bound(-np.inf), prover.best()
+
+
+@pytest.mark.parametrize("problem", BANK)
+@pytest.mark.parametrize("noise", [1e-6, 0.2])
+def test_the_bank_is_proved_as_in_one_place(problem: Separable, noise: float) -> None:
+    point = disturbed(problem, 1, noise)
+    found, bound, (x, t, prices) = proved(problem, point, slices=2)
+    with standing_at(problem, *point) as (method, sharpen):
+        known = Gathered(problem, method, sharpen, 1)
+        expected, best = known.allocation(), known.bound(-np.inf)
+    scale = max(abs(expected.value), 1.0)
+    assert found.violation <= FEASIBLE
+    assert found.value == pytest.approx(expected.value, abs=1e-7 * scale)
+    assert found.terms >= 0.999 * expected.terms
+    assert bound == pytest.approx(best, abs=1e-9 * scale)
+    certificate = certify(problem, x, t, prices)
+    assert certificate.value == pytest.approx(found.value, abs=1e-9 * scale)
+    assert certificate.bound >= bound - 1e-9 * scale
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 1000), st.sampled_from(OBJECTIVES), st.sampled_from([0.0, 0.01, 0.5]))
+def test_any_point_is_proved_and_any_price_bounds(seed: int, objective: object, noise: float) -> None:
+    problem = cluster(objective, 6, 25, seed=seed)
+    rng = np.random.default_rng(seed)
+    point = disturbed(problem, seed, noise)
+    if noise == 0.0:  # far from everything
+        point = tuple(rng.normal(0.0, 1.0, len(part)) for part in point)  # type: ignore[assignment]
+    found, bound, (x, t, prices) = proved(problem, point, slices=3)
+    known = wl.solve(problem, engine="exact", tolerance=1e-8).certificate
+    assert violation(problem, x, t) <= FEASIBLE
+    assert found.violation <= FEASIBLE
+    slack = 1e-7 * max(abs(known.value), 1.0)
+    assert bound <= known.value + slack
+    assert found.value >= known.bound - slack
+    assert dual_bound(problem, prices).value >= bound - slack
+
+
+@pytest.mark.parametrize("collapse", [False, True])
+@pytest.mark.parametrize("objective", [*OBJECTIVES, cs.alpha_fair])
+def test_the_same_bits_whoever_holds_the_demands(objective: object, *, collapse: bool) -> None:
+    kwargs = {"alpha": 2.0} if objective is cs.alpha_fair else {}
+    problem = cluster(lambda *data: objective(*data, **kwargs), 10, 80)  # type: ignore[operator]
+    point = disturbed(problem, 3, 0.3)
+    (found, bound, best), *others = (
+        proved(problem, point, slices=count, collapse=collapse) for count in (1, 2, 4)
+    )
+    for other, level, kept in others:
+        assert (other, level) == (found, bound)
+        assert all(np.array_equal(a, b) for a, b in zip(kept, best, strict=True))
+
+
+def test_wholes_of_which_nothing_is_used_are_shared_out_equally() -> None:
+    problem = next(case.base for case in CASES if case.name == "least peak load")
+    point = np.zeros(problem.entries), np.zeros(problem.scalars), np.zeros(problem.rows.count)
+    found, _, (x, _, _) = proved(problem, point)
+    assert found.violation <= FEASIBLE
+    assert np.all(x > 0)
+    assert dual_bound(problem, np.zeros(problem.rows.count)).value <= found.value
+
+
+@pytest.mark.parametrize("name", GATHERED)
+def test_problems_that_a_correction_of_all_entries_repairs_have_no_roles(name: str) -> None:
+    problem = next(case.base for case in CASES if case.name == name)
+    assert roles(make_form(problem)) is None
+
+
+def test_every_problem_of_the_domains_has_roles() -> None:
+    network = te.load_topology("B4")
+    paths = te.candidate_paths(network, 4, cache=False)
+    demand = te.lognormal_traffic(network, seed=0)
+    problems = [
+        te.max_total_flow(network, demand, paths),
+        te.min_max_utilisation(network, demand, paths),
+        te.max_concurrent_flow(network, demand, paths),
+        *(cluster(objective) for objective in OBJECTIVES),
+    ]
+    assert all(roles(make_form(problem)) is not None for problem in problems)
