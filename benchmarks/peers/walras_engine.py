@@ -8,10 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 import walras as wl
 from benchmarks.flow import AnyInstance, FlowInstance
 from benchmarks.flow_instances import statement
 from benchmarks.problem import Budget, Instance, Outcome
+from walras.engines.admm.engine import PROOF
 
 cs = wl.domains.cluster_scheduling
 
@@ -123,6 +126,16 @@ def state(
     )
 
 
+def _crossed(solution: wl.Solution) -> dict[str, float]:
+    """Bytes of an iteration without a proof, and of one with a proof: the medians."""
+    steps = solution.history
+    if not len(steps) or not steps[-1].traffic:
+        return {}
+    sums = np.diff([step.traffic * step.iteration for step in steps], prepend=0.0)
+    proved = np.array([step.note == PROOF for step in steps])
+    return {"bytes": float(np.median(sums[~proved])), "proof": float(np.median(sums[proved]))}
+
+
 def job_names(instance: Instance) -> list[str]:
     """Names that tell the jobs of this round that were not in the previous one."""
     before = instance.previous or instance
@@ -131,14 +144,13 @@ def job_names(instance: Instance) -> list[str]:
 
 
 def outcome(solution: wl.Solution, build: float, seconds: float) -> Outcome:
-    """What is recorded of a solution; ``bytes`` cross between processes an iteration, if any."""
+    """What is recorded of a solution, with the bytes that crossed between processes, if any."""
     numbers = {
         "bound": float(solution.bound),
         "reported": float(solution.value),
         "gap": float(solution.gap),
     }
-    if len(solution.history) and solution.history[-1].traffic:
-        numbers["bytes"] = float(solution.history[-1].traffic)
+    numbers |= _crossed(solution)
     return Outcome(
         solution.x,
         build,

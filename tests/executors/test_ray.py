@@ -15,9 +15,10 @@ import ray
 from tests.domains.instances import draw
 
 import walras as wl
-from walras.engines.admm.proofs.anytime import Anytime
 from walras.engines.admm.engine import admm
 from walras.engines.admm.executor import executor_on
+from walras.engines.admm.form import make_form
+from walras.engines.admm.proofs.anytime import Anytime
 from walras.engines.admm.settings import AdmmSettings
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
@@ -109,6 +110,25 @@ def test_bytes_of_a_pass_do_not_depend_on_the_number_of_demands(crews: list[RayC
         assert account["advance"] == 2 * (8 * narrow + 8 + 3 * 8)
         assert account["respond"] == 2 * (3 * 8 + 2 * 8)
     assert found[0] == found[1]
+    assert {task.partition(".")[0] for task in found[0]} >= {"repair", "bound"}  # proofs, too
+
+
+@pytest.mark.parametrize("objective", [cs.max_min, cs.proportional_fairness, cs.total_throughput])
+def test_the_allocation_crosses_once_when_the_solve_ends(
+    objective: Any, crews: list[RayCrew]
+) -> None:
+    problem = problem_of(objective)
+    gathered: list[int] = []
+
+    def look(step: wl.history.Progress) -> None:
+        gathered.append(crews[0].gathered)
+
+    s = wl.solve(problem, engine="admm", tolerance=1e-3, executor=wl.Ray(actors=2), callback=look)
+    assert s.status == wl.Status.OPTIMAL
+    assert sum(step.note == "proof" for step in s.history) > 0
+    assert not any(gathered)
+    slots = make_form(problem).groups.source.size
+    assert crews[0].gathered == 8 * (problem.entries + slots)
 
 
 def test_a_lost_actor_is_replaced_and_the_solve_goes_on(crews: list[RayCrew]) -> None:
@@ -126,6 +146,25 @@ def test_a_lost_actor_is_replaced_and_the_solve_goes_on(crews: list[RayCrew]) ->
     assert s.status == wl.Status.OPTIMAL
     exact = wl.solve(problem, engine="exact")
     assert s.value == pytest.approx(exact.value, rel=2e-3)
+
+
+@pytest.mark.parametrize("note", ["proof", ""])
+def test_what_a_lost_actor_had_kept_is_proved_again(note: str, crews: list[RayCrew]) -> None:
+    problem = problem_of(cs.max_min)
+    last: list[wl.history.Progress] = []
+
+    def kill(step: wl.history.Progress) -> bool:
+        if step.iteration < 40 or step.note != note:
+            return False
+        os.kill(pid_of(crews[0], 0), signal.SIGKILL)
+        last.append(step)
+        return True
+
+    s = wl.solve(problem, engine="admm", tolerance=1e-9, executor=wl.Ray(actors=2), callback=kill)
+    assert (s.status, crews[0].replaced, len(last)) == (wl.Status.INTERRUPTED, 1, 1)
+    assert s.certificate.violation <= 1e-9
+    assert s.value > 0.0
+    assert s.gap < 1.0
 
 
 def test_the_actors_end_with_the_solve(crews: list[RayCrew]) -> None:

@@ -14,10 +14,10 @@ from tests.domains.instances import draw
 
 import walras as wl
 from walras.engines.admm import AdmmSettings, admm
-from walras.engines.admm.proofs.anytime import Anytime
 from walras.engines.admm.device import OnDevice, TorchPart
 from walras.engines.admm.executor import Executor, Threads
 from walras.engines.admm.part import Part
+from walras.engines.admm.proofs.anytime import Anytime
 from walras.engines.settings import Settings
 from walras.kernels import copies, gpu_groups, groups
 from walras.kernels.gpu_copies import Copies

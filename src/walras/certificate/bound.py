@@ -133,15 +133,19 @@ def _cap_prices(
 
 def _row_terms(problem: Separable, pi: Floats) -> float:
     rows = problem.rows
-    return float(np.sum(row_terms(rows.utility, rows.weight, rows.parameter, rows.lower, rows.upper, pi)))
+    of = rows.utility, rows.weight, rows.parameter, rows.lower, rows.upper
+    return float(np.sum(row_terms(*of, pi)))
 
 
 def row_terms(
     kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
     pi: Floats,
 ) -> Floats:  # fmt: skip
-    """What each row adds to the bound at its price: ``- pi_k b_k``, or ``- f_k*(pi_k)``."""
-    own, out = kind != Utility.NONE, np.zeros(len(pi))
+    """What each row adds to the bound at its price: ``- pi_k b_k``, or ``- f_k*(pi_k)``.
+
+    The arrays have one shape, whatever that is.
+    """
+    own, out = kind != Utility.NONE, np.zeros(pi.shape)
     used = (pi != 0) & ~own
     out[used] = -pi[used] * np.where(pi > 0, upper, lower)[used]
     if np.any(own):

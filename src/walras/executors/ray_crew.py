@@ -50,6 +50,7 @@ class RayCrew:
 
     Attributes:
         replaced: Actors lost and replaced so far.
+        gathered: Bytes of allocations and of the demands' prices that have crossed.
         bytes_of: Bytes of arguments and sums that crossed in the last pass of each task.
 
     Raises:
@@ -62,7 +63,8 @@ class RayCrew:
         self._actor = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(_Holder)
         self._since: list[Task] = []
         self._known = {"entries": [s.x for s in slices], "prices": [s.price for s in slices]}
-        self._bytes, self._gathered, self._iterations = 0, 0, 0
+        self._bytes, self._iterations = 0, 0
+        self.gathered = 0
         self.bytes_of: dict[str, int] = {}
         self.replaced = 0
         self._holders = [self._actor.remote(data) for data in slices]
@@ -108,7 +110,7 @@ class RayCrew:
 
     def _count(self, task: str, crossed: int) -> None:
         if task in GATHERED:
-            self._gathered += crossed
+            self.gathered += crossed
             return
         self.bytes_of[task] = crossed
         if self._iterations:
@@ -118,7 +120,7 @@ class RayCrew:
         """End the actors."""
         _log.info(
             "Ray: %d actors, %d iterations of %.0f bytes; %d bytes of allocations and their prices",
-            len(self._slices), self._iterations, self.traffic, self._gathered,
+            len(self._slices), self._iterations, self.traffic, self.gathered,
         )  # fmt: skip
         for holder in self._holders:
             ray.kill(holder)

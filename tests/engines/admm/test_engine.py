@@ -9,10 +9,10 @@ import pytest
 
 import walras as wl
 from walras.engines.admm import engine
-from walras.engines.admm.proofs.anytime import Anytime
 from walras.engines.admm.engine import PROOF
 from walras.engines.admm.executor import Threads, _ThreadCrew
 from walras.engines.admm.method import Method
+from walras.engines.admm.proofs.anytime import Anytime
 from walras.history import Progress
 from walras.kernels import copies, groups
 from walras.separable import Separable

@@ -29,9 +29,7 @@ def disturbed(problem: Separable, seed: int, noise: float) -> tuple[np.ndarray, 
     return s.prices.rows * rng.lognormal(0.0, noise, problem.rows.count), s.scalars
 
 
-def sharpened(
-    problem: Separable, prices: np.ndarray, t: np.ndarray, slices: int = 1
-) -> np.ndarray:
+def sharpened(problem: Separable, prices: np.ndarray, t: np.ndarray, slices: int = 1) -> np.ndarray:
     """The prices of all rows that sharpening leaves."""
     x = np.zeros(problem.entries)
     with standing_at(problem, x, t, prices, slices=slices) as (method, sharpen):

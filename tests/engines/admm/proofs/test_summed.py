@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -42,9 +44,9 @@ def disturbed(problem: Separable, seed: int, noise: float) -> tuple[Floats, Floa
     )
 
 
-def proved(problem: Separable, point: tuple[Floats, Floats, Floats], **how: object) -> tuple:  # type: ignore[type-arg]
+def proved(problem: Separable, point: tuple[Floats, Floats, Floats], **how: Any) -> Any:
     """The proof by sums: the allocation, the bound, and what was kept."""
-    with standing_at(problem, *point, **how) as (method, sharpen):  # type: ignore[arg-type]
+    with standing_at(problem, *point, **how) as (method, sharpen):
         prover = Summed(method, sharpen)
         found = prover.allocation()
         prover.keep()
@@ -71,12 +73,15 @@ def test_the_bank_is_proved_as_in_one_place(problem: Separable, noise: float) ->
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 1000), st.sampled_from(OBJECTIVES), st.sampled_from([0.0, 0.01, 0.5]))
-def test_any_point_is_proved_and_any_price_bounds(seed: int, objective: object, noise: float) -> None:
+def test_any_point_is_proved_and_any_price_bounds(
+    seed: int, objective: object, noise: float
+) -> None:
     problem = cluster(objective, 6, 25, seed=seed)
     rng = np.random.default_rng(seed)
     point = disturbed(problem, seed, noise)
     if noise == 0.0:  # far from everything
-        point = tuple(rng.normal(0.0, 1.0, len(part)) for part in point)  # type: ignore[assignment]
+        x, t, prices = (rng.normal(0.0, 1.0, len(part)) for part in point)
+        point = x, t, prices
     found, bound, (x, t, prices) = proved(problem, point, slices=3)
     known = wl.solve(problem, engine="exact", tolerance=1e-8).certificate
     assert violation(problem, x, t) <= FEASIBLE

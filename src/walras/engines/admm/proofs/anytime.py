@@ -102,11 +102,13 @@ class Anytime:
 
     def take(self, prover: Prover) -> None:
         """Take over what the prover kept; the present point is proved again if that was lost."""
+        kept = prover.best()
         if prover.lost():
             self._forget()
             self.prove(self._last[0], prover)
+            kept = prover.best()
         if np.isfinite(self._allocation.violation):
-            self.x, self.t, self.prices = prover.best()
+            self.x, self.t, self.prices = kept
 
     def _forget(self) -> None:
         self._allocation, self.bound, self.gap = Allocation(), -np.inf, np.inf

@@ -13,9 +13,8 @@ from walras.certificate.bound import row_terms
 from walras.certificate.mend import signed
 from walras.engines.admm.entries import Entries
 from walras.engines.admm.form import RowData
-from walras.engines.admm.proofs.repair import Point, places
-from walras.engines.admm.proofs.roles import Roles
-from walras.engines.admm.slices import Leaf, Leaves, Slice
+from walras.engines.admm.proofs.share import Point, Share
+from walras.engines.admm.slices import Leaf, Slice
 from walras.kernels import copies
 from walras.kernels.groups_prices import best_prices
 
@@ -24,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 _DONE = np.zeros(1)
 
 
-class Bound:
+class Bound(Share):
     """The prices of a slice's rows that are being tried, and the best ones kept.
 
     Args:
@@ -33,8 +32,7 @@ class Bound:
     """
 
     def __init__(self, data: Slice, point: Point) -> None:
-        self._data, self._point, self._leaves = data, point, Leaves(data)
-        self._place = places(data)
+        super().__init__(data, point)
         self._asked = self._price = self._best = self._reduced = np.zeros(0)
         self._curved = bool(np.any(data.entries.quadratic))
         self._guess = np.zeros(0)
@@ -130,20 +128,22 @@ class Bound:
         scale = np.where(rows.shift != 0, factor, rest)
         self._price = np.where(roles.closed, 0.0, self._asked * scale)
         self.reduce(price)
-        for k in np.flatnonzero(np.any(self._price, axis=0)):
-            self._reduced += entries.local[k] * self._spread(self._price[:, k])
-        for k in np.flatnonzero(np.any(roles.shares, axis=0)):
-            self._share(k)
-        for k in np.flatnonzero(np.any(roles.packing, axis=0)):
-            self._raise(k)
+        for k, column in enumerate(entries.local):
+            if np.any(self._price[:, k]):
+                self._reduced += column * self._spread(self._price[:, k])
+        for k in range(len(entries.local)):
+            if np.any(roles.shares[:, k]):
+                self._share_out(k)
+            if np.any(roles.packing[:, k]):
+                self._raise(k)
         return self._missing()
 
-    def _share(self, k: int) -> None:
+    def _share_out(self, k: int) -> None:
         """Best price of each share row: its cheapest entry at a reduced cost of zero."""
-        shares, a, ptr = self._roles.shares[:, k], self._data.entries.local[k], self._data.entries.ptr
+        shares, a = self._roles.shares[:, k], self._data.entries.local[k]
         mine = self._spread(shares) & (a > 0)
         each = np.divide(self._reduced, a, out=np.full(len(a), np.inf), where=mine)
-        least = np.minimum.reduceat(each, ptr[:-1])
+        least = np.minimum.reduceat(each, self._data.entries.ptr[:-1])
         self._price[:, k] = np.where(shares, -least, self._price[:, k])
         lowered = self._reduced - a * self._spread(np.where(shares, least, 0.0))
         self._reduced = np.where(mine, np.maximum(lowered, 0.0), self._reduced)
@@ -178,8 +178,8 @@ class Bound:
         if np.any(rise):
             self._add(rise, self._reduced)
         rows = self._data.groups
-        of = rows.kind, rows.weight, rows.parameter, rows.lower, rows.upper, self._price
-        terms = row_terms(*(part.ravel() for part in of)).reshape(self._price.shape)
+        of = rows.kind, rows.weight, rows.parameter, rows.lower, rows.upper
+        terms = row_terms(*of, self._price)
         some, least = self._entry_terms()
 
         def sums(leaf: Leaf) -> Floats:
@@ -225,15 +225,6 @@ class Bound:
     def asked(self) -> Floats:
         """(groups, K) the prices asked about."""
         return self._asked
-
-    @property
-    def _roles(self) -> Roles:
-        if self._data.roles is None:
-            raise ValueError("proofs of this problem are not made by slices")
-        return self._data.roles
-
-    def _spread(self, values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
-        return np.repeat(values, np.diff(self._data.entries.ptr))
 
 
 def ceilings(entries: Entries, rows: RowData, own: int) -> Floats:

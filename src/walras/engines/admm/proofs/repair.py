@@ -6,13 +6,11 @@ they use of the other rows is summed over all slices by the caller, who answers 
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.admm.proofs.roles import Roles
-from walras.engines.admm.slices import Leaf, Leaves, Slice
+from walras.engines.admm.proofs.share import Point, Share
+from walras.engines.admm.slices import Leaf, Slice
 from walras.kernels import copies
 from walras.separable import Utility, utility
 
@@ -24,19 +22,7 @@ SLIGHTLY = 1.0 - np.finfo(float).eps  # rows over their bounds end on this side 
 _TINY = np.finfo(float).tiny
 
 
-class Point(Protocol):
-    """Who knows where the iterates stand."""
-
-    def entries(self) -> Floats:
-        """(n,) the allocation."""
-        ...
-
-    def prices(self) -> Floats:
-        """(groups, K) the prices of the slice's rows."""
-        ...
-
-
-class Repair:
+class Repair(Share):
     """The allocation of a slice that is being repaired, and the best one kept.
 
     Args:
@@ -45,11 +31,10 @@ class Repair:
     """
 
     def __init__(self, data: Slice, point: Point) -> None:
-        self._data, self._point, self._leaves = data, point, Leaves(data)
+        super().__init__(data, point)
         self._x = self._best = np.zeros(0)
         self._used, self._ptr = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         self._load = np.zeros(data.groups.kind.shape)
-        self._place = places(data)
         self._gains = np.zeros(0, dtype=bool)
 
     def begin(self, least: float) -> Floats:
@@ -158,16 +143,6 @@ class Repair:
         kept = len(self._best) == self._data.entries.count
         return self._best if kept else self._point.entries()
 
-    @property
-    def _roles(self) -> Roles:
-        if self._data.roles is None:
-            raise ValueError("proofs of this problem are not made by slices")
-        return self._data.roles
-
-    def _spread(self, values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
-        """(n,) of each entry's demand."""
-        return np.repeat(values, np.diff(self._data.entries.ptr))
-
     def _scaled(self, own: Floats | None, ratio: Floats | None, most: float = np.inf) -> Floats:
         """Scale in place (:func:`walras.kernels.copies.scaled`); (narrow,) what rows then use."""
         entries = self._data.entries
@@ -191,9 +166,3 @@ class Repair:
         wanted = rising * 1.0 - self._roles.cover
         gain = sum(entries.local[k] * self._spread(wanted[:, k]) for k in range(wanted.shape[1]))
         return np.asarray((entries.cost < 0) | ((entries.cost == 0) & (gain > 0)))
-
-
-def places(data: Slice) -> npt.NDArray[np.uint32]:
-    """Narrow row of each row that copies name."""
-    place = data.entries.place
-    return np.arange(data.narrow, dtype=np.uint32) if place is None else place

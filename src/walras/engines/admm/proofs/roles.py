@@ -73,7 +73,8 @@ def roles(form: Form) -> Roles | None:
         return None
     of_rows = shape.packing, covers(problem), shape.shares, shape.open_rows | shape.shares
     padded = [np.append(of_row, False) for of_row in of_rows]  # for the row -1, which is none
-    return Roles(*(of_row[form.groups.source] for of_row in padded), _caps(form, shape))
+    packing, cover, shares, closed = (of_row[form.groups.source] for of_row in padded)
+    return Roles(packing, cover, shares, closed, _caps(form, shape))
 
 
 def covers(problem: Separable) -> Bools:
