@@ -43,6 +43,7 @@ class Bound(Share):
         """Ask about the iterate's prices."""
         rows = self._data.groups
         self._asked = signed(rows.kind, rows.lower, rows.upper, self._point.prices())
+        self._guess = np.zeros(0)
         return _DONE
 
     def reduce(self, price: Floats) -> Floats:
@@ -69,6 +70,7 @@ class Bound(Share):
         ptr, a = self._data.entries.ptr, self._data.entries.local[1 - own]
         if not self._row:
             self._row = self._priced(own, sign)
+        if not len(self._guess):
             self._guess = np.abs(self._asked[:, own])
         e, b, shift, kind, weight, parameter = self._row
         y = shift * level if np.any(shift) else np.ones(len(shift))

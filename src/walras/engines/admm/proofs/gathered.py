@@ -30,16 +30,14 @@ class Gathered:
     def __init__(self, problem: Separable, method: Method, sharpen: Sharpen, threads: int) -> None:
         self._problem, self._method, self._sharpen = problem, method, sharpen
         self._threads, self._balance = threads, Balance(problem, threads)
-        self._point = self._repaired = (np.zeros(0), np.zeros(0))
-        self._kept = (np.clip(np.zeros(problem.entries), problem.lower, problem.upper),
-                      np.zeros(problem.scalars))  # fmt: skip
+        x = np.clip(np.zeros(problem.entries), problem.lower, problem.upper)
+        self._repaired = self._kept = x, np.zeros(problem.scalars)
         self._best, self._prices = np.zeros(problem.rows.count), np.zeros(0)
 
     def allocation(self) -> Allocation:
         """See :meth:`walras.engines.admm.proofs.prover.Prover.allocation`."""
         problem = self._problem
         x, t, self._prices = self._method.point()
-        self._point = x, t
         x, t, rows = repaired(problem, self._balance(x, t), t)
         self._repaired = x, t
         return Allocation(
