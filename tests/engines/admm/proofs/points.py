@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.admm.executor import Threads
+from walras.engines.admm.executor import Crew, _ThreadCrew
 from walras.engines.admm.form import make_form
 from walras.engines.admm.method import Method
 from walras.engines.admm.proofs.roles import roles
 from walras.engines.admm.proofs.sharpen import Sharpen
-from walras.engines.admm.slices import cut
+from walras.engines.admm.slices import Slice, cut
 from walras.engines.admm.start import Beginning
 from walras.separable import Separable
 
@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 @contextmanager
 def standing_at(
     problem: Separable, x: Floats, t: Floats, prices: Floats, *, slices: int = 1,
-    collapse: bool = False,
+    collapse: bool = False, opened: Callable[[Sequence[Slice]], Crew] = _ThreadCrew,
 ) -> Iterator[tuple[Method, Sharpen]]:  # fmt: skip
     """A solve that stands at a point, without an iteration made."""
     form = make_form(problem, collapse=collapse)
@@ -32,7 +32,7 @@ def standing_at(
         x[form.order], padded[form.groups.source], padded[form.narrow.source],
         float(t[0]) if len(t) else 0.0, 1.0,
     )  # fmt: skip
-    crew = Threads().open(cut(form, slices, first.x, first.price, roles(form)))
+    crew = opened(cut(form, slices, first.x, first.price, roles(form)))
     sharpen = Sharpen(form)
     try:
         yield Method(form, crew, first, sharpen.reach), sharpen

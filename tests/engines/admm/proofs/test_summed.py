@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,10 +18,16 @@ from tests.engines.admm.test_admm import OBJECTIVES, cluster
 
 import walras as wl
 from walras.certificate import certify, dual_bound, violation
+from walras.engines.admm.executor import _ThreadCrew
 from walras.engines.admm.form import make_form
+from walras.engines.admm.part import Part
+from walras.engines.admm.proofs.anytime import Anytime
 from walras.engines.admm.proofs.gathered import Gathered
 from walras.engines.admm.proofs.roles import roles
 from walras.engines.admm.proofs.summed import Summed
+from walras.engines.admm.slices import Slice
+from walras.engines.diary import Diary
+from walras.engines.settings import Settings
 from walras.separable import Leximin, Separable
 
 cs = wl.domains.cluster_scheduling
@@ -132,3 +142,40 @@ def test_every_problem_of_the_domains_has_roles() -> None:
         *(cluster(objective) for objective in OBJECTIVES),
     ]
     assert all(roles(make_form(problem)) is not None for problem in problems)
+
+
+class Losing(_ThreadCrew):
+    """Before one of its tasks a slice is lost, and begins again somewhere else."""
+
+    def __init__(self, slices: Sequence[Slice], at: int) -> None:
+        super().__init__(slices)
+        self._slices, self._at, self._calls = slices, at, 0
+        self._since: list[tuple[str, tuple[object, ...]]] = []
+
+    @property
+    def replaced(self) -> int:
+        return int(self._calls >= self._at)
+
+    def collect(self, task: str, *args: object) -> list[Floats]:
+        self._calls += 1
+        if self._calls == self._at:
+            first = self._slices[0]
+            self._parts[0] = part = Part(replace(first, x=0.5 * first.x, price=0.1 * first.price))
+            for done, given in self._since:
+                attrgetter(done)(part)(*given)
+        self._since.append((task, args))
+        return super().collect(task, *args)
+
+
+@pytest.mark.parametrize("at", range(2, 32))
+def test_what_was_added_up_from_two_states_is_not_believed(at: int) -> None:
+    problem = cluster(cs.max_min, 5, 20)
+    point = disturbed(problem, 0, 0.05)
+    with standing_at(problem, *point, slices=2, opened=partial(Losing, at=at)) as (method, sharpen):
+        prover, best = Summed(method, sharpen), Anytime(problem, Diary(Settings()), 1e-3)
+        best.prove(1, prover)
+        best.take(prover)
+        assert method.crew.replaced == 1
+    certificate = certify(problem, best.x, best.t, best.prices)
+    assert certificate.value == pytest.approx(best.value, rel=1e-9)
+    assert certificate.bound == pytest.approx(best.bound, rel=1e-9)

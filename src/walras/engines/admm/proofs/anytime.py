@@ -64,10 +64,8 @@ class Anytime:
         """Look at an iterate: repair it, bound the optimum, and keep what is better."""
         began = time.perf_counter()
         self._look(prover)
-        self.bound = prover.bound(self.bound)
-        best = self._allocation
-        if best.violation <= FEASIBLE:
-            self.gap = relative_gap(self.problem, best.value, self.bound, best.terms)
+        while prover.lost():  # before, or between two sums that then are of two states
+            self._look_anew(prover)
         self._next = iteration + self._pause(iteration)
         self.cost = time.perf_counter() - began
 
@@ -103,22 +101,24 @@ class Anytime:
     def take(self, prover: Prover) -> None:
         """Take over what the prover kept; the present point is proved again if that was lost."""
         kept = prover.best()
-        if prover.lost():
-            self._forget()
-            self.prove(self._last[0], prover)
+        while prover.lost():
+            self._look_anew(prover)
             kept = prover.best()
         if np.isfinite(self._allocation.violation):
             self.x, self.t, self.prices = kept
 
-    def _forget(self) -> None:
+    def _look_anew(self, prover: Prover) -> None:
         self._allocation, self.bound, self.gap = Allocation(), -np.inf, np.inf
+        self._look(prover)
 
     def _look(self, prover: Prover) -> None:
         new = prover.allocation()
-        if prover.lost():
-            self._forget()
         far, known = new.violation, self._allocation.violation
         better = new.value < self.value if far <= FEASIBLE else far < known
         if better or (known > FEASIBLE >= far):
             prover.keep()
             self._allocation = new
+        self.bound = prover.bound(self.bound)
+        best = self._allocation
+        if best.violation <= FEASIBLE:
+            self.gap = relative_gap(self.problem, best.value, self.bound, best.terms)
