@@ -160,7 +160,9 @@ class Losing(_ThreadCrew):
         self._calls += 1
         if self._calls == self._at:
             first = self._slices[0]
-            self._parts[0] = part = Part(replace(first, x=0.5 * first.x, price=0.1 * first.price))
+            self._parts[0] = part = Part(
+                replace(first, x=np.roll(first.x, 1), price=first.price[::-1].copy())
+            )
             for done, given in self._since:
                 attrgetter(done)(part)(*given)
         self._since.append((task, args))
