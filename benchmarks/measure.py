@@ -61,7 +61,7 @@ def measure(cell: Cell) -> Record:
     base: Record = {
         "cell": _described(cell),
         "started": started.isoformat(timespec="seconds"),
-        "machine": _machine(),
+        "machine": described_machine(),
         "threads": cell.threads,
     }
     missing = _missing(method.device)
@@ -247,7 +247,8 @@ def _described(cell: Cell) -> Record:
     }
 
 
-def _machine() -> Record:
+def described_machine() -> Record:
+    """What measurements on this machine should be told with."""
     return {
         "cpu": _processor(),
         "cores": os.cpu_count(),

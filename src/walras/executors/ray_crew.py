@@ -43,7 +43,8 @@ class RayCrew:
     """:class:`walras.engines.admm.executor.Crew` in Ray actors.
 
     An actor that is lost is replaced: its slice starts from the prices known when the iteration
-    began and repeats the tasks since, and the solve goes on.
+    began, and the entries that it was sent out with or that were last gathered here, and repeats
+    the tasks since; the solve goes on.
 
     Args:
         slices: One for each actor.

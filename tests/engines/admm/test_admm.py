@@ -289,7 +289,7 @@ class TestPublished:
         problem = state(network, demand, paths)  # type: ignore[operator]
         two = Settings(tolerance=1e-12, threads=1, time_limit=20.0)
         r = admm(problem, two, AdmmSettings(mode="paper", iterations=300))
-        assert r.history[-1].iteration > 50  # with a penalty of 1 it ends within 20 of them
+        assert r.history[-1].iteration > 20  # with a penalty of 1 it ends within 20 of them
         assert r.history[-1].gap < 1.0
 
     def test_its_penalty_can_be_the_released_one(self) -> None:

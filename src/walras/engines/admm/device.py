@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from weakref import proxy
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +56,8 @@ class TorchPart:
         self._held: torch.Tensor | float = 0.0
         self._centre, self._step = torch.zeros_like(self._x), torch.zeros_like(self._x)
         self._excess = torch.zeros_like(self._price)
-        self.repair, self.bound = Repair(data, self), Bound(data, self)  # on the host
+        here = proxy(self)  # no cycle, so that a solve's arrays go when it ends
+        self.repair, self.bound = Repair(data, here), Bound(data, here)  # on the host
 
     def begin(self, rho: float, pull: Floats) -> Floats:
         """See :meth:`walras.engines.admm.part.Part.begin`, and likewise for all others."""

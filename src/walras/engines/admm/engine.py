@@ -69,11 +69,9 @@ def admm(problem: Separable, settings: Settings, options: AdmmSettings = _DEFAUL
         )  # fmt: skip
     solve = _Solve(problem, settings, options)
     try:
-        try:
-            status = solve.run()
-        except KeyboardInterrupt:
-            status = solve.interrupted()
-        solve.take()
+        status = solve.run()
+    except KeyboardInterrupt:
+        status = solve.interrupted()
     finally:
         solve.close()
     return solve.result(status)
@@ -108,12 +106,16 @@ class _Solve:
         self.built = self.diary.elapsed
         self.crew = executor.open(slices)
         sharpen = Sharpen(form)
-        self.method = method = Method(form, self.crew, first, sharpen.reach)
+        self.method = method = Method(form, self.crew, first, sharpen.ceiling)
         if of_rows is None:
             self.prover = Gathered(problem, method, sharpen, settings.workers)
         else:
             self.prover = Summed(method, sharpen)
-        return _run(method, self.best, self.prover, self.diary, settings, options)
+        while True:
+            status = _run(method, self.best, self.prover, self.diary, settings, options)
+            self.best.hand_over(self.prover)
+            if status is not Status.OPTIMAL or self.best.gap <= settings.tolerance:
+                return status  # else it was lost on the way
 
     def interrupted(self) -> Status:
         """Prove the present point, for the last proof may lie many iterations back.
@@ -121,19 +123,16 @@ class _Solve:
         An iteration that was cut short leaves arrays of numbers, of which proofs make the best; a
         proof that fails, or is interrupted in its turn, leaves the best so far.
         """
+        if not (self.best and self.method and self.prover):
+            return Status.INTERRUPTED
         with suppress(Exception, KeyboardInterrupt):
-            if self.best and self.method and self.prover:
-                _prove(self.method, self.best, self.prover)
-                _record(self.method, self.best, PROOF)
-        return Status.INTERRUPTED
-
-    def take(self) -> None:
-        """Take over the best so far from who holds it; who interrupts that waits for it."""
+            _prove(self.method, self.best, self.prover)
+            _record(self.method, self.best, PROOF)
         for _ in range(2):
-            with suppress(KeyboardInterrupt):
-                if self.best and self.prover:
-                    self.best.take(self.prover)
-                return
+            with suppress(EngineError, KeyboardInterrupt):
+                self.best.hand_over(self.prover)
+                break
+        return Status.INTERRUPTED
 
     def close(self) -> None:
         """Let the slices go; who interrupts that, too, still gets the answer."""

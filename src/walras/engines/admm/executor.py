@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Protocol, runtime_checkable
@@ -46,8 +46,8 @@ class Crew(Protocol):
     def mark(self, task: str, *args: object) -> None:
         """An iteration begins.
 
-        A slice that is lost before the next one gets its state by this task, from the entries last
-        collected, and repeats the tasks since.
+        A slice that is lost before the next one gets its state by this task, from the entries that
+        are known of it here, and repeats the tasks since.
         """
         ...
 
@@ -149,7 +149,11 @@ class _ThreadCrew:
     def collect(self, task: str, *args: object) -> list[Floats]:
         others = range(1, len(self._parts))
         jobs = [self._pool.submit(self._run, k, task, *args) for k in others]
-        return [self._run(0, task, *args), *(job.result() for job in jobs)]
+        try:
+            return [self._run(0, task, *args), *(job.result() for job in jobs)]
+        except KeyboardInterrupt:
+            wait(jobs)  # a proof of where things stand comes next
+            raise
 
     def _run(self, k: int, task: str, *args: object) -> Floats:
         began = time.thread_time()  # a thread that waits for its core does not work

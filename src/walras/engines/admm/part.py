@@ -9,6 +9,8 @@ ADMM with the multipliers ``rho w (z - x)``.
 
 from __future__ import annotations
 
+from weakref import proxy
+
 import numpy as np
 import numpy.typing as npt
 
@@ -45,7 +47,8 @@ class Part:
         self._rho = np.nan
         self.price = np.array(data.price)
         self._excess = np.zeros_like(self.price)
-        self.repair, self.bound = Repair(data, self), Bound(data, self)
+        here = proxy(self)  # no cycle, so that a solve's arrays go when it ends
+        self.repair, self.bound = Repair(data, here), Bound(data, here)
 
     def begin(self, rho: float, pull: Floats) -> Floats:
         """The state of a fixed point at x and prices (narrow,): there ``rho w (x - z) = a p``."""

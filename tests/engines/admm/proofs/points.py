@@ -35,6 +35,6 @@ def standing_at(
     crew = opened(cut(form, slices, first.x, first.price, roles(form)))
     sharpen = Sharpen(form)
     try:
-        yield Method(form, crew, first, sharpen.reach), sharpen
+        yield Method(form, crew, first, sharpen.ceiling), sharpen
     finally:
         crew.close()

@@ -34,7 +34,7 @@ def sharpened(problem: Separable, prices: np.ndarray, t: np.ndarray, slices: int
     x = np.zeros(problem.entries)
     with standing_at(problem, x, t, prices, slices=slices) as (method, sharpen):
         assert sharpen.helps
-        method.crew.total("bound.take")
+        method.crew.total("bound.ask")
         narrow = sharpen(method.crew, method.narrow.price, method.t)
         return method.assembled_prices(method.crew.collect("bound.asked"), narrow)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,11 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.bank.bank import CASES
+from tests.bank.statement import Entry, Row, Scalar, state
 from tests.engines.admm.proofs.points import Floats, standing_at
 from tests.engines.admm.test_admm import OBJECTIVES, cluster
 
 import walras as wl
 from walras.certificate import certify, dual_bound, violation
+from walras.engines.admm import executor
 from walras.engines.admm.executor import _ThreadCrew
 from walras.engines.admm.form import make_form
 from walras.engines.admm.part import Part
@@ -28,7 +32,7 @@ from walras.engines.admm.proofs.summed import Summed
 from walras.engines.admm.slices import Slice
 from walras.engines.diary import Diary
 from walras.engines.settings import Settings
-from walras.separable import Leximin, Separable
+from walras.separable import Leximin, Separable, Utility
 
 cs = wl.domains.cluster_scheduling
 te = wl.domains.traffic_engineering
@@ -176,8 +180,43 @@ def test_what_was_added_up_from_two_states_is_not_believed(at: int) -> None:
     with standing_at(problem, *point, slices=2, opened=partial(Losing, at=at)) as (method, sharpen):
         prover, best = Summed(method, sharpen), Anytime(problem, Diary(Settings()), 1e-3)
         best.prove(1, prover)
-        best.take(prover)
+        best.hand_over(prover)
         assert method.crew.replaced == 1
     certificate = certify(problem, best.x, best.t, best.prices)
     assert certificate.value == pytest.approx(best.value, rel=1e-9)
     assert certificate.bound == pytest.approx(best.bound, rel=1e-9)
+
+
+def test_logarithms_under_a_peak_that_costs_are_proved() -> None:
+    """A scalar in the resources' rows, utilities in the demands'."""
+    entries = [Entry(i, j, 0.0) for j in range(6) for i in range(3)]
+    speed = np.random.default_rng(0).lognormal(size=(6, 3))
+    rows = [
+        *(Row(f"load[r{i}]", {3 * j + i: 1.0 for j in range(6)}, upper=0.0, scalars={0: -2.0})
+          for i in range(3)),
+        *(Row(f"speed[d{j}]", {3 * j + i: speed[j, i] for i in range(3)}, utility=Utility.LOG)
+          for j in range(6)),
+        *(Row(f"time[d{j}]", {3 * j + i: 1.0 for i in range(3)}, upper=1.0) for j in range(6)),
+    ]  # fmt: skip
+    problem = state(entries, rows, scalars=[Scalar(1.5, 0.0, np.inf)])
+    s = wl.solve(problem, engine="admm", tolerance=1e-4)
+    assert (s.engine, s.status) == ("admm", wl.Status.OPTIMAL)
+    assert s.value == pytest.approx(wl.solve(problem, engine="exact").value, abs=1e-3)
+
+
+def test_the_arrays_of_a_solve_go_when_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    alive: list[weakref.ref[Part]] = []
+
+    class Watched(Part):
+        def __init__(self, data: Slice) -> None:
+            super().__init__(data)
+            alive.append(weakref.ref(self))
+
+    monkeypatch.setattr(executor, "Part", Watched)
+    gc.disable()
+    try:
+        wl.solve(cluster(cs.max_min, 5, 20), engine="admm", tolerance=1e-2, threads=2)
+        assert alive
+        assert not [part for part in alive if part() is not None]
+    finally:
+        gc.enable()

@@ -98,7 +98,7 @@ class Anytime:
         rate = np.log(wide / gap) / (iteration - before)
         return int(np.clip(np.ceil(np.log(gap / self._tolerance) / rate), _LEAST, most))
 
-    def take(self, prover: Prover) -> None:
+    def hand_over(self, prover: Prover) -> None:
         """Take over what the prover kept; the present point is proved again if that was lost."""
         kept = prover.best()
         while prover.lost():

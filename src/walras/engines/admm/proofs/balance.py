@@ -26,11 +26,16 @@ SWEEPS = 6
 
 
 def helps(problem: Separable) -> bool:
-    """Whether entries may be scaled: costs that grow one way, and rows that limit from above."""
+    """Whether entries may be scaled: costs that fall one way, and rows that limit from above.
+
+    Where a scalar is to grow with what entries bring, none may earn by itself; where it is to fall,
+    filling rows would raise it.
+    """
     rows, shape = problem.rows, structure(problem)
     rising = np.isin(rows.utility, (Utility.LOG, Utility.POWER)) & ~shape.negative
     monotone = np.all(rising | ~rows.is_utility) and not np.any(problem.quadratic)
-    return bool(monotone and np.any(shape.packing) and np.all(problem.lower == 0.0))
+    alone = not problem.scalars or (np.any(covers(problem)) and not np.any(problem.cost < 0))
+    return bool(monotone and alone and np.any(shape.packing) and np.all(problem.lower == 0.0))
 
 
 class Balance:

@@ -1,4 +1,4 @@
-"""A slice's share of a dual bound: what its entries cost at least, at prices of all rows.
+"""A slice's contribution to a dual bound: what its entries cost at least, at prices of all rows.
 
 As in :mod:`walras.certificate.bound`, on the entries of some demands. What the prices of the other
 rows are worth by themselves, and the scalar, are the caller's.
@@ -13,7 +13,7 @@ from walras.certificate.bound import row_terms
 from walras.certificate.mend import signed
 from walras.engines.admm.entries import Entries
 from walras.engines.admm.form import RowData
-from walras.engines.admm.proofs.share import Point, Share
+from walras.engines.admm.proofs.contribution import Contribution, Point
 from walras.engines.admm.slices import Leaf, Slice
 from walras.kernels import copies
 from walras.kernels.groups_prices import best_prices
@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 _DONE = np.zeros(1)
 
 
-class Bound(Share):
+class Bound(Contribution):
     """The prices of a slice's rows that are being tried, and the best ones kept.
 
     Args:
@@ -39,7 +39,7 @@ class Bound(Share):
         self._exempt = np.zeros(0, dtype=bool)
         self._row: tuple[Floats, ...] = ()
 
-    def take(self) -> Floats:
+    def ask(self) -> Floats:
         """Ask about the iterate's prices."""
         rows = self._data.groups
         self._asked = signed(rows.kind, rows.lower, rows.upper, self._point.prices())
@@ -59,7 +59,7 @@ class Bound(Share):
             entries.copies, entries.row, self._place, entries.a, price, cost, self._reduced
         )
 
-    def reach(self, own: int, sign: float, level: float) -> Floats:
+    def cost_to_reach(self, own: int, sign: float, level: float) -> Floats:
         """Best prices of one row of each demand; what it costs to reach a level, and the slope.
 
         Args:
@@ -97,8 +97,9 @@ class Bound(Share):
 
     def sharpen(self, own: int, sign: float) -> Floats:
         """Ask about the prices last reached, and none of the packing rows."""
-        self._asked = np.zeros_like(self._asked)
-        self._asked[:, own] = -sign * self._guess
+        asked, rows = np.zeros_like(self._asked), self._data.groups
+        asked[:, own] = -sign * self._guess
+        self._asked = signed(rows.kind, rows.lower, rows.upper, asked)
         return _DONE
 
     def alone(self, own: int, least: float) -> Floats:

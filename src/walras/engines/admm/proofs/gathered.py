@@ -55,7 +55,7 @@ class Gathered:
         prices = self._prices
         if self._sharpen.helps:
             method = self._method
-            method.crew.total("bound.take")
+            method.crew.total("bound.ask")
             narrow = self._sharpen(method.crew, method.narrow.price, method.t)
             prices = method.assembled_prices(method.crew.collect("bound.asked"), narrow)
         proof = dual_bound(self._problem, prices, self._threads)

@@ -1,4 +1,4 @@
-"""A slice's share of a repair: its entries scaled by what is left of their rows.
+"""A slice's contribution to a repair: its entries scaled by what is left of their rows.
 
 As in :mod:`.balance` and :mod:`walras.certificate.repair`, on the entries of some demands: what
 they use of the other rows is summed over all slices by the caller, who answers with what is left.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.admm.proofs.share import Point, Share
+from walras.engines.admm.proofs.contribution import Contribution, Point
 from walras.engines.admm.slices import Leaf, Slice
 from walras.kernels import copies
 from walras.separable import Utility, utility
@@ -22,7 +22,7 @@ SLIGHTLY = 1.0 - np.finfo(float).eps  # rows over their bounds end on this side 
 _TINY = np.finfo(float).tiny
 
 
-class Repair(Share):
+class Repair(Contribution):
     """The allocation of a slice that is being repaired, and the best one kept.
 
     Args:
@@ -75,7 +75,7 @@ class Repair(Share):
         own = np.where(held, upper / np.where(held, self._load, 1.0), np.inf)
         return self._scaled(own, ratio, MOST)
 
-    def limit(self, ratio: Floats) -> Floats:
+    def settle(self, ratio: Floats) -> Floats:
         """Scale down what is over a bound, and wholes to be shared out to meet theirs."""
         roles, upper = self._roles, self._data.groups.upper
         over = roles.packing & (self._load > upper)
@@ -93,10 +93,11 @@ class Repair(Share):
             self._find_used()
             self._scaled(None, None)
         total = np.where(shares, self._load, 1.0)
-        factor = np.clip(total, rows.lower, rows.upper) / np.where(total > 0, total, 1.0)
+        wanted = np.where(empty, rows.lower, np.clip(total, rows.lower, rows.upper))
+        factor = wanted / np.where(total > 0, total, 1.0)
         return self._scaled(np.where(shares, factor, np.inf), None)
 
-    def reach(self) -> Floats:
+    def least_share(self) -> Floats:
         """The largest scalar for which every demand of the slice has its share."""
         cover, shift = self._roles.cover, self._data.groups.shift
         return np.array([np.min(-self._load[cover] / shift[cover], initial=np.inf)])

@@ -2,7 +2,7 @@
 
 They can where the rows of demands limit them, ask for a utility, for a share in the scalar or for
 a whole to be shared out, and where all others are capacities, or loads that the scalar lies above.
-Equalities and minimums over many demands are met by a correction of all entries together.
+Equalities and minimums are met by a correction of all entries together.
 """
 
 from __future__ import annotations

@@ -38,13 +38,13 @@ class Sharpen:
 
     Attributes:
         helps: Whether the problem's demands have that shape.
-        reach: The most that a shared scalar can be for any one demand by itself, if known.
+        ceiling: The most that a shared scalar can be for any one demand by itself, if known.
     """
 
     def __init__(self, form: Form) -> None:
         self._form = form
         rows, local = form.groups, form.entries.local
-        self.reach = np.inf
+        self.ceiling = np.inf
         self.helps = local.shape[0] == _ROWS and form.problem.entries == form.asked_entries
         if not self.helps:
             return
@@ -55,8 +55,8 @@ class Sharpen:
         if not self.helps:
             return
         self._sign = 1.0 if np.any(rows.kind) else -1.0
-        if form.scalar_in:
-            self.reach = float(np.min(ceilings(form.entries, rows, self._own)))
+        if form.scalar_in == "groups":
+            self.ceiling = float(np.min(ceilings(form.entries, rows, self._own)))
 
     def _fits(self, pack: int) -> bool:
         """Whether one row packs nonnegative entries, and the other asks what a price can answer."""
@@ -89,11 +89,12 @@ class Sharpen:
         rows = self._form.narrow
         price = signed(rows.kind, rows.lower, rows.upper, price)
         crew.total("bound.reduce", price)
-        if self._form.scalar_in and not self._to_scalar(crew, price, t):
-            crew.total("bound.alone", self._own, self.reach)
+        shared = self._form.scalar_in == "groups"
+        if shared and not self._to_scalar(crew, price, t):
+            crew.total("bound.alone", self._own, self.ceiling)
             return np.zeros_like(price)
-        if not self._form.scalar_in:
-            crew.total("bound.reach", self._own, self._sign, 1.0)
+        if not shared:
+            crew.total("bound.cost_to_reach", self._own, self._sign, 1.0)
         crew.total("bound.sharpen", self._own, self._sign)
         return price
 
@@ -108,9 +109,9 @@ class Sharpen:
         budget = float(price[price != 0] @ bound[price != 0])
 
         def cost(level: float) -> tuple[float, float]:
-            value, slope = crew.total("bound.reach", self._own, self._sign, level)
+            value, slope = crew.total("bound.cost_to_reach", self._own, self._sign, level)
             return float(value) - budget, float(slope)
 
-        below = (1.0 - _CLOSE) * self.reach
+        below = (1.0 - _CLOSE) * self.ceiling
         level = float(np.clip(t, 0.0, below))
         return increasing_root(cost, level, 0.0, below, _CLOSE * budget) < below

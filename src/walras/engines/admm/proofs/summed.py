@@ -3,6 +3,9 @@
 The steps of :mod:`.balance`, :mod:`walras.certificate.repair` and :mod:`walras.certificate.bound`,
 in which demands meet in their use of narrow rows, in the scalar and in totals alone. The number of
 demands does not change what crosses; the allocation itself does so once, when the solve ends.
+
+Two steps that need all entries together are left out: a scalar without bounds is paid by scaling
+prices, not by balancing them, and a utility that has nothing to act on waits for the next iterate.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ class Summed:
         self._rows, problem = method.form.narrow, method.form.problem
         self._problem, shape, source = problem, structure(problem), self._rows.source[:-1]
         self._packing = np.append(shape.packing[source], False)
+        self._loaded = (self._rows.shift < 0) & np.isfinite(self._rows.upper)
         self._open = np.append(shape.open_rows[source], False)
         self._shared = np.any(covers(problem))
         self._helps = helps(problem)
@@ -58,7 +62,7 @@ class Summed:
                 load = crew.total("repair.even", aim)
             load = crew.total("repair.fill", self._left(load, self._packing & (load > 0)))
         over = self._packing & (load > self._rows.upper)
-        load = crew.total("repair.limit", self._left(load, over) * SLIGHTLY)
+        load = crew.total("repair.settle", self._left(load, over) * SLIGHTLY)
         t = self._t = self._scalar_for(load, aim)
         far = max(self._far(load, t), *(float(a[0]) for a in crew.collect("repair.far", t)))
         worth, terms = crew.total("repair.value")
@@ -80,19 +84,21 @@ class Summed:
         if not home:
             return 0.0
         low, high = float(problem.scalar_lower[0]), float(problem.scalar_upper[0])
+        t = float(np.clip(t, low, high))
         if home == "groups":
-            best = min(high, *(float(part[0]) for part in self._crew.collect("repair.reach")))
+            high = min(high, *(float(a[0]) for a in self._crew.collect("repair.least_share")))
         else:
-            held = self._rows.shift < 0
+            held = self._loaded
             ends = (load[held] - self._rows.upper[held]) / -self._rows.shift[held]
-            best = max(low, float(np.max(ends, initial=-np.inf)))
-        fits = low <= best <= high and np.isfinite(best)
-        return best if fits else float(np.clip(t, low, high))
+            low = max(low, float(np.max(ends, initial=-np.inf)))
+        cost = float(problem.scalar_cost[0])
+        best = low if cost > 0 else high
+        return best if cost != 0.0 and low <= high and np.isfinite(best) else t
 
     def _far(self, load: Floats, t: float) -> float:
         """The largest violation of a narrow row, relative to its terms and bounds."""
         rows = self._rows
-        held = self._packing | (rows.shift < 0)
+        held = self._packing | self._loaded
         upper = np.where(held, rows.upper, 0.0)
         over = np.where(held, load + rows.shift * t - upper, 0.0)
         size = np.maximum(np.abs(load) + np.abs(rows.shift * t), np.abs(upper))
@@ -107,7 +113,7 @@ class Summed:
         """See :meth:`walras.engines.admm.proofs.prover.Prover.bound`."""
         crew, rows = self._crew, self._rows
         price = signed(rows.kind, rows.lower, rows.upper, self._method.narrow.price)
-        crew.total("bound.take")
+        crew.total("bound.ask")
         if self._sharpen.helps:
             price = self._sharpen(crew, price, self._method.t)
         for candidate in self._candidates(price):

@@ -1,4 +1,4 @@
-"""What a slice's shares of a repair and of a bound have in common."""
+"""What a slice's contributions to a repair and to a bound have in common."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Point(Protocol):
         ...
 
 
-class Share:
-    """A slice's share of a proof.
+class Contribution:
+    """A slice's contribution to a proof.
 
     Args:
         data: The slice.
