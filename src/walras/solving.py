@@ -16,8 +16,9 @@ from threadpoolctl import ThreadpoolController
 
 from walras.certificate import Certificate, certify
 from walras.engines.admm.executor import Executor
-from walras.engines.choose import Choice, choose, narrow_rows
+from walras.engines.choose import Choice, choose
 from walras.engines.conflict import conflict
+from walras.engines.costs import narrow_rows
 from walras.engines.exact import exact
 from walras.engines.interior import interior
 from walras.engines.iterate import Iterate

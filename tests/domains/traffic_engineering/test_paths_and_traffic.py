@@ -13,7 +13,8 @@ from tests.domains.traffic_engineering.networks import Case, diamond, network, r
 import walras as wl
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering import candidates
-from walras.engines.choose import choose, narrow_rows
+from walras.engines.choose import choose
+from walras.engines.costs import narrow_rows
 from walras.engines.interior.form import MAX_SLOTS
 
 SEEDS = st.integers(0, 100_000)

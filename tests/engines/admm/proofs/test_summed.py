@@ -21,8 +21,8 @@ from tests.engines.admm.test_admm import OBJECTIVES, cluster
 
 import walras as wl
 from walras.certificate import certify, dual_bound, violation
-from walras.engines.admm import executor
-from walras.engines.admm.executor import _ThreadCrew
+from walras.engines.admm import AdmmSettings, admm, executor
+from walras.engines.admm.executor import Crew, Threads, _ThreadCrew
 from walras.engines.admm.form import make_form
 from walras.engines.admm.part import Part
 from walras.engines.admm.proofs.anytime import Anytime
@@ -149,20 +149,24 @@ def test_every_problem_of_the_domains_has_roles() -> None:
 
 
 class Losing(_ThreadCrew):
-    """Before one of its tasks a slice is lost, and begins again somewhere else."""
+    """Before one of its tasks, by number or name, a slice is lost, and begins somewhere else."""
 
-    def __init__(self, slices: Sequence[Slice], at: int) -> None:
+    def __init__(self, slices: Sequence[Slice], at: int | str) -> None:
         super().__init__(slices)
-        self._slices, self._at, self._calls = slices, at, 0
+        self._slices, self._at, self._calls, self._lost = slices, at, 0, 0
         self._since: list[tuple[str, tuple[object, ...]]] = []
 
     @property
     def replaced(self) -> int:
-        return int(self._calls >= self._at)
+        return self._lost
+
+    def mark(self, task: str, *args: object) -> None:
+        self._since = [(task, args)]
 
     def collect(self, task: str, *args: object) -> list[Floats]:
         self._calls += 1
-        if self._calls == self._at:
+        if self._at in (self._calls, task) and not self._lost:
+            self._lost = 1
             first = self._slices[0]
             self._parts[0] = part = Part(
                 replace(first, x=np.roll(first.x, 1), price=first.price[::-1].copy())
@@ -185,6 +189,19 @@ def test_what_was_added_up_from_two_states_is_not_believed(at: int) -> None:
     certificate = certify(problem, best.x, best.t, best.prices)
     assert certificate.value == pytest.approx(best.value, rel=1e-9)
     assert certificate.bound == pytest.approx(best.bound, rel=1e-9)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_what_is_lost_as_it_is_handed_over_is_solved_again(objective: object) -> None:
+    class Careless(Threads):
+        def open(self, slices: Sequence[Slice]) -> Crew:
+            return Losing(slices, "repair.best")
+
+    problem = cluster(objective, 8, 40)
+    tolerance = Settings(tolerance=1e-4, threads=2)
+    found = admm(problem, tolerance, AdmmSettings(executor=Careless()))
+    assert found.status is wl.Status.OPTIMAL
+    assert certify(problem, found.x, found.t, found.prices).proves(1e-4)
 
 
 def test_logarithms_under_a_peak_that_costs_are_proved() -> None:
