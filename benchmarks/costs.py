@@ -18,11 +18,12 @@ import numpy.typing as npt
 import scipy.optimize as so
 
 import walras as wl
-from benchmarks.flow_instances import FlowSpec, build_flow
+from benchmarks.flow_instances import FlowSpec, build_flow, domain_arguments
 from benchmarks.instances import Spec, build
 from benchmarks.measure import described_machine
 from benchmarks.peers.walras_engine import BUILDERS, state
 from benchmarks.store import RESULTS
+from walras.domains import traffic_engineering as te
 from walras.engines import costs
 from walras.engines.costs import features
 
@@ -40,6 +41,7 @@ FLOWS = (
     FlowSpec("ASN2k-60", 0.15, SEED, "hard"), FlowSpec("UsCarrier", 0.15, SEED),
     FlowSpec("ASN2k-150", 0.15, SEED, "hard"), FlowSpec("Kdl", 0.05, SEED),
 )  # fmt: skip
+BY_LINK = ("B4", "ASN2k-40", "ASN2k-60")
 ROUTING = ("max-total-flow", "min-max-utilisation")
 TOLERANCES = {"interior": (1e-6,), "exact": (1e-6,), "admm": (1e-2, 1e-3)}
 LIMIT = 12.0  # seconds a run
@@ -61,6 +63,9 @@ def problems() -> Iterator[tuple[str, wl.Separable]]:
         flow = build_flow(spec)
         for objective in ROUTING:
             yield f"{objective} {spec.name}", state(flow, objective)  # type: ignore[misc]
+        if spec.topology in BY_LINK:
+            network, demand, _ = domain_arguments(flow)
+            yield f"by-link {spec.name}", te.max_total_flow_by_link(network, demand)
 
 
 def samples() -> Iterator[Sample]:

@@ -8,8 +8,8 @@ block, R rows and N nonzeros, the features are
     interior             1, n, w^2, w^3, P, N
     admm                 i, i N      for i = 20 + 10 / sqrt(tolerance) iterations
     exact, scalar        1, R^1.75, N^1.5   HiGHS; ``posed`` where allocating nothing is not allowed
-    exact, primal        1, N, R w^2        HiGHS by the primal simplex method
-    exact, dual          1, N, R w^2        HiGHS by the dual one
+    exact, primal        1, N, R^2.5        HiGHS by the primal simplex method
+    exact, dual          1, N, R^2.5        HiGHS by the dual one
     exact, sifted        1, R^2, N^1.5      HiGHS on the entries that pay
     exact, cone          1, N, N^1.5        Clarabel
 """
@@ -90,7 +90,7 @@ def _of_exact(problem: Separable, nonzeros: float) -> tuple[str, Floats]:
     if problem.entries >= WIDE * rows:
         return "exact, sifted", np.array([1.0, rows**2, fill])
     name = "exact, primal" if nonzeros < PRIMAL_BELOW else "exact, dual"
-    return name, np.array([1.0, nonzeros, rows * narrow_rows(problem) ** 2])
+    return name, np.array([1.0, nonzeros, rows**2.5])
 
 
 def narrow_rows(problem: Separable) -> int:
