@@ -1,4 +1,4 @@
-"""The choice of engine: rules first, then the written cost model."""
+"""The choice of engine: rules first, then what engines are expected to cost."""
 
 from __future__ import annotations
 

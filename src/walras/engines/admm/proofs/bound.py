@@ -73,7 +73,7 @@ class Bound(Contribution):
         if not len(self._guess):
             self._guess = np.abs(self._asked[:, own])
         e, b, shift, kind, weight, parameter = self._row
-        y = shift * level if np.any(shift) else np.ones(len(shift))
+        y = shift * level
 
         def sums(leaf: Leaf) -> Floats:
             j = leaf[0]

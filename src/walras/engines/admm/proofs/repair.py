@@ -151,7 +151,6 @@ class Repair(Contribution):
         ratio = np.full(self._data.narrow, np.inf) if ratio is None else ratio
         if most < np.inf and not len(self._gains):
             self._gains = self._find_gains()
-
         edges = np.array(self._data.edges)
         load = np.zeros((len(edges) - 1, self._data.narrow))
         copies.scaled(
