@@ -16,10 +16,10 @@ from walras.separable import Separable, Utility
 
 Bools = npt.NDArray[np.bool_]
 
-_PASSES = 4
+PASSES = 4
 HUGE = 1e100  # no price is larger, so that products of prices with data stay finite
 _STIFF = 1e-9  # how little prices that should stay move, relative to the others
-_SURPLUS = 1.0 + 1e-12  # moves overshoot by this much, so that rounding does not undo them
+SURPLUS = 1.0 + 1e-12  # moves overshoot by this much, so that rounding does not undo them
 
 
 def allowed(problem: Separable, pi: Floats) -> Floats:
@@ -62,7 +62,7 @@ def balanced(problem: Separable, shape: Structure, pi: Floats, held: Bools | Non
     cost = np.concatenate([problem.scalar_cost[shape.free_scalars], problem.cost[shape.free]])
     either = problem.rows.lower == problem.rows.upper
     either |= problem.rows.utility == Utility.QUADRATIC
-    for _ in range(_PASSES):
+    for _ in range(PASSES):
         size = np.abs(pi)
         typical = float(np.mean(size[size > 0])) if np.any(size > 0) else 1.0
         weight = np.where(either, size + typical, size)
@@ -90,7 +90,7 @@ def answered(
     that unbalances a free column, the other rows make up for it.
     """
     held = np.zeros(len(pi), dtype=bool)
-    for _ in range(_PASSES):
+    for _ in range(PASSES):
         lost = _lost(problem, shape, reduced)
         if not len(lost):
             break
@@ -115,7 +115,7 @@ def _moves(problem: Separable, shape: Structure, pi: Floats, reduced: Floats, lo
     """(rows,) the largest move that a lost entry asks of its row, where all ask the same way."""
     rows = problem.rows
     part = sp.coo_array(rows.matrix[:, lost])
-    need = -reduced[lost][part.col] / part.data * _SURPLUS
+    need = -reduced[lost][part.col] / part.data * SURPLUS
     rises = rows.is_utility | np.isfinite(rows.upper) | (pi < 0)
     falls = rows.is_utility | np.isfinite(rows.lower) | (pi > 0)
     able = np.where(need > 0, rises[part.row], falls[part.row])

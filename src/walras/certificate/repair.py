@@ -16,7 +16,8 @@ from walras.certificate.structure import Floats, Ints, structure
 from walras.separable import Separable, Utility
 
 FEASIBLE = 1e-9
-_CORRECTIONS = 3
+CORRECTIONS = 3
+TIGHT = 1e-7  # relative distance of a row from a bound that it is held at
 _MOST_ROWS = 20_000
 
 
@@ -41,8 +42,10 @@ def repaired(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats, 
     x = _shared_out(problem, _scaled_down(problem, x))
     t = best_scalars(problem, x, np.nan_to_num(t, nan=0.0))
     far = row_violations(problem, x, t)
-    for _ in range(_CORRECTIONS):
-        moved = _corrected(problem, x, t) if violation(problem, x, t, far) > FEASIBLE else None
+    for attempt in range(CORRECTIONS):
+        if violation(problem, x, t, far) <= FEASIBLE:
+            break
+        moved = _corrected(problem, x, t, again=attempt > 0)
         if moved is None:
             break
         x = _scaled_down(problem, np.clip(moved, problem.lower, problem.upper))
@@ -207,8 +210,21 @@ def best_scalars(problem: Separable, x: Floats, t: Floats) -> Floats:
     return t
 
 
-def _corrected(problem: Separable, x: Floats, t: Floats) -> Floats | None:
-    """x moved by D G'(G D G')^-1 of the violated and active rows' errors, D = x^2."""
+def room(x: Floats, lower: Floats, upper: Floats, *, again: bool) -> Floats:
+    """How far entries may move in a correction: as they are far from zero, or from their bounds.
+
+    Args:
+        x: Entries inside their bounds.
+        lower: Lower bounds.
+        upper: Upper bounds.
+        again: Whether a correction has failed, maybe by moving entries over their upper bounds.
+    """
+    spread = np.minimum(np.maximum(x - lower, 0.0), 1.0 + np.abs(x))
+    return np.minimum(spread, upper - x) if again else spread
+
+
+def _corrected(problem: Separable, x: Floats, t: Floats, *, again: bool) -> Floats | None:
+    """x moved by D G'(G D G')^-1 of the violated and active rows' errors, D = room^2."""
     rows = problem.rows
     activity = rows.matrix @ x + rows.scalar_matrix @ t
     error = np.where(activity > rows.upper, rows.upper - activity, 0.0)
@@ -216,11 +232,10 @@ def _corrected(problem: Separable, x: Floats, t: Floats) -> Floats | None:
     slack = np.minimum(rows.upper - activity, activity - rows.lower)
     # A row that a scalar holds is tight because the scalar was moved there; it moves again after.
     held = ~rows.is_utility & ((error != 0) | ~np.any(rows.scalar_matrix, axis=1))
-    tight = np.flatnonzero((slack <= 1e-7 * row_scale(problem, x, t)) & held)
+    tight = np.flatnonzero((slack <= TIGHT * row_scale(problem, x, t)) & held)
     if not 0 < len(tight) <= _MOST_ROWS:
         return None
-    spread = np.maximum(x - problem.lower, 0.0)
-    spread = np.where(np.isfinite(spread), np.minimum(spread, 1.0 + np.abs(x)), 1.0 + np.abs(x))
+    spread = room(x, problem.lower, problem.upper, again=again)
     part = sp.csr_array(rows.matrix.tocsr()[tight])
     weighted = part @ sp.diags_array(spread * spread)
     system = sp.csc_array(weighted @ part.T)

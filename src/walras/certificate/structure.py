@@ -28,7 +28,8 @@ class Structure:
     """Packing rows of a problem and the one that limits each entry.
 
     Attributes:
-        packing: (rows,) True on packing rows that have no lower bound above zero.
+        limiting: (rows,) True on packing rows, whether they have a lower bound above zero or not.
+        packing: (rows,) True on those that have none.
         cap: (entries,) packing row that limits the entry, a demand's before a resource's before a
             coupled one; -1 where there is none.
         coefficient: (entries,) the entry's coefficient in that row, 1 where there is none.
@@ -50,6 +51,7 @@ class Structure:
             price is known in closed form.
     """
 
+    limiting: npt.NDArray[np.bool_]
     packing: npt.NDArray[np.bool_]
     cap: npt.NDArray[np.int32]
     coefficient: Floats
@@ -92,6 +94,7 @@ def _find(problem: Separable) -> Structure:
         holds_free[columns.indices] = True
     half_open = np.isinf(problem.lower) != np.isinf(problem.upper)
     return Structure(
+        limiting=limiting,
         packing=packing,
         cap=cap,
         coefficient=coefficient,

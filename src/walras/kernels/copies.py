@@ -118,8 +118,8 @@ def reduced(
 @jit
 def scaled(
     edges: Ints, ptr: Ints, used: Ints, local: Floats, copies: Ints, row: Rows, place: Rows,
-    a: Floats, own: Floats, ratio: Floats, gains: Bools, most: float, upper: Floats, x: Floats,
-    own_load: Floats, load: Floats,
+    a: Floats, own: Floats, ratio: Floats, gains: Bools, most: float, lower: Floats, upper: Floats,
+    x: Floats, own_load: Floats, load: Floats,
 ) -> None:  # fmt: skip
     """Scale entries by the least ratio of their rows; what rows then use, leaf by leaf.
 
@@ -136,6 +136,7 @@ def scaled(
         ratio: (places,) those of the other rows.
         gains: (n,) whether an entry may grow.
         most: Most growth of those, if it is limited.
+        lower: (n,) bounds.
         upper: (n,) bounds.
         x: (n,) the entries, in place.
         own_load: (groups, K) is set to what the groups' rows use.
@@ -157,7 +158,7 @@ def scaled(
                 factor = factor if factor < np.inf else 1.0
                 if most < np.inf:
                     factor = min(factor, most if gains[q] else 1.0)
-                x[q] = min(x[q] * factor, upper[q])
+                x[q] = max(min(x[q] * factor, upper[q]), lower[q])
                 for i in range(slots):
                     own_load[j, i] += local[i, q] * x[q]
                 for k in span(copies, q):

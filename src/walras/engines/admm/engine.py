@@ -110,7 +110,7 @@ class _Solve:
         if of_rows is None:
             self.prover = Gathered(problem, method, sharpen, settings.workers)
         else:
-            self.prover = Summed(method, sharpen)
+            self.prover = Summed(method, sharpen, of_rows)
         while True:
             status = _run(method, self.best, self.prover, self.diary, settings, options)
             self.best.hand_over(self.prover)

@@ -8,7 +8,7 @@ the sums of the largest subtrees in it, one where the holders are a power of two
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,8 @@ Node = tuple[int, int]  # height above the leaves, and place among its like
 
 SUMS = frozenset({
     "follow", "respond", "use", "activities", "capacities", "advance", "drift", "repair.begin",
-    "repair.even", "repair.fill", "repair.settle", "repair.value", "bound.cost_to_reach",
-    "bound.paid", "bound.value",
+    "repair.even", "repair.fill", "repair.settle", "repair.terms", "repair.system", "repair.move",
+    "repair.value", "bound.cost_to_reach", "bound.paid", "bound.value",
 })  # fmt: skip
 # Answers as long as the slice is: at the end, or for proofs that slices cannot make.
 GATHERED = frozenset({"entries", "prices", "bound.asked", "repair.best", "bound.best"})
@@ -47,7 +47,7 @@ def _power(least: int) -> int:
     return 1 << max(least - 1, 0).bit_length()
 
 
-def added(nodes: Sequence[Node], sums: Sequence[Floats]) -> list[tuple[Node, Floats]]:
+def added(nodes: Sequence[Node], sums: Iterable[Floats]) -> list[tuple[Node, Floats]]:
     """The sums of the largest subtrees in a run of nodes, in order."""
     found: list[tuple[Node, Floats]] = []
     for start, value in zip(nodes, sums, strict=True):

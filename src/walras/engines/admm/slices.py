@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -57,9 +57,9 @@ class Leaves:
 
     def sums(self, work: Callable[[Leaf], Floats]) -> Floats:
         """The sums of the largest subtrees of leaves, from those of the leaves."""
-        return self.added([work(leaf) for leaf in self._each])
+        return self.added(work(leaf) for leaf in self._each)
 
-    def added(self, sums: list[Floats]) -> Floats:
+    def added(self, sums: Iterable[Floats]) -> Floats:
         """The sums of the largest subtrees of leaves, of which these are known."""
         return np.array([total for _, total in added(self._numbers, sums)])
 

@@ -24,10 +24,12 @@ from walras.certificate import certify, dual_bound, violation
 from walras.engines.admm import AdmmSettings, admm, executor
 from walras.engines.admm.executor import Crew, Threads, _ThreadCrew
 from walras.engines.admm.form import make_form
+from walras.engines.admm.method import Method
 from walras.engines.admm.part import Part
 from walras.engines.admm.proofs.anytime import Anytime
 from walras.engines.admm.proofs.gathered import Gathered
 from walras.engines.admm.proofs.roles import roles
+from walras.engines.admm.proofs.sharpen import Sharpen
 from walras.engines.admm.proofs.summed import Summed
 from walras.engines.admm.slices import Slice
 from walras.engines.diary import Diary
@@ -44,7 +46,14 @@ BANK = [
     and (case.base.integer is None or not np.any(case.base.integer))
     and roles(make_form(case.base)) is not None
 ]
-GATHERED = ("transport with equalities", "flow by link", "free entry", "two free scalars")
+GATHERED = ("free entry", "two free scalars")
+
+
+def summed(method: Method, sharpen: Sharpen) -> Summed:
+    """The prover of a problem with roles."""
+    of_rows = roles(method.form)
+    assert of_rows is not None
+    return Summed(method, sharpen, of_rows)
 
 
 def disturbed(problem: Separable, seed: int, noise: float) -> tuple[Floats, Floats, Floats]:
@@ -61,7 +70,7 @@ def disturbed(problem: Separable, seed: int, noise: float) -> tuple[Floats, Floa
 def proved(problem: Separable, point: tuple[Floats, Floats, Floats], **how: Any) -> Any:
     """The proof by sums: the allocation, the bound, and what was kept."""
     with standing_at(problem, *point, **how) as (method, sharpen):
-        prover = Summed(method, sharpen)
+        prover = summed(method, sharpen)
         found = prover.allocation()
         prover.keep()
         return found, prover.bound(-np.inf), prover.best()
@@ -76,7 +85,7 @@ def test_the_bank_is_proved_as_in_one_place(problem: Separable, noise: float) ->
         known = Gathered(problem, method, sharpen, 1)
         expected, best = known.allocation(), known.bound(-np.inf)
     scale = max(abs(expected.value), 1.0)
-    assert found.violation <= FEASIBLE
+    assert found.violation <= max(FEASIBLE, 1.001 * expected.violation)
     assert found.value == pytest.approx(expected.value, abs=1e-7 * scale)
     assert found.terms >= 0.999 * expected.terms
     assert bound == pytest.approx(best, abs=1e-9 * scale)
@@ -182,7 +191,7 @@ def test_what_was_added_up_from_two_states_is_not_believed(at: int) -> None:
     problem = cluster(cs.max_min, 5, 20)
     point = disturbed(problem, 0, 0.05)
     with standing_at(problem, *point, slices=2, opened=partial(Losing, at=at)) as (method, sharpen):
-        prover, best = Summed(method, sharpen), Anytime(problem, Diary(Settings()), 1e-3)
+        prover, best = summed(method, sharpen), Anytime(problem, Diary(Settings()), 1e-3)
         best.prove(1, prover)
         best.hand_over(prover)
         assert method.crew.replaced == 1

@@ -13,6 +13,7 @@ from walras.certificate.bound import row_terms
 from walras.certificate.mend import signed
 from walras.engines.admm.entries import Entries
 from walras.engines.admm.form import RowData
+from walras.engines.admm.proofs.answer import may_move, moves, one_way
 from walras.engines.admm.proofs.contribution import Contribution, Point
 from walras.engines.admm.slices import Leaf, Slice
 from walras.kernels import copies
@@ -34,7 +35,8 @@ class Bound(Contribution):
     def __init__(self, data: Slice, point: Point) -> None:
         super().__init__(data, point)
         self._asked = self._price = self._best = self._reduced = np.zeros(0)
-        self._curved = bool(np.any(data.entries.quadratic))
+        moved = (data.entries.quadratic > 0) | (data.entries.lower != 0)
+        self._moved = moved if np.any(moved) else None  # may stand away from zero at any cost
         self._guess = np.zeros(0)
         self._exempt = np.zeros(0, dtype=bool)
         self._row: tuple[Floats, ...] = ()
@@ -127,6 +129,11 @@ class Bound(Contribution):
             factor: Of the demands' prices that pay for the scalar.
             rest: Of their others.
         """
+        self.price(price, factor, rest)
+        return self.rise(np.zeros_like(price))
+
+    def price(self, price: Floats, factor: float, rest: float) -> Floats:
+        """Price the entries as :meth:`mend` begins, with the best prices of wholes shared out."""
         roles, rows, entries = self._roles, self._data.groups, self._data.entries
         scale = np.where(rows.shift != 0, factor, rest)
         self._price = np.where(roles.closed, 0.0, self._asked * scale)
@@ -137,7 +144,46 @@ class Bound(Contribution):
         for k in range(len(entries.local)):
             if np.any(roles.shares[:, k]):
                 self._share_out(k)
-            if np.any(roles.packing[:, k]):
+        return _DONE
+
+    def answer(self, move: Floats, rises: Floats, falls: Floats) -> Floats:
+        """Move prices for entries that nothing limits; (2, narrow) the moves they ask of others.
+
+        Args:
+            move: (narrow,) what the narrow rows' prices have moved since the last call.
+            rises: (narrow,) 1 where the price of a narrow row may rise.
+            falls: (narrow,) 1 where it may fall.
+
+        Returns:
+            The largest rise and fall, and a rise of 1 of the last row where something moved here.
+        """
+        self._add(move, self._reduced)
+        rows, entries, held = self._data.groups, self._data.entries, self._price.size
+        asks = np.where(np.isinf(entries.upper), self._reduced < 0, self._reduced > 0)
+        lost = np.flatnonzero(asks & self._roles.loose)
+        able = np.column_stack([may_move(rows, self._price).reshape(2, -1), [rises, falls]])
+        place = held + self._place.astype(np.int64)
+        high, low = moves(entries, place, self._reduced, able > 0, lost)
+        asked = self._price + one_way(high, low)[:held].reshape(self._price.shape)
+        moved = signed(rows.kind, rows.lower, rows.upper, asked) - self._price
+        for k, column in enumerate(entries.local):
+            if np.any(moved[:, k]):
+                self._reduced += column * self._spread(moved[:, k])
+        self._price += moved
+        out = np.array([high[held:], low[held:]])
+        out[0, -1] = float(np.any(moved))
+        return out
+
+    def rise(self, move: Floats) -> Floats:
+        """Raise prices of rows that limit entries; (narrow,) how far those of others must rise.
+
+        Args:
+            move: (narrow,) what the narrow rows' prices have moved since the last call.
+        """
+        if np.any(move):
+            self._add(move, self._reduced)
+        for k in range(len(self._data.entries.local)):
+            if np.any(self._roles.limits[:, k]):
                 self._raise(k)
         return self._missing()
 
@@ -158,7 +204,7 @@ class Bound(Contribution):
             self._exempt = self._find_exempt()
         asks = (self._reduced < 0) & (a > 0) & ~self._exempt
         need = np.divide(-self._reduced, a, out=np.zeros(len(a)), where=asks)
-        rise = np.where(self._roles.packing[:, k], np.maximum.reduceat(need, ptr[:-1]), 0.0)
+        rise = np.where(self._roles.limits[:, k], np.maximum.reduceat(need, ptr[:-1]), 0.0)
         self._price[:, k] += rise
         self._reduced += a * self._spread(rise)
 
@@ -195,13 +241,16 @@ class Bound(Contribution):
         """The entries that add something at their reduced costs, and the least that they add."""
         entries = self._data.entries
         counts = self._reduced < 0
-        if self._curved:
-            counts |= entries.quadratic > 0
+        if self._moved is not None:
+            counts |= self._moved
         some = np.flatnonzero(counts)
-        r, h, high = self._reduced[some], entries.quadratic[some], entries.upper[some]
-        at = np.where(h > 0, np.clip(-r / np.where(h > 0, h, 1.0), 0.0, high), high)
-        free = np.flatnonzero(np.isinf(at))
+        r, h = self._reduced[some], entries.quadratic[some]
+        low, high = entries.lower[some], entries.upper[some]
+        at = np.where(r < 0, high, low)
+        at = np.where(h > 0, np.clip(-r / np.where(h > 0, h, 1.0), low, high), at)
+        free = np.flatnonzero(np.isinf(at) & (r < 0))
         at[free] = self._limit(some[free])
+        at = np.where(np.isinf(at) & (r == 0), 0.0, at)
         return some, r * at + 0.5 * h * at * at
 
     def _limit(self, some: npt.NDArray[np.int64]) -> Floats:
@@ -211,7 +260,7 @@ class Bound(Contribution):
         out = np.full(len(some), np.inf) if roles.caps is None else roles.caps.limit[some]
         for k in range(entries.local.shape[0]):
             a = entries.local[k, some]
-            held = (roles.packing | roles.shares)[group, k] & (a > 0)
+            held = roles.limits[group, k] & (a > 0)
             most = self._data.groups.upper[group, k] / np.where(held, a, 1.0)
             out = np.where(held, np.minimum(out, most), out)
         return out

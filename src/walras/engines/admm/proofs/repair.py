@@ -9,17 +9,20 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from walras.certificate.repair import room
 from walras.engines.admm.proofs.contribution import Contribution, Point
+from walras.engines.admm.proofs.correction import Correction, Metric
+from walras.engines.admm.proofs.residuals import errors, violations
 from walras.engines.admm.slices import Leaf, Slice
 from walras.kernels import copies
 from walras.separable import Utility, utility
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 MOST = 2.0  # largest growth of an entry in one sweep
 USED = 1e-9  # share of its demand's largest entry from which an entry counts as used
 SLIGHTLY = 1.0 - np.finfo(float).eps  # rows over their bounds end on this side of them
-_TINY = np.finfo(float).tiny
 
 
 class Repair(Contribution):
@@ -35,6 +38,8 @@ class Repair(Contribution):
         self._x = self._best = np.zeros(0)
         self._used, self._ptr = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         self._load = np.zeros(data.groups.kind.shape)
+        self._terms = np.zeros_like(self._load)
+        self._corrections: list[Correction] = []
         self._gains = np.zeros(0, dtype=bool)
 
     def begin(self, least: float) -> Floats:
@@ -97,20 +102,74 @@ class Repair(Contribution):
         factor = wanted / np.where(total > 0, total, 1.0)
         return self._scaled(np.where(shares, factor, np.inf), None)
 
-    def least_share(self) -> Floats:
-        """The largest scalar for which every demand of the slice has its share."""
-        cover, shift = self._roles.cover, self._data.groups.shift
-        return np.array([np.min(-self._load[cover] / shift[cover], initial=np.inf)])
+    def scalar_range(self) -> Floats:
+        """The least and the largest scalar that the slice's rows allow."""
+        rows = self._data.groups
+        held = rows.shift != 0
+        shift, load = rows.shift[held], self._load[held]
+        ends = np.sort([(rows.lower[held] - load) / shift, (rows.upper[held] - load) / shift], 0)
+        return np.array([np.max(ends[0], initial=-np.inf), np.min(ends[1], initial=np.inf)])
+
+    def terms(self) -> Floats:
+        """(narrow,) the sizes of what the rows add up."""
+        entries, size = self._data.entries, np.abs(self._x)
+        starts = entries.ptr[:-1]
+        for k, column in enumerate(entries.local):
+            self._terms[:, k] = np.add.reduceat(np.abs(column) * size, starts)
+        a = np.abs(entries.a)
+
+        def sums(leaf: Leaf) -> Floats:
+            _, q, _, _, places = leaf
+            out = np.zeros(self._data.narrow)
+            copies.activities(entries.copies[places], entries.row, self._place, a, size[q], out)
+            return out
+
+        return self._leaves.sums(sums)
 
     def far(self, t: float) -> Floats:
         """The largest violation of a row of the demands, relative to its terms and bounds."""
-        roles, rows = self._roles, self._data.groups
-        share = np.where(roles.cover, rows.shift * t, 0.0)
-        over = np.where(roles.shares, rows.lower - self._load, -np.inf)
-        held = roles.packing | roles.cover | roles.shares
-        over = np.where(held, np.maximum(over, self._load + share - rows.upper), 0.0)
-        size = np.maximum(np.abs(self._load) + np.abs(share), np.where(held, rows.upper, 0.0))
-        return np.array([np.max(over / np.maximum(size, _TINY), initial=0.0)])
+        rows = self._data.groups
+        over, size = violations(rows, self._load, self._size(), t)
+        return np.array([np.max(np.maximum(over, 0.0) / size, initial=0.0)])
+
+    def _size(self) -> Floats:
+        """What the rows add up, where no two terms have different signs; else :meth:`terms`."""
+        return self._terms if self._roles.corrected else np.abs(self._load)
+
+    def system(self, tight: Ints, t: float, again: float) -> Floats:
+        """The equations of some narrow rows in a correction (:mod:`.correction`).
+
+        Args:
+            tight: (k,) the rows.
+            t: The scalar.
+            again: 1 if a correction has failed.
+        """
+        entries, rows = self._data.entries, self._data.groups
+        spread = room(self._x, entries.lower, entries.upper, again=again > 0)
+        place = np.full(self._data.narrow, -1)
+        place[tight] = np.arange(len(tight))
+        error, mine = errors(rows, self._load, self._terms, t)
+        self._corrections = []
+
+        def sums(leaf: Leaf) -> Floats:
+            metric = Metric.of(spread[leaf[1]], leaf[1].start)
+            self._corrections.append(Correction(
+                entries, leaf, metric, place[self._place], len(tight), error[leaf[0]],
+                mine[leaf[0]],
+            ))  # fmt: skip
+            return self._corrections[-1].system()
+
+        return self._leaves.sums(sums)
+
+    def move(self, y: Floats) -> Floats:
+        """Correct the entries by the solution of those equations; (narrow,) what rows then use."""
+        entries = self._data.entries
+        for correction in self._corrections:
+            correction.move(self._x, y)
+        np.clip(self._x, entries.lower, entries.upper, out=self._x)
+        self._corrections = []
+        self._find_used()
+        return self._scaled(None, None)
 
     def value(self) -> Floats:
         """What the allocation is worth, and the size of the terms of that."""
@@ -155,7 +214,8 @@ class Repair(Contribution):
         load = np.zeros((len(edges) - 1, self._data.narrow))
         copies.scaled(
             edges, self._ptr, self._used, entries.local, entries.copies, entries.row, self._place,
-            entries.a, own, ratio, self._gains, most, entries.upper, self._x, self._load, load,
+            entries.a, own, ratio, self._gains, most, entries.lower, entries.upper, self._x,
+            self._load, load,
         )  # fmt: skip
         return self._leaves.added(list(load))
 

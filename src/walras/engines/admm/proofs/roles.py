@@ -1,13 +1,13 @@
 """What rows are in a proof, where slices of demands can make it by sums.
 
-They can where the rows of demands limit them, ask for a utility, for a share in the scalar or for
-a whole to be shared out, and where all others are capacities, or loads that the scalar lies above.
-Equalities and minimums are met by a correction of all entries together.
+Rows that limit, ask for a utility, for a share in the scalar or for a whole to be shared out are
+met by scaling; others, as equalities and minimums, by a correction too, in which demands meet in
+pairs of narrow rows. Entries and scalars without any bound are priced in one place.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,8 @@ from walras.separable import Rows, Separable
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints32 = npt.NDArray[np.int32]
+
+MOST_CORRECTED = 2_000  # narrow rows whose pairs cross for a correction
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,25 +44,40 @@ class Roles:
 
     Attributes:
         packing: (groups, K) ``a x <= b`` with a, b >= 0.
+        limits: (groups, K) those, and such that have a minimum above zero, too.
         cover: (groups, K) ``t <= sum of what entries bring``.
         shares: (groups, K) wholes that are shared out.
         closed: (groups, K) rows whose best price is known in closed form.
         caps: What limits entries that no row of their demand does; None if there are none.
+        loose: (n,) True on entries that nothing limits on one side.
+        answered: Whether there are such.
+        corrected: Whether some rows ask for more than scaling.
     """
 
     packing: Bools
+    limits: Bools
     cover: Bools
     shares: Bools
     closed: Bools
     caps: Caps | None
+    loose: Bools
+    answered: bool
+    corrected: bool
 
     def part(self, groups: slice, entries: slice) -> Roles:
         """The roles of a run of groups."""
         caps = self.caps
         if caps is not None:
             caps = Caps(caps.row[entries], caps.coefficient[entries], caps.limit[entries])
-        return Roles(
-            self.packing[groups], self.cover[groups], self.shares[groups], self.closed[groups], caps
+        return replace(
+            self,
+            packing=self.packing[groups],
+            limits=self.limits[groups],
+            cover=self.cover[groups],
+            shares=self.shares[groups],
+            closed=self.closed[groups],
+            caps=caps,
+            loose=self.loose[entries],
         )
 
 
@@ -68,13 +85,27 @@ def roles(form: Form) -> Roles | None:
     """The roles of a problem's rows; None where sums over slices do not prove enough."""
     problem, shape = form.problem, structure(form.problem)
     as_asked = (problem.entries, problem.rows.count) == (form.asked_entries, form.asked_rows)
-    bounded = not len(shape.free) and not len(shape.loose) and not np.any(problem.lower)
-    if not (as_asked and bounded and _fits(form, shape)):
+    corrected = bool(np.any(problem.lower) or not np.all(_scaled(form, shape)))
+    few = not corrected or len(form.narrow.source) <= MOST_CORRECTED
+    if not (as_asked and few and _limited(form, shape)):
         return None
-    of_rows = shape.packing, covers(problem), shape.shares, shape.open_rows | shape.shares
-    padded = [np.append(of_row, False) for of_row in of_rows]  # for the row -1, which is none
-    packing, cover, shares, closed = (of_row[form.groups.source] for of_row in padded)
-    return Roles(packing, cover, shares, closed, _caps(form, shape))
+
+    def held(of_row: Bools) -> Bools:
+        return np.append(of_row, False)[form.groups.source]  # the row -1 is none
+
+    loose = np.zeros(problem.entries, dtype=bool)
+    loose[shape.loose] = True
+    return Roles(
+        packing=held(shape.packing),
+        limits=held(shape.limiting),
+        cover=held(covers(problem)),
+        shares=held(shape.shares),
+        closed=held(shape.open_rows | shape.shares),
+        caps=_caps(form, shape),
+        loose=loose[form.order],
+        answered=bool(len(shape.loose)),
+        corrected=corrected,
+    )
 
 
 def covers(problem: Separable) -> Bools:
@@ -85,20 +116,33 @@ def covers(problem: Separable) -> Bools:
     return np.asarray(shared & (most <= 0) & (rows.upper == 0) & np.isinf(rows.lower))
 
 
-def _fits(form: Form, shape: Structure) -> bool:
-    """Whether every row has a role, and the scalar a cost that pulls against its rows."""
-    problem, rows = form.problem, form.problem.rows
-    idle = np.isinf(rows.lower) & np.isinf(rows.upper) & ~rows.is_utility
-    known = shape.packing | idle
-    asks = rows.is_utility | shape.shares
-    pull = float(problem.scalar_cost[0]) if form.scalar_in else 0.0
-    if form.scalar_in == "groups" and pull < 0:
-        asks |= covers(problem)
-    if form.scalar_in == "narrow" and pull > 0:
-        known |= _loads(rows, shape)
+def _scaled(form: Form, shape: Structure) -> Bools:
+    """(rows,) True on those that scaling meets."""
+    rows = form.problem.rows
+    idle = np.isinf(rows.lower) & np.isinf(rows.upper)
+    known = shape.packing | (idle & ~np.any(rows.scalar_matrix, axis=1)) | _pulled(form, shape)
     local = np.zeros(rows.count, dtype=bool)
     local[form.groups.source[form.groups.source >= 0]] = True
-    return bool(np.all(known | (local & asks)))
+    return np.asarray(known | (local & shape.shares))
+
+
+def _pulled(form: Form, shape: Structure) -> Bools:
+    """(rows,) True on those with a scalar whose cost pulls against them."""
+    problem = form.problem
+    pull = float(problem.scalar_cost[0]) if form.scalar_in else 0.0
+    if form.scalar_in == "groups" and pull < 0:
+        return covers(problem)
+    if form.scalar_in == "narrow" and pull > 0:
+        return _loads(problem.rows, shape)
+    return np.zeros(problem.rows.count, dtype=bool)
+
+
+def _limited(form: Form, shape: Structure) -> bool:
+    """Whether no entry is without bounds, and a scalar without bounds is held by its rows."""
+    if len(shape.free) or not len(shape.free_scalars):
+        return not len(shape.free)
+    held = np.any(form.problem.rows.scalar_matrix, axis=1)
+    return bool(not len(shape.loose) and np.all(_pulled(form, shape)[held]))
 
 
 def _loads(rows: Rows, shape: Structure) -> Bools:

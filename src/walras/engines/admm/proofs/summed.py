@@ -1,8 +1,9 @@
 """Proofs where the demands are held: what crosses are sums over narrow rows, and a few numbers.
 
 The steps of :mod:`.balance`, :mod:`walras.certificate.repair` and :mod:`walras.certificate.bound`,
-in which demands meet in their use of narrow rows, in the scalar and in totals alone. The number of
-demands does not change what crosses; the allocation itself does so once, when the solve ends.
+in which demands meet in their use of narrow rows, in pairs of these, in the scalar and in totals
+alone. The number of demands does not change what crosses; the allocation itself does so once, when
+the solve ends.
 
 Two steps that need all entries together are left out: a scalar without bounds is paid by scaling
 prices, not by balancing them, and a utility that has nothing to act on waits for the next iterate.
@@ -16,19 +17,22 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.certificate.bound import ROUNDING, row_terms
-from walras.certificate.mend import HUGE, signed
+from walras.certificate.mend import HUGE, PASSES, signed
+from walras.certificate.repair import CORRECTIONS, FEASIBLE
 from walras.certificate.structure import structure
 from walras.engines.admm.method import Method
+from walras.engines.admm.proofs.answer import may_move, one_way
 from walras.engines.admm.proofs.balance import SWEEPS, helps
+from walras.engines.admm.proofs.correction import RIDGE
 from walras.engines.admm.proofs.prover import Allocation
 from walras.engines.admm.proofs.repair import SLIGHTLY, USED
-from walras.engines.admm.proofs.roles import covers
+from walras.engines.admm.proofs.residuals import errors, violations
+from walras.engines.admm.proofs.roles import Roles, covers
 from walras.engines.admm.proofs.sharpen import Sharpen
+from walras.separable import Utility, utility
 
 Floats = npt.NDArray[np.float64]
 Candidate = tuple[Floats, float, float]  # prices of narrow rows; factors of the demands' (mend)
-
-_TINY = np.finfo(float).tiny
 
 
 class Summed:
@@ -37,14 +41,16 @@ class Summed:
     Args:
         method: The state of the solve.
         sharpen: Of its form.
+        roles: Of its rows.
     """
 
-    def __init__(self, method: Method, sharpen: Sharpen) -> None:
+    def __init__(self, method: Method, sharpen: Sharpen, roles: Roles) -> None:
         self._method, self._crew, self._sharpen = method, method.crew, sharpen
         self._rows, problem = method.form.narrow, method.form.problem
         self._problem, shape, source = problem, structure(problem), self._rows.source[:-1]
         self._packing = np.append(shape.packing[source], False)
-        self._loaded = (self._rows.shift < 0) & np.isfinite(self._rows.upper)
+        self._whole = np.append(shape.shares[source], False)
+        self._corrected, self._answered = roles.corrected, roles.answered
         self._open = np.append(shape.open_rows[source], False)
         self._shared = np.any(covers(problem))
         self._helps = helps(problem)
@@ -61,11 +67,14 @@ class Summed:
             if self._shared:
                 load = crew.total("repair.even", aim)
             load = crew.total("repair.fill", self._left(load, self._packing & (load > 0)))
-        over = self._packing & (load > self._rows.upper)
-        load = crew.total("repair.settle", self._left(load, over) * SLIGHTLY)
-        t = self._t = self._scalar_for(load, aim)
-        far = max(self._far(load, t), *(float(a[0]) for a in crew.collect("repair.far", t)))
-        worth, terms = crew.total("repair.value")
+        load, t, far = self._settled(load, aim)
+        for attempt in range(CORRECTIONS if self._corrected else 0):
+            moved = self._moved(load, t, again=attempt > 0) if far > FEASIBLE else None
+            if moved is None:
+                break
+            load, t, far = self._settled(moved, t)
+        self._t = t
+        worth, terms = crew.total("repair.value") + self._narrow_value(load)
         problem = self._problem
         paid = float(problem.scalar_cost[0]) * t if problem.scalars else 0.0
         return Allocation(
@@ -73,6 +82,41 @@ class Summed:
             far,
             float(terms) + abs(paid) + abs(problem.constant),
         )
+
+    def _settled(self, load: Floats, t: float) -> tuple[Floats, float, float]:
+        """Scaled to what rows allow: what that uses, its best scalar, and its violation."""
+        rows = self._rows
+        ratio = self._left(load, self._packing & (load > rows.upper)) * SLIGHTLY
+        whole = self._whole & (load > 0)
+        wanted = np.clip(load, rows.lower, rows.upper)
+        ratio = np.where(whole, wanted / np.where(whole, load, 1.0), ratio)
+        load = self._crew.total("repair.settle", ratio)
+        self._size = self._crew.total("repair.terms") if self._corrected else np.abs(load)
+        t = self._scalar_for(load, t)
+        above, size = violations(rows, load, self._size, t)
+        within = [float(far[0]) for far in self._crew.collect("repair.far", t)]
+        return load, t, max(float(np.max(above / size)), *within, 0.0)
+
+    def _moved(self, load: Floats, t: float, *, again: bool) -> Floats | None:
+        """What the entries use once they are corrected; None where they cannot be."""
+        error, held = errors(self._rows, load, self._size, t)
+        tight = np.flatnonzero(held)
+        system = self._crew.total("repair.system", tight, t, float(again))
+        between, through, size = system[:, :-2], system[:, -2], system[:, -1]
+        ridge = RIDGE * size + np.finfo(float).tiny
+        try:
+            y = np.linalg.solve(between + np.diag(ridge), error[tight] - through)
+        except np.linalg.LinAlgError:  # the rows contradict one another
+            return None
+        return self._crew.total("repair.move", y) if np.all(np.isfinite(y)) else None
+
+    def _narrow_value(self, load: Floats) -> Floats:
+        """What utilities of narrow rows are worth, and the size of that."""
+        rows = self._rows
+        of = [part[rows.kind != Utility.NONE] for part in (
+            rows.kind, rows.weight, rows.parameter, load
+        )]  # fmt: skip
+        return np.array([np.sum(utility.value(*of)), np.sum(utility.terms(*of))])
 
     def _left(self, load: Floats, held: npt.NDArray[np.bool_]) -> Floats:
         """What is left of some rows, as a factor of what is used."""
@@ -85,24 +129,20 @@ class Summed:
             return 0.0
         low, high = float(problem.scalar_lower[0]), float(problem.scalar_upper[0])
         t = float(np.clip(t, low, high))
-        if home == "groups":
-            high = min(high, *(float(a[0]) for a in self._crew.collect("repair.least_share")))
-        else:
-            held = self._loaded
-            ends = (load[held] - self._rows.upper[held]) / -self._rows.shift[held]
-            low = max(low, float(np.max(ends, initial=-np.inf)))
         cost = float(problem.scalar_cost[0])
+        if cost == 0.0:
+            return t
+        if home == "groups":
+            ends = np.array(self._crew.collect("repair.scalar_range")).T
+        else:
+            rows = self._rows
+            held = rows.shift != 0
+            ends = np.array([rows.lower[held] - load[held], rows.upper[held] - load[held]])
+            ends = np.sort(ends / rows.shift[held], axis=0)
+        low = max(low, float(np.max(ends[0], initial=-np.inf)))
+        high = min(high, float(np.min(ends[1], initial=np.inf)))
         best = low if cost > 0 else high
-        return best if cost != 0.0 and low <= high and np.isfinite(best) else t
-
-    def _far(self, load: Floats, t: float) -> float:
-        """The largest violation of a narrow row, relative to its terms and bounds."""
-        rows = self._rows
-        held = self._packing | self._loaded
-        upper = np.where(held, rows.upper, 0.0)
-        over = np.where(held, load + rows.shift * t - upper, 0.0)
-        size = np.maximum(np.abs(load) + np.abs(rows.shift * t), np.abs(upper))
-        return float(np.max(over / np.maximum(size, _TINY), initial=0.0))
+        return best if low <= high and np.isfinite(best) else t
 
     def keep(self) -> None:
         """See :meth:`walras.engines.admm.proofs.prover.Prover.keep`."""
@@ -153,12 +193,31 @@ class Summed:
         """The bound that prices prove, and the mended prices of the narrow rows."""
         crew, rows = self._crew, self._rows
         bare = np.where(self._open, 0.0, price)
-        rise = np.max(crew.collect("bound.mend", bare, factor, rest), axis=0)
+        if self._answered:
+            crew.total("bound.price", bare, factor, rest)
+            bare, last = self._answer(bare)
+            rise = np.max(crew.collect("bound.rise", last), axis=0)
+        else:
+            rise = np.max(crew.collect("bound.mend", bare, factor, rest), axis=0)
         mended = bare + rise
         own = row_terms(rows.kind, rows.weight, rows.parameter, rows.lower, rows.upper, mended)
         value = self._problem.constant + float(np.sum(own))
         value += self._scalar_terms(self._paid(mended, factor))
         return value + float(crew.total("bound.value", rise)[0]), mended
+
+    def _answer(self, price: Floats) -> tuple[Floats, Floats]:
+        """Prices moved for entries that nothing limits, and the last move."""
+        rows, move = self._rows, np.zeros_like(price)
+        for _ in range(PASSES):
+            able = may_move(rows, price) * 1.0
+            asked = np.array(self._crew.collect("bound.answer", move, *able))
+            high, low = np.max(asked[:, 0], axis=0), np.min(asked[:, 1], axis=0)
+            inside, high[-1] = high[-1], 0.0
+            moved = signed(rows.kind, rows.lower, rows.upper, price + one_way(high, low))
+            price, move = moved, moved - price
+            if not inside and not np.any(move):
+                break
+        return price, move
 
     def _scalar_terms(self, paid: Floats) -> float:
         """The least that the scalar adds at what prices pay for it."""
