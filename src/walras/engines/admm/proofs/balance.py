@@ -14,7 +14,8 @@ import scipy.sparse as sp
 
 from walras.certificate.structure import structure
 from walras.engines.admm.executor import summed
-from walras.engines.admm.proofs.repair import MOST, USED
+from walras.engines.admm.proofs.repair import USED
+from walras.engines.admm.proofs.residuals import MOST, evened
 from walras.engines.admm.proofs.roles import covers
 from walras.kernels import columns
 from walras.kernels.runs import few, map_runs
@@ -70,10 +71,10 @@ class Balance:
         whole = len(used) == len(x)
         part = self._problem.rows.matrix if whole else self._problem.rows.matrix[:, used]
         most, upper, value = self._most[used], self._problem.upper[used], x[used]
-        load = part @ value
+        load, shares = part @ value, self._problem.rows.scalar_matrix @ t
         for _ in range(SWEEPS):
             if np.any(self._cover):
-                even = self._evened(load, t)
+                even = evened(self._cover, load, shares, 1.0)
                 load = self._scaled(part, -1.0, -even, np.full_like(most, MOST), upper, value)
             load = self._scaled(part, 1.0, self._room(load), most, upper, value)
         out = np.zeros_like(x)
@@ -96,13 +97,6 @@ class Balance:
 
         map_runs(few(self._threads, len(value)), work, part.indptr)
         return summed([loads[first] for first in sorted(loads)])
-
-    def _evened(self, load: Floats, t: Floats) -> Floats:
-        """Factors that bring the entries of each row with a share in a scalar to that share."""
-        brought, wanted = -load, self._problem.rows.scalar_matrix @ t
-        good = self._cover & (brought > 0) & (wanted > 0)
-        ratio = np.where(good, np.clip(wanted / np.where(good, brought, 1.0), 0.0, MOST), 1.0)
-        return np.where(self._cover, ratio, -np.inf)
 
     def _room(self, load: Floats) -> Floats:
         """What is left of each packing row, as a factor."""

@@ -25,8 +25,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-RIDGE = 1e-14  # relative, for narrow rows that repeat one another
-_DEPENDENT = 1e-12  # relative, of rows of one demand that repeat one another
+RIDGE = 1e-13  # relative, for rows that repeat or contradict one another
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +124,8 @@ def _blocks(local: Floats, group: Ints, square: Floats, tight: Bools) -> Floats:
 def _inverses(blocks: Floats) -> Floats:
     """(groups, K, K) their inverses on the rows that are not zero."""
     size = np.einsum("gkk->gk", blocks)
-    out, held = np.zeros_like(blocks), size > 0
-    np.einsum("gkk->gk", out)[held] = 1.0 / size[held]
-    several = np.sum(held, axis=1) > 1
-    out[several] = np.linalg.pinv(blocks[several], rcond=_DEPENDENT, hermitian=True)
-    return out
+    held = size > 0
+    ridged = blocks.copy()
+    np.einsum("gkk->gk", ridged)[:] = np.where(held, (1.0 + RIDGE) * size, 1.0)
+    inverse = np.linalg.inv(ridged)
+    return np.asarray(inverse * held[:, :, None] * held[:, None, :])

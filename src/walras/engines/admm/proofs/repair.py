@@ -12,7 +12,7 @@ import numpy.typing as npt
 from walras.certificate.repair import room
 from walras.engines.admm.proofs.contribution import Contribution, Point
 from walras.engines.admm.proofs.correction import Correction, Metric
-from walras.engines.admm.proofs.residuals import errors, violations
+from walras.engines.admm.proofs.residuals import MOST, errors, evened, violations
 from walras.engines.admm.slices import Leaf, Slice
 from walras.kernels import copies
 from walras.separable import Utility, utility
@@ -20,7 +20,6 @@ from walras.separable import Utility, utility
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-MOST = 2.0  # largest growth of an entry in one sweep
 USED = 1e-9  # share of its demand's largest entry from which an entry counts as used
 SLIGHTLY = 1.0 - np.finfo(float).eps  # rows over their bounds end on this side of them
 
@@ -61,13 +60,15 @@ class Repair(Contribution):
         self._used = np.flatnonzero(self._x)
         self._ptr = np.searchsorted(self._used, self._data.entries.ptr)
 
-    def even(self, t: float) -> Floats:
-        """Bring every demand to its share of the scalar; (narrow,) what that uses."""
-        cover, shift = self._roles.cover, self._data.groups.shift
-        brought, wanted = -self._load, shift * t
-        good = cover & (brought > 0) & (wanted > 0)
-        ratio = np.where(good, np.clip(wanted / np.where(good, brought, 1.0), 0.0, MOST), 1.0)
-        return self._scaled(np.where(cover, ratio, np.inf), None)
+    def even(self, t: float, others: Floats) -> Floats:
+        """Bring every demand to its share of the scalar; (narrow,) what that uses.
+
+        Args:
+            t: The scalar.
+            others: (narrow,) factors that bring narrow rows to theirs; () where these have none.
+        """
+        own = evened(self._roles.cover, self._load, self._data.groups.shift, t)
+        return self._scaled(own, others if len(others) else None)
 
     def fill(self, ratio: Floats) -> Floats:
         """Scale by what is left of the scarcest row; (narrow,) what that uses.
@@ -225,4 +226,5 @@ class Repair(Contribution):
         rising = np.isin(rows.kind, (Utility.LOG, Utility.POWER))
         wanted = rising * 1.0 - self._roles.cover
         gain = sum(entries.local[k] * self._spread(wanted[:, k]) for k in range(wanted.shape[1]))
-        return np.asarray((entries.cost < 0) | ((entries.cost == 0) & (gain > 0)))
+        wanted = (gain > 0) | self._roles.wanted
+        return np.asarray((entries.cost < 0) | ((entries.cost == 0) & wanted))

@@ -1,4 +1,4 @@
-"""How far rows are from what they ask for, as :mod:`walras.certificate.repair` measures it."""
+"""How far rows are from what they ask for, as in one place (:mod:`walras.certificate.repair`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,23 @@ from walras.separable import Utility
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
+MOST = 2.0  # largest growth of an entry in one sweep
 _TINY = np.finfo(float).tiny
+
+
+def evened(cover: Bools, load: Floats, shift: Floats, t: float) -> Floats:
+    """Factors that bring what rows have to their shares of a scalar; ``inf`` says nothing.
+
+    Args:
+        cover: True on rows ``shift t <= - load``.
+        load: What entries use of them.
+        shift: Their coefficients of the scalar.
+        t: The scalar.
+    """
+    brought, wanted = -load, shift * t
+    good = cover & (brought > 0) & (wanted > 0)
+    ratio = np.where(good, np.clip(wanted / np.where(good, brought, 1.0), 0.0, MOST), 1.0)
+    return np.where(cover, ratio, np.inf)
 
 
 def violations(rows: RowData, load: Floats, size: Floats, t: float) -> tuple[Floats, Floats]:

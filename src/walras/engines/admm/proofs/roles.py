@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from walras.certificate.structure import Structure, structure
 from walras.engines.admm.form import Form
-from walras.separable import Rows, Separable
+from walras.separable import Rows, Separable, Utility
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -49,6 +49,7 @@ class Roles:
         shares: (groups, K) wholes that are shared out.
         closed: (groups, K) rows whose best price is known in closed form.
         caps: What limits entries that no row of their demand does; None if there are none.
+        wanted: (n,) True on entries that bring something to a narrow row's utility or share.
         loose: (n,) True on entries that nothing limits on one side.
         answered: Whether there are such.
         corrected: Whether some rows ask for more than scaling.
@@ -60,6 +61,7 @@ class Roles:
     shares: Bools
     closed: Bools
     caps: Caps | None
+    wanted: Bools
     loose: Bools
     answered: bool
     corrected: bool
@@ -77,6 +79,7 @@ class Roles:
             shares=self.shares[groups],
             closed=self.closed[groups],
             caps=caps,
+            wanted=self.wanted[entries],
             loose=self.loose[entries],
         )
 
@@ -102,6 +105,7 @@ def roles(form: Form) -> Roles | None:
         shares=held(shape.shares),
         closed=held(shape.open_rows | shape.shares),
         caps=_caps(form, shape),
+        wanted=_wanted(form),
         loose=loose[form.order],
         answered=bool(len(shape.loose)),
         corrected=corrected,
@@ -124,6 +128,17 @@ def _scaled(form: Form, shape: Structure) -> Bools:
     local = np.zeros(rows.count, dtype=bool)
     local[form.groups.source[form.groups.source >= 0]] = True
     return np.asarray(known | (local & shape.shares))
+
+
+def _wanted(form: Form) -> Bools:
+    """(n,) True on entries that bring something to a narrow row's utility or share."""
+    rows, at = form.problem.rows, form.narrow.source[:-1]
+    brings = np.zeros(rows.count)
+    brings[at] = np.isin(rows.utility[at], (Utility.LOG, Utility.POWER))
+    brings[at] -= covers(form.problem)[at]
+    if not np.any(brings):
+        return np.zeros(form.problem.entries, dtype=bool)
+    return np.asarray((rows.matrix.T @ brings)[form.order] > 0)
 
 
 def _pulled(form: Form, shape: Structure) -> Bools:

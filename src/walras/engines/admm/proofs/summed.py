@@ -26,7 +26,7 @@ from walras.engines.admm.proofs.balance import SWEEPS, helps
 from walras.engines.admm.proofs.correction import RIDGE
 from walras.engines.admm.proofs.prover import Allocation
 from walras.engines.admm.proofs.repair import SLIGHTLY, USED
-from walras.engines.admm.proofs.residuals import errors, violations
+from walras.engines.admm.proofs.residuals import errors, evened, violations
 from walras.engines.admm.proofs.roles import Roles, covers
 from walras.engines.admm.proofs.sharpen import Sharpen
 from walras.separable import Utility, utility
@@ -52,7 +52,8 @@ class Summed:
         self._whole = np.append(shape.shares[source], False)
         self._corrected, self._answered = roles.corrected, roles.answered
         self._open = np.append(shape.open_rows[source], False)
-        self._shared = np.any(covers(problem))
+        cover = covers(problem)
+        self._shared, self._cover = np.any(cover), np.append(cover[source], False)
         self._helps = helps(problem)
         self._together = shape.homogeneous
         self._t, self._kept_t = 0.0, 0.0
@@ -65,7 +66,7 @@ class Summed:
         load = crew.total("repair.begin", USED if self._helps else 0.0)
         for _ in range(SWEEPS if self._helps else 0):
             if self._shared:
-                load = crew.total("repair.even", aim)
+                load = crew.total("repair.even", aim, self._evened(load, aim))
             load = crew.total("repair.fill", self._left(load, self._packing & (load > 0)))
         load, t, far = self._settled(load, aim)
         for attempt in range(CORRECTIONS if self._corrected else 0):
@@ -117,6 +118,12 @@ class Summed:
             rows.kind, rows.weight, rows.parameter, load
         )]  # fmt: skip
         return np.array([np.sum(utility.value(*of)), np.sum(utility.terms(*of))])
+
+    def _evened(self, load: Floats, t: float) -> Floats:
+        """Factors that bring narrow rows to their shares of the scalar, if they have such."""
+        if not np.any(self._cover):
+            return np.zeros(0)
+        return evened(self._cover, load, self._rows.shift, t)
 
     def _left(self, load: Floats, held: npt.NDArray[np.bool_]) -> Floats:
         """What is left of some rows, as a factor of what is used."""
