@@ -148,6 +148,13 @@ def without_copies(
     return kept, capacity
 
 
+def runs(copies: Ints, some: Ints) -> tuple[Ints, Ints]:
+    """All copies of some entries, and the place among these of each one's entry."""
+    first, size = copies[some], copies[some + 1] - copies[some]
+    entry = np.repeat(np.arange(len(some)), size)
+    return np.arange(len(entry)) + (first - np.cumsum(size) + size)[entry], entry
+
+
 def _own(problem: Separable, order: Ints) -> tuple[Floats, Floats, Floats, Floats]:
     """Costs, their quadratic parts, and bounds."""
     return (

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.certificate.mend import SURPLUS
-from walras.engines.admm.entries import Entries
+from walras.engines.admm.entries import Entries, runs
 from walras.engines.admm.form import RowData
 from walras.separable import Utility
 
@@ -60,12 +60,10 @@ def _coefficients(entries: Entries, place: Ints, lost: Ints) -> tuple[Ints, Ints
     """Of some entries, all coefficients that are not zero: which entry's, in which row."""
     slots, count = len(entries.local), len(lost)
     group = np.searchsorted(entries.ptr, lost, side="right") - 1
-    first, size = entries.copies[lost], entries.copies[lost + 1] - entries.copies[lost]
-    ends = np.cumsum(size)
-    copy = np.arange(ends[-1] if count else 0) + np.repeat(first - ends + size, size)
+    copy, asks = runs(entries.copies, lost)
     own = np.tile(np.arange(count), slots)
     own_row = (group * slots + np.arange(slots)[:, None]).ravel()
-    entry = np.concatenate([own, np.repeat(np.arange(count), size)])
+    entry = np.concatenate([own, asks])
     row = np.concatenate([own_row, place[entries.row[copy]]])
     a = np.concatenate([entries.local[:, lost].ravel(), entries.a[copy]])
     some = np.flatnonzero(a)

@@ -12,14 +12,13 @@ what crosses are sums over pairs of narrow rows that are tight.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from walras.engines.admm.entries import Entries
-from walras.engines.admm.slices import Leaf
+from walras.engines.admm.entries import Entries, runs
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -28,66 +27,55 @@ Bools = npt.NDArray[np.bool_]
 RIDGE = 1e-13  # relative, for rows that repeat or contradict one another
 
 
-@dataclass(frozen=True, eq=False)
-class Metric:
-    """How far entries may move: D, of those that can.
-
-    Attributes:
-        entries: (m,) which.
-        square: (m,) what they may move, squared.
-    """
-
-    entries: Ints
-    square: Floats
-
-    @classmethod
-    def of(cls, spread: Floats, first: int) -> Metric:
-        """Of a run of entries by how far they may move."""
-        some = np.flatnonzero(spread)
-        return cls(some + first, spread[some] ** 2)
-
-
 class Correction:
-    """The equations of a leaf's tight rows, the rows of its demands eliminated.
+    """The equations of a slice's tight rows, leaf by leaf, the rows of its demands eliminated.
+
+    Each leaf has narrow rows of its own here, so that one product makes the sums of all of them.
 
     Args:
         entries: The entries of the slice.
-        leaf: The leaf.
-        metric: Of its entries.
+        edges: (leaves + 1,) groups between the leaves.
+        spread: (n,) how far each entry may move.
         place: (rows,) place of each row that copies name, -1 where it is not tight.
         count: Narrow rows that are tight.
-        error: (groups, K) errors of the leaf's rows.
+        error: (groups, K) errors of the demands' rows.
         tight: (groups, K) which of them are tight.
     """
 
     def __init__(
-        self, entries: Entries, leaf: Leaf, metric: Metric, place: Ints, count: int,
+        self, entries: Entries, edges: Ints, spread: Floats, place: Ints, count: int,
         error: Floats, tight: Bools,
     ) -> None:  # fmt: skip
-        groups, some = leaf[0], metric.entries
-        self._metric = metric
-        group = np.searchsorted(entries.ptr, some, side="right") - 1 - groups.start
-        self._local = _local_rows(entries.local[:, some], group, len(tight))
-        self._narrow = _narrow_rows(entries, leaf, some - leaf[1].start, place, count)
-        self._weighted = self._narrow * metric.square
+        self._leaves, self._count = len(edges) - 1, count
+        self._some = some = np.flatnonzero(spread)
+        self._square = square = spread[some] ** 2
+        group = np.searchsorted(entries.ptr, some, side="right") - 1
+        leaf = np.searchsorted(edges, group, side="right") - 1
+        local = entries.local[:, some]
+        self._local = _local_rows(local, group, len(tight))
+        self._narrow = _narrow_rows(entries, some, place, leaf * count, self._leaves * count)
+        self._weighted = self._narrow * square
         self._between = sp.csr_array(self._weighted @ self._local.T)
-        blocks = _blocks(entries.local[:, some], group, metric.square, tight)
+        inverses = _inverses(_blocks(local, group, square, tight))
         where = np.arange(len(tight)), np.arange(len(tight) + 1)
-        shape = (tight.size, tight.size)
-        self._inverse = sp.csr_array(sp.bsr_array((_inverses(blocks), *where), shape=shape))
+        self._inverse = sp.csr_array(sp.bsr_array((inverses, *where), shape=(tight.size,) * 2))
         self._error = np.where(tight, error, 0.0).ravel()
 
-    def system(self) -> Floats:
-        """(k, k + 2): the equations of k narrow rows, what errors inside add, and their sizes."""
+    def systems(self) -> Iterator[Floats]:
+        """Of each leaf, (k, k + 2): its equations, what errors inside add, and their sizes."""
         whole = self._weighted @ self._narrow.T
         through = self._between @ self._inverse
-        left = whole - through @ self._between.T
-        return np.column_stack([left.toarray(), through @ self._error, whole.diagonal()])
+        left = sp.csr_array(whole - through @ self._between.T)
+        beside = np.column_stack([through @ self._error, whole.diagonal()])
+        for m in range(self._leaves):
+            rows = slice(m * self._count, (m + 1) * self._count)
+            yield np.hstack([left[rows, rows].toarray(), beside[rows]])
 
     def move(self, x: Floats, y: Floats) -> None:
-        """Move the leaf's entries in place, by the solution for narrow rows."""
-        own = self._inverse @ (self._error - self._between.T @ y)
-        x[self._metric.entries] += self._metric.square * (self._narrow.T @ y + self._local.T @ own)
+        """Move the entries in place, by the solution for narrow rows."""
+        of_leaves = np.tile(y, self._leaves)
+        own = self._inverse @ (self._error - self._between.T @ of_leaves)
+        x[self._some] += self._square * (self._narrow.T @ of_leaves + self._local.T @ own)
 
 
 def _local_rows(local: Floats, group: Ints, groups: int) -> sp.csr_array:
@@ -98,17 +86,15 @@ def _local_rows(local: Floats, group: Ints, groups: int) -> sp.csr_array:
     return sp.csr_array((local.ravel(), at), shape=(groups * slots, count))
 
 
-def _narrow_rows(entries: Entries, leaf: Leaf, some: Ints, place: Ints, count: int) -> sp.csc_array:
-    """(k, m) the tight narrow rows over some entries of a leaf."""
-    first = entries.copies[leaf[4]]
-    row = place[entries.row[leaf[2]]]
-    data = np.where(row >= 0, entries.a[leaf[2]], 0.0)
-    whole = sp.csc_array(
-        (data, np.maximum(row, 0), first - first[0]), shape=(max(count, 1), len(first) - 1)
-    )
-    found = sp.csc_array(whole[:, some])[:count]
-    found.eliminate_zeros()
-    return found
+def _narrow_rows(
+    entries: Entries, some: Ints, place: Ints, first: Ints, count: int
+) -> sp.csr_array:
+    """(count, m) the tight narrow rows over some entries, whose rows begin at ``first``."""
+    copy, column = runs(entries.copies, some)
+    row = place[entries.row[copy]]
+    held = np.flatnonzero((row >= 0) & (entries.a[copy] != 0))
+    at = (row + first[column])[held], column[held]
+    return sp.csr_array((entries.a[copy[held]], at), shape=(count, len(some)))
 
 
 def _blocks(local: Floats, group: Ints, square: Floats, tight: Bools) -> Floats:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from walras.certificate.repair import room
 from walras.engines.admm.proofs.contribution import Contribution, Point
-from walras.engines.admm.proofs.correction import Correction, Metric
+from walras.engines.admm.proofs.correction import Correction
 from walras.engines.admm.proofs.residuals import MOST, errors, evened, violations
 from walras.engines.admm.slices import Leaf, Slice
 from walras.kernels import copies
@@ -38,7 +38,7 @@ class Repair(Contribution):
         self._used, self._ptr = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         self._load = np.zeros(data.groups.kind.shape)
         self._terms = np.zeros_like(self._load)
-        self._corrections: list[Correction] = []
+        self._correction: Correction | None = None
         self._gains = np.zeros(0, dtype=bool)
 
     def begin(self, least: float) -> Floats:
@@ -149,26 +149,19 @@ class Repair(Contribution):
         spread = room(self._x, entries.lower, entries.upper, again=again > 0)
         place = np.full(self._data.narrow, -1)
         place[tight] = np.arange(len(tight))
-        error, mine = errors(rows, self._load, self._terms, t)
-        self._corrections = []
-
-        def sums(leaf: Leaf) -> Floats:
-            metric = Metric.of(spread[leaf[1]], leaf[1].start)
-            self._corrections.append(Correction(
-                entries, leaf, metric, place[self._place], len(tight), error[leaf[0]],
-                mine[leaf[0]],
-            ))  # fmt: skip
-            return self._corrections[-1].system()
-
-        return self._leaves.sums(sums)
+        self._correction = Correction(
+            entries, np.array(self._data.edges), spread, place[self._place], len(tight),
+            *errors(rows, self._load, self._terms, t),
+        )  # fmt: skip
+        return self._leaves.added(self._correction.systems())
 
     def move(self, y: Floats) -> Floats:
         """Correct the entries by the solution of those equations; (narrow,) what rows then use."""
         entries = self._data.entries
-        for correction in self._corrections:
-            correction.move(self._x, y)
+        if self._correction:
+            self._correction.move(self._x, y)
+            self._correction = None
         np.clip(self._x, entries.lower, entries.upper, out=self._x)
-        self._corrections = []
         self._find_used()
         return self._scaled(None, None)
 
