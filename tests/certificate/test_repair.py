@@ -54,6 +54,22 @@ def test_a_nearly_feasible_point_is_repaired_near_by(case: Case, noise: float) -
     assert np.max(np.abs(x - s.entries)) <= 1e3 * noise * size
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_corrections_go_on_inside_the_bounds_of_entries(seed: int) -> None:
+    """Who is pushed over a bound stays there, and the others make up for it."""
+    rng = np.random.default_rng(seed)
+    entries = [Entry(0, q, 1.0, upper=float(rng.uniform(0.5, 1.5))) for q in range(6)]
+    weight = rng.lognormal(size=6)
+    total = 0.6 * sum(weight[q] * entries[q].upper for q in range(6))
+    rows = [
+        Row("whole[r0]", {q: weight[q] for q in range(6)}, lower=total, upper=total),
+        Row("apart[r0]", {0: 1.0, 1: -1.0}, lower=-0.2, upper=0.2),
+    ]
+    problem = state(entries, rows)
+    start = rng.uniform(0.1, 1.0, 6) * [entry.upper for entry in entries]
+    assert violation(problem, *repair(problem, start, np.zeros(0))) <= 1e-9
+
+
 def test_a_feasible_point_is_left_alone() -> None:
     problem = market(1, quota=True)
     x = np.full(problem.entries, 1e-3)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 import ray
 from tests.domains.instances import draw
@@ -26,6 +27,7 @@ from walras.executors import ray_cluster, ray_crew
 from walras.executors.ray_crew import RayCrew
 
 cs = wl.domains.cluster_scheduling
+te = wl.domains.traffic_engineering
 CORES = 4
 
 
@@ -129,6 +131,24 @@ def test_the_allocation_crosses_once_when_the_solve_ends(
     assert not any(gathered)
     slots = make_form(problem).groups.source.size
     assert crews[0].gathered == 8 * (problem.entries + slots)
+
+
+@pytest.mark.parametrize("objective", [te.max_min_fair, te.max_total_flow_by_link])
+def test_levels_and_equalities_are_proved_where_the_demands_are(
+    objective: Any, crews: list[RayCrew]
+) -> None:
+    net = te.load_topology("B4")
+    traffic = 30.0 * te.lognormal_traffic(net, seed=0)
+    by_path = objective is te.max_min_fair
+    more = (te.candidate_paths(net, 2, cache=False),) if by_path else ()
+    problem = objective(net, traffic, *more, **({"levels": 2} if by_path else {}))
+    s = wl.solve(problem, engine="admm", tolerance=1e-2, threads=2)
+    found = wl.solve(problem, engine="admm", tolerance=1e-2, executor=wl.Ray(actors=2))
+    assert (found.status, len(crews)) == (wl.Status.OPTIMAL, max(len(found.levels), 1))
+    assert any("repair.system" in crew.bytes_of for crew in crews)
+    whole = 8 * (len(found.entries) + 3 * len(found.prices.rows))
+    assert all(crew.gathered <= whole for crew in crews)  # once
+    assert np.array_equal(found.entries, s.entries)
 
 
 def test_a_lost_actor_is_replaced_and_the_solve_goes_on(crews: list[RayCrew]) -> None:

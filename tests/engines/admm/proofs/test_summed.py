@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.bank.bank import CASES
+from tests.bank.random_problems import problems
 from tests.bank.statement import Entry, Row, Scalar, state
 from tests.engines.admm.proofs.points import Floats, standing_at
 from tests.engines.admm.test_admm import OBJECTIVES, cluster
@@ -115,6 +116,26 @@ def test_any_point_is_proved_and_any_price_bounds(
     assert dual_bound(problem, prices).value >= bound - slack
 
 
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.integers(0, 1000), st.sampled_from([1e-6, 0.2]))
+def test_problems_of_every_kind_are_proved_as_in_one_place(
+    problem: Separable, seed: int, noise: float
+) -> None:
+    point = disturbed(problem, seed, noise)
+    found, bound, best = proved(problem, point, slices=1)
+    with standing_at(problem, *point) as (method, sharpen):
+        known = Gathered(problem, method, sharpen, 1)
+        expected, level = known.allocation(), known.bound(-np.inf)
+    scale = max(abs(expected.value), 1.0)
+    assert found.violation <= max(FEASIBLE, 1.001 * expected.violation)
+    assert bound >= level - 1e-7 * scale
+    if expected.violation <= FEASIBLE:  # rows that contradict one another end near by
+        assert found.value == pytest.approx(expected.value, abs=1e-2 * scale)
+    other, also, kept = proved(problem, point, slices=3)
+    assert (other, also) == (found, bound)
+    assert all(np.array_equal(a, b) for a, b in zip(kept, best, strict=True))
+
+
 @pytest.mark.parametrize("collapse", [False, True])
 @pytest.mark.parametrize("objective", [*OBJECTIVES, cs.alpha_fair])
 def test_the_same_bits_whoever_holds_the_demands(objective: object, *, collapse: bool) -> None:
@@ -139,7 +160,7 @@ def test_wholes_of_which_nothing_is_used_are_shared_out_equally() -> None:
 
 
 @pytest.mark.parametrize("name", GATHERED)
-def test_problems_that_a_correction_of_all_entries_repairs_have_no_roles(name: str) -> None:
+def test_problems_with_entries_or_scalars_without_bounds_have_no_roles(name: str) -> None:
     problem = next(case.base for case in CASES if case.name == name)
     assert roles(make_form(problem)) is None
 
@@ -148,13 +169,15 @@ def test_every_problem_of_the_domains_has_roles() -> None:
     network = te.load_topology("B4")
     paths = te.candidate_paths(network, 4, cache=False)
     demand = te.lognormal_traffic(network, seed=0)
-    problems = [
+    asked = [
         te.max_total_flow(network, demand, paths),
         te.min_max_utilisation(network, demand, paths),
         te.max_concurrent_flow(network, demand, paths),
+        te.max_min_fair(network, demand, paths).problem,
+        te.max_total_flow_by_link(network, demand),
         *(cluster(objective) for objective in OBJECTIVES),
     ]
-    assert all(roles(make_form(problem)) is not None for problem in problems)
+    assert all(roles(make_form(problem)) is not None for problem in asked)
 
 
 class Losing(_ThreadCrew):
