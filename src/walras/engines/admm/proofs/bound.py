@@ -250,8 +250,9 @@ class Bound(Contribution):
         at = np.where(h > 0, np.clip(-r / np.where(h > 0, h, 1.0), low, high), at)
         free = np.flatnonzero(np.isinf(at) & (r < 0))
         at[free] = self._limit(some[free])
-        at = np.where(np.isinf(at) & (r == 0), 0.0, at)
-        return some, r * at + 0.5 * h * at * at
+        endless = np.isinf(at)
+        at = np.where(endless, 0.0, at)
+        return some, np.where(endless & (r != 0), -np.inf, r * at + 0.5 * h * at * at)
 
     def _limit(self, some: npt.NDArray[np.int64]) -> Floats:
         """The most that some entries can be because a row holds, others being zero or more."""
