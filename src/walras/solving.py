@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache
 from itertools import takewhile
@@ -112,7 +113,12 @@ def _solve_within(
 ) -> Solution:
     run = engine_named(choice.engine, own, collapse=choice.collapse)
     base = problem.problem if isinstance(problem, Leximin) else problem
-    with _thread_pools().limit(limits=_blas_threads(base, settings.threads), user_api="blas"):
+    limit = _blas_threads(base, settings.threads)
+    with ExitStack() as stack:
+        stack.enter_context(_thread_pools().limit(limits=limit, user_api="blas"))
+        if own.executor is not None:  # for all levels
+            own = replace(own, executor=stack.enter_context(own.executor.kept()))
+            run = engine_named(choice.engine, own, collapse=choice.collapse)
         return _solve_by(run, problem, choice, settings, polish=polish)
 
 

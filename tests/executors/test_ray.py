@@ -46,8 +46,8 @@ def crews(monkeypatch: pytest.MonkeyPatch) -> list[RayCrew]:
     opened: list[RayCrew] = []
 
     class Watched(RayCrew):
-        def __init__(self, *arguments: Any) -> None:
-            super().__init__(*arguments)
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
             opened.append(self)
 
     monkeypatch.setattr(ray_crew, "RayCrew", Watched)
@@ -65,7 +65,7 @@ def iterate(problem: wl.Separable, iterations: int, **options: Any) -> Iterate:
 
 
 def pid_of(crew: RayCrew, k: int) -> int:
-    return int(ray.get(crew._holders[k].__ray_call__.remote(lambda holder: os.getpid())))
+    return int(ray.get(crew._actors.holders[k].__ray_call__.remote(lambda holder: os.getpid())))
 
 
 @pytest.mark.parametrize(
@@ -146,6 +146,8 @@ def test_levels_and_equalities_are_proved_where_the_demands_are(
     found = wl.solve(problem, engine="admm", tolerance=1e-2, executor=wl.Ray(actors=2))
     assert (found.status, len(crews)) == (wl.Status.OPTIMAL, max(len(found.levels), 1))
     assert any("repair.system" in crew.bytes_of for crew in crews)
+    assert len({crew._actors for crew in crews}) == 1  # of all levels
+    assert not crews[0]._actors.holders  # which have ended
     whole = 8 * (len(found.entries) + 3 * len(found.prices.rows))
     assert all(crew.gathered <= whole for crew in crews)  # once
     assert np.array_equal(found.entries, s.entries)

@@ -8,13 +8,18 @@ not depend on the number of demands.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from walras.engines.admm.executor import Crew
+from walras.engines.admm.executor import Crew, Executor
 from walras.engines.admm.slices import Slice
 from walras.engines.settings import check_range
 from walras.errors import EngineError, InputError
+
+if TYPE_CHECKING:
+    from walras.executors.ray_crew import Actors
 
 _MOST = 100_000
 
@@ -65,11 +70,60 @@ class Ray:
         Raises:
             EngineError: The cluster cannot be reached, or has too few cores for the actors.
         """
-        from walras.executors.ray_cluster import connect  # noqa: PLC0415 (loads ray)
-        from walras.executors.ray_crew import RayCrew  # noqa: PLC0415
+        from walras.executors.ray_crew import RayCrew  # noqa: PLC0415 (loads ray)
 
-        connect(self.address, len(slices))
-        return RayCrew(slices)
+        return RayCrew(slices, self.actors_for(len(slices)))
+
+    def actors_for(self, slices: int) -> Actors:
+        """Connect, and start an actor for each slice.
+
+        Raises:
+            EngineError: As :meth:`open`.
+        """
+        from walras.executors.ray_cluster import connect  # noqa: PLC0415 (loads ray)
+        from walras.executors.ray_crew import Actors  # noqa: PLC0415
+
+        connect(self.address, slices)
+        return Actors(slices)
+
+    @contextmanager
+    def kept(self) -> Iterator[Executor]:
+        """See :class:`walras.engines.admm.executor.Executor`: the actors stay."""
+        keeper = _Keeper(self)
+        try:
+            yield keeper
+        finally:
+            keeper.end()
+
+
+class _Keeper:
+    """Starts actors for the first solve, and others where their number changes."""
+
+    def __init__(self, settings: Ray) -> None:
+        self._settings = settings
+        self._actors: Actors | None = None
+
+    def __repr__(self) -> str:
+        return repr(self._settings)
+
+    def slices(self, workers: int) -> int:
+        return self._settings.slices(workers)
+
+    def open(self, slices: Sequence[Slice]) -> Crew:
+        from walras.executors.ray_crew import RayCrew  # noqa: PLC0415 (loads ray)
+
+        if self._actors is None or len(self._actors.holders) != len(slices):
+            self.end()
+            self._actors = self._settings.actors_for(len(slices))
+        return RayCrew(slices, self._actors, ends=False)
+
+    @contextmanager
+    def kept(self) -> Iterator[Executor]:
+        yield self
+
+    def end(self) -> None:
+        if self._actors is not None:
+            self._actors.end()
 
 
 def _is_address(text: object) -> bool:

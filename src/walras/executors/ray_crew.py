@@ -30,13 +30,56 @@ _log = logging.getLogger("walras")
 class _Holder:
     """An actor: one slice and its state."""
 
-    def __init__(self, data: Slice) -> None:
+    def hold(self, data: Slice) -> None:
+        """Take a slice."""
         # Ray's arrays are read-only, for which the compiled passes would be compiled again.
         self._part = Part(copy.deepcopy(data))
 
     def run(self, task: str, *args: object) -> Floats:
+        """What the slice answers."""
         found: Floats = attrgetter(task)(self._part)(*(copy.deepcopy(value) for value in args))
         return found
+
+
+class Actors:
+    """The actors of one solve, or of several in a row.
+
+    Args:
+        count: How many.
+
+    Attributes:
+        holders: They.
+
+    Raises:
+        EngineError: They do not start.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._actor = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(_Holder)
+        self.holders = [self._actor.remote() for _ in range(count)]
+        try:
+            self._await(self.holders)
+        except BaseException:
+            self.end()
+            raise
+
+    def _await(self, some: Sequence[Any]) -> None:
+        ready = [holder.__ray_ready__.remote() for holder in some]
+        missing = len(ray.wait(ready, num_returns=len(ready), timeout=_START_SECONDS)[1])
+        if missing:
+            raise _not_started(missing, len(self.holders))
+
+    def replace(self, k: int) -> Any:
+        """A new actor in the place of one that was lost."""
+        self.holders[k] = self._actor.remote()
+        self._await(self.holders[k : k + 1])
+        return self.holders[k]
+
+    def end(self) -> None:
+        """End the actors."""
+        for holder in self.holders:
+            ray.kill(holder)
+        self.holders.clear()
 
 
 class RayCrew:
@@ -48,36 +91,26 @@ class RayCrew:
 
     Args:
         slices: One for each actor.
+        actors: The actors.
+        ends: Whether they end with the solve.
 
     Attributes:
         replaced: Actors lost and replaced so far.
         gathered: Bytes of allocations and of the demands' prices that have crossed.
         bytes_of: Bytes of arguments and sums that crossed in the last pass of each task.
-
-    Raises:
-        EngineError: The actors do not start.
     """
 
-    def __init__(self, slices: Sequence[Slice]) -> None:
-        self._slices = slices
+    def __init__(self, slices: Sequence[Slice], actors: Actors, *, ends: bool = True) -> None:
+        self._slices, self._actors, self._ends = slices, actors, ends
         self._tree = Tree([one.run for one in slices])
-        self._actor = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(_Holder)
         self._since: list[Task] = []
         self._known = {"entries": [s.x for s in slices], "prices": [s.price for s in slices]}
         self._bytes, self._iterations = 0, 0
         self.gathered = 0
         self.bytes_of: dict[str, int] = {}
         self.replaced = 0
-        self._holders = [self._actor.remote(data) for data in slices]
-        ready = [holder.__ray_ready__.remote() for holder in self._holders]
-        try:
-            missing = len(ray.wait(ready, num_returns=len(ready), timeout=_START_SECONDS)[1])
-        except KeyboardInterrupt:
-            self.close()
-            raise
-        if missing:
-            self.close()
-            raise _not_started(missing, len(slices))
+        for holder, data in zip(actors.holders, slices, strict=True):
+            holder.hold.remote(data)
 
     @property
     def traffic(self) -> float:
@@ -101,7 +134,7 @@ class RayCrew:
     def collect(self, task: str, *args: object) -> list[Floats]:
         """See :class:`walras.engines.admm.executor.Crew`."""
         self._since.append((task, args))
-        jobs = [holder.run.remote(task, *args) for holder in self._holders]
+        jobs = [holder.run.remote(task, *args) for holder in self._actors.holders]
         found = [self._answer(k, job) for k, job in enumerate(jobs)]
         if task in self._known:
             self._known[task] = found
@@ -118,14 +151,13 @@ class RayCrew:
             self._bytes += crossed
 
     def close(self) -> None:
-        """End the actors."""
+        """Let the slices go."""
         _log.info(
             "Ray: %d actors, %d iterations of %.0f bytes; %d bytes of allocations and their prices",
             len(self._slices), self._iterations, self.traffic, self.gathered,
         )  # fmt: skip
-        for holder in self._holders:
-            ray.kill(holder)
-        self._holders.clear()
+        if self._ends:
+            self._actors.end()
 
     def _answer(self, k: int, job: Any) -> Floats:
         """What the actor of slice k answers, or the one that takes its place."""
@@ -147,9 +179,8 @@ class RayCrew:
         self.replaced += 1
         x, price = self._known["entries"][k], self._known["prices"][k]
         data = replace(self._slices[k], x=x, price=price)
-        holder = self._holders[k] = self._actor.remote(data)
-        if ray.wait([holder.__ray_ready__.remote()], timeout=_START_SECONDS)[1]:
-            raise _not_started(1, len(self._slices))
+        holder = self._actors.replace(k)
+        holder.hold.remote(data)
         return [holder.run.remote(task, *args) for task, args in self._since][-1]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from operator import attrgetter
 from weakref import proxy
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from walras.engines.admm.executor import Crew, summed
+from walras.engines.admm.executor import Crew, Executor, summed
 from walras.engines.admm.leaves import Tree
 from walras.engines.admm.proofs.bound import Bound
 from walras.engines.admm.proofs.repair import Repair
@@ -204,6 +205,10 @@ class OnDevice:
     def open(self, slices: Sequence[Slice]) -> Crew:
         """A crew that holds these slices on the device."""
         return _DeviceCrew(slices, torch.device(self.device))
+
+    def kept(self) -> AbstractContextManager[Executor]:
+        """This: nothing has to start."""
+        return nullcontext(self)
 
 
 class _DeviceCrew:

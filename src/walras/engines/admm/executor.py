@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Protocol, runtime_checkable
@@ -76,6 +77,10 @@ class Executor(Protocol):
         """A crew that holds these slices."""
         ...
 
+    def kept(self) -> AbstractContextManager[Executor]:
+        """An executor of several solves in a row, for which those who do the work may stay."""
+        ...
+
 
 def summed(parts: Sequence[Floats]) -> Floats:
     """The sum of what slices answer, in their order, whoever holds them."""
@@ -96,6 +101,10 @@ class Threads:
     def open(self, slices: Sequence[Slice]) -> Crew:
         """A crew of threads."""
         return _ThreadCrew(slices)
+
+    def kept(self) -> AbstractContextManager[Executor]:
+        """This: threads start at once."""
+        return nullcontext(self)
 
 
 def executor_on(device: str, executor: Executor) -> Executor:
