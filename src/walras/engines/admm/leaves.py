@@ -19,7 +19,8 @@ Node = tuple[int, int]  # height above the leaves, and place among its like
 SUMS = frozenset({
     "follow", "respond", "use", "activities", "capacities", "advance", "drift", "repair.begin",
     "repair.even", "repair.fill", "repair.settle", "repair.terms", "repair.system", "repair.move",
-    "repair.value", "bound.cost_to_reach", "bound.paid", "bound.value",
+    "repair.value", "bound.cost_to_reach", "bound.paid", "bound.paid_now",
+    "bound.value",
 })  # fmt: skip
 # Answers as long as the slice is: at the end, or for proofs that slices cannot make.
 GATHERED = frozenset({"entries", "prices", "bound.asked", "repair.best", "bound.best"})

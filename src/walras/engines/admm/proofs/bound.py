@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from walras.certificate.bound import row_terms
+from walras.certificate.bound import ROUNDING, row_terms
 from walras.certificate.mend import signed
-from walras.engines.admm.entries import Entries
+from walras.engines.admm.entries import Entries, runs
 from walras.engines.admm.form import RowData
 from walras.engines.admm.proofs.answer import may_move, moves, one_way
 from walras.engines.admm.proofs.contribution import Contribution, Point
@@ -20,6 +20,8 @@ from walras.kernels import copies
 from walras.kernels.groups_prices import best_prices
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 _DONE = np.zeros(1)
 
@@ -35,6 +37,7 @@ class Bound(Contribution):
     def __init__(self, data: Slice, point: Point) -> None:
         super().__init__(data, point)
         self._asked = self._price = self._best = self._reduced = np.zeros(0)
+        self._others = np.zeros(data.narrow)
         moved = (data.entries.quadratic > 0) | (data.entries.lower != 0)
         self._moved = moved if np.any(moved) else None  # may stand away from zero at any cost
         self._guess = np.zeros(0)
@@ -51,9 +54,15 @@ class Bound(Contribution):
     def reduce(self, price: Floats) -> Floats:
         """Reduced costs at prices of the narrow rows alone, of which the last one is 0."""
         entries = self._data.entries
-        self._reduced = np.empty(entries.count)
+        self._others, self._reduced = price, np.empty(entries.count)
         self._add(price, entries.cost)
         return _DONE
+
+    def _move(self, move: Floats) -> None:
+        """Move the prices of the narrow rows."""
+        if np.any(move):
+            self._others = self._others + move
+            self._add(move, self._reduced)
 
     def _add(self, price: Floats, cost: Floats) -> None:
         entries = self._data.entries
@@ -112,11 +121,18 @@ class Bound(Contribution):
         return _DONE
 
     def paid(self) -> Floats:
-        """What the prices pay for the scalar, and the size of that."""
-        shift, asked = self._data.groups.shift, self._asked
+        """What the prices asked about pay for the scalar, and the size of that."""
+        return self._paid(self._asked)
+
+    def paid_now(self) -> Floats:
+        """As :meth:`paid`, by the mended prices."""
+        return self._paid(self._price)
+
+    def _paid(self, price: Floats) -> Floats:
+        shift = self._data.groups.shift
 
         def sums(leaf: Leaf) -> Floats:
-            paid = shift[leaf[0]] * asked[leaf[0]]
+            paid = shift[leaf[0]] * price[leaf[0]]
             return np.array([np.sum(paid), np.sum(np.abs(paid))])
 
         return self._leaves.sums(sums)
@@ -157,7 +173,7 @@ class Bound(Contribution):
         Returns:
             The largest rise and fall, and a rise of 1 of the last row where something moved here.
         """
-        self._add(move, self._reduced)
+        self._move(move)
         rows, entries, held = self._data.groups, self._data.entries, self._price.size
         asks = np.where(np.isinf(entries.upper), self._reduced < 0, self._reduced > 0)
         lost = np.flatnonzero(asks & self._roles.loose)
@@ -180,8 +196,7 @@ class Bound(Contribution):
         Args:
             move: (narrow,) what the narrow rows' prices have moved since the last call.
         """
-        if np.any(move):
-            self._add(move, self._reduced)
+        self._move(move)
         for k in range(len(self._data.entries.local)):
             if np.any(self._roles.limits[:, k]):
                 self._raise(k)
@@ -208,7 +223,7 @@ class Bound(Contribution):
         self._price[:, k] += rise
         self._reduced += a * self._spread(rise)
 
-    def _find_exempt(self) -> npt.NDArray[np.bool_]:
+    def _find_exempt(self) -> Bools:
         """(n,) entries that their own bound or cost, or a narrow row, limits."""
         entries, caps = self._data.entries, self._roles.caps
         exempt = np.isfinite(entries.upper) | (entries.quadratic > 0)
@@ -224,8 +239,7 @@ class Bound(Contribution):
 
     def value(self, rise: Floats) -> Floats:
         """What the slice adds to the bound where the narrow rows' prices have risen so far."""
-        if np.any(rise):
-            self._add(rise, self._reduced)
+        self._move(rise)
         rows = self._data.groups
         of = rows.kind, rows.weight, rows.parameter, rows.lower, rows.upper
         terms = row_terms(*of, self._price)
@@ -237,7 +251,7 @@ class Bound(Contribution):
 
         return self._leaves.sums(sums)
 
-    def _entry_terms(self) -> tuple[npt.NDArray[np.int64], Floats]:
+    def _entry_terms(self) -> tuple[Ints, Floats]:
         """The entries that add something at their reduced costs, and the least that they add."""
         entries = self._data.entries
         counts = self._reduced < 0
@@ -252,9 +266,23 @@ class Bound(Contribution):
         at[free] = self._limit(some[free])
         endless = np.isinf(at)
         at = np.where(endless, 0.0, at)
-        return some, np.where(endless & (r != 0), -np.inf, r * at + 0.5 * h * at * at)
+        least = r * at + 0.5 * h * at * at
+        endless &= r != 0
+        if np.any(endless):
+            least[endless] = np.where(self._is_rounding(some[endless]), 0.0, -np.inf)
+        return some, least
 
-    def _limit(self, some: npt.NDArray[np.int64]) -> Floats:
+    def _is_rounding(self, some: Ints) -> Bools:
+        """Whether reduced costs that should be zero are zero up to the rounding of their terms."""
+        entries = self._data.entries
+        group = np.searchsorted(entries.ptr, some, side="right") - 1
+        copy, place = runs(entries.copies, some)
+        paid = np.abs(entries.a[copy] * self._others[self._place[entries.row[copy]]])
+        size = np.abs(entries.cost[some]) + np.bincount(place, paid, len(some))
+        size += np.sum(np.abs(entries.local[:, some] * self._price[group].T), axis=0)
+        return np.asarray(np.abs(self._reduced[some]) <= ROUNDING * size)
+
+    def _limit(self, some: Ints) -> Floats:
         """The most that some entries can be because a row holds, others being zero or more."""
         roles, entries = self._roles, self._data.entries
         group = np.searchsorted(entries.ptr, some, side="right") - 1

@@ -173,7 +173,10 @@ class Summed:
     def _candidates(self, price: Floats) -> Iterator[Candidate]:
         """The prices as they are, and scaled to what the scalar asks for: ``e + E'pi = 0``."""
         home = self._method.form.scalar_in
-        cost, paid = (float(self._problem.scalar_cost[0]) if home else 0.0), self._paid(price)[0]
+        cost, paid = (
+            (float(self._problem.scalar_cost[0]) if home else 0.0),
+            self._paid(price, "bound.paid")[0],
+        )
         factor = -cost / paid if cost * paid < 0.0 else 1.0
         if abs(factor - 1.0) < ROUNDING or not abs(factor) <= np.sqrt(HUGE):
             yield price, 1.0, 1.0
@@ -184,15 +187,15 @@ class Summed:
             yield price * own, factor, 1.0
             yield price, 1.0, 1.0
 
-    def _paid(self, price: Floats, factor: float = 1.0) -> Floats:
-        """What the prices pay for the scalar, and the size of that.
+    def _paid(self, price: Floats, task: str) -> Floats:
+        """What prices pay for the scalar, and the size of that.
 
         Args:
             price: (narrow,) prices of the narrow rows.
-            factor: Of the demands' prices.
+            task: Which of the demands' prices.
         """
         if self._method.form.scalar_in == "groups":
-            return self._crew.total("bound.paid") * factor
+            return self._crew.total(task)
         paid = self._rows.shift * price
         return np.array([np.sum(paid), np.sum(np.abs(paid))])
 
@@ -209,7 +212,7 @@ class Summed:
         mended = bare + rise
         own = row_terms(rows.kind, rows.weight, rows.parameter, rows.lower, rows.upper, mended)
         value = self._problem.constant + float(np.sum(own))
-        value += self._scalar_terms(self._paid(mended, factor))
+        value += self._scalar_terms(self._paid(mended, "bound.paid_now"))
         return value + float(crew.total("bound.value", rise)[0]), mended
 
     def _answer(self, price: Floats) -> tuple[Floats, Floats]:
