@@ -253,6 +253,40 @@ def test_logarithms_under_a_peak_that_costs_are_proved() -> None:
     assert s.value == pytest.approx(wl.solve(problem, engine="exact").value, abs=1e-3)
 
 
+def served(seed: int, n: int, m: int, levels: bool) -> Separable:
+    """Least cost of serving resources, and of tracking demands' targets or of raising the least."""
+    rng = np.random.default_rng(seed)
+    entries = [Entry(i, j, rng.uniform(0.1, 1.0)) for j in range(n) for i in range(m)]
+    rows = []
+    for j in range(n):
+        brought = rng.uniform(0.5, 2.0, m)
+        if levels:
+            terms = {j * m + i: -brought[i] for i in range(m)}
+            rows.append(Row(f"level[d{j}]", terms, upper=0.0, scalars={0: 1.0}))
+        else:
+            terms = {j * m + i: brought[i] for i in range(m)}
+            target = float(rng.uniform(1.0, 2.0))
+            rows.append(Row(f"track[d{j}]", terms, utility=Utility.QUADRATIC, parameter=target))
+    for i in range(m):
+        terms = {j * m + i: float(rng.choice([0.5, 1.0])) for j in range(n)}
+        rows.append(Row(f"least[r{i}]", terms, lower=float(rng.uniform(0.5, 2.0))))
+    scalars = [Scalar(-0.2 * n * rng.uniform(0.5, 4.0), 0.0, 50.0)] if levels else []
+    return state(entries, rows, scalars)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("levels", [False, True])
+def test_entries_that_nothing_limits_are_priced(seed: int, *, levels: bool) -> None:
+    problem = served(seed, 5, 3, levels)
+    optimum = wl.solve(problem, engine="exact", tolerance=1e-8)
+    found = admm(problem, Settings(tolerance=1e-3, threads=2), AdmmSettings())
+    assert found.status is wl.Status.OPTIMAL
+    certificate = certify(problem, found.x, found.t, found.prices)
+    assert certificate.proves(1e-3)
+    slack = 1e-6 * max(1.0, abs(optimum.value))
+    assert max(step.bound for step in found.history) <= optimum.value + slack
+
+
 def test_the_arrays_of_a_solve_go_when_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     alive: list[weakref.ref[Part]] = []
 

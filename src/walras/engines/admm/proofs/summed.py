@@ -173,10 +173,8 @@ class Summed:
     def _candidates(self, price: Floats) -> Iterator[Candidate]:
         """The prices as they are, and scaled to what the scalar asks for: ``e + E'pi = 0``."""
         home = self._method.form.scalar_in
-        cost, paid = (
-            (float(self._problem.scalar_cost[0]) if home else 0.0),
-            self._paid(price, "bound.paid")[0],
-        )
+        cost = float(self._problem.scalar_cost[0]) if home else 0.0
+        paid = float(self._paid(price, "bound.paid")[0])
         factor = -cost / paid if cost * paid < 0.0 else 1.0
         if abs(factor - 1.0) < ROUNDING or not abs(factor) <= np.sqrt(HUGE):
             yield price, 1.0, 1.0
