@@ -253,6 +253,29 @@ def test_logarithms_under_a_peak_that_costs_are_proved() -> None:
     assert s.value == pytest.approx(wl.solve(problem, engine="exact").value, abs=1e-3)
 
 
+@pytest.mark.parametrize("noise", [1e-4, 1e-2, 0.1])
+def test_demands_whose_rows_repeat_one_another_are_corrected(noise: float) -> None:
+    rng, m, n = np.random.default_rng(0), 4, 12
+    shares, size = rng.dirichlet(np.ones(m), n), rng.uniform(0.5, 2.0, n)
+    entries = [Entry(i, j, rng.uniform(0.0, 1.0)) for j in range(n) for i in range(m)]
+    rows = []
+    for j in range(n):
+        own = [j * m + i for i in range(m)]
+        rows.append(Row(f"served[d{j}]", dict.fromkeys(own, 1.0), lower=1.0, upper=1.0))
+        rows.append(Row(f"again[d{j}]", dict.fromkeys(own, 3.0), lower=3.0, upper=3.0))
+        rows.append(Row(f"most[d{j}]", dict.fromkeys(own, 1.0), upper=1.0))
+    for i in range(m):
+        terms = {j * m + i: float(size[j]) for j in range(n)}
+        used = float(size @ shares[:, i])
+        rows.append(Row(f"use[r{i}]", terms, lower=used if i < 2 else -np.inf, upper=used))
+    problem = state(entries, rows)
+    optimum = wl.solve(problem, engine="exact").entries
+    x = optimum * rng.lognormal(0.0, noise, len(optimum)) + 1e-4
+    found, _, (kept, _, _) = proved(problem, (x, np.zeros(0), np.zeros(problem.rows.count)))
+    assert found.violation <= FEASIBLE
+    assert violation(problem, kept, np.zeros(0)) <= FEASIBLE
+
+
 def served(seed: int, n: int, m: int, levels: bool) -> Separable:
     """Least cost of serving resources, and of tracking demands' targets or of raising the least."""
     rng = np.random.default_rng(seed)

@@ -24,7 +24,9 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-RIDGE = 1e-13  # relative, for rows that repeat or contradict one another
+RIDGE = 1e-13  # relative, for narrow rows that repeat one another
+_DEPENDENT = 1e-11  # relative, for rows of one demand that do
+_LENIENT = 1e-9  # relative, where a correction has failed: tight rows may contradict one another
 
 
 class Correction:
@@ -40,11 +42,12 @@ class Correction:
         count: Narrow rows that are tight.
         error: (groups, K) errors of the demands' rows.
         tight: (groups, K) which of them are tight.
+        again: Whether a correction has failed.
     """
 
     def __init__(
         self, entries: Entries, edges: Ints, spread: Floats, place: Ints, count: int,
-        error: Floats, tight: Bools,
+        error: Floats, tight: Bools, *, again: bool = False,
     ) -> None:  # fmt: skip
         self._leaves, self._count = len(edges) - 1, count
         self._some = some = np.flatnonzero(spread)
@@ -56,7 +59,7 @@ class Correction:
         self._narrow = _narrow_rows(entries, some, place, leaf * count, self._leaves * count)
         self._weighted = self._narrow * square
         self._between = sp.csr_array(self._weighted @ self._local.T)
-        inverses = _inverses(_blocks(local, group, square, tight))
+        inverses = _inverses(_blocks(local, group, square, tight), again=again)
         where = np.arange(len(tight)), np.arange(len(tight) + 1)
         self._inverse = sp.csr_array(sp.bsr_array((inverses, *where), shape=(tight.size,) * 2))
         self._error = np.where(tight, error, 0.0).ravel()
@@ -107,11 +110,11 @@ def _blocks(local: Floats, group: Ints, square: Floats, tight: Bools) -> Floats:
     return out * tight[:, :, None] * tight[:, None, :]
 
 
-def _inverses(blocks: Floats) -> Floats:
-    """(groups, K, K) their inverses on the rows that are not zero."""
-    size = np.einsum("gkk->gk", blocks)
-    held = size > 0
-    ridged = blocks.copy()
-    np.einsum("gkk->gk", ridged)[:] = np.where(held, (1.0 + RIDGE) * size, 1.0)
-    inverse = np.linalg.inv(ridged)
-    return np.asarray(inverse * held[:, :, None] * held[:, None, :])
+def _inverses(blocks: Floats, *, again: bool) -> Floats:
+    """(groups, K, K) their inverses, where rows repeat one another those of least norm."""
+    size = np.sqrt(np.einsum("gkk->gk", blocks))
+    unit = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
+    scale = unit[:, :, None] * unit[:, None, :]
+    ridge = _LENIENT * np.eye(size.shape[1]) if again else 0.0
+    inverse = np.linalg.pinv(blocks * scale + ridge, rcond=_DEPENDENT, hermitian=True)
+    return np.asarray(inverse * scale)

@@ -151,7 +151,7 @@ class Repair(Contribution):
         place[tight] = np.arange(len(tight))
         self._correction = Correction(
             entries, np.array(self._data.edges), spread, place[self._place], len(tight),
-            *errors(rows, self._load, self._terms, t),
+            *errors(rows, self._load, self._terms, t), again=again > 0,
         )  # fmt: skip
         return self._leaves.added(self._correction.systems())
 
