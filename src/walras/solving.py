@@ -365,12 +365,7 @@ def _status(found: Iterate, proof: Certificate, settings: Settings) -> Status:
     return found.status if stopped else Status.INACCURATE
 
 
-def _solve_leximin(
-    spec: Leximin,
-    run: Engine,
-    choice: Choice,
-    settings: Settings,
-) -> Solution:
+def _solve_leximin(spec: Leximin, run: Engine, choice: Choice, settings: Settings) -> Solution:
     result: LeximinResult = leximin(spec, run, settings, coarse=choice.engine == "admm")
     found = result.iterate
     proof, repair_seconds = _timed_certificate(spec.problem, found, settings.workers)

@@ -26,7 +26,7 @@ Bools = npt.NDArray[np.bool_]
 
 RIDGE = 1e-13  # relative, for narrow rows that repeat one another
 _DEPENDENT = 1e-11  # relative, for rows of one demand that do
-_LENIENT = 1e-9  # relative, where a correction has failed: tight rows may contradict one another
+_LENIENT = 1e-9  # relative, where tight rows may contradict one another
 
 
 class Correction:
@@ -42,12 +42,12 @@ class Correction:
         count: Narrow rows that are tight.
         error: (groups, K) errors of the demands' rows.
         tight: (groups, K) which of them are tight.
-        again: Whether a correction has failed.
+        lenient: Whether the demands' rows may give way a little.
     """
 
     def __init__(
         self, entries: Entries, edges: Ints, spread: Floats, place: Ints, count: int,
-        error: Floats, tight: Bools, *, again: bool = False,
+        error: Floats, tight: Bools, *, lenient: bool = False,
     ) -> None:  # fmt: skip
         self._leaves, self._count = len(edges) - 1, count
         self._some = some = np.flatnonzero(spread)
@@ -59,7 +59,7 @@ class Correction:
         self._narrow = _narrow_rows(entries, some, place, leaf * count, self._leaves * count)
         self._weighted = self._narrow * square
         self._between = sp.csr_array(self._weighted @ self._local.T)
-        inverses = _inverses(_blocks(local, group, square, tight), again=again)
+        inverses = _inverses(_blocks(local, group, square, tight), lenient=lenient)
         where = np.arange(len(tight)), np.arange(len(tight) + 1)
         self._inverse = sp.csr_array(sp.bsr_array((inverses, *where), shape=(tight.size,) * 2))
         self._error = np.where(tight, error, 0.0).ravel()
@@ -110,11 +110,11 @@ def _blocks(local: Floats, group: Ints, square: Floats, tight: Bools) -> Floats:
     return out * tight[:, :, None] * tight[:, None, :]
 
 
-def _inverses(blocks: Floats, *, again: bool) -> Floats:
+def _inverses(blocks: Floats, *, lenient: bool) -> Floats:
     """(groups, K, K) their inverses, where rows repeat one another those of least norm."""
     size = np.sqrt(np.einsum("gkk->gk", blocks))
     unit = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
     scale = unit[:, :, None] * unit[:, None, :]
-    ridge = _LENIENT * np.eye(size.shape[1]) if again else 0.0
+    ridge = _LENIENT * np.eye(size.shape[1]) if lenient else 0.0
     inverse = np.linalg.pinv(blocks * scale + ridge, rcond=_DEPENDENT, hermitian=True)
     return np.asarray(inverse * scale)

@@ -137,21 +137,22 @@ class Repair(Contribution):
         """What the rows add up, where no two terms have different signs; else :meth:`terms`."""
         return self._terms if self._roles.corrected else np.abs(self._load)
 
-    def system(self, tight: Ints, t: float, again: float) -> Floats:
+    def system(self, tight: Ints, t: float, attempt: float) -> Floats:
         """The equations of some narrow rows in a correction (:mod:`.correction`).
 
         Args:
             tight: (k,) the rows.
             t: The scalar.
-            again: 1 if a correction has failed.
+            attempt: How many corrections have failed: perhaps since tight rows contradict one
+                another, so that they give way in the second.
         """
         entries, rows = self._data.entries, self._data.groups
-        spread = room(self._x, entries.lower, entries.upper, again=again > 0)
+        spread = room(self._x, entries.lower, entries.upper, again=attempt > 0)
         place = np.full(self._data.narrow, -1)
         place[tight] = np.arange(len(tight))
         self._correction = Correction(
             entries, np.array(self._data.edges), spread, place[self._place], len(tight),
-            *errors(rows, self._load, self._terms, t), again=again > 0,
+            *errors(rows, self._load, self._terms, t), lenient=attempt == 1,
         )  # fmt: skip
         return self._leaves.added(self._correction.systems())
 

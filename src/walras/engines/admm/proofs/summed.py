@@ -70,7 +70,7 @@ class Summed:
             load = crew.total("repair.fill", self._left(load, self._packing & (load > 0)))
         load, t, far = self._settled(load, aim)
         for attempt in range(CORRECTIONS if self._corrected else 0):
-            moved = self._moved(load, t, again=attempt > 0) if far > FEASIBLE else None
+            moved = self._moved(load, t, attempt) if far > FEASIBLE else None
             if moved is None:
                 break
             load, t, far = self._settled(moved, t)
@@ -98,11 +98,11 @@ class Summed:
         within = [float(far[0]) for far in self._crew.collect("repair.far", t)]
         return load, t, max(float(np.max(above / size)), *within, 0.0)
 
-    def _moved(self, load: Floats, t: float, *, again: bool) -> Floats | None:
+    def _moved(self, load: Floats, t: float, attempt: int) -> Floats | None:
         """What the entries use once they are corrected; None where they cannot be."""
         error, held = errors(self._rows, load, self._size, t)
         tight = np.flatnonzero(held)
-        system = self._crew.total("repair.system", tight, t, float(again))
+        system = self._crew.total("repair.system", tight, t, float(attempt))
         between, through, size = system[:, :-2], system[:, -2], system[:, -1]
         ridge = RIDGE * size + np.finfo(float).tiny
         try:
