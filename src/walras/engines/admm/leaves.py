@@ -18,8 +18,8 @@ Node = tuple[int, int]  # height above the leaves, and place among its like
 
 SUMS = frozenset({
     "follow", "respond", "use", "activities", "capacities", "advance", "drift", "repair.begin",
-    "repair.even", "repair.fill", "repair.settle", "repair.terms", "repair.system", "repair.move",
-    "repair.value", "bound.cost_to_reach", "bound.paid", "bound.paid_now",
+    "repair.even", "repair.fill", "repair.wake", "repair.settle", "repair.terms", "repair.system",
+    "repair.move", "repair.value", "bound.cost_to_reach", "bound.paid", "bound.paid_now",
     "bound.value",
 })  # fmt: skip
 # Answers as long as the slice is: at the end, or for proofs that slices cannot make.

@@ -278,6 +278,35 @@ def test_demands_whose_rows_repeat_one_another_are_corrected(noise: float) -> No
     assert violation(problem, kept, np.zeros(0)) <= FEASIBLE
 
 
+def test_a_whole_of_the_resources_of_which_nothing_is_used_is_shared_out() -> None:
+    entries = [Entry(i, j, 1.0) for j in range(3) for i in range(2)]
+    rows = [
+        *(Row(f"work[d{j}]", {2 * j: 1.0}, utility=Utility.LOG) for j in range(3)),
+        Row("whole[r1]", {1: 1.0, 3: 2.0, 5: 1.0}, lower=1.0, upper=1.0),
+    ]
+    problem = state(entries, rows)
+    x = np.array([1.0, 0.0, 1.0, 0.0, 1.0, 0.0])
+    found, _, _ = proved(problem, (x, np.zeros(0), np.zeros(problem.rows.count)), slices=2)
+    assert found.violation <= FEASIBLE
+
+
+@pytest.mark.parametrize("spoilt", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_none_are_repaired(spoilt: float) -> None:
+    problem = cluster(cs.max_min, 4, 10)
+    x, _, prices = disturbed(problem, 0, 0.1)
+    x[3] = spoilt
+    found, _, _ = proved(problem, (x, np.array([spoilt]), prices))
+    assert found.violation <= FEASIBLE
+    assert np.isfinite(found.value)
+
+
+def test_what_has_no_end_is_found_out_beside_entries_that_nothing_limits() -> None:
+    entries = [Entry(0, j, 0.0, lower=1.0) for j in range(2)]
+    problem = state(entries, [Row("work[r0]", {0: 1.0, 1: 1.0}, utility=Utility.LOG)])
+    with pytest.raises(wl.UnboundedError):
+        wl.solve(problem, engine="admm", tolerance=1e-3)
+
+
 def served(seed: int, n: int, m: int, levels: bool) -> Separable:
     """Least cost of serving resources, and of tracking demands' targets or of raising the least."""
     rng = np.random.default_rng(seed)

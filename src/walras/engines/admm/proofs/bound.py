@@ -58,12 +58,6 @@ class Bound(Contribution):
         self._add(price, entries.cost)
         return _DONE
 
-    def _move(self, move: Floats) -> None:
-        """Move the prices of the narrow rows."""
-        if np.any(move):
-            self._others = self._others + move
-            self._add(move, self._reduced)
-
     def _add(self, price: Floats, cost: Floats) -> None:
         entries = self._data.entries
         copies.reduced(
@@ -146,34 +140,38 @@ class Bound(Contribution):
             rest: Of their others.
         """
         self.price(price, factor, rest)
-        return self.rise(np.zeros_like(price))
+        return self._raised()
 
     def price(self, price: Floats, factor: float, rest: float) -> Floats:
         """Price the entries as :meth:`mend` begins, with the best prices of wholes shared out."""
-        roles, rows, entries = self._roles, self._data.groups, self._data.entries
+        roles, rows = self._roles, self._data.groups
         scale = np.where(rows.shift != 0, factor, rest)
         self._price = np.where(roles.closed, 0.0, self._asked * scale)
-        self.reduce(price)
-        for k, column in enumerate(entries.local):
-            if np.any(self._price[:, k]):
-                self._reduced += column * self._spread(self._price[:, k])
-        for k in range(len(entries.local)):
+        self._reprice(price)
+        for k in range(len(self._data.entries.local)):
             if np.any(roles.shares[:, k]):
                 self._share_out(k)
         return _DONE
 
-    def answer(self, move: Floats, rises: Floats, falls: Floats) -> Floats:
+    def _reprice(self, price: Floats) -> None:
+        """Reduced costs at prices of all rows."""
+        self.reduce(price)
+        for k, column in enumerate(self._data.entries.local):
+            if np.any(self._price[:, k]):
+                self._reduced += column * self._spread(self._price[:, k])
+
+    def answer(self, price: Floats, rises: Floats, falls: Floats) -> Floats:
         """Move prices for entries that nothing limits; (2, narrow) the moves they ask of others.
 
         Args:
-            move: (narrow,) what the narrow rows' prices have moved since the last call.
+            price: (narrow,) prices of the other rows.
             rises: (narrow,) 1 where the price of a narrow row may rise.
             falls: (narrow,) 1 where it may fall.
 
         Returns:
             The largest rise and fall, and a rise of 1 of the last row where something moved here.
         """
-        self._move(move)
+        self._reprice(price)
         rows, entries, held = self._data.groups, self._data.entries, self._price.size
         asks = np.where(np.isinf(entries.upper), self._reduced < 0, self._reduced > 0)
         lost = np.flatnonzero(asks & self._roles.loose)
@@ -181,22 +179,28 @@ class Bound(Contribution):
         place = held + self._place.astype(np.int64)
         high, low = moves(entries, place, self._reduced, able > 0, lost)
         asked = self._price + one_way(high, low)[:held].reshape(self._price.shape)
-        moved = signed(rows.kind, rows.lower, rows.upper, asked) - self._price
-        for k, column in enumerate(entries.local):
-            if np.any(moved[:, k]):
-                self._reduced += column * self._spread(moved[:, k])
-        self._price += moved
+        moved = signed(rows.kind, rows.lower, rows.upper, asked)
         out = np.array([high[held:], low[held:]])
-        out[0, -1] = float(np.any(moved))
+        out[0, -1] = float(not np.array_equal(moved, self._price))
+        self._price = moved
         return out
 
-    def rise(self, move: Floats) -> Floats:
-        """Raise prices of rows that limit entries; (narrow,) how far those of others must rise.
+    def rise(self, price: Floats) -> Floats:
+        """As :meth:`mend` ends, at prices that were moved; (narrow,) how far they must rise.
 
         Args:
-            move: (narrow,) what the narrow rows' prices have moved since the last call.
+            price: (narrow,) prices of the other rows.
         """
-        self._move(move)
+        self._reprice(price)
+        for k, a in enumerate(self._data.entries.local):
+            shares = self._roles.shares[:, k]
+            if np.any(shares):  # whose cheapest entries are free up to rounding
+                mine = self._spread(shares) & (a > 0)
+                self._reduced = np.where(mine, np.maximum(self._reduced, 0.0), self._reduced)
+        return self._raised()
+
+    def _raised(self) -> Floats:
+        """Raise prices of rows that limit entries; (narrow,) how far those of others must rise."""
         for k in range(len(self._data.entries.local)):
             if np.any(self._roles.limits[:, k]):
                 self._raise(k)
@@ -239,7 +243,9 @@ class Bound(Contribution):
 
     def value(self, rise: Floats) -> Floats:
         """What the slice adds to the bound where the narrow rows' prices have risen so far."""
-        self._move(rise)
+        if np.any(rise):
+            self._others = self._others + rise
+            self._add(rise, self._reduced)
         rows = self._data.groups
         of = rows.kind, rows.weight, rows.parameter, rows.lower, rows.upper
         terms = row_terms(*of, self._price)

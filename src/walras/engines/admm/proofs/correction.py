@@ -116,5 +116,6 @@ def _inverses(blocks: Floats, *, lenient: bool) -> Floats:
     unit = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
     scale = unit[:, :, None] * unit[:, None, :]
     ridge = _LENIENT * np.eye(size.shape[1]) if lenient else 0.0
-    inverse = np.linalg.pinv(blocks * scale + ridge, rcond=_DEPENDENT, hermitian=True)
+    scaled = np.nan_to_num(blocks * scale)  # of huge entries
+    inverse = np.linalg.pinv(scaled + ridge, rcond=_DEPENDENT, hermitian=True)
     return np.asarray(inverse * scale)

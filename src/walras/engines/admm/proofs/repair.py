@@ -48,11 +48,12 @@ class Repair(Contribution):
             least: Share of its demand's largest entry up to which an entry is dropped.
         """
         entries = self._data.entries
-        x = np.clip(self._point.entries(), entries.lower, entries.upper)
+        x = np.nan_to_num(self._point.entries(), posinf=0.0, neginf=0.0)
+        x = np.clip(x, entries.lower, entries.upper)
         if least > 0.0:
             top = np.maximum.reduceat(x, entries.ptr[:-1])
             x[x <= self._spread(least * top)] = 0.0
-        self._x = x
+        self._x, self._correction = x, None
         self._find_used()
         return self._scaled(None, None)
 
@@ -80,6 +81,21 @@ class Repair(Contribution):
         held = packing & (self._load > 0)
         own = np.where(held, upper / np.where(held, self._load, 1.0), np.inf)
         return self._scaled(own, ratio, MOST)
+
+    def wake(self, rows: Floats) -> Floats:
+        """Give something to every entry of narrow rows that are shared out; (narrow,) their uses.
+
+        Args:
+            rows: (narrow,) 1 on those of which nothing is used.
+        """
+        entries = self._data.entries
+        inside = np.empty(entries.count)
+        copies.reduced(
+            entries.copies, entries.row, self._place, entries.a, rows, np.zeros_like(inside), inside
+        )
+        self._x[inside > 0] = 1.0
+        self._find_used()
+        return self._scaled(None, None)
 
     def settle(self, ratio: Floats) -> Floats:
         """Scale down what is over a bound, and wholes to be shared out to meet theirs."""
@@ -130,10 +146,10 @@ class Repair(Contribution):
     def far(self, t: float) -> Floats:
         """The largest violation of a row of the demands, relative to its terms and bounds."""
         rows = self._data.groups
-        over, size = violations(rows, self._load, self._size(), t)
+        over, size = violations(rows, self._load, self._sizes(), t)
         return np.array([np.max(np.maximum(over, 0.0) / size, initial=0.0)])
 
-    def _size(self) -> Floats:
+    def _sizes(self) -> Floats:
         """What the rows add up, where no two terms have different signs; else :meth:`terms`."""
         return self._terms if self._roles.corrected else np.abs(self._load)
 

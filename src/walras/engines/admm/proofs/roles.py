@@ -2,7 +2,8 @@
 
 Rows that limit, ask for a utility, for a share in the scalar or for a whole to be shared out are
 met by scaling; others, as equalities and minimums, by a correction too, in which demands meet in
-pairs of narrow rows. Entries and scalars without any bound are priced in one place.
+pairs of narrow rows. Entries without any bound, and scalars that nothing holds, are priced in one
+place.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints32 = npt.NDArray[np.int32]
 
-MOST_CORRECTED = 2_000  # narrow rows whose pairs cross for a correction
+MOST_CORRECTED = 500  # narrow rows whose pairs cross for a correction
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,12 +57,14 @@ class Summed:
         self._helps = helps(problem)
         self._together = shape.homogeneous
         self._t, self._kept_t = 0.0, 0.0
+        self._size = np.zeros(len(self._packing))
         self._prices = np.zeros(len(self._packing))
         self._replaced = self._crew.replaced
 
     def allocation(self) -> Allocation:
         """See :meth:`walras.engines.admm.proofs.prover.Prover.allocation`."""
         crew, aim = self._crew, self._method.scalar
+        aim = aim if np.isfinite(aim) else 0.0
         load = crew.total("repair.begin", USED if self._helps else 0.0)
         for _ in range(SWEEPS if self._helps else 0):
             if self._shared:
@@ -88,8 +90,11 @@ class Summed:
         """Scaled to what rows allow: what that uses, its best scalar, and its violation."""
         rows = self._rows
         ratio = self._left(load, self._packing & (load > rows.upper)) * SLIGHTLY
+        empty = self._whole & (load == 0)
+        if np.any(empty):
+            load = self._crew.total("repair.wake", empty * 1.0)
         whole = self._whole & (load > 0)
-        wanted = np.clip(load, rows.lower, rows.upper)
+        wanted = np.where(empty, rows.lower, np.clip(load, rows.lower, rows.upper))
         ratio = np.where(whole, wanted / np.where(whole, load, 1.0), ratio)
         load = self._crew.total("repair.settle", ratio)
         self._size = self._crew.total("repair.terms") if self._corrected else np.abs(load)
@@ -203,8 +208,8 @@ class Summed:
         bare = np.where(self._open, 0.0, price)
         if self._answered:
             crew.total("bound.price", bare, factor, rest)
-            bare, last = self._answer(bare)
-            rise = np.max(crew.collect("bound.rise", last), axis=0)
+            bare = self._answer(bare)
+            rise = np.max(crew.collect("bound.rise", bare), axis=0)
         else:
             rise = np.max(crew.collect("bound.mend", bare, factor, rest), axis=0)
         mended = bare + rise
@@ -213,19 +218,21 @@ class Summed:
         value += self._scalar_terms(self._paid(mended, "bound.paid_now"))
         return value + float(crew.total("bound.value", rise)[0]), mended
 
-    def _answer(self, price: Floats) -> tuple[Floats, Floats]:
-        """Prices moved for entries that nothing limits, and the last move."""
-        rows, move = self._rows, np.zeros_like(price)
+    def _answer(self, price: Floats) -> Floats:
+        """Prices moved for entries that nothing limits."""
+        rows = self._rows
         for _ in range(PASSES):
             able = may_move(rows, price) * 1.0
-            asked = np.array(self._crew.collect("bound.answer", move, *able))
+            asked = np.array(self._crew.collect("bound.answer", price, *able))
             high, low = np.max(asked[:, 0], axis=0), np.min(asked[:, 1], axis=0)
             inside, high[-1] = high[-1], 0.0
-            moved = signed(rows.kind, rows.lower, rows.upper, price + one_way(high, low))
-            price, move = moved, moved - price
-            if not inside and not np.any(move):
+            before, price = (
+                price,
+                signed(rows.kind, rows.lower, rows.upper, price + one_way(high, low)),
+            )
+            if not inside and np.array_equal(price, before):
                 break
-        return price, move
+        return price
 
     def _scalar_terms(self, paid: Floats) -> float:
         """The least that the scalar adds at what prices pay for it."""
