@@ -21,7 +21,8 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints32 = npt.NDArray[np.int32]
 
-MOST_CORRECTED = 500  # narrow rows whose pairs cross for a correction
+MOST_TIGHT = 2_000  # narrow rows whose pairs may cross for a correction
+MOST_CORRECTED = 500  # narrow rows that always do
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +90,11 @@ def roles(form: Form) -> Roles | None:
     """The roles of a problem's rows; None where sums over slices do not prove enough."""
     problem, shape = form.problem, structure(form.problem)
     as_asked = (problem.entries, problem.rows.count) == (form.asked_entries, form.asked_rows)
-    corrected = bool(np.any(problem.lower) or not np.all(_scaled(form, shape)))
-    few = not corrected or len(form.narrow.source) <= MOST_CORRECTED
-    if not (as_asked and few and _limited(form, shape)):
+    scaled = _scaled(form, shape)
+    corrected = bool(np.any(problem.lower) or not np.all(scaled))
+    narrow = form.narrow.source[:-1]
+    few = len(narrow) <= MOST_TIGHT and np.sum(~scaled[narrow]) <= MOST_CORRECTED
+    if not (as_asked and (few or not corrected) and _limited(form, shape)):
         return None
 
     def held(of_row: Bools) -> Bools:
