@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
@@ -57,11 +58,10 @@ class Actors:
     def __init__(self, count: int) -> None:
         self._actor = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(_Holder)
         self.holders = [self._actor.remote() for _ in range(count)]
-        try:
+        with ExitStack() as unless_all_start:
+            unless_all_start.callback(self.end)
             self._await(self.holders)
-        except BaseException:
-            self.end()
-            raise
+            unless_all_start.pop_all()
 
     def _await(self, some: Sequence[Any]) -> None:
         ready = [holder.__ray_ready__.remote() for holder in some]

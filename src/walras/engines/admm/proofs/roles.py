@@ -53,7 +53,6 @@ class Roles:
         caps: What limits entries that no row of their demand does; None if there are none.
         wanted: (n,) True on entries that bring something to a narrow row's utility or share.
         loose: (n,) True on entries that nothing limits on one side.
-        answered: Whether there are such.
         corrected: Whether some rows ask for more than scaling.
     """
 
@@ -65,7 +64,6 @@ class Roles:
     caps: Caps | None
     wanted: Bools
     loose: Bools
-    answered: bool
     corrected: bool
 
     def part(self, groups: slice, entries: slice) -> Roles:
@@ -111,7 +109,6 @@ def roles(form: Form) -> Roles | None:
         caps=_caps(form, shape),
         wanted=_wanted(form),
         loose=loose[form.order],
-        answered=bool(len(shape.loose)),
         corrected=corrected,
     )
 

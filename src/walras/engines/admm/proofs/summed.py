@@ -50,7 +50,7 @@ class Summed:
         self._problem, shape, source = problem, structure(problem), self._rows.source[:-1]
         self._packing = np.append(shape.packing[source], False)
         self._whole = np.append(shape.shares[source], False)
-        self._corrected, self._answered = roles.corrected, roles.answered
+        self._corrected, self._answered = roles.corrected, bool(np.any(roles.loose))
         self._open = np.append(shape.open_rows[source], False)
         cover = covers(problem)
         self._shared, self._cover = np.any(cover), np.append(cover[source], False)
