@@ -132,6 +132,22 @@ def test_schur(seed: int, threads: int) -> None:
 
 
 @settings(max_examples=60)
+@given(seed=SEEDS, threads=THREADS, heat=st.floats(0.05, 1.0))
+def test_wanted(seed: int, threads: int, heat: float) -> None:
+    b = Blocks(seed)
+    row = b.rng.integers(0, b.rows, b.n).astype(np.int32)
+    benefit = np.where(b.rng.random(b.n) < 0.2, -np.inf, b.rng.normal(size=b.n))
+    benefit[b.ptr[:-1]] = 0.0  # nobody goes without any
+    use, price = b.rng.lognormal(size=b.n), b.rng.lognormal(size=b.rows)
+    arguments = b.ptr, row, benefit, use, b.rng.lognormal(size=b.blocks), price, heat
+    found = cpu.wanted(*arguments, threads)
+    for one, other in zip(found, reference.wanted(*arguments), strict=True):
+        wide = np.isfinite(other)
+        assert np.array_equal(wide, np.isfinite(one))
+        same(one[wide], other[wide], 1e-12)
+
+
+@settings(max_examples=60)
 @given(seed=SEEDS, threads=THREADS, most=st.integers(1, 4))
 def test_cheapest(seed: int, threads: int, most: int) -> None:
     b = Blocks(seed, empty=True)

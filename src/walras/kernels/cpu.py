@@ -18,6 +18,7 @@ from walras.kernels.cpu_entries import (
     price_rise,
     reduced_costs,
     tallies,
+    wanted,
 )
 from walras.kernels.reference import Floats, Ints, block_sums
 from walras.kernels.runs import Ints32, few, jit, map_runs, span
@@ -35,6 +36,7 @@ __all__ = [
     "scaled_triangle",
     "schur",
     "tallies",
+    "wanted",
 ]
 
 _WIDE = 0.2  # blocks that touch more than this share of the narrow rows go through BLAS

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from walras.kernels.reference import Floats, Ints
+from walras.kernels.reference import COLD, Floats, Ints
 from walras.kernels.runs import jit, jit_in_order, map_entries, map_runs, span
 
 
@@ -58,6 +58,69 @@ def cheapest(
     )
     kept = np.arange(most)[None, :] < count[:, None]
     return np.sort(found.reshape(blocks, most)[kept])
+
+
+@jit
+def _wanted(
+    first: int,
+    last: int,
+    ptr: Ints,
+    row: npt.NDArray[np.int32],
+    benefit: Floats,
+    use: Floats,
+    budget: Floats,
+    price: Floats,
+    heat: float,
+    score: Floats,
+    load: Floats,
+    slope: Floats,
+) -> None:
+    longest = np.max(np.diff(ptr[first : last + 1]))
+    near, part = np.empty(longest, dtype=np.int64), np.empty(longest)
+    for j in range(first, last):
+        least = np.inf
+        for q in span(ptr, j):
+            charge = use[q] * price[row[q]] / budget[j]
+            if charge > 1.0:
+                charge = 1.0 + np.log(charge)
+            score[q] = charge - benefit[q]
+            least = min(least, score[q])
+        count, total = 0, 0.0
+        for q in span(ptr, j):
+            if score[q] < least + COLD * heat:
+                near[count], part[count] = q, np.exp((least - score[q]) / heat)
+                total += part[count]
+                count += 1
+        for k in range(count):
+            q, share = np.uint64(near[k]), part[k] / total
+            charge = use[q] * price[row[q]] / budget[j]
+            used = share * use[q] * min(1.0, 1.0 / charge)
+            load[row[q]] += used
+            slope[row[q]] += used * (min(charge, 1.0) * (1.0 - share) / heat + (charge >= 1.0))
+
+
+def wanted(
+    ptr: Ints,
+    row: npt.NDArray[np.int32],
+    benefit: Floats,
+    use: Floats,
+    budget: Floats,
+    price: Floats,
+    heat: float,
+    threads: int = 1,
+) -> tuple[Floats, Floats, Floats]:
+    """Compiled :func:`walras.kernels.reference.wanted`."""
+    score, sums = np.empty(len(row)), {}
+
+    def of_some(first: int, last: int) -> None:
+        sums[first] = np.zeros((2, len(price)))
+        _wanted(
+            first, last, ptr, row, benefit, use, budget, price, heat, score, *sums[first]
+        )  # fmt: skip
+
+    map_runs(threads, of_some, ptr)
+    load, slope = np.sum([sums[first] for first in sorted(sums)], axis=0)
+    return score, load, slope
 
 
 @jit_in_order

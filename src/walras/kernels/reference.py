@@ -12,6 +12,7 @@ import scipy.sparse as sp
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+COLD = 5.0  # heats behind the best, from which an entry gets nothing
 _DEPENDENT = 1e-14
 
 
@@ -170,6 +171,47 @@ def cheapest(
         order = np.lexsort((columns, score[columns]))[:most]
         chosen.append(columns[order])
     return np.sort(np.concatenate(chosen)) if chosen else np.zeros(0, dtype=np.int64)
+
+
+def wanted(
+    ptr: Ints,
+    row: npt.NDArray[np.int32],
+    benefit: Floats,
+    use: Floats,
+    budget: Floats,
+    price: Floats,
+    heat: float,
+) -> tuple[Floats, Floats, Floats]:
+    """What blocks with a budget each want at prices of the rows.
+
+    An entry of charge q, in budgets, is as bad as ``min(q, 1) + max(log q, 0)`` less its benefit,
+    and ``min(1, 1/q)`` of it is wanted.
+
+    Args:
+        ptr: (blocks + 1,) first entry of each block; none is empty.
+        row: (n,) the row that an entry uses.
+        benefit: (n,) logarithm of what an entry in full brings, -inf for nothing.
+        use: (n,) how much of its row an entry in full uses.
+        budget: (blocks,) what each block spends at most.
+        price: (rows,) prices.
+        heat: Entries that are worse than the best by this much get 1/e of its part, and those
+            worse by ``COLD`` times this much nothing.
+
+    Returns:
+        (n,) how bad each entry is for its block, and (rows,) how much of each row is wanted and
+        how fast that falls with the logarithm of its price.
+    """
+    owner = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    charge = use * price[row] / budget[owner]
+    score = np.minimum(charge, 1.0) + np.log(np.maximum(charge, 1.0)) - benefit
+    least = np.minimum.reduceat(score, ptr[:-1])[owner]
+    near = score < least + COLD * heat
+    part = np.where(near, np.exp((least - score) / heat), 0.0)
+    part /= np.add.reduceat(part, ptr[:-1])[owner]
+    used = part * use / np.maximum(charge, 1.0)
+    fall = used * (np.minimum(charge, 1.0) * (1.0 - part) / heat + (charge >= 1.0))
+    load: Floats = np.bincount(row, used, len(price)).astype(np.float64)
+    return score, load, np.bincount(row, fall, len(price)).astype(np.float64)
 
 
 def reduced_costs(matrix: sp.csc_array, cost: Floats, prices: Floats) -> Floats:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from walras.certificate.structure import structure
 from walras.engines.interior.form import Bools, Floats, Form, Ints
+from walras.engines.interior.market import market_scores
 from walras.engines.interior.newcomers import new_demands
 from walras.engines.interior.point import Layout, Point
 from walras.engines.interior.start import INSIDE, packing_rows, raise_packing, scaled_inside
@@ -23,6 +24,7 @@ from walras.kernels import cpu as kernels
 from walras.separable import Separable, Utility
 
 FIRST = 8  # columns a block and a score in the first round
+WANTED = 5  # columns a block in the first round of a market
 MORE = 6  # columns a block and round after it
 _KNOWN = 10  # columns a block and score in the first round of a warm start
 _USED = 1e-3  # share of its block's largest entry from which a known entry is in use
@@ -93,6 +95,11 @@ def first_entries(problem: Separable, pool: Pool, threads: int) -> Bools:
     best[best <= 0] = 1.0
     share /= best
     del best
+    in_order = isinstance(pool.order, slice)
+    wanted = market_scores(problem, share, pool.ptr, threads) if in_order else None
+    if wanted is not None:
+        active[pool.best(wanted, closed, np.inf, WANTED, threads)] = True
+        return np.asarray(active & ~closed)
     np.negative(share, out=share)
     active[pool.best(share, closed, np.inf, FIRST, threads)] = True
     share /= _scarcity(problem, share)

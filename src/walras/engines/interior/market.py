@@ -1,0 +1,97 @@
+r"""Which entries a market's demands want, at prices found roughly.
+
+Where weighted logarithms are all that is asked for, every demand spends its weight at the optimal
+prices (Eisenberg and Gale 1959): on resources, and on the row of its own that limits what it can
+use. With one entry alone, of benefit g and, in full, of charge q, in its weights, it would get
+
+    max log(f g) - f q over 0 <= f <= 1   =   log g - phi(q),   phi(q) = min(q, 1) + max(log q, 0),
+
+by f = min(1, 1/q) of it. Demands spread over entries that are nearly as good as their best, and a
+few damped Newton steps on each resource's price take what is wanted towards what there is. That
+is enough to tell which entries an optimal allocation may use.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.certificate.structure import structure
+from walras.kernels import cpu as kernels
+from walras.separable import Separable, Side, Utility
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_PASSES = 3
+_HEAT, _COOLER = 0.3, 0.7  # of the first pass, and that of a pass over that of the one before
+_SPENT = 0.5  # share of all budgets that the first prices take
+_DAMPED = 0.7
+_LEAST_SLOPE = 0.3  # of what is wanted of a resource, as a share of it
+_FARTHEST = 1.0  # step, in logarithms of prices
+_TINY = 1e-9
+
+
+def market_scores(problem: Separable, share: Floats, ptr: Ints, threads: int) -> Floats | None:
+    """(entries,) how bad each entry is for its demand at rough prices.
+
+    None where the problem is no market, and where its resources could not serve all demands in
+    full: rough prices say less there than what entries bring over how wanted their resource is.
+
+    Args:
+        problem: The problem, its entries demand by demand.
+        share: (entries,) what an entry brings, as a share of the best of its demand.
+        ptr: (demands + 1,) first entry of each demand.
+        threads: Threads of the kernels.
+    """
+    if not _is_market(problem):
+        return None
+    use, capacity = _uses(problem, threads)
+    if np.sum(np.add.reduceat(use, ptr[:-1]) / np.diff(ptr)) >= np.sum(capacity):
+        return None
+    row, least = problem.resource, _TINY * float(np.mean(capacity))
+    count = np.maximum(np.bincount(row, minlength=len(capacity)), 1)
+    price = np.bincount(row, share, len(capacity)) / count
+    budget = problem.rows.weight[problem.rows.is_utility]
+    price *= _SPENT * np.sum(budget) / (price @ capacity)
+    with np.errstate(divide="ignore"):
+        benefit = np.log(share)
+    benefit[problem.lower == problem.upper] = -np.inf
+    score, heat = benefit, _HEAT
+    for _ in range(_PASSES):
+        score, load, slope = kernels.wanted(ptr, row, benefit, use, budget, price, heat, threads)
+        over = np.maximum(load, least) / np.maximum(capacity, least)
+        slope = np.maximum(slope + _LEAST_SLOPE * load, least)
+        way = _DAMPED * np.log(over) * np.maximum(load, capacity) / slope
+        price = price * np.exp(np.clip(way, -_FARTHEST, _FARTHEST))
+        heat *= _COOLER
+    return score
+
+
+def _is_market(problem: Separable) -> bool:
+    """Whether a weighted logarithm of what each demand gets is all that is asked for."""
+    rows = problem.rows
+    asked = rows.is_utility
+    return bool(
+        not np.any(problem.cost)
+        and not problem.scalars
+        and np.all(rows.utility[asked] == Utility.LOG)
+        and np.all(rows.side[asked] == Side.DEMAND)
+        and np.array_equal(rows.owner[asked], np.arange(len(problem.demand_names)))
+        and np.all(problem.resource >= 0)
+        and np.all(structure(problem).cap >= 0)
+    )
+
+
+def _uses(problem: Separable, threads: int) -> tuple[Floats, Floats]:
+    """(entries,) what an entry in full uses of its resource, and (resources,) what there is."""
+    rows, shape = problem.rows, structure(problem)
+    limits = shape.packing & (rows.side == Side.RESOURCE)
+    resources = len(problem.resource_names)
+    capacity: Floats = np.bincount(rows.owner[limits], rows.upper[limits], resources).astype(float)
+    use = kernels.reduced_costs(
+        rows.matrix, np.zeros(problem.entries), limits.astype(np.float64), threads
+    )
+    use *= rows.upper[shape.cap]
+    use /= shape.coefficient
+    return use, capacity
