@@ -23,7 +23,8 @@ def instance(seed: int, room: float) -> tuple[Floats, Floats, Floats]:
     rng = np.random.default_rng(seed)
     size = np.exp2(rng.integers(0, 5, JOBS)).astype(np.float64)
     capacity: Floats = rng.lognormal(size=TYPES)
-    return rng.lognormal(size=(TYPES, JOBS)), size, capacity * room * size.sum() / capacity.sum()
+    speed = rng.lognormal(size=(TYPES, 1)) * rng.lognormal(0.0, 0.4, (TYPES, JOBS))
+    return speed, size, capacity * room * size.sum() / capacity.sum()
 
 
 def shares(problem: Separable) -> tuple[Floats, Pool]:
@@ -53,17 +54,17 @@ def ranks(problem: Separable, score: Floats) -> npt.NDArray[np.int64]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_what_an_optimal_allocation_uses_scores_well(seed: int) -> None:
-    throughput, size, capacity = instance(seed, 1.5)
+    throughput, size, capacity = instance(seed, 3.0)
     problem = cs.proportional_fairness(throughput, size, capacity)
     used = wl.solve(problem, tolerance=1e-9).entries > 1e-3
     rank = ranks(problem, told(problem))[used]
     by_benefit = ranks(problem, -shares(problem)[0])[used]
-    assert np.mean(rank < 3) > 0.9
-    assert np.mean(rank) < 0.5 * np.mean(by_benefit)
+    assert np.mean(rank < 3) > np.mean(by_benefit < 3)
+    assert np.mean(rank) < 0.6 * np.mean(by_benefit)
 
 
 def test_units_do_not_matter() -> None:
-    throughput, size, capacity = instance(3, 2.0)
+    throughput, size, capacity = instance(3, 3.0)
     weight = np.random.default_rng(0).lognormal(size=JOBS)
     expected = told(cs.proportional_fairness(throughput, size, capacity, weight=weight))
     for other in (
@@ -75,7 +76,7 @@ def test_units_do_not_matter() -> None:
 
 
 def test_entries_that_are_closed_want_nothing() -> None:
-    throughput, size, capacity = instance(4, 2.0)
+    throughput, size, capacity = instance(4, 3.0)
     problem = cs.proportional_fairness(throughput, size, capacity)
     closed = np.random.default_rng(0).random(problem.entries) < 0.5
     fixed = replace(problem, upper=np.where(closed, 0.0, problem.upper))
@@ -85,12 +86,12 @@ def test_entries_that_are_closed_want_nothing() -> None:
 
 
 def test_no_market_has_no_such_scores() -> None:
-    throughput, size, capacity = instance(5, 2.0)
+    throughput, size, capacity = instance(5, 3.0)
     assert scores(cs.max_min(throughput, size, capacity)) is None
     assert scores(cs.alpha_fair(throughput, size, capacity, alpha=2.0)) is None
     assert scores(cs.total_throughput(throughput, size, capacity)) is None
 
 
 def test_scarce_resources_have_no_such_scores() -> None:
-    assert scores(cs.proportional_fairness(*instance(6, 1.05))) is not None
-    assert scores(cs.proportional_fairness(*instance(6, 0.95))) is None
+    assert scores(cs.proportional_fairness(*instance(6, 10.0))) is not None
+    assert scores(cs.proportional_fairness(*instance(6, 0.2))) is None

@@ -23,6 +23,9 @@ from walras.separable import Separable, Side, Utility
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+# What there is of resources over what all demands could use, from which rough prices are found. At
+# half of it they save as much of a cold start, but a warm start is to take half of that at most.
+_ROOMY = 2.0
 _PASSES = 3
 _HEAT, _COOLER = 0.3, 0.7  # of the first pass, and that of a pass over that of the one before
 _SPENT = 0.5  # share of all budgets that the first prices take
@@ -35,8 +38,8 @@ _TINY = 1e-9
 def market_scores(problem: Separable, share: Floats, ptr: Ints, threads: int) -> Floats | None:
     """(entries,) how bad each entry is for its demand at rough prices.
 
-    None where the problem is no market, and where its resources could not serve all demands in
-    full: rough prices say less there than what entries bring over how wanted their resource is.
+    None where the problem is no market, and where resources are scarce: what entries bring, over
+    how wanted their resource is, then says more than rough prices.
 
     Args:
         problem: The problem, its entries demand by demand.
@@ -47,7 +50,7 @@ def market_scores(problem: Separable, share: Floats, ptr: Ints, threads: int) ->
     if not _is_market(problem):
         return None
     use, capacity = _uses(problem, threads)
-    if np.sum(np.add.reduceat(use, ptr[:-1]) / np.diff(ptr)) >= np.sum(capacity):
+    if _ROOMY * np.sum(np.add.reduceat(use, ptr[:-1]) / np.diff(ptr)) >= np.sum(capacity):
         return None
     row, least = problem.resource, _TINY * float(np.mean(capacity))
     count = np.maximum(np.bincount(row, minlength=len(capacity)), 1)
