@@ -92,6 +92,15 @@ def test_no_market_has_no_such_scores() -> None:
     assert scores(cs.total_throughput(throughput, size, capacity)) is None
 
 
+def test_what_cannot_be_priced_has_no_such_scores() -> None:
+    problem = cs.proportional_fairness(*instance(7, 3.0))
+    rows = problem.rows
+    aside = np.where(rows.is_utility & (rows.owner == 3), 0.0, rows.weight)
+    assert scores(replace(problem, rows=replace(rows, weight=aside))) is None
+    share, pool = shares(problem)
+    assert market_scores(problem, np.zeros_like(share), pool.ptr, 1) is None
+
+
 def test_scarce_resources_have_no_such_scores() -> None:
     assert scores(cs.proportional_fairness(*instance(6, 10.0))) is not None
     assert scores(cs.proportional_fairness(*instance(6, 0.2))) is None

@@ -47,7 +47,7 @@ def market_scores(problem: Separable, share: Floats, ptr: Ints, threads: int) ->
         ptr: (demands + 1,) first entry of each demand.
         threads: Threads of the kernels.
     """
-    if not _is_market(problem):
+    if not (_is_market(problem) and len(ptr) == len(problem.demand_names) + 1):
         return None
     use, capacity = _uses(problem, threads)
     if _ROOMY * np.sum(np.add.reduceat(use, ptr[:-1]) / np.diff(ptr)) >= np.sum(capacity):
@@ -56,6 +56,8 @@ def market_scores(problem: Separable, share: Floats, ptr: Ints, threads: int) ->
     count = np.maximum(np.bincount(row, minlength=len(capacity)), 1)
     price = np.bincount(row, share, len(capacity)) / count
     budget = problem.rows.weight[problem.rows.is_utility]
+    if not price @ capacity > 0:
+        return None
     price *= _SPENT * np.sum(budget) / (price @ capacity)
     with np.errstate(divide="ignore"):
         benefit = np.log(share)
@@ -79,6 +81,7 @@ def _is_market(problem: Separable) -> bool:
         not np.any(problem.cost)
         and not problem.scalars
         and np.all(rows.utility[asked] == Utility.LOG)
+        and np.all(rows.weight[asked] > 0)
         and np.all(rows.side[asked] == Side.DEMAND)
         and np.array_equal(rows.owner[asked], np.arange(len(problem.demand_names)))
         and np.all(problem.resource >= 0)
