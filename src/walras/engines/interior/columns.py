@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from walras.certificate.structure import structure
 from walras.engines.interior.form import Bools, Floats, Form, Ints
-from walras.engines.interior.market import market_scores
+from walras.engines.interior.market import market_scores, scarcity
 from walras.engines.interior.newcomers import new_demands
 from walras.engines.interior.point import Layout, Point
 from walras.engines.interior.start import INSIDE, packing_rows, raise_packing, scaled_inside
@@ -84,9 +84,10 @@ class Pool:
 def first_entries(problem: Separable, pool: Pool, threads: int) -> Bools:
     """(entries,) True on those of the first round.
 
-    Two scores choose them: what an entry brings (its cost, and its part in rows that gain by it),
-    and that divided by a first guess of its narrow rows' prices, the mean share of the best that
-    they bring to a block.
+    In a roomy market what demands want at rough prices chooses them (:mod:`.market`). Elsewhere
+    two scores do: what an entry brings (its cost, and its part in rows that gain by it), and that
+    divided by a first guess of its narrow rows' prices, the mean share of the best that they bring
+    to a block.
     """
     active = _always(problem, pool)
     closed = problem.lower == problem.upper
@@ -187,11 +188,8 @@ def _unit_prices(problem: Separable) -> Floats:
 
 def _scarcity(problem: Separable, share: Floats) -> Floats:
     """(entries,) first guess of the price of the resource an entry uses: its mean |share|."""
-    owner = np.maximum(problem.resource, 0)
-    count = np.bincount(owner, minlength=len(problem.resource_names))
-    total = np.bincount(owner, weights=share, minlength=len(problem.resource_names))
-    mean = np.where(total != 0, np.abs(total) / np.maximum(count, 1), 1.0)
-    return mean[owner]
+    mean = np.abs(scarcity(problem, share))
+    return np.where(mean > 0, mean, 1.0)[np.maximum(problem.resource, 0)]
 
 
 def slim(point: Point) -> Point:

@@ -26,8 +26,7 @@ Ints = npt.NDArray[np.int64]
 # What there is of resources over what all demands could use, from which rough prices are found. At
 # half of it they save as much of a cold start, but a warm start is to take half of that at most.
 _ROOMY = 2.0
-_PASSES = 3
-_HEAT, _COOLER = 0.3, 0.7  # of the first pass, and that of a pass over that of the one before
+_HEATS = (0.3, 0.2, 0.15)  # of the passes: how far behind its best an entry gets 1/e of its part
 _SPENT = 0.5  # share of all budgets that the first prices take
 _DAMPED = 0.7
 _LEAST_SLOPE = 0.3  # of what is wanted of a resource, as a share of it
@@ -50,27 +49,43 @@ def market_scores(problem: Separable, share: Floats, ptr: Ints, threads: int) ->
     if not (_is_market(problem) and len(ptr) == len(problem.demand_names) + 1):
         return None
     use, capacity = _uses(problem, threads)
+    price = scarcity(problem, share)
     if _ROOMY * np.sum(np.add.reduceat(use, ptr[:-1]) / np.diff(ptr)) >= np.sum(capacity):
         return None
-    row, least = problem.resource, _TINY * float(np.mean(capacity))
-    count = np.maximum(np.bincount(row, minlength=len(capacity)), 1)
-    price = np.bincount(row, share, len(capacity)) / count
-    budget = problem.rows.weight[problem.rows.is_utility]
     if not price @ capacity > 0:
         return None
+    row, budget = problem.resource, problem.rows.weight[problem.rows.is_utility]
     price *= _SPENT * np.sum(budget) / (price @ capacity)
     with np.errstate(divide="ignore"):
         benefit = np.log(share)
     benefit[problem.lower == problem.upper] = -np.inf
-    score, heat = benefit, _HEAT
-    for _ in range(_PASSES):
-        score, load, slope = kernels.wanted(ptr, row, benefit, use, budget, price, heat, threads)
-        over = np.maximum(load, least) / np.maximum(capacity, least)
-        slope = np.maximum(slope + _LEAST_SLOPE * load, least)
-        way = _DAMPED * np.log(over) * np.maximum(load, capacity) / slope
-        price = price * np.exp(np.clip(way, -_FARTHEST, _FARTHEST))
-        heat *= _COOLER
-    return score
+    *first, last = _HEATS
+    for heat in first:
+        _, load, slope = kernels.wanted(ptr, row, benefit, use, budget, price, heat, threads)
+        price = _moved(price, load, slope, capacity)
+    return kernels.wanted(ptr, row, benefit, use, budget, price, last, threads)[0]
+
+
+def scarcity(problem: Separable, share: Floats) -> Floats:
+    """(resources,) a first guess of prices: the mean share of its entries, zero without any.
+
+    Args:
+        problem: The problem.
+        share: (entries,) what an entry brings, as a share of the best of its demand.
+    """
+    owner, resources = np.maximum(problem.resource, 0), len(problem.resource_names)
+    count = np.bincount(owner, minlength=resources)
+    total: Floats = np.bincount(owner, share, resources).astype(np.float64)
+    return total / np.maximum(count, 1)
+
+
+def _moved(price: Floats, load: Floats, slope: Floats, capacity: Floats) -> Floats:
+    """Prices after a damped Newton step of the logarithm of what is wanted over what there is."""
+    least = _TINY * float(np.mean(capacity))
+    over = np.maximum(load, least) / np.maximum(capacity, least)
+    slope = np.maximum(slope + _LEAST_SLOPE * load, least)
+    way = _DAMPED * np.log(over) * np.maximum(load, capacity) / slope
+    return np.asarray(price * np.exp(np.clip(way, -_FARTHEST, _FARTHEST)))
 
 
 def _is_market(problem: Separable) -> bool:
