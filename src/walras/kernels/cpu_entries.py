@@ -71,11 +71,11 @@ def _wanted(
     budget: Floats,
     price: Floats,
     heat: float,
+    longest: int,
     score: Floats,
     load: Floats,
     slope: Floats,
 ) -> None:
-    longest = np.max(np.diff(ptr[first : last + 1]))
     near, part = np.empty(longest, dtype=np.int64), np.empty(longest)
     for j in range(first, last):
         least = np.inf
@@ -111,11 +111,12 @@ def wanted(
 ) -> tuple[Floats, Floats, Floats]:
     """Compiled :func:`walras.kernels.reference.wanted`."""
     score, sums = np.empty(len(row)), {}
+    longest = int(np.max(np.diff(ptr)))
 
     def of_some(first: int, last: int) -> None:
         sums[first] = np.zeros((2, len(price)))
         _wanted(
-            first, last, ptr, row, benefit, use, budget, price, heat, score, *sums[first]
+            first, last, ptr, row, benefit, use, budget, price, heat, longest, score, *sums[first]
         )  # fmt: skip
 
     map_runs(threads, of_some, ptr)

@@ -287,12 +287,14 @@ def disjoint_from(graph: Graph, work: Work, source: int, k: int) -> tuple[Ints, 
         for j in range(found):
             begin[j + 1] = _peel(graph, work, source, target, scratch, begin[j])
         links = with_room(links, used, begin[found])
-        order = np.argsort(np.diff(begin[: found + 1]), kind="mergesort")
-        for j in order:
-            size = begin[j + 1] - begin[j]
-            links[used : used + size] = scratch[begin[j] : begin[j + 1]]
-            used += size
-            hops[paths] = size
-            paths += 1
+        size, first = 0, paths
+        while paths < first + found:  # a sort would take longer to compile than all of this
+            size += 1
+            for j in range(found):
+                if begin[j + 1] - begin[j] == size:
+                    links[used : used + size] = scratch[begin[j] : begin[j + 1]]
+                    hops[paths] = size
+                    used += size
+                    paths += 1
         count[target] = found
     return count, hops[:paths].copy(), links[:used].copy()
