@@ -104,7 +104,10 @@ class RayCrew:
         self._slices, self._actors, self._ends = slices, actors, ends
         self._tree = Tree([one.run for one in slices])
         self._since: list[Task] = []
-        self._known = {"entries": [s.x for s in slices], "prices": [s.price for s in slices]}
+        self._known = {
+            "entries": [s.x for s in slices], "prices": [s.price for s in slices],
+            "own_prices": [s.own_price for s in slices],
+        }  # fmt: skip
         self._bytes, self._iterations = 0, 0
         self.gathered = 0
         self.bytes_of: dict[str, int] = {}
@@ -177,8 +180,8 @@ class RayCrew:
     def _replace(self, k: int) -> Any:
         """A new actor in the state of the lost one, and its answer to the present task."""
         self.replaced += 1
-        x, price = self._known["entries"][k], self._known["prices"][k]
-        data = replace(self._slices[k], x=x, price=price)
+        x, price, own = (self._known[task][k] for task in ("entries", "prices", "own_prices"))
+        data = replace(self._slices[k], x=x, price=price, own_price=own)
         holder = self._actors.replace(k)
         holder.hold.remote(data)
         return [holder.run.remote(task, *args) for task, args in self._since][-1]

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.engines.admm.executor import Crew, executor_on
-from walras.engines.admm.form import Form, make_form
+from walras.engines.admm.form import Form, has_own_rows, make_form
 from walras.engines.admm.method import Method
 from walras.engines.admm.proofs.anytime import COARSE, Anytime
 from walras.engines.admm.proofs.gathered import Gathered
 from walras.engines.admm.proofs.prover import Prover
-from walras.engines.admm.proofs.roles import roles
+from walras.engines.admm.proofs.roles import Roles, roles
 from walras.engines.admm.proofs.sharpen import Sharpen
 from walras.engines.admm.proofs.summed import Summed
 from walras.engines.admm.schemes import (
@@ -36,6 +36,7 @@ from walras.engines.relaxation import improving_ray, least_relaxation
 from walras.engines.settings import Settings
 from walras.errors import EngineError
 from walras.history import Timings
+from walras.kernels.devices import CPU
 from walras.separable import Separable
 from walras.status import Status
 
@@ -97,11 +98,12 @@ class _Solve:
     def run(self) -> Status:
         """Cut the problem into slices, and iterate on them."""
         problem, settings, options = self.problem, self.settings, self.options
-        form = make_form(problem, published=options.mode == "paper", collapse=options.collapse)
+        form, of_rows = _split(problem, settings, options)
         first = beginning(form, settings.start, options.rho)
         executor = executor_on(settings.device, options.executor)
-        of_rows = roles(form)
-        slices = cut(form, executor.slices(settings.workers), first.x, first.price, of_rows)
+        slices = cut(
+            form, executor.slices(settings.workers), first.x, first.price, of_rows, first.own
+        )
         self.best = Anytime(problem, self.diary, settings.tolerance)
         self.built = self.diary.elapsed
         self.crew = executor.open(slices)
@@ -155,6 +157,21 @@ class _Solve:
             x=x, t=t, prices=prices, status=status, history=self.diary.history,
             timings=_timings(self.built, self.diary.elapsed, work, self.options),
         )  # fmt: skip
+
+
+def _split(
+    problem: Separable, settings: Settings, options: AdmmSettings
+) -> tuple[Form, Roles | None]:
+    """The form of a solve, and its roles in proofs by sums.
+
+    Where proofs gather the entries, the demands keep the prices of their own rows to themselves.
+    """
+    form = make_form(problem, published=options.mode == "paper", collapse=options.collapse)
+    found = roles(form)
+    splits = options.mode == "hard" and not options.collapse and settings.device == CPU
+    if found is None and splits and has_own_rows(problem):
+        form = make_form(problem, own=True)
+    return form, found
 
 
 def _timings(built: float, elapsed: float, work: float, options: AdmmSettings) -> Timings:

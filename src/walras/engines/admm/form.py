@@ -2,7 +2,8 @@
 
 Block 2 solves every demand by itself: its entries with up to three of its rows. Block 1 solves
 every other row by itself, on copies of its entries, one for each row that an entry stands in. The
-side with more rows to itself plays the demands.
+side with more rows to itself plays the demands. Where asked, rows of a single demand beyond the
+three are told from those that demands share (:mod:`.own`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from walras.separable import Separable, Side, Utility
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Kinds = npt.NDArray[np.int8]
+Bools = npt.NDArray[np.bool_]
+Owners = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +87,10 @@ class Form:
         order: (entries,) entry at each place.
         entries: The entries, group by group.
         groups: (groups, K) rows of the demands.
-        narrow: (narrow + 1,) other rows, and one that asks for nothing.
+        own: (own,) other rows of single demands, group by group; none if these were not asked for.
+        own_ptr: (groups + 1,) first own row of each group.
+        narrow: (narrow + 1,) the rest of the rows, and one that asks for nothing. Copies name rows
+            in this order, the own rows before the last.
         scalar_in: ``groups``, ``narrow``, or nothing.
         asked_entries: Entries of the problem that was asked about.
         asked_rows: Its rows.
@@ -95,6 +101,8 @@ class Form:
     order: Ints
     entries: Entries
     groups: RowData
+    own: RowData
+    own_ptr: Ints
     narrow: RowData
     scalar_in: str
     asked_entries: int
@@ -102,7 +110,9 @@ class Form:
     capacities: Floats | None = None
 
 
-def make_form(problem: Separable, *, published: bool = False, collapse: bool = False) -> Form:
+def make_form(
+    problem: Separable, *, published: bool = False, collapse: bool = False, own: bool = False
+) -> Form:
     """Split a problem.
 
     Args:
@@ -110,53 +120,76 @@ def make_form(problem: Separable, *, published: bool = False, collapse: bool = F
         collapse: Without copies.
         published: As published: all copies weigh the same, and every demand has a copy of a scalar
             that its rows share, the copies' mean being the scalar.
+        own: Whether to tell apart the rows of single demands; not without copies.
     """
     asked = problem
-    owner, local = _wide_side(problem)
+    owner, local, private = _wide_side(problem, own=own)
     scalar_in = _scalar_home(problem, local)
     if problem.scalars and not scalar_in:
         problem = lifted(problem)
     elif scalar_in == "groups" and published:
         problem, scalar_in = copied(problem, owner), "narrow"
     if problem is not asked:
-        owner, local = _wide_side(problem)
+        owner, local, private = _wide_side(problem, own=own)
     order = np.argsort(owner, kind="stable").astype(np.int64)
     ptr = _group_ptr(owner[order])
-    source = _slots(problem, local, owner[order][ptr[:-1]].astype(np.int64))
-    narrow = np.append(np.flatnonzero(~local), -1)
-    homes, capacities = _homes(problem, source, narrow), None
+    groups = owner[order][ptr[:-1]].astype(np.int64)
+    source = _slots(problem, local, groups)
+    narrow = np.append(np.flatnonzero(~local & ~private), -1)
+    apart, own_ptr = _by_group(problem, private, groups)
+    homes, capacities = _homes(problem, source, np.insert(narrow, len(narrow) - 1, apart)), None
     if collapse:
         entries, capacities = without_copies(problem, order, ptr, homes)
     else:
         entries = with_copies(problem, order, ptr, homes, even=published)
     return Form(
-        problem, order, entries, RowData.of(problem, source), RowData.of(problem, narrow),
-        scalar_in, asked.entries, asked.rows.count, capacities,
+        problem, order, entries, RowData.of(problem, source), RowData.of(problem, apart), own_ptr,
+        RowData.of(problem, narrow), scalar_in, asked.entries, asked.rows.count, capacities,
     )  # fmt: skip
 
 
-def _wide_side(problem: Separable) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
-    """Owners of the entries on the side that plays the demands, and the rows that stay with it."""
+def has_own_rows(problem: Separable) -> bool:
+    """Whether single demands have rows beyond those that their blocks take."""
+    return bool(np.any(_wide_side(problem, own=True)[2]))
+
+
+def _wide_side(problem: Separable, *, own: bool) -> tuple[Owners, Bools, Bools]:
+    """Owners of the entries on the side that plays the demands, the rows that its blocks take, and
+    its own rows beyond them if they are asked for.
+    """
     found = []
     for side, owner in ((Side.DEMAND, problem.demand), (Side.RESOURCE, problem.resource)):
-        found.append((owner, _local_rows(problem, side, owner)))
+        whole = _rows_of_one(problem, side, owner)
+        local = _most(problem, whole)
+        found.append((owner, local, whole & ~local & _plain(problem) if own else whole & False))
     demand, resource = found
-    return resource if np.sum(resource[1]) > np.sum(demand[1]) else demand
+    return resource if np.sum(resource[1:]) > np.sum(demand[1:]) else demand
 
 
-def _local_rows(
-    problem: Separable, side: Side, owner: npt.NDArray[np.int32]
-) -> npt.NDArray[np.bool_]:
-    """Rows of one owner and no other entries, at most three an owner, costs first."""
+def _plain(problem: Separable) -> Bools:
+    """(rows,) True on those over some entries and no scalars."""
+    rows = problem.rows
+    used = np.bincount(rows.matrix.indices, minlength=rows.count) > 0
+    return np.asarray(used & ~np.any(rows.scalar_matrix, axis=1))
+
+
+def _rows_of_one(problem: Separable, side: Side, owner: Owners) -> Bools:
+    """Rows of one owner and no other entries."""
     rows = problem.rows
     local = (rows.side == side) & (rows.owner >= 0)
     columns.strays(rows.matrix.indptr, rows.matrix.indices, owner, rows.owner, local)
+    return np.asarray(local)
+
+
+def _most(problem: Separable, local: Bools) -> Bools:
+    """Of such rows at most three an owner, costs first."""
+    rows, local = problem.rows, local.copy()
     at = np.flatnonzero(local)
     at = at[np.lexsort((~rows.is_utility[at], rows.owner[at]))]
     first = np.flatnonzero(np.append(True, np.diff(rows.owner[at]) != 0))
     rank = np.arange(len(at)) - np.repeat(first, np.diff(np.append(first, len(at))))
     local[at[rank >= MOST_ROWS]] = False
-    return np.asarray(local)
+    return local
 
 
 def _scalar_home(problem: Separable, local: npt.NDArray[np.bool_]) -> str:
@@ -190,6 +223,14 @@ def _slots(problem: Separable, local: npt.NDArray[np.bool_], groups: Ints) -> In
     known[known] = groups[place[known]] == rows.owner[at[known]]
     source[place[known], rank[known]] = at[known]
     return source
+
+
+def _by_group(problem: Separable, private: Bools, groups: Ints) -> tuple[Ints, Ints]:
+    """The own rows group by group, and (groups + 1,) the first of each group."""
+    at = np.flatnonzero(private)
+    place = np.searchsorted(groups, problem.rows.owner[at])
+    ptr = np.searchsorted(np.sort(place), np.arange(len(groups) + 1))
+    return at[np.argsort(place, kind="stable")], ptr
 
 
 def _homes(problem: Separable, source: Ints, narrow: Ints) -> Homes:

@@ -110,7 +110,8 @@ class Method:
         def use(price: Floats) -> Floats:
             return self.crew.total("use", price)
 
-        self.narrow.settle(use, self.rho, self._tolerance, _PASSES)
+        own = len(self.form.own.source)  # those take a step in every pass
+        self.narrow.settle(use, self.rho, 0.0 if own else self._tolerance, _PASSES)
 
     def advance(self, relaxation: float) -> None:
         """Move the state of every copy."""
@@ -154,6 +155,8 @@ class Method:
         form = self.form
         x = self.assembled(self.crew.collect("entries"))
         prices = self.assembled_prices(self.crew.collect("prices"), self.narrow.price)
+        if len(form.own.source):
+            prices[form.own.source] = np.concatenate(self.crew.collect("own_prices"))
         shared = np.array([self.scalar]) if form.scalar_in else x[form.asked_entries :]
         return x[: form.asked_entries], shared, prices
 

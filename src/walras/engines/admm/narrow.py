@@ -73,6 +73,10 @@ class Narrow:
                 return
             self.price, self.t = new, t
 
+    def newton(self, used: Floats, slope: Floats, rho: float) -> None:
+        """One of Newton's steps: (narrow,) use and slope at the present prices over rho."""
+        self.price, self.t, _ = self._stepped(used, slope / rho, rho)
+
     def step(self, used: Floats, rho: float) -> None:
         """One step of the prices at the slope that every copy inside its bounds would give."""
         self.price, self.t, _ = self._stepped(used, self.capacities / rho, rho)

@@ -14,6 +14,7 @@ from weakref import proxy
 import numpy as np
 import numpy.typing as npt
 
+from walras.engines.admm.own import Own
 from walras.engines.admm.proofs.bound import Bound
 from walras.engines.admm.proofs.repair import Repair
 from walras.engines.admm.slices import Leaf, Leaves, Slice
@@ -46,14 +47,15 @@ class Part:
         self._step = np.empty(entries.count)
         self._rho = np.nan
         self.price = np.array(data.price)
+        self._own = Own(data.own, data.own_price, self._own_capacities())
         self._excess = np.zeros_like(self.price)
         here = proxy(self)  # no cycle, so that a solve's arrays go when it ends
         self.repair, self.bound = Repair(data, here), Bound(data, here)
 
     def begin(self, rho: float, pull: Floats) -> Floats:
         """The state of a fixed point at x and prices (narrow,): there ``rho w (x - z) = a p``."""
-        entries = self.data.entries
-        self.state = self._wide() - pull[entries.row] * entries.a / (rho * entries.w)
+        entries, price = self.data.entries, self._own.joined(pull)
+        self.state = self._wide() - price[entries.row] * entries.a / (rho * entries.w)
         return _NOTHING
 
     def aim(self, rho: float) -> Floats:
@@ -117,8 +119,11 @@ class Part:
         return self._leaves.sums(lambda leaf: np.zeros(2))
 
     def use(self, price: Floats) -> Floats:
-        """(2, narrow): what the copies use of each row at its price over rho, and the slope."""
-        entries = self.data.entries
+        """(2, narrow): what the copies use of each row at its price over rho, and the slope.
+
+        The slice's own rows take a step of their prices.
+        """
+        entries, price = self.data.entries, self._own.joined(price, self._rho)
 
         def sums(leaf: Leaf) -> Floats:
             _, q, _, _, places = leaf
@@ -129,7 +134,9 @@ class Part:
             )  # fmt: skip
             return out
 
-        return self._leaves.sums(sums)
+        found = self._leaves.sums(sums)
+        self._own.step(found, self._rho)
+        return self._own.parted(found)
 
     def activities(self) -> Floats:
         """(narrow,) what x uses of each row."""
@@ -147,6 +154,9 @@ class Part:
 
     def capacities(self) -> Floats:
         """(narrow,) sum of a^2 / w over each row: its slope with every copy inside its bounds."""
+        return self._own.parted(self._capacities())
+
+    def _capacities(self) -> Floats:
         entries = self.data.entries
         square = entries.a * entries.a / entries.w
 
@@ -156,9 +166,15 @@ class Part:
 
         return self._leaves.sums(sums)
 
+    def _own_capacities(self) -> Floats:
+        """(shared + own + 1,) the same of its own rows, too, where it has any."""
+        if not len(self.data.own.source):
+            return np.zeros(self.data.narrow)
+        return np.asarray(np.sum(self._capacities(), axis=0))
+
     def advance(self, price: Floats, relaxation: float) -> Floats:
         """Move the state; squares of (y - x), x and (z - x) in the metric."""
-        entries = self.data.entries
+        entries, price = self.data.entries, self._own.joined(price, self._rho)
 
         def sums(leaf: Leaf) -> Floats:
             _, q, _, _, places = leaf
@@ -227,3 +243,7 @@ class Part:
     def prices(self) -> Floats:
         """(groups, K) the prices of the slice's rows."""
         return self.price
+
+    def own_prices(self) -> Floats:
+        """(own,) the prices of its own narrow rows."""
+        return self._own.price

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -25,9 +25,12 @@ class Slice:
     Attributes:
         entries: Its entries.
         groups: Its rows.
-        narrow: Number of narrow rows, with the one that asks for nothing.
+        narrow: Number of narrow rows that its copies name: those that slices share, its own, and
+            the one that asks for nothing.
+        own: Its own.
         x: (n,) where its entries begin.
         price: (groups, K) where the prices of its rows begin.
+        own_price: (own,) where those of its own narrow rows begin.
         run: Its leaves (:mod:`.leaves`).
         edges: (leaves + 1,) groups between them.
         roles: What its rows are in proofs; None where these are not made by slices.
@@ -36,8 +39,10 @@ class Slice:
     entries: Entries
     groups: RowData
     narrow: int
+    own: RowData
     x: Floats
     price: Floats
+    own_price: Floats
     run: range
     edges: tuple[int, ...]
     roles: Roles | None = None
@@ -78,8 +83,9 @@ def _leaf(data: Slice, first: int, last: int) -> Leaf:
 
 
 def cut(
-    form: Form, count: int, x: Floats, price: Floats, roles: Roles | None = None
-) -> tuple[Slice, ...]:
+    form: Form, count: int, x: Floats, price: Floats, roles: Roles | None = None,
+    own_price: Floats | None = None,
+) -> tuple[Slice, ...]:  # fmt: skip
     """At most ``count`` slices with about equal numbers of entries and copies.
 
     Args:
@@ -88,6 +94,7 @@ def cut(
         x: (entries,) where the form's entries begin, in its order.
         price: (groups, K) where the prices of its groups' rows begin.
         roles: What its rows are in proofs that slices make.
+        own_price: (own,) where the prices of their own narrow rows begin; None: at zero.
     """
     ptr = form.entries.ptr
     load = ptr + form.entries.copies[ptr]
@@ -96,22 +103,38 @@ def cut(
     inner = np.searchsorted(load, np.linspace(0, load[-1], leaves + 1)[1:-1])
     edges = [0, *inner.tolist(), len(ptr) - 1]
     held = [leaves * k // count for k in range(count + 1)]
-    return tuple(_slice(form, edges, range(*run), x, price, roles) for run in pairwise(held))
+    of_own = np.zeros(len(form.own.source)) if own_price is None else own_price
+    return tuple(
+        _slice(form, edges, range(*run), x, price, of_own, roles) for run in pairwise(held)
+    )
 
 
 def _slice(
-    form: Form, edges: list[int], run: range, x: Floats, price: Floats, roles: Roles | None
-) -> Slice:
+    form: Form, edges: list[int], run: range, x: Floats, price: Floats, own_price: Floats,
+    roles: Roles | None,
+) -> Slice:  # fmt: skip
     """The groups of a run of leaves, of which some may be empty."""
     a, b = edges[run.start], edges[run.stop]
-    ptr = form.entries.ptr
+    ptr, own = form.entries.ptr, slice(int(form.own_ptr[a]), int(form.own_ptr[b]))
     return Slice(
-        form.entries.part(a, b),
+        _with_own(form, form.entries.part(a, b), own),
         form.groups.part(slice(a, b)),
-        len(form.narrow.lower),
+        len(form.narrow.lower) + own.stop - own.start,
+        form.own.part(own),
         x[ptr[a] : ptr[b]],
         price[a:b],
+        own_price[own],
         run,
         tuple(edge - a for edge in edges[run.start : run.stop + 1]),
         roles.part(slice(a, b), slice(int(ptr[a]), int(ptr[b]))) if roles else None,
     )
+
+
+def _with_own(form: Form, entries: Entries, own: slice) -> Entries:
+    """The entries of a slice whose copies name the rows that it knows: all shared, and its own."""
+    if not len(form.own.source):
+        return entries
+    shared = len(form.narrow.lower) - 1
+    row = entries.row.astype(np.int64)
+    row = np.where(row < shared, row, np.minimum(row - own.start, shared + own.stop - own.start))
+    return replace(entries, row=row.astype(entries.row.dtype))

@@ -26,6 +26,7 @@ class Beginning:
         x: (entries,) in the form's order.
         price: (groups, K) prices of the groups' rows.
         pull: (narrow,) prices of the narrow rows.
+        own: (own,) prices of the demands' own ones.
         t: The shared scalar.
         rho: The penalty.
     """
@@ -33,6 +34,7 @@ class Beginning:
     x: Floats
     price: Floats
     pull: Floats
+    own: Floats
     t: float
     rho: float
 
@@ -63,6 +65,7 @@ def beginning(form: Form, start: Start | None, rho: float | None) -> Beginning:
         gathered(shares, form.order),
         padded[form.groups.source],
         padded[form.narrow.source],
+        padded[form.own.source],
         scalar,
         rho,
     )

@@ -30,7 +30,7 @@ def standing_at(
     padded = np.append(prices, 0.0)
     first = Beginning(
         x[form.order], padded[form.groups.source], padded[form.narrow.source],
-        float(t[0]) if len(t) else 0.0, 1.0,
+        padded[form.own.source], float(t[0]) if len(t) else 0.0, 1.0,
     )  # fmt: skip
     crew = opened(cut(form, slices, first.x, first.price, roles(form)))
     sharpen = Sharpen(form)
