@@ -113,7 +113,7 @@ def _solve_within(
 ) -> Solution:
     run = engine_named(choice.engine, own, collapse=choice.collapse)
     base = problem.problem if isinstance(problem, Leximin) else problem
-    limit = _blas_threads(base, settings.threads)
+    limit = 1 if choice.engine == "admm" else _blas_threads(base, settings.threads)
     with ExitStack() as stack:
         stack.enter_context(_thread_pools().limit(limits=limit, user_api="blas"))
         if own.executor is not None:  # for all levels
@@ -168,7 +168,8 @@ def _blas_threads(problem: Separable, threads: int | None) -> int | None:
     """Threads for BLAS: one where its matrices are small.
 
     The kernels bring their own threads, and a second pool that spins beside them costs more than
-    it saves on a Schur complement that one core factors in milliseconds.
+    it saves on a Schur complement that one core factors in milliseconds. The first-order engine's
+    matrices are many small ones, factored in its own threads.
     """
     return 1 if narrow_rows(problem) < _BLAS_ALONE else threads
 

@@ -164,13 +164,14 @@ def _split(
 ) -> tuple[Form, Roles | None]:
     """The form of a solve, and its roles in proofs by sums.
 
-    Where proofs gather the entries, the demands keep the prices of their own rows to themselves.
+    Where demands would meet in too many rows for that, they keep those that are theirs alone.
     """
     form = make_form(problem, published=options.mode == "paper", collapse=options.collapse)
     found = roles(form)
     splits = options.mode == "hard" and not options.collapse and settings.device == CPU
     if found is None and splits and has_own_rows(problem):
         form = make_form(problem, own=True)
+        found = roles(form)
     return form, found
 
 

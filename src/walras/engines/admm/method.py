@@ -154,9 +154,7 @@ class Method:
         """Entries, scalars and prices of the problem that was asked about."""
         form = self.form
         x = self.assembled(self.crew.collect("entries"))
-        prices = self.assembled_prices(self.crew.collect("prices"), self.narrow.price)
-        if len(form.own.source):
-            prices[form.own.source] = np.concatenate(self.crew.collect("own_prices"))
+        prices = self.assembled_prices("prices", self.narrow.price, "own_prices")
         shared = np.array([self.scalar]) if form.scalar_in else x[form.asked_entries :]
         return x[: form.asked_entries], shared, prices
 
@@ -166,16 +164,19 @@ class Method:
         x[self.form.order] = np.concatenate(parts)
         return x
 
-    def assembled_prices(self, parts: list[Floats], narrow: Floats) -> Floats:
+    def assembled_prices(self, task: str, narrow: Floats, own_task: str) -> Floats:
         """(rows,) prices of the rows that were asked about.
 
         Args:
-            parts: (groups, K) prices of the demands' rows, slice by slice.
-            narrow: (narrow,) prices of the others.
+            task: What asks slices for the prices of their groups' rows.
+            narrow: (narrow,) prices of the rows that slices share.
+            own_task: What asks for those of their own narrow rows.
         """
-        form = self.form
+        form, parts = self.form, self.crew.collect(task)
         prices = np.zeros(form.problem.rows.count)
         prices[form.narrow.source[:-1]] = narrow[:-1]
         inside = form.groups.source >= 0
         prices[form.groups.source[inside]] = np.concatenate(parts)[inside]
+        if len(form.own.source):
+            prices[form.own.source] = np.concatenate(self.crew.collect(own_task))
         return prices[: form.asked_rows]

@@ -15,6 +15,7 @@ from walras.engines.admm.leaves import added, leaves_of
 from walras.engines.admm.proofs.roles import Roles
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 Leaf = tuple[slice, slice, slice, slice, slice]  # groups, entries, copies; places of the first two
 
 
@@ -28,6 +29,7 @@ class Slice:
         narrow: Number of narrow rows that its copies name: those that slices share, its own, and
             the one that asks for nothing.
         own: Its own.
+        own_ptr: (groups + 1,) first of those of each group.
         x: (n,) where its entries begin.
         price: (groups, K) where the prices of its rows begin.
         own_price: (own,) where those of its own narrow rows begin.
@@ -40,6 +42,7 @@ class Slice:
     groups: RowData
     narrow: int
     own: RowData
+    own_ptr: Ints
     x: Floats
     price: Floats
     own_price: Floats
@@ -121,6 +124,7 @@ def _slice(
         form.groups.part(slice(a, b)),
         len(form.narrow.lower) + own.stop - own.start,
         form.own.part(own),
+        form.own_ptr[a : b + 1] - own.start,
         x[ptr[a] : ptr[b]],
         price[a:b],
         own_price[own],

@@ -39,7 +39,7 @@ def test_the_eliminated_equations_are_those_of_all_rows(
         named = place if part.entries.place is None else place[part.entries.place]
         one = Correction(
             part.entries, np.array(part.edges), spread[form.order][entries], named, len(tight),
-            of_groups[groups], tight_groups[groups],
+            Errors(of_groups[groups], tight_groups[groups], *_no_own(part)),
         )  # fmt: skip
         parts.append((one, entries))
         for system in one.systems():
@@ -69,7 +69,10 @@ def test_what_cannot_move_is_left_alone() -> None:
     one = Correction(
         part.entries, np.array(part.edges), np.zeros(problem.entries),
         np.full(len(form.narrow.source), -1), 0,
-        np.ones(form.groups.kind.shape), np.ones(form.groups.kind.shape, dtype=bool),
+        Errors(
+            np.ones(form.groups.kind.shape), np.ones(form.groups.kind.shape, dtype=bool),
+            *_no_own(part),
+        ),
     )  # fmt: skip
     x = np.ones(problem.entries)
     assert all(system.shape == (0, 2) for system in one.systems())

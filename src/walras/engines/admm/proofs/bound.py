@@ -37,6 +37,7 @@ class Bound(Contribution):
     def __init__(self, data: Slice, point: Point) -> None:
         super().__init__(data, point)
         self._asked = self._price = self._best = self._reduced = np.zeros(0)
+        self._own_asked = self._own_price = self._own_best = np.zeros(len(data.own.source))
         self._others = np.zeros(data.narrow)
         moved = (data.entries.quadratic > 0) | (data.entries.lower != 0)
         self._moved = moved if np.any(moved) else None  # may stand away from zero at any cost
@@ -48,14 +49,17 @@ class Bound(Contribution):
         """Ask about the iterate's prices."""
         rows = self._data.groups
         self._asked = signed(rows.kind, rows.lower, rows.upper, self._point.prices())
+        own = self._data.own
+        self._own_asked = signed(own.kind, own.lower, own.upper, self._point.own_prices())
+        self._own_price = self._own_asked
         self._guess = np.zeros(0)
         return _DONE
 
     def reduce(self, price: Floats) -> Floats:
         """Reduced costs at prices of the narrow rows alone, of which the last one is 0."""
         entries = self._data.entries
-        self._others, self._reduced = price, np.empty(entries.count)
-        self._add(price, entries.cost)
+        self._others, self._reduced = self._joined(price, self._own_price), np.empty(entries.count)
+        self._add(self._others, entries.cost)
         return _DONE
 
     def _add(self, price: Floats, cost: Floats) -> None:
@@ -147,6 +151,7 @@ class Bound(Contribution):
         roles, rows = self._roles, self._data.groups
         scale = np.where(rows.shift != 0, factor, rest)
         self._price = np.where(roles.closed, 0.0, self._asked * scale)
+        self._own_price = self._own_asked * rest
         self._reprice(price)
         for k in range(len(self._data.entries.local)):
             if np.any(roles.shares[:, k]):
@@ -231,29 +236,35 @@ class Bound(Contribution):
         """(n,) entries that their own bound or cost, or a narrow row, limits."""
         entries, caps = self._data.entries, self._roles.caps
         exempt = np.isfinite(entries.upper) | (entries.quadratic > 0)
-        return exempt if caps is None else exempt | (caps.row < self._data.narrow - 1)
+        return exempt if caps is None else exempt | (caps.row < self._last)
 
     def _missing(self) -> Floats:
         """(narrow,) the rise that entries ask for which narrow rows limit."""
-        caps, rise = self._roles.caps, np.zeros(self._data.narrow)
+        caps, rise = self._roles.caps, np.zeros(self._last + 1)
         if caps is not None:
-            some = np.flatnonzero((self._reduced < 0) & (caps.row < len(rise) - 1))
+            some = np.flatnonzero((self._reduced < 0) & (caps.row < self._last))
             np.maximum.at(rise, caps.row[some], -self._reduced[some] / caps.coefficient[some])
         return rise
 
     def value(self, rise: Floats) -> Floats:
         """What the slice adds to the bound where the narrow rows' prices have risen so far."""
         if np.any(rise):
-            self._others = self._others + rise
-            self._add(rise, self._reduced)
-        rows = self._data.groups
-        of = rows.kind, rows.weight, rows.parameter, rows.lower, rows.upper
-        terms = row_terms(*of, self._price)
+            risen = self._joined(rise, 0.0)
+            self._others = self._others + risen
+            self._add(risen, self._reduced)
+        terms, own = (
+            row_terms(rows.kind, rows.weight, rows.parameter, rows.lower, rows.upper, price)
+            for rows, price in (
+                (self._data.groups, self._price), (self._data.own, self._own_price)
+            )
+        )  # fmt: skip
+        first = self._data.own_ptr
         some, least = self._entry_terms()
 
         def sums(leaf: Leaf) -> Floats:
             a, b = np.searchsorted(some, (leaf[1].start, leaf[1].stop))
-            return np.array([np.sum(terms[leaf[0]]) + np.sum(least[a:b])])
+            mine = own[first[leaf[0].start] : first[leaf[0].stop]]
+            return np.array([np.sum(terms[leaf[0]]) + np.sum(mine) + np.sum(least[a:b])])
 
         return self._leaves.sums(sums)
 
@@ -302,12 +313,16 @@ class Bound(Contribution):
 
     def keep(self) -> Floats:
         """These prices are the best so far."""
-        self._best = self._price
+        self._best, self._own_best = self._price, self._own_price
         return _DONE
 
     def best(self) -> Floats:
         """(groups, K) the best prices kept; none if there are none."""
         return self._best if len(self._best) else np.zeros_like(self._data.price)
+
+    def own_best(self) -> Floats:
+        """(own,) the prices of its own narrow rows that go with them."""
+        return self._own_best
 
     def asked(self) -> Floats:
         """(groups, K) the prices asked about."""

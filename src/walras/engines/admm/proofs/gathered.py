@@ -57,7 +57,7 @@ class Gathered:
             method = self._method
             method.crew.total("bound.ask")
             narrow = self._sharpen(method.crew, method.narrow.price, method.t)
-            prices = method.assembled_prices(method.crew.collect("bound.asked"), narrow)
+            prices = method.assembled_prices("bound.asked", narrow, "own_prices")
         proof = dual_bound(self._problem, prices, self._threads)
         if proof.value > best:
             self._best = proof.prices

@@ -13,6 +13,7 @@ from walras.certificate.repair import room
 from walras.engines.admm.proofs.contribution import Contribution, Point
 from walras.engines.admm.proofs.correction import Correction
 from walras.engines.admm.proofs.residuals import MOST, errors, evened, violations
+from walras.engines.admm.proofs.within import Errors
 from walras.engines.admm.slices import Leaf, Slice
 from walras.kernels import copies
 from walras.separable import Utility, utility
@@ -38,6 +39,7 @@ class Repair(Contribution):
         self._used, self._ptr = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         self._load = np.zeros(data.groups.kind.shape)
         self._terms = np.zeros_like(self._load)
+        self._own_load = self._own_terms = np.zeros(len(data.own.source))
         self._correction: Correction | None = None
         self._gains = np.zeros(0, dtype=bool)
 
@@ -91,8 +93,9 @@ class Repair(Contribution):
         entries = self._data.entries
         inside = np.empty(entries.count)
         copies.reduced(
-            entries.copies, entries.row, self._place, entries.a, rows, np.zeros_like(inside), inside
-        )
+            entries.copies, entries.row, self._place, entries.a, self._joined(rows, 0.0),
+            np.zeros_like(inside), inside,
+        )  # fmt: skip
         self._x[inside > 0] = 1.0
         self._find_used()
         return self._scaled(None, None)
@@ -141,13 +144,17 @@ class Repair(Contribution):
             copies.activities(entries.copies[places], entries.row, self._place, a, size[q], out)
             return out
 
-        return self._leaves.sums(sums)
+        found, self._own_terms = self._parted(self._leaves.sums(sums))
+        return found
 
     def far(self, t: float) -> Floats:
         """The largest violation of a row of the demands, relative to its terms and bounds."""
-        rows = self._data.groups
-        over, size = violations(rows, self._load, self._sizes(), t)
-        return np.array([np.max(np.maximum(over, 0.0) / size, initial=0.0)])
+        of = (
+            violations(self._data.groups, self._load, self._sizes(), t),
+            violations(self._data.own, self._own_load, self._own_terms, t),
+        )
+        far = [np.max(np.maximum(over, 0.0) / size, initial=0.0) for over, size in of]
+        return np.array([max(far)])
 
     def _sizes(self) -> Floats:
         """What the rows add up, where no two terms have different signs; else :meth:`terms`."""
@@ -162,13 +169,17 @@ class Repair(Contribution):
             attempt: How many corrections have failed: perhaps since tight rows contradict one
                 another, so that they give way in the second.
         """
-        entries, rows = self._data.entries, self._data.groups
+        entries, rows, data = self._data.entries, self._data.groups, self._data
         spread = room(self._x, entries.lower, entries.upper, again=attempt > 0)
+        of_rows = Errors(
+            *errors(rows, self._load, self._terms, t),
+            *errors(data.own, self._own_load, self._own_terms, t), data.own_ptr, self._last,
+        )  # fmt: skip
         place = np.full(self._data.narrow, -1)
         place[tight] = np.arange(len(tight))
         self._correction = Correction(
             entries, np.array(self._data.edges), spread, place[self._place], len(tight),
-            *errors(rows, self._load, self._terms, t), lenient=attempt == 1,
+            of_rows, lenient=attempt == 1,
         )  # fmt: skip
         return self._leaves.added(self._correction.systems())
 
@@ -218,17 +229,18 @@ class Repair(Contribution):
         """Scale in place (:func:`walras.kernels.copies.scaled`); (narrow,) what rows then use."""
         entries = self._data.entries
         own = np.full(self._load.shape, np.inf) if own is None else own
-        ratio = np.full(self._data.narrow, np.inf) if ratio is None else ratio
+        ratio = np.full(self._last + 1, np.inf) if ratio is None else ratio
         if most < np.inf and not len(self._gains):
             self._gains = self._find_gains()
         edges = np.array(self._data.edges)
         load = np.zeros((len(edges) - 1, self._data.narrow))
         copies.scaled(
             edges, self._ptr, self._used, entries.local, entries.copies, entries.row, self._place,
-            entries.a, own, ratio, self._gains, most, entries.lower, entries.upper, self._x,
+            entries.a, own, self._joined(ratio, np.inf), self._gains, most, entries.lower, entries.upper, self._x,
             self._load, load,
         )  # fmt: skip
-        return self._leaves.added(list(load))
+        found, self._own_load = self._parted(self._leaves.added(list(load)))
+        return found
 
     def _find_gains(self) -> npt.NDArray[np.bool_]:
         """(n,) whether the objective gains where an entry grows."""

@@ -23,6 +23,7 @@ Ints32 = npt.NDArray[np.int32]
 
 MOST_TIGHT = 2_000  # narrow rows whose pairs may cross for a correction
 MOST_CORRECTED = 500  # narrow rows that always do
+MOST_PAIRS = 2e7  # pairs of own rows of a demand, of all demands
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +93,7 @@ def roles(form: Form) -> Roles | None:
     corrected = bool(np.any(problem.lower) or not np.all(scaled))
     narrow = form.narrow.source[:-1]
     few = len(narrow) <= MOST_TIGHT and np.sum(~scaled[narrow]) <= MOST_CORRECTED
+    few = few and _plain(form, shape)
     if not (as_asked and (few or not corrected) and _limited(form, shape)):
         return None
 
@@ -110,6 +112,17 @@ def roles(form: Form) -> Roles | None:
         wanted=_wanted(form),
         loose=loose[form.order],
         corrected=corrected,
+    )
+
+
+def _plain(form: Form, shape: Structure) -> bool:
+    """Whether own rows of demands ask for nothing but a correction, and their blocks are small."""
+    own, rows = form.own.source, form.problem.rows
+    roles_of = shape.packing | shape.limiting | shape.shares | shape.open_rows | rows.is_utility
+    caps = np.isin(own, shape.cap[~shape.exempt])
+    small = np.sum(np.diff(form.own_ptr).astype(float) ** 2) <= MOST_PAIRS
+    return not len(own) or bool(
+        small and not np.any(roles_of[own]) and not np.any(caps) and not len(shape.loose)
     )
 
 

@@ -252,7 +252,7 @@ class Summed:
         return (
             method.assembled(crew.collect("repair.best")),
             np.full(self._problem.scalars, self._kept_t),
-            method.assembled_prices(crew.collect("bound.best"), self._prices),
+            method.assembled_prices("bound.best", self._prices, "bound.own_best"),
         )
 
     def lost(self) -> bool:

@@ -1,0 +1,60 @@
+"""Rows of single demands beyond those that a demand's block takes: settled where it is held.
+
+Such a row is one of the rows' block, for its entries have copies in other rows of their demand,
+but nobody else needs its price: only what demands share crosses between their holders. Each row
+takes Newton's step (:mod:`.narrow`) by itself, so that it does not matter which are held together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.engines.admm.form import RowData
+from walras.engines.admm.narrow import Narrow
+
+Floats = npt.NDArray[np.float64]
+
+
+class Own:
+    """The own rows of a slice, between the rows that all share and the one that asks for nothing.
+
+    Args:
+        rows: The rows.
+        price: (own,) where their prices begin.
+        capacities: (shared + own + 1,) sum of a^2 / w of each row that the slice knows.
+
+    Attributes:
+        shared: How many rows all share.
+    """
+
+    def __init__(self, rows: RowData, price: Floats, capacities: Floats) -> None:
+        self.shared = len(capacities) - len(price) - 1
+        self._there = slice(self.shared, self.shared + len(price))
+        self._narrow = Narrow(rows, capacities[self._there], None)
+        self._narrow.price = np.array(price)
+
+    @property
+    def price(self) -> Floats:
+        """(own,) their prices."""
+        return self._narrow.price
+
+    def joined(self, shared: Floats, rho: float = 1.0) -> Floats:
+        """(shared + own + 1,) prices over rho, from those of (shared + 1,) rows."""
+        if not len(self.price):
+            return shared
+        return np.concatenate([shared[:-1], self.price / rho, shared[-1:]])
+
+    def parted(self, sums: Floats) -> Floats:
+        """(..., shared + 1) sums over the rows that all share, of (..., shared + own + 1)."""
+        return np.delete(sums, self._there, axis=-1) if len(self.price) else sums
+
+    def step(self, sums: Floats, rho: float) -> None:
+        """A step of their prices.
+
+        Args:
+            sums: (subtrees, 2, shared + own + 1) use and slope; one demand has all of an own row.
+            rho: Penalty in force.
+        """
+        if len(self.price):
+            self._narrow.newton(*np.sum(sums[..., self._there], axis=0), rho)
