@@ -19,6 +19,7 @@ import walras as wl
 from walras.engines.admm.engine import admm
 from walras.engines.admm.executor import executor_on
 from walras.engines.admm.form import make_form
+from walras.engines.admm.proofs import roles
 from walras.engines.admm.proofs.anytime import Anytime
 from walras.engines.admm.settings import AdmmSettings
 from walras.engines.iterate import Iterate
@@ -151,6 +152,51 @@ def test_levels_and_equalities_are_proved_where_the_demands_are(
     whole = 8 * (len(found.entries) + 3 * len(found.prices.rows))
     assert all(crew.gathered <= whole for crew in crews)  # once
     assert np.array_equal(found.entries, s.entries)
+
+
+def flows_by_link(sources: int) -> wl.Separable:
+    net = te.load_topology("B4", synthetic=True)
+    traffic = te.lognormal_traffic(net, seed=0, total=0.3 * float(np.sum(net.capacity)))
+    traffic[sources:] = 0.0
+    made: wl.Separable = te.max_total_flow_by_link(net, traffic)
+    return made
+
+
+def test_rows_of_single_demands_cross_at_the_end_alone(
+    crews: list[RayCrew], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roles, "MOST_CORRECTED", 0)
+    found = []
+    for sources in (4, 12):
+        many = iterate(flows_by_link(sources), 40, executor=wl.Ray(actors=2))
+        found.append(crews[-1].bytes_of)
+    shared = 38 + 1  # links, and the row that asks for nothing
+    for account in found:
+        assert account["use"] == 2 * (8 * shared + 2 * 8 * shared)
+        assert account["advance"] == 2 * (8 * shared + 8 + 3 * 8)
+        assert account["repair.system"] <= 2 * (8 * 38 + 16 + 8 * 38 * (38 + 2))
+    assert found[0]["use"] == found[1]["use"]
+    one = iterate(flows_by_link(12), 40)
+    assert np.array_equal(many.x, one.x)
+    assert np.array_equal(many.prices, one.prices)
+    problem = flows_by_link(12)
+    assert crews[-1].gathered == 8 * (problem.entries + problem.rows.count - 38)
+
+
+def test_a_lost_actor_takes_the_prices_of_its_own_rows_with_it(
+    crews: list[RayCrew], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roles, "MOST_CORRECTED", 0)
+    problem = flows_by_link(12)
+
+    def kill(step: wl.history.Progress) -> None:
+        if step.iteration >= 20 and not crews[0].replaced:
+            os.kill(pid_of(crews[0], 1), signal.SIGKILL)
+
+    s = wl.solve(problem, engine="admm", tolerance=1e-2, executor=wl.Ray(actors=2), callback=kill)
+    assert crews[0].replaced >= 1
+    assert s.status == wl.Status.OPTIMAL
+    assert s.value == pytest.approx(wl.solve(problem, engine="exact").value, rel=2e-2)
 
 
 def test_a_lost_actor_is_replaced_and_the_solve_goes_on(crews: list[RayCrew]) -> None:

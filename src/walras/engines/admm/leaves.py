@@ -23,7 +23,17 @@ SUMS = frozenset({
     "bound.value",
 })  # fmt: skip
 # Answers as long as the slice is: at the end, or for proofs that slices cannot make.
-GATHERED = frozenset({"entries", "prices", "own_prices", "bound.asked", "repair.best", "bound.best", "bound.own_best"})
+GATHERED = frozenset(
+    {
+        "entries",
+        "prices",
+        "own_prices",
+        "bound.asked",
+        "repair.best",
+        "bound.best",
+        "bound.own_best",
+    }
+)
 _LEAST, _MOST = 8, 128  # leaves
 _LOAD = 1 << 16  # entries and copies of a leaf: passes over it take a multiple of calling them
 _SMALL = 1 << 17  # entries and copies up to which uneven shares do not matter

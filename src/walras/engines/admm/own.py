@@ -57,4 +57,5 @@ class Own:
             rho: Penalty in force.
         """
         if len(self.price):
-            self._narrow.newton(*np.sum(sums[..., self._there], axis=0), rho)
+            used, slope = np.sum(sums[..., self._there], axis=0)
+            self._narrow.newton(used, slope, rho)

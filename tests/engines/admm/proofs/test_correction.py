@@ -6,40 +6,61 @@ import numpy as np
 import pytest
 from tests.bank.random_problems import build
 
+import walras as wl
 from walras.engines.admm.form import make_form
 from walras.engines.admm.proofs.correction import RIDGE, Correction
+from walras.engines.admm.proofs.within import Errors
 from walras.engines.admm.slices import cut
-from walras.separable import Utility
+from walras.separable import Separable, Utility
+
+te = wl.domains.traffic_engineering
+
+
+def problem_of(kind: str, seed: int) -> Separable:
+    """A random problem, or flows by link, which have many rows a source."""
+    if kind == "random":
+        return build(Utility.LOG, seed, 4, 6)
+    net = te.load_topology("B4", synthetic=True)
+    traffic = te.lognormal_traffic(net, seed=seed)
+    traffic[4:] = 0.0
+    return te.max_total_flow_by_link(net, traffic)
+
+
+def held_rows(problem: Separable, seed: int) -> np.ndarray:
+    """(rows,) some of them."""
+    return np.random.default_rng(seed).random(problem.rows.count) < 0.6
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("collapse", [False, True])
+@pytest.mark.parametrize("kind", ["random", "collapsed", "own rows"])
 @pytest.mark.parametrize("count", [1, 3])
-def test_the_eliminated_equations_are_those_of_all_rows(
-    seed: int, count: int, *, collapse: bool
-) -> None:
-    problem = build(Utility.LOG, seed, 4, 6)
-    form, rng = make_form(problem, collapse=collapse), np.random.default_rng(seed)
-    rows, spread = problem.rows.count, rng.uniform(0.1, 1.0, problem.entries)
+def test_the_eliminated_equations_are_those_of_all_rows(seed: int, count: int, kind: str) -> None:
+    problem = problem_of("flows" if kind == "own rows" else "random", seed)
+    form = make_form(problem, collapse=kind == "collapsed", own=kind == "own rows")
+    assert (len(form.own.source) > 0) == (kind == "own rows")
+    rng = np.random.default_rng(seed)
+    spread = rng.uniform(0.1, 1.0, problem.entries)
     spread[rng.random(problem.entries) < 0.2] = 0.0
-    held = rng.random(rows) < 0.6
-    error = np.where(held, rng.normal(size=rows), 0.0)
+    held = held_rows(problem, seed)
+    error = np.where(held, rng.normal(size=problem.rows.count), 0.0)
     of_groups = np.append(error, 0.0)[form.groups.source]
     tight_groups = np.append(held, False)[form.groups.source]
     narrow = form.narrow.source[:-1]
     tight = np.flatnonzero(held[narrow])
-    place = np.full(len(narrow) + 1, -1)
-    place[tight] = np.arange(len(tight))
 
     slices = cut(form, count, np.zeros(problem.entries), np.zeros(form.groups.kind.shape))
     total, parts, first = np.zeros((len(tight), len(tight) + 2)), [], 0
     for part in slices:
         groups = slice(first, first + len(part.groups.kind))
         entries = slice(int(form.entries.ptr[groups.start]), int(form.entries.ptr[groups.stop]))
+        place = np.full(part.narrow, -1)
+        place[tight] = np.arange(len(tight))
         named = place if part.entries.place is None else place[part.entries.place]
+        mine = form.own.source[form.own_ptr[groups.start] : form.own_ptr[groups.stop]]
+        of_own = error[mine], held[mine], part.own_ptr, len(narrow)
         one = Correction(
             part.entries, np.array(part.edges), spread[form.order][entries], named, len(tight),
-            Errors(of_groups[groups], tight_groups[groups], *_no_own(part)),
+            Errors(of_groups[groups], tight_groups[groups], *of_own),
         )  # fmt: skip
         parts.append((one, entries))
         for system in one.systems():
@@ -71,7 +92,7 @@ def test_what_cannot_move_is_left_alone() -> None:
         np.full(len(form.narrow.source), -1), 0,
         Errors(
             np.ones(form.groups.kind.shape), np.ones(form.groups.kind.shape, dtype=bool),
-            *_no_own(part),
+            np.zeros(0), np.zeros(0, dtype=bool), part.own_ptr, len(form.narrow.source) - 1,
         ),
     )  # fmt: skip
     x = np.ones(problem.entries)

@@ -36,7 +36,7 @@ def sharpened(problem: Separable, prices: np.ndarray, t: np.ndarray, slices: int
         assert sharpen.helps
         method.crew.total("bound.ask")
         narrow = sharpen(method.crew, method.narrow.price, method.t)
-        return method.assembled_prices(method.crew.collect("bound.asked"), narrow)
+        return method.assembled_prices("bound.asked", narrow, "own_prices")
 
 
 @settings(max_examples=10, deadline=None)

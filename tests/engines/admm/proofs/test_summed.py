@@ -95,6 +95,26 @@ def test_the_bank_is_proved_as_in_one_place(problem: Separable, noise: float) ->
     assert certificate.bound >= bound - 1e-9 * scale
 
 
+@pytest.mark.parametrize("noise", [1e-6, 1e-2])
+@pytest.mark.parametrize("slices", [1, 3])
+def test_rows_of_single_demands_are_proved_as_in_one_place(noise: float, slices: int) -> None:
+    net = te.load_topology("B4", synthetic=True)
+    traffic = te.lognormal_traffic(net, seed=1, total=0.3 * float(np.sum(net.capacity)))
+    problem = te.max_total_flow_by_link(net, traffic)
+    point = disturbed(problem, 1, noise)
+    found, bound, (x, t, prices) = proved(problem, point, slices=slices, own=True)
+    with standing_at(problem, *point) as (method, sharpen):
+        known = Gathered(problem, method, sharpen, 1)
+        expected, best = known.allocation(), known.bound(-np.inf)
+    assert found.violation <= FEASIBLE
+    assert expected.violation <= FEASIBLE
+    assert found.value == pytest.approx(expected.value, rel=1e-6)
+    assert bound == pytest.approx(best, rel=1e-9)
+    certificate = certify(problem, x, t, prices)
+    assert certificate.value == pytest.approx(found.value, rel=1e-9)
+    assert certificate.bound == pytest.approx(bound, rel=1e-9)
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 1000), st.sampled_from(OBJECTIVES), st.sampled_from([0.0, 0.01, 0.5]))
 def test_any_point_is_proved_and_any_price_bounds(

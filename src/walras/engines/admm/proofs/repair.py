@@ -236,8 +236,8 @@ class Repair(Contribution):
         load = np.zeros((len(edges) - 1, self._data.narrow))
         copies.scaled(
             edges, self._ptr, self._used, entries.local, entries.copies, entries.row, self._place,
-            entries.a, own, self._joined(ratio, np.inf), self._gains, most, entries.lower, entries.upper, self._x,
-            self._load, load,
+            entries.a, own, self._joined(ratio, np.inf), self._gains, most, entries.lower,
+            entries.upper, self._x, self._load, load,
         )  # fmt: skip
         found, self._own_load = self._parted(self._leaves.added(list(load)))
         return found

@@ -2,7 +2,7 @@
 
 Rows that limit, ask for a utility, for a share in the scalar or for a whole to be shared out are
 met by scaling; others, as equalities and minimums, by a correction too, in which demands meet in
-pairs of narrow rows. Entries without any bound, and scalars that nothing holds, are priced in one
+pairs of narrow rows, those of one demand alone being eliminated within it. Entries without any bound, and scalars that nothing holds, are priced in one
 place.
 """
 
@@ -92,9 +92,9 @@ def roles(form: Form) -> Roles | None:
     scaled = _scaled(form, shape)
     corrected = bool(np.any(problem.lower) or not np.all(scaled))
     narrow = form.narrow.source[:-1]
-    few = len(narrow) <= MOST_TIGHT and np.sum(~scaled[narrow]) <= MOST_CORRECTED
-    few = few and _plain(form, shape)
-    if not (as_asked and (few or not corrected) and _limited(form, shape)):
+    few = bool(len(narrow) <= MOST_TIGHT and np.sum(~scaled[narrow]) <= MOST_CORRECTED)
+    within = (few and _plain(form, shape)) or not corrected
+    if not (as_asked and within and _limited(form, shape)):
         return None
 
     def held(of_row: Bools) -> Bools:

@@ -103,9 +103,7 @@ def _block_rows(local: Floats, first: Ints, count: int) -> sp.csr_array:
     return sp.csr_array((local.ravel(), at), shape=(count, entries))
 
 
-def narrow_rows(
-    entries: Entries, some: Ints, place: Ints, first: Ints, count: int
-) -> sp.csr_array:
+def narrow_rows(entries: Entries, some: Ints, place: Ints, first: Ints, count: int) -> sp.csr_array:
     """(count, m) narrow rows over some entries.
 
     Args:
