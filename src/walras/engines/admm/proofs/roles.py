@@ -2,8 +2,8 @@
 
 Rows that limit, ask for a utility, for a share in the scalar or for a whole to be shared out are
 met by scaling; others, as equalities and minimums, by a correction too, in which demands meet in
-pairs of narrow rows, those of one demand alone being eliminated within it. Entries without any bound, and scalars that nothing holds, are priced in one
-place.
+pairs of narrow rows, those of one demand alone being eliminated within it. Entries without any
+bound, and scalars that nothing holds, are priced in one place.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def roles(form: Form) -> Roles | None:
     corrected = bool(np.any(problem.lower) or not np.all(scaled))
     narrow = form.narrow.source[:-1]
     few = bool(len(narrow) <= MOST_TIGHT and np.sum(~scaled[narrow]) <= MOST_CORRECTED)
-    within = (few and _plain(form, shape)) or not corrected
-    if not (as_asked and within and _limited(form, shape)):
+    few = few or not corrected
+    if not (as_asked and few and _plain(form, shape) and _limited(form, shape)):
         return None
 
     def held(of_row: Bools) -> Bools:
