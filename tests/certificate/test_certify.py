@@ -28,8 +28,30 @@ def test_at_a_point_without_terms_a_real_distance_stays_a_gap() -> None:
     problem = cs.total_throughput(np.array([[3.0, 2.0]]), np.ones(2), [1.0])
     nothing = np.zeros(2), np.zeros(0)
     assert gap_between(problem, *nothing, 0.0, -3.0) == 1.0
-    assert gap_between(problem, *nothing, 0.0, -1e-3) == pytest.approx(1e-3 / 3.0)
+    assert gap_between(problem, *nothing, 0.0, -1e-3) == 1.0
+    assert gap_between(problem, *nothing, 0.0, -1e-7) == pytest.approx(1e-7 / 3.0)
     assert gap_between(problem, *nothing, 0.0, 0.0) == 0.0
+
+
+@pytest.mark.parametrize("scarce", [1.0, 1e-8, 1e-10])
+def test_an_empty_allocation_is_not_optimal_whatever_the_unit(scarce: float) -> None:
+    """A scalar counts for what entries can bring to it, not for what it could be without rows."""
+    T = np.random.default_rng(0).lognormal(size=(4, 9))
+    problem = cs.max_min(T, np.ones(9), np.full(4, 3.0 * scarce))
+    best = wl.solve(problem, engine="interior")
+    proof = certify(problem, 0.0 * best.entries, np.zeros(1), best.prices.rows)
+    assert proof.value == 0.0
+    assert proof.gap == pytest.approx(1.0)
+
+
+def test_a_stopped_solve_of_a_max_min_expression_has_the_whole_gap() -> None:
+    speed = np.random.default_rng(0).lognormal(size=(20, 100))
+    x = cp.Variable((20, 100), nonneg=True)
+    least = cp.min(cp.sum(cp.multiply(speed, x), axis=0))
+    problem = wl.Problem(cp.Maximize(least), [cp.sum(x, axis=1) <= 3], [cp.sum(x, axis=0) <= 1])
+    problem.solve(engine="exact", time_limit=0.0, tolerance=0.1)
+    assert problem.status == "user_limit"
+    assert problem.solution.gap == pytest.approx(1.0)
 
 
 def test_an_empty_allocation_of_slow_jobs_is_not_optimal() -> None:

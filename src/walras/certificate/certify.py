@@ -8,7 +8,7 @@ import numpy as np
 
 from walras.certificate.bound import dual_bound
 from walras.certificate.repair import FEASIBLE, repaired, row_violations, violation
-from walras.certificate.structure import Floats, own_limit, structure
+from walras.certificate.structure import Floats, structure
 from walras.separable import Separable, utility
 
 _BROKEN = 1e-6  # violation from which a value is not that of an allocation
@@ -75,6 +75,7 @@ def minimised_value(problem: Separable, x: Floats, t: Floats) -> float:
 
 
 _NOTHING = 1e-9  # terms that count as zero, of what one entry at its own limit is worth
+_ROUNDING = 1e-6  # bounds that do: engines prove them no better
 
 
 _SMALL = 1e-3  # of the largest coefficient: larger terms are not compared with limits
@@ -86,8 +87,8 @@ def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: f
     The denominator is ``problem.gap_scale`` where the objective has a natural one (the sum of
     weights for logarithms: nats a job), else ``max(|value|, |bound|)``, but never under 1e-3 of the
     sum of the objective's terms, so that a value that cancels to zero (a target that is met) does
-    not make the gap infinite. Where all terms are nothing beside what a single entry or scalar is
-    worth at its own limit (nothing is worth doing, and the bound is rounding), it is never under
+    not make the gap infinite. Where all terms and the bound are nothing beside what a single entry
+    or scalar can be worth (nothing is worth doing, and the bound is rounding), it is never under
     that; 1 without any.
     """
     if not (np.isfinite(value) and np.isfinite(bound)):
@@ -115,16 +116,16 @@ def relative_gap(problem: Separable, value: float, bound: float, terms: float) -
     scale = problem.gap_scale
     if scale is None:
         unit = _unit(problem) if terms <= _SMALL * _largest_coefficient(problem) else 0.0
-        unit = unit if terms <= _NOTHING * unit else 0.0
+        unit = unit if terms <= _NOTHING * unit and abs(bound) <= _ROUNDING * unit else 0.0
         scale = max(abs(value), abs(bound), LEAST_TERMS * terms, unit) or 1.0
     return max(value - bound, 0.0) / scale
 
 
 def _unit(problem: Separable) -> float:
     """The most that one entry or scalar adds to the objective's terms, as far as its limits say."""
-    reach = np.minimum(own_limit(problem, structure(problem)), np.abs(problem.upper))
+    reach = np.minimum(_limit_alone(problem), np.abs(problem.upper))
     reach = np.where(np.isfinite(reach), reach, 1.0)
-    top = np.where(np.isfinite(problem.scalar_upper), np.abs(problem.scalar_upper), 1.0)
+    top = np.minimum(np.abs(problem.scalar_upper), _brought(problem, reach))
     worth = (
         np.abs(problem.cost) * reach,
         problem.quadratic * reach * reach,
@@ -132,6 +133,28 @@ def _unit(problem: Separable) -> float:
         _utility_sizes(problem, reach, np.abs(top)),
     )
     return max(float(np.max(part, initial=0.0)) for part in worth)
+
+
+def _limit_alone(problem: Separable) -> Floats:
+    """(entries,) the most each entry can be, others being zero, because packing rows hold."""
+    rows, packing = problem.rows, structure(problem).packing
+    row, a = rows.matrix.indices, rows.matrix.data
+    held = np.flatnonzero(packing[row] & (a > 0))
+    entry = np.searchsorted(rows.matrix.indptr, held, side="right") - 1
+    out = np.full(problem.entries, np.inf)
+    np.minimum.at(out, entry, rows.upper[row[held]] / a[held])
+    return out
+
+
+def _brought(problem: Separable, reach: Floats) -> Floats:
+    """(scalars,) the most that one entry's reach adds to each scalar in a row; 1 without any."""
+    rows, most = problem.rows, np.zeros(problem.rows.count)
+    each = np.repeat(reach, np.diff(rows.matrix.indptr))
+    np.maximum.at(most, rows.matrix.indices, np.abs(rows.matrix.data) * each)
+    shift = np.abs(rows.scalar_matrix)
+    share = np.divide(most[:, None], shift, out=np.zeros_like(shift), where=shift > 0)
+    top = np.max(share, axis=0, initial=0.0)
+    return np.asarray(np.where(top > 0, top, 1.0))
 
 
 def _largest_coefficient(problem: Separable) -> float:
