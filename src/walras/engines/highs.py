@@ -16,6 +16,7 @@ from highspy.highs import HighsCallbackEvent
 
 from walras.engines.diary import asked_to_stop
 from walras.engines.settings import Settings
+from walras.engines.units import Units, units_of
 from walras.errors import EngineError
 from walras.history import Progress
 from walras.status import Status
@@ -29,9 +30,9 @@ INTERIOR_FROM = 100_000
 # Below this many, an allocation program has little to presolve and x = 0 to begin from: the primal
 # simplex method on the program as it is takes a half to a fifth of the default's time.
 PRIMAL_BELOW = 50_000
-_LARGE_BOUND = 1e6
 _WHOLE = 1e-9  # by which a whole bound may be off
 _PRIMAL = 4  # HiGHS' number of the primal simplex method
+_NO_GAP = 1e-9  # in costs of about one: what an integer program's gap may be whatever its value
 
 _STATUS = {
     highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
@@ -116,7 +117,7 @@ def solve_program(
 ) -> Answer:
     """Solve a linear or mixed-integer program.
 
-    HiGHS' tolerances are absolute: a linear program with large bounds is solved in larger units.
+    HiGHS' tolerances are absolute: it gets the program in units that suit it (:mod:`.units`).
 
     Args:
         program: The program.
@@ -128,9 +129,22 @@ def solve_program(
     Raises:
         EngineError: HiGHS rejected the program or broke down.
     """
-    unit = 1.0 if program.is_integer else _unit(program)
-    if unit != 1.0:
-        return _in_units(program, unit, settings, told)
+    units = units_of(
+        program.cost, program.matrix.tocsc(), (program.lower, program.upper),
+        (program.row_lower, program.row_upper), program.integer,
+    )  # fmt: skip
+    if not units.own:
+        return _in_units(program, units, settings, start, told)
+    return _as_stated(program, settings, start, told)
+
+
+def _as_stated(
+    program: LinearProgram,
+    settings: Settings,
+    start: Floats | None,
+    told: Callable[[Progress], Progress],
+) -> Answer:
+    """Solve a program in the units that it is stated in."""
     solver = new_solver(settings)
     if not program.is_integer:
         _set_method(solver, program.matrix.nnz)
@@ -146,36 +160,36 @@ def solve_program(
     return run(solver, settings, told)
 
 
-def _unit(program: LinearProgram) -> float:
-    """1, or the power of two that brings the largest bound down to about ``_LARGE_BOUND``."""
-    bounds = (program.lower, program.upper, program.row_lower, program.row_upper)
-    largest = max(np.max(np.abs(b[np.isfinite(b)]), initial=0.0) for b in bounds)
-    if largest <= _LARGE_BOUND:
-        return 1.0
-    return float(2.0 ** np.ceil(np.log2(largest / _LARGE_BOUND)))
-
-
 def _in_units(
     program: LinearProgram,
-    unit: float,
+    units: Units,
     settings: Settings,
+    start: Floats | None,
     told: Callable[[Progress], Progress],
 ) -> Answer:
-    """Solve for x / unit; costs, and with them prices, stay as they are."""
+    """Solve in other units, and answer in the program's."""
+    column, row = units.column, units.row
     inner = replace(
         program,
-        lower=program.lower / unit,
-        upper=program.upper / unit,
-        row_lower=program.row_lower / unit,
-        row_upper=program.row_upper / unit,
+        cost=program.cost * column * units.cost,
+        lower=program.lower / column,
+        upper=program.upper / column,
+        matrix=sp.csc_array(sp.diags_array(row) @ program.matrix @ sp.diags_array(column)),
+        row_lower=program.row_lower * row,
+        row_upper=program.row_upper * row,
     )
 
     def outer(step: Progress) -> Progress:
-        return told(replace(step, value=step.value * unit, bound=step.bound * unit))
+        return told(replace(step, value=step.value / units.cost, bound=step.bound / units.cost))
 
-    answer = solve_program(inner, settings, told=outer)
-    x = None if answer.x is None else answer.x * unit
-    return replace(answer, x=x, bound=answer.bound * unit)
+    start = None if start is None else start / column
+    answer = _as_stated(inner, settings, start, outer)
+    return replace(
+        answer,
+        x=None if answer.x is None else answer.x * column,
+        prices=answer.prices * row / units.cost,
+        bound=answer.bound / units.cost,
+    )
 
 
 def _set_method(solver: highspy.Highs, nonzeros: int) -> None:
@@ -229,6 +243,7 @@ def new_solver(settings: Settings) -> highspy.Highs:
     if settings.time_limit is not None:
         solver.setOptionValue("time_limit", float(settings.time_limit))
     solver.setOptionValue("mip_rel_gap", float(settings.tolerance))
+    solver.setOptionValue("mip_abs_gap", _NO_GAP)
     return solver
 
 

@@ -26,7 +26,7 @@ WIDE = 30  # columns a row from which sifting pays
 _SHORT = 8  # nonzeros of a column at most; a shared scalar has more
 _FIRST = 8  # cheapest columns of each row to begin with
 _MORE = 4  # columns a row at most that come in at once
-_TOLERANCE = 1e-7  # of reduced costs, as HiGHS has it
+_TOLERANCE = 1e-7  # of reduced costs, as HiGHS has it, where the largest cost is one or more
 _ROUNDS = 30
 
 
@@ -55,6 +55,7 @@ def sift(
     columns = program.matrix.T.tocsr()
     rest = np.clip(0.0, program.lower, program.upper)
     chosen = _cheapest(program)
+    size = min(1.0, float(np.max(np.abs(program.cost), initial=0.0)) or 1.0)
     for _ in range(_ROUNDS):
         left = settings
         if settings.time_limit is not None:
@@ -74,7 +75,7 @@ def sift(
             np.where(x < program.upper, -reduced, 0.0), np.where(x > program.lower, reduced, 0.0)
         )
         gain[chosen] = 0.0
-        asked = np.flatnonzero(gain > _TOLERANCE)
+        asked = np.flatnonzero(gain > _TOLERANCE * size)
         if not len(asked):
             return answer
         most = _MORE * program.matrix.shape[0]
