@@ -51,6 +51,7 @@ def test_a_stopped_solve_of_a_max_min_expression_has_the_whole_gap() -> None:
     problem = wl.Problem(cp.Maximize(least), [cp.sum(x, axis=1) <= 3], [cp.sum(x, axis=0) <= 1])
     problem.solve(engine="exact", time_limit=0.0, tolerance=0.1)
     assert problem.status == "user_limit"
+    assert problem.solution is not None
     assert problem.solution.gap == pytest.approx(1.0)
 
 

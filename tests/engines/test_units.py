@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -21,9 +23,9 @@ T = np.random.default_rng(0).lognormal(size=(3, 8))
 CAPACITY = [3.0, 3.0, 4.0]
 
 
-def solved(problem: wl.Separable, scale: float, **how: object) -> float:
+def solved(problem: wl.Separable, scale: float, *, integer: bool = False) -> float:
     """The value of a problem, which is optimal, in units of the scale."""
-    s = wl.solve(problem, engine="exact", **how)  # type: ignore[call-overload]
+    s = wl.solve(problem, engine="exact", integer=integer)
     assert s.status is wl.Status.OPTIMAL, str(s)
     assert s.gap <= 1e-6
     return float(s.value / scale)
@@ -33,11 +35,10 @@ def solved(problem: wl.Separable, scale: float, **how: object) -> float:
 @pytest.mark.parametrize("objective", [cs.max_min, cs.total_throughput])
 @pytest.mark.parametrize("integer", [False, True])
 def test_the_unit_of_throughput_does_not_matter(
-    objective: object, scale: float, *, integer: bool
+    objective: Callable[..., wl.Separable], scale: float, *, integer: bool
 ) -> None:
-    state = objective
-    expected = solved(state(T, np.ones(8), CAPACITY), 1.0, integer=integer)  # type: ignore[operator]
-    problem = state(scale * T, np.ones(8), CAPACITY)  # type: ignore[operator]
+    expected = solved(objective(T, np.ones(8), CAPACITY), 1.0, integer=integer)
+    problem = objective(scale * T, np.ones(8), CAPACITY)
     assert solved(problem, scale, integer=integer) == pytest.approx(expected, rel=1e-6)
 
 
@@ -61,7 +62,7 @@ def test_the_unit_of_an_expression_does_not_matter(scale: float, *, boolean: boo
         problem = wl.Problem(cp.Minimize(unit * cp.sum(cp.multiply(T, x))), fits)
         problem.solve(engine="exact")
         assert problem.status == "optimal"
-        found.append(problem.value / unit)
+        found.append(float(problem.value or 0.0) / unit)
     assert found[1] == pytest.approx(found[0], rel=1e-6)
 
 

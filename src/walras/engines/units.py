@@ -16,7 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Bounds = tuple[Floats, Floats]
 
@@ -97,7 +97,7 @@ def _even(matrix: sp.csc_array, bounds: Bounds, whole: Bools | None) -> tuple[Fl
         column *= by_column
         if np.max(np.abs(np.log(np.append(by_row, by_column)))) < np.log(_SETTLED):
             break
-    return 2.0 ** np.round(np.log2(column[:-1])), 2.0 ** np.round(np.log2(row))
+    return np.exp2(np.round(np.log2(column[:-1]))), np.exp2(np.round(np.log2(row)))
 
 
 def _coefficients(matrix: sp.csc_array, bounds: Bounds) -> tuple[Floats, Ints, Ints]:
@@ -105,11 +105,11 @@ def _coefficients(matrix: sp.csc_array, bounds: Bounds) -> tuple[Floats, Ints, I
     columns = matrix.shape[1]
     beside = [np.flatnonzero(np.isfinite(b) & (b != 0)) for b in bounds]
     size = np.concatenate([matrix.data, *(b[at] for b, at in zip(bounds, beside, strict=True))])
-    row = np.concatenate([matrix.indices, *beside])
+    row = np.concatenate([matrix.indices, *beside]).astype(np.int64)
     column = np.repeat(np.arange(columns), np.diff(matrix.indptr))
     column = np.append(column, np.full(sum(map(len, beside)), columns))
     held = np.flatnonzero(size)
-    return np.abs(size[held]), row[held], column[held]
+    return np.asarray(np.abs(size[held])), row[held], column[held].astype(np.int64)
 
 
 def _means(size: Floats, of: Ints, count: int) -> Floats:
