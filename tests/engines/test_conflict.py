@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -116,3 +118,37 @@ def test_any_one_row_dropped_lets_the_others_hold(seed: int, rows: int, columns:
     assert not can_hold(matrix, upper, chosen)
     for row in chosen:
         assert can_hold(matrix, upper, [k for k in chosen if k != row])
+
+
+def raised(constrain: Callable[[cp.Variable], list[cp.Constraint]], *, log: bool = False) -> str:
+    """What the error of a problem of three resources and four demands says."""
+    speed = np.random.default_rng(0).uniform(1.0, 2.0, (3, 4))
+    x = cp.Variable((3, 4), nonneg=True, name="x")
+    got = cp.multiply(speed, x)
+    aim = cp.sum(cp.log(cp.sum(got, axis=0))) if log else cp.sum(got)
+    problem = wl.Problem(cp.Maximize(aim), constrain(x))
+    with pytest.raises(wl.InfeasibleError) as error:
+        problem.solve()
+    return str(error.value)
+
+
+def test_bounds_of_single_entries_are_named() -> None:
+    """Constraints over one entry become its bounds, and the user looks for them in vain else."""
+    said = raised(lambda x: [cp.sum(x, axis=1) <= 1, x[0, 0] >= 2, cp.sum(x, axis=0) <= 3])
+    assert said.startswith("Sum(x, 1, False) <= 1.0[0] with x[0, 0] >= 2: ")
+    floor = cp.Parameter((3, 4), value=np.full((3, 4), 0.5), name="floor", nonneg=True)
+    said = raised(lambda x: [cp.sum(x, axis=1) <= 1, x >= floor])
+    assert "with x[0, 0] >= 0.5, x[0, 1] >= 0.5, x[0, 2] >= 0.5 and 1 more" in said
+    said = raised(lambda x: [x[:, 2] == 0, cp.sum(x, axis=0) == 1])
+    assert "Sum(x, 0, False) == 1.0[2] with x[0, 2] <= 0, x[1, 2] <= 0, x[2, 2] <= 0" in said
+
+
+def test_a_logarithm_of_nothing_is_told_without_an_amount() -> None:
+    said = raised(lambda x: [x[:, 2] == 0, cp.sum(x, axis=1) <= 2], log=True)
+    assert "log[2] with x[0, 2] <= 0" in said
+    assert said.endswith("let entries of log[2] be above zero")
+
+
+def test_rows_that_conflict_by_themselves_name_no_bounds() -> None:
+    said = raised(lambda x: [cp.sum(x, axis=1) <= 1, cp.sum(x, axis=0) >= 1])
+    assert " with " not in said

@@ -22,6 +22,7 @@ from walras.status import Status
 
 _MOST = 64  # rows that are filtered: one small program each
 _SECONDS = 5.0  # that the filter may take
+_SLIGHT = 1e-7  # share of the largest push of an entry that is rounding
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,17 @@ class Conflict:
     Attributes:
         names: The user's names of the rows, those to relax first.
         irreducible: Whether it is proved that all the others can hold when any one is dropped.
+        bounds: The bounds of single entries that the rows conflict with, the weightiest first.
     """
 
     names: tuple[str, ...]
     irreducible: bool
+    bounds: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         shown = shortened(self.names[:5], len(self.names))
+        if self.bounds:
+            shown += f" with {shortened(self.bounds[:3], len(self.bounds))}"
         return shown if self.irreducible else f"{shown} (fewer of them may conflict already)"
 
 
@@ -52,7 +57,27 @@ def conflict(problem: Separable, relaxation: Relaxation, settings: Settings) -> 
     suspects = _suspects(problem, relaxation)
     kept = None if len(suspects) > _MOST else _Filter(problem, relaxation, settings).of(suspects)
     rows = suspects if kept is None else kept
-    return Conflict(tuple(problem.rows.name(k) for k in rows), kept is not None)
+    bounds = _bounds(problem, relaxation.multipliers, rows)
+    return Conflict(tuple(problem.rows.name(k) for k in rows), kept is not None, bounds)
+
+
+def _bounds(problem: Separable, multipliers: Floats, rows: Sequence[int]) -> tuple[str, ...]:
+    """The bounds of entries that a Farkas certificate of these rows rests on.
+
+    An entry that the multipliers push up stops at its upper bound, one that they push down at its
+    lower bound; a lower bound of zero goes without saying.
+    """
+    held = np.zeros(len(multipliers))
+    held[list(rows)] = multipliers[list(rows)]
+    push = problem.rows.matrix.T @ held
+    bound = np.where(push < 0, problem.upper, problem.lower)
+    said = np.isfinite(bound) & ((push < 0) | (bound != 0))
+    some = np.flatnonzero(said & (np.abs(push) > _SLIGHT * np.max(np.abs(push), initial=0.0)))
+    order = some[np.argsort(-np.abs(push * bound)[some], kind="stable")]
+    return tuple(
+        f"{problem.entry_name(int(k))} {'<=' if push[k] < 0 else '>='} {bound[k] + 0.0:.6g}"
+        for k in order
+    )
 
 
 def _suspects(problem: Separable, relaxation: Relaxation) -> list[int]:

@@ -56,6 +56,9 @@ class Relaxation:
 
     def text(self, limit: int = 5) -> str:
         """The rows and amounts in words, the largest first."""
+        if self.strict:
+            named = shortened(self.names[:limit], len(self.names))
+            return f"let entries of {named} be above zero"
         order = np.argsort(-np.abs(self.amounts), kind="stable")
         words = [
             f"{'raise' if self.amounts[k] > 0 else 'lower'} {self.names[k]} by "
