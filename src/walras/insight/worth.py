@@ -42,7 +42,9 @@ def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
         - ``10 % change``: utilities are curved, so the price changes at once; by 10 % over the
           range, by the power law with the price's own slope and curvature;
         - ``at least``: the same, but an entry runs out or a row begins to bind first, where the
-          range is cut: up to there the price changes by less than 10 %, beyond perhaps faster;
+          range is cut: up to there the price changes by less than 10 %, beyond perhaps faster; or
+          entries or rows stand at the very edge of coming into use, a side's range is not found and
+          is given as 0, and ``price_up`` and ``price_down`` hold at least for a little;
         - ``kink``: the price jumps here, and ``price`` is one of those between the two sides' (not
           computed, NaN, beyond 50,000 coefficients).
     """
@@ -57,6 +59,8 @@ def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
     sides = _sides(problem, certificate, state, mine, sense, np.minimum(up, down))
     jumps = ~np.isclose(*sides, rtol=_JUMP, atol=0.0)
     up, down = np.where(jumps, 0.0, up), np.where(jumps, 0.0, down)
+    edge = (np.minimum(up, down) <= NEAR * state.size[mine]) & state.rows[mine]
+    basis[edge & (basis == _EXACT)] = _LEAST
     basis[jumps] = _KINK
     proved = dual_bound(problem, certificate.prices)
     short = max(certificate.value - proved.value, 0.0)
