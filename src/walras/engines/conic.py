@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from walras.engines.conic_setup import least_seconds, not_begun
 from walras.engines.diary import Diary
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
@@ -76,22 +77,26 @@ def solve_conic(problem: Separable, settings: Settings) -> Iterate:
     Args:
         problem: A problem without integer entries.
         settings: Clarabel aims at a gap 1e-4 of ``tolerance``: its gap is absolute where the
-            objective is below one, repair adds to it, and prices are known to its square root.
+            objective is below one, repair adds to it, and prices are known to its square root. A
+            time limit in which Clarabel cannot even be set up is not spent on it.
 
     Returns:
         The point and a price for every row; that of a utility row is its slope f'(y).
     """
-    began = time.perf_counter()
+    diary, setup = Diary(settings), 0.0
+    if settings.time_limit is not None:
+        setup = least_seconds(problem)
+        if settings.time_limit < setup:
+            return not_begun(problem, settings)
     quadratic, linear = _objective(problem)
     blocks = _blocks(problem)
     matrix = sp.csc_matrix(sp.vstack([block.matrix for block in blocks]))
     offset = np.concatenate([block.offset for block in blocks])
     cones = [cone for block in blocks for cone in block.cones]
     program = sp.csc_matrix(quadratic), linear, matrix, offset, cones
-    diary, constant = Diary(settings), problem.constant + _left_out(problem)
-    built = time.perf_counter()
-    solution = _run(program, settings, diary, partial(_progress, problem, constant))
-    elapsed = time.perf_counter() - built
+    constant, built = problem.constant + _left_out(problem), diary.elapsed
+    solution = _run(program, settings, diary, partial(_progress, problem, constant), setup)
+    elapsed = diary.elapsed - built
     z = np.asarray(solution.x, dtype=np.float64)
     prices = _prices(problem, blocks, np.asarray(solution.z, dtype=np.float64))
     status = diary.outcome or _STATUS.get(str(solution.status), Status.FAILED)
@@ -102,7 +107,7 @@ def solve_conic(problem: Separable, settings: Settings) -> Iterate:
         prices=prices,
         status=status,
         history=diary.history,
-        timings=Timings(build=built - began, iterate=elapsed),
+        timings=Timings(build=built, iterate=elapsed),
         message=f"Clarabel: {solution.status}",
     )
 
@@ -112,15 +117,19 @@ def _run(
     settings: Settings,
     diary: Diary,
     told: Callable[[float, clarabel.DefaultInfo], Progress],
+    setup: float,
 ) -> clarabel.DefaultSolution:
-    """Clarabel's answer, by long steps, or by shorter ones where those get stuck."""
-    began = time.perf_counter()
+    """Clarabel's answer, by long steps, or by shorter ones where those get stuck.
+
+    A second try is set up anew, which takes ``setup`` seconds at least.
+    """
     for longest in _STEPS:
-        spent = time.perf_counter() - began
+        spent = diary.elapsed
         solver = clarabel.DefaultSolver(*program, _settings(settings, longest, spent))
         solver.set_termination_callback(lambda info, spent=spent: diary.record(told(spent, info)))
         solution = solver.solve()
-        if str(solution.status) not in _STUCK:
+        too_late = time.perf_counter() + setup > diary.deadline
+        if str(solution.status) not in _STUCK or too_late:
             break
     return solution
 

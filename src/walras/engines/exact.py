@@ -15,6 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.engines.conic import solve_conic
+from walras.engines.conic_setup import NOT_BEGUN
 from walras.engines.highs import Answer, LinearProgram, solve_program
 from walras.engines.iterate import Iterate
 from walras.engines.outer import solve_by_cuts
@@ -44,7 +45,7 @@ def exact(problem: Separable, settings: Settings) -> Iterate:
     Args:
         problem: Any problem.
         settings: ``start`` helps integer problems only. ``time_limit`` returns the best point so
-            far.
+            far; one too short for Clarabel's setup returns where the interior point would begin.
 
     Returns:
         The point, its prices, and for integer problems the bound that branch and bound proved.
@@ -157,7 +158,7 @@ def _is_suspect(problem: Separable, found: Iterate) -> bool:
 
     A logarithm grows so slowly that a solver may call a point far along a ray optimal.
     """
-    if is_linear(problem) or found.message in (_OUT_OF_TIME, _STOPPED):
+    if is_linear(problem) or found.message in (_OUT_OF_TIME, _STOPPED, NOT_BEGUN):
         return False
     bounds = np.concatenate([problem.lower, problem.upper, problem.rows.lower, problem.rows.upper])
     largest = max(1.0, float(np.max(np.abs(bounds[np.isfinite(bounds)]), initial=0.0)))
