@@ -131,6 +131,25 @@ def test_frames_and_tables_start_as_the_solution_does() -> None:
         assert np.array_equal(start_from(same, given).x, start_from(same, before).x)
 
 
+@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("known", ["frame", "x", "prices of another objective"])
+def test_a_start_without_prices_of_the_objective_is_taken_and_warns_of_nothing(
+    name: str, known: str
+) -> None:
+    old = table(5, 20, 80)
+    new = old.rename(columns={"job3": "new0", "job17": "new1"})
+    new[["new0", "new1"]] *= 0.7
+    other = name if known != "prices of another objective" else "throughput"
+    before = wl.solve(stated(other, old, 3.0), engine="interior", threads=1)
+    start: Any = {"frame": before.frame(), "x": before.x}.get(known, before)
+    problem = stated(name, new, 3.0)
+    cold = wl.solve(problem, engine="interior", threads=1)
+    warm = wl.solve(problem, engine="interior", threads=1, start=start)
+    assert warm.status is wl.Status.OPTIMAL
+    scale = problem.gap_scale or abs(cold.value)
+    assert warm.value == pytest.approx(cold.value, abs=3e-6 * scale)
+
+
 @pytest.mark.parametrize(
     ("start", "words"),
     [

@@ -77,6 +77,22 @@ def test_columns_that_end_short_of_their_rows_prove_what_repair_leaves(
     assert proof.proves(1e-6)
 
 
+def test_rounds_that_bring_no_entries_and_no_better_gap_aim_lower(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(0)
+    problem = cs.max_min(rng.lognormal(0, 1, (40, 200)), np.ones(200), np.full(40, 3.0))
+    gaps: list[float] = []
+
+    def stands(*_: object) -> tuple[float, int]:
+        gaps.append(1e-5)  # above the method's own gap, which is within its share of the tolerance
+        return gaps[-1], 0
+
+    monkeypatch.setattr(engine._Solve, "_price", stands)
+    interior(problem, Settings(threads=1))
+    assert 2 < len(gaps) <= 6
+
+
 def test_large_instances_are_solved_by_columns() -> None:
     problem = cs.max_min(*cluster(100, 600))
     s = wl.solve(problem, engine="interior", threads=2)

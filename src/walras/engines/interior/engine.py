@@ -143,9 +143,10 @@ class _Solve:
             settled = ending.residuals.primal_error <= FEASIBLE
             if (settled and gap <= 0.5 * tolerance) or (not added and not ending.converged):
                 break
-            if not added and gap >= 0.9 * previous and loose <= 1e-3 * tolerance:
+            stands = not added and gap >= 0.9 * previous
+            if stands and loose <= 1e-3 * tolerance:
                 break
-            aim = _TIGHTEN * gap
+            aim = _TIGHTEN * (loose if stands else gap)  # the method's own gap may be the smaller
             if added <= _FEW * form.narrow.shape[0]:
                 aim = min(aim, _SHARE * tolerance)
             loose = float(np.clip(aim, 1e-3 * tolerance, loose))

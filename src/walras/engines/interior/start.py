@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from walras.engines.interior.form import EQUALITY, INEQUALITY, Bools, Floats, Form
 from walras.engines.interior.newcomers import centre_newcomers
-from walras.engines.interior.point import Layout, Point
+from walras.engines.interior.point import Layout, Point, products
 from walras.engines.interior.shares import are_shares, centred_scalar, shared_start
 from walras.separable import Utility, utility
 
@@ -143,8 +143,11 @@ def _scalar_shares(form: Form) -> Floats:
     return np.asarray(np.sum(share, axis=1))
 
 
-def _centred_scalars(form: Form, s: Floats, mu: float) -> Floats:
-    """Each scalar in turn minimises its cost minus mu log of the slacks that hold it."""
+def _centred_scalars(form: Form, s: Floats, mu: float, told: Bools | None = None) -> Floats:
+    """Each scalar in turn minimises its cost minus mu log of the slacks that hold it.
+
+    Only those of the rows ``told`` count, unless they leave a scalar without any.
+    """
     t = np.zeros(len(form.e))
     s = s.copy()
     for k in range(len(t)):
@@ -152,6 +155,8 @@ def _centred_scalars(form: Form, s: Floats, mu: float) -> Floats:
         rows = np.flatnonzero((e != 0) & (form.kind == INEQUALITY))
         if not len(rows):
             continue
+        if told is not None and np.any(told[rows]):
+            rows = rows[told[rows]]
         t[k] = centred_scalar(float(form.e[k]), e[rows], s[rows], mu)
         s = s - e * t[k]
     return t
@@ -203,7 +208,9 @@ def warm_start(form: Form, layout: Layout, cold: Point, x: Floats, prices: Float
     price = np.where(form.source >= 0, form.sign * prices[form.source], np.nan)
     told = ~np.isnan(price)
     packing, pairs = packing_rows(form), form.kind == INEQUALITY
-    scale = form.problem.gap_scale or float(np.sum((price * form.b)[told & packing]))
+    worth = float(np.sum((price * form.b)[told & packing]))
+    # An allocation without prices does not tell the objective's size: the cold start's gap does.
+    scale = form.problem.gap_scale or worth or products(layout, cold)
     mu = _WARM * max(scale, 1e-300) / layout.count
     large = layout.magnitude @ known + np.abs(form.b)  # a slack of the row at most
     large = np.where(large > 0, large, 1.0)
@@ -274,7 +281,7 @@ def _warm_slacks(
     pairs = form.kind == INEQUALITY
     s = form.b - form.matrix @ x
     _, s[layout.fixed] = _utility_prices(form, layout, s)
-    t = _centred_scalars(form, np.where(told, s, np.inf), mu)
+    t = _centred_scalars(form, s, mu, told)
     s = np.where(pairs, np.maximum(s - form.border @ t, 1e-12 * large), s)
     s[form.kind == EQUALITY] = 0.0
     return s, t
