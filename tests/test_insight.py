@@ -215,6 +215,47 @@ def test_the_text_names_a_quota_that_binds() -> None:
     assert "quota[u] binds at 0.5, price 9.231." in str(s.explain("a")).splitlines()
 
 
+@pytest.mark.parametrize("engine", ["interior", "exact"])
+def test_a_demand_of_leximin_is_explained_at_the_prices_of_its_level(engine: str) -> None:
+    problem = cs.leximin([[4, 1, 1], [1, 1, 2]], [1, 1, 1], [1, 1])
+    s = wl.solve(problem, engine=engine, threads=1)
+    lines = str(s.explain(0)).splitlines()
+    assert lines[:4] == [
+        "0 gets 0.3333 of 0.",
+        "It is held at level 2 of 2, 1.33333; prices are of that level.",
+        "throughput[0] is 1.33333; one more unit of it would add 0.3333 to the objective.",
+        "time[0] does not bind: 0.3333 of 1.",
+    ]
+    assert sorted(lines[4:6]) == [f"capacity[{k}] binds at 1, price 1.333." for k in (0, 1)]
+    assert lines[6:] == [
+        "0: a unit brings 1.333 and costs 1.333.",
+        "next best: 1: a unit brings 0.3333 and costs 1.333: misses by 300 %.",
+    ]
+    assert "at level 1 of 2, 1; prices are of that level." in str(s.explain(1))
+    assert s.prices.rows == pytest.approx(s.levels[0].prices)
+    alone = wl.solve(replace(problem, levels=1), engine=engine, threads=1)
+    assert "level" not in str(alone.explain(0))
+
+
+def test_what_levels_before_hold_is_no_choice_and_what_no_level_holds_is_said() -> None:
+    rng = np.random.default_rng(0)
+    T = rng.lognormal(0, 1, (4, 12)) * (rng.random((4, 12)) < 0.5)
+    T[0, T.sum(axis=0) == 0] = 1.0
+    problem = cs.leximin(T, np.ones(12), np.full(4, 2.0), levels=20)
+    s = wl.solve(problem, engine="interior", threads=1)
+    kept = 0
+    for j in range(12):
+        told = s.explain(j)
+        first = told.choices[~told.choices["used"]].head(1)
+        pays = bool((first["reduced_cost"] < -0.1 * first["benefit"]).any())
+        assert str(told).endswith("but is kept for the levels before.") == pays
+        kept += pays
+    assert kept > 0
+    none = replace(s, levels=tuple(replace(k, frozen=k.frozen & False) for k in s.levels))
+    words = f"It is held at none of the {len(s.levels)} levels; prices are of the first."
+    assert words in str(none.explain(0)).splitlines()
+
+
 def test_unknown_demands_are_named_with_close_ones() -> None:
     T, size, capacity = cluster(1)
     s = sharp(cs.max_min(T, size, capacity))

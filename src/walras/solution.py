@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,8 @@ from walras.certificate import Certificate
 from walras.engines.leximin import Level
 from walras.errors import InputError
 from walras.history import History, Timings
-from walras.separable import Separable, Side
+from walras.insight.explain import demand_index
+from walras.separable import Separable, Side, leximin_of
 from walras.status import Status
 
 Floats = npt.NDArray[np.float64]
@@ -155,8 +156,28 @@ class Solution:
         )
 
     def explain(self, demand: str | int) -> insight.Explanation:
-        """Why a demand got what it got: price, binding rows, the next best resource."""
-        return insight.explain(self.problem, self.certificate, demand)
+        """Why a demand got what it got: price, binding rows, the next best resource.
+
+        Of a leximin problem at the prices of the level that holds the demand, which it names.
+        """
+        j, count = demand_index(self.problem, demand), len(self.levels)
+        spec = leximin_of(self.problem)
+        if count < 2 or spec is None:
+            return insight.explain(self.problem, self.certificate, demand)
+        own = self.problem.rows.owner[spec.rows.start : spec.rows.stop] == j
+        held = [k for k, level in enumerate(self.levels) if np.any(level.frozen & own)]
+        if not held:
+            found = insight.explain(self.problem, self.certificate, demand)
+            return replace(found, level=f"at none of the {count} levels; prices are of the first")
+        level = self.levels[held[0]]
+        priced = replace(
+            self.certificate,
+            t=np.array([level.value]),
+            prices=level.prices,
+            reduced=self.problem.cost + self.problem.rows.matrix.T @ level.prices,
+        )
+        words = f"at level {held[0] + 1} of {count}, {level.value:.6g}; prices are of that level"
+        return replace(insight.explain(self.problem, priced, demand), level=words)
 
     def worth(self) -> pd.DataFrame:
         """What one more unit of each resource buys, and how far that price holds."""

@@ -49,12 +49,14 @@ class Level:
         bound: Certified upper bound on it, given the levels below.
         gap: Relative distance of the two, whichever is above.
         frozen: (family rows,) True on the rows frozen at this level.
+        prices: (rows,) prices of the level, given the levels below.
     """
 
     value: float
     bound: float
     gap: float
     frozen: Bools
+    prices: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +109,8 @@ def leximin(
         parts.append(replace(found, x=proof.x, t=found.t))
         now = _frozen_now(stage, proof, rows, frozen)
         level = float(proof.t[0])
-        levels.append(Level(level, level + proof.value - proof.bound, _gap(proof), now))
+        bound = level + proof.value - proof.bound
+        levels.append(Level(level, bound, _gap(proof), now, proof.prices))
         frozen |= now
         left = _remaining(sharp, parts)
         if stopped or np.all(frozen):

@@ -39,6 +39,8 @@ class Explanation:
         reached: Activity of its utilities and of the rows that hold a shared scalar, by name: its
             throughput.
         marginal: What one more unit of each of them would add to the objective.
+        level: Of a leximin problem, the level that holds the demand, whose objective and prices
+            count. What brings plainly more than it costs there is kept for the levels before.
     """
 
     demand: str
@@ -46,6 +48,7 @@ class Explanation:
     rows: pd.DataFrame
     reached: dict[str, float]
     marginal: dict[str, float]
+    level: str = ""
 
     @property
     def price(self) -> float:
@@ -61,6 +64,7 @@ class Explanation:
         used, others = (self.choices[self.choices["used"] == is_used] for is_used in (True, False))
         got = [f"{r.amount:.4g} of {r.resource}" for r in used.itertuples()]
         lines = [f"{self.demand} gets {_listed(got)}."]
+        lines += [f"It is held {self.level}."] if self.level else []
         for name, level in self.reached.items():
             lines.append(
                 f"{name} is {level:.6g}; one more unit of it would add "
@@ -72,7 +76,10 @@ class Explanation:
             if row.own or (row.binds and row.resource in near)
         ]  # fmt: skip
         lines += [choice.line() for choice in _records(used.head(_SHOWN), _Choice)]
-        lines += ["next best: " + choice.line() for choice in _records(others.head(1), _Choice)]
+        lines += [
+            "next best: " + choice.line(is_later=bool(self.level))
+            for choice in _records(others.head(1), _Choice)
+        ]
         return "\n".join(lines)
 
 
@@ -276,8 +283,8 @@ class _Choice:
     misses_by: float
     used: bool
 
-    def line(self) -> str:
-        """The line in words."""
+    def line(self, *, is_later: bool = False) -> str:
+        """The line in words; ``is_later`` where there may be levels before."""
         start = f"{self.resource}: a unit brings {self.benefit:.4g} and costs {self.cost:.4g}"
         if self.benefit <= 0 and self.cost <= 0:
             return f"{self.resource}: a unit more brings and costs nothing."
@@ -285,6 +292,8 @@ class _Choice:
             return f"{start}."
         if self.benefit <= 0:
             return f"{start}: it brings nothing."
+        if is_later and self.reduced_cost < -_PLAINLY * self.benefit:
+            return f"{start}, but is kept for the levels before."
         if self.reduced_cost <= 1e-6 * self.benefit:
             return f"{start}: as good as those in use."
         return f"{start}: misses by {100 * self.reduced_cost / self.benefit:.3g} %."
