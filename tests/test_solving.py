@@ -19,7 +19,8 @@ from walras import solving
 from walras.engines import named
 from walras.engines.exact import exact
 from walras.engines.iterate import Iterate
-from walras.engines.leximin import LeximinResult, leximin
+from walras.engines.levels import LeximinResult
+from walras.engines.leximin import leximin
 from walras.engines.pop import pop
 from walras.engines.settings import Settings
 from walras.history import Progress

@@ -11,7 +11,7 @@ import pandas as pd
 
 from walras import insight
 from walras.certificate import Certificate
-from walras.engines.leximin import Level
+from walras.engines.levels import Level
 from walras.errors import InputError
 from walras.history import History, Timings
 from walras.insight.explain import demand_index

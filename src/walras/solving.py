@@ -7,24 +7,23 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cache
 from itertools import takewhile
 from typing import Never
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import ThreadpoolController
 
 from walras.certificate import Certificate, certify
 from walras.engines.admm.executor import Executor
+from walras.engines.blas import blas_limited
 from walras.engines.choose import Choice, choose
 from walras.engines.conflict import conflict
-from walras.engines.costs import narrow_rows
 from walras.engines.exact import exact
 from walras.engines.interior import interior
 from walras.engines.iterate import Iterate
 from walras.engines.keywords import refuse_unknown
-from walras.engines.leximin import LeximinResult, leximin, without_ceiling
+from walras.engines.levels import LeximinResult
+from walras.engines.leximin import leximin, without_ceiling
 from walras.engines.named import Engine, Own, engine_named
 from walras.engines.polish import polish as to_vertex
 from walras.engines.relaxation import improving_ray, least_relaxation
@@ -40,7 +39,6 @@ from walras.warm import Earlier, check_start, start_from
 Floats = npt.NDArray[np.float64]
 
 _ON_DEVICES = ("interior", "admm")  # engines whose kernels run on a GPU, too
-_BLAS_ALONE = 3000  # narrow rows from which BLAS gets threads of its own
 _HOPELESS = 1e-3  # a gap above which an engine's failure is looked into
 _NAMED = 3  # entries that an error names
 _STILL = 1e-9  # a ray, of largest component 1, does not move what it moves less
@@ -113,9 +111,8 @@ def _solve_within(
 ) -> Solution:
     run = engine_named(choice.engine, own, collapse=choice.collapse)
     base = problem.problem if isinstance(problem, Leximin) else problem
-    limit = 1 if choice.engine == "admm" else _blas_threads(base, settings.threads)
     with ExitStack() as stack:
-        stack.enter_context(_thread_pools().limit(limits=limit, user_api="blas"))
+        stack.enter_context(blas_limited(base, choice.engine, settings.threads))
         if own.executor is not None:  # for all levels
             own = replace(own, executor=stack.enter_context(own.executor.kept()))
             run = engine_named(choice.engine, own, collapse=choice.collapse)
@@ -156,22 +153,6 @@ def _choice_on(device: str, choice: Choice) -> Choice:
             remedy=f"use device='cpu', or engine={' or '.join(map(repr, _ON_DEVICES))}",
         )  # fmt: skip
     return Choice(able[0], f"runs on {device}", choice.seconds)
-
-
-@cache
-def _thread_pools() -> ThreadpoolController:
-    """The BLAS libraries of this process; looking for them takes milliseconds."""
-    return ThreadpoolController()
-
-
-def _blas_threads(problem: Separable, threads: int | None) -> int | None:
-    """Threads for BLAS: one where its matrices are small.
-
-    The kernels bring their own threads, and a second pool that spins beside them costs more than
-    it saves on a Schur complement that one core factors in milliseconds. The first-order engine's
-    matrices are many small ones, factored in its own threads.
-    """
-    return 1 if narrow_rows(problem) < _BLAS_ALONE else threads
 
 
 def _with_whole_entries(problem: Separable | Leximin) -> Separable:
@@ -286,9 +267,8 @@ def _polished(solution: Solution, settings: Settings) -> Solution:
     spent = replace(solution.timings, polish=time.perf_counter() - began)
     if not proof.feasible or proof.gap > max(solution.certificate.gap, settings.tolerance):
         return replace(solution, timings=spent)
-    return replace(
-        solution, certificate=proof, status=_status(found, proof, settings), timings=spent
-    )
+    status = _status(found, proof, settings)
+    return replace(solution, certificate=proof, status=status, timings=spent)
 
 
 def _left(settings: Settings, began: float) -> Settings:
@@ -367,7 +347,9 @@ def _status(found: Iterate, proof: Certificate, settings: Settings) -> Status:
 
 
 def _solve_leximin(spec: Leximin, run: Engine, choice: Choice, settings: Settings) -> Solution:
-    result: LeximinResult = leximin(spec, run, settings, coarse=choice.engine == "admm")
+    spare = exact if choice.engine == "interior" else None
+    coarse = choice.engine == "admm"
+    result: LeximinResult = leximin(spec, run, settings, coarse=coarse, spare=spare)
     found = result.iterate
     proof, repair_seconds = _timed_certificate(spec.problem, found, settings.workers)
     solution = Solution(

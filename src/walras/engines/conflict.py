@@ -73,7 +73,7 @@ def _bounds(problem: Separable, multipliers: Floats, rows: Sequence[int]) -> tup
     bound = np.where(push < 0, problem.upper, problem.lower)
     said = np.isfinite(bound) & ((push < 0) | (bound != 0))
     some = np.flatnonzero(said & (np.abs(push) > _SLIGHT * np.max(np.abs(push), initial=0.0)))
-    order = some[np.argsort(-np.abs(push * bound)[some], kind="stable")]
+    order = some[np.argsort(-np.abs(push[some] * bound[some]), kind="stable")]
     return tuple(
         f"{problem.entry_name(int(k))} {'<=' if push[k] < 0 else '>='} {bound[k] + 0.0:.6g}"
         for k in order

@@ -15,6 +15,8 @@ from walras.separable.form import Family, Separable
 class Leximin:
     """Maximise the least activity, then the least of the rest, and so on.
 
+    A linear cost of entries counts against the first level; the later ones cost no more than it.
+
     Attributes:
         problem: A maximisation of one shared scalar t whose rows of ``family`` say
             ``t - y_j <= 0``.

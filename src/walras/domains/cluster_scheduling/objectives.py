@@ -87,9 +87,14 @@ def leximin(
 ) -> Leximin:
     """Max-min, then the same for the jobs that can still rise, at most ``levels`` times.
 
-    Each level freezes the jobs held at its bound and raises the rest: water filling. Source:
-    Narayanan et al., OSDI 2020 (section 4.3); Ogryczak and Sliwinski, 2006. The other arguments as
-    in this module's head.
+    Each level freezes the jobs held at its bound and raises the rest: water filling. With ``churn``
+    the first level maximises the least throughput less what churn costs, as :func:`max_min` does,
+    and this is the value that is reported. The later levels keep it: they raise the other jobs'
+    throughputs as far as that takes no throughput from a frozen job and costs no more churn than
+    the first level paid. Where the price of churn is such that several pairs of least throughput
+    and churn are worth the same, they keep the pair that the first level found. Source: Narayanan
+    et al., OSDI 2020 (section 4.3); Ogryczak and Sliwinski, 2006. The other arguments as in this
+    module's head.
     """
     problem = max_min(throughput, size, capacity, weight, allowed, **options)
     return Leximin(replace(problem, objective="leximin"), "throughput", levels)
