@@ -178,6 +178,10 @@ class TorchPart:
         """(groups, K) the prices of the slice's rows."""
         return _host(self._price)
 
+    def own_prices(self) -> Floats:
+        """() here all rows beyond the blocks' are among those of :meth:`use`."""
+        return np.zeros(0)
+
 
 def _of_proof(task: str) -> bool:
     """Whether the host does it, leaf by leaf."""
