@@ -146,7 +146,7 @@ def test_any_number_of_slices_finds_the_same() -> None:
 
 
 @pytest.mark.usefixtures("few_pairs")
-@pytest.mark.parametrize("options", [{"collapse": True}, {"mode": "penalty"}])
+@pytest.mark.parametrize("options", [{"collapse": True}, {"mode": "paper"}, {"mode": "penalty"}])
 def test_other_schemes_keep_them_with_the_others(options: dict[str, object]) -> None:
     problem = flows(3)
     found = admm(problem, Settings(tolerance=1e-1), AdmmSettings(iterations=50, **options))  # type: ignore[arg-type]

@@ -96,7 +96,8 @@ class Narrow:
             new[self._curved] = self._cost_prices(used, h)
         new = np.where(self._live, new, self.price)
         size = np.abs(used) + self._size + np.abs(t * self.rows.shift)
-        error = np.max(np.abs(new - self.price) * (h + self.softness) / (size + _TINY))
+        with np.errstate(over="ignore"):  # a row of nothing that is to move is infinitely off
+            error = np.max(np.abs(new - self.price) * (h + self.softness) / (size + _TINY))
         # Where no copy is inside its bounds the slope is not known: go half the way at least.
         new = np.where(flat & (np.abs(new) > 0.5 * np.abs(self.price)) & (new * self.price > 0)
                        & (np.abs(new) < np.abs(self.price)), 0.5 * self.price, new)  # fmt: skip
