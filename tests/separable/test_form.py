@@ -33,6 +33,19 @@ def test_shape_and_counts() -> None:
     assert list(p.rows.is_utility) == [False, False, False]
 
 
+def test_coefficients_of_zero_are_not_kept() -> None:
+    """They would count as uses: of rows that limit an entry, and of those that price it."""
+    p = problem()
+    row, column = np.indices(p.rows.matrix.shape).reshape(2, -1)
+    values = p.rows.matrix.toarray()[row, column]
+    stored = sp.csc_array((values, (row, column)), shape=p.rows.matrix.shape)
+    rows = replace(p.rows, matrix=stored)
+    assert rows.matrix.nnz == p.rows.matrix.nnz < stored.nnz == values.size
+    assert np.array_equal(rows.matrix.toarray(), p.rows.matrix.toarray())
+    assert rows.matrix is not stored
+    assert replace(p.rows).matrix is p.rows.matrix
+
+
 def test_dense_sums_entries_of_a_pair_and_leaves_ownerless_ones_out() -> None:
     p = problem()
     assert p.dense(np.array([1.0, 2.0, 3.0, 9.0])).tolist() == [[1.0, 3.0], [2.0, 0.0]]

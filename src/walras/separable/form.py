@@ -111,6 +111,10 @@ class Rows:
         if indices.dtype != np.int32 and max(len(indices), *self.matrix.shape) < 2**31:
             short = self.matrix.data, indices.astype(np.int32), indptr.astype(np.int32)
             object.__setattr__(self, "matrix", sp.csc_array(short, shape=self.matrix.shape))
+        if not np.all(self.matrix.data):  # an entry is in a row by its coefficient there
+            matrix = self.matrix.copy()
+            matrix.eliminate_zeros()
+            object.__setattr__(self, "matrix", matrix)
 
     @property
     def count(self) -> int:
