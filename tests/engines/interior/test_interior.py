@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -210,3 +211,18 @@ def test_a_start_of_which_many_demands_are_unknown_is_left_out(
     if not warm:
         assert [step.gap for step in known.history] == [step.gap for step in nothing.history]
     assert known.value == pytest.approx(nothing.value, abs=1e-6 * 300)
+
+
+@pytest.mark.parametrize("gain", [0.0, 0.002, 0.02])
+def test_an_optimum_of_zero_is_recognised(gain: float) -> None:
+    """The gap falls with the value: no ratio of the two ever says that nothing is worth doing."""
+    size = np.random.default_rng(0).integers(1, 5, 9).astype(float)
+    x = cp.Variable((4, 9), nonneg=True)
+    peak = cp.max((x @ size) / 5.0)
+    problem = wl.Problem(cp.Minimize(peak - gain * cp.sum(x)), [cp.sum(x, axis=0) <= 1])
+    problem.solve(engine="interior")
+    assert problem.solution is not None
+    assert problem.solution.engine == "interior"
+    assert problem.status == "optimal"
+    assert problem.value == pytest.approx(0.0, abs=1e-12)
+    assert len(problem.solution.history) < 20

@@ -19,6 +19,7 @@ _ROUGH = 1e-2  # residuals of this share of the tolerance hardly show in the gap
 _MENDED = 1e-6  # residuals that the certificate's repair takes out at little cost
 _STALLED = 8  # iterations without progress
 _TINY_STEP = 1e-6
+_ZERO = 1e-15  # share of the first point's objective below which it is on its way to zero
 _LEAST = 1e-2  # the barrier parameter stops at this share of what the tolerance asks for
 
 
@@ -44,12 +45,18 @@ class Ending:
 Watcher = Callable[[int, Residuals, float, float, Point], bool]
 
 
-def gap_scale(form: Form, found: Residuals) -> float:
-    """About the denominator of the gap that the certificate will use."""
+def gap_scale(form: Form, found: Residuals, least: float = 0.0) -> float:
+    """About the denominator of the gap that the certificate will use.
+
+    Args:
+        form: The problem.
+        found: Residuals of a point.
+        least: What it is at least, where the objective has no scale of its own.
+    """
     scale = form.problem.gap_scale
     if scale is not None:
         return scale
-    return max(abs(found.value), LEAST_TERMS * found.terms) or 1.0
+    return max(abs(found.value), LEAST_TERMS * found.terms, least) or 1.0
 
 
 def run(
@@ -78,8 +85,10 @@ def run(
     found = _measure(form, layout, point)
     best, best_merit, since = (point, found), np.inf, 0
     length, k = float("nan"), 0
+    zero = _ZERO * max(abs(found.value), found.terms)
     for k in range(most + 1):
-        gap = found.gap / gap_scale(form, found)
+        scale = gap_scale(form, found, zero)
+        gap = found.gap / scale
         merit = max(gap, found.primal_error, found.dual_error)
         if not np.isfinite(merit):
             break
@@ -95,7 +104,7 @@ def run(
         if _is_stuck(form, best[1], since, length, tolerance):
             break
         try:
-            least = _LEAST * tolerance * gap_scale(form, found) / layout.count
+            least = _LEAST * tolerance * scale / layout.count
             point, primal, dual = _advance(form, layout, point, found, elimination, least)
         except FactorError:
             break
