@@ -164,3 +164,36 @@ def test_a_start_without_prices_of_the_objective_is_taken_and_warns_of_nothing(
 def test_a_start_of_another_kind_is_refused(start: Any, words: str) -> None:
     with pytest.raises(wl.InputError, match=words):
         wl.solve(stated("max_min", table(0), 3.0), start=start)
+
+
+@pytest.mark.parametrize("engine", ["interior", "pop"])
+@pytest.mark.parametrize("flow", [0.0, -1.0])
+@pytest.mark.parametrize("objective", ["max_total_flow", "min_max_utilisation"])
+def test_an_array_of_nothing_starts_a_solve(objective: str, engine: str, flow: float) -> None:
+    te = wl.domains.traffic_engineering
+    net = te.load_topology("B4", synthetic=True)
+    paths = te.candidate_paths(net, k=2, cache=False)
+    demand = te.lognormal_traffic(net, seed=0)
+    problem = getattr(te, objective)(net, demand, paths)
+    cold = wl.solve(problem, engine=engine)
+    warm = wl.solve(problem, engine=engine, start=np.full(paths.count, flow))
+    assert warm.status == cold.status
+    assert warm.value == pytest.approx(cold.value, rel=1e-2 if engine == "pop" else 1e-5)
+
+
+def test_the_frame_of_flows_on_paths_starts_a_solve_by_their_names() -> None:
+    te = wl.domains.traffic_engineering
+    net = te.load_topology("B4", synthetic=True)
+    demand = te.lognormal_traffic(net, seed=0)
+    few, more = (te.candidate_paths(net, k=k, cache=False) for k in (1, 2))
+    frame = wl.solve(te.max_total_flow(net, demand, few)).frame()
+    problem = te.max_total_flow(net, demand, more)
+    start = start_from(problem, frame)
+    names = [problem.entry_name(k) for k in range(problem.entries)]
+    expected = frame["amount"].reindex(names).to_numpy()
+    assert np.isnan(expected).any()
+    assert np.array_equal(start.x, expected, equal_nan=True)
+    assert wl.solve(problem, start=frame).status is wl.Status.OPTIMAL
+    frame.index = [f"other {name}" for name in frame.index]
+    with pytest.raises(wl.InputError, match="such as 'flow on"):
+        start_from(problem, frame)

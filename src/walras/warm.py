@@ -26,7 +26,8 @@ def start_from(problem: Separable, earlier: Earlier) -> Start:
     Args:
         problem: The new problem.
         earlier: A solution whose resources and demands bear the same names where they are the
-            same; a frame with resources as index and demands as columns, by name likewise; or an
+            same; a frame with resources as index and demands as columns, by name likewise (where no
+            entry has a resource, such as flows on paths, one row an entry by its name); or an
             array, (entries,) or (resources, demands), NaN where nothing is known, such as a learned
             guess.
 
@@ -35,6 +36,8 @@ def start_from(problem: Separable, earlier: Earlier) -> Start:
             shape or is not finite.
     """
     if isinstance(earlier, pd.DataFrame):
+        if not np.any(problem.resource >= 0) and list(earlier.columns) == ["amount"]:
+            return _bare(problem, _by_entry_name(problem, earlier))
         resource = _positions(problem.resource_names, earlier.index, "resource")
         demand = _positions(problem.demand_names, earlier.columns, "demand")
         table = _by_demand(_numbers(earlier))
@@ -101,6 +104,19 @@ def _from_array(problem: Separable, x: Floats) -> Start:
 def _bare(problem: Separable, x: Floats) -> Start:
     """An allocation without prices."""
     return Start(np.clip(x, problem.lower, problem.upper), np.full(problem.rows.count, np.nan))
+
+
+def _by_entry_name(problem: Separable, earlier: pd.DataFrame) -> Floats:
+    """(entries,) what a frame of one row an entry knows of each, NaN where nothing."""
+    known = dict(zip(map(str, earlier.index), _numbers(earlier)[:, 0].tolist(), strict=True))
+    names = [problem.entry_name(k) for k in range(problem.entries)]
+    if known.keys().isdisjoint(names):
+        raise InputError(
+            "no entry of the problem occurs in the frame", where="start",
+            allowed=f"an index of entries, such as {names[0]!r}",
+            remedy="pass the frame of a solution of a similar problem",
+        )  # fmt: skip
+    return np.array([known.get(name, np.nan) for name in names])
 
 
 def _positions(new: npt.ArrayLike, old: npt.ArrayLike, kind: str) -> Ints:

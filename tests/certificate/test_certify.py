@@ -44,6 +44,24 @@ def test_an_empty_allocation_is_not_optimal_whatever_the_unit(scarce: float) -> 
     assert proof.gap == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-6])
+@pytest.mark.parametrize("collapse", [False, True])
+def test_one_narrow_link_is_no_rounding(tolerance: float, *, collapse: bool) -> None:
+    """What others could have does not make the share of all a zero."""
+    te = wl.domains.traffic_engineering
+    net = te.Network(("a", "b", "c"), np.array([0, 1]), np.array([1, 2]), np.array([1e-8, 1.0]))
+    demand = np.zeros((3, 3))
+    demand[0, 1] = demand[1, 2] = 1.0
+    paths = te.candidate_paths(net, k=1, cache=False)
+    problem = te.max_concurrent_flow(net, demand, paths)
+    s = wl.solve(problem, engine="admm", tolerance=tolerance, collapse=collapse, time_limit=5.0)
+    assert s.bound >= 1e-8 * (1.0 - 1e-9)
+    if s.status is wl.Status.OPTIMAL:
+        assert s.value == pytest.approx(1e-8, rel=2.0 * tolerance)
+    else:
+        assert s.gap > tolerance
+
+
 def test_a_stopped_solve_of_a_max_min_expression_has_the_whole_gap() -> None:
     speed = np.random.default_rng(0).lognormal(size=(20, 100))
     x = cp.Variable((20, 100), nonneg=True)

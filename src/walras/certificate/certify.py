@@ -147,14 +147,19 @@ def _limit_alone(problem: Separable) -> Floats:
 
 
 def _brought(problem: Separable, reach: Floats) -> Floats:
-    """(scalars,) the most that one entry's reach adds to each scalar in a row; 1 without any."""
+    """(scalars,) what one entry's reach adds to each scalar in a row at most; 1 without any.
+
+    Of the row where that is least, for all must hold: a share of everyone is as small as the
+    smallest.
+    """
     rows, most = problem.rows, np.zeros(problem.rows.count)
     each = np.repeat(reach, np.diff(rows.matrix.indptr))
     np.maximum.at(most, rows.matrix.indices, np.abs(rows.matrix.data) * each)
     shift = np.abs(rows.scalar_matrix)
-    share = np.divide(most[:, None], shift, out=np.zeros_like(shift), where=shift > 0)
-    top = np.max(share, axis=0, initial=0.0)
-    return np.asarray(np.where(top > 0, top, 1.0))
+    brought = (shift > 0) & (most[:, None] > 0)
+    share = np.divide(most[:, None], shift, out=np.full_like(shift, np.inf), where=brought)
+    least = np.min(share, axis=0, initial=np.inf)
+    return np.asarray(np.where(np.isfinite(least), least, 1.0))
 
 
 def _largest_coefficient(problem: Separable) -> float:

@@ -120,7 +120,8 @@ class Method:
         self.count += 1
         self._sizes = (size, dual)
         self.apart = float(np.sqrt(apart))
-        self.residuals.primal = float(np.sqrt(apart / max(size, _NONE)))
+        with np.errstate(over="ignore"):  # where x is zero, any distance is
+            self.residuals.primal = float(np.sqrt(apart / max(size, _NONE)))
         self._tolerance = float(np.clip(0.1 * self.residuals.primal, _TIGHT, _LOOSE))
 
     def look(self) -> None:

@@ -220,7 +220,7 @@ def warm_start(form: Form, layout: Layout, cold: Point, x: Floats, prices: Float
     p = _balanced(form, p)
     slack = np.where(pairs, np.clip(s, _SLACK * large, large), large)
     p = np.where(layout.price_positive, np.maximum(p, mu / slack), p)
-    typical = float(np.mean(known))
+    typical = float(np.mean(known)) or float(np.mean(cold.x))  # all zero says nothing of sizes
     floor = mu / np.maximum(known, typical)
     p = raise_packing(form, packing, p, margin=1.0, floor=floor)
     new, centred, p = centre_newcomers(form, fresh, p, t, mu)
