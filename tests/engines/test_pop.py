@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 from walras.domains import cluster_scheduling as cs
+from walras.domains import traffic_engineering as te
 from walras.engines.exact import exact
 from walras.engines.iterate import Iterate
 from walras.engines.pop import pop, split
@@ -284,3 +285,18 @@ def test_whole_entries_are_refused() -> None:
     T = np.random.default_rng(1).uniform(1, 3, (3, 5))
     with pytest.raises(EngineError, match="integer entries"):
         solve(cs.max_min(T, np.ones(5), [2.0, 2, 2]), engine="pop", integer=True)
+
+
+@pytest.mark.parametrize("objective", ["max_concurrent_flow", "min_max_utilisation"])
+@pytest.mark.parametrize("parts", [None, 8])
+def test_demands_that_ask_for_nothing_make_no_part(objective: str, parts: int | None) -> None:
+    """A part of such alone has no optimum where a scalar is held by what demands ask for."""
+    net = te.load_topology("B4", synthetic=True)
+    demand = np.zeros((12, 12))
+    demand[np.arange(8), np.arange(4, 12)] = 1.0
+    problem = getattr(te, objective)(net, demand, te.candidate_paths(net, k=2, cache=False))
+    s = solve(problem, engine="pop", parts=parts)
+    assert s.certificate.feasible
+    assert np.isfinite(s.gap)
+    with pytest.raises(InputError, match="1 to 8"):
+        solve(problem, engine="pop", parts=9)

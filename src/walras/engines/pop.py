@@ -60,8 +60,8 @@ def pop(
     Args:
         problem: The whole problem.
         settings: Limits; ``threads`` is shared out among the parts, ``time_limit`` holds for all.
-        parts: Number of parts k, 1 to the number of demands; 4, or one a demand if
-            there are fewer, when None.
+        parts: Number of parts k, 1 to the number of demands that ask for something; 4, or one
+            a demand if there are fewer, when None.
         engine: Solves each part.
         seed: Of the random split.
 
@@ -81,7 +81,7 @@ def pop(
             "has integer entries", where="problem", allowed="continuous entries",
             remedy="use engine='auto', which solves them by branch and bound",
         )  # fmt: skip
-    demands = problem.shape[1]
+    demands = max(int(np.sum(_asks(problem))), 1)
     parts = min(_PARTS, demands) if parts is None else parts
     check_range("parts", parts, 1, demands, whole=True, words=", the number of demands")
     check_range("seed", seed, 0, 2**63, whole=True)
@@ -106,16 +106,25 @@ def pop(
 def split(problem: Separable, parts: int, seed: int) -> list[Part]:
     """Deal the demands out at random, in parts whose sizes differ by at most one.
 
+    Demands that ask for nothing are dealt last: a part of such alone may have no optimum.
+
     Args:
         problem: The whole problem.
         parts: Number of parts k.
         seed: Of the random order.
     """
     order = np.random.default_rng(seed).permutation(problem.shape[1])
+    order = order[np.argsort(~_asks(problem)[order], kind="stable")]
     part = np.empty(len(order) + 1, dtype=np.int64)
     part[order] = np.arange(len(order)) % parts
     part[-1] = 0  # entries and rows without a demand (owner -1) go with the first part
     return [_part(problem, part, k, parts) for k in range(parts)]
+
+
+def _asks(problem: Separable) -> npt.NDArray[np.bool_]:
+    """(demands,) True on those of which some entry can be more than nothing."""
+    live = (problem.lower < problem.upper) & (problem.demand >= 0)
+    return np.bincount(problem.demand[live], minlength=problem.shape[1]) > 0
 
 
 def _part(problem: Separable, part: Indices, k: int, parts: int) -> Part:
