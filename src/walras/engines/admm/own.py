@@ -16,6 +16,28 @@ from walras.engines.admm.narrow import Narrow
 Floats = npt.NDArray[np.float64]
 
 
+def joined(shared: Floats, own: Floats) -> Floats:
+    """(shared + own + 1,) values of all rows that a slice knows.
+
+    Args:
+        shared: (shared + 1,) of the rows that all share and of the one that asks for nothing.
+        own: (own,) of its own.
+    """
+    return np.concatenate([shared[:-1], own, shared[-1:]]) if len(own) else shared
+
+
+def parted(sums: Floats, own: int) -> tuple[Floats, Floats]:
+    """(..., shared + 1) and (..., own) sums, of (..., shared + own + 1).
+
+    Args:
+        sums: Over all rows that a slice knows.
+        own: How many are its own.
+    """
+    last = sums.shape[-1] - 1
+    there = slice(last - own, last)
+    return np.delete(sums, there, axis=-1) if own else sums, sums[..., there]
+
+
 class Own:
     """The own rows of a slice, between the rows that all share and the one that asks for nothing.
 
@@ -23,15 +45,10 @@ class Own:
         rows: The rows.
         price: (own,) where their prices begin.
         capacities: (shared + own + 1,) sum of a^2 / w of each row that the slice knows.
-
-    Attributes:
-        shared: How many rows all share.
     """
 
     def __init__(self, rows: RowData, price: Floats, capacities: Floats) -> None:
-        self.shared = len(capacities) - len(price) - 1
-        self._there = slice(self.shared, self.shared + len(price))
-        self._narrow = Narrow(rows, capacities[self._there], None)
+        self._narrow = Narrow(rows, parted(capacities, len(price))[1], None)
         self._narrow.price = np.array(price)
 
     @property
@@ -41,13 +58,11 @@ class Own:
 
     def joined(self, shared: Floats, rho: float = 1.0) -> Floats:
         """(shared + own + 1,) prices over rho, from those of (shared + 1,) rows."""
-        if not len(self.price):
-            return shared
-        return np.concatenate([shared[:-1], self.price / rho, shared[-1:]])
+        return joined(shared, self.price / rho)
 
     def parted(self, sums: Floats) -> Floats:
         """(..., shared + 1) sums over the rows that all share, of (..., shared + own + 1)."""
-        return np.delete(sums, self._there, axis=-1) if len(self.price) else sums
+        return parted(sums, len(self.price))[0]
 
     def step(self, sums: Floats, rho: float) -> None:
         """A step of their prices.
@@ -57,5 +72,5 @@ class Own:
             rho: Penalty in force.
         """
         if len(self.price):
-            used, slope = np.sum(sums[..., self._there], axis=0)
+            used, slope = np.sum(parted(sums, len(self.price))[1], axis=0)
             self._narrow.newton(used, slope, rho)

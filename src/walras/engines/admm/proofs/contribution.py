@@ -7,6 +7,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from walras.engines.admm.own import joined, parted
 from walras.engines.admm.proofs.roles import Roles
 from walras.engines.admm.slices import Leaves, Slice
 
@@ -42,9 +43,8 @@ class Contribution:
         self._data, self._point, self._leaves = data, point, Leaves(data)
         place = data.entries.place  # narrow row of each row that copies name
         self._place = np.arange(data.narrow, dtype=np.uint32) if place is None else place
-        own = len(data.own.source)
-        self._last = data.narrow - 1 - own  # of the rows that slices share, which asks for nothing
-        self._between = slice(self._last, self._last + own)  # its own rows
+        self._own = len(data.own.source)
+        self._last = data.narrow - 1 - self._own  # of the rows that slices share: asks for nothing
 
     @property
     def _roles(self) -> Roles:
@@ -54,17 +54,12 @@ class Contribution:
 
     def _joined(self, shared: Floats, own: Floats | float) -> Floats:
         """(narrow,) values of all rows that the slice knows, from those that slices share."""
-        if not len(self._data.own.source):
-            return shared
-        out = np.empty(self._data.narrow)
-        out[: self._last], out[-1] = shared[:-1], shared[-1]
-        out[self._between] = own
-        return out
+        return joined(shared, np.broadcast_to(own, self._own))
 
     def _parted(self, sums: Floats) -> tuple[Floats, Floats]:
         """(subtrees, shared) sums over the rows that slices share, and (own,) over its own."""
-        own = np.sum(sums[:, self._between], axis=0)
-        return np.delete(sums, self._between, axis=1) if len(own) else sums, own
+        shared, own = parted(sums, self._own)
+        return shared, np.asarray(np.sum(own, axis=0))
 
     def _spread(self, values: npt.NDArray[T]) -> npt.NDArray[T]:
         """(n,) the value of each entry's demand."""
