@@ -15,7 +15,7 @@ from tests.bank.random_problems import build
 
 from walras.certificate import certify
 from walras.certificate.certify import minimised_value
-from walras.engines import conic
+from walras.engines import conic, outer
 from walras.engines.conic_setup import NOT_BEGUN, least_seconds
 from walras.engines.exact import exact
 from walras.engines.relaxation import improving_ray, least_relaxation
@@ -199,6 +199,37 @@ def test_integers_under_utilities_equal_enumeration(kind: Utility) -> None:
     assert found.status is Status.OPTIMAL
     assert value(np.round(found.x)) == pytest.approx(best, rel=1e-6)
     assert found.bound == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", [Utility.LOG, Utility.CONVEX_POWER])
+def test_a_search_stopped_in_its_relaxation_leaves_whole_entries(
+    kind: Utility, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(5)
+    n, is_packing = 12, np.arange(7) == 6
+    problem = stated(
+        rng.uniform(0.5, 2.0, (7, n)),
+        -np.inf,
+        np.where(is_packing, 9.7, np.inf),
+        np.full(n, -1.0),
+        kinds=np.where(is_packing, 0, kind),
+        parameter=2.0,
+        high=3.0,
+        integer=np.ones(n, bool),
+    )
+
+    def stopped(problem: Separable, settings: Settings) -> Any:
+        assert settings.time_limit == 60.0
+        found = conic.solve_conic(problem, settings)
+        return replace(found, status=Status.LIMIT)
+
+    monkeypatch.setattr(outer, "solve_conic", stopped)
+    found = exact(problem, replace(CALM, time_limit=60.0))
+    assert found.status is Status.LIMIT
+    np.testing.assert_array_equal(found.x, np.round(found.x))
+    proof = certify(problem, found.x, found.t, found.prices)
+    np.testing.assert_array_equal(proof.x, found.x)
+    assert proof.feasible
 
 
 def test_where_long_steps_get_stuck_shorter_ones_do_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,16 +15,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
-import clarabel
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from walras.engines.conic_setup import least_seconds, not_begun
+from walras.engines.conic_beside import INTERRUPTED, answered_beside
+from walras.engines.conic_program import Cone, ConicPoint, ConicProgram, ConicStep, Wanted, answered
+from walras.engines.conic_setup import ENDED, LONG, NOT_BEGUN, beginning, least_seconds
 from walras.engines.diary import Diary
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
@@ -37,14 +37,15 @@ Ints = npt.NDArray[np.int64]
 
 _STATUS = {
     "Solved": Status.OPTIMAL,
-    "AlmostSolved": Status.OPTIMAL,  # as accurate as the tolerance needs, see _settings
+    "AlmostSolved": Status.OPTIMAL,  # as accurate as the tolerance needs, see _wanted
     "PrimalInfeasible": Status.INFEASIBLE,
     "AlmostPrimalInfeasible": Status.INFEASIBLE,
     "DualInfeasible": Status.UNBOUNDED,
     "AlmostDualInfeasible": Status.UNBOUNDED,
     "MaxIterations": Status.LIMIT,
     "MaxTime": Status.LIMIT,
-    "CallbackTerminated": Status.INTERRUPTED,
+    "CallbackTerminated": Status.LIMIT,  # or the diary knows better
+    INTERRUPTED: Status.INTERRUPTED,
     "InsufficientProgress": Status.INACCURATE,
     "NumericalError": Status.INACCURATE,
 }
@@ -66,7 +67,7 @@ class _Block:
 
     matrix: sp.csr_array
     offset: Floats
-    cones: tuple[object, ...]
+    cones: tuple[Cone, ...]
     source: Ints
     sign: Floats
 
@@ -78,78 +79,88 @@ def solve_conic(problem: Separable, settings: Settings) -> Iterate:
         problem: A problem without integer entries.
         settings: Clarabel aims at a gap 1e-4 of ``tolerance``: its gap is absolute where the
             objective is below one, repair adds to it, and prices are known to its square root. A
-            time limit in which Clarabel cannot even be set up is not spent on it.
+            time limit in which Clarabel cannot even be set up is not spent on it; where its setup
+            is long, it runs in a process that is ended at the limit and by Ctrl-C.
 
     Returns:
         The point and a price for every row; that of a utility row is its slope f'(y).
     """
-    diary, setup = Diary(settings), 0.0
-    if settings.time_limit is not None:
-        setup = least_seconds(problem)
-        if settings.time_limit < setup:
-            return not_begun(problem, settings)
+    diary, setup = Diary(settings), least_seconds(problem)
+    if settings.time_limit is not None and settings.time_limit < setup:
+        return beginning(problem, settings, NOT_BEGUN)
     quadratic, linear = _objective(problem)
     blocks = _blocks(problem)
-    matrix = sp.csc_matrix(sp.vstack([block.matrix for block in blocks]))
-    offset = np.concatenate([block.offset for block in blocks])
-    cones = [cone for block in blocks for cone in block.cones]
-    program = sp.csc_matrix(quadratic), linear, matrix, offset, cones
+    program = ConicProgram(
+        sp.csc_matrix(quadratic),
+        linear,
+        sp.csc_matrix(sp.vstack([block.matrix for block in blocks])),
+        np.concatenate([block.offset for block in blocks]),
+        tuple(cone for block in blocks for cone in block.cones),
+    )
     constant, built = problem.constant + _left_out(problem), diary.elapsed
-    solution = _run(program, settings, diary, partial(_progress, problem, constant), setup)
-    elapsed = diary.elapsed - built
-    z = np.asarray(solution.x, dtype=np.float64)
-    prices = _prices(problem, blocks, np.asarray(solution.z, dtype=np.float64))
-    status = diary.outcome or _STATUS.get(str(solution.status), Status.FAILED)
+    spare = None
+    if setup > LONG and settings.time_limit is not None:
+        spare = beginning(problem, settings, ENDED)
+    try:
+        found = _run(program, settings, diary, partial(_progress, problem, constant), setup)
+    except KeyboardInterrupt:
+        found, diary.outcome = None, Status.INTERRUPTED
+    if found is None:
+        spare = spare or beginning(problem, settings, ENDED)
+        timings = Timings(build=built, iterate=diary.elapsed - built)
+        status = diary.outcome or Status.LIMIT
+        return replace(spare, status=status, history=diary.history, timings=timings)
     n, s = problem.entries, problem.scalars
     return Iterate(
-        x=z[:n],
-        t=z[n : n + s],
-        prices=prices,
-        status=status,
+        x=found.z[:n],
+        t=found.z[n : n + s],
+        prices=_prices(problem, blocks, found.dual),
+        status=diary.outcome or _STATUS.get(found.status, Status.FAILED),
         history=diary.history,
-        timings=Timings(build=built, iterate=elapsed),
-        message=f"Clarabel: {solution.status}",
+        timings=Timings(build=built, iterate=diary.elapsed - built),
+        message=f"Clarabel: {found.status}",
     )
 
 
 def _run(
-    program: tuple[Any, ...],
+    program: ConicProgram,
     settings: Settings,
     diary: Diary,
-    told: Callable[[float, clarabel.DefaultInfo], Progress],
+    told: Callable[[float, ConicStep], Progress],
     setup: float,
-) -> clarabel.DefaultSolution:
+) -> ConicPoint | None:
     """Clarabel's answer, by long steps, or by shorter ones where those get stuck.
 
-    A second try is set up anew, which takes ``setup`` seconds at least.
+    A second try is set up anew, which takes ``setup`` seconds at least. None if it had to be ended.
     """
+    found = None
     for longest in _STEPS:
-        spent = diary.elapsed
-        solver = clarabel.DefaultSolver(*program, _settings(settings, longest, spent))
-        solver.set_termination_callback(lambda info, spent=spent: diary.record(told(spent, info)))
-        solution = solver.solve()
+        wanted, spent = _wanted(settings, longest, diary.elapsed), diary.elapsed
+
+        def heed(step: ConicStep, spent: float = spent) -> bool:
+            return diary.record(told(spent, step))
+
+        if setup > LONG:
+            found = answered_beside(program, wanted, heed, diary.deadline) or found
+        else:
+            found = answered(program, wanted, heed)
         too_late = time.perf_counter() + setup > diary.deadline
-        if str(solution.status) not in _STUCK or too_late:
+        if found is None or found.status not in _STUCK or too_late:
             break
-    return solution
+    return found
 
 
-def _settings(settings: Settings, longest: float, spent: float) -> clarabel.DefaultSettings:
-    """Clarabel's settings, with steps of a share ``longest`` of the way to the cones' boundary."""
-    wanted = clarabel.DefaultSettings()
-    wanted.max_step_fraction = longest
-    wanted.verbose = False
-    wanted.max_iter = settings.max_iterations
-    aim = float(np.clip(settings.tolerance * 1e-4, 1e-13, 1e-9))
-    wanted.tol_gap_rel = wanted.tol_gap_abs = wanted.tol_feas = aim
-    # Where rounding stops it short of that, a hundredth of the tolerance still serves.
-    enough = float(np.clip(settings.tolerance * 1e-2, 1e-12, 1e-8))
-    wanted.reduced_tol_gap_rel = wanted.reduced_tol_gap_abs = wanted.reduced_tol_feas = enough
-    if settings.threads is not None:
-        wanted.max_threads = settings.threads
-    if settings.time_limit is not None:
-        wanted.time_limit = max(0.0, float(settings.time_limit) - spent)
-    return wanted
+def _wanted(settings: Settings, longest: float, spent: float) -> Wanted:
+    """What Clarabel is to aim at, with steps of a share ``longest`` of the way to the boundary."""
+    return Wanted(
+        gap=float(np.clip(settings.tolerance * 1e-4, 1e-13, 1e-9)),
+        # Where rounding stops it short of that, a hundredth of the tolerance still serves.
+        enough=float(np.clip(settings.tolerance * 1e-2, 1e-12, 1e-8)),
+        longest=longest,
+        max_iterations=settings.max_iterations,
+        threads=settings.threads,
+        seconds=None if settings.time_limit is None else max(0.0, settings.time_limit - spent),
+    )
 
 
 def _scales(problem: Separable) -> Floats:
@@ -231,7 +242,7 @@ def _bound_blocks(
     zero = _Block(
         sp.csr_array(matrix[equal]),
         upper[equal],
-        (clarabel.ZeroConeT(len(equal)),) if len(equal) else (),
+        (("ZeroConeT", len(equal)),) if len(equal) else (),
         source(equal),
         np.ones(len(equal)),
     )
@@ -239,7 +250,7 @@ def _bound_blocks(
     inequality = _Block(
         sp.csr_array(sp.vstack([matrix[high], -matrix[low]])),
         np.concatenate([upper[high], -lower[low]]),
-        (clarabel.NonnegativeConeT(sides),) if sides else (),
+        (("NonnegativeConeT", sides),) if sides else (),
         np.concatenate([source(high), source(low)]),
         np.concatenate([np.ones(len(high)), -np.ones(len(low))]),
     )
@@ -255,17 +266,17 @@ def _utility_block(
     nothing = sp.csr_array(y.shape)
     one, zero = np.ones(count), np.zeros(count)
     if utility is Utility.QUADRATIC:
-        cone: tuple[object, ...] = (clarabel.ZeroConeT(count),)
+        cone: tuple[Cone, ...] = (("ZeroConeT", count),)
         return _Block(sp.csr_array(y - u), zero, cone, k, one)
     if utility is Utility.LOG:
         parts, constants, at = (-u, nothing, -y), (zero, one, zero), 2
-        cones: list[object] = [clarabel.ExponentialConeT() for _ in k]
+        cones: list[Cone] = [("ExponentialConeT",) for _ in k]
     elif utility is Utility.ENTROPY:
         parts, constants, at = (u, -y, nothing), (zero, zero, one), 1
-        cones = [clarabel.ExponentialConeT() for _ in k]
+        cones = [("ExponentialConeT",) for _ in k]
     elif utility is Utility.CONVEX_POWER:
         parts, constants, at = (-u, nothing, -y), (zero, one, zero), 2
-        cones = [clarabel.PowerConeT(float(1 / value)) for value in a]
+        cones = [("PowerConeT", float(1 / value)) for value in a]
     else:
         return _power_block(a, k, y, u, scale)
     return _interleaved(parts, constants, at, cones, k, scale)
@@ -281,7 +292,7 @@ def _power_block(a: Floats, k: Ints, y: sp.csr_array, u: sp.csr_array, scale: Fl
     third = -(at_first @ u)
     constants = (np.zeros(len(a)), np.where(mild, 1.0, 0.0), np.where(mild, 0.0, 1.0))
     exponents = np.where(mild, 1 - a, 1 / np.where(mild, 1.0, a))
-    cones: list[object] = [clarabel.PowerConeT(float(value)) for value in exponents]
+    cones: list[Cone] = [("PowerConeT", float(value)) for value in exponents]
     position = np.where(mild, 0, 1)
     return _interleaved((first, second, third), constants, position, cones, k, scale)
 
@@ -290,7 +301,7 @@ def _interleaved(
     parts: tuple[sp.sparray, ...],
     constants: tuple[Floats, ...],
     at: int | Ints,
-    cones: list[object],
+    cones: list[Cone],
     k: Ints,
     scale: Floats,
 ) -> _Block:
@@ -333,17 +344,15 @@ def _left_out(problem: Separable) -> float:
     )
 
 
-def _progress(
-    problem: Separable, constant: float, spent: float, info: clarabel.DefaultInfo
-) -> Progress:
+def _progress(problem: Separable, constant: float, spent: float, step: ConicStep) -> Progress:
     """One of Clarabel's iterations, in terms of the user's objective."""
     return Progress(
-        info.iterations,
-        spent + info.solve_time,
-        problem.reported(info.cost_primal + constant),
-        problem.reported(info.cost_dual + constant),
-        info.gap_rel,
-        info.res_primal,
-        info.res_dual,
-        info.step_length,
+        step.iterations,
+        spent + step.seconds,
+        problem.reported(step.primal + constant),
+        problem.reported(step.dual + constant),
+        step.gap,
+        step.primal_residual,
+        step.dual_residual,
+        step.step,
     )

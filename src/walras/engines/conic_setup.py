@@ -2,7 +2,8 @@
 
 Clarabel asks nobody whether to stop before its first iteration, and its setup takes longer than
 many of those: 10 of 30 seconds on 456 resources and 2,000 demands. A limit shorter than the setup
-would be overrun and still bring no more than a starting point.
+would bring no more than a starting point; where the setup may be long, Clarabel has a process of
+its own (:mod:`walras.engines.conic_beside`).
 
 Most of the setup is the order of elimination, approximate minimum degree (Amestoy, Davis and Duff
 1996). Whenever it eliminates an entry it scans the list of each row that the entry is in, so a row
@@ -24,6 +25,8 @@ from walras.separable import Separable
 from walras.status import Status
 
 NOT_BEGUN = "Clarabel: not begun, its setup takes longer than the time limit"
+ENDED = "Clarabel: ended before it had a point"
+LONG = 0.1  # seconds by the estimate: a process of its own takes half a second to begin
 
 # Seconds a coefficient and a squared length, on a core of an Intel Xeon at 2.3 GHz: below the least
 # of 25 problems (markets of 4 to 500 resources, dense and sparse random rows, blocks), 0.20 us and
@@ -46,10 +49,10 @@ def least_seconds(problem: Separable) -> float:
     return float(_A_COEFFICIENT * matrix.nnz + _A_SQUARE * np.sum(searched**2))
 
 
-def not_begun(problem: Separable, settings: Settings) -> Iterate:
+def beginning(problem: Separable, settings: Settings, message: str) -> Iterate:
     """Where the interior point begins, which costs little, with the prices that go with it."""
     try:
-        found = interior(problem, replace(settings, time_limit=0.0))
+        found = interior(problem, replace(settings, time_limit=0.0, callback=None, verbose=False))
     except EngineError:  # it does not take so many free entries
         found = None
     if found is None or not found.status.has_allocation:
@@ -59,4 +62,4 @@ def not_begun(problem: Separable, settings: Settings) -> Iterate:
             prices=np.zeros(problem.rows.count),
             status=Status.LIMIT,
         )
-    return replace(found, message=NOT_BEGUN)
+    return replace(found, message=message)

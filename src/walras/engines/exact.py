@@ -15,7 +15,6 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.engines.conic import solve_conic
-from walras.engines.conic_setup import NOT_BEGUN
 from walras.engines.highs import Answer, LinearProgram, solve_program
 from walras.engines.iterate import Iterate
 from walras.engines.outer import solve_by_cuts
@@ -30,7 +29,7 @@ Floats = npt.NDArray[np.float64]
 
 # A point this many times larger than every bound has run along a ray.
 _FAR = 1e8
-_OUT_OF_TIME, _STOPPED = "Clarabel: MaxTime", "Clarabel: CallbackTerminated"
+_WORN_OUT = "Clarabel: MaxIterations"
 
 
 def exact(problem: Separable, settings: Settings) -> Iterate:
@@ -45,7 +44,8 @@ def exact(problem: Separable, settings: Settings) -> Iterate:
     Args:
         problem: Any problem.
         settings: ``start`` helps integer problems only. ``time_limit`` returns the best point so
-            far; one too short for Clarabel's setup returns where the interior point would begin.
+            far; one too short for Clarabel's setup returns where the interior point would begin,
+            and so does Ctrl-C in it.
 
     Returns:
         The point, its prices, and for integer problems the bound that branch and bound proved.
@@ -158,7 +158,8 @@ def _is_suspect(problem: Separable, found: Iterate) -> bool:
 
     A logarithm grows so slowly that a solver may call a point far along a ray optimal.
     """
-    if is_linear(problem) or found.message in (_OUT_OF_TIME, _STOPPED, NOT_BEGUN):
+    was_stopped = found.status in (Status.LIMIT, Status.INTERRUPTED)
+    if is_linear(problem) or (was_stopped and found.message != _WORN_OUT):
         return False
     bounds = np.concatenate([problem.lower, problem.upper, problem.rows.lower, problem.rows.upper])
     largest = max(1.0, float(np.max(np.abs(bounds[np.isfinite(bounds)]), initial=0.0)))

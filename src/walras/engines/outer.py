@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from walras.certificate import violation
 from walras.engines.conic import solve_conic
 from walras.engines.diary import Diary
 from walras.engines.highs import LinearProgram, solve_program
@@ -32,6 +33,7 @@ Ints = npt.NDArray[np.int64]
 # Tangents of a logarithm are taken no closer to zero than this share of its relaxed activity.
 _NEAREST = 1e-3
 _NEIGHBOURS = 3
+_ALMOST = 1e-9  # this far from a whole number, or from what a row allows, is there
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,21 +139,22 @@ def solve_by_cuts(problem: Separable, settings: Settings) -> Iterate:
         The best point, the bound that the integer programs proved, and the prices of the
         continuous relaxation.
     """
-    began = time.perf_counter()
+    diary = Diary(settings)
     quiet = replace(settings, callback=None, verbose=False)
     relaxed = solve_conic(replace(problem, integer=None), quiet)
     if not relaxed.status.has_allocation:
         return relaxed
-    search = _Search(problem, relaxed, settings)
-    status = search.run()
+    search = _Search(problem, relaxed, settings, diary)
+    stopped = relaxed.status in (Status.LIMIT, Status.INTERRUPTED)
+    status = relaxed.status if stopped else search.run()
     return Iterate(
         x=search.best[: problem.entries],
         t=search.best[problem.entries :],
         prices=relaxed.prices,
         status=status,
-        history=search.diary.history,
-        timings=Timings(iterate=time.perf_counter() - began),
-        message=f"outer approximation, {search.diary.steps} integer programs",
+        history=diary.history,
+        timings=Timings(iterate=diary.elapsed),
+        message=f"outer approximation, {diary.steps} integer programs",
         bound=search.bound + problem.constant,
     )
 
@@ -159,16 +162,18 @@ def solve_by_cuts(problem: Separable, settings: Settings) -> Iterate:
 class _Search:
     """The loop: integer program, conic solve with the integers fixed, cuts."""
 
-    def __init__(self, problem: Separable, relaxed: Iterate, settings: Settings) -> None:
-        self.problem, self.settings = problem, settings
-        self.diary = Diary(settings)
+    def __init__(
+        self, problem: Separable, relaxed: Iterate, settings: Settings, diary: Diary
+    ) -> None:
+        self.problem, self.settings, self.diary = problem, settings, diary
         self.terms = _Terms.of(problem)
         self.cost = np.concatenate([problem.cost, problem.scalar_cost])
-        self.best = np.concatenate([relaxed.x, relaxed.t])
-        self.best_value, self.bound = np.inf, -np.inf
-        self._floor = _NEAREST * np.abs(self._activity(self.best))
+        z = np.concatenate([relaxed.x, relaxed.t])
+        self.best, self.best_value, self.bound = z, np.inf, -np.inf
+        self._begin(z)
+        self._floor = _NEAREST * np.abs(self._activity(z))
         self._cuts = _Cuts(self.terms)
-        self._cuts.at(self._activity(self.best))
+        self._cuts.at(self._activity(z))
 
     def run(self) -> Status:
         """Iterate until the gap closes or a limit is reached."""
@@ -208,6 +213,17 @@ class _Search:
             row_upper=np.concatenate([rows.upper, np.full(len(height), np.inf)]),
             integer=whole,
         )
+
+    def _begin(self, z: Floats) -> None:
+        """Of the roundings of z that the rows allow the best, for a search that is cut short."""
+        problem, n = self.problem, self.problem.entries
+        whole = problem.integer if problem.integer is not None else np.zeros(0, bool)
+        nothing = np.clip(0.0, problem.lower, problem.upper)
+        for x in (np.floor(z[:n] + _ALMOST), np.round(z[:n]), nothing):
+            rounded = np.concatenate([np.where(whole, x, z[:n]), z[n:]])
+            if violation(problem, rounded[:n], rounded[n:]) <= _ALMOST:
+                self.best = rounded if self.best_value == np.inf else self.best
+                self._try(rounded)
 
     def _try(self, z: Floats) -> None:
         """Keep a point if it is the best so far."""
