@@ -172,6 +172,25 @@ def test_an_engine_that_lies_is_not_believed(
     assert s.value == pytest.approx(optimum, rel=2e-6)
 
 
+def test_an_engine_that_breaks_down_keeps_its_point_where_no_time_is_left_for_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = cs.max_min(*cluster(3, m=3, n=8))
+    rough = wl.solve(problem, engine="interior", tolerance=1e-2, threads=1)
+
+    def broken(problem: Separable, settings: Settings) -> Iterate:
+        return Iterate(
+            x=0.9 * rough.entries, t=0.9 * rough.scalars, prices=rough.prices.rows,
+            status=Status.FAILED,
+        )  # fmt: skip
+
+    monkeypatch.setitem(named._ENGINES, "interior", broken)
+    monkeypatch.setattr(solving, "exact", wrong(Status.LIMIT, 0.0, 0.0))
+    s = wl.solve(problem, engine="interior", threads=1)
+    assert (s.engine, s.status) == ("interior", Status.INACCURATE)
+    assert s.value == pytest.approx(0.9 * rough.value, rel=1e-6)
+
+
 def test_the_status_says_what_the_certificate_says(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = cs.max_min(*cluster(3, m=3, n=8))
     monkeypatch.setitem(named._ENGINES, "interior", wrong(Status.LIMIT, 0.0, 0.0))

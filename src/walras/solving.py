@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Never
 
@@ -196,32 +196,46 @@ def _checked(
     return problem, base, None if start is None else start_from(base, start)
 
 
+@dataclass(frozen=True, eq=False)
+class _Try:
+    """What an engine found, its proof, and the seconds of repair and proof."""
+
+    engine: str
+    found: Iterate
+    proof: Certificate
+    seconds: float
+
+    def or_better(self, other: _Try) -> _Try:
+        """The other where it is closer to a proof."""
+        if self.proof.feasible and not other.proof.gap < self.proof.gap:
+            return self
+        return other if other.proof.feasible or not self.proof.feasible else self
+
+
+def _tried(problem: Separable, engine: str, run: Engine, settings: Settings) -> _Try:
+    found = run(problem, settings)
+    return _Try(engine, found, *_timed_certificate(problem, found, settings.workers))
+
+
 def _solve_one(problem: Separable, run: Engine, choice: Choice, settings: Settings) -> Solution:
     began = time.perf_counter()
-    found = run(problem, settings)
-    proof, repair_seconds = _timed_certificate(problem, found, settings.workers)
-    if _needs_diagnosis(found, proof, settings):
+    best = first = _tried(problem, choice.engine, run, settings)
+    if _needs_diagnosis(first.found, first.proof, settings):
         _raise_if_impossible(problem, _left(settings, began))
         if choice.engine != "exact":
-            found = exact(problem, _left(settings, began))
-            proof, repair_seconds = _timed_certificate(problem, found, settings.workers)
-            choice = Choice("exact", f"{choice.engine} broke down", {})
+            best = first.or_better(_tried(problem, "exact", exact, _left(settings, began)))
     is_weighed = choice.engine == "exact" and "interior" in choice.seconds
-    if is_weighed and _falls_short(found, proof, settings):
-        other = interior(problem, _left(settings, began))
-        again, seconds = _timed_certificate(problem, other, settings.workers)
-        if again.feasible and not again.gap >= proof.gap:
-            choice = Choice("interior", f"{choice.engine} fell short of the tolerance", {})
-            found, proof, repair_seconds = other, again, repair_seconds + seconds
+    if is_weighed and _falls_short(first.found, first.proof, settings):
+        best = first.or_better(_tried(problem, "interior", interior, _left(settings, began)))
     return Solution(
         problem=problem,
-        certificate=proof,
-        status=_status(found, proof, settings),
-        engine=choice.engine,
+        certificate=best.proof,
+        status=_status(best.found, best.proof, settings),
+        engine=best.engine,
         tolerance=settings.tolerance,
-        history=found.history,
-        timings=replace(found.timings, repair=found.timings.repair + repair_seconds),
-        message=found.message,
+        history=best.found.history,
+        timings=replace(best.found.timings, repair=best.found.timings.repair + best.seconds),
+        message=best.found.message,
     )
 
 
