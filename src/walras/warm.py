@@ -12,6 +12,7 @@ import pandas as pd
 
 from walras.engines.settings import Start
 from walras.errors import InputError
+from walras.reals import reals
 from walras.separable import Separable
 from walras.solution import Solution
 
@@ -70,7 +71,7 @@ def check_start(start: object) -> None:
 def _numbers(given: pd.DataFrame | npt.ArrayLike) -> Floats:
     """Finite numbers, or NaN where nothing is known."""
     try:
-        x = np.asarray(given, dtype=np.float64)
+        x = reals(given)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"is not numeric: {error}", where="start", allowed="numbers", remedy="pass an array"

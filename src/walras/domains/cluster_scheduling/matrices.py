@@ -13,6 +13,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from walras.errors import InputError
+from walras.reals import reals
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -92,10 +93,7 @@ def numeric(given: object, where: str) -> Floats:
         InputError: Something in it is not a number.
     """
     try:
-        array = np.asarray(given)
-        if array.dtype.kind == "c":
-            raise TypeError("complex numbers have no order")
-        return array.astype(np.float64, copy=False)
+        return reals(given)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"is not numeric: {error}", where=where, allowed="numbers",

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from walras.domains.load_balancing.instance import Bools, Floats, Ints, Round
 from walras.engines.settings import check_range
 from walras.errors import InputError
+from walras.reals import reals
 
 Vector = npt.ArrayLike | pd.Series
 Placement = npt.ArrayLike | pd.DataFrame | pd.Series | sp.sparray | sp.spmatrix
@@ -86,7 +87,7 @@ def _positive(given: Any, where: str, count: int | None, *, finite: bool = True)
         InputError: Another length, or a number that is not positive (or not finite).
     """
     try:
-        out = np.array(given, dtype=np.float64)
+        out = np.array(reals(given))
     except (TypeError, ValueError) as error:
         raise InputError(
             f"is not numeric: {error}", where=where, allowed="numbers", remedy="pass numbers"
@@ -182,8 +183,9 @@ def _by_matrix(
         labels = _names(given.index, "placement")
         given = given.iloc[:, _order(given.columns, shards)]
     try:
-        held: Any = given if sp.issparse(given) else np.array(given, dtype=np.float64)
-        out = sp.coo_array(sp.csr_array(held, dtype=np.float64))
+        held: Any = given.tocoo() if isinstance(given, sp.sparray | sp.spmatrix) else reals(given)
+        out = sp.coo_array(sp.csr_array(held))
+        out.data = reals(out.data)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"is not a matrix of numbers: {error}", where="placement",

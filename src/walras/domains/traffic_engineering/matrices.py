@@ -13,6 +13,7 @@ from walras.data.graphs import read_demands
 from walras.domains.traffic_engineering.network import Bools, Floats, Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import DataError, InputError
+from walras.reals import reals
 
 Demand = npt.ArrayLike | pd.DataFrame
 
@@ -185,7 +186,7 @@ def numbers(values: npt.ArrayLike, name: str) -> Floats:
         InputError: There is something else in it.
     """
     try:
-        return np.asarray(values, dtype=np.float64)
+        return reals(values)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"is not numeric: {error}", where=name, allowed="numbers",

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from walras.engines.settings import check_range
 from walras.errors import InputError
+from walras.reals import reals
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -168,7 +169,7 @@ def _numbers(values: npt.ArrayLike, name: str) -> Floats:
         InputError: There is something else among them.
     """
     try:
-        return np.array(values, dtype=np.float64)
+        return np.array(reals(values))
     except (TypeError, ValueError) as error:
         raise InputError(
             f"is not numeric: {error}", where=name, allowed="numbers",
