@@ -183,7 +183,7 @@ def _by_matrix(
         labels = _names(given.index, "placement")
         given = given.iloc[:, _order(given.columns, shards)]
     try:
-        held: Any = given.tocoo() if isinstance(given, sp.sparray | sp.spmatrix) else reals(given)
+        held: Any = given if sp.issparse(given) else reals(given)
         out = sp.coo_array(sp.csr_array(held))
         out.data = reals(out.data)
     except (TypeError, ValueError) as error:
