@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks.experiments import fairness, micro, moves, restarts, robustness
+from benchmarks.experiments import crossing, fairness, micro, moves, restarts, robustness
 from benchmarks.experiments.page import write_page
 from benchmarks.experiments.study import Setting, Study
 from benchmarks.store import RESULTS
@@ -16,6 +16,7 @@ STUDIES: tuple[Study, ...] = (
     *fairness.STUDIES,
     *micro.STUDIES,
     *restarts.STUDIES,
+    *crossing.STUDIES,
     *moves.STUDIES,
 )
 FOLDER = RESULTS / "experiments"

@@ -126,14 +126,15 @@ def state(
     )
 
 
-def _crossed(solution: wl.Solution) -> dict[str, float]:
+def crossed(solution: wl.Solution) -> dict[str, float]:
     """Bytes of an iteration without a proof, and of one with a proof: the medians."""
     steps = solution.history
     if not len(steps) or not steps[-1].traffic:
         return {}
     sums = np.diff([step.traffic * step.iteration for step in steps], prepend=0.0)
     proved = np.array([step.note == PROOF for step in steps])
-    return {"bytes": float(np.median(sums[~proved])), "proof": float(np.median(sums[proved]))}
+    kinds = {"bytes": sums[~proved], "proof": sums[proved]}
+    return {kind: float(np.median(found)) for kind, found in kinds.items() if len(found)}
 
 
 def job_names(instance: Instance) -> list[str]:
@@ -150,7 +151,7 @@ def outcome(solution: wl.Solution, build: float, seconds: float) -> Outcome:
         "reported": float(solution.value),
         "gap": float(solution.gap),
     }
-    numbers |= _crossed(solution)
+    numbers |= crossed(solution)
     return Outcome(
         solution.x,
         build,

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.balancing import BalanceSpec
 from benchmarks.cases import load_balancing as balancing
 from benchmarks.cell import Cell
-from benchmarks.experiments import fairness, micro, moves, robustness
+from benchmarks.experiments import crossing, fairness, micro, moves, robustness
 from benchmarks.experiments.__main__ import STUDIES, main
 from benchmarks.experiments.methods import EXACT, METHODS
 from benchmarks.experiments.page import table, write_page
@@ -26,7 +26,7 @@ def test_the_studies_are_those_of_the_paper_of_restarts_and_of_moves() -> None:
     names = [study.name for study in STUDIES]
     assert names == [
         "granularity", "temporal", "spatial", "failures", "fairness", "threads", "starts",
-        "alternatives", "restarts", "moves",
+        "alternatives", "restarts", "crossing", "moves",
     ]  # fmt: skip
 
 
@@ -116,6 +116,21 @@ def test_every_method_begins_the_shared_rounds_from_the_same_placement() -> None
     }
     assert all(specs == list(balancing.SHARED) for specs in of_method.values())
     assert {cell.limit for cell in cells} == {balancing.LIMIT}
+
+
+def test_bytes_between_machines_are_counted_with_proofs_and_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crossing, "ACTORS", (2,))
+    monkeypatch.setattr(crossing, "SHARES", (0.25, 0.5))
+    study = next(study for study in STUDIES if study.name == "crossing")
+    frame = study.measure(Setting("B4", level=0.05, limit=60.0), tmp_path)
+    assert (frame["proof"] > frame["bytes"]).all()
+    assert (frame["bytes"] > 0).all()
+    assert list(frame["entries"]) == sorted(frame["entries"])
+    assert (frame["gap"] <= 1e-2).all()
+    assert imread(tmp_path / "crossing.png").ndim == 3
+    assert list(study.summary(frame).index) == ["2 actors, 3 sources", "2 actors, 6 sources"]
 
 
 def test_the_command_refuses_what_it_does_not_know(capsys: pytest.CaptureFixture[str]) -> None:
