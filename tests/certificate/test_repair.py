@@ -14,7 +14,9 @@ from tests.bank.statement import Entry, Row, Scalar, state
 
 import walras as wl
 from walras.certificate import certify, repair, row_violations, violation
+from walras.certificate.repair import metric
 from walras.domains import cluster_scheduling as cs
+from walras.domains import traffic_engineering as te
 from walras.separable import Leximin, Separable, Utility
 
 PLAIN = [case for case in CASES if not isinstance(case.problem, Leximin)]
@@ -68,6 +70,31 @@ def test_corrections_go_on_inside_the_bounds_of_entries(seed: int) -> None:
     problem = state(entries, rows)
     start = rng.uniform(0.1, 1.0, 6) * [entry.upper for entry in entries]
     assert violation(problem, *repair(problem, start, np.zeros(0))) <= 1e-9
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("load", [0.3, 1.0])
+def test_flows_by_link_are_balanced_at_every_node(seed: int, load: float) -> None:
+    """Full links hold their large flows; what a node lacks comes over those that carry little."""
+    net = te.load_topology("B4", synthetic=True)
+    traffic = te.lognormal_traffic(net, seed=seed, total=load * float(np.sum(net.capacity)))
+    problem = te.max_total_flow_by_link(net, traffic)
+    x = wl.solve(problem, engine="exact", tolerance=1e-6).entries
+    x = x * np.random.default_rng(seed).lognormal(0.0, 0.1, len(x))
+    assert violation(problem, *repair(problem, x, np.zeros(0))) <= 1e-9
+
+
+@settings(max_examples=50)
+@given(hnp.arrays(np.float64, 9, elements=st.floats(0.0, 1.0)), st.floats(0.0, 0.999))
+def test_small_entries_make_up_for_what_large_ones_cannot(x: np.ndarray, share: float) -> None:
+    """Of a row that entries can meet, no entry takes more than it can, once squares have failed."""
+    lower, upper = np.zeros(9), np.ones(9)
+    room = np.minimum(x, 1.0 - x)
+    readily = metric(x, lower, upper, 7)
+    step = share * np.sum(room) * readily / (np.sum(readily) or 1.0)
+    assert np.all(step <= room + 1e-12)
+    square = metric(x, lower, upper, 1)
+    assert square == pytest.approx(room**2)
 
 
 def test_a_feasible_point_is_left_alone() -> None:

@@ -3,7 +3,8 @@
 Entries are clipped, then scaled down until every packing row holds (each entry by the worst of
 its rows), and every scalar takes its best value for the entries. Rows that packing cannot mend
 (equalities, minimums) are met by a least correction in the metric of the entries themselves,
-which moves what is large and leaves what is zero at zero.
+which moves what is large and leaves what is zero at zero. Where what is large has its bounds in the
+way, as on a network whose links are full, corrections go on with what is small.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from walras.certificate.structure import Floats, Ints, structure
 from walras.separable import Separable, Utility
 
 FEASIBLE = 1e-9
-CORRECTIONS = 3
+CORRECTIONS = 8
+_WIDE = 3  # corrections from which small entries take more than their part
 TIGHT = 1e-7  # relative distance of a row from a bound that it is held at
 _MOST_ROWS = 20_000
 
@@ -45,7 +47,7 @@ def repaired(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats, 
     for attempt in range(CORRECTIONS):
         if violation(problem, x, t, far) <= FEASIBLE:
             break
-        moved = _corrected(problem, x, t, again=attempt > 0)
+        moved = _corrected(problem, x, t, attempt)
         if moved is None:
             break
         x = _scaled_down(problem, np.clip(moved, problem.lower, problem.upper))
@@ -210,21 +212,27 @@ def best_scalars(problem: Separable, x: Floats, t: Floats) -> Floats:
     return t
 
 
-def room(x: Floats, lower: Floats, upper: Floats, *, again: bool) -> Floats:
-    """How far entries may move in a correction: as they are far from zero, or from their bounds.
+def metric(x: Floats, lower: Floats, upper: Floats, attempt: int) -> Floats:
+    """How readily entries move in a correction: the squares of how far they may, D.
+
+    They may move as far as they are from zero; or from their bounds, once a correction has failed
+    that may have moved them over these. Squares leave small entries where they are: where several
+    such corrections have failed, D is how far entries may move itself.
 
     Args:
         x: Entries inside their bounds.
         lower: Lower bounds.
         upper: Upper bounds.
-        again: Whether a correction has failed, maybe by moving entries over their upper bounds.
+        attempt: How many corrections have failed.
     """
-    spread = np.minimum(np.maximum(x - lower, 0.0), 1.0 + np.abs(x))
-    return np.minimum(spread, upper - x) if again else spread
+    room = np.minimum(np.maximum(x - lower, 0.0), 1.0 + np.abs(x))
+    if attempt > 0:
+        room = np.minimum(room, upper - x)
+    return room if attempt >= _WIDE else room * room
 
 
-def _corrected(problem: Separable, x: Floats, t: Floats, *, again: bool) -> Floats | None:
-    """x moved by D G'(G D G')^-1 of the violated and active rows' errors, D = room^2."""
+def _corrected(problem: Separable, x: Floats, t: Floats, attempt: int) -> Floats | None:
+    """x moved by D G'(G D G')^-1 of the violated and active rows' errors, D of :func:`metric`."""
     rows = problem.rows
     activity = rows.matrix @ x + rows.scalar_matrix @ t
     error = np.where(activity > rows.upper, rows.upper - activity, 0.0)
@@ -235,9 +243,9 @@ def _corrected(problem: Separable, x: Floats, t: Floats, *, again: bool) -> Floa
     tight = np.flatnonzero((slack <= TIGHT * row_scale(problem, x, t)) & held)
     if not 0 < len(tight) <= _MOST_ROWS:
         return None
-    spread = room(x, problem.lower, problem.upper, again=again)
+    spread = metric(x, problem.lower, problem.upper, attempt)
     part = sp.csr_array(rows.matrix.tocsr()[tight])
-    weighted = part @ sp.diags_array(spread * spread)
+    weighted = part @ sp.diags_array(spread)
     system = sp.csc_array(weighted @ part.T)
     system = system + sp.diags_array(1e-14 * system.diagonal() + np.finfo(float).tiny)
     try:

@@ -59,7 +59,7 @@ def test_the_eliminated_equations_are_those_of_all_rows(seed: int, count: int, k
         mine = form.own.source[form.own_ptr[groups.start] : form.own_ptr[groups.stop]]
         of_own = error[mine], held[mine], part.own_ptr, len(narrow)
         one = Correction(
-            part.entries, np.array(part.edges), spread[form.order][entries], named, len(tight),
+            part.entries, np.array(part.edges), (spread**2)[form.order][entries], named, len(tight),
             Errors(of_groups[groups], tight_groups[groups], *of_own),
         )  # fmt: skip
         parts.append((one, entries))

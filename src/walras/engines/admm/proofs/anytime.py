@@ -7,8 +7,8 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from walras.certificate.certify import relative_gap
-from walras.certificate.repair import FEASIBLE
+from walras.certificate.certify import minimised_value, objective_terms, relative_gap
+from walras.certificate.repair import FEASIBLE, best_scalars, violation
 from walras.engines.admm.proofs.prover import Allocation, Prover
 from walras.engines.diary import Diary
 from walras.history import Progress
@@ -42,11 +42,11 @@ class Anytime:
 
     def __init__(self, problem: Separable, diary: Diary, tolerance: float) -> None:
         self.problem = problem
-        self.x = np.clip(np.zeros(problem.entries), problem.lower, problem.upper)
-        self.t = np.zeros(problem.scalars)
+        x = np.clip(np.zeros(problem.entries), problem.lower, problem.upper)
+        self.x, self.t = x, best_scalars(problem, x, np.zeros(problem.scalars))
         self.prices = np.zeros(problem.rows.count)
         self.bound, self.gap = -np.inf, np.inf
-        self._allocation = Allocation()
+        self._rest = self._allocation = _resting(problem, self.x, self.t)
         self._diary, self._tolerance = diary, tolerance
         self._last, self.cost = (0, np.inf), 0.0
         self._next = _FIRST if tolerance >= COARSE else _MOST
@@ -104,11 +104,13 @@ class Anytime:
         while prover.lost():
             self._look_anew(prover)
             kept = prover.best()
-        if np.isfinite(self._allocation.violation):
-            self.x, self.t, self.prices = kept
+        if self._allocation is not self._rest:
+            self.x, self.t = kept[:2]
+        if np.isfinite(self.bound):
+            self.prices = kept[2]
 
     def _look_anew(self, prover: Prover) -> None:
-        self._allocation, self.bound, self.gap = Allocation(), -np.inf, np.inf
+        self._allocation, self.bound, self.gap = self._rest, -np.inf, np.inf
         self._look(prover)
 
     def _look(self, prover: Prover) -> None:
@@ -122,3 +124,12 @@ class Anytime:
         best = self._allocation
         if best.violation <= FEASIBLE:
             self.gap = relative_gap(self.problem, best.value, self.bound, best.terms)
+
+
+def _resting(problem: Separable, x: Floats, t: Floats) -> Allocation:
+    """What is known of the allocation that gives nothing, where that is one: the first there is."""
+    if violation(problem, x, t) > FEASIBLE:
+        return Allocation()
+    return Allocation(
+        minimised_value(problem, x, t), violation(problem, x, t), objective_terms(problem, x, t)
+    )

@@ -35,7 +35,7 @@ class Correction:
     Args:
         entries: The entries of the slice.
         edges: (leaves + 1,) groups between the leaves.
-        spread: (n,) how far each entry may move.
+        metric: (n,) how readily each entry moves, D.
         place: (rows,) place of each row that copies name, -1 where it is not tight or not shared.
         count: Narrow rows that are tight.
         errors: What the demands' rows ask for.
@@ -43,16 +43,16 @@ class Correction:
     """
 
     def __init__(
-        self, entries: Entries, edges: Ints, spread: Floats, place: Ints, count: int,
+        self, entries: Entries, edges: Ints, metric: Floats, place: Ints, count: int,
         errors: Errors, *, lenient: bool = False,
     ) -> None:  # fmt: skip
         self._leaves, self._count = len(edges) - 1, count
-        self._some = some = np.flatnonzero(spread)
-        self._square = square = spread[some] ** 2
+        self._some = some = np.flatnonzero(metric)
+        self._metric = metric = metric[some]
         leaf = np.searchsorted(entries.ptr[edges], some, side="right") - 1
-        self._within = Within.of(entries, some, square, errors, lenient=lenient)
+        self._within = Within.of(entries, some, metric, errors, lenient=lenient)
         self._narrow = narrow_rows(entries, some, place, leaf * count, self._leaves * count)
-        self._weighted = self._narrow * square
+        self._weighted = self._narrow * metric
         self._between = sp.csr_array(self._weighted @ self._within.rows.T)
 
     def systems(self) -> Iterator[Floats]:
@@ -69,4 +69,4 @@ class Correction:
         """Move the entries in place, by the solution for narrow rows."""
         of_leaves, within = np.tile(y, self._leaves), self._within
         own = within.inverse @ (within.error - self._between.T @ of_leaves)
-        x[self._some] += self._square * (self._narrow.T @ of_leaves + within.rows.T @ own)
+        x[self._some] += self._metric * (self._narrow.T @ of_leaves + within.rows.T @ own)

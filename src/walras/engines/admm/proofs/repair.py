@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from walras.certificate.repair import room
+from walras.certificate.repair import metric
 from walras.engines.admm.proofs.contribution import Contribution, Point
 from walras.engines.admm.proofs.correction import Correction
 from walras.engines.admm.proofs.residuals import MOST, errors, evened, violations
@@ -170,7 +170,7 @@ class Repair(Contribution):
                 another, so that they give way in the second.
         """
         entries, rows, data = self._data.entries, self._data.groups, self._data
-        spread = room(self._x, entries.lower, entries.upper, again=attempt > 0)
+        readily = metric(self._x, entries.lower, entries.upper, int(attempt))
         of_rows = Errors(
             *errors(rows, self._load, self._terms, t),
             *errors(data.own, self._own_load, self._own_terms, t), data.own_ptr, self._last,
@@ -178,7 +178,7 @@ class Repair(Contribution):
         place = np.full(self._data.narrow, -1)
         place[tight] = np.arange(len(tight))
         self._correction = Correction(
-            entries, np.array(self._data.edges), spread, place[self._place], len(tight),
+            entries, np.array(self._data.edges), readily, place[self._place], len(tight),
             of_rows, lenient=attempt == 1,
         )  # fmt: skip
         return self._leaves.added(self._correction.systems())

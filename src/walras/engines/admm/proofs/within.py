@@ -63,14 +63,14 @@ class Within:
 
     @classmethod
     def of(
-        cls, entries: Entries, some: Ints, square: Floats, errors: Errors, *, lenient: bool
+        cls, entries: Entries, some: Ints, metric: Floats, errors: Errors, *, lenient: bool
     ) -> Within:
         """The rows over some entries of a slice.
 
         Args:
             entries: The entries of the slice.
             some: (m,) those that may move.
-            square: (m,) D.
+            metric: (m,) D.
             errors: What the rows ask for.
             lenient: Whether they may give way a little.
         """
@@ -82,7 +82,7 @@ class Within:
         rows, error = _block_rows(local, first[group], count), np.zeros(count)
         error[block] = np.where(errors.tight, errors.error, 0.0).ravel()
         if not len(errors.own_error):
-            return cls(rows, error, _inverse(_blocks(local, group, square, errors.tight), lenient))
+            return cls(rows, error, _inverse(_blocks(local, group, metric, errors.tight), lenient))
         own = np.delete(np.arange(count), block)
         error[own] = np.where(errors.own_tight, errors.own_error, 0.0)
         held = np.zeros(count)
@@ -92,7 +92,7 @@ class Within:
         rows = sp.csr_array(
             sp.diags_array(held) @ rows + narrow_rows(entries, some, place, 0 * some, count)
         )
-        return cls(rows, error, _inverse_by_group(rows, square, first, lenient=lenient))
+        return cls(rows, error, _inverse_by_group(rows, metric, first, lenient=lenient))
 
 
 def _block_rows(local: Floats, first: Ints, count: int) -> sp.csr_array:
@@ -120,13 +120,13 @@ def narrow_rows(entries: Entries, some: Ints, place: Ints, first: Ints, count: i
     return sp.csr_array((entries.a[copy[held]], at), shape=(count, len(some)))
 
 
-def _blocks(local: Floats, group: Ints, square: Floats, tight: Bools) -> Floats:
+def _blocks(local: Floats, group: Ints, metric: Floats, tight: Bools) -> Floats:
     """(groups, K, K): L D L' of each demand's tight rows."""
     groups, slots = tight.shape
     out = np.zeros((groups, slots, slots))
     for k in range(slots):
         for i in range(slots):
-            out[:, k, i] = np.bincount(group, local[k] * local[i] * square, groups)
+            out[:, k, i] = np.bincount(group, local[k] * local[i] * metric, groups)
     return out * tight[:, :, None] * tight[:, None, :]
 
 
@@ -140,10 +140,10 @@ def _inverse(blocks: Floats, lenient: bool) -> sp.csr_array:
 
 
 def _inverse_by_group(
-    rows: sp.csr_array, square: Floats, first: Ints, *, lenient: bool
+    rows: sp.csr_array, metric: Floats, first: Ints, *, lenient: bool
 ) -> sp.csr_array:
     """The inverse of ``L D L'``, whose blocks begin at the rows ``first``."""
-    whole, found = sp.csr_array((rows * square) @ rows.T), []
+    whole, found = sp.csr_array((rows * metric) @ rows.T), []
     for a, b in pairwise(first.tolist()):
         some = slice(whole.indptr[a], whole.indptr[b])
         of = np.repeat(np.arange(b - a), np.diff(whole.indptr[a : b + 1]))
