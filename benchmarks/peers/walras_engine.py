@@ -165,9 +165,10 @@ def outcome(solution: wl.Solution, build: float, seconds: float) -> Outcome:
 
 
 def _trace(solution: wl.Solution) -> list[tuple[float, float, float]]:
-    """(seconds, value, bound) of the steps that bettered either."""
-    steps, out = solution.history, list[tuple[float, float, float]]()
-    for step in steps:
-        if math.isfinite(step.value) and (not out or (step.value, step.bound) != out[-1][1:]):
+    """(seconds, value, bound) of the steps that bettered either, once both are known."""
+    out = list[tuple[float, float, float]]()
+    for step in solution.history:
+        proved = math.isfinite(step.value) and math.isfinite(step.bound)
+        if proved and (not out or (step.value, step.bound) != out[-1][1:]):
             out.append((step.elapsed, step.value, step.bound))
     return out
