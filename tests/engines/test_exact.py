@@ -243,6 +243,13 @@ def test_where_long_steps_get_stuck_shorter_ones_do_not(monkeypatch: pytest.Monk
     assert exact(problem, CALM).message == "Clarabel: InsufficientProgress"
 
 
+@pytest.mark.parametrize("kind", [Utility.LOG, Utility.QUADRATIC])
+def test_running_out_of_iterations_is_no_limit_of_the_users(kind: Utility) -> None:
+    found = exact(build(kind, 1, 5, 31), replace(CALM, max_iterations=2))
+    assert found.status is Status.INACCURATE
+    assert found.message == "Clarabel: MaxIterations"
+
+
 def test_infeasible_rows_come_with_multipliers_that_prove_it() -> None:
     matrix = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, -1.0]])
     lower, upper = np.array([-np.inf, 3, 3, -9]), np.array([4.0, np.inf, np.inf, 9])

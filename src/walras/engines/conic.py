@@ -42,10 +42,10 @@ _STATUS = {
     "AlmostPrimalInfeasible": Status.INFEASIBLE,
     "DualInfeasible": Status.UNBOUNDED,
     "AlmostDualInfeasible": Status.UNBOUNDED,
-    "MaxIterations": Status.LIMIT,
     "MaxTime": Status.LIMIT,
     "CallbackTerminated": Status.LIMIT,  # or the diary knows better
     INTERRUPTED: Status.INTERRUPTED,
+    "MaxIterations": Status.INACCURATE,  # the engine gives up, as at the next two
     "InsufficientProgress": Status.INACCURATE,
     "NumericalError": Status.INACCURATE,
 }

@@ -29,7 +29,6 @@ Floats = npt.NDArray[np.float64]
 
 # A point this many times larger than every bound has run along a ray.
 _FAR = 1e8
-_WORN_OUT = "Clarabel: MaxIterations"
 
 
 def exact(problem: Separable, settings: Settings) -> Iterate:
@@ -158,8 +157,7 @@ def _is_suspect(problem: Separable, found: Iterate) -> bool:
 
     A logarithm grows so slowly that a solver may call a point far along a ray optimal.
     """
-    was_stopped = found.status in (Status.LIMIT, Status.INTERRUPTED)
-    if is_linear(problem) or (was_stopped and found.message != _WORN_OUT):
+    if is_linear(problem) or found.status in (Status.LIMIT, Status.INTERRUPTED):
         return False
     bounds = np.concatenate([problem.lower, problem.upper, problem.rows.lower, problem.rows.upper])
     largest = max(1.0, float(np.max(np.abs(bounds[np.isfinite(bounds)]), initial=0.0)))
