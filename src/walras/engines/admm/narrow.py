@@ -54,6 +54,11 @@ class Narrow:
         self._size += np.where(np.isfinite(rows.lower), np.abs(rows.lower), 0.0)
         self._curved = np.flatnonzero(rows.kind != Utility.NONE)
         self._live = capacities > 0  # a row without copies keeps its price
+        self.forget()
+
+    def forget(self) -> None:
+        """Nothing is known of where the prices lie: the copies have moved."""
+        self._low, self._high = np.full((2, len(self.price)), [[-np.inf], [np.inf]])
 
     def settle(
         self, use: Callable[[Floats], Floats], rho: float, tolerance: float, most: int
@@ -66,16 +71,18 @@ class Narrow:
             tolerance: Error of a row, relative to its terms, that is small enough.
             most: Most evaluations.
         """
+        self.forget()
         for _ in range(most):
             used, slope = use(self.price / rho)
             new, t, error = self._stepped(used, slope / rho, rho)
             if error <= tolerance and abs(t - self.t) <= tolerance * abs(t):
                 return
-            self.price, self.t = new, t
+            self.price, self.t = self._between(new), t
 
     def newton(self, used: Floats, slope: Floats, rho: float) -> None:
         """One of Newton's steps: (narrow,) use and slope at the present prices over rho."""
-        self.price, self.t, _ = self._stepped(used, slope / rho, rho)
+        new, self.t, _ = self._stepped(used, slope / rho, rho)
+        self.price = self._between(new)
 
     def step(self, used: Floats, rho: float) -> None:
         """One step of the prices at the slope that every copy inside its bounds would give."""
@@ -102,6 +109,18 @@ class Narrow:
         new = np.where(flat & (np.abs(new) > 0.5 * np.abs(self.price)) & (new * self.price > 0)
                        & (np.abs(new) < np.abs(self.price)), 0.5 * self.price, new)  # fmt: skip
         return new, t, float(error)
+
+    def _between(self, new: Floats) -> Floats:
+        """New prices, but the middle where they lie beyond one that was too low or too high.
+
+        F is not convex where coefficients differ in sign: there Newton's method may go round.
+        """
+        price, alone = self.price, self.rows.shift == 0.0
+        self._low = np.where((new > price) & alone, price, self._low)
+        self._high = np.where((new < price) & alone, price, self._high)
+        beyond = (new <= self._low) | (new >= self._high)
+        with np.errstate(invalid="ignore"):
+            return np.where(beyond, 0.5 * (self._low + self._high), new)
 
     def _model(self, used: Floats, h: Floats, t: float) -> Floats:
         """Prices at which the rows' models meet their bounds."""

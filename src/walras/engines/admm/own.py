@@ -64,6 +64,10 @@ class Own:
         """(..., shared + 1) sums over the rows that all share, of (..., shared + own + 1)."""
         return parted(sums, len(self.price))[0]
 
+    def forget(self) -> None:
+        """The copies have moved."""
+        self._narrow.forget()
+
     def step(self, sums: Floats, rho: float) -> None:
         """A step of their prices.
 

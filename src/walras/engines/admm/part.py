@@ -62,6 +62,7 @@ class Part:
         """Centres of the demands' block for the present state."""
         entries = self.data.entries
         self._set_step(rho)
+        self._own.forget()
         copies.centres(
             entries.copies, self.state, entries.w, rho, entries.cost, self._step, self._centre
         )

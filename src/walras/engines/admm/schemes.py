@@ -18,7 +18,7 @@ from walras.separable import Utility
 _PLAIN = 20  # iterations before those with restarts
 _EVERY = 10  # most iterations between two looks at rho
 _LEAN = 0.7  # residuals balanced a little on the side of small rho: fewer iterations where scarce
-_UNTIL = 150  # iteration from which rho is frozen
+_UNTIL = 150  # iteration from which rho is frozen, but between epochs
 _STEP = 5.0  # largest factor of a change of rho
 _BALANCED = 1.5  # imbalance of the residuals that is left alone
 PUBLISHED_CORES = 64  # among which the published timing shares the subproblems
@@ -93,7 +93,8 @@ class Splitting:
     def _balance(self, method: Method) -> None:
         first = method.seen == 0
         method.look()
-        if not first and method.count <= _UNTIL:
+        frozen = self._restarts is None and method.count > _UNTIL
+        if not first and not frozen:
             residuals = method.residuals
             ratio = float(np.sqrt(residuals.primal / max(residuals.dual, 1e-300)))
             ratio *= _LEAN if self._restarts is None and method.count > _PLAIN else 1.0
