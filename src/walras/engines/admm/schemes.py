@@ -18,7 +18,7 @@ from walras.separable import Utility
 _PLAIN = 20  # iterations before those with restarts
 _EVERY = 10  # most iterations between two looks at rho
 _LEAN = 0.7  # residuals balanced a little on the side of small rho: fewer iterations where scarce
-_UNTIL = 150  # iteration from which rho is frozen, but between epochs
+_UNTIL = 150  # iteration from which rho is frozen for ever longer; with restarts, for an epoch
 _STEP = 5.0  # largest factor of a change of rho
 _BALANCED = 1.5  # imbalance of the residuals that is left alone
 PUBLISHED_CORES = 64  # among which the published timing shares the subproblems
@@ -78,7 +78,8 @@ class Splitting:
         else:
             due = self._recall(method, self._restarts)
         if due:
-            self._next = method.count + min(_EVERY, 2 + method.count // 3)
+            few = min(_EVERY, 2 + method.count // 3)
+            self._next = method.count + (few if method.count <= _UNTIL else method.count // 2)
             self._balance(method)
         return False
 
@@ -93,8 +94,7 @@ class Splitting:
     def _balance(self, method: Method) -> None:
         first = method.seen == 0
         method.look()
-        frozen = self._restarts is None and method.count > _UNTIL
-        if not first and not frozen:
+        if not first:
             residuals = method.residuals
             ratio = float(np.sqrt(residuals.primal / max(residuals.dual, 1e-300)))
             ratio *= _LEAN if self._restarts is None and method.count > _PLAIN else 1.0
