@@ -69,10 +69,7 @@ def table_crossing(frame: pd.DataFrame) -> pd.DataFrame:
     names = [f"{row.actors} actors, {row.x} sources" for row in frame.itertuples()]
     chosen = frame[["entries", "bytes", "proof", "iterations", "gap", "seconds"]]
     named = {"bytes": "kB an iteration", "proof": "kB with a proof"}
-    entries = [f"{count:,}" for count in frame["entries"]]
-    thousands = chosen.assign(
-        entries=entries, bytes=frame["bytes"] / 1e3, proof=frame["proof"] / 1e3
-    )
+    thousands = chosen.assign(bytes=frame["bytes"] / 1e3, proof=frame["proof"] / 1e3)
     return thousands.set_axis(names, axis=0).rename(columns=named)
 
 

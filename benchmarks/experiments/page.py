@@ -41,4 +41,6 @@ def table(frame: pd.DataFrame) -> str:
 
 
 def _cell(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.4g}"
+    if math.isnan(value):
+        return ""
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
