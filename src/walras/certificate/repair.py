@@ -41,7 +41,7 @@ def repaired(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats, 
     """As :func:`repair`, with the :func:`row_violations` that are left."""
     x = x if np.all(np.isfinite(x)) else np.nan_to_num(x, nan=0.0)
     x = np.clip(x, problem.lower, problem.upper)
-    x = _shared_out(problem, _scaled_down(problem, x))
+    x = _shared_out(problem, scaled_down(problem, x))
     t = best_scalars(problem, x, np.nan_to_num(t, nan=0.0))
     far = row_violations(problem, x, t)
     for attempt in range(CORRECTIONS):
@@ -50,7 +50,7 @@ def repaired(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats, 
         moved = _corrected(problem, x, t, attempt)
         if moved is None:
             break
-        x = _scaled_down(problem, np.clip(moved, problem.lower, problem.upper))
+        x = scaled_down(problem, np.clip(moved, problem.lower, problem.upper))
         t = best_scalars(problem, x, t)
         far = row_violations(problem, x, t)
     lifted, moved_t = _lifted(problem, x, t)
@@ -150,7 +150,8 @@ def _used(problem: Separable, x: Floats) -> tuple[Ints | slice, sp.csc_array]:
     return used, problem.rows.matrix[:, used]
 
 
-def _scaled_down(problem: Separable, x: Floats) -> Floats:
+def scaled_down(problem: Separable, x: Floats) -> Floats:
+    """Entries scaled by what is left of the scarcest packing row (:mod:`.structure`) they use."""
     used, matrix = _used(problem, x)
     part = x[used]
     load = matrix @ part

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from walras.certificate.repair import best_scalars
+from walras.certificate.bound import dual_bound
+from walras.certificate.repair import best_scalars, scaled_down
+from walras.certificate.structure import structure
 from walras.engines.admm.form import Form
 from walras.engines.admm.metric import gathered, least_limit
 from walras.engines.settings import Start
@@ -50,14 +52,13 @@ def beginning(form: Form, start: Start | None, rho: float | None) -> Beginning:
     problem = form.problem
     shares = equal_shares(problem)
     rho = first_rho(form, shares) if rho is None else rho
-    price = np.zeros(problem.rows.count)
     falling = np.isin(problem.rows.utility, (Utility.LOG, Utility.POWER))
-    price[falling] = -1.0  # Newton's method finds the scale
+    price = np.where(falling, -1.0, 0.0)  # Newton's method finds the scale
     if start is not None:
-        known, held = len(start.x), len(start.prices)
+        known = len(start.x)
         shares[:known] = np.where(np.isfinite(start.x), start.x, shares[:known])
-        usable = np.isfinite(start.prices) & (~falling[:held] | (start.prices < 0))
-        price[:held] = np.where(usable, start.prices, price[:held])
+        shares = _held(problem, shares)
+        price = _worth_more(problem, start.prices, price)
     padded = np.append(price, 0.0)  # the rows of number -1
     t = best_scalars(problem, shares, np.zeros(problem.scalars))
     scalar = float(t[0]) if problem.scalars else 0.0
@@ -69,6 +70,25 @@ def beginning(form: Form, start: Start | None, rho: float | None) -> Beginning:
         scalar,
         rho,
     )
+
+
+def _held(problem: Separable, x: Floats) -> Floats:
+    """What was given, within what rows allow: from far outside, the way back is long."""
+    most = np.where(structure(problem).limiting, problem.rows.upper, np.inf)
+    return scaled_down(problem, np.minimum(x, least_limit(problem, most, problem.upper)))
+
+
+def _worth_more(problem: Separable, given: Floats, price: Floats) -> Floats:
+    """The prices that were given, where finite, unless they prove less than those of a cold start.
+
+    Those of another objective, or in other units, do.
+    """
+    known = np.append(given, price[len(given) :])
+    usable = np.isfinite(known) & ((price == 0.0) | (known < 0.0))
+    warm = np.where(usable, known, price)
+    if np.array_equal(warm, price):
+        return price
+    return warm if dual_bound(problem, warm).value >= dual_bound(problem, price).value else price
 
 
 def equal_shares(problem: Separable) -> Floats:
