@@ -221,7 +221,7 @@ def _solve_one(problem: Separable, run: Engine, choice: Choice, settings: Settin
     began = time.perf_counter()
     best = first = _tried(problem, choice.engine, run, settings)
     if _needs_diagnosis(first.found, first.proof, settings):
-        _raise_if_impossible(problem, _left(settings, began))
+        _raise_if_impossible(problem, first.proof, _left(settings, began))
         if choice.engine != "exact":
             best = first.or_better(_tried(problem, "exact", exact, _left(settings, began)))
     is_weighed = choice.engine == "exact" and "interior" in choice.seconds
@@ -320,17 +320,21 @@ def _needs_diagnosis(found: Iterate, proof: Certificate, settings: Settings) -> 
     return not proof.feasible or proof.gap > max(_HOPELESS, settings.tolerance)
 
 
-def _raise_if_impossible(problem: Separable, settings: Settings) -> None:
-    """Name the rows that cannot hold together, or the entries along which nothing stops."""
+def _raise_if_impossible(problem: Separable, proof: Certificate, settings: Settings) -> None:
+    """Name the rows that cannot hold together, or the entries along which nothing stops.
+
+    An allocation that meets all rows, inside the domains of all utilities, shows that they can.
+    """
     limits = replace(settings, start=None, callback=None, verbose=False)
-    relaxation = least_relaxation(problem, limits)
-    if relaxation.is_needed:
-        raise InfeasibleError(
-            "no allocation meets all constraints",
-            where=str(conflict(problem, relaxation, limits)),
-            allowed="bounds that some allocation meets",
-            remedy=f"the least relaxation that would do: {relaxation.text()}",
-        )
+    if not (proof.feasible and np.isfinite(proof.value)):
+        relaxation = least_relaxation(problem, limits)
+        if relaxation.is_needed:
+            raise InfeasibleError(
+                "no allocation meets all constraints",
+                where=str(conflict(problem, relaxation, limits)),
+                allowed="bounds that some allocation meets",
+                remedy=f"the least relaxation that would do: {relaxation.text()}",
+            )
     ray = improving_ray(problem, limits)
     if ray is not None:
         raise UnboundedError(

@@ -95,7 +95,7 @@ class _Filter:
     def __init__(self, problem: Separable, relaxation: Relaxation, settings: Settings) -> None:
         self._problem = problem
         matrix = columns(problem)
-        low, high = row_bounds(problem, strict=relaxation.strict)
+        low, high = row_bounds(problem, relaxation.positive)
         scale = row_scale(matrix, low, high)
         self._matrix = sp.csr_array(sp.diags_array(1.0 / scale) @ matrix)
         self._low, self._high = low / scale, high / scale

@@ -25,6 +25,7 @@ import scipy.sparse as sp
 from walras.engines.conic_beside import INTERRUPTED, answered_beside
 from walras.engines.conic_program import Cone, ConicPoint, ConicProgram, ConicStep, Wanted, answered
 from walras.engines.conic_setup import ENDED, LONG, NOT_BEGUN, beginning, least_seconds
+from walras.engines.conic_units import in_units, unit_of_worth
 from walras.engines.diary import Diary
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
@@ -88,21 +89,22 @@ def solve_conic(problem: Separable, settings: Settings) -> Iterate:
     diary, setup = Diary(settings), least_seconds(problem)
     if settings.time_limit is not None and settings.time_limit < setup:
         return beginning(problem, settings, NOT_BEGUN)
-    quadratic, linear = _objective(problem)
-    blocks = _blocks(problem)
+    units = in_units(problem)
+    quadratic, linear = _objective(units.problem)
+    blocks, worth = _blocks(units.problem), unit_of_worth(linear)
     program = ConicProgram(
-        sp.csc_matrix(quadratic),
-        linear,
+        sp.csc_matrix(quadratic / worth),
+        linear / worth,
         sp.csc_matrix(sp.vstack([block.matrix for block in blocks])),
         np.concatenate([block.offset for block in blocks]),
         tuple(cone for block in blocks for cone in block.cones),
     )
-    constant, built = problem.constant + _left_out(problem), diary.elapsed
+    constant, built = problem.constant + _left_out(units.problem), diary.elapsed
     spare = None
     if setup > LONG and settings.time_limit is not None:
         spare = beginning(problem, settings, ENDED)
     try:
-        found = _run(program, settings, diary, partial(_progress, problem, constant), setup)
+        found = _run(program, settings, diary, partial(_progress, problem, constant, worth), setup)
     except KeyboardInterrupt:
         found, diary.outcome = None, Status.INTERRUPTED
     if found is None:
@@ -112,9 +114,9 @@ def solve_conic(problem: Separable, settings: Settings) -> Iterate:
         return replace(spare, status=status, history=diary.history, timings=timings)
     n, s = problem.entries, problem.scalars
     return Iterate(
-        x=found.z[:n],
+        x=found.z[:n] * units.entry,
         t=found.z[n : n + s],
-        prices=_prices(problem, blocks, found.dual),
+        prices=_prices(problem, blocks, found.dual) * units.row * worth,
         status=diary.outcome or _STATUS.get(found.status, Status.FAILED),
         history=diary.history,
         timings=Timings(build=built, iterate=diary.elapsed - built),
@@ -344,13 +346,15 @@ def _left_out(problem: Separable) -> float:
     )
 
 
-def _progress(problem: Separable, constant: float, spent: float, step: ConicStep) -> Progress:
+def _progress(
+    problem: Separable, constant: float, worth: float, spent: float, step: ConicStep
+) -> Progress:
     """One of Clarabel's iterations, in terms of the user's objective."""
     return Progress(
         step.iterations,
         spent + step.seconds,
-        problem.reported(step.primal + constant),
-        problem.reported(step.dual + constant),
+        problem.reported(step.primal * worth + constant),
+        problem.reported(step.dual * worth + constant),
         step.gap,
         step.primal_residual,
         step.dual_residual,

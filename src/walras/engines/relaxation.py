@@ -15,16 +15,19 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.engines.highs import LinearProgram, solve_program
+from walras.engines.positivity import held_at_zero
 from walras.engines.settings import Settings
 from walras.separable.form import Rows, Separable, Utility
 from walras.status import Status
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
 
 # Violations below this share of a row's scale are rounding.
 _NEGLIGIBLE = 1e-7
-# A utility that needs y > 0 is asked for this share of its row's largest coefficient.
+# A utility that needs y > 0 and cannot have it is asked for this share of its row's largest
+# coefficient.
 _STRICT = 1e-6
 
 
@@ -39,7 +42,7 @@ class Relaxation:
         multipliers: (all rows,) Farkas multipliers, >= 0 at upper bounds: whatever the entries
             within their bounds, ``multipliers.(Gx + Et)`` exceeds what the rows allow it.
         support: Rows with a multiplier, the weightiest first: they cannot hold together.
-        strict: Whether it is a utility's domain, y > 0, that cannot be met.
+        positive: (all rows,) True where a utility needs y > 0, and that cannot be met.
     """
 
     rows: Ints
@@ -47,7 +50,7 @@ class Relaxation:
     names: tuple[str, ...]
     multipliers: Floats
     support: Ints
-    strict: bool = False
+    positive: Bools
 
     @property
     def is_needed(self) -> bool:
@@ -56,7 +59,7 @@ class Relaxation:
 
     def text(self, limit: int = 5) -> str:
         """The rows and amounts in words, the largest first."""
-        if self.strict:
+        if np.any(self.positive):
             named = shortened(self.names[:limit], len(self.names))
             return f"let entries of {named} be above zero"
         order = np.argsort(-np.abs(self.amounts), kind="stable")
@@ -93,10 +96,16 @@ def least_relaxation(problem: Separable, settings: Settings | None = None) -> Re
         settings: Limits for HiGHS.
     """
     settings = settings or Settings()
-    found = _elastic(problem, settings, strict=False)
-    if not found.is_needed and np.any(_is_strict(problem.rows)):
-        return _elastic(problem, settings, strict=True)
-    return found
+    strict = _is_strict(problem.rows)
+    found = _elastic(problem, settings, np.zeros_like(strict))
+    if found.is_needed or not np.any(strict):
+        return found
+    demanding = _elastic(problem, settings, strict)
+    if not demanding.is_needed:
+        return demanding
+    # So much may be out of reach where as little as one likes is not.
+    zero = held_at_zero(_without_cost(problem), strict, settings)
+    return _elastic(problem, settings, zero) if np.any(zero) else found
 
 
 def improving_ray(problem: Separable, settings: Settings | None = None) -> Ray | None:
@@ -134,10 +143,27 @@ def improving_ray(problem: Separable, settings: Settings | None = None) -> Ray |
     return None
 
 
-def _elastic(problem: Separable, settings: Settings, *, strict: bool) -> Relaxation:
+def _without_cost(problem: Separable) -> LinearProgram:
+    """What the entries and scalars must meet, utilities at zero or above."""
+    low, high = row_bounds(problem, np.zeros(problem.rows.count, dtype=bool))
+    whole = (
+        None if problem.integer is None else np.append(problem.integer, [False] * problem.scalars)
+    )
+    return LinearProgram(
+        cost=np.zeros(problem.entries + problem.scalars),
+        lower=np.concatenate([problem.lower, problem.scalar_lower]),
+        upper=np.concatenate([problem.upper, problem.scalar_upper]),
+        matrix=columns(problem),
+        row_lower=low,
+        row_upper=high,
+        integer=whole,
+    )
+
+
+def _elastic(problem: Separable, settings: Settings, positive: Bools) -> Relaxation:
     """Minimise sum_k (up_k + down_k)/scale_k,  row_lower <= y - up + down <= row_upper."""
     matrix = columns(problem)
-    low, high = row_bounds(problem, strict=strict)
+    low, high = row_bounds(problem, positive)
     scale = row_scale(matrix, low, high)
     has_low, has_high = np.flatnonzero(np.isfinite(low)), np.flatnonzero(np.isfinite(high))
     n, rows = matrix.shape[1], matrix.shape[0]
@@ -162,11 +188,12 @@ def _elastic(problem: Separable, settings: Settings, *, strict: bool) -> Relaxat
     answer = solve_program(program, settings)
     if answer.x is None or answer.status is not Status.OPTIMAL:
         none = np.zeros(0, np.int32)
-        return Relaxation(none, np.zeros(0), (), np.zeros(rows), none)
+        return Relaxation(none, np.zeros(0), (), np.zeros(rows), none, positive)
     amounts = np.zeros(rows)
     amounts[has_high] += answer.x[n : n + len(has_high)]
     amounts[has_low] -= answer.x[n + len(has_high) :]
-    needed = np.flatnonzero(np.abs(amounts) > _NEGLIGIBLE * (_STRICT if strict else 1.0) * scale)
+    least = _STRICT if np.any(positive) else 1.0
+    needed = np.flatnonzero(np.abs(amounts) > _NEGLIGIBLE * least * scale)
     multipliers = np.nan_to_num(answer.prices)
     return Relaxation(
         needed.astype(np.int32),
@@ -174,7 +201,7 @@ def _elastic(problem: Separable, settings: Settings, *, strict: bool) -> Relaxat
         tuple(problem.rows.name(int(k)) for k in needed),
         multipliers,
         _weightiest_first(np.abs(multipliers) * scale),
-        strict,
+        positive,
     )
 
 
@@ -193,7 +220,7 @@ def shortened(words: Sequence[str], count: int) -> str:
 def _recession(problem: Separable, cost: Floats) -> LinearProgram:
     """Minimise cost.d over directions d in the recession cone of the problem, |d| <= 1."""
     rows = problem.rows
-    low, high = row_bounds(problem, strict=False)
+    low, high = row_bounds(problem, np.zeros(rows.count, dtype=bool))
     # A utility of superlinear growth admits no movement of its activity.
     steep = np.isin(rows.utility, (Utility.QUADRATIC, Utility.CONVEX_POWER, Utility.ENTROPY))
     held = np.concatenate([problem.quadratic > 0, np.zeros(problem.scalars, bool)])
@@ -231,14 +258,19 @@ def _is_strict(rows: Rows) -> npt.NDArray[np.bool_]:
     return is_strict
 
 
-def row_bounds(problem: Separable, *, strict: bool) -> tuple[Floats, Floats]:
-    """Bounds of the activities, with the domains of the utilities among them."""
+def row_bounds(problem: Separable, positive: Bools) -> tuple[Floats, Floats]:
+    """Bounds of the activities, with the domains of the utilities among them.
+
+    Args:
+        problem: The problem.
+        positive: (rows,) True on rows that are asked for more than nothing.
+    """
     rows = problem.rows
-    positive = rows.is_utility & (rows.utility != Utility.QUADRATIC)
-    low = np.where(positive, np.maximum(rows.lower, 0.0), rows.lower)
-    if strict:
+    domain = rows.is_utility & (rows.utility != Utility.QUADRATIC)
+    low = np.where(domain, np.maximum(rows.lower, 0.0), rows.lower)
+    if np.any(positive):
         largest = abs(columns(problem)).max(axis=1).toarray().ravel()
-        low = np.where(_is_strict(rows), np.maximum(low, _STRICT * largest), low)
+        low = np.where(positive, np.maximum(low, _STRICT * largest), low)
     return low, rows.upper
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from walras.engines.admm.metric import Floats, Ints, Rows32, gathered, metric, reach
+from walras.engines.admm.metric import Floats, Ints, Rows32, gathered, metric
+from walras.engines.reach import reach
 from walras.kernels import columns
 from walras.separable import Separable
 

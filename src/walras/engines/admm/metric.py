@@ -5,9 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from walras.kernels import columns
-from walras.separable import Separable
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Rows32 = npt.NDArray[np.uint32]
@@ -31,29 +28,6 @@ def metric(row: Rows32, a: Floats, most: Floats, narrow: int) -> Floats:
     mean = np.where(total > 0, total / np.maximum(count, 1), 1.0)
     w = np.where(size > 0, size / mean[row], 1.0) / np.sqrt(most)
     return np.asarray(w / np.mean(w))
-
-
-def reach(problem: Separable) -> Floats:
-    """(entries,) the most that an entry can be by itself; the median where nothing limits it."""
-    upper = problem.rows.upper
-    own = np.where(problem.upper > 0, problem.upper, np.inf)
-    out = least_limit(problem, np.where(upper > 0, upper, np.inf), own)
-    known = np.isfinite(out)
-    return np.where(known, out, np.median(out[known]) if np.any(known) else 1.0)
-
-
-def least_limit(problem: Separable, limit: Floats, own: Floats, *, unit: bool = False) -> Floats:
-    """(entries,) the least of what rows allow each entry, by itself.
-
-    Args:
-        problem: The problem.
-        limit: (rows,) the most that a row may be used.
-        own: (entries,) the entries' own limits.
-        unit: Whether a unit of an entry uses one of each of its rows, not its coefficient.
-    """
-    matrix, out = problem.rows.matrix, own.copy()
-    columns.least(matrix.indptr, matrix.indices, matrix.data, limit, unit, out)
-    return out
 
 
 def gathered(values: Floats, order: Ints) -> Floats:

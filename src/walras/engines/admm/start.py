@@ -11,7 +11,8 @@ from walras.certificate.bound import dual_bound
 from walras.certificate.repair import best_scalars, scaled_down
 from walras.certificate.structure import structure
 from walras.engines.admm.form import Form
-from walras.engines.admm.metric import gathered, least_limit
+from walras.engines.admm.metric import gathered
+from walras.engines.reach import least_limit
 from walras.engines.settings import Start
 from walras.separable import Separable, Utility
 
