@@ -11,14 +11,13 @@ from itertools import takewhile
 from typing import Never
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate import Certificate, certify
 from walras.engines.admm.executor import Executor
 from walras.engines.blas import blas_limited
 from walras.engines.choose import Choice, choose
-from walras.engines.conflict import conflict
 from walras.engines.exact import exact
+from walras.engines.impossible import raise_if_impossible
 from walras.engines.interior import interior
 from walras.engines.iterate import Iterate
 from walras.engines.keywords import refuse_unknown
@@ -26,9 +25,8 @@ from walras.engines.levels import LeximinResult
 from walras.engines.leximin import leximin, without_ceiling
 from walras.engines.named import Engine, Own, engine_named
 from walras.engines.polish import polish as to_vertex
-from walras.engines.relaxation import improving_ray, least_relaxation
 from walras.engines.settings import Settings, Start
-from walras.errors import InfeasibleError, InputError, UnboundedError
+from walras.errors import InputError
 from walras.history import Progress
 from walras.kernels.devices import CPU
 from walras.separable import Leximin, Separable, leximin_of
@@ -36,12 +34,8 @@ from walras.solution import Solution
 from walras.status import Status
 from walras.warm import Earlier, check_start, start_from
 
-Floats = npt.NDArray[np.float64]
-
 _ON_DEVICES = ("interior", "admm")  # engines whose kernels run on a GPU, too
 _HOPELESS = 1e-3  # a gap above which an engine's failure is looked into
-_NAMED = 3  # entries that an error names
-_STILL = 1e-9  # a ray, of largest component 1, does not move what it moves less
 
 
 def solve(
@@ -221,7 +215,7 @@ def _solve_one(problem: Separable, run: Engine, choice: Choice, settings: Settin
     began = time.perf_counter()
     best = first = _tried(problem, choice.engine, run, settings)
     if _needs_diagnosis(first.found, first.proof, settings):
-        _raise_if_impossible(problem, first.proof, _left(settings, began))
+        raise_if_impossible(problem, first.proof, _left(settings, began))
         if choice.engine != "exact":
             best = first.or_better(_tried(problem, "exact", exact, _left(settings, began)))
     is_weighed = choice.engine == "exact" and "interior" in choice.seconds
@@ -318,40 +312,6 @@ def _needs_diagnosis(found: Iterate, proof: Certificate, settings: Settings) -> 
     if found.status == Status.INACCURATE and proof.feasible and np.isfinite(proof.gap):
         return False  # neither infeasible nor unbounded, and as good as the engine meant it to be
     return not proof.feasible or proof.gap > max(_HOPELESS, settings.tolerance)
-
-
-def _raise_if_impossible(problem: Separable, proof: Certificate, settings: Settings) -> None:
-    """Name the rows that cannot hold together, or the entries along which nothing stops.
-
-    An allocation that meets all rows, inside the domains of all utilities, shows that they can.
-    """
-    limits = replace(settings, start=None, callback=None, verbose=False)
-    if not (proof.feasible and np.isfinite(proof.value)):
-        relaxation = least_relaxation(problem, limits)
-        if relaxation.is_needed:
-            raise InfeasibleError(
-                "no allocation meets all constraints",
-                where=str(conflict(problem, relaxation, limits)),
-                allowed="bounds that some allocation meets",
-                remedy=f"the least relaxation that would do: {relaxation.text()}",
-            )
-    ray = improving_ray(problem, limits)
-    if ray is not None:
-        raise UnboundedError(
-            "the objective improves without end",
-            where=_along(problem, ray.x, ray.t),
-            allowed="a finite optimum",
-            remedy="bound these entries or add a constraint",
-        )
-
-
-def _along(problem: Separable, x: Floats, t: Floats) -> str:
-    """The entries that a ray moves most, and the scalars that it moves, by name."""
-    most = np.argsort(-np.abs(x), kind="stable")[:_NAMED]
-    names = [problem.entry_name(int(q)) for q in most if abs(x[q]) > _STILL]
-    scalars = problem.scalar_names or [f"scalar {k}" for k in range(len(t))]
-    names += [str(scalars[int(k)]) for k in np.flatnonzero(np.abs(t) > _STILL)]
-    return ", ".join(names)
 
 
 def _status(found: Iterate, proof: Certificate, settings: Settings) -> Status:

@@ -158,6 +158,31 @@ def test_a_bound_without_an_answer_does_not_spoil_the_next_call(rows: int) -> No
     assert x == pytest.approx([0.5, 0.5], abs=1e-9)
 
 
+def asking(level: float, left: float) -> Case:
+    """Rows that ask for a level of what others allow: parallel; prices left by too high a level."""
+    rng = np.random.default_rng(0)
+    ptr, most = np.array([0, 3, 7, 8, 10]), rng.lognormal(0.0, 3.0, 4)
+    n, each = 10, np.repeat(most, np.diff(ptr))
+    none, one = np.full((4, 2), -np.inf), np.ones((4, 2))
+    return Case(
+        ptr=ptr, local=np.array([np.ones(n), -1.0 / each]), v=each * rng.normal(0.5, 1.0, n),
+        s=rng.uniform(0.5, 2.0, n), x_lower=np.zeros(n), x_upper=np.full(n, np.inf),
+        kind=np.zeros((4, 2), np.int8), weight=one, parameter=one, lower=none,
+        upper=np.column_stack([most, np.full(4, -level)]), shift=np.zeros((4, 2)),
+        price=left * np.column_stack([1.0 / most, np.ones(4)]),
+    )  # fmt: skip
+
+
+@every_device
+@pytest.mark.parametrize("left", [1e3, 1e6, 1e9, 1e12])
+@pytest.mark.parametrize("level", [0.0, 0.5, 0.999])
+def test_prices_that_cancel_are_no_answer(device: str, level: float, left: float) -> None:
+    c = asking(level, left)
+    _, known, _, _ = compiled(asking(level, 0.0), 0.0)
+    for x in (compiled(c, 0.0)[1], in_torch(c, 0.0, device)[1]):
+        assert x == pytest.approx(known, rel=1e-6, abs=1e-9)
+
+
 @every_device
 @pytest.mark.parametrize("softness", [0.0, 0.3])
 @settings(max_examples=60)

@@ -26,7 +26,7 @@ class Certificate:
         reduced: (entries,) reduced costs at those prices.
         value: Objective at (x, t); ``inf`` outside a utility's domain.
         bound: Lower bound on every feasible value.
-        gap: ``(value - bound)`` over its denominator, >= 0; ``inf`` where a row is plainly broken.
+        gap: ``|value - bound|`` over its denominator; ``inf`` where a row is plainly broken.
         violation: Largest relative violation of a row or bound after repair.
         worst_row: The row that has it.
         stationarity: Largest relative product of an entry and its reduced cost, complementarity.
@@ -84,6 +84,9 @@ _SMALL = 1e-3  # of the largest coefficient: larger terms are not compared with 
 def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: float) -> float:
     """Relative gap of a value and a bound.
 
+    A value below its bound is that of an allocation which breaks rows by what is tolerated: what
+    the rows' prices make of that counts as a gap, too; an infinite one where it is no rounding.
+
     The denominator is ``problem.gap_scale`` where the objective has a natural one (the sum of
     weights for logarithms: nats a job), else ``max(|value|, |bound|)``, but never under 1e-3 of the
     sum of the objective's terms, so that a value that cancels to zero (a target that is met) does
@@ -118,7 +121,8 @@ def relative_gap(problem: Separable, value: float, bound: float, terms: float) -
         unit = _unit(problem) if terms <= _SMALL * _largest_coefficient(problem) else 0.0
         unit = unit if terms <= _NOTHING * unit and abs(bound) <= _ROUNDING * unit else 0.0
         scale = max(abs(value), abs(bound), LEAST_TERMS * terms, unit) or 1.0
-    return max(value - bound, 0.0) / scale
+    gap = abs(value - bound) / scale
+    return np.inf if bound > value and gap > _BROKEN else gap
 
 
 def _unit(problem: Separable) -> float:

@@ -202,7 +202,9 @@ def _evaluated(groups: Groups, price: torch.Tensor) -> _State:
     g = torch.where(free, f - target, 0.0)
     diagonal = torch.diagonal(h, dim1=1, dim2=2)
     diagonal += torch.where(free, slope, 0.0)
-    size = torch.abs(f) + torch.abs(target) + diagonal * torch.abs(price) + _LEAST
+    # What all prices move together counts: large ones of rows that are nearly parallel cancel.
+    pull = torch.sum(h * price[:, None, :], dim=2)
+    size = torch.abs(f) + torch.abs(target) + torch.abs(pull) + _LEAST
     error = torch.amax(torch.where(free, torch.abs(g) / size, 0.0), dim=1)
     return _State(g, sense, h, error, torch.ones_like(error))
 

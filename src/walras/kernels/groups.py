@@ -164,7 +164,11 @@ def _gradient(
     lower: Floats, upper: Floats, softness: float, h: Floats, g: Floats,
     free: npt.NDArray[np.bool_], sense: npt.NDArray[np.int8],
 ) -> float:  # fmt: skip
-    """g = F - what the rows ask for, H with their slopes; the largest |g| relative to its terms."""
+    """g = F - what the rows ask for, H with their slopes; the largest |g| relative to its terms.
+
+    Of these, what all prices move together counts: large ones of rows that are nearly parallel
+    cancel.
+    """
     worst = 0.0
     for k in range(len(p)):
         sense[k] = regime(kind[k], lower[k], upper[k], p[k], f[k])
@@ -178,8 +182,11 @@ def _gradient(
         else:
             target, slope = wanted(kind[k], weight[k], parameter[k], p[k])
         g[k] = f[k] - target
+        pull = slope * p[k]
+        for m in range(len(p)):
+            pull += h[k, m] * p[m]
         h[k, k] += slope
-        size = abs(f[k]) + abs(target) + h[k, k] * abs(p[k])
+        size = abs(f[k]) + abs(target) + abs(pull)
         worst = max(worst, abs(g[k]) / (size + _LEAST))
     return worst
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from walras.certificate.bound import ROUNDING, row_terms
 from walras.certificate.mend import signed
-from walras.engines.admm.entries import Entries, runs
-from walras.engines.admm.form import RowData
+from walras.engines.admm.ceiling import ceilings
+from walras.engines.admm.entries import runs
 from walras.engines.admm.proofs.answer import may_move, moves, one_way
 from walras.engines.admm.proofs.contribution import Contribution, Point
 from walras.engines.admm.slices import Leaf, Slice
@@ -113,9 +113,14 @@ class Bound(Contribution):
 
     def alone(self, own: int, least: float) -> Floats:
         """Ask about the demands that can reach this little of the scalar by themselves, alone."""
+        entries, rows = self._data.entries, self._data.groups
+        known = ceilings(entries, rows, own)
+        them = np.flatnonzero(known.most == least)
+        packed = them[known.pack[them] >= 0]
         self._guess = np.zeros_like(self._guess)
         self._asked = np.zeros_like(self._asked)
-        self._asked[:, own] = ceilings(self._data.entries, self._data.groups, own) == least
+        self._asked[them, own] = 1.0
+        self._asked[packed, known.pack[packed]] = known.ratio[packed]
         return _DONE
 
     def paid(self) -> Floats:
@@ -327,16 +332,3 @@ class Bound(Contribution):
     def asked(self) -> Floats:
         """(groups, K) the prices asked about."""
         return self._asked
-
-
-def ceilings(entries: Entries, rows: RowData, own: int) -> Floats:
-    """(groups,) the most of the scalar that each demand can reach by itself.
-
-    Args:
-        entries: The entries.
-        rows: The rows of the demands.
-        own: The row with a share in the scalar; the other one packs.
-    """
-    best = np.maximum.reduceat(-entries.local[own] / entries.local[1 - own], entries.ptr[:-1])
-    shift = rows.shift[:, own]
-    return np.asarray(best * rows.upper[:, 1 - own] / np.where(shift > 0, shift, 1.0))

@@ -53,7 +53,7 @@ class Gathered:
     def bound(self, best: float) -> float:
         """See :meth:`walras.engines.admm.proofs.prover.Prover.bound`."""
         prices = self._prices
-        if self._sharpen.helps:
+        if self._sharpen.applies(self._method.t):
             method = self._method
             method.crew.total("bound.ask")
             narrow = self._sharpen(method.crew, method.narrow.price, method.t)

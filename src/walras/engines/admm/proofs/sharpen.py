@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from walras.certificate.mend import signed
 from walras.certificate.structure import structure
+from walras.engines.admm.ceiling import ceiling
 from walras.engines.admm.executor import Crew
 from walras.engines.admm.form import Form
-from walras.engines.admm.proofs.bound import ceilings
 from walras.engines.admm.roots import increasing_root
 from walras.separable import Utility
 
@@ -44,7 +44,8 @@ class Sharpen:
     def __init__(self, form: Form) -> None:
         self._form = form
         rows, local = form.groups, form.entries.local
-        self.ceiling = np.inf
+        self.ceiling, self._own = ceiling(form)
+        self._together = structure(form.problem).homogeneous
         self.helps = local.shape[0] == _ROWS and form.problem.entries == form.asked_entries
         if not self.helps:
             return
@@ -55,8 +56,6 @@ class Sharpen:
         if not self.helps:
             return
         self._sign = 1.0 if np.any(rows.kind) else -1.0
-        if form.scalar_in == "groups":
-            self.ceiling = float(np.min(ceilings(form.entries, rows, self._own)))
 
     def _fits(self, pack: int) -> bool:
         """Whether one row packs nonnegative entries, and the other asks what a price can answer."""
@@ -75,6 +74,14 @@ class Sharpen:
         )  # fmt: skip
         return bool(packs and free and plain and (utility or shared))
 
+    def applies(self, t: float) -> bool:
+        """Whether there are sharper prices: also where the scalar is all that a demand can reach.
+
+        Args:
+            t: The iterate's scalar.
+        """
+        return self.helps or (self._together and t >= (1.0 - _CLOSE) * self.ceiling)
+
     def __call__(self, crew: Crew, price: Floats, t: float) -> Floats:
         """Leave sharper prices with the holders of the demands, who were asked about the iterate's.
 
@@ -87,6 +94,9 @@ class Sharpen:
             (narrow,) prices of the narrow rows that go with them.
         """
         rows = self._form.narrow
+        if not self.helps:
+            crew.total("bound.alone", self._own, self.ceiling)
+            return np.zeros_like(price)
         price = signed(rows.kind, rows.lower, rows.upper, price)
         crew.total("bound.reduce", price)
         shared = self._form.scalar_in == "groups"

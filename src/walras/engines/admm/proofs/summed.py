@@ -132,7 +132,8 @@ class Summed:
 
     def _left(self, load: Floats, held: npt.NDArray[np.bool_]) -> Floats:
         """What is left of some rows, as a factor of what is used."""
-        return np.where(held, self._rows.upper / np.where(held, load, 1.0), np.inf)
+        with np.errstate(over="ignore"):  # of next to nothing
+            return np.where(held, self._rows.upper / np.where(held, load, 1.0), np.inf)
 
     def _scalar_for(self, load: Floats, t: float) -> float:
         """The scalar's cheapest value that all rows allow."""
@@ -166,7 +167,7 @@ class Summed:
         crew, rows = self._crew, self._rows
         price = signed(rows.kind, rows.lower, rows.upper, self._method.narrow.price)
         crew.total("bound.ask")
-        if self._sharpen.helps:
+        if self._sharpen.applies(self._method.t):
             price = self._sharpen(crew, price, self._method.t)
         for candidate in self._candidates(price):
             value, mended = self._evaluated(*candidate)

@@ -1,0 +1,108 @@
+"""The most that a shared scalar can be for each demand by itself.
+
+A demand whose row asks for ``g x >= shift t`` reaches the most where its entries earn the most for
+what they use of its packing row: a fractional knapsack (Dantzig 1957). Beyond the least of these
+some demand's block has no point at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.engines.admm.entries import Entries
+from walras.engines.admm.form import Form, RowData
+from walras.separable import Utility
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Ceilings:
+    """What each demand can reach of the scalar by itself, and the prices that prove it.
+
+    Attributes:
+        most: (groups,) the most that the scalar can be for it.
+        pack: (groups,) the row that limits it, -1 where its entries' bounds alone do.
+        ratio: (groups,) what the last entry that fits earns for what it uses of that row: the
+            row's price where what the demand earns has the price one.
+    """
+
+    most: Floats
+    pack: Ints
+    ratio: Floats
+
+
+def ceiling(form: Form) -> tuple[float, int]:
+    """The most that the scalar in the demands' rows can be, infinite where that is not told.
+
+    Args:
+        form: The split problem.
+
+    Returns:
+        It, and the place of the row that asks for the scalar among a demand's rows.
+    """
+    rows, entries = form.groups, form.entries
+    asking = np.flatnonzero(np.any(rows.shift != 0, axis=0))
+    if form.scalar_in != "groups" or len(asking) != 1 or np.any(entries.lower != 0):
+        return np.inf, 0
+    own = int(asking[0])
+    asks = rows.shift[:, own] != 0
+    plain = (rows.kind[:, own] == Utility.NONE) & (rows.shift[:, own] > 0)
+    plain &= np.isinf(rows.lower[:, own]) & (rows.upper[:, own] == 0)
+    if np.any(asks & ~plain) or np.any(entries.local[own] > 0):
+        return np.inf, own
+    return float(np.min(ceilings(entries, rows, own).most, initial=np.inf)), own
+
+
+def ceilings(entries: Entries, rows: RowData, own: int) -> Ceilings:
+    """The most of the scalar that each demand can reach by itself.
+
+    Args:
+        entries: The entries.
+        rows: The rows of the demands.
+        own: The row with a share in the scalar. Of the others those pack that have coefficients
+            of zero or more and an upper bound; each by itself limits what the demand can reach.
+    """
+    gain, shift = np.maximum(-entries.local[own], 0.0), rows.shift[:, own]
+    most, ratio = _filled(entries, gain, np.zeros_like(gain), np.full(len(shift), np.inf))
+    pack = np.full(len(shift), -1)
+    for k in range(len(entries.local)):
+        a = entries.local[k]
+        if k == own or not np.any(a):
+            continue
+        packs = np.minimum.reduceat(a, entries.ptr[:-1]) >= 0
+        room = np.where(packs, rows.upper[:, k], np.inf)
+        found, last = _filled(entries, gain, np.maximum(a, 0.0), room)
+        pack = np.where(found < most, k, pack)
+        ratio = np.where(found < most, last, ratio)
+        most = np.minimum(found, most)
+    return Ceilings(
+        np.where(shift > 0, most / np.where(shift > 0, shift, 1.0), np.inf), pack, ratio
+    )
+
+
+def _filled(entries: Entries, gain: Floats, a: Floats, room: Floats) -> tuple[Floats, Floats]:
+    """The most of ``gain x`` under ``a x <= room`` and x <= upper; the ratio of the last to fit."""
+    count = np.diff(entries.ptr)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(gain > 0, gain / a, 0.0)
+    order = np.lexsort((-ratio, np.repeat(np.arange(len(count)), count)))
+    earned, last, left = np.zeros(len(count)), np.zeros(len(count)), room.copy()
+    for rank in range(int(np.max(count, initial=0))):
+        some = np.flatnonzero((count > rank) & (left > 0))
+        q = order[entries.ptr[some] + rank]
+        useful = gain[q] > 0
+        some, q = some[useful], q[useful]
+        if not len(some):
+            break
+        fits = np.divide(left[some], a[q], out=np.full(len(q), np.inf), where=a[q] > 0)
+        taken = np.minimum(entries.upper[q], fits)
+        earned[some] += gain[q] * taken
+        full = fits <= entries.upper[q]
+        last[some] = np.where(full & (a[q] > 0), ratio[q], 0.0)
+        left[some] = np.where(full, 0.0, left[some] - a[q] * np.where(full, 0.0, taken))
+    return earned, last
