@@ -281,10 +281,7 @@ def _polished(solution: Solution, settings: Settings) -> Solution:
 
 def _left(settings: Settings, began: float) -> Settings:
     """The settings with what is left of their time limit."""
-    if settings.time_limit is None:
-        return settings
-    spent = time.perf_counter() - began
-    return replace(settings, time_limit=max(0.0, settings.time_limit - spent))
+    return settings.after(time.perf_counter() - began)
 
 
 def _timed_certificate(

@@ -8,11 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import clarabel
+import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from tests.bank.random_problems import build
 
+import walras as wl
 from walras.certificate import certify
 from walras.certificate.certify import minimised_value
 from walras.engines import conic, outer
@@ -501,3 +503,17 @@ def test_large_bounds_are_solved_in_larger_units(unit: float) -> None:
     assert large.x == pytest.approx(small.x * unit, rel=1e-9)
     assert large.prices == pytest.approx(small.prices, rel=1e-9)
     assert large.history[-1].value == pytest.approx(small.history[-1].value * unit, rel=1e-9)
+
+
+@pytest.mark.parametrize("engine", ["exact", "integer"])
+def test_whole_numbers_without_an_end_are_unbounded(engine: str) -> None:
+    """HiGHS proves a bound of this one, which -784 is below."""
+    cost = np.array([[4.0, 4.0], [4.0, 8.0], [8.0, 4.0]])
+    x = cp.Variable((3, 2), integer=True)
+    rows = [cp.sum(x, axis=1) <= 4, cp.sum(x, axis=0) == 2]
+    aim = cp.Minimize(cp.sum(cp.multiply(cost, x)))
+    with pytest.raises(wl.UnboundedError):
+        wl.Problem(aim, rows).solve(engine=engine)
+    s = wl.Problem(aim, [*rows, x >= -7, x <= 7]).solve(engine=engine)
+    assert s.status is wl.Status.OPTIMAL
+    assert s.value == pytest.approx(-40.0)

@@ -112,11 +112,9 @@ def _integer(problem: Separable, settings: Settings) -> Iterate:
     built = time.perf_counter()
     answer = solve_program(program, settings, start, partial(_reported, problem))
     prices = np.full(problem.rows.count, np.nan)
-    left = None
-    if settings.time_limit is not None:
-        left = max(settings.time_limit - (time.perf_counter() - built), 0.0)
-    if answer.x is not None and answer.status.has_allocation and left != 0.0:
-        limited = replace(settings, time_limit=left, callback=None, verbose=False)
+    left = settings.after(time.perf_counter() - built)
+    if answer.x is not None and answer.status.has_allocation and left.time_limit != 0.0:
+        limited = replace(left, callback=None, verbose=False)
         prices = solve_program(linear_program(problem, relaxed=True), limited).prices
     timings = Timings(build=built - began, iterate=time.perf_counter() - built)
     return _iterate(problem, answer, prices, timings)

@@ -117,7 +117,10 @@ def solve_program(
 ) -> Answer:
     """Solve a linear or mixed-integer program.
 
-    HiGHS' tolerances are absolute: it gets the program in units that suit it (:mod:`.units`).
+    HiGHS' tolerances are absolute: it gets the program in units that suit it (:mod:`.units`). Whole
+    columns that may run away are looked at without integrality first: HiGHS proves bounds of
+    integer programs that have none, and with rational data one whose relaxation is unbounded has
+    no optimum (Meyer 1974).
 
     Args:
         program: The program.
@@ -129,6 +132,12 @@ def solve_program(
     Raises:
         EngineError: HiGHS rejected the program or broke down.
     """
+    if _may_run_away(program):
+        began, quiet = time.perf_counter(), replace(settings, callback=None, verbose=False)
+        relaxed = solve_program(replace(program, integer=None), quiet)
+        if relaxed.status in (Status.INFEASIBLE, Status.UNBOUNDED):
+            return relaxed
+        settings = settings.after(time.perf_counter() - began)
     units = units_of(
         program.cost, program.matrix.tocsc(), (program.lower, program.upper),
         (program.row_lower, program.row_upper), program.integer,
@@ -136,6 +145,20 @@ def solve_program(
     if not units.own:
         return _in_units(program, units, settings, start, told)
     return _as_stated(program, settings, start, told)
+
+
+def _may_run_away(program: LinearProgram) -> bool:
+    """Whether a whole column has no bound, of its own or from a row of nonnegative coefficients."""
+    if program.integer is None:
+        return False
+    matrix, below = sp.csc_array(program.matrix), np.isfinite(program.lower)
+    entry = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
+    packs = np.isfinite(program.row_upper)
+    packs[matrix.indices[(matrix.data < 0) | ~below[entry]]] = False
+    held = np.zeros(matrix.shape[1], dtype=np.bool_)
+    held[entry[packs[matrix.indices] & (matrix.data > 0)]] = True
+    closed = below & (held | np.isfinite(program.upper))
+    return bool(np.any(program.integer & ~closed))
 
 
 def _as_stated(

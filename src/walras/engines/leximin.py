@@ -351,10 +351,8 @@ def _implied(stage: Separable, held: Ints, tight: Ints, kept: Bools, prices: Flo
 
 
 def _remaining(settings: Settings, parts: list[Iterate]) -> Settings:
-    limit = settings.time_limit
-    if limit is not None:
-        limit = max(0.0, limit - sum(part.timings.total for part in parts))
-    return replace(settings, time_limit=limit, start=None)
+    spent = sum(part.timings.total for part in parts)
+    return replace(settings.after(spent), start=None)
 
 
 def _joined(parts: list[Iterate]) -> Iterate:

@@ -261,13 +261,11 @@ class _Relay:
 
     def settings(self, piece: Part, k: int, threads: int) -> Settings:
         """The settings of part k, which begins now and has the time that is left."""
-        whole = self._settings
-        spent = time.perf_counter() - self._began
+        whole = self._settings.after(time.perf_counter() - self._began)
         start = whole.start
         return replace(
             whole,
             threads=threads,
-            time_limit=None if whole.time_limit is None else max(0.0, whole.time_limit - spent),
             start=start and Start(x=start.x[piece.entries], prices=start.prices[piece.rows]),
             callback=partial(self._tell, k),
         )

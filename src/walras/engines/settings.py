@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -68,6 +68,12 @@ class Settings:
     def workers(self) -> int:
         """Number of worker threads: ``threads``, or else the cores this process may run on."""
         return self.threads or cores()
+
+    def after(self, seconds: float) -> Settings:
+        """With what is left of the time limit after some seconds."""
+        if self.time_limit is None:
+            return self
+        return replace(self, time_limit=max(0.0, self.time_limit - seconds))
 
     def __post_init__(self) -> None:
         check_range("tolerance", self.tolerance, 1e-12, 1.0)
