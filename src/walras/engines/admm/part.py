@@ -42,7 +42,7 @@ class Part:
         self._held: Floats | None = None
         self._anchor: Floats | None = None
         self.x = np.array(data.x)
-        self._seen = self.x
+        self._seen = self.x.copy()
         self._centre = np.empty(entries.count)
         self._step = np.empty(entries.count)
         self._rho = np.nan
