@@ -95,7 +95,7 @@ def solve(
     """
     problem, base, first = _checked(problem, start, placed, unknown, integer=integer)
     settings = Settings(tolerance, time_limit, threads, first, callback, verbose, device=device)
-    choice = _choice_on(device, choose(base, engine, settings.tolerance))
+    choice = _choice_on(device, choose(base, engine, tolerance, levels=base is not problem))
     own = Own(parts, seed, mode, executor, collapse, rho, restarts)
     return _solve_within(problem, own, choice, settings, polish=polish)
 

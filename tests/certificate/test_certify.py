@@ -110,3 +110,36 @@ def test_a_point_that_plainly_breaks_a_row_has_no_gap() -> None:
     proof = certify(problem, np.array([1.0, 0.0]), np.zeros(0), np.array([-1.0, 0.0]))
     assert proof.violation > 0.1
     assert proof.gap == np.inf
+
+
+def test_an_allocation_far_below_its_bound_is_none() -> None:
+    # x - y == 1 and == 3: with x = y = 1e12 both are met as far as their terms tell.
+    rows = [
+        Row("one[0]", {0: 1.0, 1: -1.0}, lower=1.0, upper=1.0),
+        Row("three[0]", {0: 1.0, 1: -1.0}, lower=3.0, upper=3.0),
+    ]
+    free = [Entry(0, 0, 1.0, lower=-np.inf), Entry(0, 1, -1.0, lower=-np.inf)]
+    problem = state(free, rows)
+    proof = certify(problem, np.full(2, 1e12), np.zeros(0), np.array([1e9, -1e9 - 1.0]))
+    assert proof.feasible
+    assert proof.bound == pytest.approx(2e9 + 3.0)
+    assert proof.gap == np.inf
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("share", [1e-12, 1e-3])
+def test_a_small_utilisation_is_no_rounding(unit: float, share: float) -> None:
+    """What links allow is no limit of entries: a unit of flow is not what they could carry."""
+    te = wl.domains.traffic_engineering
+    net = te.Network(("a", "b", "c"), np.array([0, 0, 2]), np.array([1, 2, 1]), np.full(3, unit))
+    demand = np.zeros((3, 3))
+    demand[0, 1] = share * unit
+    problem = te.min_max_utilisation(net, demand, te.candidate_paths(net, k=2))
+    exact = wl.solve(problem, engine="exact")
+    one = np.flatnonzero(problem.demand == problem.demand[np.argmax(exact.entries)])
+    flow = np.where(np.isin(np.arange(problem.entries), one[:1]), 0.7, 0.3) * exact.entries / 0.5
+    proof = certify(problem, flow, np.array([0.7 * share]), np.zeros(problem.rows.count))
+    assert proof.gap == pytest.approx(1.0)
+    s = wl.solve(problem, engine="admm", tolerance=1e-3)
+    assert s.status is wl.Status.OPTIMAL
+    assert s.value == pytest.approx(0.5 * share, rel=2e-3)

@@ -188,3 +188,29 @@ def test_the_first_order_engine_raises_levels_to_the_tolerance() -> None:
         assert level.value == pytest.approx(true.value, rel=2e-2)
     rough, fine = len(s.history), len(wl.solve(fair, engine="admm", tolerance=1e-4).history)
     assert rough < 0.5 * fine  # the tolerance is that of every level
+
+
+@pytest.mark.parametrize("engine", ["auto", "exact", "interior", "admm"])
+def test_rows_that_are_as_high_are_one_level(engine: str) -> None:
+    """At a vertex of the prices one of the rows that tie has a price."""
+    te = wl.domains.traffic_engineering
+    capacity = np.repeat([5.0, 9.0], 12)  # each pair has a link of its own
+    zero, others = np.zeros(24, dtype=np.int32), np.arange(1, 25, dtype=np.int32)
+    network = te.Network(tuple(map(str, range(25))), zero, others, capacity)
+    demand = np.zeros((25, 25))
+    demand[0, 1:] = 10.0
+    fair = te.max_min_fair(network, demand, te.candidate_paths(network, 2, cache=False), levels=3)
+    s = wl.solve(fair, engine=engine, tolerance=1e-3 if engine == "admm" else 1e-6)
+    assert s.status is wl.Status.OPTIMAL
+    assert [level.value for level in s.levels] == pytest.approx([0.5, 0.9], rel=2e-3)
+    assert [int(np.sum(level.frozen)) for level in s.levels] == [12, 12]
+    assert np.sort(s.x) == pytest.approx(capacity, rel=2e-3)
+
+
+@pytest.mark.parametrize("engine", ["exact", "interior", "admm"])
+def test_who_has_all_that_it_can_have_ends_the_levels(engine: str) -> None:
+    T, size, _ = cluster(3)
+    s = wl.solve(cs.leximin(T, size, np.full(len(T), 1e6)), engine=engine, tolerance=1e-3)
+    best = np.unique(np.max(T, axis=0))
+    assert [level.value for level in s.levels] == pytest.approx(best[: len(s.levels)], rel=2e-3)
+    assert s.status is wl.Status.OPTIMAL

@@ -128,7 +128,8 @@ def relative_gap(problem: Separable, value: float, bound: float, terms: float) -
 def _unit(problem: Separable) -> float:
     """The most that one entry or scalar adds to the objective's terms, as far as its limits say."""
     reach = np.minimum(_limit_alone(problem), np.abs(problem.upper))
-    reach = np.where(np.isfinite(reach), reach, 1.0)
+    known = reach[np.isfinite(reach)]
+    reach = np.where(np.isfinite(reach), reach, np.median(known) if len(known) else 1.0)
     top = np.minimum(np.abs(problem.scalar_upper), _brought(problem, reach))
     worth = (
         np.abs(problem.cost) * reach,
@@ -140,10 +141,10 @@ def _unit(problem: Separable) -> float:
 
 
 def _limit_alone(problem: Separable) -> Floats:
-    """(entries,) the most each entry can be, others being zero, because packing rows hold."""
-    rows, packing = problem.rows, structure(problem).packing
+    """(entries,) the most each entry can be, others being zero, because limiting rows hold."""
+    rows, limiting = problem.rows, structure(problem).limiting
     row, a = rows.matrix.indices, rows.matrix.data
-    held = np.flatnonzero(packing[row] & (a > 0))
+    held = np.flatnonzero(limiting[row] & (a > 0))
     entry = np.searchsorted(rows.matrix.indptr, held, side="right") - 1
     out = np.full(problem.entries, np.inf)
     np.minimum.at(out, entry, rows.upper[row[held]] / a[held])

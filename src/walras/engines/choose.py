@@ -4,9 +4,10 @@ What engines cost is learned from timed runs (:mod:`.costs`); which of them can 
 is a matter of rules.
 
 The first-order engine is a candidate for tolerances of 1e-3 and more, where no shared scalar stands
-in narrow rows. It gives up its copies (``collapse``) where they would not fit into memory, and
-never for speed: on UsCarrier's flows an iteration without copies costs 0.7 of one with them, but
-1 % takes 2 to 4 times as many, at all demand levels (docs/explanation/first_order.md).
+in narrow rows, and not for leximin: beyond the first level, rows that must keep what they have cost
+it many times the iterations. It gives up its copies (``collapse``) where they would not fit into
+memory, and never for speed: on UsCarrier's flows an iteration without copies costs 0.7 of one with
+them, but 1 % takes 2 to 4 times as many, at all demand levels (docs/explanation/first_order.md).
 """
 
 from __future__ import annotations
@@ -49,13 +50,16 @@ class Choice:
     collapse: bool = False
 
 
-def choose(problem: Separable, engine: str = "auto", tolerance: float = 1e-6) -> Choice:
+def choose(
+    problem: Separable, engine: str = "auto", tolerance: float = 1e-6, *, levels: bool = False
+) -> Choice:
     """The engine for a problem.
 
     Args:
         problem: What is to be solved.
         engine: ``auto``, or the name of an engine, which is then taken.
         tolerance: Gap that is asked for; first-order iterations are for a few digits.
+        levels: Whether it is the first of the levels of leximin; others follow that are as large.
 
     Raises:
         InputError: Unknown name.
@@ -69,7 +73,7 @@ def choose(problem: Separable, engine: str = "auto", tolerance: float = 1e-6) ->
             allowed=f"auto, {', '.join(ENGINES)}",
             remedy="use one of these names",
         )
-    return _fitted(_quickest(problem, tolerance), problem)
+    return _fitted(_quickest(problem, tolerance, levels=levels), problem)
 
 
 def _fitted(choice: Choice, problem: Separable) -> Choice:
@@ -90,7 +94,7 @@ def memory() -> float:
     return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
 
 
-def _quickest(problem: Separable, tolerance: float) -> Choice:
+def _quickest(problem: Separable, tolerance: float, *, levels: bool) -> Choice:
     """The engine of the least predicted seconds, of those that can do it."""
     if problem.integer is not None and np.any(problem.integer):
         whole = int(np.sum(problem.integer))
@@ -105,7 +109,7 @@ def _quickest(problem: Separable, tolerance: float) -> Choice:
         large = problem.rows.matrix.nnz > _EXACT_LIMIT
         return Choice("admm" if large else "exact", f"the narrow side has {narrow} rows", {})
     able = ["interior", "exact"]
-    if tolerance >= _ADMM_TOLERANCE and not _narrow_scalar(problem):
+    if tolerance >= _ADMM_TOLERANCE and not levels and not _narrow_scalar(problem):
         able.append("admm")
     seconds = {name: predicted(problem, name, tolerance) for name in able}
     best, second = sorted(seconds, key=lambda name: seconds[name])[:2]

@@ -40,6 +40,7 @@ _NOTHING = 1e-6  # share of a job's own limit below which a level is no scale to
 _SLICE = 1_000_000  # entries looked at together
 _STOPPED = (Status.LIMIT, Status.INTERRUPTED)
 _SHARP = 1e-11  # tolerance of a level: what is zero and what is not must be told apart
+_SAME = 1e-7  # relative: levels this near to one another are one
 _LEAST = 1e-12  # tolerance that settings allow
 _OWN, _GIVEN = 0.9, 0.1  # shares of a coarse tolerance: of a level, and of what the next may take
 
@@ -70,7 +71,7 @@ def leximin(
     stage, left, whole = spec.problem, sharp, spec.problem
     levels: list[Level] = []
     parts: list[Iterate] = []
-    for _ in range(spec.levels):
+    while len(levels) < spec.levels and not np.all(frozen):
         run = partial(_proved, engine, spare, settings.tolerance) if levels and spare else engine
         stage, found = _solved(stage, whole, run, left)
         stopped = found.status in _STOPPED
@@ -80,14 +81,16 @@ def leximin(
             parts.append(replace(found, x=parts[-1].x, t=parts[-1].t))
             break  # what an unfinished level found is not known to keep the levels before it
         parts.append(replace(found, x=proof.x, t=found.t))
-        now = _frozen_now(stage, proof, rows, frozen)
         level = float(proof.t[0])
+        same = settings.tolerance if coarse else _SAME
+        now = _frozen_now(stage, proof, rows, frozen)
+        now |= ~frozen & (limit <= level * (1.0 + same))
         bound = level + proof.value - proof.bound
         prices = proof.prices[: spec.problem.rows.count]  # the row of what is paid comes after
-        levels.append(Level(level, bound, _gap(stage, proof), now, prices))
+        _add(levels, Level(level, bound, _gap(stage, proof), now, prices), same)
         frozen |= now
         left = _remaining(sharp, parts)
-        if stopped or np.all(frozen):
+        if stopped:
             break
         given = _GIVEN * settings.tolerance * abs(proof.value) if coarse else 0.0
         if np.any(stage.cost):
@@ -99,6 +102,24 @@ def leximin(
             whole, stage = _face(stage, whole, proof, rows, now, limit, frozen)
     finished = len(levels) == spec.levels or bool(np.all(frozen))
     return LeximinResult(_joined(parts), tuple(levels), finished)
+
+
+def _add(levels: list[Level], level: Level, same: float) -> None:
+    """Add a level, or more rows to the last one where that is as high.
+
+    At a vertex of the prices some rows of a level have none; they are found one after the other.
+    """
+    last = levels[-1] if levels else None
+    if last is None or abs(level.value - last.value) > same * abs(last.value):
+        levels.append(level)
+        return
+    levels[-1] = Level(
+        last.value,
+        max(last.bound, level.bound),
+        max(last.gap, level.gap),
+        last.frozen | level.frozen,
+        0.5 * (last.prices + level.prices),
+    )
 
 
 def _gap(stage: Separable, proof: Certificate) -> float:
