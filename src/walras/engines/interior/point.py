@@ -15,6 +15,7 @@ _CORRECTORS = 4
 _WORTH = 30.0  # solves that an iteration without correctors must cost for them to pay
 _PASSES = 100.0  # operations a column that such an iteration takes beside its factorisation
 _CHEAP = 5e5  # operations of a solve that hardly counts
+_EXACT, _NEARLY = 1e-9, 1e-3  # dual residuals between these are looked at term by term
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,11 +243,20 @@ def row_scale(form: Form, layout: Layout, point: Point, load: Floats) -> Floats:
 
 
 def _dual_error(form: Form, dual: Floats, prices: Floats, border: Floats, point: Point) -> float:
+    """Largest dual residual, relative to its column.
+
+    The sizes of a column's terms, which may cancel, are added up where only that can tell a
+    residual from rounding.
+    """
     scale = 1.0 + np.max(np.abs(form.c), initial=0.0)
-    columns = np.max(np.abs(dual) / (scale + np.abs(prices) + np.abs(point.z)), initial=0.0)
+    columns = np.abs(dual) / (scale + np.abs(prices) + np.abs(point.z))
+    if _EXACT < np.max(columns, initial=0.0) <= _NEARLY:
+        some = np.flatnonzero(columns > _EXACT)
+        terms = abs(form.transposed[some]) @ np.abs(point.p)
+        columns[some] = np.abs(dual[some]) / (scale + terms + np.abs(point.z[some]))
     magnitude = np.abs(form.e) + np.abs(form.border).T @ np.abs(point.p)
     scalars = np.max(np.abs(border) / (magnitude + 1e-300), initial=0.0)
-    return float(max(columns, scalars))
+    return float(max(np.max(columns, initial=0.0), scalars))
 
 
 def _utilities(form: Form, layout: Layout, point: Point) -> tuple[float, float]:

@@ -60,8 +60,22 @@ def _analytic_centre(form: Form, packing: Bools) -> tuple[Floats, Floats]:
             if np.any(rows):
                 a = _centre_step(form, matrix, squared, transposed, a, rows)
     price = transposed @ a
-    x = 1.0 / np.where(price > 0, price, 1.0)
+    x = np.where(price > 0, 1.0 / np.where(price > 0, price, 1.0), _typical(form, price))
     return scaled_inside(form, x, np.where(packing, _FULL * form.b, np.inf)), a
+
+
+def _typical(form: Form, price: Floats) -> float:
+    """What entries that no packing row holds begin at, in the units of what is known.
+
+    The median of the others, or of half the entries' bounds, or of the rows' bounds by themselves.
+    """
+    bound, size = np.abs(form.b), np.abs(form.matrix.data)
+    for known in (1.0 / price[price > 0], 0.5 * form.u[np.isfinite(form.u) & (form.u > 0)]):
+        if len(known):
+            return float(np.median(known))
+    if not np.any(bound) or not np.any(size):
+        return 1.0
+    return float(np.median(bound[bound > 0]) / np.median(size[size > 0]))
 
 
 def scaled_inside(form: Form, x: Floats, room: Floats) -> Floats:
@@ -106,7 +120,8 @@ def _complete(form: Form, layout: Layout, packing: Bools, x: Floats, a: Floats) 
     if len(t):
         s = np.where(form.kind == INEQUALITY, s - form.border @ t, s)
     pairs = form.kind == INEQUALITY
-    floor = 1e-3 * (np.abs(form.b) + np.abs(activity)) + 1e-8
+    size = np.abs(form.b) + np.abs(activity)
+    floor = 1e-3 * size + 1e-8 * (float(np.max(size, initial=0.0)) or 1.0)
     outside = pairs & (s < 1e-6 * floor)
     s = np.where(outside, floor, s)
     s[form.kind == EQUALITY] = 0.0
@@ -128,7 +143,7 @@ def _utility_prices(form: Form, layout: Layout, s: Floats) -> tuple[Floats, Floa
     y = s[rows]
     needs = kind != Utility.QUADRATIC
     typical = np.median(np.abs(y[needs])) if np.any(needs) else 1.0
-    y = np.where(needs & (y <= 1e-8 * typical), max(float(typical), 1e-8), y)
+    y = np.where(needs & (y <= 1e-8 * typical), float(typical) or 1e-8, y)
     price = -utility.slope(kind, form.weight[rows], form.parameter[rows], y)
     return np.asarray(price), y
 
