@@ -100,6 +100,7 @@ class Timings:
             iterate=self.iterate + other.iterate,
             repair=self.repair + other.repair,
             polish=self.polish + other.polish,
+            ideal=self.ideal + other.ideal,
         )
 
     @property

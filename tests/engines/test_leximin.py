@@ -214,3 +214,21 @@ def test_who_has_all_that_it_can_have_ends_the_levels(engine: str) -> None:
     best = np.unique(np.max(T, axis=0))
     assert [level.value for level in s.levels] == pytest.approx(best[: len(s.levels)], rel=2e-3)
     assert s.status is wl.Status.OPTIMAL
+
+
+@pytest.mark.parametrize("engine", ["exact", "interior"])
+def test_levels_of_rates_in_bits_are_those_in_gigabits(engine: str) -> None:
+    te = wl.domains.traffic_engineering
+    ends = np.array([0, 1, 0, 2, 1, 2], np.int32), np.array([1, 0, 2, 0, 2, 1], np.int32)
+    demand = np.zeros((3, 3))
+    demand[0, 1], demand[0, 2], demand[1, 2] = 2.0, 1.0, 30.0
+    found = []
+    for unit in (1.0, 1e9):
+        network = te.Network(("a", "b", "c"), *ends, np.full(6, 8.0 * unit))
+        paths = te.candidate_paths(network, 2, cache=False)
+        fair = te.max_min_fair(network, demand * unit, paths, weight=np.ones((3, 3)))
+        s = wl.solve(fair, engine=engine)
+        assert s.status is wl.Status.OPTIMAL
+        found.append([level.value / unit for level in s.levels])
+    assert found[0] == pytest.approx([1.0, 2.0, 15.0], rel=1e-6)
+    assert found[1] == pytest.approx(found[0], rel=1e-6)

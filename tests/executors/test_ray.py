@@ -101,6 +101,17 @@ def test_a_solve_is_proved_and_tells_its_traffic(caplog: pytest.LogCaptureFixtur
     assert s.value == pytest.approx(exact.value, abs=1e-3 * problem.shape[1])
 
 
+def test_actors_tell_what_the_published_timing_shares() -> None:
+    s = wl.solve(
+        problem_of(cs.max_min),
+        engine="admm",
+        mode="paper",
+        tolerance=1e-6,
+        executor=wl.Ray(actors=2),
+    )
+    assert 0.0 < s.timings.ideal < s.timings.iterate / 64
+
+
 def test_bytes_of_a_pass_do_not_depend_on_the_number_of_demands(crews: list[RayCrew]) -> None:
     """A pass sends a price and brings back use and slope of every narrow row, an actor."""
     found = []

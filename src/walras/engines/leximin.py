@@ -292,7 +292,7 @@ def _face(
     family[rows] = True
     activity = problem_rows.matrix @ proof.x
     bound = np.where(np.isfinite(problem_rows.upper), problem_rows.upper, 0.0)
-    slack = (bound - activity) / np.maximum(bound, 1e-300)
+    slack = (bound - activity) / np.where(bound > 0, bound, 1.0)
     worth = proof.prices * bound / level * _family_sizes(whole)
     free = (problem_rows.lower < problem_rows.upper) & ~dropped
     tight = ~family & free & (bound > 0) & (worth > np.maximum(slack, _PRESENT))
@@ -385,5 +385,6 @@ def _joined(parts: list[Iterate]) -> Iterate:
         timings=Timings(
             build=sum(part.timings.build for part in parts),
             iterate=sum(part.timings.iterate for part in parts),
+            ideal=sum(part.timings.ideal for part in parts),
         ),
     )

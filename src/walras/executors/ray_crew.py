@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -34,12 +35,18 @@ class _Holder:
     def hold(self, data: Slice) -> None:
         """Take a slice."""
         # Ray's arrays are read-only, for which the compiled passes would be compiled again.
-        self._part = Part(copy.deepcopy(data))
+        self._part, self._work = Part(copy.deepcopy(data)), 0.0
 
     def run(self, task: str, *args: object) -> Floats:
         """What the slice answers."""
+        began = time.thread_time()
         found: Floats = attrgetter(task)(self._part)(*(copy.deepcopy(value) for value in args))
+        self._work += time.thread_time() - began
         return found
+
+    def work(self) -> float:
+        """Seconds that it computed."""
+        return self._work
 
 
 class Actors:
@@ -122,8 +129,13 @@ class RayCrew:
 
     @property
     def work(self) -> float:
-        """See :class:`walras.engines.admm.executor.Crew`."""
-        return float("nan")
+        """See :class:`walras.engines.admm.executor.Crew`; not known once an actor was lost."""
+        if self.replaced:
+            return float("nan")
+        try:
+            return float(sum(ray.get([holder.work.remote() for holder in self._actors.holders])))
+        except RayActorError:
+            return float("nan")
 
     def mark(self, task: str, *args: object) -> None:
         """See :class:`walras.engines.admm.executor.Crew`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -292,6 +293,14 @@ class TestPublished:
         assert r.history[-1].iteration > 20  # with a penalty of 1 it ends within 20 of them
         assert r.history[-1].gap < 1.0
 
+    def test_its_penalty_fits_copies_of_a_scalar_too(self) -> None:
+        """Their units are not those of flows: some demand had nothing for 9,794 iterations."""
+        network = te.load_topology("B4")
+        paths = te.candidate_paths(network, 4, cache=False)
+        problem = te.max_concurrent_flow(network, te.gravity_traffic(network), paths)
+        best = wl.solve(problem).value
+        assert solved(problem, 1e-3, mode="paper").value >= 0.9 * best
+
     def test_its_penalty_can_be_the_released_one(self) -> None:
         problem = cluster(cs.max_min)
         rhos = [
@@ -305,6 +314,13 @@ class TestPublished:
         s = solved(problem, 1e-9, mode="paper")
         assert 0.0 < s.timings.ideal <= 2 * s.timings.iterate / 64
         assert np.isnan(solved(problem, 1e-2).timings.ideal)
+
+    def test_levels_add_up_their_published_timings(self) -> None:
+        problem = cluster(partial(cs.leximin, levels=2))
+        s = wl.solve(problem, engine="admm", mode="paper", tolerance=1e-2, threads=1)
+        assert 0.0 < s.timings.ideal <= 2 * s.timings.iterate / 64
+        parts = wl.solve(problem, engine="pop", parts=3, threads=1)
+        assert 0.0 < parts.timings.ideal <= parts.timings.iterate
 
     def test_its_iterates_violate_the_capacity(self) -> None:
         problem = cluster(cs.proportional_fairness)

@@ -110,7 +110,8 @@ def first_rho(form: Form, x: Floats) -> float:
     """A penalty at which moving x by itself costs as much as the objective is worth.
 
     An optimal allocation uses about as many entries as there are rows, and each the more: at equal
-    totals its squares are larger by entries over rows.
+    totals its squares are larger by entries over rows. Copies of a scalar, which the published
+    scheme has, are entries in other units under the same penalty: the mean of both orders.
     """
     problem, entries = form.problem, form.entries
     t = best_scalars(problem, x, np.zeros(problem.scalars))
@@ -122,4 +123,7 @@ def first_rho(form: Form, x: Floats) -> float:
     square = float(entries.weight @ (inside * inside)) * max(
         problem.entries / max(rows.count, 1), 1.0
     )
-    return worth / square if worth > 0 and square > 0 else 1.0
+    rho = worth / square if worth > 0 and square > 0 else 1.0
+    if problem.scalars and problem.entries > form.asked_entries and t[0] != 0.0:
+        rho = float(np.sqrt(rho * np.abs(problem.scalar_cost[0] / t[0])))
+    return rho
