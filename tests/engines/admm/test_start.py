@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.engines.admm.test_admm import cluster, solved
 
 import walras as wl
+from walras.certificate import dual_bound
+from walras.engines.admm import admm
+from walras.engines.admm.complementary import complementary_prices
 from walras.engines.admm.form import make_form
 from walras.engines.admm.start import beginning
+from walras.engines.settings import Settings
 from walras.warm import start_from
 
 cs = wl.domains.cluster_scheduling
+te = wl.domains.traffic_engineering
 OBJECTIVES = [cs.proportional_fairness, cs.total_throughput]
 
 
@@ -49,3 +56,39 @@ def test_a_point_within_the_rows_and_its_prices_are_kept() -> None:
     np.testing.assert_allclose(x, start_from(problem, exact).x, rtol=1e-12, atol=1e-12)
     narrow = form.narrow.source[:-1]
     np.testing.assert_array_equal(first.pull[:-1], exact.prices.rows[narrow])
+
+
+def test_prices_that_go_with_an_optimum_prove_it() -> None:
+    problem = cluster(cs.proportional_fairness)
+    exact = wl.solve(problem, engine="exact", tolerance=1e-8)
+    prices = complementary_prices(problem, exact.entries, exact.scalars)
+    bound = dual_bound(problem, prices).value
+    assert bound == pytest.approx(exact.certificate.value, abs=1e-3 * problem.shape[1])
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+@pytest.mark.parametrize("objective", [te.max_total_flow, te.min_max_utilisation])
+def test_an_array_near_an_optimum_saves_iterations(objective: object, noise: float) -> None:
+    """An array carries no prices: they are those that go with it."""
+    network = te.load_topology("B4")
+    paths = te.candidate_paths(network, 4, cache=False)
+    demand = te.lognormal_traffic(network, seed=0, total=0.6 * network.capacity.sum())
+    problem = objective(network, demand, paths)  # type: ignore[operator]
+    exact = wl.solve(problem)
+    known = exact.entries * np.random.default_rng(0).lognormal(0.0, noise, problem.entries)
+    cold, warm = solved(problem, 1e-2), solved(problem, 1e-2, start=known)
+    assert warm.status is wl.Status.OPTIMAL
+    assert len(warm.history) <= 0.8 * len(cold.history)
+
+
+def test_prices_of_the_wrong_sign_do_not_stay() -> None:
+    """A row without a lower bound asks a negative price for the impossible: it never moved."""
+    problem = cluster(cs.total_throughput)
+    start = start_from(problem, wl.solve(problem, engine="exact"))
+    wrong = replace(
+        start, prices=np.where(np.arange(problem.rows.count) % 7, 1.0, -1.0) * start.prices
+    )
+    first = beginning(make_form(problem), wrong, None)
+    assert np.all(first.pull >= 0.0)
+    found = admm(problem, Settings(tolerance=1e-3, start=wrong))
+    assert found.status is wl.Status.OPTIMAL

@@ -8,8 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.certificate.bound import dual_bound
-from walras.certificate.repair import best_scalars, scaled_down
+from walras.certificate.certify import gap_between, minimised_value
+from walras.certificate.mend import allowed
+from walras.certificate.repair import best_scalars, repair, scaled_down
 from walras.certificate.structure import structure
+from walras.engines.admm.complementary import complementary_prices
 from walras.engines.admm.form import Form
 from walras.engines.admm.metric import gathered
 from walras.engines.reach import least_limit
@@ -19,6 +22,7 @@ from walras.separable import Separable, Utility
 Floats = npt.NDArray[np.float64]
 
 _SLICE = 100_000  # nonzeros looked at together
+_NEAR = 0.1  # gap of an allocation from which on prices that go with it help
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +63,7 @@ def beginning(form: Form, start: Start | None, rho: float | None) -> Beginning:
         known = len(start.x)
         shares[:known] = np.where(np.isfinite(start.x), start.x, shares[:known])
         shares = _held(problem, shares)
-        price = _worth_more(problem, start.prices, price)
+        price = _worth_more(problem, _given(problem, start, shares), price)
     padded = np.append(price, 0.0)  # the rows of number -1
     t = best_scalars(problem, shares, np.zeros(problem.scalars))
     scalar = float(t[0]) if problem.scalars else 0.0
@@ -79,6 +83,20 @@ def _held(problem: Separable, x: Floats) -> Floats:
     return scaled_down(problem, np.minimum(x, least_limit(problem, most, problem.upper)))
 
 
+def _given(problem: Separable, start: Start, x: Floats) -> Floats:
+    """The prices of a start; where it has none, those that go with its allocation.
+
+    The latter where they prove that it is near an optimum; others mislead.
+    """
+    if np.any(np.isfinite(start.prices)):
+        return start.prices
+    x, t = repair(problem, x, np.zeros(problem.scalars))
+    found = complementary_prices(problem, x, t)
+    value, bound = minimised_value(problem, x, t), dual_bound(problem, found).value
+    near = gap_between(problem, x, t, value, bound) <= _NEAR
+    return found if near else np.full(len(found), np.nan)
+
+
 def _worth_more(problem: Separable, given: Floats, price: Floats) -> Floats:
     """The prices that were given, where finite, unless they prove less than those of a cold start.
 
@@ -86,7 +104,7 @@ def _worth_more(problem: Separable, given: Floats, price: Floats) -> Floats:
     """
     known = np.append(given, price[len(given) :])
     usable = np.isfinite(known) & ((price == 0.0) | (known < 0.0))
-    warm = np.where(usable, known, price)
+    warm = allowed(problem, np.where(usable, known, price))
     if np.array_equal(warm, price):
         return price
     return warm if dual_bound(problem, warm).value >= dual_bound(problem, price).value else price
