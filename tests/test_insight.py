@@ -12,6 +12,8 @@ from tests.bank.bank import CASES
 from tests.bank.statement import Entry, Row, state
 
 import walras as wl
+from walras.insight.sensitivity import Move
+from walras.insight.worth import _change
 from walras.separable import Separable, Side, Utility
 
 cs = wl.domains.cluster_scheduling
@@ -353,3 +355,18 @@ def test_a_number_beyond_all_indices_is_a_label() -> None:
     assert s.explain(102).demand == s.explain(1).demand == "102"
     with pytest.raises(wl.InputError, match="demand: is 103"):
         s.explain(103)
+
+
+def test_a_range_beyond_all_numbers_is_without_end() -> None:
+    """(1 + u/c)^-k with k towards 0 hardly falls: where u is e to the 1e8, there is no end."""
+    move = Move(np.zeros(0), np.zeros(0), np.zeros(0), price=-1e-6, bend=1.0)
+    assert _change(move, 1e-3, 0.1) < _change(move, 1e-3, -0.1) == np.inf
+    assert _change(replace(move, bend=1e-300), 1e-3, -0.1) == pytest.approx(100.0)
+    assert np.isfinite(_change(replace(move, price=-1e-170), 1.0, 0.1))
+    # The price of this capacity bends where it hardly moves.
+    quota = cs.Quota({"a": [0, 1, 2], "b": [0, 1]}, {"a": 7.390765, "b": 39.99})
+    problem = cs.alpha_fair(
+        [[0.32235222, 21.88697859, 1.21486586, 0.43437221]], [64, 1, 8, 64], [1.0], alpha=5,
+        quota=quota, previous=[[0.00130565, 0, 0.62649521, 0.44867524]], churn=1.0,
+    )  # fmt: skip
+    assert np.all(wl.solve(problem).worth()[["holds_up", "holds_down"]] >= 0)

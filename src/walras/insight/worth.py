@@ -17,6 +17,7 @@ _HOLDS = 0.1  # relative change of a price up to which it holds, where prices ar
 _STEADY = 1e-6  # relative change of a price, for a change of the bound by its size, that is none
 _SURE = 0.5  # share of the distance to other entries or rows, found along a line, that is sure
 _STRAIGHT = 1e-9  # exponents below this are taken for zero
+_LARGEST = math.log(np.finfo(float).max)
 _JUMP = 1e-4  # relative distance of a row's two prices that is a kink
 _BASIS = np.array(["exact range", "10 % change", "at least", "kink"])
 _EXACT, _CHANGE, _LEAST, _KINK = range(4)
@@ -132,11 +133,13 @@ def _change(move: Move, price: float, share: float) -> float:
     """Units of the bound over which a price changes by a share of itself.
 
     Of the power law ``p (1 + u/c)^-k`` with the price's slope p' and curvature p'':
-    ``1/k = p p''/p'^2 - 1`` and ``u = (1 - (1 + share)^(-1/k)) k p/p'``.
+    ``1/k = p p''/p'^2 - 1`` and ``u = (1 - (1 + share)^(-1/k)) k p/p'``; ``inf`` where k is
+    so near zero that this is beyond all numbers.
     """
     slope = move.price / price
-    exponent = move.bend / price / slope**2 - 1.0
-    grown = math.log1p(share)
-    if abs(exponent) > _STRAIGHT:
-        grown = -math.expm1(-exponent * grown) / exponent
-    return abs(grown / slope)
+    rate = move.bend / move.price - slope  # p'/p over k, without the squares, which may vanish
+    exponent, grown = rate / slope, math.log1p(share)
+    if abs(exponent) <= _STRAIGHT:
+        return abs(grown / slope)
+    power = -exponent * grown
+    return math.inf if power > _LARGEST else abs(math.expm1(power) / rate)
