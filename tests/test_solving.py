@@ -60,6 +60,22 @@ def test_a_millisecond_still_gives_a_feasible_allocation(name: str, engine: str)
     check_honest(s, optimum)
 
 
+@pytest.mark.parametrize(
+    ("name", "whole"),
+    [("interior", False), ("admm", False), ("pop", False), ("exact", False), ("exact", True)],
+)
+def test_what_a_callback_raises_comes_out(name: str, whole: bool) -> None:
+    rng = np.random.default_rng(0)
+    T, sizes = rng.lognormal(size=(100, 400)), rng.choice([1, 2, 4], 400)
+    problem = cs.max_min(T, sizes, np.full(100, 4.0))
+
+    def boom(step: Progress) -> bool:
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match=r"^mine$"):
+        wl.solve(problem, engine=name, callback=boom, time_limit=20, threads=1, integer=whole)
+
+
 @pytest.mark.parametrize("name", OBJECTIVES)
 @pytest.mark.parametrize("steps", [0, 1, 4])
 def test_a_callback_stops_with_the_best_so_far(name: str, steps: int) -> None:

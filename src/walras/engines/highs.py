@@ -231,6 +231,7 @@ def run(
     watch = _Watch(solver, settings, told)
     _size_scheduler(solver, settings.threads)
     solver.run()
+    watch.raise_kept()
     status = _STATUS.get(solver.getModelStatus(), Status.FAILED)
     message = f"HiGHS: {solver.modelStatusToString(solver.getModelStatus())}"
     if status is Status.FAILED:
@@ -306,7 +307,10 @@ def _pass_start(solver: highspy.Highs, start: Floats) -> None:
 
 
 class _Watch:
-    """Listens to HiGHS: records progress and passes on the caller's wish to stop."""
+    """Listens to HiGHS: records progress and passes on the caller's wish to stop.
+
+    HiGHS would lose an exception of the caller's: it is kept, HiGHS stops, and it is raised then.
+    """
 
     def __init__(
         self, solver: highspy.Highs, settings: Settings, told: Callable[[Progress], Progress]
@@ -316,6 +320,7 @@ class _Watch:
         self._settings = settings
         self._told = told
         self._stop = False
+        self._kept: BaseException | None = None
         if solver.getNumCol() and (settings.callback is not None or settings.verbose):
             solver.cbSimplexInterrupt.subscribe(self._interrupt)
             solver.cbIpmInterrupt.subscribe(self._interrupt)
@@ -324,13 +329,26 @@ class _Watch:
 
     def _interrupt(self, event: HighsCallbackEvent) -> None:
         """HiGHS asks many times a second: every step reaches the callback, few the log."""
-        step = self._step(float(event.data_out.objective_function_value), -np.inf)
-        if self._settings.verbose and time.perf_counter() - self._logged > _LOG_EVERY:
-            self._log(step)
-        if asked_to_stop(self._settings, step):
-            self._stop = True
+        if not self._stop:
+            self._ask(float(event.data_out.objective_function_value))
         if self._stop:
             event.interrupt()
+
+    def _ask(self, value: float) -> None:
+        try:
+            step = self._step(value, -np.inf)
+            if self._settings.verbose and time.perf_counter() - self._logged > _LOG_EVERY:
+                self._log(step)
+            self._stop = asked_to_stop(self._settings, step)
+        except KeyboardInterrupt:
+            self._stop = True
+        except BaseException as error:  # noqa: BLE001 - raised as soon as HiGHS has stopped
+            self._kept, self._stop = error, True
+
+    def raise_kept(self) -> None:
+        """Raise what the caller's callback raised, if it did."""
+        if self._kept is not None:
+            raise self._kept
 
     def _improved(self, event: HighsCallbackEvent) -> None:
         out = event.data_out
