@@ -7,6 +7,7 @@ better test; every optimum comes from cvxpy with another solver.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import cvxpy as cp
@@ -223,3 +224,14 @@ def test_errors_are_those_of_the_library() -> None:
         dd.Problem(dd.Minimize(x.sum()), [x[0, 0] * x[1, 1] <= 1], columns)
     with pytest.raises(InputError, match="num_cpus"):
         dd.Problem(dd.Minimize(x.sum()), [], columns).solve(num_cpus=0)
+
+
+def test_what_no_engine_answers_is_an_engines_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, prob = toy()
+    left = prob._allocation.solve()
+    monkeypatch.setattr(
+        prob._allocation, "solve", lambda **_: replace(left, status=wl.Status.FAILED)
+    )
+    with pytest.raises(wl.EngineError, match="solver_error"):
+        prob.solve()
+    assert (prob.status, prob.value, x.value) == (None, None, None)

@@ -18,7 +18,7 @@ import numpy as np
 from cvxpy.reductions.solution import Solution as CvxpySolution
 
 from walras.engines.settings import check_range, cores
-from walras.errors import InfeasibleError, UnboundedError, WalrasError
+from walras.errors import EngineError, InfeasibleError, UnboundedError, WalrasError
 from walras.problem import Problem as AllocationProblem
 from walras.solution import Solution
 
@@ -101,6 +101,7 @@ class Problem(cp.Problem):  # type: ignore[misc]  # cvxpy carries no types
             InfeasibleError: Names the constraints that cannot hold together.
             UnboundedError: Names what improves without end.
             InputError: A number is not finite, or a parameter has no value.
+            EngineError: No allocation was found in the time, and no proof that there is none.
         """
         if not enable_dede:
             return float(super().solve(*args, **_installed(options)))
@@ -116,6 +117,12 @@ class Problem(cp.Problem):  # type: ignore[misc]  # cvxpy carries no types
         except (InfeasibleError, UnboundedError) as reason:
             self._take(str(self._allocation.status), _no_value(self.objective, reason))
             raise
+        if not found.status.has_allocation:
+            self._clear_solution()  # as cvxpy does where its solver fails
+            raise EngineError(
+                f"{found.status}: {found.message}", where="engine " + found.engine,
+                remedy=found.status.message,
+            )  # fmt: skip
         self._take(str(found.status), found.value)
         return found.value
 

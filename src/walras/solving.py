@@ -26,6 +26,7 @@ from walras.engines.leximin import leximin, without_ceiling
 from walras.engines.named import Engine, Own, engine_named
 from walras.engines.polish import polish as to_vertex
 from walras.engines.settings import Settings, Start
+from walras.engines.whole import refuse_without_whole
 from walras.errors import InputError
 from walras.history import Progress
 from walras.kernels.devices import CPU
@@ -177,6 +178,7 @@ def _checked(
 
     Raises:
         InputError: It is no problem, the start is none, or a setting is unknown or has no name.
+        InfeasibleError: The bounds of a whole entry hold no whole number.
     """
     refuse_unknown(placed, unknown, solve)
     check_start(start)
@@ -187,6 +189,7 @@ def _checked(
         )  # fmt: skip
     problem = _with_whole_entries(problem) if integer else problem
     base = problem.problem if isinstance(problem, Leximin) else problem
+    refuse_without_whole(base)
     return problem, base, None if start is None else start_from(base, start)
 
 

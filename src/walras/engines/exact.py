@@ -21,6 +21,7 @@ from walras.engines.outer import solve_by_cuts
 from walras.engines.relaxation import improving_ray, least_relaxation
 from walras.engines.settings import Settings
 from walras.engines.sifting import is_wide, sift
+from walras.engines.whole import without_whole
 from walras.history import History, Progress, Timings
 from walras.separable.form import Separable
 from walras.status import Status
@@ -165,6 +166,8 @@ def _is_suspect(problem: Separable, found: Iterate) -> bool:
 
 def _diagnosed(problem: Separable, found: Iterate, settings: Settings) -> Iterate:
     """Say why there is no answer; solvers confuse the two reasons, so both are examined."""
+    if len(without_whole(problem)):
+        return replace(found, status=Status.INFEASIBLE)
     quick = replace(settings, callback=None, start=None, verbose=False)
     relaxation = least_relaxation(problem, quick)
     if relaxation.is_needed:

@@ -17,6 +17,7 @@ from highspy.highs import HighsCallbackEvent
 from walras.engines.diary import asked_to_stop
 from walras.engines.settings import Settings
 from walras.engines.units import Units, units_of
+from walras.engines.whole import whole_bounds
 from walras.errors import EngineError
 from walras.history import Progress
 from walras.status import Status
@@ -30,7 +31,6 @@ INTERIOR_FROM = 100_000
 # Below this many, an allocation program has little to presolve and x = 0 to begin from: the primal
 # simplex method on the program as it is takes a half to a fifth of the default's time.
 PRIMAL_BELOW = 50_000
-_WHOLE = 1e-9  # by which a whole bound may be off
 _PRIMAL = 4  # HiGHS' number of the primal simplex method
 _NO_GAP = 1e-9  # in costs of about one: what an integer program's gap may be whatever its value
 
@@ -290,8 +290,9 @@ def _pass(solver: highspy.Highs, program: LinearProgram) -> bool:
     if program.integer is not None:
         whole[program.integer] = int(highspy.HighsVarType.kInteger)
         # HiGHS' presolve takes integer columns with fractional bounds for infeasible.
-        lower = np.where(program.integer, np.ceil(lower - _WHOLE), lower)
-        upper = np.where(program.integer, np.floor(upper + _WHOLE), upper)
+        least, most = whole_bounds(lower, upper)
+        lower = np.where(program.integer, least, lower)
+        upper = np.where(program.integer, most, upper)
     status = solver.passModel(
         columns, rows, matrix.nnz, int(highspy.MatrixFormat.kColwise),
         int(highspy.ObjSense.kMinimize), 0.0, program.cost, lower, upper,
