@@ -370,3 +370,16 @@ def test_a_range_beyond_all_numbers_is_without_end() -> None:
         quota=quota, previous=[[0.00130565, 0, 0.62649521, 0.44867524]], churn=1.0,
     )  # fmt: skip
     assert np.all(wl.solve(problem).worth()[["holds_up", "holds_down"]] >= 0)
+
+
+def test_a_job_with_nothing_and_a_level_of_nothing_have_their_worth() -> None:
+    """y f'(y) of a root is 0 at y = 0, and a scalar of 0 has no reach; neither is a warning."""
+    idle = cs.alpha_fair(
+        [[1.0, 1.0, 1.0]], [4, 8, 8], [1.6], alpha=0.1, previous=[[0.22, 0.46, 0]], churn=10
+    )
+    held = cs.min_makespan(
+        [[1.0, 2.0]], [1, 1], [1.0], steps=[3, 4], previous=[[0.5, 0.0]], churn=1e20
+    )
+    for problem in (idle, held):
+        table = wl.solve(problem).worth()
+        assert np.all(np.isfinite(table["price"]))

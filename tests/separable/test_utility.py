@@ -43,6 +43,17 @@ def test_derivatives_are_derivatives(kind: Utility, a: float, w: float, y: float
 
 
 @pytest.mark.parametrize(("kind", "a"), FAMILY, ids=NAMES)
+@given(w=WEIGHT, y=POSITIVE)
+def test_margin_is_activity_times_slope_and_its_limit_at_nothing(
+    kind: Utility, a: float, w: float, y: float
+) -> None:
+    got = float(utility.margin(*arrays(kind, w, a, y))[0])
+    assert got == pytest.approx(y * float(utility.slope(*arrays(kind, w, a, y))[0]), rel=1e-9)
+    limit = {Utility.LOG: -w, Utility.POWER: 0.0 if a < 1 else -np.inf}.get(kind, 0.0)
+    assert float(utility.margin(*arrays(kind, w, a, 0.0))[0]) == limit
+
+
+@pytest.mark.parametrize(("kind", "a"), FAMILY, ids=NAMES)
 @given(w=WEIGHT, y=POSITIVE, p=st.floats(-20.0, 20.0))
 def test_fenchel_and_young(kind: Utility, a: float, w: float, y: float, p: float) -> None:
     """f(y) + f*(p) >= p y, with equality at p = f'(y); wanted() undoes slope()."""

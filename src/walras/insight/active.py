@@ -81,12 +81,12 @@ def objective_size(problem: Separable, certificate: Certificate, activity: Float
     rows, x, t = problem.rows, certificate.x, certificate.t
     own = rows.is_utility
     # Of a utility the term is what its activity is worth at the margin: log y may be zero.
-    slope = utility.slope(rows.utility[own], rows.weight[own], rows.parameter[own], activity[own])
+    worth = utility.margin(rows.utility[own], rows.weight[own], rows.parameter[own], activity[own])
     terms = (
         np.abs(problem.cost) @ np.abs(x)
         + problem.quadratic @ (x * x)
         + np.abs(problem.scalar_cost) @ np.abs(t)
-        + float(np.sum(np.abs(np.nan_to_num(slope * activity[own]))))
+        + float(np.sum(np.abs(worth[np.isfinite(worth)])))
     )
     value = certificate.value if np.isfinite(certificate.value) else 0.0
     return float(max(terms, abs(value) if not np.any(own) else 0.0)) or 1.0
@@ -110,7 +110,8 @@ def _between(
     worth: float,
 ) -> Bools:
     away = np.minimum(np.minimum(at - low, high - at), reach)
-    missed = np.abs(reduced) / np.maximum(terms, _NOTHING * worth / reach)
+    # What the entry is worth at its reach, of its terms and the objective: reaches may be tiny.
+    missed = np.abs(reduced) * reach / np.maximum(terms * reach, _NOTHING * worth)
     share: Bools = away / reach > np.maximum(missed, _NOTHING)
     return share
 

@@ -69,6 +69,14 @@ _THIRD: dict[Utility, _Rule] = {
     Utility.CONVEX_POWER: lambda w, a, y: w * a * (a - 1) * (a - 2) * y ** (a - 3),
     Utility.ENTROPY: lambda w, a, y: -w / y**2,
 }
+# y f'(y), by its limit at y = 0: powers below one and y log y win against any infinite slope.
+_MARGIN: dict[Utility, _Rule] = {
+    Utility.LOG: lambda w, a, y: -w,
+    Utility.POWER: lambda w, a, y: -w * y ** (1 - a),
+    Utility.QUADRATIC: lambda w, a, y: w * (y - a) * y,
+    Utility.CONVEX_POWER: lambda w, a, y: w * a * np.maximum(y, 0) ** a,
+    Utility.ENTROPY: lambda w, a, y: w * y * (np.log(np.where(y > 0, y, 1.0)) + 1),
+}
 # The maximiser of price*y - f(y), from f'(y) = price.
 _DEMAND: dict[Utility, _Rule] = {
     Utility.LOG: lambda w, a, r: np.where(r < 0, -w / r, np.inf),
@@ -87,6 +95,11 @@ def value(kind: Kinds, weight: Floats, parameter: Floats, activity: Floats) -> F
 def slope(kind: Kinds, weight: Floats, parameter: Floats, activity: Floats) -> Floats:
     """f'(y) a row."""
     return _apply(_SLOPE, kind, weight, parameter, activity)
+
+
+def margin(kind: Kinds, weight: Floats, parameter: Floats, activity: Floats) -> Floats:
+    """y f'(y) a row: what the activity is worth at the margin; at y = 0 the limit."""
+    return _apply(_MARGIN, kind, weight, parameter, activity)
 
 
 def curvature(kind: Kinds, weight: Floats, parameter: Floats, activity: Floats) -> Floats:
