@@ -47,6 +47,21 @@ def test_known_columns_and_blocks_are_left_alone() -> None:
     assert np.array_equal(prices, p)
 
 
+@pytest.mark.parametrize("price", [0.0, -1.0])
+def test_blocks_outside_the_barriers_domain_are_left_to_the_usual_start(price: float) -> None:
+    """Logarithms of prices and reduced costs need both to be positive."""
+    problem = cs.proportional_fairness(np.full((2, 4), 2.0), np.ones(4), np.full(2, 1.5))
+    form = make_form(problem)
+    p = raise_packing(form, packing_rows(form), cold_start(form, Layout.of(form)).p)
+    p[2 * form.slots : 3 * form.slots] = price
+    centred, x, prices = centre_newcomers(form, form.block >= 1, p, np.zeros(0), MU)
+    assert set(form.block[centred]) == {1, 3}
+    assert np.array_equal(
+        prices[2 * form.slots : 3 * form.slots], p[2 * form.slots : 3 * form.slots]
+    )
+    assert not np.any(x[form.block == 2])
+
+
 def test_blocks_of_one_column_at_prices_that_curve_one_way_alone() -> None:
     """Huge prices leave a block's Newton system with the one column's curvature: rank one."""
     problem = cs.max_min(np.full((1, 4), 2.0), np.ones(4), np.full(1, 2.0))

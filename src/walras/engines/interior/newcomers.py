@@ -37,6 +37,8 @@ def centre_newcomers(
 ) -> tuple[Bools, Floats, Floats]:
     """Columns and local prices of the blocks of which nothing is known.
 
+    Blocks that do not begin within the barrier's domain are left to the usual start.
+
     Args:
         form: The problem.
         fresh: (n,) True on columns of which nothing is known.
@@ -47,7 +49,7 @@ def centre_newcomers(
     Returns:
         (n,) True on the columns that were centred, (n,) their values, (rows,) prices.
     """
-    blocks = _usual_blocks(form, fresh)
+    blocks = _interior_blocks(form, _usual_blocks(form, fresh), p)
     columns = np.flatnonzero(np.isin(form.block, blocks))
     x, p, is_centred = np.zeros(len(fresh)), p.copy(), np.zeros(len(fresh), dtype=bool)
     if not len(columns):
@@ -111,6 +113,14 @@ def _centred(
             length[over] *= 0.5
         price = price + length[:, None] * move
     return price
+
+
+def _interior_blocks(form: Form, blocks: Ints, p: Floats) -> Ints:
+    """Those of the blocks whose local prices and reduced costs are positive, as logarithms need."""
+    rows = blocks[:, None] * form.slots + np.arange(form.slots)
+    priced = np.all((p[rows] > 0) | (form.kind[rows] == EMPTY), axis=1)
+    outside = np.bincount(form.block, form.c + form.transposed @ p <= 0, form.blocks) > 0
+    return np.asarray(blocks[priced & ~outside[blocks]])
 
 
 def _usual_blocks(form: Form, fresh: Bools) -> Ints:
