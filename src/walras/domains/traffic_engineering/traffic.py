@@ -7,6 +7,7 @@ diagonal, in the unit of the links' capacities.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Never
 
 import numpy as np
 import numpy.typing as npt
@@ -43,8 +44,8 @@ def lognormal_traffic(
     """
     of_kind(network, Network, "network")
     _check("sigma", sigma)
-    random = generator(seed)
-    return _scaled(network, np.exp(sigma * random.standard_normal((network.nodes,) * 2)), total)
+    weight = _lognormal("sigma", sigma, generator(seed), (network.nodes,) * 2)
+    return _scaled(network, weight, total, ("sigma", sigma))
 
 
 def gravity_traffic(
@@ -66,10 +67,12 @@ def gravity_traffic(
     """
     of_kind(network, Network, "network")
     _check("spread", spread)
-    noise = np.exp(spread * generator(seed).standard_normal((2, network.nodes)))
+    noise = _lognormal("spread", spread, generator(seed), (2, network.nodes))
     out = np.bincount(network.source, weights=network.capacity, minlength=network.nodes)
     into = np.bincount(network.target, weights=network.capacity, minlength=network.nodes)
-    return _scaled(network, np.outer(out * noise[0], into * noise[1]), total)
+    with np.errstate(over="ignore"):
+        weight = np.outer(out * noise[0], into * noise[1])
+    return _scaled(network, weight, total, ("spread", spread))
 
 
 def bimodal_traffic(
@@ -98,7 +101,9 @@ def bimodal_traffic(
     random = generator(seed)
     shape = (network.nodes,) * 2
     mean = np.where(random.random(shape) < large, ratio, 1.0)
-    return _scaled(network, mean * random.uniform(0.5, 1.5, shape), total)
+    with np.errstate(over="ignore"):
+        weight = mean * random.uniform(0.5, 1.5, shape)
+    return _scaled(network, weight, total, ("ratio", ratio))
 
 
 def capped_traffic(demand: Demand, paths: Paths, multiple: float) -> Floats:
@@ -168,7 +173,7 @@ def diurnal_series(
     hour = random.random(network.nodes)
     phase = 2 * np.pi * (np.arange(times)[:, None] / period + hour)
     wave = 1.0 + swing * np.sin(phase)
-    jitter = np.exp(noise * random.standard_normal((times, *mean.shape)))
+    jitter = _lognormal("noise", noise, random, (times, *mean.shape))
     return TrafficSeries(mean * wave[:, :, None] * jitter)
 
 
@@ -239,12 +244,36 @@ def top_tenth(traffic: Floats) -> npt.NDArray[np.bool_]:
     return out.reshape(traffic.shape)
 
 
-def _scaled(network: Network, weight: Floats, total: float | None) -> Floats:
-    """Weights off the diagonal, scaled to a total."""
+def _lognormal(
+    name: str, spread: float, random: np.random.Generator, shape: tuple[int, ...]
+) -> Floats:
+    """exp of normal numbers of a spread, all of them finite."""
+    with np.errstate(over="ignore"):
+        drawn = np.exp(spread * random.standard_normal(shape))
+    if not np.all(np.isfinite(drawn)):
+        _refuse_wide(name, spread)
+    return np.asarray(drawn)
+
+
+def _scaled(
+    network: Network, weight: Floats, total: float | None, wide: tuple[str, float]
+) -> Floats:
+    """Weights off the diagonal, scaled to a total; ``wide`` is what spreads them, and its name."""
     _check("total", total if total is not None else 0.0)
     np.fill_diagonal(weight, 0.0)
     wanted = LOAD * float(network.capacity.sum()) if total is None else total
-    return np.asarray(weight * (wanted / weight.sum()))
+    with np.errstate(over="ignore"):
+        weighed = weight.sum()
+    if not np.isfinite(weighed):
+        _refuse_wide(*wide)
+    return np.asarray(weight * (wanted / weighed))
+
+
+def _refuse_wide(name: str, value: float) -> Never:
+    raise InputError(
+        f"is {value!r}, at which demands are beyond all numbers", where=name,
+        allowed="one whose largest demand is finite", remedy="choose a smaller one",
+    )  # fmt: skip
 
 
 def _check(name: str, value: float, most: float = np.inf, *, positive: bool = False) -> None:
