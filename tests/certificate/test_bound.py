@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -119,3 +120,35 @@ def test_free_columns_are_balanced() -> None:
         assert np.isfinite(bound)
         assert bound <= optimum + 1e-9
     assert dual_bound(problem, np.array([-0.75, -0.75, 0.0])).value == pytest.approx(optimum)
+
+
+@pytest.mark.parametrize("kind", [Utility.POWER, Utility.ENTROPY, Utility.QUADRATIC, Utility.LOG])
+@pytest.mark.parametrize("price", [0.0, -1.0, -1e9, 3.0])
+def test_a_row_in_which_nothing_stands_proves_what_it_costs(kind: Utility, price: float) -> None:
+    """sup over all prices of -f*: f(0), which a price of minus infinity may be needed for."""
+    problem = state(
+        [Entry(0, 0, cost=-1.0)],
+        [
+            Row("most[r0]", {0: 1.0}, upper=2.0),
+            Row("empty[d1]", {}, utility=kind, weight=3.0, parameter=0.25),
+        ],
+    )
+    proved = dual_bound(problem, np.array([1.0, price])).value
+    if kind is Utility.LOG:  # no allocation has a value, and any finite bound is one
+        assert proved < np.inf
+    else:
+        at_nothing = 1.5 * 0.25**2 if kind is Utility.QUADRATIC else 0.0
+        assert proved == pytest.approx(-2.0 + at_nothing, abs=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["interior", "exact", "admm"])
+def test_a_job_that_can_do_nothing_is_proved_to_do_nothing(engine: str) -> None:
+    T = np.random.default_rng(1).lognormal(size=(3, 6))
+    T[:, 2] = 0.0
+    given = cp.Parameter((3, 6), value=T, nonneg=True)
+    x = cp.Variable((3, 6), nonneg=True)
+    root = cp.sum(cp.power(cp.sum(cp.multiply(given, x), axis=0), 0.25))
+    rows = [cp.sum(x, axis=1) <= 1, cp.sum(x, axis=0) <= 1]
+    s = wl.Problem(cp.Maximize(root), rows).solve(engine=engine, threads=1, tolerance=5e-7)
+    assert s.status is wl.Status.OPTIMAL
+    assert s.history.steps[-1].iteration < 500

@@ -93,7 +93,7 @@ def _evaluated(problem: Separable, shape: Structure, pi: Floats, threads: int) -
         pi, reduced = _cap_prices(problem, shape, bare, reduced, threads)
         value = (
             problem.constant
-            + _row_terms(problem, pi)
+            + _row_terms(problem, shape, pi)
             + _scalar_terms(problem, pi)
             + _entry_terms(problem, shape, pi, reduced)
         )
@@ -131,10 +131,17 @@ def _cap_prices(
     return pi + rise, reduced
 
 
-def _row_terms(problem: Separable, pi: Floats) -> float:
+def _row_terms(problem: Separable, shape: Structure, pi: Floats) -> float:
     rows = problem.rows
-    of = rows.utility, rows.weight, rows.parameter, rows.lower, rows.upper
-    return float(np.sum(row_terms(*of, pi)))
+    of = rows.utility, rows.weight, rows.parameter
+    terms = row_terms(*of, rows.lower, rows.upper, pi)
+    still = np.flatnonzero(shape.unmoved)
+    if len(still):
+        # Of a row in which nothing stands the price meets no reduced cost: all are proofs, and the
+        # best, which may be minus infinity, proves f(0). Where that is infinite, pi's own remains.
+        cost = utility.value(of[0][still], of[1][still], of[2][still], np.zeros(len(still)))
+        terms[still] = np.where(np.isfinite(cost), cost, terms[still])
+    return float(np.sum(terms))
 
 
 def row_terms(

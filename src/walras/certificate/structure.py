@@ -49,6 +49,7 @@ class Structure:
         shares: (rows,) True on rows ``lower <= a x <= b``, lower > 0, that are the only ones
             without a scalar to hold their entries: these can be scaled to meet it, and its best
             price is known in closed form.
+        unmoved: (rows,) True on utility rows in which nothing stands, no entry and no scalar.
     """
 
     limiting: npt.NDArray[np.bool_]
@@ -66,6 +67,7 @@ class Structure:
     free_columns: sp.csc_array | None
     holds_free: npt.NDArray[np.bool_]
     shares: npt.NDArray[np.bool_]
+    unmoved: npt.NDArray[np.bool_]
 
 
 _known: WeakKeyDictionary[Separable, Structure] = WeakKeyDictionary()
@@ -111,7 +113,17 @@ def _find(problem: Separable) -> Structure:
         free_columns=columns,
         holds_free=holds_free,
         shares=_shares(problem, limiting, cap),
+        unmoved=_unmoved(problem),
     )
+
+
+def _unmoved(problem: Separable) -> npt.NDArray[np.bool_]:
+    """Utility rows without a coefficient: their activity is zero whatever is allocated."""
+    rows, unmoved = problem.rows, problem.rows.is_utility
+    if np.any(unmoved):
+        unmoved = unmoved & ~np.any(rows.scalar_matrix, axis=1)
+        unmoved[rows.matrix.indices] = False
+    return unmoved
 
 
 def _shares(

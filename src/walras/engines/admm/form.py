@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from walras.certificate.structure import structure
 from walras.engines.admm.entries import Entries, Homes, with_copies, without_copies
 from walras.engines.admm.scalars import copied, lifted
 from walras.kernels import columns
 from walras.kernels.groups import MOST_ROWS
-from walras.separable import Separable, Side, Utility
+from walras.separable import Separable, Side, Utility, utility
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -52,6 +53,7 @@ class RowData:
     def of(cls, problem: Separable, source: Ints) -> RowData:
         """Gather rows; the places where ``source`` is -1 ask for nothing."""
         rows, at, real = problem.rows, np.maximum(source, 0), source >= 0
+        kind = np.where(_costs_nothing(problem), Utility.NONE, rows.utility).astype(np.int8)
         shift = rows.scalar_matrix[:, 0] if problem.scalars else np.zeros(rows.count)
 
         def pick(values: npt.NDArray[np.generic], rest: float) -> npt.NDArray[np.generic]:
@@ -61,7 +63,7 @@ class RowData:
 
         return cls(
             source,
-            np.asarray(pick(rows.utility, Utility.NONE), dtype=np.int8),
+            np.asarray(pick(kind, Utility.NONE), dtype=np.int8),
             np.asarray(pick(rows.weight, 1.0), dtype=np.float64),
             np.asarray(pick(rows.parameter, 0.0), dtype=np.float64),
             np.asarray(pick(rows.lower, -np.inf), dtype=np.float64),
@@ -75,6 +77,18 @@ class RowData:
             self.source[groups], self.kind[groups], self.weight[groups], self.parameter[groups],
             self.lower[groups], self.upper[groups], self.shift[groups],
         )  # fmt: skip
+
+
+def _costs_nothing(problem: Separable) -> Bools:
+    """(rows,) True on utility rows in which nothing stands and that cost nothing then.
+
+    They ask for nothing; the price that proves it may be minus infinity.
+    """
+    rows, still = problem.rows, structure(problem).unmoved
+    if not np.any(still):
+        return still
+    cost = utility.value(rows.utility, rows.weight, rows.parameter, np.zeros(rows.count))
+    return np.asarray(still & (cost == 0.0))
 
 
 @dataclass(frozen=True, eq=False)
