@@ -326,8 +326,10 @@ def _status(found: Iterate, proof: Certificate, settings: Settings) -> Status:
 
 def _solve_leximin(spec: Leximin, run: Engine, choice: Choice, settings: Settings) -> Solution:
     spare = exact if choice.engine == "interior" else None
-    coarse = choice.engine == "admm"
-    result: LeximinResult = leximin(spec, run, settings, coarse=coarse, spare=spare)
+    coarse, heuristic = choice.engine == "admm", choice.engine == "pop"
+    result: LeximinResult = leximin(
+        spec, run, settings, coarse=coarse, spare=spare, heuristic=heuristic
+    )
     found = result.iterate
     proof, repair_seconds = _timed_certificate(spec.problem, found, settings.workers)
     solution = Solution(

@@ -67,7 +67,7 @@ def test_feasible_and_no_better_than_the_whole(state: object, seed: int) -> None
     point = pop(problem, CALM, 3, engine=exact, seed=seed)
     judged = cs.evaluate(T, size, capacity, problem.dense(point.x))
     assert judged.violation < 1e-7
-    assert point.status is Status.LIMIT
+    assert point.status is Status.INACCURATE
     figure = {
         cs.max_min: lambda e: e.least,
         cs.proportional_fairness: lambda e: e.log_fairness,
@@ -279,6 +279,41 @@ def test_a_part_that_cannot_be_solved_alone() -> None:
                     lower=np.full(problem.entries, 0.9))  # fmt: skip
     with pytest.raises(EngineError, match="part 0 of 2 is infeasible"):
         pop(tight, CALM, 2, engine=exact)
+
+
+def failing(problem: Separable, settings: Settings) -> Iterate:
+    """An engine that breaks down on the part that holds demand 0."""
+    if "0" not in problem.demand_names:
+        return exact(problem, settings)
+    return replace(stub(problem, settings, 0.25), status=Status.FAILED, message="broke down")
+
+
+def test_a_part_whose_engine_fails_goes_to_the_general_solver() -> None:
+    problem = cs.max_min(*cluster(0))
+    found, want = (pop(problem, CALM, 3, engine=engine) for engine in (failing, exact))
+    assert found.status is want.status is Status.INACCURATE
+    assert found.x == pytest.approx(want.x, abs=1e-6)
+    assert found.timings.ideal > 0.25  # what the first engine took counts
+
+
+def test_a_remedy_does_not_name_the_engine_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("walras.engines.pop.exact", failing)
+    with pytest.raises(EngineError, match="broke down") as caught:
+        pop(cs.max_min(*cluster(0)), CALM, 3, engine=failing)
+    assert "interior" not in caught.value.remedy
+
+
+@pytest.mark.parametrize("state", [cs.max_min, cs.leximin])
+def test_the_end_of_all_parts_is_no_limit_of_the_users(state: Callable[..., Any]) -> None:
+    problem = state(*cluster(3))
+    ended = solve(problem, engine="pop", threads=1)
+    assert ended.status is Status.INACCURATE
+    assert ended.certificate.feasible
+    assert ended.gap > 1e-6
+    stopped = solve(problem, engine="pop", threads=1, time_limit=0.0)
+    assert stopped.status is Status.LIMIT
+    alike = state(np.repeat([[2.0], [1.0]], 12, axis=1), np.ones(12), [3.0, 3.0])
+    assert solve(alike, engine="pop", threads=1).status is Status.OPTIMAL  # the proof knows better
 
 
 def test_whole_entries_are_refused() -> None:

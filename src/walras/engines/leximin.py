@@ -52,6 +52,7 @@ def leximin(
     *,
     coarse: bool = False,
     spare: Callable[[Separable, Settings], Iterate] | None = None,
+    heuristic: bool = False,
 ) -> LeximinResult:
     """Raise the levels one after the other until none is left, or a limit is reached.
 
@@ -62,6 +63,8 @@ def leximin(
         coarse: Whether the engine cannot tell what is zero on the optimal face. Each level is then
             solved to the tolerance, and the rows frozen at it stay above it, less a part of that.
         spare: What solves a later level that the engine does not prove to the tolerance, if any.
+        heuristic: Whether a level that the engine does not prove is the last: the rows that it
+            holds down are not those of the optimum.
     """
     rows = slice(spec.rows.start, spec.rows.stop)
     tolerance = _OWN * settings.tolerance if coarse else min(_SHARP, settings.tolerance)
@@ -75,6 +78,7 @@ def leximin(
         run = partial(_proved, engine, spare, settings.tolerance) if levels and spare else engine
         stage, found = _solved(stage, whole, run, left)
         stopped = found.status in _STOPPED
+        stopped |= heuristic and found.status is not Status.OPTIMAL
         prices = _off_ceiling(stage, found.prices, rows, np.where(frozen, np.inf, limit))
         proof = certify(stage, found.x, found.t, prices, threads=settings.workers)
         if levels and (stopped or not proof.violation <= _ACCEPTED):

@@ -18,6 +18,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from walras.engines.exact import exact
 from walras.engines.interior import interior
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings, Start, check_range
@@ -67,7 +68,8 @@ def pop(
 
     Returns:
         A feasible point when every part is; prices are averaged where parts share a row. Its
-        status is at best ``LIMIT``, as the parts' optima are seldom the whole's.
+        status is at best ``INACCURATE``, as the parts' optima are seldom the whole's, whose
+        certificate may know better.
         ``timings.iterate`` is the wall time taken here, ``timings.ideal`` the longest of the
         parts' own iteration times: what POP's authors report, a machine for every part.
 
@@ -94,13 +96,24 @@ def pop(
 
         def run(k: int) -> Iterate:
             own = relay.settings(pieces[k], k, max(1, threads // parts))
-            return engine(pieces[k].problem, own)
+            found = engine(pieces[k].problem, own)
+            if found.status.has_allocation or engine is exact:
+                return found
+            return _again(pieces[k], found, relay.settings(pieces[k], k, own.workers))
 
         jobs = [pool.submit(run, k) for k in range(parts)]
         iterates = [job.result() for job in jobs]
     _check_solved(iterates)
     wall = time.perf_counter() - built
     return merge(problem, pieces, iterates, build=built - began, wall=wall)
+
+
+def _again(piece: Part, found: Iterate, settings: Settings) -> Iterate:
+    """A part whose engine left no allocation by the general solver, as whole problems are."""
+    other = exact(piece.problem, settings)
+    return replace(
+        other, history=found.history + other.history, timings=found.timings + other.timings
+    )
 
 
 def split(problem: Separable, parts: int, seed: int) -> list[Part]:
@@ -287,13 +300,13 @@ def _check_solved(iterates: Sequence[Iterate]) -> None:
                 f"part {k} of {len(iterates)} is {iterate.status}: {iterate.message}".rstrip(": "),
                 where="engine 'pop'",
                 allowed="problems whose random parts can be solved by themselves",
-                remedy="use fewer parts, or engine='interior'",
+                remedy="use fewer parts, or engine='auto'",
             )
 
 
 def _worst(iterates: Sequence[Iterate]) -> Status:
-    """How the whole ended: a heuristic that ends with its parts has reached its limit there."""
+    """How the whole ended: as its worst part, and where all are optimal, unproved for the whole."""
     ranking = (Status.INTERRUPTED, Status.LIMIT, Status.INACCURATE)
     found = {iterate.status for iterate in iterates}
-    ended = Status.OPTIMAL if len(iterates) == 1 else Status.LIMIT
+    ended = Status.OPTIMAL if len(iterates) == 1 else Status.INACCURATE
     return next((status for status in ranking if status in found), ended)
