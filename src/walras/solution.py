@@ -118,6 +118,17 @@ class Solution:
         """Relative gap of value and bound; of a leximin problem, the largest of its levels'."""
         return max([self.certificate.gap, *(level.gap for level in self.levels)])
 
+    @property
+    def gap_unit(self) -> str:
+        """What the gap is relative to, in words, such as ``of the value`` or ``nat a job``.
+
+        ``of a thousandth of the objective's terms`` where they cancel, ``of the most that one entry
+        can bring`` where nothing is worth doing; of a leximin problem ``of the level`` where a
+        later one has the largest gap.
+        """
+        later = max((level.gap for level in self.levels), default=0.0)
+        return "of the level" if later > self.certificate.gap else self.certificate.gap_unit
+
     @cached_property
     def x(self) -> Floats:
         """(resources, demands) the allocation, dense.
@@ -204,6 +215,6 @@ class Solution:
         seconds = self.timings.total
         return (
             f"{self.status}: {self.problem.objective} {self.value:.9g}, bound {self.bound:.9g}, "
-            f"gap {self.gap:.1e} ({self.problem.gap_unit}), violation "
+            f"gap {self.gap:.1e} ({self.gap_unit}), violation "
             f"{self.certificate.violation:.1e}; engine {self.engine}, {seconds:.3g} s"
         )

@@ -143,3 +143,31 @@ def test_a_small_utilisation_is_no_rounding(unit: float, share: float) -> None:
     s = wl.solve(problem, engine="admm", tolerance=1e-3)
     assert s.status is wl.Status.OPTIMAL
     assert s.value == pytest.approx(0.5 * share, rel=2e-3)
+
+
+def test_a_gap_says_what_it_is_relative_to() -> None:
+    T = np.array([[1.0, 2.0]])
+    plain = wl.solve(cs.max_min(T, np.ones(2), [1.0]))
+    logs = wl.solve(cs.proportional_fairness(T, np.ones(2), [1.0]))
+    assert (plain.gap_unit, logs.gap_unit) == ("of the value", "nat a job")
+    costly = cs.min_makespan(T, [1, 1], [1.0], steps=[3, 4], previous=[[0.5, 0.0]], churn=1e10)
+    cancelled = wl.solve(costly)
+    assert cancelled.value == 0.0
+    assert cancelled.gap_unit == "of a thousandth of the objective's terms"
+    assert f"({cancelled.gap_unit})" in str(cancelled)
+    distance = abs(cancelled.value - cancelled.bound)
+    assert cancelled.gap == pytest.approx(distance / (1e-3 * 0.5e10), rel=0.5)
+
+
+def test_where_nothing_is_worth_doing_the_gap_is_of_what_one_entry_can_bring() -> None:
+    problem = cs.total_throughput(np.array([[3.0, 2.0]]), np.ones(2), [1.0])
+    rounding = certify(problem, np.zeros(2), np.zeros(0), np.array([3.0, 0.0, 0.0]), -1e-9)
+    assert rounding.gap_unit == "of the most that one entry can bring"
+    assert rounding.gap == pytest.approx(1e-9 / 3.0)
+
+
+def test_outside_the_form_a_gap_of_little_is_of_a_hundredth() -> None:
+    x = cp.Variable(2)
+    for much, unit in ((3.0, "of the value"), (0.0, "of a hundredth")):
+        s = wl.Problem(cp.Minimize(cp.norm(x - much)), [cp.norm(x) <= 1]).solve()
+        assert s.gap_unit == unit

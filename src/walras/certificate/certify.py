@@ -31,6 +31,7 @@ class Certificate:
         worst_row: The row that has it.
         stationarity: Largest relative product of an entry and its reduced cost, complementarity.
         engine_bound: Whether the bound is the engine's own (branch and bound) and not recomputed.
+        gap_unit: What the gap's denominator is, in words.
     """
 
     x: Floats
@@ -44,6 +45,7 @@ class Certificate:
     worst_row: int
     stationarity: float
     engine_bound: bool = False
+    gap_unit: str = "of the value"
 
     @property
     def feasible(self) -> bool:
@@ -94,10 +96,16 @@ def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: f
     or scalar can be worth (nothing is worth doing, and the bound is rounding), it is never under
     that; 1 without any.
     """
+    return _gap(problem, x, t, value, bound)[0]
+
+
+def _gap(problem: Separable, x: Floats, t: Floats, value: float, bound: float) -> tuple[float, str]:
+    """As :func:`gap_between`, and what it is relative to in words."""
     if not (np.isfinite(value) and np.isfinite(bound)):
-        return np.inf
+        return np.inf, problem.gap_unit
     terms = objective_terms(problem, x, t) if problem.gap_scale is None else 0.0
-    return relative_gap(problem, value, bound, terms)
+    scale, words = _denominator(problem, value, bound, terms)
+    return _over(value, bound, scale), words
 
 
 def objective_terms(problem: Separable, x: Floats, t: Floats) -> float:
@@ -116,13 +124,27 @@ def relative_gap(problem: Separable, value: float, bound: float, terms: float) -
     """As :func:`gap_between`, where the :func:`objective_terms` are known."""
     if not (np.isfinite(value) and np.isfinite(bound)):
         return np.inf
-    scale = problem.gap_scale
-    if scale is None:
-        unit = _unit(problem) if terms <= _SMALL * _largest_coefficient(problem) else 0.0
-        unit = unit if terms <= _NOTHING * unit and abs(bound) <= _ROUNDING * unit else 0.0
-        scale = max(abs(value), abs(bound), LEAST_TERMS * terms, unit) or 1.0
+    return _over(value, bound, _denominator(problem, value, bound, terms)[0])
+
+
+def _over(value: float, bound: float, scale: float) -> float:
     gap = abs(value - bound) / scale
     return np.inf if bound > value and gap > _BROKEN else gap
+
+
+def _denominator(problem: Separable, value: float, bound: float, terms: float) -> tuple[float, str]:
+    """What a gap is relative to, > 0, and that in words."""
+    if problem.gap_scale is not None:
+        return problem.gap_scale, problem.gap_unit
+    unit = _unit(problem) if terms <= _SMALL * _largest_coefficient(problem) else 0.0
+    unit = unit if terms <= _NOTHING * unit and abs(bound) <= _ROUNDING * unit else 0.0
+    sizes = {
+        problem.gap_unit: max(abs(value), abs(bound)),
+        "of a thousandth of the objective's terms": LEAST_TERMS * terms,
+        "of the most that one entry can bring": unit,
+    }
+    words = max(sizes, key=lambda name: sizes[name])  # the first of equals
+    return sizes[words] or 1.0, words
 
 
 def _unit(problem: Separable) -> float:
@@ -216,6 +238,7 @@ def certify(
     away = np.where(np.isfinite(away), away, np.abs(x[moved]))
     products = np.abs(proved.reduced[moved]) * away
     far = violation(problem, x, t, rows)
+    gap, unit = _gap(problem, x, t, value, bound)
     return Certificate(
         x=x,
         t=t,
@@ -223,11 +246,12 @@ def certify(
         reduced=proved.reduced,
         value=value,
         bound=bound,
-        gap=gap_between(problem, x, t, value, bound) if far <= _BROKEN else np.inf,
+        gap=gap if far <= _BROKEN else np.inf,
         violation=far,
         worst_row=int(np.argmax(rows)) if len(rows) else -1,
         stationarity=float(np.max(products, initial=0.0)) / max(abs(value), 1.0)
         if np.isfinite(value)
         else np.inf,
         engine_bound=engine_bound > proved.value,
+        gap_unit=unit,
     )

@@ -64,7 +64,7 @@ def facts_of(solution: Solution, violation: float) -> dict[str, Cell]:
         "value": solution.value,
         "bound": solution.bound,
         "gap": solution.gap,
-        "gap is": solution.problem.gap_unit,
+        "gap is": solution.gap_unit,
         "violation": violation,
         "engine": solution.engine,
         "seconds": solution.timings.total,

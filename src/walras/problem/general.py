@@ -231,6 +231,7 @@ def _certificate(problem: cp.Problem, value: float, bound: float) -> Certificate
         worst_row=worst,
         stationarity=np.nan,
         engine_bound=True,
+        gap_unit="of the value" if scale > _LEAST_SCALE else "of a hundredth",
     )
 
 

@@ -158,7 +158,9 @@ class Separable:
         objective: the user's word for the objective, for reports.
         gap_scale: denominator of the relative gap, or None for ``max(|value|, |bound|)``
             (see :mod:`walras.certificate`).
-        gap_unit: what the gap is relative to, in words, such as ``nat a job``.
+        gap_unit: what ``gap_scale`` is, in words, such as ``nat a job``; without one, what the
+            larger of value and bound is. Where these are nothing beside the objective's terms, a
+            certificate has other words.
         namer: the user's own name of an entry, by its number; None where its owners name it.
         keys: gives (entries,) numbers that tell an entry apart in this problem and in others like
             it, such as a path by its nodes; None where its owners tell it.
