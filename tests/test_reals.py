@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -35,7 +36,20 @@ def test_what_is_float64_already_is_not_copied() -> None:
     assert reals(x) is x
 
 
-@pytest.mark.parametrize("given", [[1j], np.ones(2, complex), [[1.0], [1.0, 2.0]], ["a"], [{}]])
+@pytest.mark.parametrize(
+    "given",
+    [
+        [1j],
+        np.ones(2, complex),
+        [[1.0], [1.0, 2.0]],
+        ["a"],
+        [{}],
+        ["1", "2"],
+        np.array([1.0, "2"], object),
+        pd.to_datetime(["2026-01-01"]),
+        np.array([1], "m8[s]"),
+    ],
+)
 def test_what_is_not_real_is_refused(given: object) -> None:
     with pytest.raises((TypeError, ValueError)):
         reals(given)
@@ -57,3 +71,20 @@ def test_what_is_not_real_is_refused(given: object) -> None:
 def test_complex_numbers_are_one_clear_error(call: Callable[[Any], object], where: str) -> None:
     with pytest.raises(wl.InputError, match=f"^{where}.*complex numbers have no order"):
         call(np.array([[0, 1 + 1j], [1, 0]]))
+
+
+def test_dates_and_texts_are_one_clear_error() -> None:
+    T = np.ones((1, 3))
+    with pytest.raises(wl.InputError, match="capacity: is not numeric: dates"):
+        cs.max_min(T, np.ones(3), pd.to_datetime(["2026-01-01"]))
+    with pytest.raises(wl.InputError, match="size: is not numeric: text"):
+        cs.max_min(T, ["1", "2", "3"], [1.0])
+    with pytest.raises(wl.InputError, match="setting verbose: is 'x'"):
+        wl.solve(ONE, verbose="x")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("much", [np.inf, np.nan])
+def test_a_capacity_without_end_is_not_told_to_go(much: float) -> None:
+    with pytest.raises(wl.InputError, match=r"capacity\[0\]") as caught:
+        cs.max_min(np.ones((1, 2)), np.ones(2), [much])
+    assert caught.value.remedy.startswith("give a number")

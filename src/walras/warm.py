@@ -129,7 +129,7 @@ def _positions(new: npt.ArrayLike, old: npt.ArrayLike, kind: str) -> Ints:
         raise InputError(
             f"no {kind} of the problem occurs in the earlier solution",
             where="start",
-            allowed=f"at least one common {kind} name, such as {next(iter(known), 'none')!r}",
+            allowed=f"at least one common {kind} name, such as {str(names[0])!r}",
             remedy=f"give both problems the same {kind} names, or leave start out",
         )
     return place

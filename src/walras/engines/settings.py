@@ -83,6 +83,11 @@ class Settings:
             check_range("threads", self.threads, 1, 4096, whole=True)
         check_range("max_iterations", self.max_iterations, 1, 10**9, whole=True)
         check_device(self.device)
+        if not isinstance(self.verbose, bool | int | np.bool_):
+            raise InputError(
+                f"is {self.verbose!r}", where="setting verbose", allowed="True or False",
+                remedy="pass True for one line an iteration",
+            )  # fmt: skip
         if self.callback is not None and not callable(self.callback):
             raise InputError(
                 f"is a {type(self.callback).__name__}", where="setting callback",

@@ -137,6 +137,8 @@ def in_range(
     at = tuple(int(k) for k in np.unravel_index(int(np.argmin(good)), array.shape))
     value = float(array[at])
     what = "NaN" if np.isnan(value) else f"{value:g}"
+    if positive and not np.isfinite(value):
+        remedy = "give a number; where nothing limits, one larger than all that can be used"
     raise InputError(
         f"is {what}", where=where(at), allowed="finite and > 0" if positive else "finite and >= 0",
         remedy=remedy,

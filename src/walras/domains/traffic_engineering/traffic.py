@@ -210,12 +210,15 @@ def fluctuating_series(
 def redistributed_traffic(demand: Demand, network: Network, share: float) -> Floats:
     """The matrix with its top tenth of demands carrying a given share of the same total.
 
+    The top tenth is that of the given matrix: at a small share its demands are no longer the
+    largest, and the top tenth of the result carries more.
+
     Source: Xu et al., OSDI 2025, section 7.2, spatial redistribution: 80, 60, 40 and 20 %.
 
     Args:
         demand: (nodes, nodes) traffic.
         network: The network.
-        share: Of the top tenth of the positive demands, 0 to 1.
+        share: Of the original top tenth of the positive demands, 0 to 1.
 
     Raises:
         InputError: The matrix or the share cannot be used, or there are not enough demands.
