@@ -116,6 +116,12 @@ def demand_index(problem: Separable, demand: object) -> int:
         InputError: There is no such demand; names close ones.
     """
     names = [str(name) for name in problem.demand_names]
+    if not names:
+        raise InputError(
+            "the problem has no demands to explain", where="demand",
+            allowed="problems whose constraints are of resources and of demands",
+            remedy="read the constraints' dual values, or state the problem in the separable form",
+        )  # fmt: skip
     if isinstance(demand, str):
         if demand in names:
             return names.index(demand)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from walras.certificate import Certificate, dual_bound
+from walras.errors import InputError
 from walras.insight.active import Active, Floats, active
 from walras.insight.kink import MOST, NEAR, price_ends
 from walras.insight.sensitivity import Ints, Move, Sensitivity
@@ -48,8 +49,12 @@ def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
           is given as 0, and ``price_up`` and ``price_down`` hold at least for a little;
         - ``kink``: the price jumps here, and ``price`` is one of those between the two sides' (not
           computed, NaN, beyond 50,000 coefficients).
+
+    Raises:
+        InputError: The problem has no rows at all, as outside the separable form.
     """
     rows = problem.rows
+    _refuse_without_rows(problem)
     mine = np.flatnonzero((rows.side == Side.RESOURCE) & ~rows.is_utility)
     state = active(problem, certificate)
     prices = certificate.prices[mine]
@@ -78,6 +83,15 @@ def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
             "basis": _BASIS[basis],
         }
     )
+
+
+def _refuse_without_rows(problem: Separable) -> None:
+    if not problem.rows.count:
+        raise InputError(
+            "the problem has no resources whose units could be worth something", where="worth",
+            allowed="problems with rows in the separable form",
+            remedy="read the constraints' dual values, or state the problem in the separable form",
+        )  # fmt: skip
 
 
 def _sides(

@@ -10,6 +10,7 @@ import logging
 import time
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import cvxpy as cp
@@ -24,6 +25,7 @@ from walras.history import Timings
 from walras.problem.impossible import conflict, runaways
 from walras.separable import Rows, Separable
 from walras.separable.from_cvxpy_atoms import short_name
+from walras.separable.from_cvxpy_names import variable_name
 from walras.solution import Solution
 from walras.status import Status
 
@@ -284,4 +286,5 @@ def _shell(problem: cp.Problem) -> Separable:
         [],
         maximize=isinstance(problem.objective, cp.Maximize),
         objective="objective outside the separable form",
+        namer=partial(variable_name, problem.variables()),
     )

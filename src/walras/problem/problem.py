@@ -189,7 +189,9 @@ class Problem:
         if template is None:
             sense = "maximize" if isinstance(self.objective, cp.Maximize) else "minimize"
             entries = sum(v.size for v in self._cvxpy().variables())
-            return report_outside(sense, str(self._outside), entries, len(parameters))
+            linear = bool(self.objective.expr.is_affine())
+            why = str(self._outside)
+            return report_outside(sense, why, entries, len(parameters), linear=linear)
         problem, _ = template.fill()
         choice = choose(problem, engine, tolerance)
         return report_inside(

@@ -100,11 +100,12 @@ def report_inside(
     )
 
 
-def report_outside(sense: str, why: str, entries: int, parameters: int) -> Report:
+def report_outside(sense: str, why: str, entries: int, parameters: int, *, linear: bool) -> Report:
     """The report on a problem that only a general solver takes."""
+    curved = "a general concave" if sense == "maximize" else "a general convex"
     return Report(
         sense=sense,
-        objective="a general convex objective",
+        objective=f"{'a linear' if linear else curved} objective",
         resources=0,
         demands=0,
         entries=entries,

@@ -25,6 +25,17 @@ def first_column(variables: Sequence[Any], variable: Any) -> int:
     raise KeyError(variable.id)
 
 
+def variable_name(variables: Sequence[Any], column: int) -> str:
+    """``x[1, 0]`` of the variable in which a column lies, all being flattened by columns."""
+    for variable in variables:
+        if column < variable.size:
+            place = np.unravel_index(column, variable.shape or (1,), order="F")
+            index = ", ".join(str(int(k)) for k in place)
+            return f"{variable.name()}[{index}]" if variable.shape else str(variable.name())
+        column -= variable.size
+    return f"column {column}"
+
+
 @dataclass(frozen=True, eq=False)
 class Names:
     """Names of columns, entries and shared scalars.
@@ -44,14 +55,7 @@ class Names:
         extreme = self._extreme(column)
         if extreme is not None:
             return extreme.name
-        start = 0
-        for variable in self.variables:
-            if column < start + variable.size:
-                place = np.unravel_index(column - start, variable.shape or (1,), order="F")
-                index = ", ".join(str(int(k)) for k in place)
-                return f"{variable.name()}[{index}]" if variable.shape else str(variable.name())
-            start += variable.size
-        return f"column {column}"
+        return variable_name(self.variables, column)
 
     def entry(self, entry: int) -> str:
         """The name of an entry; those past the columns are constants of utilities."""
