@@ -124,3 +124,26 @@ def test_outside_the_form_the_report_blames_the_form_not_dpp() -> None:
     text = str(p.report())
     assert "1 parameter: solving again repeats cvxpy's chain, as always outside" in text
     assert "DPP" not in text
+
+
+def test_outside_the_form_entries_have_the_users_names_and_nothing_is_explained() -> None:
+    x, y = cp.Variable((2, 2), name="x"), cp.Variable(name="y")
+    problem = wl.Problem(cp.Maximize(cp.sum(x) + y), [cp.norm(x, "fro") <= 1, y <= 1])
+    s = problem.solve()
+    assert list(s.frame().index) == ["x[0, 0]", "x[1, 0]", "x[0, 1]", "x[1, 1]", "y"]
+    with pytest.raises(wl.InputError, match="no demands to explain"):
+        s.explain(0)
+    with pytest.raises(wl.InputError, match="no resources"):
+        s.worth()
+    assert str(problem.report()).startswith("maximize a linear objective\n")
+    bent = wl.Problem(cp.Maximize(-cp.norm(x, "fro")), [cp.norm(x, "fro") <= 1])
+    assert "a general concave objective" in str(bent.report())
+
+
+def test_logarithms_of_what_cannot_be_above_zero_are_told_in_the_users_words() -> None:
+    x = cp.Variable((2, 4), nonneg=True)
+    least = cp.sum(cp.log(cp.sum(x, axis=0) - 2))
+    with pytest.raises(wl.InfeasibleError) as caught:
+        wl.Problem(cp.Maximize(least), [cp.sum(x, axis=0) <= 1, cp.sum(x, axis=1) <= 9]).solve()
+    assert "constant" not in str(caught.value)
+    assert "raise what stands in log[" in caught.value.remedy

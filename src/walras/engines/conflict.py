@@ -65,13 +65,16 @@ def _bounds(problem: Separable, multipliers: Floats, rows: Sequence[int]) -> tup
     """The bounds of entries that a Farkas certificate of these rows rests on.
 
     An entry that the multipliers push up stops at its upper bound, one that they push down at its
-    lower bound; a lower bound of zero goes without saying.
+    lower bound; a lower bound of zero goes without saying, and so does a fixed entry in utilities
+    alone, such as the constant of a logarithm's argument.
     """
     held = np.zeros(len(multipliers))
     held[list(rows)] = multipliers[list(rows)]
     push = problem.rows.matrix.T @ held
     bound = np.where(push < 0, problem.upper, problem.lower)
     said = np.isfinite(bound) & ((push < 0) | (bound != 0))
+    plain = abs(problem.rows.matrix).T @ (~problem.rows.is_utility * 1.0) > 0
+    said &= plain | (problem.lower < problem.upper)
     some = np.flatnonzero(said & (np.abs(push) > _SLIGHT * np.max(np.abs(push), initial=0.0)))
     order = some[np.argsort(-np.abs(push[some] * bound[some]), kind="stable")]
     return tuple(

@@ -43,6 +43,7 @@ class Relaxation:
             within their bounds, ``multipliers.(Gx + Et)`` exceeds what the rows allow it.
         support: Rows with a multiplier, the weightiest first: they cannot hold together.
         positive: (all rows,) True where a utility needs y > 0, and that cannot be met.
+        domains: (relaxed rows,) True where the bound is that of a utility's argument, y >= 0.
     """
 
     rows: Ints
@@ -51,6 +52,7 @@ class Relaxation:
     multipliers: Floats
     support: Ints
     positive: Bools
+    domains: Bools
 
     @property
     def is_needed(self) -> bool:
@@ -63,12 +65,13 @@ class Relaxation:
             named = shortened(self.names[:limit], len(self.names))
             return f"let entries of {named} be above zero"
         order = np.argsort(-np.abs(self.amounts), kind="stable")
-        words = [
-            f"{'raise' if self.amounts[k] > 0 else 'lower'} {self.names[k]} by "
-            f"{abs(self.amounts[k]):.6g}"
-            for k in order[:limit]
-        ]
-        return shortened(words, len(order))
+        return shortened([self._change(int(k)) for k in order[:limit]], len(order))
+
+    def _change(self, k: int) -> str:
+        if self.domains[k]:  # which no one can relax: its argument must grow
+            return f"raise what stands in {self.names[k]} by {abs(self.amounts[k]):.6g}"
+        way = "raise" if self.amounts[k] > 0 else "lower"
+        return f"{way} {self.names[k]} by {abs(self.amounts[k]):.6g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +191,7 @@ def _elastic(problem: Separable, settings: Settings, positive: Bools) -> Relaxat
     answer = solve_program(program, settings)
     if answer.x is None or answer.status is not Status.OPTIMAL:
         none = np.zeros(0, np.int32)
-        return Relaxation(none, np.zeros(0), (), np.zeros(rows), none, positive)
+        return Relaxation(none, np.zeros(0), (), np.zeros(rows), none, positive, none > 0)
     amounts = np.zeros(rows)
     amounts[has_high] += answer.x[n : n + len(has_high)]
     amounts[has_low] -= answer.x[n + len(has_high) :]
@@ -202,6 +205,7 @@ def _elastic(problem: Separable, settings: Settings, positive: Bools) -> Relaxat
         multipliers,
         _weightiest_first(np.abs(multipliers) * scale),
         positive,
+        problem.rows.is_utility[needed],
     )
 
 
