@@ -197,3 +197,11 @@ def test_the_frame_of_flows_on_paths_starts_a_solve_by_their_names() -> None:
     frame.index = [f"other {name}" for name in frame.index]
     with pytest.raises(wl.InputError, match="such as 'flow on"):
         start_from(problem, frame)
+
+
+def test_a_start_of_other_names_is_told_a_name_of_the_problem() -> None:
+    def named(*jobs: str) -> Separable:
+        return cs.max_min(pd.DataFrame([[1.0, 2.0]], columns=list(jobs)), np.ones(2), [1.0])
+
+    with pytest.raises(wl.InputError, match="such as 'a'"):
+        wl.solve(named("a", "b"), start=wl.solve(named("zz", "y")))

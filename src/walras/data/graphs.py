@@ -237,7 +237,10 @@ def _number(value: object) -> float:
 
 def _capacity(value: object, a: str, b: str) -> float:
     """A capacity that a file states, which NaN is not: a link without one has no such entry."""
-    found = _number(value)
+    try:
+        found = _number(value)
+    except ValueError:
+        found = float("nan")
     if found != found:
         raise ValueError(f"the link from '{a}' to '{b}' has the capacity {value!r}, no number")
     return found

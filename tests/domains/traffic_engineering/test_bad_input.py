@@ -229,6 +229,11 @@ FILES = {
         '<edge source="a" target="b"><data key="c">NaN</data></edge></graph></graphml>',
         "the link from 'a' to 'b' has the capacity 'NaN'",
     ),
+    "word.json": (
+        '{"nodes": [{"id": 0}, {"id": 1}], "links": '
+        '[{"source": 0, "target": 1, "capacity": "x"}]}',
+        "the link from '0' to '1' has the capacity 'x', no number",
+    ),
     "no.json": ('{"nodes": [{"id": 0}]}', "lacks 'edges'"),
     "net.graphml": ("<graphml>", "cannot be read"),
     "bare.graphml": ("<graphml/>", "no <graph>"),
