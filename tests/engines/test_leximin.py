@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 import walras as wl
 from walras.certificate import Certificate, certify
-from walras.engines import leximin
+from walras.engines import faces, leximin
 from walras.history import Progress
 
 cs = wl.domains.cluster_scheduling
@@ -78,7 +78,7 @@ def test_a_row_wrongly_held_to_be_implied_comes_back(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Left out, the rows of the levels before are free to fall; no level counts that breaks one."""
-    monkeypatch.setattr(leximin, "_implied", lambda stage, held, *rest: held)
+    monkeypatch.setattr(faces, "_implied", lambda stage, held, *rest: held)
     T, size, capacity = cluster(seed)
     s = wl.solve(cs.leximin(T, size, capacity, levels=20), engine="exact", threads=1)
     assert s.status is wl.Status.OPTIMAL
