@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import scipy.sparse as sp
 
 import walras as wl
 from walras.engines.highs import LinearProgram
-from walras.engines.positivity import held_at_zero
+from walras.engines.positivity import held_at_zero, least_positive
 from walras.engines.settings import Settings
 
 cs = wl.domains.cluster_scheduling
@@ -72,3 +74,15 @@ def test_of_scarce_and_closed_jobs_the_closed_one_is_named() -> None:
         problem.solve()
     assert str(error.value).endswith("let entries of log[2] be above zero")
     assert str(error.value).startswith("log[2] with x[0, 2] <= 0")
+
+
+def test_the_least_activity_of_whole_entries() -> None:
+    problem = cs.alpha_fair([[3.0, 2.0], [1.0, 5.0]], [1, 2], [4, 4], alpha=0.5)
+    jobs = problem.rows.is_utility
+    np.testing.assert_array_equal(least_positive(problem), 0.0)
+    whole = replace(problem, integer=np.ones(problem.entries, dtype=bool))
+    np.testing.assert_array_equal(least_positive(whole)[jobs], [1.0, 2.0])
+    some = replace(problem, integer=problem.demand == 1)
+    np.testing.assert_array_equal(least_positive(some)[jobs], [0.0, 2.0])
+    negative = replace(whole, lower=np.where(problem.demand == 1, -1.0, 0.0))
+    np.testing.assert_array_equal(least_positive(negative)[jobs], [1.0, 0.0])

@@ -102,6 +102,7 @@ class _Filter:
         scale = row_scale(matrix, low, high)
         self._matrix = sp.csr_array(sp.diags_array(1.0 / scale) @ matrix)
         self._low, self._high = low / scale, high / scale
+        self._steep = bool(np.any(relaxation.positive))
         self._settings = settings
         limit = np.inf if settings.time_limit is None else settings.time_limit
         self._deadline = time.perf_counter() + min(limit, _SECONDS)
@@ -140,6 +141,7 @@ class _Filter:
             row_lower=low,
             row_upper=high,
             integer=None if whole is None else whole[met],
+            steep=self._steep,
         )
         found = solve_program(program, replace(self._settings, time_limit=left))
         if found.status not in (Status.OPTIMAL, Status.INFEASIBLE):

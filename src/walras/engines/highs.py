@@ -32,6 +32,7 @@ INTERIOR_FROM = 100_000
 # simplex method on the program as it is takes a half to a fifth of the default's time.
 PRIMAL_BELOW = 50_000
 _PRIMAL = 4  # HiGHS' number of the primal simplex method
+_CLOSE = 1e-9  # feasibility tolerances of steep programs
 _NO_GAP = 1e-9  # in costs of about one: what an integer program's gap may be whatever its value
 
 _STATUS = {
@@ -72,6 +73,8 @@ class LinearProgram:
         row_lower: (rows,).
         row_upper: (rows,).
         integer: (columns,) True where the column must be whole, or None.
+        steep: Whether 1e-6 of a column is no rounding, as HiGHS would have it: slopes are large, or
+            so little is asked for.
     """
 
     cost: Floats
@@ -81,6 +84,7 @@ class LinearProgram:
     row_lower: Floats
     row_upper: Floats
     integer: Bools | None = None
+    steep: bool = False
 
     @property
     def is_integer(self) -> bool:
@@ -171,6 +175,9 @@ def _as_stated(
     solver = new_solver(settings)
     if not program.is_integer:
         _set_method(solver, program.matrix.nnz)
+    if program.steep:
+        for tolerance in ("primal_feasibility_tolerance", "mip_feasibility_tolerance"):
+            solver.setOptionValue(tolerance, _CLOSE)
     if not _pass(solver, program):
         raise EngineError(
             "HiGHS rejected the program",

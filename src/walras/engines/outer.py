@@ -3,128 +3,40 @@
 A mixed-integer program bounds every convex term f(y) from below by cuts; its answer fixes the
 integers, a conic solve finds the best point for these, and tangents at both points become cuts.
 The integer program's bound rises to the best point's value: at the point of a fixed choice of
-integers the tangents are exact, so no choice comes back unless it is optimal. Squares of integer
-entries are cut by secants between neighbouring integers, which are tighter than tangents.
+integers the cuts are exact (:mod:`.cuts`), so no choice comes back unless it is optimal. They are
+not where integers hold a continuous activity at zero and its tangent is vertical: there a choice
+that came back is excluded, by ``sum over ones (1 - x) + sum over zeros x >= 1`` if all are binary.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from walras.certificate import violation
+from walras.certificate import dual_bound, gap_between, repair, violation
+from walras.certificate.repair import FEASIBLE
 from walras.engines.conic import solve_conic
+from walras.engines.cuts import VERTICAL, Cuts, Terms
 from walras.engines.diary import Diary
 from walras.engines.highs import LinearProgram, solve_program
 from walras.engines.iterate import Iterate
+from walras.engines.positivity import held_at_zero
+from walras.engines.relaxation import is_strict, least_relaxation, without_cost
 from walras.engines.settings import Settings
 from walras.history import Progress, Timings
-from walras.separable import utility
 from walras.separable.form import Separable, Utility
 from walras.status import Status
 
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
-# Tangents of a logarithm are taken no closer to zero than this share of its relaxed activity.
-_NEAREST = 1e-3
-_NEIGHBOURS = 3
-_ALMOST = 1e-9  # this far from a whole number, or from what a row allows, is there
-
-
-@dataclass(frozen=True, eq=False)
-class _Terms:
-    """The convex terms f(y) of a problem, y = matrix z over the columns z = (x, t).
-
-    Attributes:
-        matrix: (terms, columns).
-        kind: (terms,) values of Utility.
-        weight: (terms,).
-        parameter: (terms,).
-        whole: (terms,) column of the integer entry that y is, or -1.
-    """
-
-    matrix: sp.csr_array
-    kind: npt.NDArray[np.int8]
-    weight: Floats
-    parameter: Floats
-    whole: Ints
-
-    def value(self, y: Floats) -> Floats:
-        """f(y) a term."""
-        return utility.value(self.kind, self.weight, self.parameter, y)
-
-    def slope(self, y: Floats) -> Floats:
-        """f'(y) a term."""
-        return utility.slope(self.kind, self.weight, self.parameter, y)
-
-    @classmethod
-    def of(cls, problem: Separable) -> _Terms:
-        """Utility rows, then the quadratic costs of entries."""
-        rows = problem.rows
-        own = np.flatnonzero(rows.is_utility)
-        bent = np.flatnonzero(problem.quadratic)
-        columns = problem.entries + problem.scalars
-        units = sp.csr_array(
-            (np.ones(len(bent)), (np.arange(len(bent)), bent)), shape=(len(bent), columns)
-        )
-        utilities = sp.csr_array(
-            sp.hstack([rows.matrix, sp.csc_array(rows.scalar_matrix)], format="csr")
-        )[own]
-        integer = problem.integer if problem.integer is not None else np.zeros(0, bool)
-        return cls(
-            sp.csr_array(sp.vstack([utilities, units])),
-            np.concatenate([rows.utility[own], np.full(len(bent), Utility.QUADRATIC)]).astype(
-                np.int8
-            ),
-            np.concatenate([rows.weight[own], problem.quadratic[bent]]),
-            np.concatenate([rows.parameter[own], np.zeros(len(bent))]),
-            np.concatenate([np.full(len(own), -1), np.where(integer[bent], bent, -1)]),
-        )
-
-
-class _Cuts:
-    """Rows ``u_k - slope y_k >= height``, collected."""
-
-    def __init__(self, terms: _Terms) -> None:
-        self._terms = terms
-        self._term: list[Ints] = []
-        self._slope: list[Floats] = []
-        self._height: list[Floats] = []
-
-    def at(self, y: Floats) -> None:
-        """Tangents at y; secants to both sides for squares of integer entries."""
-        terms = self._terms
-        smooth = np.flatnonzero(terms.whole < 0)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # outside a domain
-            slope = terms.slope(y)
-            height = terms.value(y) - slope * y
-        self._add(smooth, slope[smooth], height[smooth])
-        whole = np.flatnonzero(terms.whole >= 0)
-        half = terms.weight[whole] / 2
-        for step in range(-_NEIGHBOURS, _NEIGHBOURS):
-            # w/2 y^2 between the integers k and k + 1: slope w/2 (2k + 1).
-            k = np.floor(y[whole]) + step
-            rise = half * (2 * k + 1)
-            self._add(whole, rise, half * k * k - rise * k)
-
-    def rows(self) -> tuple[sp.csr_array, Floats]:
-        """The cuts over (z, u) and their right-hand sides."""
-        term = np.concatenate(self._term)
-        count, number = len(term), self._terms.matrix.shape[0]
-        own = sp.csr_array((np.ones(count), (np.arange(count), term)), shape=(count, number))
-        steep = sp.diags_array(-np.concatenate(self._slope)) @ self._terms.matrix[term]
-        return sp.csr_array(sp.hstack([steep, own])), np.concatenate(self._height)
-
-    def _add(self, term: Ints, slope: Floats, height: Floats) -> None:
-        sound = np.isfinite(slope) & np.isfinite(height)
-        self._term.append(term[sound])
-        self._slope.append(slope[sound])
-        self._height.append(height[sound])
+_SHARPER = 0.1  # integer programs' gap as a share of the tolerance
+_FEW = 3
+_ALMOST = 1e-9  # this far from a whole number is there
 
 
 def solve_by_cuts(problem: Separable, settings: Settings) -> Iterate:
@@ -166,98 +78,165 @@ class _Search:
         self, problem: Separable, relaxed: Iterate, settings: Settings, diary: Diary
     ) -> None:
         self.problem, self.settings, self.diary = problem, settings, diary
-        self.terms = _Terms.of(problem)
+        self.terms = Terms.of(problem)
         self.cost = np.concatenate([problem.cost, problem.scalar_cost])
+        self.whole = (
+            problem.integer if problem.integer is not None else np.zeros(problem.entries, bool)
+        )
         z = np.concatenate([relaxed.x, relaxed.t])
         self.best, self.best_value, self.bound = z, np.inf, -np.inf
         self._begin(z)
-        self._floor = _NEAREST * np.abs(self._activity(z))
-        self._cuts = _Cuts(self.terms)
-        self._cuts.at(self._activity(z))
+        self._cuts = Cuts(self.terms, self._activity(z))
+        self._seen: set[bytes] = set()
+        self._excluded: list[Floats] = []
+        self._aside = np.inf  # bound of what is excluded
+        self._was_asked = False
 
     def run(self) -> Status:
         """Iterate until the gap closes or a limit is reached."""
         for _ in range(self.settings.max_iterations):
-            answer = solve_program(self._master(), self._limits())
+            sharp = max(_SHARPER * self.settings.tolerance, 1e-12)
+            answer = solve_program(self._master(), replace(self._limits(), tolerance=sharp))
+            if answer.status is Status.INFEASIBLE and self._excluded:
+                return self._exhausted()
             if answer.x is None or answer.status is Status.INFEASIBLE:
                 return answer.status
-            z = answer.x[: len(self.cost)]
-            self.bound = max(self.bound, answer.bound)
-            self._try(z)
-            self._cuts.at(self._inside(self._activity(z)))
-            self._try_fixed(z)
+            before, self.bound = self.bound, max(self.bound, min(answer.bound, self._aside))
+            is_new = self._look_at(answer.x[: len(self.cost)])
             is_over = self.diary.record(self._step())
             if self._gap() <= self.settings.tolerance:
                 return Status.OPTIMAL
             if is_over:
                 return self.diary.outcome or Status.LIMIT
+            if self._is_impossible():
+                return Status.INFEASIBLE
+            if not is_new and self.bound - before <= sharp * abs(self.bound):
+                return Status.INACCURATE
         return Status.LIMIT
+
+    def _exhausted(self) -> Status:
+        """Every choice was excluded: the best of them is optimal, if any was possible."""
+        if self.best_value == np.inf:
+            return Status.INFEASIBLE
+        self.bound = self._aside
+        return Status.OPTIMAL if self._gap() <= self.settings.tolerance else Status.INACCURATE
+
+    def _is_impossible(self) -> bool:
+        """Whether no choice gives every logarithm something; asked once, after a few."""
+        if self.best_value < np.inf or self.diary.steps < _FEW or self._was_asked:
+            return False
+        self._was_asked = True
+        return least_relaxation(self.problem, self._limits()).is_needed
+
+    def _look_at(self, z: Floats) -> bool:
+        """Cuts at a program's answer and at the best point for its integers; whether they help."""
+        n = self.problem.entries
+        whole = np.round(z[:n][self.whole])
+        came_back = whole.tobytes() in self._seen
+        self._seen.add(whole.tobytes())
+        fell = self._cuts.at(self._activity(z))
+        bound = self._try_fixed(z)
+        if came_back and bound > -np.inf and self._is_binary():
+            self._excluded.append(whole)
+            self._aside = min(self._aside, bound)
+            return True
+        return not came_back or fell
+
+    def _is_binary(self) -> bool:
+        lower, upper = self.problem.lower[self.whole], self.problem.upper[self.whole]
+        return bool(np.all((lower >= 0) & (upper <= 1)))
 
     def _master(self) -> LinearProgram:
         problem, rows = self.problem, self.problem.rows
         terms = self.terms.matrix.shape[0]
         cuts, height = self._cuts.rows()
+        beside, least = self._beside()
         plain = sp.csr_array(sp.hstack([rows.matrix, sp.csc_array(rows.scalar_matrix)]))
         padded = sp.hstack([plain, sp.csr_array((rows.count, terms))])
         domain = rows.is_utility & (rows.utility != Utility.QUADRATIC)
         whole = np.zeros(len(self.cost) + terms, bool)
-        if problem.integer is not None:
-            whole[: problem.entries] = problem.integer
+        whole[: problem.entries][self.whole] = True
         free = np.full(terms, np.inf)
         return LinearProgram(
             cost=np.concatenate([self.cost, np.ones(terms)]),
             lower=np.concatenate([problem.lower, problem.scalar_lower, -free]),
             upper=np.concatenate([problem.upper, problem.scalar_upper, free]),
-            matrix=sp.csc_array(sp.vstack([padded, cuts])),
-            row_lower=np.concatenate([np.where(domain, 0.0, rows.lower), height]),
-            row_upper=np.concatenate([rows.upper, np.full(len(height), np.inf)]),
+            matrix=sp.csc_array(sp.vstack([padded, cuts, beside])),
+            row_lower=np.concatenate([np.where(domain, 0.0, rows.lower), height, least]),
+            row_upper=np.concatenate([rows.upper, np.full(len(height) + len(least), np.inf)]),
             integer=whole,
+            steep=True,
         )
+
+    def _beside(self) -> tuple[sp.csr_array, Floats]:
+        """Rows with lower bounds: of logarithms of whole entries alone, and of excluded choices.
+
+        Such a logarithm needs one entry at least; integer programs take y > 0 for y >= 0.
+        """
+        terms, columns = self.terms, self.terms.matrix.shape[1]
+        some = terms.matrix[np.flatnonzero(terms.strict & (terms.least > 0))].copy()
+        some.data[:] = 1.0
+        choices = np.reshape(self._excluded, (len(self._excluded), np.count_nonzero(self.whole)))
+        apart = np.zeros((len(choices), columns))
+        apart[:, np.flatnonzero(self.whole)] = 1.0 - 2.0 * choices
+        rows = sp.vstack([some, sp.csr_array(apart)])
+        padded = sp.hstack([rows, sp.csr_array((rows.shape[0], len(terms.kind)))])
+        least = np.concatenate([np.ones(some.shape[0]), 1.0 - np.sum(choices, axis=1)])
+        return sp.csr_array(padded), least
 
     def _begin(self, z: Floats) -> None:
         """Of the roundings of z that the rows allow the best, for a search that is cut short."""
         problem, n = self.problem, self.problem.entries
-        whole = problem.integer if problem.integer is not None else np.zeros(0, bool)
         nothing = np.clip(0.0, problem.lower, problem.upper)
         for x in (np.floor(z[:n] + _ALMOST), np.round(z[:n]), nothing):
-            rounded = np.concatenate([np.where(whole, x, z[:n]), z[n:]])
-            if violation(problem, rounded[:n], rounded[n:]) <= _ALMOST:
+            rounded = np.concatenate([np.where(self.whole, x, z[:n]), z[n:]])
+            if violation(problem, rounded[:n], rounded[n:]) <= FEASIBLE:
                 self.best = rounded if self.best_value == np.inf else self.best
-                self._try(rounded)
+                self._try(self._fixed(rounded), rounded)
 
-    def _try(self, z: Floats) -> None:
-        """Keep a point if it is the best so far."""
-        value = float(self.cost @ z + np.sum(self.terms.value(self._activity(z))))
-        if value < self.best_value:
-            self.best, self.best_value = z, value
-
-    def _try_fixed(self, z: Floats) -> None:
-        """Best point for the integers of z."""
-        problem = self.problem
-        whole = problem.integer if problem.integer is not None else np.zeros(0, bool)
-        x = np.round(z[: problem.entries])
-        fixed = replace(
+    def _fixed(self, z: Floats) -> Separable:
+        """The problem with the integers of z."""
+        problem, x = self.problem, np.round(z[: self.problem.entries])
+        return replace(
             problem,
             integer=None,
-            lower=np.where(whole, x, problem.lower),
-            upper=np.where(whole, x, problem.upper),
+            lower=np.where(self.whole, x, problem.lower),
+            upper=np.where(self.whole, x, problem.upper),
         )
-        found = solve_conic(fixed, self._limits())
-        if found.status is not Status.OPTIMAL:
-            return
-        point = np.concatenate([np.where(whole, x, found.x), found.t])
-        self._try(point)
-        self._cuts.at(self._inside(self._activity(point)))
+
+    def _try(self, fixed: Separable, z: Floats) -> Floats:
+        """The point, repaired; kept if it is allowed and the best so far."""
+        n = fixed.entries
+        x, t = repair(fixed, z[:n], z[n:])
+        x = np.where(self.whole, fixed.lower, x)
+        z = np.concatenate([x, t])
+        value = float(self.cost @ z + np.sum(self.terms.value(self._activity(z))))
+        if value < self.best_value and violation(fixed, x, t) <= FEASIBLE:
+            self.best, self.best_value = z, value
+        return z
+
+    def _try_fixed(self, z: Floats) -> float:
+        """Best point for the integers of z; a bound on it, infinite where there is none."""
+        fixed = self._fixed(z)
+        self._try(fixed, z)
+        bare = _without_nothing(fixed, self._limits())
+        if bare is None:
+            return np.inf
+        found = solve_conic(bare, self._limits())
+        if found.status is Status.OPTIMAL:
+            point = self._try(fixed, np.concatenate([found.x, found.t]))
+            self._cuts.at(self._activity(point))
+        bound = dual_bound(bare, found.prices).value - self.problem.constant
+        return np.inf if found.status is Status.INFEASIBLE else bound
 
     def _activity(self, z: Floats) -> Floats:
         return np.asarray(self.terms.matrix @ z, dtype=np.float64)
 
-    def _inside(self, y: Floats) -> Floats:
-        """Activities moved off the edge of their domain, where tangents are vertical."""
-        return np.where(self.terms.kind == Utility.QUADRATIC, y, np.maximum(y, self._floor))
-
     def _gap(self) -> float:
-        return (self.best_value - self.bound) / max(abs(self.best_value), abs(self.bound), 1e-12)
+        """As the certificate will see it."""
+        problem, n = self.problem, self.problem.entries
+        value, bound = self.best_value + problem.constant, self.bound + problem.constant
+        return gap_between(problem, self.best[:n], self.best[n:], value, bound)
 
     def _limits(self) -> Settings:
         """Settings of one part of the search: silent, within the time that is left."""
@@ -277,3 +256,24 @@ class _Search:
             np.nan,
             np.nan,
         )
+
+
+def _without_nothing(fixed: Separable, settings: Settings) -> Separable | None:
+    """A problem without the utilities of activities that are zero at every point; None if no value.
+
+    An interior point needs points inside the utilities' domains.
+    """
+    rows = fixed.rows
+    vertical = np.isin(rows.utility, VERTICAL)
+    if not np.any(vertical):
+        return fixed
+    zero = held_at_zero(without_cost(fixed), vertical, settings)
+    if np.any(zero & is_strict(rows)):
+        return None
+    bare = replace(
+        rows,
+        utility=np.where(zero, Utility.NONE, rows.utility).astype(np.int8),
+        lower=np.where(zero, 0.0, rows.lower),
+        upper=np.where(zero, 0.0, rows.upper),
+    )
+    return replace(fixed, rows=bare)

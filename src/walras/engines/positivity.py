@@ -21,6 +21,7 @@ import scipy.sparse as sp
 
 from walras.engines.highs import LinearProgram, solve_program
 from walras.engines.settings import Settings
+from walras.separable import Separable
 from walras.status import Status
 
 Floats = npt.NDArray[np.float64]
@@ -46,6 +47,22 @@ def held_at_zero(program: LinearProgram, wanted: Bools, settings: Settings) -> B
     out = wanted.copy()
     out[wanted] = answer.x[-np.count_nonzero(wanted) :] > 0.5
     return out
+
+
+def least_positive(problem: Separable) -> Floats:
+    """(rows,) the least activity above zero of rows in which whole entries alone add up; else 0.
+
+    It is the least coefficient, for these entries are whole, not negative, and in no row negative.
+    """
+    rows = problem.rows
+    least = np.full(rows.count, np.inf)
+    np.minimum.at(least, rows.matrix.indices, rows.matrix.data)
+    adds = np.zeros(problem.entries, dtype=np.bool_)
+    if problem.integer is not None:
+        adds = problem.integer & (problem.lower >= 0)
+    least[rows.matrix[:, np.flatnonzero(~adds)].indices] = 0.0
+    least[np.any(rows.scalar_matrix, axis=1)] = 0.0
+    return np.where(np.isfinite(least), np.maximum(least, 0.0), 0.0)
 
 
 def _homogeneous(program: LinearProgram, wanted: Bools) -> LinearProgram:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.engines.highs import LinearProgram, solve_program
-from walras.engines.positivity import held_at_zero
+from walras.engines.positivity import held_at_zero, least_positive
 from walras.engines.settings import Settings
 from walras.separable.form import Rows, Separable, Utility
 from walras.status import Status
@@ -99,7 +99,7 @@ def least_relaxation(problem: Separable, settings: Settings | None = None) -> Re
         settings: Limits for HiGHS.
     """
     settings = settings or Settings()
-    strict = _is_strict(problem.rows)
+    strict = is_strict(problem.rows)
     found = _elastic(problem, settings, np.zeros_like(strict))
     if found.is_needed or not np.any(strict):
         return found
@@ -107,7 +107,7 @@ def least_relaxation(problem: Separable, settings: Settings | None = None) -> Re
     if not demanding.is_needed:
         return demanding
     # So much may be out of reach where as little as one likes is not.
-    zero = held_at_zero(_without_cost(problem), strict, settings)
+    zero = held_at_zero(without_cost(problem), strict, settings)
     return _elastic(problem, settings, zero) if np.any(zero) else found
 
 
@@ -146,7 +146,7 @@ def improving_ray(problem: Separable, settings: Settings | None = None) -> Ray |
     return None
 
 
-def _without_cost(problem: Separable) -> LinearProgram:
+def without_cost(problem: Separable) -> LinearProgram:
     """What the entries and scalars must meet, utilities at zero or above."""
     low, high = row_bounds(problem, np.zeros(problem.rows.count, dtype=bool))
     whole = (
@@ -187,6 +187,7 @@ def _elastic(problem: Separable, settings: Settings, positive: Bools) -> Relaxat
         else np.concatenate(
             [problem.integer, np.zeros(problem.scalars + len(has_high) + len(has_low), bool)]
         ),
+        steep=bool(np.any(positive)),
     )
     answer = solve_program(program, settings)
     if answer.x is None or answer.status is not Status.OPTIMAL:
@@ -254,12 +255,12 @@ def columns(problem: Separable) -> sp.csc_array:
     return sp.csc_array(sp.hstack([rows.matrix, sp.csc_array(rows.scalar_matrix)]))
 
 
-def _is_strict(rows: Rows) -> npt.NDArray[np.bool_]:
+def is_strict(rows: Rows) -> npt.NDArray[np.bool_]:
     """Rows whose utility is infinite at y = 0."""
-    is_strict: npt.NDArray[np.bool_] = (rows.utility == Utility.LOG) | (
+    found: npt.NDArray[np.bool_] = (rows.utility == Utility.LOG) | (
         (rows.utility == Utility.POWER) & (rows.parameter > 1)
     )
-    return is_strict
+    return found
 
 
 def row_bounds(problem: Separable, positive: Bools) -> tuple[Floats, Floats]:
@@ -273,8 +274,10 @@ def row_bounds(problem: Separable, positive: Bools) -> tuple[Floats, Floats]:
     domain = rows.is_utility & (rows.utility != Utility.QUADRATIC)
     low = np.where(domain, np.maximum(rows.lower, 0.0), rows.lower)
     if np.any(positive):
-        largest = abs(columns(problem)).max(axis=1).toarray().ravel()
-        low = np.where(positive, np.maximum(low, _STRICT * largest), low)
+        little = _STRICT * abs(columns(problem)).max(axis=1).toarray().ravel()
+        whole = least_positive(problem)
+        little = np.where(whole > 0, np.minimum(whole, little), little)
+        low = np.where(positive, np.maximum(low, little), low)
     return low, rows.upper
 
 
