@@ -37,8 +37,10 @@ class Heights:
     @classmethod
     def of(cls, layout: Layout, point: Point) -> Heights:
         """Of a point whose coordinates that must stay positive are so."""
+        primal = _per_unit(point.primal, layout.slack_positive)
+        primal[len(primal) - point.rows :] *= layout.hastened
         return cls(
-            _per_unit(point.primal, layout.slack_positive),
+            primal,
             _per_unit(point.dual, layout.price_positive),
         )
 

@@ -13,6 +13,7 @@ from walras.engines.interior.form import Form
 from walras.engines.interior.point import Layout, Point, Residuals, residuals
 from walras.engines.interior.steps import System, iterate
 from walras.kernels.elimination import Elimination, FactorError
+from walras.separable import Utility
 
 FEASIBLE = 1e-8
 _ROUGH = 1e-2  # residuals of this share of the tolerance hardly show in the gap
@@ -85,7 +86,7 @@ def run(
     found = _measure(form, layout, point)
     best, best_merit, since = (point, found), np.inf, 0
     length, k = float("nan"), 0
-    zero = _ZERO * max(abs(found.value), found.terms)
+    zero = 0.0 if _never_zero(form) else _ZERO * max(abs(found.value), found.terms)
     for k in range(most + 1):
         scale = gap_scale(form, found, zero)
         gap = found.gap / scale
@@ -111,6 +112,11 @@ def run(
         length = min(primal, dual)
         found = _measure(form, layout, point)
     return Ending(best[0], best[1], False, False, k)
+
+
+def _never_zero(form: Form) -> bool:
+    """Whether some utility is w y^-b, which may fall by many decades and never is nothing."""
+    return bool(np.any((form.kind == Utility.POWER) & (form.parameter > 1)))
 
 
 def _is_stuck(form: Form, best: Residuals, since: int, length: float, tolerance: float) -> bool:

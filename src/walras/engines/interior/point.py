@@ -14,6 +14,7 @@ from walras.separable import Utility, utility
 _CORRECTORS = 4
 _WORTH = 30.0  # solves that an iteration without correctors must cost for them to pay
 _PASSES = 100.0  # operations a column that such an iteration takes beside its factorisation
+_STEEPER = 1e3  # by which a step may raise a utility's slope
 _CHEAP = 5e5  # operations of a solve that hardly counts
 _EXACT, _NEARLY = 1e-9, 1e-3  # dual residuals between these are looked at term by term
 
@@ -100,6 +101,7 @@ class Layout:
         pairs: rows whose slack times price goes to the barrier parameter.
         slack_positive: (rows,) whether a row's slack must stay positive.
         price_positive: (rows,) whether its price must.
+        hastened: (rows,) by how much sooner a slack's fall ends than at zero, :func:`_hastened`.
         fixed: utility rows.
         magnitude: |A|, for the scale of a row; A itself where it is not negative.
         largest: (rows,) largest coefficient of each row.
@@ -111,6 +113,7 @@ class Layout:
     pairs: Ints
     slack_positive: Bools
     price_positive: Bools
+    hastened: Floats
     fixed: Ints
     magnitude: sp.csr_array
     largest: Floats
@@ -131,12 +134,24 @@ class Layout:
             pairs=pairs,
             slack_positive=(kind == INEQUALITY) | concave | domain,
             price_positive=(kind == INEQUALITY) | concave,
+            hastened=_hastened(form),
             fixed=np.flatnonzero(kind > Utility.NONE),
             magnitude=magnitude,
             largest=_largest(magnitude),
             count=max(len(form.c) + len(bounded) + len(pairs), 1),
             correctors=_correctors(form),
         )
+
+
+def _hastened(form: Form) -> Floats:
+    """(rows,) 1, and more where utilities bend too much for an activity to fall all the way.
+
+    One that falls to a share r of itself raises the slope of -w y^(1-a)/(1-a) by r^-a, which the
+    linear model of the row does not know: r is held at ``_STEEPER^(-1/a)``.
+    """
+    power = form.kind == Utility.POWER
+    least = _STEEPER ** (-1.0 / np.where(power, form.parameter, 1.0))
+    return np.where(power, 1.0 / (1.0 - least), 1.0)
 
 
 def _correctors(form: Form) -> int:
