@@ -24,6 +24,7 @@ import scipy.sparse as sp
 
 from walras.engines.conic_beside import INTERRUPTED, answered_beside
 from walras.engines.conic_program import Cone, ConicPoint, ConicProgram, ConicStep, Wanted, answered
+from walras.engines.conic_scales import scales_of
 from walras.engines.conic_setup import ENDED, LONG, NOT_BEGUN, beginning, least_seconds
 from walras.engines.conic_units import in_units, unit_of_worth
 from walras.engines.diary import Diary
@@ -90,8 +91,9 @@ def solve_conic(problem: Separable, settings: Settings) -> Iterate:
     if settings.time_limit is not None and settings.time_limit < setup:
         return beginning(problem, settings, NOT_BEGUN)
     units = in_units(problem)
-    quadratic, linear = _objective(units.problem)
-    blocks, worth = _blocks(units.problem), unit_of_worth(linear)
+    scales = scales_of(units.problem, settings.after(diary.elapsed))
+    quadratic, linear = _objective(units.problem, scales)
+    blocks, worth = _blocks(units.problem, scales), unit_of_worth(linear)
     program = ConicProgram(
         sp.csc_matrix(quadratic / worth),
         linear / worth,
@@ -99,7 +101,7 @@ def solve_conic(problem: Separable, settings: Settings) -> Iterate:
         np.concatenate([block.offset for block in blocks]),
         tuple(cone for block in blocks for cone in block.cones),
     )
-    constant, built = problem.constant + _left_out(units.problem), diary.elapsed
+    constant, built = problem.constant + _left_out(units.problem, scales), diary.elapsed
     spare = None
     if setup > LONG and settings.time_limit is not None:
         spare = beginning(problem, settings, ENDED)
@@ -165,25 +167,11 @@ def _wanted(settings: Settings, longest: float, spent: float) -> Wanted:
     )
 
 
-def _scales(problem: Separable) -> Floats:
-    """(rows,) d > 0: cones see y / d, so that activities of any size are near one.
-
-    Of w y^a with a > 1 it is the cost that must be near one, so d = w^(-1/a): any other d leaves
-    (y / d)^a a weight, by which rounding counts.
-    """
-    rows = problem.rows
-    largest = abs(rows.matrix).max(axis=1).toarray().ravel()
-    scaled = np.isin(rows.utility, (Utility.LOG, Utility.POWER))
-    steep = rows.utility == Utility.CONVEX_POWER
-    unit = rows.weight ** (-1 / np.where(steep, rows.parameter, 1.0))
-    return np.where(steep, unit, np.where(scaled & (largest > 0), largest, 1.0))
-
-
-def _objective(problem: Separable) -> tuple[sp.csc_array, Floats]:
+def _objective(problem: Separable, scales: Floats) -> tuple[sp.csc_array, Floats]:
     """P and q over z = (x, t, u); a utility's scale d moves into its weight."""
     rows = problem.rows
     k = np.flatnonzero(rows.is_utility)
-    kind, w, a, d = rows.utility[k], rows.weight[k], rows.parameter[k], _scales(problem)[k]
+    kind, w, a, d = rows.utility[k], rows.weight[k], rows.parameter[k], scales[k]
     power = kind == Utility.POWER
     exponent = np.where(power, 1 - a, np.where(kind == Utility.CONVEX_POWER, a, 0.0))
     linear = w * d**exponent
@@ -201,7 +189,7 @@ def _objective(problem: Separable) -> tuple[sp.csc_array, Floats]:
     )
 
 
-def _blocks(problem: Separable) -> list[_Block]:
+def _blocks(problem: Separable, scales: Floats) -> list[_Block]:
     columns = sp.csr_array(
         sp.hstack([problem.rows.matrix, sp.csr_array(problem.rows.scalar_matrix)])
     )
@@ -217,7 +205,6 @@ def _blocks(problem: Separable) -> list[_Block]:
             named=False,
         ),
     ]
-    scales = _scales(problem)
     first = problem.entries + problem.scalars
     for utility in Utility:
         chosen = np.flatnonzero(problem.rows.utility[utilities] == utility)
@@ -335,9 +322,9 @@ def _prices(problem: Separable, blocks: list[_Block], dual: Floats) -> Floats:
     return prices
 
 
-def _left_out(problem: Separable) -> float:
+def _left_out(problem: Separable, scales: Floats) -> float:
     """Constants of the utilities that the cones do not carry: w/2 a^2, and -w log d."""
-    rows, scales = problem.rows, _scales(problem)
+    rows = problem.rows
     square = rows.utility == Utility.QUADRATIC
     log = rows.utility == Utility.LOG
     return float(
