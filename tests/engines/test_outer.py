@@ -58,7 +58,7 @@ def test_a_job_that_gets_nothing_is_cut_exactly(power: float, shape: tuple[int, 
     assert programs(found) <= FEW
 
 
-@pytest.mark.parametrize("alpha", [0.1, 0.5, 0.9, 1.0, 2.0, 5.0])
+@pytest.mark.parametrize("alpha", [0.1, 0.5, 0.9, 1.0, 2.0, 5.0, 10.0, 20.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_alpha_fair_shares_in_whole_numbers(alpha: float, seed: int) -> None:
     rng = np.random.default_rng(seed)

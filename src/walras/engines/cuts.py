@@ -25,8 +25,8 @@ Bools = npt.NDArray[np.bool_]
 
 # Tangents that are vertical at zero are first taken no closer than this share of the relaxed
 # activity, then closer by this factor at a time, as long as slopes are this many times the relaxed
-# one at most.
-_NEAREST, _CLOSER, _STEEPEST = 1e-3, 1e-3, 1e7
+# one at most. Activities that are met have tangents of their own up to steeper slopes.
+_NEAREST, _CLOSER, _STEEPEST, _STEEPEST_MET = 1e-3, 1e-3, 1e7, 1e12
 _CLOSEST = 1e-15
 _NEIGHBOURS = 3
 VERTICAL = (Utility.LOG, Utility.POWER, Utility.ENTROPY)  # their tangents at zero
@@ -106,9 +106,8 @@ class Cuts:
 
     def __init__(self, terms: Terms, relaxed: Floats) -> None:
         self._terms = terms
-        power = terms.kind == Utility.POWER
-        share = _STEEPEST ** (-1.0 / np.where(power, terms.parameter, 1.0))
-        self._lowest = np.maximum(share, _CLOSEST) * np.abs(relaxed)
+        self._lowest = _where_steep(terms, relaxed, _STEEPEST)
+        self._least = _where_steep(terms, relaxed, _STEEPEST_MET)
         self._floor = np.maximum(_NEAREST * np.abs(relaxed), self._lowest)
         self._term: list[Ints] = []
         self._slope: list[Floats] = []
@@ -158,6 +157,7 @@ class Cuts:
         """Activities where tangents are not vertical; the floor falls where they were below it."""
         terms, floor = self._terms, self._floor
         self._floor = np.where(y < floor, np.maximum(_CLOSER * floor, self._lowest), floor)
+        floor = np.where(y >= self._least, np.minimum(y, floor), floor)
         floor = np.where(terms.least > 0, terms.least, np.where(terms.vertical, floor, 0.0))
         return np.where(terms.kind == Utility.QUADRATIC, y, np.maximum(y, floor))
 
@@ -166,3 +166,10 @@ class Cuts:
         self._term.append(term[sound])
         self._slope.append(slope[sound])
         self._height.append(height[sound])
+
+
+def _where_steep(terms: Terms, y: Floats, times: float) -> Floats:
+    """Activities at which slopes are so many times those at y: of powers y times^(-1/a)."""
+    power = terms.kind == Utility.POWER
+    share = times ** (-1.0 / np.where(power, terms.parameter, 1.0))
+    return np.asarray(np.maximum(share, _CLOSEST) * np.abs(y))

@@ -108,6 +108,8 @@ class _Search:
                 return Status.OPTIMAL
             if is_over:
                 return self.diary.outcome or Status.LIMIT
+            if self.bound > self.best_value:  # by more than the tolerance: cuts of sizes too unlike
+                return Status.INACCURATE
             if self._is_impossible():
                 return Status.INFEASIBLE
             if not is_new and self.bound - before <= sharp * abs(self.bound):
@@ -223,7 +225,7 @@ class _Search:
         if bare is None:
             return np.inf
         found = solve_conic(bare, self._limits())
-        if found.status is Status.OPTIMAL:
+        if found.status.has_allocation:
             point = self._try(fixed, np.concatenate([found.x, found.t]))
             self._cuts.at(self._activity(point))
         bound = dual_bound(bare, found.prices).value - self.problem.constant
