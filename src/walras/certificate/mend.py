@@ -17,7 +17,7 @@ from walras.separable import Separable, Utility
 Bools = npt.NDArray[np.bool_]
 
 PASSES = 4
-HUGE = 1e100  # no price is larger, so that products of prices with data stay finite
+HUGE = 1e200  # no price is larger, so that products of prices with data stay finite
 _STIFF = 1e-9  # how little prices that should stay move, relative to the others
 SURPLUS = 1.0 + 1e-12  # moves overshoot by this much, so that rounding does not undo them
 

@@ -1,4 +1,6 @@
-"""The most that an entry can be by itself: what its own limit and each of its rows leave it."""
+"""The most that an entry can be by itself, what its own limit and each of its rows leave it; and
+what each can be beside all others.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,8 @@ from walras.kernels import columns
 from walras.separable import Separable
 
 Floats = npt.NDArray[np.float64]
+
+_SLICE = 100_000  # nonzeros looked at together
 
 
 def reach(problem: Separable) -> Floats:
@@ -32,3 +36,17 @@ def least_limit(problem: Separable, limit: Floats, own: Floats, *, unit: bool = 
     matrix, out = problem.rows.matrix, own.copy()
     columns.least(matrix.indptr, matrix.indices, matrix.data, limit, unit, out)
     return out
+
+
+def equal_shares(problem: Separable) -> Floats:
+    """Entries that share every row with an upper bound equally, inside their own bounds."""
+    matrix, upper = problem.rows.matrix, problem.rows.upper
+    total = np.zeros(problem.rows.count)
+    for some in range(0, matrix.nnz, _SLICE):
+        k = slice(some, some + _SLICE)
+        total += np.bincount(matrix.indices[k], np.abs(matrix.data[k]), len(total))
+    shared = np.isfinite(upper) & (upper > 0) & (total > 0)
+    share = np.where(shared, upper / np.where(shared, total, 1.0), np.inf)
+    own = np.where(np.isfinite(problem.upper), np.abs(problem.upper), np.inf)
+    out = least_limit(problem, share, own, unit=True)
+    return np.clip(np.where(np.isfinite(out), out, 1.0), problem.lower, problem.upper)

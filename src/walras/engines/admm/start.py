@@ -15,15 +15,13 @@ from walras.certificate.structure import structure
 from walras.engines.admm.complementary import complementary_prices
 from walras.engines.admm.form import Form
 from walras.engines.admm.metric import gathered
-from walras.engines.reach import least_limit
+from walras.engines.reach import equal_shares, least_limit
 from walras.engines.settings import Start
 from walras.separable import Separable, Utility
 
 Floats = npt.NDArray[np.float64]
 
-_SLICE = 100_000  # nonzeros looked at together
 _NEAR = 0.1  # gap of an allocation from which on prices that go with it help
-
 
 @dataclass(frozen=True, eq=False)
 class Beginning:
@@ -108,20 +106,6 @@ def _worth_more(problem: Separable, given: Floats, price: Floats) -> Floats:
     if np.array_equal(warm, price):
         return price
     return warm if dual_bound(problem, warm).value >= dual_bound(problem, price).value else price
-
-
-def equal_shares(problem: Separable) -> Floats:
-    """Entries that share every row with an upper bound equally, inside their own bounds."""
-    matrix, upper = problem.rows.matrix, problem.rows.upper
-    total = np.zeros(problem.rows.count)
-    for some in range(0, matrix.nnz, _SLICE):
-        k = slice(some, some + _SLICE)
-        total += np.bincount(matrix.indices[k], np.abs(matrix.data[k]), len(total))
-    shared = np.isfinite(upper) & (upper > 0) & (total > 0)
-    share = np.where(shared, upper / np.where(shared, total, 1.0), np.inf)
-    own = np.where(np.isfinite(problem.upper), np.abs(problem.upper), np.inf)
-    out = least_limit(problem, share, own, unit=True)
-    return np.clip(np.where(np.isfinite(out), out, 1.0), problem.lower, problem.upper)
 
 
 def first_rho(form: Form, x: Floats) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from walras.engines.interior.newcomers import new_demands
 from walras.engines.interior.point import Layout, Point, Residuals
 from walras.engines.interior.simplices import Simplices, decide
 from walras.engines.interior.start import cold_start, warm_start
+from walras.engines.interior.worth import in_worth, unit_of_objective
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings, Start
 from walras.history import Progress, Timings
@@ -60,7 +61,9 @@ def interior(problem: Separable, settings: Settings) -> Iterate:
     Raises:
         EngineError: Too many free entries.
     """
-    solve = _Solve(problem, settings)
+    unit = unit_of_objective(problem)
+    problem = in_worth(problem, unit)
+    solve = _Solve(problem, settings, unit)
     try:
         if _many_columns(problem):
             return solve.by_columns()
@@ -84,6 +87,7 @@ class _Solve:
 
     problem: Separable
     settings: Settings
+    unit: float = 1.0
     diary: Diary = field(init=False)
     start: Start | None = None
     built: float = 0.0
@@ -99,7 +103,7 @@ class _Solve:
         self.diary, start = Diary(self.settings), self.settings.start
         most = _NEWS * len(self.problem.demand_names)
         if start is not None and np.sum(new_demands(self.problem, start.x)) <= most:
-            self.start = start
+            self.start = replace(start, prices=start.prices / self.unit)
 
     @property
     def threads(self) -> int:
@@ -259,8 +263,8 @@ class _Solve:
                 Progress(
                     iteration=began + k,
                     elapsed=self.diary.elapsed,
-                    value=self.problem.reported(value),
-                    bound=self.problem.reported(bound),
+                    value=self.problem.reported(value * self.unit),
+                    bound=self.problem.reported(bound * self.unit),
                     gap=gap,
                     primal_residual=found.primal_error,
                     dual_residual=found.dual_error,
@@ -330,7 +334,7 @@ class _Solve:
         return Iterate(
             x=x,
             t=t,
-            prices=prices,
+            prices=prices * self.unit,
             status=status,
             history=self.diary.history,
             timings=Timings(build=self.built, iterate=self.diary.elapsed - self.built),
