@@ -164,6 +164,13 @@ def test_alpha_out_of_range() -> None:
             cs.alpha_fair(T, SIZE, CAPACITY, alpha=alpha)
 
 
+@pytest.mark.parametrize(("unit", "alpha"), [(1e7, 40.0), (1e-7, 40.0), (1e3, 100.0)])
+def test_throughputs_that_large_alpha_cannot_tell(unit: float, alpha: float) -> None:
+    with pytest.raises(InputError, match="max_min or leximin"):
+        cs.alpha_fair(unit * np.asarray(T), SIZE, CAPACITY, alpha=alpha)
+    assert cs.alpha_fair(unit * np.asarray(T), SIZE, CAPACITY, alpha=20.0).entries
+
+
 def test_levels_are_a_positive_integer() -> None:
     levels: tuple[Any, ...] = (0, -1, 1.5, "3", True, None)
     for level in levels:

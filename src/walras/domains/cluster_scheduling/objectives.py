@@ -38,6 +38,8 @@ from walras.domains.cluster_scheduling.quota import Quota
 from walras.errors import InputError
 from walras.separable import Leximin, Separable, Utility
 
+_DECADES = 200  # either way, of the slope of a utility
+
 
 class Options(TypedDict, total=False):
     """Arguments that every objective takes by name.
@@ -177,7 +179,9 @@ def alpha_fair(
     potential delay (2) towards max-min (large). Source: Mo and Walrand, 2000.
 
     ``alpha`` is the aversion to inequality, 0 to 100; where nothing else binds a job's throughput
-    grows as ``weight^(1/alpha)``. The other arguments as in this module's head.
+    grows as ``weight^(1/alpha)``. With alpha of 20 and more throughputs should be stated in a unit
+    in which they are near one: what a job is worth is a number of double precision. The other
+    arguments as in this module's head.
     """
     if not matrices.is_real(alpha) or not 0 <= alpha <= 100:
         raise InputError(
@@ -195,8 +199,23 @@ def alpha_fair(
             "proportional fairness", block, gap_scale=float(cluster.weight.sum()),
             gap_unit="nat a job",
         )  # fmt: skip
+    _check_decades(cluster, alpha)
     block = rows.utility(cluster, entries, Utility.POWER, alpha)
     return case.state(f"alpha-fairness, alpha = {alpha:g}", block)
+
+
+def _check_decades(cluster: Cluster, alpha: float) -> None:
+    """Refuse slopes ``y^-alpha`` of the slowest job at an equal share that are out of range."""
+    share = min(1.0, float(np.sum(cluster.capacity) / np.sum(cluster.size)))
+    least = share * float(np.min(cluster.best()))
+    if alpha * abs(np.log10(least)) > _DECADES:
+        raise InputError(
+            f"is {alpha:g}, and of about {least:.1g} units of throughput the slope would be "
+            f"1e{-alpha * np.log10(least):.0f}", where="alpha",
+            allowed=f"slopes throughput^-alpha from 1e-{_DECADES} to 1e{_DECADES}",
+            remedy="state throughputs in a unit in which they are near one (see normalise), or use "
+            "max_min or leximin for the limit of large alpha",
+        )  # fmt: skip
 
 
 def total_throughput(
