@@ -23,6 +23,7 @@ Floats = npt.NDArray[np.float64]
 
 _NEAR = 0.1  # gap of an allocation from which on prices that go with it help
 
+
 @dataclass(frozen=True, eq=False)
 class Beginning:
     """Where the iterations begin.
