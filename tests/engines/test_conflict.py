@@ -152,3 +152,13 @@ def test_a_logarithm_of_nothing_is_told_without_an_amount() -> None:
 def test_rows_that_conflict_by_themselves_name_no_bounds() -> None:
     said = raised(lambda x: [cp.sum(x, axis=1) <= 1, cp.sum(x, axis=0) >= 1])
     assert " with " not in said
+
+
+def test_the_cheapest_way_out_may_be_through_bounds_of_entries() -> None:
+    """Twelve floors of a half are 6 where the sums allow 3: 3 units of floors, or 5 of sums."""
+    said = raised(lambda x: [x >= 0.5, cp.sum(x, axis=0) <= 1, cp.sum(x, axis=1) <= 1])
+    assert "would do: lower the bound of x[" in said
+    said = raised(lambda x: [x[0, 0] >= 2, cp.sum(x, axis=1) <= 1])
+    assert said.endswith("lower the bound of x[0, 0] by 1")
+    said = raised(lambda x: [x[:, 2] == 0, cp.sum(x, axis=0) == 1])
+    assert said.endswith("lower Sum(x, 0, False) == 1.0[2] by 1")

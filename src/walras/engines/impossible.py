@@ -10,13 +10,15 @@ import numpy.typing as npt
 from walras.certificate import Certificate
 from walras.certificate.repair import FEASIBLE
 from walras.engines.conflict import conflict
-from walras.engines.relaxation import improving_ray, least_relaxation
+from walras.engines.elastic_bounds import bounds_as_rows
+from walras.engines.relaxation import Relaxation, improving_ray, least_relaxation
 from walras.engines.settings import Settings
 from walras.errors import InfeasibleError, UnboundedError
 from walras.separable import Separable
 
 Floats = npt.NDArray[np.float64]
 
+_MUCH = 0.75  # share of a relaxation's cost at which another one is the one to name
 _NAMED = 3  # entries that an error names
 _STILL = 1e-9  # a ray, of largest component 1, does not move what it moves less
 
@@ -37,11 +39,12 @@ def raise_if_impossible(problem: Separable, proof: Certificate, settings: Settin
     if not _can_hold(problem, proof):
         relaxation = least_relaxation(problem, limits)
         if relaxation.is_needed:
+            way = _way_out(problem, relaxation, limits)
             raise InfeasibleError(
                 "no allocation meets all constraints",
                 where=str(conflict(problem, relaxation, limits)),
                 allowed="bounds that some allocation meets",
-                remedy=f"the least relaxation that would do: {relaxation.text()}",
+                remedy=f"the least relaxation that would do: {way}",
             )
     ray = improving_ray(problem, limits)
     if ray is not None:
@@ -51,6 +54,16 @@ def raise_if_impossible(problem: Separable, proof: Certificate, settings: Settin
             allowed="a finite optimum",
             remedy="bound these entries or add a constraint",
         )
+
+
+def _way_out(problem: Separable, relaxation: Relaxation, limits: Settings) -> str:
+    """The relaxation in words, or a much cheaper one that moves bounds of single entries, too."""
+    wider = bounds_as_rows(problem)
+    if wider is not None and not np.any(relaxation.positive):
+        other = least_relaxation(wider, limits)
+        if other.is_needed and other.cost <= _MUCH * relaxation.cost:
+            return other.text()
+    return relaxation.text()
 
 
 def _can_hold(problem: Separable, proof: Certificate) -> bool:

@@ -44,6 +44,7 @@ class Relaxation:
         support: Rows with a multiplier, the weightiest first: they cannot hold together.
         positive: (all rows,) True where a utility needs y > 0, and that cannot be met.
         domains: (relaxed rows,) True where the bound is that of a utility's argument, y >= 0.
+        cost: Sum of the amounts, each relative to its row's scale.
     """
 
     rows: Ints
@@ -53,6 +54,7 @@ class Relaxation:
     support: Ints
     positive: Bools
     domains: Bools
+    cost: float
 
     @property
     def is_needed(self) -> bool:
@@ -192,7 +194,7 @@ def _elastic(problem: Separable, settings: Settings, positive: Bools) -> Relaxat
     answer = solve_program(program, settings)
     if answer.x is None or answer.status is not Status.OPTIMAL:
         none = np.zeros(0, np.int32)
-        return Relaxation(none, np.zeros(0), (), np.zeros(rows), none, positive, none > 0)
+        return Relaxation(none, np.zeros(0), (), np.zeros(rows), none, positive, none > 0, 0.0)
     amounts = np.zeros(rows)
     amounts[has_high] += answer.x[n : n + len(has_high)]
     amounts[has_low] -= answer.x[n + len(has_high) :]
@@ -207,6 +209,7 @@ def _elastic(problem: Separable, settings: Settings, positive: Bools) -> Relaxat
         _weightiest_first(np.abs(multipliers) * scale),
         positive,
         problem.rows.is_utility[needed],
+        float(np.sum(np.abs(amounts / scale)[needed])),
     )
 
 
