@@ -66,16 +66,15 @@ def test_prices_that_go_with_an_optimum_prove_it() -> None:
     assert bound == pytest.approx(exact.certificate.value, abs=1e-3 * problem.shape[1])
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.02])
 @pytest.mark.parametrize("objective", [te.max_total_flow, te.min_max_utilisation])
-def test_an_array_near_an_optimum_saves_iterations(objective: object, noise: float) -> None:
+def test_an_array_near_an_optimum_saves_iterations(objective: object) -> None:
     """An array carries no prices: they are those that go with it."""
-    network = te.load_topology("B4")
-    paths = te.candidate_paths(network, 4, cache=False)
-    demand = te.lognormal_traffic(network, seed=0, total=0.6 * network.capacity.sum())
+    network = te.load_topology("UsCarrier")
+    paths = te.candidate_paths(network, 2, cache=False)
+    demand = te.lognormal_traffic(network, seed=0, total=0.15 * network.capacity.sum())
     problem = objective(network, demand, paths)  # type: ignore[operator]
     exact = wl.solve(problem)
-    known = exact.entries * np.random.default_rng(0).lognormal(0.0, noise, problem.entries)
+    known = exact.entries * np.random.default_rng(0).lognormal(0.0, 0.02, problem.entries)
     cold, warm = solved(problem, 1e-2), solved(problem, 1e-2, start=known)
     assert warm.status is wl.Status.OPTIMAL
     assert len(warm.history) <= 0.8 * len(cold.history)
