@@ -99,12 +99,12 @@ class Stopper:
 def test_a_slow_process_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It stands still for four times the patience: the states are still the simulator's."""
     monkeypatch.setattr("walras.network.drivers.deploy._PATIENCE", 0.5)
-    watch = Stopper(2, 2.0)
+    watch, steps = Stopper(2, 2.0), 10 * STEPS  # a quick host is done with few at the first look
     found = deploy(
-        problem(), RING, steps=STEPS, folder=tmp_path, time_limit=60, watch=watch
+        problem(), RING, steps=steps, folder=tmp_path, time_limit=60, watch=watch
     )  # fmt: skip
     assert watch.over
-    assert found.held.tolist() == [held for held, _ in _simulated(5, RING, STEPS, trains=False)]
+    assert found.held.tolist() == [held for held, _ in _simulated(5, RING, steps, trains=False)]
     assert found.audit == 0
 
 
@@ -174,6 +174,18 @@ def test_a_command_that_does_not_start_a_centre_is_one_error(tmp_path: Path) -> 
                 problem(), RING, steps=5, folder=tmp_path / command[0],
                 hosts=[Host(command=command)] * 5,
             )  # fmt: skip
+
+
+def test_a_command_that_ends_before_it_hears_leaves_no_broken_pipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What could not be written is written once more when the pipe is closed."""
+    child = Child(Host(command=("true",)), tmp_path / "log")
+    while not child.ended():
+        time.sleep(0.01)
+    monkeypatch.setattr(Child, "ended", lambda self: False)  # it ends right after it was asked
+    child.say({"to": "nobody"})
+    child.end()
 
 
 def test_folders_and_lengths_are_checked(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -128,7 +128,8 @@ class Child:
         """Wait for it a moment, then kill it."""
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
-                stream.close()
+                with suppress(BrokenPipeError):  # what it did not hear is written once more
+                    stream.close()
         try:
             self._process.wait(_ENDING)
         except subprocess.TimeoutExpired:
