@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import queue
 import signal
 import sys
 import threading
@@ -160,6 +161,16 @@ def test_ctrl_c_stops_at_the_next_iteration(monkeypatch: pytest.MonkeyPatch) -> 
     assert found is not None
     assert found.status == conic_beside.INTERRUPTED
     assert len(count) >= 3
+
+
+def test_an_interrupted_wait_loses_no_word() -> None:
+    heard = conic_beside._Heard()
+    heard.add(None)
+    heard._calls.get()  # taken from the queue, and lost as the interrupt came
+    heard.wait(0.0)
+    assert heard.next() is None
+    with pytest.raises(queue.Empty):
+        heard.wait(0.01)
 
 
 def test_an_engine_with_a_long_setup_gives_the_same_answer(

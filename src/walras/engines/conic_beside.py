@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import IO
@@ -46,7 +47,7 @@ def answered_beside(
     child = _started()
     if child is None:
         return answered(program, wanted, told)
-    heard: queue.SimpleQueue[ConicStep | ConicPoint | None] = queue.SimpleQueue()
+    heard = _Heard()
     # Clarabel keeps no time: what the process spends before it begins is not known to it.
     said = (program, replace(wanted, seconds=None))
     talk = threading.Thread(target=_converse, args=(child, said, heard), daemon=True)
@@ -57,6 +58,26 @@ def answered_beside(
         child.kill()
         talk.join()
         _closed(child)
+
+
+class _Heard:
+    """Words of the other process. What an interrupted wait loses is a call to look, and no word."""
+
+    def __init__(self) -> None:
+        self._words: deque[ConicStep | ConicPoint | None] = deque()
+        self._calls: queue.SimpleQueue[None] = queue.SimpleQueue()
+
+    def add(self, word: ConicStep | ConicPoint | None) -> None:
+        self._words.append(word)
+        self._calls.put(None)
+
+    def wait(self, timeout: float | None) -> None:
+        """Until there is a word; raises ``queue.Empty`` after the timeout."""
+        while not self._words:
+            self._calls.get(timeout=timeout)
+
+    def next(self) -> ConicStep | ConicPoint | None:
+        return self._words.popleft()
 
 
 def _started() -> subprocess.Popen[bytes] | None:
@@ -76,20 +97,20 @@ def _started() -> subprocess.Popen[bytes] | None:
 def _converse(
     child: subprocess.Popen[bytes],
     said: tuple[ConicProgram, Wanted],
-    heard: queue.SimpleQueue[ConicStep | ConicPoint | None],
+    heard: _Heard,
 ) -> None:
-    """Say it, and put what comes back in the queue; None last. In a thread: both may block."""
+    """Say it, and keep what comes back; None last. In a thread: both may block."""
     try:
         _write(_stream(child.stdin), said)
         while True:
-            heard.put(pickle.load(_stream(child.stdout)))
+            heard.add(pickle.load(_stream(child.stdout)))
     except (OSError, EOFError, ValueError, pickle.UnpicklingError):  # it has ended
-        heard.put(None)
+        heard.add(None)
 
 
 def _followed(
     child: subprocess.Popen[bytes],
-    heard: queue.SimpleQueue[ConicStep | ConicPoint | None],
+    heard: _Heard,
     told: Callable[[ConicStep], bool],
     deadline: float,
 ) -> ConicPoint | None:
@@ -97,7 +118,7 @@ def _followed(
     before, pressed = None, False
     while True:
         try:
-            word = heard.get(timeout=_patience(deadline, is_begun=before is not None))
+            heard.wait(_patience(deadline, is_begun=before is not None))
         except queue.Empty:
             return None
         except KeyboardInterrupt:
@@ -105,6 +126,7 @@ def _followed(
                 raise
             pressed = True
             continue
+        word = heard.next()
         if word is None:
             raise EngineError(
                 f"its process ended with code {child.wait()}", where="Clarabel",
