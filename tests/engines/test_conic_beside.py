@@ -170,7 +170,26 @@ def test_an_interrupted_wait_loses_no_word() -> None:
     heard.wait(0.0)
     assert heard.next() is None
     with pytest.raises(queue.Empty):
-        heard.wait(0.01)
+        heard.wait(time.perf_counter() + 0.15)
+
+
+def test_a_signal_that_another_thread_was_given_is_heard() -> None:
+    """As Ray's threads may be: the main thread, which is to act on it, is not woken."""
+    heard = conic_beside._Heard()
+    idle = threading.Event()
+    other = threading.Thread(target=idle.wait, daemon=True)
+    other.start()
+
+    def press() -> None:
+        assert other.ident is not None
+        signal.pthread_kill(other.ident, signal.SIGINT)
+
+    threading.Timer(0.3, press).start()
+    began = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        heard.wait(began + 20.0)
+    idle.set()
+    assert time.perf_counter() - began < 10.0
 
 
 def test_an_engine_with_a_long_setup_gives_the_same_answer(

@@ -25,6 +25,7 @@ from walras.errors import EngineError
 
 _COMMAND = ("-P", "-m", "walras.engines.conic_beside")
 INTERRUPTED = "Interrupted"  # beside Clarabel's own words for why it ended
+_SLICE = 0.1  # seconds for which Ctrl-C may go unheard
 _PASSING = 0.2  # seconds past a limit for a point that is on its way
 
 
@@ -71,10 +72,18 @@ class _Heard:
         self._words.append(word)
         self._calls.put(None)
 
-    def wait(self, timeout: float | None) -> None:
-        """Until there is a word; raises ``queue.Empty`` after the timeout."""
+    def wait(self, deadline: float) -> None:
+        """Until there is a word; raises ``queue.Empty`` after the deadline.
+
+        In slices: a signal that another thread was given (Ray's may be) wakes nobody who waits.
+        """
         while not self._words:
-            self._calls.get(timeout=timeout)
+            left = deadline - time.perf_counter()
+            try:
+                self._calls.get(timeout=min(_SLICE, max(left, 0.0)))
+            except queue.Empty:
+                if left <= _SLICE:
+                    raise
 
     def next(self) -> ConicStep | ConicPoint | None:
         return self._words.popleft()
@@ -118,7 +127,7 @@ def _followed(
     before, pressed = None, False
     while True:
         try:
-            heard.wait(_patience(deadline, is_begun=before is not None))
+            heard.wait(deadline + (0.0 if before is None else _PASSING))
         except queue.Empty:
             return None
         except KeyboardInterrupt:
@@ -138,13 +147,6 @@ def _followed(
         is_late = before is not None and now + (now - before) > deadline
         _write(_stream(child.stdin), told(word) or is_late or pressed)
         before = now
-
-
-def _patience(deadline: float, *, is_begun: bool) -> float | None:
-    """Seconds to wait for the next word."""
-    if deadline == float("inf"):
-        return None
-    return max(0.0, deadline + _PASSING * is_begun - time.perf_counter())
 
 
 def _closed(child: subprocess.Popen[bytes]) -> None:
