@@ -67,12 +67,13 @@ def _analytic_centre(form: Form, packing: Bools) -> tuple[Floats, Floats]:
 def _typical(form: Form, price: Floats) -> float:
     """What entries that no packing row holds begin at, in the units of what is known.
 
-    The median of the others, or of half the entries' bounds, or of the rows' bounds by themselves.
+    The most of the others, for many share a row and few are in none; or of half the entries'
+    bounds, or what the rows' bounds allow by themselves.
     """
     bound, size = np.abs(form.b), np.abs(form.matrix.data)
     for known in (1.0 / price[price > 0], 0.5 * form.u[np.isfinite(form.u) & (form.u > 0)]):
         if len(known):
-            return float(np.median(known))
+            return float(np.max(known))
     if not np.any(bound) or not np.any(size):
         return 1.0
     return float(np.median(bound[bound > 0]) / np.median(size[size > 0]))
