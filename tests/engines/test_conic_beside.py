@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -138,6 +139,14 @@ def test_where_no_process_can_be_started_it_runs_here(monkeypatch: pytest.Monkey
     assert found.status == "Solved"
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     assert conic_beside._started() is None
+
+
+@pytest.fixture(autouse=True)
+def _hears_ctrl_c() -> Iterator[None]:
+    """A shell starts what runs in its background deaf to Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def pressed(after: float) -> threading.Timer:
