@@ -219,6 +219,7 @@ def placed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, An
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(act_learning, "_STEPS", 20)
         patch.setattr(act_learning, "ROUNDS", 100)
+        patch.setattr("walras.cli.progress._AFTER", 0.0)  # a quick host is through the first stage
         result = run(folder, *options)
     assert result.exit_code == 0, result.output
     stages = [json.loads(line)["stage"] for line in result.stderr.splitlines()]
