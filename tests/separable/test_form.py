@@ -174,3 +174,19 @@ def test_names_that_come_twice_are_refused(side: str) -> None:
     names: dict[str, Any] = {f"{side}_names": ["same", "same"]}
     with pytest.raises(wl.InputError, match=f"{side}_names: 'same' comes twice"):
         replace(problem(), **names)
+
+
+def test_rows_behind_others_couple_and_have_the_users_names() -> None:
+    problem = wl.domains.cluster_scheduling.max_min(np.ones((2, 3)), np.ones(3), np.ones(2))
+    rows = problem.rows
+    more = sp.csc_array(np.eye(2, problem.entries))
+    bounds = np.array([-np.inf, 1.0]), np.array([2.0, 1.0])
+    longer = rows.followed_by(more, np.full((2, 1), -1.0), bounds, "own", ["first", "second"])
+    assert longer.count == rows.count + 2
+    assert [longer.name(rows.count + k) for k in range(2)] == ["first", "second"]
+    assert longer.name(0) == rows.name(0)
+    assert longer.owner[-2:].tolist() == [-1, -1]
+    assert not longer.is_utility[-2:].any()
+    np.testing.assert_array_equal(longer.matrix[-2:].toarray(), more.toarray())
+    np.testing.assert_array_equal(longer.scalar_matrix[-2:], -1.0)
+    assert replace(problem, rows=longer).rows.count == longer.count  # and is checked as others are

@@ -17,7 +17,7 @@ from scipy.sparse import csgraph
 
 from walras.certificate import Certificate
 from walras.certificate.structure import own_limit, structure
-from walras.separable import Family, Separable, Side, Utility
+from walras.separable import Separable
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -79,21 +79,10 @@ def _paid(
     An allocation that keeps the level and costs no more keeps the value. Later levels have no cost
     of their own: on the face all cost the same. As it implies the row, the first has it unbounded.
     """
-    rows, spent = stage.rows, float(stage.cost @ proof.x)
-    longer = replace(
-        rows,
-        matrix=sp.csc_array(sp.vstack([rows.matrix, sp.csr_array(stage.cost[None, :])])),
-        scalar_matrix=np.vstack([rows.scalar_matrix, np.zeros((1, stage.scalars))]),
-        lower=np.append(rows.lower, -np.inf),
-        upper=np.append(rows.upper, np.inf),
-        side=np.append(rows.side, np.int8(Side.COUPLED)),
-        owner=np.append(rows.owner, np.int32(-1)),
-        utility=np.append(rows.utility, np.int8(Utility.NONE)),
-        weight=np.append(rows.weight, 1.0),
-        parameter=np.append(rows.parameter, 0.0),
-        families=(*rows.families, Family("cost", rows.count, rows.count + 1)),
-    )
-    bounded = replace(longer, upper=np.append(rows.upper, spent + given))
+    spent = float(stage.cost @ proof.x)
+    row, none = sp.csc_array(stage.cost[None, :]), np.zeros((1, stage.scalars))
+    longer = stage.rows.followed_by(row, none, (np.array([-np.inf]), np.array([np.inf])), "cost")
+    bounded = replace(longer, upper=np.append(stage.rows.upper, spent + given))
     whole = replace(stage, cost=np.zeros(stage.entries), constant=0.0, rows=bounded)
     priced = replace(proof, prices=np.append(proof.prices, 0.0))
     return replace(stage, rows=longer), whole, priced

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable
@@ -12,9 +11,8 @@ import highspy
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from highspy.highs import HighsCallbackEvent
 
-from walras.engines.diary import asked_to_stop
+from walras.engines.highs_watch import Watch
 from walras.engines.settings import Settings
 from walras.engines.units import Units, units_of
 from walras.engines.whole import whole_bounds
@@ -51,10 +49,6 @@ _STATUS = {
 }
 # HiGHS keeps a scheduler for each thread that calls it, sized by that thread's first solve.
 _scheduler = threading.local()
-
-
-_log = logging.getLogger("walras")
-_LOG_EVERY = 0.5  # seconds between lines while HiGHS works
 
 
 def _as_is(step: Progress) -> Progress:
@@ -235,7 +229,7 @@ def run(
     solver: highspy.Highs, settings: Settings, told: Callable[[Progress], Progress] = _as_is
 ) -> Answer:
     """Run a loaded solver to its end and read the answer."""
-    watch = _Watch(solver, settings, told)
+    watch = Watch(solver, settings, told)
     _size_scheduler(solver, settings.threads)
     solver.run()
     watch.raise_kept()
@@ -250,7 +244,7 @@ def run(
     return _read(solver, watch, status, message)
 
 
-def _read(solver: highspy.Highs, watch: _Watch, status: Status, message: str) -> Answer:
+def _read(solver: highspy.Highs, watch: Watch, status: Status, message: str) -> Answer:
     info = solver.getInfo()
     is_integer = bool(info.mip_node_count >= 0)
     solution = solver.getSolution()
@@ -312,71 +306,3 @@ def _pass_start(solver: highspy.Highs, start: Floats) -> None:
     known = np.flatnonzero(np.isfinite(start)).astype(np.int32)
     if known.size:
         solver.setSolution(known.size, known, start[known])
-
-
-class _Watch:
-    """Listens to HiGHS: records progress and passes on the caller's wish to stop.
-
-    HiGHS would lose an exception of the caller's: it is kept, HiGHS stops, and it is raised then.
-    """
-
-    def __init__(
-        self, solver: highspy.Highs, settings: Settings, told: Callable[[Progress], Progress]
-    ) -> None:
-        self.steps: list[Progress] = []
-        self._began = self._logged = time.perf_counter()
-        self._settings = settings
-        self._told = told
-        self._stop = False
-        self._kept: BaseException | None = None
-        if solver.getNumCol() and (settings.callback is not None or settings.verbose):
-            solver.cbSimplexInterrupt.subscribe(self._interrupt)
-            solver.cbIpmInterrupt.subscribe(self._interrupt)
-            solver.cbMipInterrupt.subscribe(self._interrupt)
-            solver.cbMipImprovingSolution.subscribe(self._improved)
-
-    def _interrupt(self, event: HighsCallbackEvent) -> None:
-        """HiGHS asks many times a second: every step reaches the callback, few the log."""
-        if not self._stop:
-            self._ask(float(event.data_out.objective_function_value))
-        if self._stop:
-            event.interrupt()
-
-    def _ask(self, value: float) -> None:
-        try:
-            step = self._step(value, -np.inf)
-            if self._settings.verbose and time.perf_counter() - self._logged > _LOG_EVERY:
-                self._log(step)
-            self._stop = asked_to_stop(self._settings, step)
-        except KeyboardInterrupt:
-            self._stop = True
-        except BaseException as error:  # noqa: BLE001 - raised as soon as HiGHS has stopped
-            self._kept, self._stop = error, True
-
-    def raise_kept(self) -> None:
-        """Raise what the caller's callback raised, if it did."""
-        if self._kept is not None:
-            raise self._kept
-
-    def _improved(self, event: HighsCallbackEvent) -> None:
-        out = event.data_out
-        self._keep(self._step(float(out.mip_primal_bound), float(out.mip_dual_bound)))
-
-    def final(self, value: float, bound: float) -> None:
-        """Record where HiGHS ended."""
-        self._keep(self._step(value, bound))
-
-    def _keep(self, step: Progress) -> None:
-        self.steps.append(step)
-        if self._settings.verbose:
-            self._log(step)
-
-    def _log(self, step: Progress) -> None:
-        self._logged = time.perf_counter()
-        _log.info(step.line())
-
-    def _step(self, value: float, bound: float) -> Progress:
-        scale = max(abs(value), abs(bound), 1e-12)
-        gap = abs(value - bound) / scale if np.isfinite(value) and np.isfinite(bound) else np.inf
-        elapsed = time.perf_counter() - self._began
-        return self._told(Progress(len(self.steps), elapsed, value, bound, gap, np.nan, np.nan))

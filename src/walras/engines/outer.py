@@ -10,7 +10,6 @@ that came back is excluded, by ``sum over ones (1 - x) + sum over zeros x >= 1``
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -242,10 +241,8 @@ class _Search:
 
     def _limits(self) -> Settings:
         """Settings of one part of the search: silent, within the time that is left."""
-        left = None
-        if self.settings.time_limit is not None:
-            left = max(self.diary.deadline - time.perf_counter(), 0.0)
-        return replace(self.settings, callback=None, verbose=False, time_limit=left)
+        left = self.settings.after(self.diary.elapsed)
+        return replace(left, callback=None, verbose=False)
 
     def _step(self) -> Progress:
         reported, constant = self.problem.reported, self.problem.constant

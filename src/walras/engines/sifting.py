@@ -57,10 +57,7 @@ def sift(
     chosen = _cheapest(program)
     size = min(1.0, float(np.max(np.abs(program.cost), initial=0.0)) or 1.0)
     for _ in range(_ROUNDS):
-        left = settings
-        if settings.time_limit is not None:
-            spent = time.perf_counter() - began
-            left = replace(settings, time_limit=max(settings.time_limit - spent, 0.0))
+        left = settings.after(time.perf_counter() - began)
         answer = solve_program(_of(program, chosen, rest), left, told=told)
         if answer.status in (Status.INFEASIBLE, Status.UNBOUNDED):
             return None

@@ -121,6 +121,40 @@ class Rows:
         """Number of rows."""
         return len(self.lower)
 
+    def followed_by(
+        self,
+        matrix: sp.csc_array,
+        scalar_matrix: Floats,
+        bounds: tuple[Floats, Floats],
+        name: str,
+        labels: Sequence[str] = (),
+    ) -> Rows:
+        """These rows, and constraints that couple behind them.
+
+        Args:
+            matrix: (more, entries).
+            scalar_matrix: (more, scalars).
+            bounds: Lower and upper, (more,) each.
+            name: Of their family.
+            labels: The user's whole names of them, if they have such.
+        """
+        more = len(bounds[0])
+        return Rows(
+            matrix=sp.csc_array(sp.vstack([self.matrix, matrix])),
+            scalar_matrix=np.vstack([self.scalar_matrix, scalar_matrix]),
+            lower=np.append(self.lower, bounds[0]),
+            upper=np.append(self.upper, bounds[1]),
+            side=np.append(self.side, np.full(more, Side.COUPLED, np.int8)),
+            owner=np.append(self.owner, np.full(more, -1, np.int32)),
+            utility=np.append(self.utility, np.full(more, Utility.NONE, np.int8)),
+            weight=np.append(self.weight, np.ones(more)),
+            parameter=np.append(self.parameter, np.zeros(more)),
+            families=(
+                *self.families,
+                Family(name, self.count, self.count + more, labels, plain=len(labels) > 0),
+            ),
+        )
+
     @property
     def is_utility(self) -> Bools:
         """(rows,) True where the row carries a utility."""

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from walras.separable import Family, Rows, Separable, Side
+from walras.separable import Rows, Separable, Side
 
 
 def lifted(problem: Separable) -> Separable:
@@ -45,38 +45,18 @@ def copied(problem: Separable, owner: npt.NDArray[np.int32]) -> Separable:
     owners, place = np.unique(rows.owner[held], return_inverse=True)
     many, count = len(owners), problem.entries
     mine = sp.csc_array((column[held], (held, place)), shape=(rows.count, many))
-    links = sp.hstack([sp.csc_array((many, count)), sp.eye_array(many, format="csc")])
-    matrix = sp.csc_array(sp.vstack([sp.hstack([rows.matrix, mine]), links]))
-    shift = np.zeros((rows.count + many, 1))
-    shift[rows.count :] = -1.0
+    links = sp.csc_array(sp.hstack([sp.csc_array((many, count)), sp.eye_array(many)]))
+    whole = sp.csc_array(sp.hstack([rows.matrix, mine]))
+    alone = replace(rows, matrix=whole, scalar_matrix=np.zeros((rows.count, 1)))
     other = np.full(many, -1, np.int32)
     pair = (other, owners) if owner is problem.demand else (owners, other)
     low, high = problem.scalar_lower[0], problem.scalar_upper[0]
-    grown = _grown_rows(rows, matrix, shift, many)
     zeros = np.zeros(many)
+    grown = alone.followed_by(links, np.full((many, 1), -1.0), (zeros, zeros), "copies")
     return _with_entries(
         problem, pair[0].astype(np.int32), pair[1].astype(np.int32), zeros,
         np.full(many, low), np.full(many, high), grown,
     )  # fmt: skip
-
-
-def _grown_rows(
-    rows: Rows, matrix: sp.csc_array, shift: npt.NDArray[np.float64], more: int
-) -> Rows:
-    """The rows with ``more`` equalities to zero behind them."""
-    zeros = np.zeros(more)
-    return Rows(
-        matrix=matrix,
-        scalar_matrix=shift,
-        lower=np.append(rows.lower, zeros),
-        upper=np.append(rows.upper, zeros),
-        side=np.append(rows.side, np.full(more, Side.COUPLED, np.int8)).astype(np.int8),
-        owner=np.append(rows.owner, np.full(more, -1)).astype(np.int32),
-        utility=np.append(rows.utility, np.zeros(more, np.int8)).astype(np.int8),
-        weight=np.append(rows.weight, zeros + 1.0),
-        parameter=np.append(rows.parameter, zeros),
-        families=(*rows.families, Family("copies", rows.count, rows.count + more)),
-    )
 
 
 def _with_entries(

@@ -60,11 +60,9 @@ def pump(
         z = np.clip(z, problem.lower, problem.upper)
         if repaired(z):
             return
-        left = None
-        if settings.time_limit is not None:
-            left = settings.time_limit - (time.perf_counter() - began)
-            if left <= 0.0:
-                return
+        left = settings.after(time.perf_counter() - began).time_limit
+        if left == 0.0:
+            return
         near = _near(problem, z - u, whole, rho)
         found = admm(
             near,
