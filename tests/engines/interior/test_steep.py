@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.engines.steep import small_round
 
 import walras as wl
 from walras.domains import cluster_scheduling as cs
@@ -15,11 +16,7 @@ from walras.separable import Utility
 @pytest.mark.parametrize("alpha", [5.0, 10.0, 20.0, 50.0])
 @pytest.mark.parametrize("seed", [0, 1, 14, 23, 27])
 def test_large_alpha_is_proved(alpha: float, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    m, n = rng.integers(1, 5), rng.integers(1, 9)
-    speed = rng.integers(1, 9, (m, n))
-    problem = cs.alpha_fair(speed, rng.integers(1, 5, n), rng.integers(1, 9, m), alpha=alpha)
-    found = wl.solve(problem, engine="interior")
+    found = wl.solve(small_round(seed, alpha), engine="interior")
     assert found.status == "optimal"
     assert len(found.history) <= 100
 
