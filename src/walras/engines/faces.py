@@ -34,13 +34,13 @@ class Frozen:
     Attributes:
         rows: The family's rows.
         now: (family rows,) True on those frozen at this level.
-        all: (family rows,) True on those frozen.
+        ever: (family rows,) True on those frozen at this level or before.
         limit: (family rows,) the most that each can be by itself.
     """
 
     rows: slice
     now: Bools
-    all: Bools
+    ever: Bools
     limit: Floats
 
 
@@ -145,7 +145,7 @@ def _at_bounds(problem: Separable, proof: Certificate, unit: float) -> tuple[Boo
 
 def _ceiling(stage: Separable, frozen: Frozen) -> Floats:
     """(1,) the most that the next level can be."""
-    most = np.min(frozen.limit[~frozen.all], initial=np.inf)
+    most = np.min(frozen.limit[~frozen.ever], initial=np.inf)
     return np.maximum([most], stage.scalar_lower)
 
 

@@ -20,13 +20,13 @@ from walras.separable import Separable, utility
 
 Floats = npt.NDArray[np.float64]
 
-_MOST = 3_000_000  # coefficients from which iterations are quicker than what they would save
+MOST = 3_000_000  # coefficients from which iterations are quicker than what prices would save
 _STEPS = 100
 _PAID = 10.0  # weight of what prices must pay for a scalar
 
 
 def complementary_prices(problem: Separable, x: Floats, t: Floats) -> Floats:
-    """(rows,) prices for an allocation, of any sign; NaN where the problem is too large to ask.
+    """(rows,) prices for an allocation, of any sign.
 
     Args:
         problem: The problem.
@@ -34,8 +34,6 @@ def complementary_prices(problem: Separable, x: Floats, t: Floats) -> Floats:
         t: (scalars,) that go with it.
     """
     rows, matrix = problem.rows, problem.rows.matrix
-    if matrix.nnz > _MOST:
-        return np.full(rows.count, np.nan)
     y = matrix @ x + rows.scalar_matrix @ t
     prices = _slopes(problem, y)
     slack = np.maximum(np.minimum(rows.upper - y, y - rows.lower), 0.0)

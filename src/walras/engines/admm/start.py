@@ -12,7 +12,7 @@ from walras.certificate.certify import gap_between, minimised_value
 from walras.certificate.mend import allowed
 from walras.certificate.repair import best_scalars, repair, scaled_down
 from walras.certificate.structure import structure
-from walras.engines.admm.complementary import complementary_prices
+from walras.engines.admm.complementary import MOST, complementary_prices
 from walras.engines.admm.form import Form
 from walras.engines.admm.metric import gathered
 from walras.engines.reach import equal_shares, least_limit
@@ -87,7 +87,7 @@ def _given(problem: Separable, start: Start, x: Floats) -> Floats:
 
     The latter where they prove that it is near an optimum; others mislead.
     """
-    if np.any(np.isfinite(start.prices)):
+    if np.any(np.isfinite(start.prices)) or problem.rows.matrix.nnz > MOST:
         return start.prices
     x, t = repair(problem, x, np.zeros(problem.scalars))
     found = complementary_prices(problem, x, t)
