@@ -80,3 +80,13 @@ def test_a_leximin_solution_carries_its_levels() -> None:
     assert [level.value for level in s.levels] == pytest.approx([1.0, 5.0], rel=1e-6)
     assert s.scalars == pytest.approx([1.0], rel=1e-6)
     assert s.gap <= s.tolerance
+
+
+def test_a_bound_names_who_vouches_for_it(solution: wl.Solution) -> None:
+    assert solution.bound_source == "prices"
+    assert "bound of" not in str(solution)
+    pair = cs.total_throughput(np.array([[3.0, 2.0]]), np.array([2.0, 1.0]), np.array([2.0]))
+    whole = wl.solve(pair, integer=True, engine="exact")
+    assert whole.value == pytest.approx(3.0)  # the continuous optimum is 3.5
+    assert whole.bound_source == "HiGHS"
+    assert f"bound of HiGHS {whole.bound:.9g}" in str(whole)

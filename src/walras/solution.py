@@ -114,6 +114,15 @@ class Solution:
         return self.problem.reported(self.certificate.bound)
 
     @property
+    def bound_source(self) -> str:
+        """Who vouches for the bound: ``prices`` where it was recomputed from them, else a solver.
+
+        ``HiGHS`` and ``Clarabel`` where their own word is all there is; ``branch and bound`` is
+        the search of engine ``integer``.
+        """
+        return self.certificate.bound_source
+
+    @property
     def gap(self) -> float:
         """Relative gap of value and bound; of a leximin problem, the largest of its levels'."""
         return max([self.certificate.gap, *(level.gap for level in self.levels)])
@@ -211,10 +220,15 @@ class Solution:
             (self.problem, self.certificate), (other.problem, other.certificate)
         )
 
+    @property
+    def _bound_words(self) -> str:
+        whose = f" of {self.bound_source}" if self.certificate.engine_bound else ""
+        return f"bound{whose} {self.bound:.9g}"
+
     def __str__(self) -> str:
         seconds = self.timings.total
         return (
-            f"{self.status}: {self.problem.objective} {self.value:.9g}, bound {self.bound:.9g}, "
+            f"{self.status}: {self.problem.objective} {self.value:.9g}, {self._bound_words}, "
             f"gap {self.gap:.1e} ({self.gap_unit}), violation "
             f"{self.certificate.violation:.1e}; engine {self.engine}, {seconds:.3g} s"
         )

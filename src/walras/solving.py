@@ -293,7 +293,7 @@ def _timed_certificate(
     began = time.perf_counter()
     spec = leximin_of(problem)
     prices = found.prices if spec is None else without_ceiling(spec, found.prices)
-    proof = certify(problem, found.x, found.t, prices, found.bound, threads)
+    proof = certify(problem, found.x, found.t, prices, found.bound, threads, found.bound_source)
     return proof, time.perf_counter() - began
 
 

@@ -11,6 +11,7 @@ from walras.certificate.repair import FEASIBLE, repaired, row_violations, violat
 from walras.certificate.structure import Floats, structure
 from walras.separable import Separable, utility
 
+PRICES = "prices"  # the source of a bound that was recomputed from the prices
 _BROKEN = 1e-6  # violation from which a value is not that of an allocation
 LEAST_TERMS = 1e-3  # the gap's denominator is at least this share of the objective's terms
 
@@ -30,7 +31,8 @@ class Certificate:
         violation: Largest relative violation of a row or bound after repair.
         worst_row: The row that has it.
         stationarity: Largest relative product of an entry and its reduced cost, complementarity.
-        engine_bound: Whether the bound is the engine's own (branch and bound) and not recomputed.
+        bound_source: Who vouches for the bound: ``prices`` where it was recomputed from them, else
+            the solver whose own it is (``HiGHS``, ``Clarabel``, ``branch and bound``).
         gap_unit: What the gap's denominator is, in words.
     """
 
@@ -44,8 +46,13 @@ class Certificate:
     violation: float
     worst_row: int
     stationarity: float
-    engine_bound: bool = False
+    bound_source: str = PRICES
     gap_unit: str = "of the value"
+
+    @property
+    def engine_bound(self) -> bool:
+        """Whether the bound is a solver's own and not recomputed."""
+        return self.bound_source != PRICES
 
     @property
     def feasible(self) -> bool:
@@ -215,6 +222,7 @@ def certify(
     prices: Floats,
     engine_bound: float = -np.inf,
     threads: int = 1,
+    source: str = "",
 ) -> Certificate:
     """Repair a point, bound the optimum from prices, and measure what lies between.
 
@@ -225,6 +233,7 @@ def certify(
         prices: (rows,) any numbers.
         engine_bound: A bound that an engine proved by branching, used where it is the better one.
         threads: Threads of the passes over all entries.
+        source: Who proved ``engine_bound``.
     """
     x, t, rows = repaired(problem, x, t)
     if problem.integer is not None:
@@ -252,6 +261,6 @@ def certify(
         stationarity=float(np.max(products, initial=0.0)) / max(abs(value), 1.0)
         if np.isfinite(value)
         else np.inf,
-        engine_bound=engine_bound > proved.value,
+        bound_source=source or "the engine" if engine_bound > proved.value else PRICES,
         gap_unit=unit,
     )

@@ -63,6 +63,7 @@ def facts_of(solution: Solution, violation: float) -> dict[str, Cell]:
         "status": str(solution.status),
         "value": solution.value,
         "bound": solution.bound,
+        "bound of": solution.bound_source,
         "gap": solution.gap,
         "gap is": solution.gap_unit,
         "violation": violation,

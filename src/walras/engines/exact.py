@@ -140,6 +140,7 @@ def _iterate(problem: Separable, answer: Answer, prices: Floats, timings: Timing
         timings=timings,
         message=answer.message,
         bound=answer.bound + problem.constant,
+        bound_source="HiGHS",
     )
 
 

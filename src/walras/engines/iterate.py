@@ -29,6 +29,7 @@ class Iterate:
         message: The engine's own words, if any.
         bound: A bound on the minimised value that the engine proved by itself (branch and bound),
             or ``-inf``.
+        bound_source: Who proved that bound, such as ``HiGHS``; empty without one.
     """
 
     x: Floats
@@ -39,3 +40,4 @@ class Iterate:
     timings: Timings = field(default_factory=Timings)
     message: str = ""
     bound: float = -np.inf
+    bound_source: str = ""

@@ -67,6 +67,7 @@ def solve_by_cuts(problem: Separable, settings: Settings) -> Iterate:
         timings=Timings(iterate=diary.elapsed),
         message=f"outer approximation, {diary.steps} integer programs",
         bound=search.bound + problem.constant,
+        bound_source="HiGHS",
     )
 
 

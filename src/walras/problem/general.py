@@ -232,7 +232,7 @@ def _certificate(problem: cp.Problem, value: float, bound: float) -> Certificate
         violation=max([*violations, *(_outside_domain(v) for v in problem.variables())]),
         worst_row=worst,
         stationarity=np.nan,
-        engine_bound=True,
+        bound_source="Clarabel",
         gap_unit="of the value" if scale > _LEAST_SCALE else "of a hundredth",
     )
 

@@ -318,6 +318,7 @@ class _Search:
             x=x, t=np.zeros(0), prices=_with_tasks(p, prices), status=status,
             history=self._diary.history, timings=Timings(iterate=seconds), message=message,
             bound=min(self.rounded(), self._best_cost) + p.constant,
+            bound_source="branch and bound",
         )  # fmt: skip
 
 

@@ -143,4 +143,5 @@ class _General:
             timings=Timings(iterate=time.perf_counter() - self._began),
             message=f"relaxation, projection, {answer.message}",
             bound=answer.bound + p.constant if np.isfinite(answer.bound) else -np.inf,
+            bound_source="HiGHS",
         )  # fmt: skip
