@@ -68,18 +68,19 @@ def walks(seed: int, source: int, target: int, paths: list[list[int]]) -> list[l
     return out
 
 
-def all_simple_hops(seed: int, source: int, target: int) -> list[int]:
-    """Hops of every simple path, ascending."""
+def all_simple_hops(seed: int, source: int, target: int, most: int) -> list[int]:
+    """Hops of the first simple paths of all, ascending: walks grow by one link a round."""
     nodes, s, t = graph(seed)
     after = {v: t[s == v].tolist() for v in range(nodes)}
-    out, queue = [], deque([[source]])
-    while queue:
+    out: list[int] = []
+    queue = deque([[source]])
+    while queue and len(out) < most:
         walk = queue.popleft()
         if walk[-1] == target:
             out.append(len(walk) - 1)
             continue
         queue.extend([*walk, v] for v in after[walk[-1]] if v not in walk)
-    return sorted(out)
+    return out
 
 
 @settings(max_examples=120)
@@ -104,16 +105,24 @@ def test_disjoint_paths_are_as_many_and_as_short_as_a_minimum_cost_flow(seed: in
         assert len(used) == pytest.approx(least.fun, abs=1e-6)
 
 
-@settings(max_examples=120)
-@given(seed=SEEDS, k=st.integers(1, 6))
+@settings(max_examples=200)
+@given(seed=SEEDS, k=st.integers(1, 8))
 def test_shortest_paths_are_the_first_of_all_simple_ones(seed: int, k: int) -> None:
-    nodes, _, _ = graph(seed, 7)
-    paths = found(shortest_from, seed, 0, k) if nodes == graph(seed)[0] else {}
-    for target in range(1, len(paths)):
+    nodes, _, _ = graph(seed)
+    paths = found(shortest_from, seed, 0, k)
+    for target in range(1, nodes):
         nodes_of = walks(seed, 0, target, paths[target])
         assert len({tuple(walk) for walk in nodes_of}) == len(nodes_of)
         hops = [len(path) for path in paths[target]]
-        assert hops == all_simple_hops(seed, 0, target)[:k]
+        assert hops == all_simple_hops(seed, 0, target, k)
+
+
+def test_an_empty_place_is_not_taken_for_the_worst_deviation() -> None:
+    ends = [(1, 2), (1, 3), (1, 4), (2, 0), (2, 4), (3, 0), (4, 0)]
+    s, t = np.array(ends, dtype=np.int32).T
+    links, work = kernels.make_graph(5, s, t), kernels.make_work(5, len(s))
+    count, hops, _ = shortest_from(links, work, 1, 3)
+    assert hops[: count[0]].tolist() == [2, 2, 2]
 
 
 def test_a_trap_is_not_fallen_into() -> None:

@@ -51,6 +51,28 @@ def _deviate(
 
 
 @inner
+def _place(hops: Ints, wanted: int, most: int) -> tuple[int, int]:
+    """Row where the next deviation goes, and the most hops it may have to be of use.
+
+    While fewer than ``wanted`` are known that is an empty row and any number up to ``most``; then
+    the row of the longest one known, which a shorter one replaces.
+    """
+    k = len(hops) // 2
+    empty = longest = -1
+    known = 0
+    for j in range(k, 2 * k):
+        if hops[j] == 0:
+            empty = j
+            continue
+        known += 1
+        if longest < 0 or hops[j] > hops[longest]:
+            longest = j
+    if known < wanted:
+        return empty, most
+    return longest, hops[longest] - 1
+
+
+@inner
 def _yen(graph: Graph, work: Work, source: int, target: int, path: Ints, hops: Ints,
          from_spur: Ints, new: Ints) -> int:  # fmt: skip
     """Up to k shortest simple paths, read from the target, into ``path``; returns their number.
@@ -63,7 +85,7 @@ def _yen(graph: Graph, work: Work, source: int, target: int, path: Ints, hops: I
     hops[k] = _deviate(graph, work, source, target, path, hops[:0], 0, 0, nodes - 1, path[k])
     from_spur[k] = 0
     found = 0
-    while found < k:
+    while True:
         best = -1
         for j in range(k, 2 * k):
             if hops[j] > 0 and (best < 0 or hops[j] < hops[best]):
@@ -74,22 +96,17 @@ def _yen(graph: Graph, work: Work, source: int, target: int, path: Ints, hops: I
         hops[found], from_spur[found] = hops[best], from_spur[best]
         hops[best] = 0
         found += 1
+        if found == k:
+            break
         # Lawler: only deviations behind the one that made this path are new.
         for spur in range(from_spur[found - 1], hops[found - 1]):
-            worst, known = k, 0
-            for j in range(k, 2 * k):
-                known += hops[j] > 0
-                if hops[j] == 0 or (hops[worst] > 0 and hops[j] > hops[worst]):
-                    worst = j
-            most = nodes - 1
-            if known >= k - found:
-                most = min(most, hops[worst] - 1)
+            place, most = _place(hops, k - found, nodes - 1)
             size = _deviate(
                 graph, work, source, target, path, hops[:found], found - 1, spur, most, new
             )
             if size > 0:
-                path[worst, :size] = new[:size]
-                hops[worst], from_spur[worst] = size, spur
+                path[place, :size] = new[:size]
+                hops[place], from_spur[place] = size, spur
     return found
 
 

@@ -54,6 +54,19 @@ def test_paths_are_found_once_and_kept(tmp_path: Path, monkeypatch: pytest.Monke
     assert te.candidate_paths(net).count == first.count
 
 
+def test_paths_that_another_search_kept_are_found_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "cache_folder", lambda: tmp_path)
+    net, seen = diamond().net, []
+    with monkeypatch.context() as patch:
+        patch.setattr(candidates, "_VERSION", "1")
+        te.candidate_paths(net)
+    te.candidate_paths(net, progress=lambda *step: seen.append(step))
+    assert len(seen) == 5
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_a_cache_that_cannot_be_written_costs_no_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

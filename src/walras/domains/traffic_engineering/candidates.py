@@ -27,7 +27,7 @@ Kind = Literal["edge-disjoint", "shortest"]
 Watch = Callable[[int, int], None]
 """Called with (sources done, sources in all)."""
 
-_VERSION = "1"  # of the search: another one must not find old files
+_VERSION = "2"  # of the search: another one must not find old files
 _MOST = 64
 _AHEAD = 4  # searches a thread that may wait: what they return stays small
 _SEARCH = {"edge-disjoint": kernels.disjoint_from, "shortest": shortest_from}
