@@ -100,6 +100,9 @@ def fetch(
     mirror: Annotated[
         str, typer.Option(help="Base address that serves <repository>/<commit>/<path>.")
     ] = data.ORIGINS,
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds that all downloads of one set may take.")
+    ] = data.TIME_LIMIT,
 ) -> None:
     """Download sets from their origin into the user's cache, and check them.
 
@@ -112,7 +115,9 @@ def fetch(
       walras data fetch gavel --mirror file:///srv/mirror
     """
     for name in names or list(data.REGISTRY):
-        folder = data.fetch(name, mirror=mirror, force=force, progress=_progress)
+        folder = data.fetch(
+            name, mirror=mirror, force=force, time_limit=time_limit, progress=_progress
+        )
         print(f"{name}: {folder}")
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, overload
 from walras.data.cluster_reliability import ClusterReliability
 from walras.data.dataset import DataFile, DataSet, Origin, Source
 from walras.data.dede_cluster import ClusterThroughputs
-from walras.data.download import ORIGINS, Progress, download
+from walras.data.download import ORIGINS, TIME_LIMIT, Progress, download
 from walras.data.gavel import GavelThroughputs
 from walras.data.gavel_traces import JobTraces
 from walras.data.lb_random import RoundNumbers
@@ -32,6 +32,7 @@ from walras.errors import DataError
 __all__ = [
     "ORIGINS",
     "REGISTRY",
+    "TIME_LIMIT",
     "B4Traffic",
     "ClusterReliability",
     "ClusterThroughputs",
@@ -142,14 +143,16 @@ def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any:
 
 
 def fetch(
-    name: str, *, mirror: str = ORIGINS, force: bool = False, progress: Progress | None = None
-) -> Path:
+    name: str, *, mirror: str = ORIGINS, force: bool = False, time_limit: float = TIME_LIMIT,
+    progress: Progress | None = None,
+) -> Path:  # fmt: skip
     """Download a data set from its origin into the user's cache.
 
     Args:
         name: One of the registry's names.
         mirror: Base address that serves ``<repository>/<commit>/<path>``.
         force: Download again what is there and intact.
+        time_limit: Seconds that all downloads of the set may take.
         progress: Called with (path, done, total) after each download.
 
     Returns:
@@ -157,9 +160,12 @@ def fetch(
 
     Raises:
         InputError: The name is unknown or the mirror is not an address.
-        DataError: The network or the disk failed, or a file is not the one registered.
+        DataError: The network or the disk failed, a download is too long or too large, or a file is
+            not the one registered.
     """
-    return download(lookup(name), mirror=mirror, force=force, progress=progress)
+    return download(
+        lookup(name), mirror=mirror, force=force, time_limit=time_limit, progress=progress
+    )
 
 
 def verify(name: str) -> Mapping[str, FileState]:

@@ -44,6 +44,9 @@ class DataFile:
         derive: Makes the content from the sources' contents, in their order; None when the only
             source is taken unchanged.
         origins: Where each source comes from, when not from the set's own origin.
+        source_sums: Checksum of each source, compared before a source is opened: SHA-256, or the
+            id that git gives the file. Empty where the origin's are not known; then only the
+            checksum of the derived content stands between a mirror and the cache.
     """
 
     name: str
@@ -51,6 +54,7 @@ class DataFile:
     sources: tuple[str, ...]
     derive: Callable[[Sequence[bytes]], bytes] | None = None
     origins: tuple[Origin, ...] = ()
+    source_sums: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

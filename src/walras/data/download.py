@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
-import urllib.error
+import threading
+import time
 import urllib.request
+import zlib
 from collections.abc import Callable
-from http.client import HTTPException
+from contextlib import suppress
+from http.client import HTTPException, IncompleteRead
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from walras.data.dataset import DataFile, DataSet, Origin
-from walras.data.store import FileState, cache_folder, check, content_checksum
+from walras.data.dataset import DataFile, DataSet
+from walras.data.store import (
+    FileState,
+    cache_folder,
+    check,
+    content_checksum,
+    source_checksum,
+)
 from walras.errors import DataError, InputError
 
 ORIGINS = "https://raw.githubusercontent.com"
-TIMEOUT_SECONDS = 30.0
+TIMEOUT_SECONDS = 30.0  # without a byte
+TIME_LIMIT = 900.0  # seconds of a whole set
+MOST_BYTES = 2**26  # of one source; the largest that is registered has 10 million
+_PART = 2**16
+_WEB_PAGE = re.compile(rb"<!doctype html|<html", re.IGNORECASE)
 
 Progress = Callable[[str, int, int], None]
 """Called with (source path, number done, number in all) after each download."""
@@ -28,25 +42,28 @@ def download(
     *,
     mirror: str = ORIGINS,
     force: bool = False,
+    time_limit: float = TIME_LIMIT,
     progress: Progress | None = None,
 ) -> Path:
     """Download a data set into the user's cache.
 
-    Every file is checked before it takes its place, so that a stopped download leaves nothing
-    half done.
+    Sources whose checksums are known are compared before they are opened, and every file before
+    it takes its place, so that a stopped download leaves nothing half done.
 
     Args:
         data_set: The registry's row.
         mirror: Base address that serves ``<repository>/<commit>/<path>``.
         force: Download again what is there and intact.
+        time_limit: Seconds that all downloads of the set may take.
         progress: Told of each finished download.
 
     Returns:
         The folder that now holds the set.
 
     Raises:
-        InputError: The mirror's address has no scheme that can be read.
-        DataError: The network or the disk failed, or a file is not the one registered.
+        InputError: The mirror's address has no scheme that can be read, or the time is none.
+        DataError: The network or the disk failed, a download is too long or too large, or a file
+            is not the one registered.
     """
     if not mirror.startswith(("https://", "http://", "file://")):
         raise InputError(
@@ -55,6 +72,12 @@ def download(
             allowed="https://..., http://... or file://...",
             remedy=f"leave it out to use {ORIGINS}",
         )
+    if not 0.0 < time_limit < threading.TIMEOUT_MAX:
+        raise InputError(
+            f"is {time_limit}", where="time_limit", allowed="seconds, above 0",
+            remedy=f"leave it out for {TIME_LIMIT:g} s",
+        )  # fmt: skip
+    until = time.monotonic() + time_limit
     folder = cache_folder() / data_set.name
     states = check(data_set, folder)
     wanted = [f for f in data_set.files if force or states[f.name] is not FileState.OK]
@@ -63,8 +86,11 @@ def download(
     for file in wanted:
         contents = []
         origins = file.origins or (data_set.origin,) * len(file.sources)
-        for path, origin in zip(file.sources, origins, strict=True):
-            contents.append(_get(data_set, origin, path, mirror))
+        for k, (path, origin) in enumerate(zip(file.sources, origins, strict=True)):
+            url = f"{mirror.rstrip('/')}/{origin.repository}/{origin.commit}/{quote(path)}"
+            content = _get(data_set, url, until, time_limit)
+            _check_source(content, file.source_sums[k] if file.source_sums else None, url)
+            contents.append(content)
             done += 1
             if progress is not None:
                 progress(path, done, total)
@@ -72,28 +98,74 @@ def download(
     return folder
 
 
-def _get(data_set: DataSet[Any], origin: Origin, path: str, mirror: str) -> bytes:
-    url = f"{mirror.rstrip('/')}/{origin.repository}/{origin.commit}/{quote(path)}"
+def _get(data_set: DataSet[Any], url: str, until: float, time_limit: float) -> bytes:
+    """The content at an address.
+
+    A thread of its own reads it: names, handshakes and headers may take for ever, each within the
+    time that is allowed without a byte.
+    """
+    found: list[bytes | OSError | HTTPException | ValueError] = []
+    stop = threading.Event()
+
+    def read() -> None:
+        try:
+            found.append(_read(url, stop))
+        except (OSError, HTTPException, ValueError) as error:
+            found.append(error)
+
+    thread = threading.Thread(target=read, name="walras-download", daemon=True)
+    thread.start()
     try:
-        with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as response:
-            content: bytes = response.read()
-    except (OSError, HTTPException, ValueError) as error:
-        reason = getattr(error, "reason", None) or error
+        thread.join(max(0.0, until - time.monotonic()))
+    finally:
+        stop.set()
+    late = TimeoutError(f"it took longer than {time_limit:g} s in all")
+    content = found[0] if found else late
+    if isinstance(content, bytes):
+        return content
+    reason = getattr(content, "reason", None) or content
+    raise DataError(
+        f"the download failed: {reason}",
+        where=url,
+        allowed="a reachable origin, or the files already on disk",
+        remedy=(
+            "connect to the network, or put the set's files into "
+            f"$WALRAS_DATA/{data_set.name}; without them a synthetic stand-in is used"
+        ),
+    ) from content
+
+
+def _read(url: str, stop: threading.Event) -> bytes:
+    """All bytes at an address, as long as they are wanted and not too many."""
+    content = bytearray()
+    with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as response:
+        stated = response.headers.get("Content-Length", "")
+        while not stop.is_set() and (part := response.read(_PART)):
+            content += part
+            if len(content) > MOST_BYTES:
+                raise ValueError(f"it has more than {MOST_BYTES >> 20} MiB")
+    if stated.isdecimal() and len(content) < int(stated):
+        raise IncompleteRead(bytes(content), int(stated) - len(content))
+    return bytes(content)
+
+
+def _check_source(content: bytes, expected: str | None, url: str) -> None:
+    if _WEB_PAGE.search(content[:1024]):
         raise DataError(
-            f"the download failed: {reason}",
-            where=url,
-            allowed="a reachable origin, or the files already on disk",
-            remedy=(
-                "connect to the network, or put the set's files into "
-                f"$WALRAS_DATA/{data_set.name}; without them a synthetic stand-in is used"
-            ),
-        ) from error
-    return content
+            "the answer is a web page, not the file", where=url,
+            allowed="the file as its origin publishes it",
+            remedy="see whether this network asks for a login, or try another mirror",
+        )  # fmt: skip
+    found = expected and source_checksum(content, expected)
+    if found != expected:
+        raise DataError(
+            f"the downloaded source has the checksum {found}", where=url,
+            allowed=expected or "", remedy="try again, or another mirror; nothing was stored",
+        )  # fmt: skip
 
 
 def _put(data_set: DataSet[Any], file: DataFile, contents: list[bytes], folder: Path) -> None:
-    content = contents[0] if file.derive is None else file.derive(contents)
-    checksum = content_checksum(file, content)
+    content, checksum = _derived(data_set, file, contents)
     if checksum != file.sha256:
         raise DataError(
             f"the downloaded file has SHA-256 {checksum}",
@@ -103,10 +175,7 @@ def _put(data_set: DataSet[Any], file: DataFile, contents: list[bytes], folder: 
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{file.name}.")
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        os.replace(temporary, folder / file.name)
+        _store(content, folder / file.name)
     except OSError as error:
         raise DataError(
             f"the file cannot be stored: {error}",
@@ -114,3 +183,36 @@ def _put(data_set: DataSet[Any], file: DataFile, contents: list[bytes], folder: 
             allowed="a cache folder that can be written",
             remedy="free some space or set XDG_CACHE_HOME to another folder",
         ) from error
+
+
+def _derived(
+    data_set: DataSet[Any], file: DataFile, contents: list[bytes]
+) -> tuple[bytes, str]:  # fmt: skip
+    """A file made from its sources, and its checksum."""
+    try:
+        content = contents[0] if file.derive is None else file.derive(contents)
+        return content, content_checksum(file, content)
+    except (OSError, EOFError, ArithmeticError, AttributeError, LookupError, TypeError,
+            ValueError, zlib.error) as error:  # fmt: skip
+        raise DataError(
+            f"the downloaded file is not what it should be: {error}",
+            where=f"{data_set.name}/{file.name}",
+            allowed="the files as their origin publishes them",
+            remedy="try again, or another mirror; nothing was stored",
+        ) from error  # fmt: skip
+
+
+def _store(content: bytes, path: Path) -> None:
+    """Write a file whole or not at all."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except BaseException:  # an interrupt leaves nothing behind either
+        with suppress(OSError):
+            os.unlink(temporary)
+            path.parent.rmdir()  # unless it holds files
+        raise

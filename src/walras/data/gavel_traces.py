@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from walras.data.dataset import Source
-from walras.data.store import unreadable
+from walras.data.store import unpacked, unreadable
 from walras.errors import DataError, InputError
 
 NAME = "gavel_traces"
@@ -91,7 +91,7 @@ def read(folder: Path) -> JobTraces:
     """
     path = folder / FILE
     try:
-        jobs = pd.read_csv(path, dtype=COLUMN_TYPES)
+        jobs = pd.read_csv(io.BytesIO(unpacked(path)), dtype=COLUMN_TYPES)
     except (OSError, EOFError, ValueError) as error:
         raise unreadable(NAME, path, error) from error
     missing = set(COLUMN_TYPES) - set(jobs.columns)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.data.dataset import Source
-from walras.data.store import unreadable
+from walras.data.store import unpacked, unreadable
 
 NAME = "mnist"
 FILES = (
@@ -78,7 +77,7 @@ def read(folder: Path) -> Digits:
 def _array(path: Path, magic: int) -> Bytes:
     """One IDX file: big-endian magic number and axes, then bytes."""
     try:
-        content = gzip.decompress(path.read_bytes())
+        content = unpacked(path)
         axes = magic & 0xFF
         (found,) = struct.unpack_from(">I", content)
         if found != magic:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ import pandas as pd
 
 from walras.data.dataset import Source
 from walras.data.pickles import load_plain, load_plain_after
-from walras.data.store import unreadable
+from walras.data.store import MOST_UNPACKED, unreadable
 from walras.errors import DataError, InputError
 
 NAME = "nb201_help"
@@ -110,6 +111,38 @@ SOURCES = (
     *(f"data/nasbench201/latency/{device}.pt" for device in DEVICES),
 )
 
+SOURCE_SUMS = (
+    "aa833a5044a4435a05a2cbb0d5583afe7da2d1be",
+    "52bd10e91d907ad515f364e8dae2efa2a228f8a5",
+    "2f14064f6e5696498adce7c29725788e712e7fa1",
+    "e5f5029e8dc4aa01f2d3adb0673fc8d7a51cbc74",
+    "7792f4340e97950df919bf1951217148db3b9235",
+    "14dcfa57b2a24a704d0393a52a085a5be6bf604e",
+    "a00d4f58fabb50af023b6c8df7287c3ccfbe126c",
+    "f9a96323941f9ce5f9d2881d20c0e3fe8952f358",
+    "3d3ac2594cc0beaf090d6aba798fd78307f40d6c",
+    "e2602803def079f51f03eb4648913869931bfdb8",
+    "a3125e1583e85e0b2fdfc45d754e2f018e721646",
+    "f0e826c7dda09ff5a2e2006ba9c1763016e895e5",
+    "a647c8c880882b28caec59dbf6c3b9974ceaece7",
+    "4c6e52f52132eb0e66897395d4c41317df647320",
+    "30c4540fe97da01af492c7f0b8c502f3a7f7e1dd",
+    "0b4badc811ac8311388ff82697056c021aeada29",
+    "0a74afd5df17516fcb920290bd6610037c43f1cc",
+    "ffa578ee51ff3bad4a97c4f9546dcd1daa580bf0",
+    "69d2d025deefe20b4d70e17eaee713d985403915",
+    "8117b118eb0b2552b4ab73583cbe1bd51629db6c",
+    "246260886d71b50a57eb6f537e2af82eadc314a1",
+    "4fcad612d7764b1d3871973260c7784669db59c5",
+    "817490dbe8e8d90d78beae817a9273aea8d98e11",
+    "28ab81a7e36324b10baee8fe1b7d64123f77c3e5",
+    "9b47107d235ccc54fd03ab637286ecd12b70e020",
+    "843c0a1861b21ef1fd8bcd3994ea1144bf024378",
+    "fa7825714ebe84da971932c4943429eb4f36ee9b",
+    "85183e432a0fb3330e10cbbba943490063718320",
+)
+"""Git's ids of the sources, at the origin's commit."""
+
 
 def derive(sources: Sequence[bytes]) -> bytes:
     """The table as CSV, from the origin's files in the order of ``SOURCES``."""
@@ -134,8 +167,10 @@ def _saved(raw: bytes, name: str) -> Any:
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             inner = next(n for n in archive.namelist() if n.endswith("/data.pkl"))
-            return load_plain(archive.read(inner), name)
-    except (zipfile.BadZipFile, StopIteration) as error:
+            with archive.open(inner) as member:
+                content = member.read(MOST_UNPACKED)
+        return load_plain(content, name)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, StopIteration) as error:
         raise DataError(
             "the archive holds no data.pkl", where=name, allowed="a file written by torch.save",
             remedy="try another mirror; nothing was stored",

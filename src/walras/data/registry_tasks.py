@@ -31,6 +31,7 @@ NB201_HELP = DataSet(
             sha256="6ee2112b3a4ee239f6a1c32cfd0a87c3f0dd97d07ebfda5e0e438b69ca24ed94",
             sources=nb201_help.SOURCES,
             derive=nb201_help.derive,
+            source_sums=nb201_help.SOURCE_SUMS,
         ),
     ),
     columns={
@@ -113,6 +114,10 @@ CLUSTER_RELIABILITY = DataSet(
             sources=(cluster_reliability.HELIOS_SOURCE, cluster_reliability.ACME_SOURCE),
             derive=cluster_reliability.derive,
             origins=(_HELIOS, _ACME),
+            source_sums=(
+                "9cfbef77bdcfab43e0ffbc886e9d8ca8ac0dd16528945c52d76693179a6122f6",
+                "cde7a7d4ba1596ea165cf4583137d2095020abebbc26b3cd834284c16e8e6ecf",
+            ),
         ),
     ),
     columns={

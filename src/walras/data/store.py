@@ -5,9 +5,10 @@ from __future__ import annotations
 import enum
 import gzip
 import hashlib
+import io
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from walras.data.dataset import DataFile, DataSet
 from walras.errors import DataError
 
 ENVIRONMENT_VARIABLE = "WALRAS_DATA"
+MOST_UNPACKED = 2**28  # bytes; the largest registered file has 47 million
+_PART = 2**20
+_SHA256_DIGITS = 64
 
 
 class FileState(enum.StrEnum):
@@ -49,8 +53,52 @@ def locate(data_set: DataSet[Any]) -> Path | None:
 
 
 def content_checksum(file: DataFile, raw: bytes) -> str:
-    """SHA-256 of a file's content; uncompressed when its name ends in .gz."""
-    return hashlib.sha256(gzip.decompress(raw) if file.name.endswith(".gz") else raw).hexdigest()
+    """SHA-256 of a file's content; uncompressed when its name ends in .gz.
+
+    Raises:
+        ValueError: It unpacks to more than ``MOST_UNPACKED`` bytes.
+        OSError: It is no gzip file.
+        EOFError: It ends too early.
+        zlib.error: It is damaged.
+    """
+    digest = hashlib.sha256()
+    for part in _content(raw, packed=file.name.endswith(".gz")):
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def source_checksum(raw: bytes, like: str) -> str:
+    """Checksum of a source, of the kind of ``like``: SHA-256, or git's id of a file."""
+    if len(like) == _SHA256_DIGITS:
+        return hashlib.sha256(raw).hexdigest()
+    return hashlib.sha1(b"blob %d\0" % len(raw) + raw, usedforsecurity=False).hexdigest()
+
+
+def unpacked(path: Path) -> bytes:
+    """Content of a file that is packed with gzip.
+
+    Raises:
+        ValueError: It unpacks to more than ``MOST_UNPACKED`` bytes, or is damaged.
+        OSError: It cannot be read, or is no gzip file.
+        EOFError: It ends too early.
+    """
+    try:
+        return b"".join(_content(path.read_bytes(), packed=True))
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
+
+
+def _content(raw: bytes, *, packed: bool) -> Iterator[bytes]:
+    if not packed:
+        yield raw
+        return
+    total = 0
+    with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
+        while part := stream.read(_PART):
+            total += len(part)
+            if total > MOST_UNPACKED:
+                raise ValueError(f"it unpacks to more than {MOST_UNPACKED >> 20} MiB")
+            yield part
 
 
 def check(data_set: DataSet[Any], folder: Path) -> Mapping[str, FileState]:
@@ -71,7 +119,7 @@ def _state(file: DataFile, path: Path) -> FileState:
         checksum = content_checksum(file, path.read_bytes())
     except FileNotFoundError:
         return FileState.MISSING
-    except (OSError, EOFError, zlib.error):
+    except (OSError, EOFError, ValueError, zlib.error):
         return FileState.UNREADABLE
     return FileState.OK if checksum == file.sha256 else FileState.CHANGED
 
