@@ -59,17 +59,17 @@ def test_bad_rows_are_told_once_a_reason_and_the_good_ones_kept(tmp_path: Path) 
         "gpt,v100,350,completed\n",
     ])  # fmt: skip
     found = read_log(write(tmp_path, bad))
-    assert len(found.runs) == 7
-    assert found.left_out == 8
-    told = {problem.what.split(":")[0]: problem.rows for problem in found.problems}
+    assert (len(found.runs), found.left_out, found.untimed) == (13, 2, 6)
+    told = {problem.what.split(":")[0]: (problem.rows, problem.kept) for problem in found.problems}
     assert told == {
-        "seconds carry a unit": (8, 9),
-        "unknown outcome 'vanished'": (10,),
-        "seconds are not positive and finite": (11,),
-        "seconds are missing or not a number": (12,),
-        "task or cluster is empty": (13,),
-        "times of one task on one cluster differ over 300-fold": (14, 15),
+        "task or cluster is empty": ((13,), False),
+        "unknown outcome 'vanished'": ((10,), False),
+        "seconds carry a unit": ((8, 9), True),
+        "seconds are missing or not a number": ((12,), True),
+        "seconds are not positive and finite": ((11,), True),
+        "times of one task on one cluster differ over 300-fold": ((14, 15), True),
     }
+    assert np.isnan(found.runs["seconds"].to_numpy()[-6:]).all()  # of rows 8, 9, 11, 12, 14, 15
     text = str(found.problems[0])
     for part in ("row 13 (1 row)", "allowed:", "remedy:"):
         assert part in text
@@ -167,12 +167,14 @@ SACCT = """JobID|JobName|Partition|State|Elapsed|CPUTimeRAW
 def test_sacct_text_and_its_traps(tmp_path: Path) -> None:
     found = read_sacct(write(tmp_path, SACCT, "jobs.txt"))
     assert (found.steps, found.unfinished) == (2, 2)
-    assert list(found.log.runs.itertuples(index=False, name=None)) == [
+    runs = found.log.runs.astype(object).where(found.log.runs.notna(), None)
+    assert list(runs.itertuples(index=False, name=None)) == [
         ("resnet", "v100", 605.0, "completed"),
         ("resnet", "v100", 0.0, "cancelled"),
         ("bert", "k80", 93603.0, "out_of_memory"),
         ("bert", "k80", 60.0, "node_fail"),
         ("bert", "k80", 1800.25, "completed"),
+        ("bert", "k80", None, "completed"),
         ("gpt", "v100", 172800.0, "timeout"),
         ("gpt", "v100", 0.0, "failed"),
     ]
@@ -219,12 +221,13 @@ def test_the_command_writes_the_log_and_counts(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout) == [
-        {"cluster": "k80", "runs": 3, "completed": 1, "tasks": 1},
+        {"cluster": "k80", "runs": 4, "completed": 2, "tasks": 1},
         {"cluster": "v100", "runs": 4, "completed": 1, "tasks": 2},
     ]
     assert result.stderr.count("left out: row") == 3
-    assert len(read_log(out).runs) == 7
+    assert len(read_log(out).runs) == 8
     shown = CliRunner().invoke(app, arguments[:4]).stdout
-    assert "7 runs kept; left out: 3 unusable, 2 steps of jobs, 2 unfinished" in shown
+    for part in ("8 runs kept, 1 of them without", "left out: 2 unusable, 2 steps", "2 unfinished"):
+        assert part in shown
     error = CliRunner().invoke(app, [*arguments[:4], "--to", str(tmp_path / "no" / "x.csv")])
     assert isinstance(error.exception, DataError)

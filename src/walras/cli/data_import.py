@@ -12,7 +12,7 @@ import typer
 from walras.cli.output import Format, OutputOption, Table, emit
 from walras.errors import DataError
 from walras.predict.log import write_log
-from walras.predict.sacct import read_sacct
+from walras.predict.sacct import COMMAND, read_sacct
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -39,6 +39,9 @@ def sacct(
     ] = None,
     task: Annotated[str, typer.Option(help="Field that names the task.")] = "JobName",
     cluster: Annotated[str, typer.Option(help="Field that names where it ran.")] = "Partition",
+    delimiter: Annotated[
+        str | None, typer.Option(help="Stands between fields; found in the header if left out.")
+    ] = None,
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Read Slurm's accounting: good rows are kept and counted, the others explained.
@@ -48,18 +51,24 @@ def sacct(
       sacct -a -X -P --noconvert -o JobID,JobName,Partition,State,ElapsedRaw > jobs.txt
 
     Timeouts, lost nodes and memory ran out are failures apart from each other; cancelled and
-    preempted jobs count neither way. Times are elapsed seconds, never CPU time.
+    preempted jobs count neither way. Times are elapsed seconds, never CPU time. A job whose time
+    cannot be used counts by its outcome; its time stays empty.
 
     Examples:
 
       walras data import sacct jobs.txt --to runs.csv
 
       walras data import sacct jobs.json --cluster Cluster -o json
+
+      walras data import sacct jobs.txt --delimiter ";"
     """
-    found = read_sacct(file, task=task, cluster=cluster)
+    found = read_sacct(file, task=task, cluster=cluster, delimiter=delimiter)
     log = found.log
     for problem in log.problems:
-        print(f"left out: {problem}", file=sys.stderr)
+        print(f"{'time ' if problem.kept else ''}left out: {problem}", file=sys.stderr)
+    if found.steps and not found.identified:
+        print(f"without JobID numbered steps count as jobs; tell them apart by: {COMMAND}",
+              file=sys.stderr)  # fmt: skip
     runs = log.runs
     if to is not None:
         _write(runs, to)
@@ -73,8 +82,8 @@ def sacct(
         for name, group in runs.groupby("cluster", sort=True)
     ]
     title = (
-        f"{len(runs)} runs kept; left out: {log.left_out} unusable, {found.steps} steps of jobs, "
-        f"{found.unfinished} unfinished"
+        f"{len(runs)} runs kept, {log.untimed} of them without their time; left out: "
+        f"{log.left_out} unusable, {found.steps} steps of jobs, {found.unfinished} unfinished"
     )
     emit(Table(("cluster", "runs", "completed", "tasks"), rows, title), output)
 

@@ -258,13 +258,21 @@ def _data(
 
 
 def _features(path: Path) -> pd.DataFrame:
+    from walras.predict.text import read_csv
+
     try:
-        return pd.read_csv(path, index_col=0)
+        lines = read_csv(path)
+        if lines.ragged:
+            raise ValueError(f"line {lines.ragged[0] + 1} has more or fewer cells than the header")
     except (OSError, ValueError) as error:
         raise DataError(
             f"cannot be read: {error}", where=str(path),
-            allowed="CSV: task, then a column of numbers a feature", remedy="correct the path",
+            allowed="CSV: task, then a column of numbers a feature", remedy="correct the file",
         ) from error  # fmt: skip
+    names = [row[0] for row in lines.rows]
+    return pd.DataFrame(
+        [row[1:] for row in lines.rows], index=names, columns=list(lines.header[1:]), dtype=str
+    )
 
 
 def _numbers(text: str, where: str) -> list[int]:

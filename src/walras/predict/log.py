@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from walras.errors import DataError, EngineError, InputError
+from walras.predict.features import Features, feature_rows, found
 from walras.predict.graph import Floats, TaskGraph, closed_form
 from walras.predict.tasks import Tasks
+from walras.predict.text import read_csv
 
 COLUMNS = ("task", "cluster", "seconds", "outcome")
 OUTCOMES: Mapping[str, bool | None] = {
@@ -23,34 +24,36 @@ OUTCOMES: Mapping[str, bool | None] = {
 }  # fmt: skip
 """Outcome -> success, failure, or neither: what says nothing of the cluster is not counted."""
 
-T = TypeVar("T")
-_Way = Literal["median", "mean", "count"]
-
 _PARQUET = (".parquet", ".pq")
-_MIXED = 300.0  # times of one task on one cluster do not differ so much, but ms and s do
+_MIXED = 300.0  # times of one task on one cluster seldom differ so much, but ms and s do
+
+Rows = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows of a log that cannot be used, for one reason.
+    """Rows of a log that cannot be used, or whose time cannot, for one reason.
 
     Attributes:
         what: What is wrong, in one sentence.
         rows: Their numbers in the file, from 1, the header not counted.
         allowed: What would be accepted.
         remedy: What to do.
+        kept: Whether the rows are kept: their outcome counts, and their time is left missing.
     """
 
     what: str
     rows: tuple[int, ...]
     allowed: str
     remedy: str
+    kept: bool = False
 
     def __str__(self) -> str:
         shown = ", ".join(map(str, self.rows[:5])) + (", ..." if len(self.rows) > 5 else "")
         plural = "" if len(self.rows) == 1 else "s"
+        kept = ", outcome counted, time left missing" if self.kept else ""
         return (
-            f"row{plural} {shown} ({len(self.rows)} row{plural}): {self.what}; "
+            f"row{plural} {shown} ({len(self.rows)} row{plural}){kept}: {self.what}; "
             f"allowed: {self.allowed}; remedy: {self.remedy}"
         )
 
@@ -60,8 +63,9 @@ class TaskLog:
     """Finished runs.
 
     Attributes:
-        runs: The good rows: ``task``, ``cluster``, ``seconds``, ``outcome``.
-        problems: Why other rows were left out, one entry a reason.
+        runs: The good rows: ``task``, ``cluster``, ``seconds``, ``outcome``; a time that is
+            missing or cannot be used is NaN.
+        problems: Why other rows, or the times of some of these, were left out; one entry a reason.
         origin: Where it was read.
     """
 
@@ -72,7 +76,12 @@ class TaskLog:
     @property
     def left_out(self) -> int:
         """Number of rows that could not be used."""
-        return len({row for problem in self.problems for row in problem.rows})
+        return len({row for problem in self.problems if not problem.kept for row in problem.rows})
+
+    @property
+    def untimed(self) -> int:
+        """Number of rows whose outcome counts though their time cannot be used."""
+        return len({row for problem in self.problems if problem.kept for row in problem.rows})
 
     @property
     def clusters(self) -> tuple[str, ...]:
@@ -80,26 +89,26 @@ class TaskLog:
         return tuple(sorted(set(self.runs["cluster"])))
 
     def tasks(
-        self,
-        features: pd.DataFrame | None = None,
-        graphs: Mapping[str, TaskGraph] | None = None,
+        self, features: Features | None = None, graphs: Mapping[str, TaskGraph] | None = None
     ) -> Tasks:
         """One column a task: median seconds of its completed runs, share of runs that succeeded.
 
-        Cancelled, preempted and unreachable runs count neither for nor against a cluster.
+        Cancelled, preempted and unreachable runs count neither for nor against a cluster. A run
+        without a time counts by its outcome.
 
         Args:
-            features: One row a task, by name. Without them, those of the graphs.
+            features: One row a task, by name: a frame, or a mapping of the name to numbers.
+                Without them, those of the graphs.
             graphs: Task graph of each task, by name.
 
         Raises:
-            InputError: A logged task has no features or graph.
+            InputError: A logged task has no features or graph, or two rows of features, or a
+                feature is no finite number.
         """
-        runs = self.runs.assign(success=self.runs["outcome"].map(OUTCOMES).astype(float))
-        names = tuple(sorted(set(runs["task"])))
-        given = tuple(_found(graphs, name, "graphs") for name in names) if graphs else ()
+        names = tuple(sorted(set(self.runs["task"])))
+        given = _graphs(graphs, names)
         if features is not None:
-            rows = np.array([_found(_rows(features), name, "features") for name in names])
+            rows = feature_rows(features, names)
         elif given:
             rows = closed_form(given)
         else:
@@ -107,35 +116,31 @@ class TaskLog:
                 "are missing", where="features and graphs", allowed="at least one of the two",
                 remedy="give one row of features, or a task graph, for each task",
             )  # fmt: skip
-        done = runs[runs["success"] == 1.0]
-        counted = runs[runs["success"].notna()]
+        success = self.runs["outcome"].map(OUTCOMES).astype(float)
+        cells = pd.MultiIndex.from_product([self.clusters, names])
 
-        def pivot(
-            table: pd.DataFrame, column: str, how: Literal["median", "mean", "count"]
-        ) -> Floats:
-            wide = table.pivot_table(index="cluster", columns="task", values=column, aggfunc=how)
-            wide = wide.reindex(index=list(self.clusters), columns=list(names))
-            return wide.to_numpy(dtype=np.float64)
+        def wide(grouped: pd.Series) -> Floats:
+            found = grouped.reindex(cells).to_numpy(dtype=np.float64)
+            return found.reshape(len(self.clusters), len(names))
 
+        by = [self.runs["cluster"], self.runs["task"]]
+        completed = self.runs["seconds"].where(success == 1.0)
+        outcomes = success.groupby(by)
         return Tasks(
-            names, self.clusters, rows, pivot(done, "seconds", "median"),
-            pivot(counted, "success", "mean"), np.nan_to_num(pivot(counted, "success", "count")),
-            given,
+            names, self.clusters, rows, wide(completed.groupby(by).median()),
+            wide(outcomes.mean()), np.nan_to_num(wide(outcomes.count())), given,
         )  # fmt: skip
 
 
-def _rows(features: pd.DataFrame) -> dict[str, Floats]:
-    values = features.to_numpy(dtype=np.float64)
-    return {str(name): row for name, row in zip(features.index, values, strict=True)}
-
-
-def _found(table: Mapping[str, T], name: str, where: str) -> T:
-    if name not in table:
+def _graphs(graphs: object, names: Sequence[str]) -> tuple[TaskGraph, ...]:
+    if graphs is None:
+        return ()
+    if not isinstance(graphs, Mapping):
         raise InputError(
-            f"task '{name}' of the log has none", where=where, allowed="one for every logged task",
-            remedy="add it, or leave the task out of the log",
+            f"are a {type(graphs).__name__}", where="graphs", allowed="task graphs by name",
+            remedy="pass a dictionary of the task's name to its graph",
         )  # fmt: skip
-    return table[name]
+    return tuple(found(graphs, name, "graphs") for name in names)
 
 
 def read_log(path: str | Path) -> TaskLog:
@@ -149,18 +154,23 @@ def read_log(path: str | Path) -> TaskLog:
         EngineError: It is Parquet, and pyarrow is not installed.
     """
     path = Path(path)
+    numbers: Sequence[int] | None = None
+    ragged: tuple[int, ...] = ()
     try:
         if path.suffix.lower() in _PARQUET:
             _need_pyarrow()
             table = pd.read_parquet(path)
         else:
-            table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (OSError, ValueError, UnicodeDecodeError) as error:
+            lines = read_csv(path, COLUMNS)
+            table = pd.DataFrame(lines.rows, columns=list(lines.header), dtype=str)
+            numbers, ragged = lines.numbers, lines.ragged
+    except (OSError, ValueError) as error:
         raise _unusable(f"cannot be read: {error}", path) from error
-    missing = [name for name in COLUMNS if name not in table.columns]
-    if missing:
-        raise _unusable(f"has no column '{missing[0]}'", path)
-    return check_log(table[list(COLUMNS)], str(path))
+    for name in COLUMNS:
+        count = list(table.columns).count(name)
+        if count != 1:
+            raise _unusable(f"has {'no' if not count else 'more than one'} column '{name}'", path)
+    return check_log(table[list(COLUMNS)], str(path), numbers=numbers, ragged=ragged)
 
 
 def _need_pyarrow() -> None:
@@ -193,55 +203,87 @@ def write_log(runs: pd.DataFrame, path: str | Path) -> None:
         runs.to_csv(path, index=False)
 
 
-def check_log(table: pd.DataFrame, origin: str) -> TaskLog:
-    """Check rows; each reason for leaving rows out is told once.
+def check_log(
+    table: pd.DataFrame,
+    origin: str,
+    *,
+    numbers: Sequence[int] | None = None,
+    ragged: Sequence[int] = (),
+    one_unit: bool = False,
+) -> TaskLog:
+    """Check rows; each reason for leaving rows, or their times, out is told once.
+
+    A row with a name and a known outcome is kept: shares of successes are counted over all of
+    them, whether or not a time can be used.
 
     Args:
         table: Columns ``task``, ``cluster``, ``seconds`` and ``outcome``.
         origin: What errors call it.
+        numbers: Number of each row in the file; from 1 when left out.
+        ragged: Numbers of further rows, whose cells do not fit the header.
+        one_unit: Whether all times are known to be seconds, however far apart.
 
     Raises:
         DataError: No row is good.
     """
     written = table.astype(object).where(table.notna(), "").astype(str)
     written = written.apply(lambda column: column.str.strip())
-    text, names = written["seconds"], written[["task", "cluster"]]
-    seconds = pd.to_numeric(text, errors="coerce").to_numpy(dtype=np.float64)
-    outcome = written["outcome"].str.lower()
+    names, outcome = written[["task", "cluster"]], written["outcome"].str.lower()
     nameless = (names == "").any(axis=1).to_numpy()
-    unit = text.str.fullmatch(r"[-+\d.eE]+\s*[a-zA-Zµ]+").to_numpy(dtype=bool) & np.isnan(seconds)
     unknown = ~outcome.isin(list(OUTCOMES)).to_numpy()
+    good = ~nameless & ~unknown
+    seconds, untimed = _seconds(written, good, one_unit)
+    row = np.arange(1, len(table) + 1) if numbers is None else np.asarray(numbers, dtype=np.int64)
+    left_out: list[tuple[Sequence[int], str, str, str]] = [
+        (row[nameless], "task or cluster is empty", "a name each", "fill it in"),
+        (row[unknown], f"unknown outcome {_some(outcome[unknown])}", ", ".join(OUTCOMES),
+         "translate it into one of these words"),
+        (ragged, "more or fewer fields than the header: a name may hold the delimiter",
+         "one value a field", "quote the name, or choose a delimiter that no name holds"),
+    ]  # fmt: skip
+    problems = [
+        Problem(what, tuple(map(int, rows)), allowed, remedy)
+        for rows, what, allowed, remedy in left_out
+        if len(rows)
+    ]
+    if not good.any():
+        raise _unusable(
+            f"has no usable row: {'; '.join(map(str, problems)) or 'it has no rows'}", origin
+        )
+    problems += [
+        Problem(what, tuple(row[rows].tolist()), allowed, remedy, kept=True)
+        for rows, what, allowed, remedy in untimed
+        if rows.any()
+    ]
+    runs = names.assign(seconds=seconds, outcome=outcome)[good]
+    return TaskLog(runs.reset_index(drop=True), tuple(problems), origin)
+
+
+def _seconds(
+    written: pd.DataFrame, good: Rows, one_unit: bool
+) -> tuple[Floats, list[tuple[Rows, str, str, str]]]:
+    """Times, NaN where they are missing or cannot be used, and which of the good rows cannot."""
+    text = written["seconds"]
+    seconds = pd.to_numeric(text, errors="coerce").to_numpy(dtype=np.float64, copy=True)
+    unit = text.str.fullmatch(r"[-+\d.eE]+\s*[a-zA-Zµ]+").to_numpy(dtype=bool) & np.isnan(seconds)
     # Only completed runs are timed by us: another may have none, or have ended at once.
-    done = (outcome == "completed").to_numpy()
+    done = (written["outcome"].str.lower() == "completed").to_numpy()
     timed = done | (text != "").to_numpy()
     wrong = timed & ((seconds < 0) | np.isinf(seconds)) | done & (seconds == 0)
-    checks: list[tuple[npt.NDArray[np.bool_], str, str, str]] = [
-        (nameless, "task or cluster is empty", "a name each", "fill it in"),
+    missing = timed & np.isnan(seconds) & ~unit
+    seconds[wrong] = np.nan
+    mixed = np.zeros(len(text), dtype=bool)
+    if not one_unit:
+        mixed = _mixed_units(written, np.where(done & good, seconds, np.nan))
+        seconds[mixed] = np.nan
+    reasons = [
         (unit, "seconds carry a unit", "plain numbers, in seconds", "convert to seconds"),
-        (timed & np.isnan(seconds) & ~unit, "seconds are missing or not a number",
-         "numbers > 0", "fill them in, or leave the run out"),
+        (missing, "seconds are missing or not a number", "numbers > 0", "fill them in"),
         (wrong, "seconds are not positive and finite", "numbers > 0", "correct them"),
-        (unknown, f"unknown outcome {_some(outcome[unknown])}", ", ".join(OUTCOMES),
-         "translate it into one of these words"),
-    ]  # fmt: skip
-    bad = np.logical_or.reduce([check[0] for check in checks])
-    completed = ~bad & (outcome == "completed").to_numpy()
-    mixed = _mixed_units(names, seconds, completed)
-    checks.append(
         (mixed, f"times of one task on one cluster differ over {_MIXED:g}-fold: mixed units?",
-         "all times in seconds", "convert milliseconds and minutes to seconds")
-    )  # fmt: skip
-    good = ~bad & ~mixed
-    problems = tuple(
-        Problem(what, tuple((np.flatnonzero(rows) + 1).tolist()), allowed, remedy)
-        for rows, what, allowed, remedy in checks
-        if rows.any()
-    )
-    if not good.any():
-        reasons = "; ".join(map(str, problems)) or "it has no rows"
-        raise _unusable(f"has no usable row: {reasons}", origin)
-    kept = names[good].assign(seconds=seconds[good], outcome=outcome[good])
-    return TaskLog(kept.reset_index(drop=True), problems, origin)
+         "all times in seconds", "convert milliseconds and minutes to seconds"),
+    ]  # fmt: skip
+    return seconds, [(rows & good, *words) for rows, *words in reasons]
 
 
 def _some(values: pd.Series) -> str:
@@ -249,11 +291,15 @@ def _some(values: pd.Series) -> str:
     return ", ".join(f"'{v}'" for v in found[:3]) + (", ..." if len(found) > 3 else "")
 
 
-def _mixed_units(
-    names: pd.DataFrame, seconds: Floats, completed: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.bool_]:
-    """All completed runs of a task on a cluster whose times differ as milliseconds and seconds."""
-    table = names.assign(seconds=np.where(completed, seconds, np.nan))
-    grouped = table.groupby(["task", "cluster"])["seconds"]
-    ratio = grouped.transform("max") / grouped.transform("min")
-    return completed & (ratio > _MIXED).to_numpy(dtype=bool)
+def _mixed_units(names: pd.DataFrame, seconds: Floats) -> Rows:
+    """Times that lie far from their median, where those of a task on a cluster spread too far.
+
+    A median is not moved by some outliers. Where half of the times are milliseconds and half are
+    seconds, it lies between, and all are far from it.
+    """
+    log = pd.Series(np.log(seconds), index=names.index)
+    grouped = log.groupby([names["task"], names["cluster"]])
+    spread = grouped.transform("max") - grouped.transform("min")
+    away = (log - grouped.transform("median")).abs()
+    limit = np.log(_MIXED)
+    return np.asarray((spread > limit) & (away > limit / 2.0), dtype=np.bool_)

@@ -3,7 +3,8 @@
 Taken from the text of ``sacct -a -X -P --noconvert -o JobID,JobName,Partition,State,ElapsedRaw``.
 What differs between versions is met here: a state may carry who cancelled ("CANCELLED by 1000"),
 or be a list (JSON since 23.11); a duration is seconds, [DD-]HH:MM:SS or MM:SS.mmm; job steps stand
-beside their job unless -X was given. CPUTimeRAW, which counts every CPU, is never read.
+beside their job unless -X was given; the delimiter is the user's. CPUTimeRAW, which counts every
+CPU, is never read.
 """
 
 from __future__ import annotations
@@ -19,20 +20,30 @@ from typing import Any
 import pandas as pd
 
 from walras.errors import DataError, InputError
-from walras.predict.log import Problem, TaskLog, check_log
+from walras.predict.log import TaskLog, check_log
+from walras.predict.text import read_text
 
 STATES: Mapping[str, str] = {
     "COMPLETED": "completed", "FAILED": "failed", "TIMEOUT": "timeout", "DEADLINE": "timeout",
     "OUT_OF_MEMORY": "out_of_memory", "NODE_FAIL": "node_fail", "BOOT_FAIL": "node_fail",
+    "LAUNCH_FAILED": "node_fail",
     "CANCELLED": "cancelled", "REVOKED": "cancelled", "PREEMPTED": "preempted",
     "REQUEUED": "preempted",
 }  # fmt: skip
 """State of a finished job -> outcome."""
 
-UNFINISHED = ("PENDING", "RUNNING", "SUSPENDED", "RESIZING", "COMPLETING", "CONFIGURING")
+UNFINISHED = (
+    "PENDING", "RUNNING", "SUSPENDED", "RESIZING", "COMPLETING", "CONFIGURING", "SIGNALING",
+    "STAGE_OUT", "STOPPED", "RESV_DEL_HOLD", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT",
+)  # fmt: skip
 
 _DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
-_COMMAND = "sacct -a -X -P --noconvert -o JobID,JobName,Partition,State,ElapsedRaw"
+COMMAND = "sacct -a -X -P --noconvert -o JobID,JobName,Partition,State,ElapsedRaw"
+"""What writes the text that is read here."""
+
+_IDENTIFIERS = ("JobID", "JobIDRaw")
+_TIMES = ("ElapsedRaw", "Elapsed")
+_STEPS = ("batch", "extern")  # names that Slurm itself gives to steps
 
 
 @dataclass(frozen=True)
@@ -43,11 +54,14 @@ class Imported:
         log: The runs, and the rows left out with their reasons.
         steps: Rows left out since they are steps of a job that stands there itself.
         unfinished: Rows left out since the job has not ended.
+        identified: Whether a JobID tells steps from jobs. Without one, steps are the rows named
+            ``batch`` or ``extern`` and those without a partition; any others count as jobs.
     """
 
     log: TaskLog
     steps: int
     unfinished: int
+    identified: bool = True
 
 
 def seconds_of(duration: str) -> float:
@@ -65,36 +79,55 @@ def seconds_of(duration: str) -> float:
     return ((24 * days + hours) * 60 + minutes) * 60 + seconds
 
 
-def read_sacct(path: str | Path, *, task: str = "JobName", cluster: str = "Partition") -> Imported:
+def read_sacct(
+    path: str | Path,
+    *,
+    task: str = "JobName",
+    cluster: str = "Partition",
+    delimiter: str | None = None,
+) -> Imported:
     """Read ``sacct -P`` text or ``sacct --json`` output.
 
     Args:
         path: The file.
         task: Field that names the task; runs of one task share it.
         cluster: Field that names where it ran: ``Partition``, ``Cluster``, ``NodeList``, ...
+        delimiter: What stands between fields; what stands between the first two of the header
+            when left out.
 
     Raises:
         DataError: The file cannot be read, or has no usable row.
-        InputError: A field is not in the file.
+        InputError: A field is not in the file, or the delimiter is empty.
     """
     path = Path(path)
+    if delimiter == "":
+        raise InputError(
+            "is empty", where="delimiter", allowed="what sacct --delimiter was given",
+            remedy="leave it out to have it found in the header",
+        )  # fmt: skip
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
         is_json = text.lstrip().startswith("{")
-        rows, broken = (_json_rows(text), []) if is_json else _text_rows(text)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        rows, broken = (_json_rows(text), []) if is_json else _text_rows(text, delimiter)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise DataError(
             f"cannot be read as sacct's output: {error}", where=str(path),
-            allowed="the text of sacct -P with its header, or sacct --json", remedy=_COMMAND,
+            allowed="the text of sacct -P with its header, or sacct --json", remedy=COMMAND,
         ) from error  # fmt: skip
-    fields = list(rows[0][1]) if rows else []
-    for name in (task, cluster, "State"):
-        if rows and name not in fields:
-            raise InputError(
-                f"there is no field '{name}'", where=str(path), allowed=", ".join(fields),
-                remedy=f"add it to sacct's -o, or name another: {_COMMAND}",
-            )  # fmt: skip
+    if rows:
+        _check_fields(tuple(rows[0][1]), (task, cluster, "State"), str(path))
     return _imported(rows, broken, task, cluster, str(path))
+
+
+def _check_fields(fields: Sequence[str], wanted: Sequence[str], where: str) -> None:
+    missing = [f"'{name}'" for name in wanted if name not in fields]
+    if not any(name in fields for name in _TIMES):
+        missing.append(" or ".join(f"'{name}'" for name in _TIMES))
+    if missing:
+        raise InputError(
+            f"there is no field {missing[0]}", where=where, allowed=", ".join(fields),
+            remedy=f"add it to sacct's -o, or name another: {COMMAND}",
+        )  # fmt: skip
 
 
 Row = tuple[int, Mapping[str, str]]
@@ -103,7 +136,7 @@ Row = tuple[int, Mapping[str, str]]
 def _imported(
     rows: Sequence[Row], broken: Sequence[int], task: str, cluster: str, origin: str
 ) -> Imported:
-    jobs = [row for row in rows if "." not in row[1].get("JobID", "")]
+    jobs = [row for row in rows if not _is_step(row[1])]
     ended = [row for row in jobs if _state(row[1]) not in UNFINISHED]
     table = pd.DataFrame(
         {
@@ -113,19 +146,21 @@ def _imported(
             "outcome": [STATES.get(_state(row), _state(row)) for _, row in ended],
         }
     )
-    log = check_log(table, origin)
-    number = [k for k, _ in ended]  # row of the file, from that of the table
-    problems = [
-        Problem(p.what, tuple(number[k - 1] for k in p.rows), p.allowed, p.remedy)
-        for p in log.problems
-    ]
-    if broken:
-        problems.append(
-            Problem("more or fewer fields than the header: a name may hold the delimiter '|'",
-                    tuple(broken), "one value a field", "sacct --delimiter with a rare character")
-        )  # fmt: skip
-    kept = TaskLog(log.runs, tuple(problems), origin)
-    return Imported(kept, len(rows) - len(jobs), len(jobs) - len(ended))
+    numbers = [k for k, _ in ended]
+    log = check_log(table, origin, numbers=numbers, ragged=broken, one_unit=True)
+    identified = not rows or _identified(rows[0][1])
+    return Imported(log, len(rows) - len(jobs), len(jobs) - len(ended), identified)
+
+
+def _identified(row: Mapping[str, str]) -> bool:
+    return any(name in row for name in _IDENTIFIERS)
+
+
+def _is_step(row: Mapping[str, str]) -> bool:
+    """Whether a row is a step of a job: 12.batch of 12. Slurm names no partition for a step."""
+    if _identified(row):
+        return any("." in row.get(name, "") for name in _IDENTIFIERS)
+    return row.get("JobName") in _STEPS or row.get("Partition") == ""
 
 
 def _state(row: Mapping[str, str]) -> str:
@@ -143,13 +178,14 @@ def _elapsed(row: Mapping[str, str]) -> str:
     return text if math.isnan(seconds) else repr(seconds)
 
 
-def _text_rows(text: str) -> tuple[list[Row], list[int]]:
+def _text_rows(text: str, delimiter: str | None) -> tuple[list[Row], list[int]]:
     """Rows by number, and the numbers of those whose fields do not fit the header."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    delimiter = "|"
-    header = lines[0].rstrip("|").split(delimiter) if lines else []
-    if "State" not in header and "JobID" not in header:
-        raise ValueError("the first line names no fields (was -n given?)")
+    lines = [line.rstrip("\r") for line in text.split("\n") if line.strip()]
+    first = lines[0] if lines else ""
+    delimiter = delimiter or _delimiter(first)
+    header = [name.strip() for name in first.removesuffix(delimiter).split(delimiter)]
+    if not {"State", *_IDENTIFIERS} & set(header):
+        raise ValueError(f"the first line names no fields between '{delimiter}' (was -n given?)")
     rows: list[Row] = []
     broken: list[int] = []
     for k, line in enumerate(lines[1:], start=1):
@@ -161,6 +197,13 @@ def _text_rows(text: str) -> tuple[list[Row], list[int]]:
         else:
             broken.append(k)
     return rows, broken
+
+
+def _delimiter(header: str) -> str:
+    """What stands between the first two names of the header; they are letters alone."""
+    between = re.match(r"\s*[A-Za-z]+([^A-Za-z]+)[A-Za-z]", header)
+    # Runs of blanks are the columns of sacct without -P, which cut names short.
+    return between[1] if between and between[1].strip(" ") else "|"
 
 
 def _json_rows(text: str) -> list[Row]:

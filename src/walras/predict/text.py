@@ -1,0 +1,107 @@
+"""Text and CSV files as other programs write them: byte-order marks, UTF-16, bytes of Latin-1."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
+)  # fmt: skip
+_SEPARATORS = (",", ";", "\t", "|")
+_SAMPLE = 256  # bytes looked at for UTF-16 without a mark
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a file, without its byte-order mark.
+
+    The mark names the encoding. Without one, every second byte is zero in UTF-16; else a line is
+    UTF-8, or Latin-1 where it is not valid UTF-8.
+
+    Raises:
+        OSError: The file cannot be read.
+        UnicodeDecodeError: It ends within a character.
+    """
+    raw = Path(path).read_bytes()
+    for mark, encoding in _MARKS:
+        if raw.startswith(mark):
+            return raw.decode(encoding)
+    for first, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        sample = raw[first:_SAMPLE:2]
+        if 2 * sample.count(0) > len(sample):
+            return raw.decode(encoding)
+    return "\n".join(map(_line, raw.split(b"\n")))
+
+
+def _line(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines of a CSV file that are not blank, by their number below the header, from 1.
+
+    Attributes:
+        header: Names of the columns.
+        rows: Cells, one a column.
+        numbers: Number of each row.
+        ragged: Numbers of lines with more or fewer cells than the header.
+    """
+
+    header: tuple[str, ...]
+    rows: list[list[str]]
+    numbers: list[int]
+    ragged: tuple[int, ...]
+
+
+def read_csv(path: str | Path, columns: Sequence[str] = ()) -> Lines:
+    """Read a CSV file. Empty cells at the end of a line beyond the header are dropped.
+
+    Args:
+        path: The file.
+        columns: Columns by which a separator other than the comma is recognised.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is no text, has no header, or a quotation does not end.
+    """
+    text = read_text(path)
+    lines = io.StringIO(text, newline="")
+    try:
+        reader = csv.reader(lines, delimiter=_separator(text, columns), strict=True)
+        found = [[cell.strip() for cell in row] for row in reader if any(map(str.strip, row))]
+    except csv.Error as error:
+        raise ValueError(f"line {reader.line_num}: {error}") from error
+    if not found:
+        raise ValueError("the file is empty")
+    header = _trimmed(found[0], 0)
+    rows = [_trimmed(row, len(header)) for row in found[1:]]
+    good = [k for k, row in enumerate(rows) if len(row) == len(header)]
+    ragged = tuple(k + 1 for k, row in enumerate(rows) if len(row) != len(header))
+    return Lines(tuple(header), [rows[k] for k in good], [k + 1 for k in good], ragged)
+
+
+def _trimmed(row: list[str], width: int) -> list[str]:
+    end = len(row)
+    while end > width and not row[end - 1]:
+        end -= 1
+    return row[:end]
+
+
+def _separator(text: str, columns: Sequence[str]) -> str:
+    """The separator that puts every wanted column into the first line; else the comma."""
+    first = text.lstrip().partition("\n")[0]
+    for separator in _SEPARATORS if columns else ():
+        cells = [cell.strip().strip('"') for cell in first.split(separator)]
+        if all(name in cells for name in columns):
+            return separator
+    return ","
