@@ -35,10 +35,12 @@ class Prices:
     Attributes:
         problem: The problem the rows belong to.
         rows: (rows,) one price a row.
+        scalars: (scalars,) the shared scalars at the solution.
     """
 
     problem: Separable
     rows: Floats
+    scalars: Floats
 
     def __getitem__(self, family: str) -> Floats:
         """Prices of the rows of one family, in order.
@@ -59,18 +61,23 @@ class Prices:
 
     @property
     def resources(self) -> Floats:
-        """(resources,) total price of each resource's own constraint rows."""
-        return self._by_owner(Side.RESOURCE, len(self.problem.resource_names))
+        """(resources,) price of one more of each resource, over all its own constraint rows.
+
+        Where a row reads ``load <= amount t`` with a shared scalar t, as of the links under least
+        utilisation, one more of the amount raises the row's bound by t.
+        """
+        return insight.resource_prices(self.problem, self.rows, self.scalars)
 
     @property
     def demands(self) -> Floats:
-        """(demands,) total price of each demand's own constraint rows."""
-        return self._by_owner(Side.DEMAND, len(self.problem.demand_names))
+        """(demands,) total price of each demand's own constraint rows.
 
-    def _by_owner(self, side: Side, count: int) -> Floats:
+        Rows with a shared scalar, such as ``t <= throughput``, limit no amount of the demand's.
+        """
         rows = self.problem.rows
-        own = (rows.side == side) & ~rows.is_utility & (rows.owner >= 0)
+        own = (rows.side == Side.DEMAND) & ~rows.is_utility & (rows.owner >= 0)
         own &= ~np.any(rows.scalar_matrix, axis=1)
+        count = len(self.problem.demand_names)
         total = np.bincount(rows.owner[own], weights=self.rows[own], minlength=count)
         return total.astype(np.float64)
 
@@ -161,7 +168,7 @@ class Solution:
     @property
     def prices(self) -> Prices:
         """Prices of all rows."""
-        return Prices(self.problem, self.certificate.prices)
+        return Prices(self.problem, self.certificate.prices, self.certificate.t)
 
     def frame(self) -> pd.DataFrame:
         """The allocation with the names of resources (rows) and demands (columns).

@@ -59,6 +59,10 @@ def test_every_objective(run: Any, objective: str, value: float) -> None:
     assert (content["nodes"], content["links"][0]["utilisation"] > 0.99) == (4, True)
     served = sum(flow["flow"] for flow in content["flows"] if flow["target"] == "d")
     assert served == pytest.approx(4.0 if objective == "utilisation" else 3.5, rel=1e-5)
+    if objective == "utilisation":  # of 4 / (capacity b->d + 2)
+        price = {link["link"]: link["price of one more"] for link in content["links"]}
+        assert price["b->d"] == pytest.approx(4 / 3.5**2, rel=1e-5)
+        assert price["d->a"] == pytest.approx(0.0, abs=1e-6)
     if objective == "fair":
         assert content["levels"].split(", ")[0] == "0.875"
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from walras.certificate import Certificate
 from walras.separable import Separable, Side, utility
+from walras.separable.amounts import bound_of_one
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -92,11 +93,18 @@ def objective_size(problem: Separable, certificate: Certificate, activity: Float
     return float(max(terms, abs(value) if not np.any(own) else 0.0)) or 1.0
 
 
-def resource_prices(problem: Separable, prices: Floats) -> Floats:
-    """(resources,) total price of each resource's own constraint rows."""
+def resource_prices(problem: Separable, prices: Floats, t: Floats) -> Floats:
+    """(resources,) price of one more of each resource, over all its own constraint rows.
+
+    Args:
+        problem: The problem.
+        prices: (rows,) prices of bounds.
+        t: (scalars,) the shared scalars, which multiply the amount in some rows.
+    """
     rows = problem.rows
     own = (rows.side == Side.RESOURCE) & ~rows.is_utility & (rows.owner >= 0)
-    total = np.bincount(rows.owner[own], weights=prices[own], minlength=problem.shape[0])
+    of_one = prices[own] * bound_of_one(rows, t)[own]
+    total = np.bincount(rows.owner[own], weights=of_one, minlength=problem.shape[0])
     return total.astype(np.float64)
 
 

@@ -19,6 +19,7 @@ from walras.certificate import Certificate
 from walras.errors import InputError
 from walras.insight.active import Active, Floats, active
 from walras.separable import Separable, Side
+from walras.separable.amounts import scaled_amounts
 
 _PLAINLY = 1e-3  # share of an entry's reach from which it is in use, whatever its reduced cost
 _SHOWN = 5  # entries and rows that the text lists
@@ -103,7 +104,7 @@ def explain(problem: Separable, certificate: Certificate, demand: str | int) -> 
     return Explanation(
         demand=str(problem.demand_names[j]),
         choices=_choices(problem, certificate, state, entries),
-        rows=_rows(problem, state, met, j),
+        rows=_rows(problem, certificate, state, met, j),
         reached=reached,
         marginal=marginal,
     )
@@ -227,17 +228,20 @@ def _reached(
     return reached, marginal
 
 
-def _rows(problem: Separable, state: Active, met: Ints, j: int) -> pd.DataFrame:
+def _rows(
+    problem: Separable, certificate: Certificate, state: Active, met: Ints, j: int
+) -> pd.DataFrame:
     rows = problem.rows
     met = met[~_holds_level(problem, met) & ~rows.is_utility[met]]
     price = state.prices[met]
     high = np.where(price != 0, price > 0, np.isfinite(rows.upper[met]))
     own = (rows.side[met] == Side.DEMAND) & (rows.owner[met] == j)
+    allowed = scaled_amounts(rows, certificate.t)[met]
     table = pd.DataFrame(
         {
             "row": [rows.name(int(k)) for k in met],
-            "activity": state.activity[met],
-            "bound": np.where(high, rows.upper[met], rows.lower[met]),
+            "activity": state.activity[met] + allowed,
+            "bound": np.where(high, rows.upper[met], rows.lower[met]) + allowed,
             "price": price,
             "binds": state.rows[met],
             "own": own,

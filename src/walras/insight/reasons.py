@@ -25,7 +25,7 @@ class _Market:
     def __init__(self, problem: Separable, certificate: Certificate, state: Active) -> None:
         self.resources = {name: i for i, name in enumerate(names_of(problem.resource_names))}
         self._demands = {name: j for j, name in enumerate(names_of(problem.demand_names))}
-        self._prices = np.abs(resource_prices(problem, state.prices))
+        self._prices = np.abs(resource_prices(problem, state.prices, certificate.t))
         entries = np.arange(problem.entries)
         self._benefit, self._cost = entry_terms(problem, certificate, state, entries)
         key = problem.demand.astype(np.int64) * len(self.resources) + problem.resource

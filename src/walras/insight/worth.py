@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from walras.certificate import Certificate, dual_bound
 from walras.errors import InputError
-from walras.insight.active import Active, Floats, active
+from walras.insight.active import Active, Bools, Floats, active
 from walras.insight.kink import MOST, NEAR, price_ends
 from walras.insight.sensitivity import Ints, Move, Sensitivity
 from walras.separable import Separable, Side
+from walras.separable.amounts import bound_of_one, scalar_of_amount, scaled_amounts
 
 _HOLDS = 0.1  # relative change of a price up to which it holds, where prices are curved
 _STEADY = 1e-6  # relative change of a price, for a change of the bound by its size, that is none
@@ -33,16 +35,19 @@ def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
 
     Returns:
         One row a constraint row of a resource, with columns ``row``; ``price`` (the user's
-        objective a unit of the bound); ``price_up`` and ``price_down`` (what the next unit buys,
-        and what the last one bought: the price itself, but at a kink); ``utilisation`` (activity
-        over bound); ``gain_of_one`` (what a unit more gains at most over the present allocation,
-        proved by weak duality); ``holds_up`` and ``holds_down`` (units by which the bound may be
-        loosened or tightened while the price holds); ``basis`` of these:
+        objective a unit of the amount: of the bound, or, in a row ``load <= amount t`` with a
+        shared scalar t, of what multiplies it); ``price_up`` and ``price_down`` (what the next
+        unit buys, and what the last one bought: the price itself, but at a kink); ``utilisation``
+        (activity over amount); ``gain_of_one`` (what a unit more gains at most over the present
+        allocation, proved by weak duality; where the amount multiplies a scalar NaN beyond 50,000
+        coefficients); ``holds_up`` and ``holds_down`` (units by which the amount may be loosened or
+        tightened while the price holds); ``basis`` of these:
 
         - ``exact range``: the price does not change until other entries or rows come into use
           (certain, and complete where the optimum is a vertex);
-        - ``10 % change``: utilities are curved, so the price changes at once; by 10 % over the
-          range, by the power law with the price's own slope and curvature;
+        - ``10 % change``: utilities are curved, or the amount multiplies a scalar, so the price
+          changes at once; by 10 % over the range, by the power law with the price's own slope and
+          curvature;
         - ``at least``: the same, but an entry runs out or a row begins to bind first, where the
           range is cut: up to there the price changes by less than 10 %, beyond perhaps faster; or
           entries or rows stand at the very edge of coming into use, a side's range is not found and
@@ -57,27 +62,27 @@ def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
     _refuse_without_rows(problem)
     mine = np.flatnonzero((rows.side == Side.RESOURCE) & ~rows.is_utility)
     state = active(problem, certificate)
-    prices = certificate.prices[mine]
+    prices, one = certificate.prices[mine], bound_of_one(rows, certificate.t)[mine]
     at_upper = np.where(prices != 0, prices > 0, np.isfinite(rows.upper[mine]))
-    bound = np.where(at_upper, rows.upper[mine], rows.lower[mine])
     sense = np.where(at_upper, 1.0, -1.0)
-    up, down, basis = _ranges(problem, certificate, state, mine, sense)
-    sides = _sides(problem, certificate, state, mine, sense, np.minimum(up, down))
-    jumps = ~np.isclose(*sides, rtol=_JUMP, atol=0.0)
+    load, amount = _amounts(problem, certificate, state, mine, at_upper)
+    up, down, basis = _ranges(problem, certificate, state, mine, sense, load)
+    sides = [
+        one * s for s in _sides(problem, certificate, state, mine, sense, np.minimum(up, down))
+    ]
+    jumps = ~np.isclose(sides[0], sides[1], rtol=_JUMP, atol=0.0)
     up, down = np.where(jumps, 0.0, up), np.where(jumps, 0.0, down)
-    edge = (np.minimum(up, down) <= NEAR * state.size[mine]) & state.rows[mine]
+    edge = (np.minimum(up, down) * one <= NEAR * state.size[mine]) & state.rows[mine]
     basis[edge & (basis == _EXACT)] = _LEAST
     basis[jumps] = _KINK
-    proved = dual_bound(problem, certificate.prices)
-    short = max(certificate.value - proved.value, 0.0)
     return pd.DataFrame(
         {
             "row": [rows.name(int(k)) for k in mine],
-            "price": np.abs(prices),
+            "price": np.abs(prices) * one,
             "price_up": sides[0],
             "price_down": sides[1],
-            "utilisation": state.activity[mine] / np.where(bound != 0, bound, np.nan),
-            "gain_of_one": np.abs(proved.prices[mine]) + short,
+            "utilisation": load / np.where(amount != 0, amount, np.nan),
+            "gain_of_one": _gains(problem, certificate, mine),
             "holds_up": up,
             "holds_down": down,
             "basis": _BASIS[basis],
@@ -94,11 +99,43 @@ def _refuse_without_rows(problem: Separable) -> None:
         )  # fmt: skip
 
 
+def _amounts(
+    problem: Separable, certificate: Certificate, state: Active, mine: Ints, at_upper: Bools
+) -> tuple[Floats, Floats]:
+    """(rows,) what is used of each row's amount, and the amount."""
+    rows, t = problem.rows, certificate.t
+    allowed, one = scaled_amounts(rows, t)[mine], bound_of_one(rows, t)[mine]
+    amount = np.where(at_upper, rows.upper[mine], rows.lower[mine])
+    scaled = np.divide(allowed, one, out=np.zeros(len(mine)), where=one > 0)
+    return state.activity[mine] + allowed, np.where(allowed != 0, scaled, amount)
+
+
+def _gains(problem: Separable, certificate: Certificate, mine: Ints) -> Floats:
+    """(rows,) what a unit more of each gains at most over the present value, by weak duality.
+
+    The bound at the same prices falls by the price; where the amount multiplies a scalar, the
+    prices of the problem with a unit more are scaled to suit it and prove its bound.
+    """
+    proved = dual_bound(problem, certificate.prices)
+    short = max(certificate.value - proved.value, 0.0)
+    gain = np.abs(proved.prices[mine]) + short
+    scalar = scalar_of_amount(problem.rows)[mine]
+    if problem.rows.matrix.nnz > MOST:
+        return np.where(scalar >= 0, np.nan, gain)
+    for k in np.flatnonzero((scalar >= 0) & (certificate.prices[mine] != 0)):
+        more = problem.rows.scalar_matrix.copy()
+        more[mine[k], scalar[k]] -= 1.0
+        rows = replace(problem.rows, scalar_matrix=more)
+        bound = dual_bound(replace(problem, rows=rows), certificate.prices).value
+        gain[k] = max(certificate.value - bound, 0.0)
+    return gain
+
+
 def _sides(
     problem: Separable, certificate: Certificate, state: Active, mine: Ints, sense: Floats,
     holds: Floats,
 ) -> tuple[Floats, Floats]:  # fmt: skip
-    """(rows,) prices of the next and of the last unit; they differ where no range holds."""
+    """(rows,) prices of the bound's next and last unit; they differ where no range holds."""
     up = np.abs(certificate.prices[mine])
     down = up.copy()
     kinks = np.flatnonzero(
@@ -113,34 +150,75 @@ def _sides(
 
 
 def _ranges(
-    problem: Separable, certificate: Certificate, state: Active, mine: Ints, sense: Floats
-) -> tuple[Floats, Floats, Ints]:
-    """How far each row's bound may be loosened and tightened, and the basis of that.
+    problem: Separable, certificate: Certificate, state: Active, mine: Ints, sense: Floats,
+    load: Floats,
+) -> tuple[Floats, Floats, Ints]:  # fmt: skip
+    """How far each row's amount may be loosened and tightened, and the basis of that.
 
-    ``sense`` is +1 where loosening raises the bound, -1 where it lowers it.
+    ``sense`` is +1 where loosening raises the bound, -1 where it lowers it; ``load`` is what is
+    used of the amount.
     """
-    up, down = np.full(len(mine), np.inf), state.slack[mine].copy()
+    one = bound_of_one(problem.rows, certificate.t)[mine]
+    scalar = scalar_of_amount(problem.rows)[mine]
+    up, down = np.full(len(mine), np.inf), np.full(len(mine), np.inf)
+    np.divide(state.slack[mine], one, out=down, where=one > 0)
     basis = np.full(len(mine), _EXACT)
     binding = np.flatnonzero(state.rows[mine])
     if not len(binding):
         return up, down, basis
     system = Sensitivity.of(problem, certificate, state)
     for k in binding:
-        row = int(mine[k])
-        move = system.move(row)
+        move = system.move(int(mine[k]))
         if move is None:  # another row holds the same entries: the price is of both together
             up[k] = down[k] = 0.0
             continue
-        price = float(certificate.prices[row])
-        up[k], down[k] = (system.reach(move, float(way)) for way in (sense[k], -sense[k]))
-        if abs(move.price) * state.size[row] <= _STEADY * abs(price):
-            continue
-        lowest = abs(float(state.activity[row])) if sense[k] > 0 else np.inf  # a bound of zero
-        up[k], down[k] = _SURE * up[k], _SURE * down[k]
-        most = _change(move, price, -_HOLDS), min(_change(move, price, _HOLDS), lowest)
-        basis[k] = _CHANGE if up[k] >= most[0] and down[k] >= most[1] else _LEAST
-        up[k], down[k] = min(up[k], most[0]), min(down[k], most[1])
+        lowest = abs(float(load[k])) if sense[k] > 0 else np.inf  # a bound of zero
+        found = _range(system, move, int(mine[k]), float(sense[k]), lowest)
+        if scalar[k] >= 0:
+            slope = float(sense[k] * np.sum(move.t[system.scalars == scalar[k]]))
+            found = _scaled(*found, float(one[k]), slope, float(state.size[mine[k]]))
+        up[k], down[k], basis[k] = found
     return up, down, basis
+
+
+def _range(
+    system: Sensitivity, move: Move, row: int, sense: float, lowest: float
+) -> tuple[float, float, int]:
+    """How far the bound of a row that binds may be loosened and tightened, and the basis."""
+    price, size = float(system.certificate.prices[row]), system.state.size[row]
+    up, down = (system.reach(move, way) for way in (sense, -sense))
+    if abs(move.price) * size <= _STEADY * abs(price):
+        return up, down, _EXACT
+    up, down = _SURE * up, _SURE * down
+    most = _change(move, price, -_HOLDS), min(_change(move, price, _HOLDS), lowest)
+    basis = _CHANGE if up >= most[0] and down >= most[1] else _LEAST
+    return min(up, most[0]), min(down, most[1]), basis
+
+
+def _scaled(
+    up: float, down: float, basis: int, t: float, slope: float, size: float
+) -> tuple[float, float, int]:
+    """The range of a bound ``b = d t(b)`` as one of d, by which the amount before t changes.
+
+    With ``t(b) = t + slope b`` that is ``d = b / t(b)``, and the price of the amount is
+    ``p t / (1 - slope d)^2``: with the square it changes by 10 %.
+    """
+    up, down = _amount(up, t, slope), _amount(down, t, -slope)
+    if abs(slope) * size <= _STEADY * t:
+        return up, down, basis
+    ends = [((1 + share) ** -0.5 - 1) / -slope for share in (_HOLDS, -_HOLDS)]
+    most, least = max(ends), -min(ends)
+    if basis != _EXACT:  # the price of the bound changes as well
+        return min(up, most) / 2, min(down, least) / 2, _LEAST
+    return min(up, most), min(down, least), _CHANGE if up >= most and down >= least else _LEAST
+
+
+def _amount(bound: float, t: float, slope: float) -> float:
+    """``b / (t + slope b)``, infinite from where t ends."""
+    if math.isinf(bound):
+        return 1.0 / slope if slope > 0 else math.inf
+    below = t + slope * bound
+    return bound / below if below > 0 else math.inf
 
 
 def _change(move: Move, price: float, share: float) -> float:
