@@ -67,10 +67,8 @@ def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
     sense = np.where(at_upper, 1.0, -1.0)
     load, amount = _amounts(problem, certificate, state, mine, at_upper)
     up, down, basis = _ranges(problem, certificate, state, mine, sense, load)
-    sides = [
-        one * s for s in _sides(problem, certificate, state, mine, sense, np.minimum(up, down))
-    ]
-    jumps = ~np.isclose(sides[0], sides[1], rtol=_JUMP, atol=0.0)
+    ends = _sides(problem, certificate, state, mine, sense, np.minimum(up, down))
+    jumps = ~np.isclose(ends[0], ends[1], rtol=_JUMP, atol=0.0)
     up, down = np.where(jumps, 0.0, up), np.where(jumps, 0.0, down)
     edge = (np.minimum(up, down) * one <= NEAR * state.size[mine]) & state.rows[mine]
     basis[edge & (basis == _EXACT)] = _LEAST
@@ -79,8 +77,8 @@ def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
         {
             "row": [rows.name(int(k)) for k in mine],
             "price": np.abs(prices) * one,
-            "price_up": sides[0],
-            "price_down": sides[1],
+            "price_up": ends[0] * one,
+            "price_down": ends[1] * one,
             "utilisation": load / np.where(amount != 0, amount, np.nan),
             "gain_of_one": _gains(problem, certificate, mine),
             "holds_up": up,
