@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.optimize import linprog
 from tests.bank.bank import CASES
 from tests.bank.case import Case
 from tests.bank.random_problems import problems
@@ -152,3 +153,53 @@ def test_a_job_that_can_do_nothing_is_proved_to_do_nothing(engine: str) -> None:
     s = wl.Problem(cp.Maximize(root), rows).solve(engine=engine, threads=1, tolerance=5e-7)
     assert s.status is wl.Status.OPTIMAL
     assert s.history.steps[-1].iteration < 500
+
+
+def linear(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+    """Data A, b, c of a program with an optimum, ``x >= 0``, and whether its rows are equalities.
+
+    No row bounds a column by itself; a quarter of the columns that rest at zero have a reduced
+    cost of zero, too.
+    """
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(5, 30))
+    n = int(m * rng.uniform(1.2, 4))
+    a = rng.normal(size=(m, n)) * (rng.random((m, n)) < rng.uniform(0.1, 1))
+    x = np.maximum(rng.normal(size=n), 0.0)
+    equal = bool(rng.random() < 0.5)
+    y = rng.normal(size=m) if equal else -np.maximum(rng.normal(size=m), 0.0)
+    slack = np.where(x > 0, 0.0, np.maximum(rng.normal(size=n) + 0.5, 0.0))
+    b = a @ x if equal else a @ x + np.where(y < 0, 0.0, rng.random(m))
+    return a, b, a.T @ y + slack, equal
+
+
+@pytest.mark.parametrize("engine", ["exact", "auto"])
+@pytest.mark.parametrize("seed", range(25))
+def test_columns_without_an_upper_bound_cost_a_linear_program_no_proof(
+    seed: int, engine: str
+) -> None:
+    a, b, c, equal = linear(seed)
+    x = cp.Variable(len(c), nonneg=True)
+    problem = wl.Problem(cp.Minimize(c @ x), [a @ x == b if equal else a @ x <= b])
+    found = problem.solve(engine=engine, threads=1)
+    known = linprog(c, A_eq=a, b_eq=b) if equal else linprog(c, A_ub=a, b_ub=b)
+    optimum = float(known.fun or 0.0)
+    assert found.status is wl.Status.OPTIMAL
+    assert found.value == pytest.approx(optimum, rel=1e-6, abs=1e-6)
+    assert found.bound <= optimum + 1e-9 * max(1.0, abs(optimum))
+    assert found.bound_source == "prices"
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-16, 1e-13, 1e-10])
+def test_noise_in_prices_does_not_lose_the_bound(noise: float) -> None:
+    """By implied bounds where there are some, else by prices that put entries at rest."""
+    for seed in range(10):
+        a, b, c, _ = linear(seed)
+        x = cp.Variable(len(c), nonneg=True)
+        exact = wl.Problem(cp.Minimize(c @ x), [a @ x == b]).solve(engine="exact", threads=1)
+        rng = np.random.default_rng(seed)
+        prices = exact.prices.rows * (1.0 + noise * rng.normal(size=len(b)))
+        prices += noise * np.max(np.abs(prices)) * rng.normal(size=len(b))
+        found = dual_bound(exact.problem, prices).value
+        assert found <= exact.certificate.value + 1e-9 * abs(exact.certificate.value)
+        assert found >= exact.certificate.value - 1e-6 * max(1.0, abs(exact.certificate.value))

@@ -12,7 +12,8 @@ from walras.certificate.certify import (
     gap_between,
     minimised_value,
 )
-from walras.certificate.repair import repair, row_violations, violation
+from walras.certificate.feasibility import row_violations, violation
+from walras.certificate.repair import repair
 
 __all__ = [
     "LEAST_TERMS",

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from walras.certificate.mend import HUGE, allowed, answered, balanced
+from walras.certificate.implied import implied
+from walras.certificate.mend import HUGE, allowed, answered, balanced, settled
 from walras.certificate.structure import Floats, Ints, Structure, own_limit, structure
 from walras.kernels import cpu as kernels
 from walras.separable import Separable, Utility, utility
@@ -53,7 +54,22 @@ def dual_bound(problem: Separable, prices: Floats, threads: int = 1) -> DualBoun
     pi = allowed(problem, prices)
     candidates = _candidates(problem, shape, pi)
     found = [_evaluated(problem, shape, candidate, threads) for candidate in candidates]
+    if len(shape.loose) or len(shape.free):
+        found += _unanswered(problem, shape, pi, threads)
     return max(found, key=lambda bound: bound.value)
+
+
+def _unanswered(
+    problem: Separable, shape: Structure, pi: Floats, threads: int
+) -> Iterator[DualBound]:
+    """What prices prove where entries without a bound ask for one, if these need no other prices.
+
+    By the bounds that the rows imply, or because what they ask for is rounding.
+    """
+    low, high = (bound[: problem.entries] for bound in implied(problem))
+    endless = np.isinf(low), np.isinf(high)
+    for candidate in (pi, settled(problem, pi, endless)):
+        yield _evaluated(problem, shape, candidate, threads, answer=False)
 
 
 def _candidates(problem: Separable, shape: Structure, pi: Floats) -> Iterator[Floats]:
@@ -84,12 +100,15 @@ def _rescaled(problem: Separable, shape: Structure, pi: Floats) -> Floats:
     return pi
 
 
-def _evaluated(problem: Separable, shape: Structure, pi: Floats, threads: int) -> DualBound:
+def _evaluated(
+    problem: Separable, shape: Structure, pi: Floats, threads: int, *, answer: bool = True
+) -> DualBound:
     bare = np.where(shape.open_rows | shape.shares, 0.0, pi)
     with np.errstate(over="ignore", invalid="ignore"):
         reduced = kernels.reduced_costs(problem.rows.matrix, problem.cost, bare, threads)
         bare, reduced = _share_prices(shape, bare, reduced)
-        bare, reduced = answered(problem, shape, bare, reduced)
+        if answer:
+            bare, reduced = answered(problem, shape, bare, reduced)
         pi, reduced = _cap_prices(problem, shape, bare, reduced, threads)
         value = (
             problem.constant
@@ -164,6 +183,9 @@ def _scalar_terms(problem: Separable, pi: Floats) -> float:
     slope = problem.scalar_cost + problem.rows.scalar_matrix.T @ pi
     size = np.abs(problem.scalar_cost) + np.abs(problem.rows.scalar_matrix).T @ np.abs(pi)
     at = np.where(slope > 0, problem.scalar_lower, problem.scalar_upper)
+    if np.any(np.isinf(at) & (slope != 0)):
+        low, high = (bound[problem.entries :] for bound in implied(problem))
+        at = np.where(slope > 0, low, high)
     free = np.isinf(at)
     # A free scalar needs slope 0; what is left of it after scaling is rounding.
     if np.any(free & ~(np.abs(slope) <= ROUNDING * size)):
@@ -184,6 +206,10 @@ def _entry_terms(problem: Separable, shape: Structure, pi: Floats, reduced: Floa
     lost = np.isinf(at) & (r != 0)
     at = np.where(lost & (r < 0), own_limit(problem, shape, some), at)
     lost = np.isinf(at) & (r != 0)
+    if np.any(lost):
+        implied_low, implied_high = implied(problem)
+        at = np.where(lost, np.where(r > 0, implied_low[some], implied_high[some]), at)
+        lost = np.isinf(at) & (r != 0)
     if np.any(lost) and not _is_rounding(problem, pi, reduced, some[lost]):
         return -np.inf
     at = np.where(np.isinf(at), 0.0, at)

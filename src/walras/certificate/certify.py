@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from walras.certificate.bound import dual_bound
-from walras.certificate.repair import FEASIBLE, repaired, row_violations, violation
+from walras.certificate.feasibility import FEASIBLE, row_violations, violation
+from walras.certificate.repair import repaired
 from walras.certificate.structure import Floats, structure
 from walras.separable import Separable, utility
 

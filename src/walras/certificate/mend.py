@@ -15,9 +15,13 @@ from walras.certificate.structure import Floats, Ints, Structure
 from walras.separable import Separable, Utility
 
 Bools = npt.NDArray[np.bool_]
+Bounds = tuple[Bools, Bools]
 
 PASSES = 4
 HUGE = 1e200  # no price is larger, so that products of prices with data stay finite
+_SETTLED = 1e-6  # of the largest cost: reduced costs that are zero but for an engine's tolerance
+_ALIKE = 10.0  # entries of that much more than the worst are at rest, too
+_NO_PRICE = 1e-14  # of the largest price
 _STIFF = 1e-9  # how little prices that should stay move, relative to the others
 SURPLUS = 1.0 + 1e-12  # moves overshoot by this much, so that rounding does not undo them
 
@@ -78,6 +82,53 @@ def balanced(problem: Separable, shape: Structure, pi: Floats, held: Bools | Non
             break
         pi = allowed(problem, pi - move)
     return pi
+
+
+def settled(problem: Separable, pi: Floats, endless: Bounds) -> Floats:
+    """Prices moved least so that entries at rest on their rows have a reduced cost of zero.
+
+    Such entries have none but by the tolerance and the rounding of an engine's prices; where they
+    have no bound on one side, even that much would prove nothing. Prices that are next to nothing
+    are none, and the others move in proportion to their size, as in :func:`balanced`.
+
+    Args:
+        problem: The problem.
+        pi: (rows,) prices.
+        endless: (entries,) True without a lower bound, and without an upper one.
+    """
+    matrix, cost = problem.rows.matrix, problem.cost
+    pi = _without_noise(pi)
+    candidates = np.flatnonzero((endless[0] | endless[1]) & (problem.quadratic == 0))
+    part = sp.csc_array(matrix[:, candidates])
+    low, high = endless[0][candidates], endless[1][candidates]
+    largest = _SETTLED * float(np.max(np.abs(cost), initial=np.max(np.abs(pi), initial=0.0)))
+    for _ in range(2 * PASSES):
+        reduced = cost[candidates] + part.T @ pi
+        lost = (low & (reduced > 0)) | (high & (reduced < 0))
+        worst = float(np.max(np.abs(reduced[lost]), initial=0.0))
+        if not 0.0 < worst <= largest:
+            break
+        near = np.flatnonzero(np.abs(reduced) <= _ALIKE * worst)
+        moved = _against(part[:, near], reduced[near], np.abs(pi))
+        if not np.all(np.isfinite(moved)):
+            break
+        pi = _without_noise(allowed(problem, pi - moved))
+    return pi
+
+
+def _without_noise(pi: Floats) -> Floats:
+    return np.where(np.abs(pi) > _NO_PRICE * np.max(np.abs(pi), initial=0.0), pi, 0.0)
+
+
+def _against(columns: sp.csc_array, reduced: Floats, weight: Floats) -> Floats:
+    """D C (C'D C)^-1 r: the least move of prices that takes r off the reduced costs of C."""
+    weighted = sp.diags_array(weight) @ columns
+    system = sp.csc_array(columns.T @ weighted)
+    unit = 1.0 / np.sqrt(np.maximum(system.diagonal(), np.finfo(float).tiny))
+    even = sp.diags_array(unit)
+    system = sp.csc_array(even @ system @ even + 1e-14 * sp.eye_array(len(unit)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(weighted @ (unit * spla.splu(system).solve(unit * reduced)))
 
 
 def answered(

@@ -13,11 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from walras.certificate.structure import Floats, Ints, structure
+from walras.certificate.feasibility import FEASIBLE, RowErrors, row_errors, used_part, violation
+from walras.certificate.structure import Floats, structure
 from walras.separable import Separable, Utility
 
-FEASIBLE = 1e-9
 CORRECTIONS = 8
+_AIM = 1e-9  # share of rows' typical terms that a repair measures against: more than is asked for
 _WIDE = 3  # corrections from which small entries take more than their part
 TIGHT = 1e-7  # relative distance of a row from a bound that it is held at
 _MOST_ROWS = 20_000
@@ -43,20 +44,20 @@ def repaired(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats, 
     x = np.clip(x, problem.lower, problem.upper)
     x = _shared_out(problem, scaled_down(problem, x))
     t = best_scalars(problem, x, np.nan_to_num(t, nan=0.0))
-    far = row_violations(problem, x, t)
+    errors = row_errors(problem, x, t)
     for attempt in range(CORRECTIONS):
-        if violation(problem, x, t, far) <= FEASIBLE:
+        if violation(problem, x, t, errors.relative(_AIM)) <= FEASIBLE:
             break
-        moved = _corrected(problem, x, t, attempt)
+        moved = _corrected(problem, x, t, errors, attempt)
         if moved is None:
             break
         x = scaled_down(problem, np.clip(moved, problem.lower, problem.upper))
         t = best_scalars(problem, x, t)
-        far = row_violations(problem, x, t)
+        errors = row_errors(problem, x, t)
     lifted, moved_t = _lifted(problem, x, t)
     if lifted is x and moved_t is t:
-        return x, t, far
-    return lifted, moved_t, row_violations(problem, lifted, moved_t)
+        return x, t, errors.relative()
+    return lifted, moved_t, row_errors(problem, lifted, moved_t).relative()
 
 
 def _lifted(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
@@ -93,66 +94,9 @@ def _equal_shares(problem: Separable, x: Floats) -> Floats:
     return np.maximum(np.where(np.isfinite(out), out, np.maximum(x, 1.0)), problem.lower)
 
 
-def row_scale(problem: Separable, x: Floats, t: Floats) -> Floats:
-    """(rows,) size of what a row adds up, or of its bounds, whichever is larger."""
-    used, part = _used(problem, x)
-    return _scale_of(problem, part, x[used], t)
-
-
-def _scale_of(problem: Separable, part: sp.csc_array, value: Floats, t: Floats) -> Floats:
-    """:func:`row_scale` of the entries that are not zero, whose columns are ``part``."""
-    rows = problem.rows
-    terms = abs(part) @ np.abs(value) + np.abs(rows.scalar_matrix) @ np.abs(t)
-    low = np.where(np.isfinite(rows.lower), np.abs(rows.lower), 0.0)
-    high = np.where(np.isfinite(rows.upper), np.abs(rows.upper), 0.0)
-    scale: Floats = np.maximum(np.maximum(terms, np.maximum(low, high)), np.finfo(float).tiny)
-    return scale
-
-
-def row_violations(problem: Separable, x: Floats, t: Floats) -> Floats:
-    """(rows,) amount by which each constraint row is violated, relative to its scale."""
-    rows = problem.rows
-    used, part = _used(problem, x)
-    activity = part @ x[used] + rows.scalar_matrix @ t
-    over = np.maximum(activity - rows.upper, rows.lower - activity)
-    return np.maximum(over, 0.0) / _scale_of(problem, part, x[used], t)
-
-
-def violation(problem: Separable, x: Floats, t: Floats, of_rows: Floats | None = None) -> float:
-    """Largest relative violation of a constraint row or of a bound.
-
-    Args:
-        problem: The problem.
-        x: (entries,) allocation.
-        t: (scalars,) scalars.
-        of_rows: (rows,) of :func:`row_violations` where they are known.
-    """
-    of_rows = row_violations(problem, x, t) if of_rows is None else of_rows
-    inside = (x >= problem.lower) & (x <= problem.upper)  # what is not a number is not
-    some = np.flatnonzero(~inside)
-    away = np.maximum(problem.lower[some] - x[some], x[some] - problem.upper[some])
-    entries = away / (1.0 + np.abs(x[some]))
-    scalars = np.maximum(problem.scalar_lower - t, t - problem.scalar_upper)
-    return float(
-        max(
-            np.max(of_rows, initial=0.0),
-            np.max(entries, initial=0.0),
-            np.max(scalars / (1.0 + np.abs(t)), initial=0.0),
-        )
-    )
-
-
-def _used(problem: Separable, x: Floats) -> tuple[Ints | slice, sp.csc_array]:
-    """The entries that are not zero and their columns; most allocations are sparse."""
-    used = np.flatnonzero(x != 0)
-    if 2 * len(used) > len(x):
-        return slice(None), problem.rows.matrix
-    return used, problem.rows.matrix[:, used]
-
-
 def scaled_down(problem: Separable, x: Floats) -> Floats:
     """Entries scaled by what is left of the scarcest packing row (:mod:`.structure`) they use."""
-    used, matrix = _used(problem, x)
+    used, matrix = used_part(problem, x)
     part = x[used]
     load = matrix @ part
     over = structure(problem).packing & (load > problem.rows.upper)
@@ -194,7 +138,7 @@ def best_scalars(problem: Separable, x: Floats, t: Floats) -> Floats:
     t = np.clip(t, problem.scalar_lower, problem.scalar_upper)
     if not problem.scalars:
         return t
-    used, part = _used(problem, x)
+    used, part = used_part(problem, x)
     activity = part @ x[used]
     for k in range(problem.scalars):
         column = rows.scalar_matrix[:, k]
@@ -232,7 +176,9 @@ def metric(x: Floats, lower: Floats, upper: Floats, attempt: int) -> Floats:
     return room if attempt >= _WIDE else room * room
 
 
-def _corrected(problem: Separable, x: Floats, t: Floats, attempt: int) -> Floats | None:
+def _corrected(
+    problem: Separable, x: Floats, t: Floats, errors: RowErrors, attempt: int
+) -> Floats | None:
     """x moved by D G'(G D G')^-1 of the violated and active rows' errors, D of :func:`metric`."""
     rows = problem.rows
     activity = rows.matrix @ x + rows.scalar_matrix @ t
@@ -241,7 +187,7 @@ def _corrected(problem: Separable, x: Floats, t: Floats, attempt: int) -> Floats
     slack = np.minimum(rows.upper - activity, activity - rows.lower)
     # A row that a scalar holds is tight because the scalar was moved there; it moves again after.
     held = ~rows.is_utility & ((error != 0) | ~np.any(rows.scalar_matrix, axis=1))
-    tight = np.flatnonzero((slack <= TIGHT * row_scale(problem, x, t)) & held)
+    tight = np.flatnonzero((slack <= TIGHT * errors.scale(_AIM)) & held)
     if not 0 < len(tight) <= _MOST_ROWS:
         return None
     spread = metric(x, problem.lower, problem.upper, attempt)

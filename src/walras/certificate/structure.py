@@ -50,6 +50,9 @@ class Structure:
             without a scalar to hold their entries: these can be scaled to meet it, and its best
             price is known in closed form.
         unmoved: (rows,) True on utility rows in which nothing stands, no entry and no scalar.
+        least_coefficient: (rows,) size of the smallest coefficient that is not zero; 0 without any.
+        least_term: (rows,) the same, each coefficient times what its entry or scalar can be, one
+            at most.
     """
 
     limiting: npt.NDArray[np.bool_]
@@ -68,6 +71,8 @@ class Structure:
     holds_free: npt.NDArray[np.bool_]
     shares: npt.NDArray[np.bool_]
     unmoved: npt.NDArray[np.bool_]
+    least_coefficient: Floats
+    least_term: Floats
 
 
 _known: WeakKeyDictionary[Separable, Structure] = WeakKeyDictionary()
@@ -114,7 +119,28 @@ def _find(problem: Separable) -> Structure:
         holds_free=holds_free,
         shares=_shares(problem, limiting, cap),
         unmoved=_unmoved(problem),
+        least_coefficient=_least_terms(problem, np.ones(problem.entries)),
+        least_term=_least_terms(problem, _reach(problem, cap, coefficient)),
     )
+
+
+def _reach(problem: Separable, cap: npt.NDArray[np.int32], coefficient: Floats) -> Floats:
+    """(entries,) what each can be by its bounds and its packing row, one at most; 1 if nothing."""
+    own = np.maximum(np.abs(problem.lower), np.abs(problem.upper))
+    reach = np.minimum(np.minimum(own, _held(problem, cap, coefficient)), 1.0)
+    return np.where(reach > 0, reach, 1.0)
+
+
+def _least_terms(problem: Separable, reach: Floats) -> Floats:
+    """(rows,) the least of ``|a_q| reach_q`` and the coefficients of scalars that are not zero."""
+    rows, matrix = problem.rows, problem.rows.matrix
+    term = np.abs(matrix.data) * np.repeat(reach, np.diff(matrix.indptr))
+    least = np.full(rows.count, np.inf)
+    np.minimum.at(least, matrix.indices, np.where(term > 0, term, np.inf))
+    shared = np.abs(rows.scalar_matrix)
+    shared = np.min(np.where(shared > 0, shared, np.inf), axis=1, initial=np.inf)
+    least = np.minimum(least, shared)
+    return np.where(np.isfinite(least), least, 0.0)
 
 
 def _unmoved(problem: Separable) -> npt.NDArray[np.bool_]:
@@ -198,7 +224,11 @@ def _caps(
 
 def own_limit(problem: Separable, shape: Structure, entries: Ints | slice = ALL) -> Floats:
     """The most some entries can be because their packing row holds, other entries being >= 0."""
-    cap, coefficient = shape.cap[entries], shape.coefficient[entries]
+    return _held(problem, shape.cap[entries], shape.coefficient[entries])
+
+
+def _held(problem: Separable, cap: npt.NDArray[np.int32], coefficient: Floats) -> Floats:
+    """What packing rows leave to the entries that they hold; ``inf`` to others."""
     out = np.full(len(cap), np.inf)
     held = cap >= 0
     out[held] = problem.rows.upper[cap[held]] / coefficient[held]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.certificate import Certificate
-from walras.certificate.repair import FEASIBLE
+from walras.certificate.feasibility import FEASIBLE
 from walras.engines.conflict import conflict
 from walras.engines.elastic_bounds import bounds_as_rows
 from walras.engines.relaxation import Relaxation, improving_ray, least_relaxation

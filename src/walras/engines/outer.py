@@ -17,7 +17,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.certificate import dual_bound, gap_between, repair, violation
-from walras.certificate.repair import FEASIBLE
+from walras.certificate.feasibility import FEASIBLE
 from walras.engines.conic import solve_conic
 from walras.engines.cuts import VERTICAL, Cuts, Terms
 from walras.engines.diary import Diary

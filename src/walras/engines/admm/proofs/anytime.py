@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.certificate.certify import minimised_value, objective_terms, relative_gap
-from walras.certificate.repair import FEASIBLE, best_scalars, violation
+from walras.certificate.feasibility import FEASIBLE, violation
+from walras.certificate.repair import best_scalars
 from walras.engines.admm.proofs.prover import Allocation, Prover
 from walras.engines.diary import Diary
 from walras.history import Progress

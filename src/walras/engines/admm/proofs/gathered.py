@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from walras.certificate import dual_bound, minimised_value
 from walras.certificate.certify import objective_terms
-from walras.certificate.repair import repaired, violation
+from walras.certificate.feasibility import violation
+from walras.certificate.repair import repaired
 from walras.engines.admm.method import Method
 from walras.engines.admm.proofs.balance import Balance
 from walras.engines.admm.proofs.prover import Allocation

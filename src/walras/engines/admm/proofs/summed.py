@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.certificate.bound import ROUNDING, row_terms
+from walras.certificate.feasibility import FEASIBLE
 from walras.certificate.mend import HUGE, PASSES, signed
-from walras.certificate.repair import CORRECTIONS, FEASIBLE
+from walras.certificate.repair import CORRECTIONS
 from walras.certificate.structure import structure
 from walras.engines.admm.method import Method
 from walras.engines.admm.proofs.answer import may_move, one_way

@@ -1,0 +1,113 @@
+"""Bounds of columns that the rows imply, by intervals (Brearley, Mitra and Williams 1975).
+
+In ``l <= sum a_q x_q <= b`` the others' least sum leaves ``a_q x_q`` at most so much. Each pass
+takes the bounds of the one before, all rows at once. They are moved outwards by what rounding may
+have cost, so that whatever meets the rows lies within them.
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from walras.separable import Separable
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bounds = tuple[Floats, Floats]
+
+_PASSES = 10
+_WORTH = 1e-2  # of its size, by which a bound that is there must move to be taken
+_ROUNDING = 64 * np.finfo(float).eps
+_NONE = 1e20  # bounds beyond are none
+
+_known: WeakKeyDictionary[Separable, Bounds] = WeakKeyDictionary()
+
+
+def implied(problem: Separable) -> Bounds:
+    """Bounds of a problem's entries and then its scalars, found at the first call."""
+    found = _known.get(problem)
+    if found is None:
+        rows = problem.rows
+        matrix = sp.csc_array(rows.matrix)
+        if problem.scalars:
+            matrix = sp.csc_array(sp.hstack([matrix, sp.csc_array(rows.scalar_matrix)]))
+        lower = np.concatenate([problem.lower, problem.scalar_lower])
+        upper = np.concatenate([problem.upper, problem.scalar_upper])
+        found = _known[problem] = implied_bounds(matrix, (lower, upper), (rows.lower, rows.upper))
+    return found
+
+
+def implied_bounds(matrix: sp.csc_array, columns: Bounds, rows: Bounds) -> Bounds:
+    """Bounds of the columns of ``rows[0] <= matrix x <= rows[1]``, given their own.
+
+    Args:
+        matrix: (rows, columns).
+        columns: Lower and upper bounds of x.
+        rows: Lower and upper bounds of the rows.
+    """
+    lower, upper = columns[0].copy(), columns[1].copy()
+    row, column, a = _coefficients(matrix)
+    for _ in range(_PASSES):
+        low, high = _from_rows((row, column, a), (lower, upper), rows)
+        better_low, better_high = _is_better(lower, low), _is_better(-upper, -high)
+        if not (np.any(better_low) or np.any(better_high)):
+            break
+        lower = np.where(better_low, low, lower)
+        upper = np.where(better_high, high, upper)
+    return lower, upper
+
+
+def _coefficients(matrix: sp.csc_array) -> tuple[Ints, Ints, Floats]:
+    column = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
+    some = np.flatnonzero(matrix.data)
+    return matrix.indices[some].astype(np.int64), column[some], matrix.data[some]
+
+
+def _is_better(known: Floats, found: Floats) -> npt.NDArray[np.bool_]:
+    """Where a lower bound is above the known one by what is worth another pass."""
+    with np.errstate(invalid="ignore"):
+        move = found - known > _WORTH * np.maximum(np.abs(known), np.abs(found))
+    return (np.isinf(known) & np.isfinite(found)) | (np.isfinite(known) & move)
+
+
+def _from_rows(entries: tuple[Ints, Ints, Floats], columns: Bounds, rows: Bounds) -> Bounds:
+    row, column, a = entries
+    lower, upper = columns
+    count = len(lower)
+    ends = (
+        np.where(a > 0, lower[column], upper[column]),
+        np.where(a > 0, upper[column], lower[column]),
+    )
+    # The least and the most that the others add up to, and by how much rounding may be wrong.
+    least, blur_low = _others(row, a * ends[0], len(rows[0]), -np.inf)
+    most, blur_high = _others(row, a * ends[1], len(rows[0]), np.inf)
+    top = rows[1][row] - least + blur_low + _ROUNDING * np.abs(rows[1][row])
+    bottom = rows[0][row] - most - blur_high - _ROUNDING * np.abs(rows[0][row])
+    top, bottom = top / a, bottom / a
+    found_low, found_high = np.full(count, -np.inf), np.full(count, np.inf)
+    np.minimum.at(found_high, column, np.where(a > 0, top, bottom))
+    np.maximum.at(found_low, column, np.where(a > 0, bottom, top))
+    found_low = np.where(np.abs(found_low) < _NONE, found_low, -np.inf)
+    return found_low, np.where(np.abs(found_high) < _NONE, found_high, np.inf)
+
+
+def _others(row: Ints, term: Floats, count: int, nothing: float) -> tuple[Floats, Floats]:
+    """A coefficient's row without it: the sum of the other terms, and its rounding.
+
+    Args:
+        row: (coefficients,) rows.
+        term: (coefficients,) what each adds at its end.
+        count: Rows.
+        nothing: The sum where another term has no end.
+    """
+    endless = np.isinf(term)
+    part = np.where(endless, 0.0, term)
+    total = np.bincount(row, weights=part, minlength=count)
+    size = np.bincount(row, weights=np.abs(part), minlength=count)
+    open_ends = np.bincount(row, weights=endless, minlength=count)
+    rest = np.where(open_ends[row] - endless > 0, nothing, total[row] - part)
+    return rest, _ROUNDING * size[row]
