@@ -67,6 +67,19 @@ def test_every_objective(run: Any, objective: str, value: float) -> None:
         assert content["levels"].split(", ")[0] == "0.875"
 
 
+def test_capacities_by_another_name_are_named_or_drawn_on_request(run: Any, tmp_path: Path) -> None:
+    text = (tmp_path / "net.json").read_text()
+    (tmp_path / "net.json").write_text(text.replace('"capacity"', '"bandwidth"'))
+    error = run().exception
+    assert isinstance(error, wl.InputError)
+    assert "its links have: bandwidth" in str(error)
+    named = json.loads(run("--capacity-attribute", "bandwidth", "-o", "json").stdout)
+    assert named["value"] == pytest.approx(4.5, rel=1e-5)
+    drawn = json.loads(run("--draw-capacities", "7", "-o", "json").stdout)
+    assert "5 capacities drawn with seed 7" in drawn["origin"]
+    assert drawn["value"] == pytest.approx(5.0)
+
+
 def test_csv_lists_the_paths_that_carry_traffic(run: Any) -> None:
     rows = list(csv.DictReader(io.StringIO(run("-o", "csv").stdout)))
     flows = {row["path"]: float(row["flow"]) for row in rows}
@@ -158,6 +171,9 @@ def test_graphs_of_the_zoo_are_loaded_from_their_files(
     options = ("--demand", "gravity", "--parallel", "merge", "--k", "1", "--no-progress")
     network = f"{folder}/{name}.graphml"
     result = CliRunner().invoke(app, ["traffic", "--network", network, *options])
+    assert "--draw-capacities" in str(result.exception)  # they state none
+    drawn = ("--draw-capacities", "0")
+    result = CliRunner().invoke(app, ["traffic", "--network", network, *options, *drawn])
     assert result.exit_code == 0, result.output
 
 

@@ -75,6 +75,9 @@ HELP = """Route a network's traffic over candidate paths: flows, their value, an
 
 The network is a file (node-link .json, .graphml, SNDlib .xml or .txt) or the
 name of a real one: B4, UsCarrier, Kdl, ASN2k, or a graph of the Topology Zoo.
+A file states every link's capacity, in JSON and GraphML as the attribute
+'capacity' or another that --capacity-attribute names; --draw-capacities SEED
+has them drawn at random.
 
 The demand is a file (.npy, or .csv with the nodes' names in the first line and
 column; traffic from row to column; or SNDlib's .xml or .txt with demands), or
@@ -100,7 +103,8 @@ Examples:
   walras solve traffic --network net.json --demand matrix.csv
   --objective utilisation -o csv
 
-  walras solve traffic --network Kdl.graphml --parallel merge --demand gravity
+  walras solve traffic --network Kdl.graphml --draw-capacities 1
+  --parallel merge --demand gravity
 
   walras solve traffic --network net.json --demand matrix.csv --joined
 
@@ -146,7 +150,15 @@ Parallel = Annotated[
 Joined = Annotated[bool, typer.Option("--joined", help="Leave out demands that no path joins.")]
 Load = Annotated[float, typer.Option(help="Of a model: traffic as a share of all capacity.")]
 Failures = Annotated[int, typer.Option(help="Links that fail, drawn at random.")]
-Seed = Annotated[int, typer.Option(help="Of models, failures and drawn capacities.")]
+Seed = Annotated[
+    int, typer.Option(help="Of models, failures, and capacities that a named network lacks.")
+]
+CapacityAttribute = Annotated[
+    str | None, typer.Option(help="Of a JSON or GraphML file: the links' attribute to take.")
+]
+DrawCapacities = Annotated[
+    int | None, typer.Option(metavar="SEED", help="Draw all capacities at random by this seed.")
+]
 StartFile = Annotated[
     Path | None, typer.Option("--start", help="CSV of flows as -o csv prints it: a warm start.")
 ]
@@ -163,6 +175,8 @@ def traffic(
     k: Candidates = 4,
     kind: KindOption = PathKind.DISJOINT,
     parallel: Parallel = None,
+    capacity_attribute: CapacityAttribute = None,
+    draw_capacities: DrawCapacities = None,
     joined: Joined = False,
     load: Load = 0.1,
     failures: Failures = 0,
@@ -185,7 +199,11 @@ def traffic(
     refuse_unless(engine == "pop", "--parts", parts, "--engine pop")
     check_range("load", load, 0.0, 1e6)
     check_drawing(figure)
-    net, asked = _network(network, parallel, failures, seed, demand, load)
+    net = te.load_topology(
+        network, seed=seed, parallel=None if parallel is None else parallel.value,
+        capacity=capacity_attribute, draw_capacities=draw_capacities,
+    )  # fmt: skip
+    net, asked = _asked(net, failures, seed, demand, load)
     drop = joined or failures > 0 or not _is_file(demand)
     with Interruptible() as interrupt, Stages(
         _EXPECTED, tolerance, interrupt, shown=progress
@@ -204,11 +222,10 @@ def traffic(
     raise typer.Exit(exit_code(solution.status))
 
 
-def _network(
-    name: str, parallel: ParallelLinks | None, failures: int, seed: int, demand: str, load: float
+def _asked(
+    net: te.Network, failures: int, seed: int, demand: str, load: float
 ) -> tuple[te.Network, Floats]:
     """The network without the links that fail, and what is asked of it."""
-    net = te.load_topology(name, seed=seed, parallel=None if parallel is None else parallel.value)
     check_range(
         "failures", failures, 0, net.links - 1, whole=True, words=", so that a link is left"
     )

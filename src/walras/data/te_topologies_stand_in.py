@@ -141,7 +141,7 @@ def grow(model: GraphModel, random: np.random.Generator) -> Graph:
         target=np.ascontiguousarray(target),
         capacity=_capacities(model, len(source), random),
         position=position,
-        directed=True,
+        one_way=np.ones(len(source), dtype=np.bool_),
     )
 
 

@@ -167,7 +167,9 @@ class Network:
             links, weights = read_links(path)
             return cls.of(int(links.max()) + 1, links, weights, directed=directed)
         graph = read_graph(path)
-        one_way = directed or graph.directed
+        one_way = directed or bool(np.any(graph.one_way))
+        if not directed and one_way:
+            graph = graph.both_ways()
         links = np.stack([graph.source, graph.target], axis=1)
         # Cables side by side are one link here.
         links = np.unique(links if one_way else np.sort(links, axis=1), axis=0)

@@ -119,6 +119,13 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "short series": (lambda: te.fluctuating_series(np.ones((2, 4, 4)), 2.0), "at least 3 times"),
     "times": (lambda: te.diurnal_series(diamond().demand, diamond().net, 0), "times: is 0"),
     "unknown network": (lambda: te.load_topology("Atlantis", synthetic=True), "'Atlantis'.*B4"),
+    "attribute of a name": (lambda: te.load_topology("B4", capacity="bw"), "B4 has no attributes"),
+    "attribute of SNDlib": (lambda: te.load_topology("a.xml", capacity="bw"), "a.xml has no attr"),
+    "attribute and draw": (
+        lambda: te.load_topology("a.json", capacity="bw", draw_capacities=1), "are to be drawn",
+    ),
+    "attribute": (lambda: te.load_topology("a.json", capacity=3), "capacity: is 3"),  # type: ignore[arg-type]
+    "draw": (lambda: te.load_topology("a.json", draw_capacities=-1), "draw_capacities: is -1"),
     "parallel": (lambda: te.load_topology("B4", parallel="both"), "parallel: is 'both'"),  # type: ignore[arg-type]
     "series of text": (lambda: te.fluctuating_series("abc", 2.0), "series: is not numeric"),
     "flow of text": (

@@ -11,13 +11,18 @@ import numpy as np
 from walras import data
 from walras.data.graphs import Graph, read_graph
 from walras.data.te_topologies import Topologies
-from walras.domains.traffic_engineering.network import Bools, Floats, Network, generator
+from walras.domains.traffic_engineering.network import Floats, Network, generator
+from walras.engines.settings import check_range
 from walras.errors import InputError
 
 Parallel = Literal["error", "merge"]
 
 _SETS = ("te_topologies", "topology_zoo")
 _MEDIAN, _SPREAD, _STEP = 1000.0, 1.2, 50.0
+_WITH_ATTRIBUTES = (".json", ".graphml")
+_TOLD = 12  # attributes that an error lists
+_NAME = "capacity=..., on the command line --capacity-attribute NAME"
+_DRAW = "draw_capacities=..., on the command line --draw-capacities SEED"
 
 
 def load_topology(
@@ -26,24 +31,29 @@ def load_topology(
     seed: int = 0,
     parallel: Parallel | None = None,
     synthetic: bool | None = None,
+    capacity: str | None = None,
+    draw_capacities: int | None = None,
 ) -> Network:
     """A network from a file, or one of the real ones by name.
 
     Files are node-link JSON (``.json``, as networkx writes it), GraphML (``.graphml``) or SNDlib's
     XML (``.xml``) and native (``.txt``) forms; an edge without direction becomes a link each way
-    with its capacity. Links without a capacity, such as all of the Topology Zoo's, get one drawn at
+    with its capacity, which a file states for every link. Only where it is asked for, and for
+    networks by name that have none, such as all of the Topology Zoo's, capacities are drawn at
     random: lognormal with median 1,000 and sigma 1.2, in steps of 50, the same both ways; sigma is
-    that of the capacities that Teal and DeDe publish for the Zoo's UsCarrier and Kdl. They are
-    drawn for all links or for none: a file where only some have a capacity is refused.
+    that of the capacities that Teal and DeDe publish for the Zoo's UsCarrier and Kdl.
 
     Args:
         source: A path with one of these endings; or ``B4``, ``UsCarrier``, ``Kdl``, ``ASN2k``
             (data set ``te_topologies``), or a graph of ``topology_zoo``, of which
             ``topology_zoo/UsCarrier`` and ``topology_zoo/Kdl`` need the set's name.
-        seed: Of the capacities drawn, and of a synthetic stand-in.
+        seed: Of a synthetic stand-in, and of the capacities drawn for a network by name.
         parallel: ``error`` refuses loops and doubled links; ``merge`` leaves loops out and adds the
             capacities of doubled links. ``error`` for files and ``merge`` for names, when None.
         synthetic: For names: as in :func:`walras.data.load`.
+        capacity: For files of JSON and GraphML: the links' attribute that is their capacity,
+            ``capacity`` when None.
+        draw_capacities: Seed by which all capacities are drawn, whatever the file states.
 
     Raises:
         DataError: The file is not there or not of its form, or the data set is wanted and absent.
@@ -60,11 +70,41 @@ def load_topology(
             remedy="give a file, or the name of a network such as 'B4'",
         )  # fmt: skip
     path = Path(source)
-    if isinstance(source, Path) or path.suffix or path.exists():
-        return _network(read_graph(path), path.stem, str(path), seed, parallel or "error")
+    is_file = isinstance(source, Path) or bool(path.suffix) or path.exists()
+    _check_capacities(path, capacity, draw_capacities, is_file=is_file)
+    if is_file:
+        graph = read_graph(path, capacity or "capacity")
+        if draw_capacities is None:
+            _check_stated(graph, str(path), capacity or "capacity")
+        return _network(graph, path.stem, str(path), draw_capacities, parallel or "error")
     name, found = _by_name(str(source), synthetic, seed)
-    origin = f"{found.source}: {found.origin}"
-    return _network(found.graphs[name], name, origin, seed, parallel or "merge")
+    graph, origin = found.graphs[name], f"{found.source}: {found.origin}"
+    if draw_capacities is None and np.any(np.isnan(graph.capacity)):
+        draw_capacities = seed
+    return _network(graph, name, origin, draw_capacities, parallel or "merge")
+
+
+def _check_capacities(path: Path, capacity: object, draw: object, *, is_file: bool) -> None:
+    """Refuse an attribute where there is none to choose, and both ways to a capacity at once."""
+    if draw is not None:
+        check_range("draw_capacities", draw, 0, 2**63, whole=True)
+    if capacity is None:
+        return
+    if not isinstance(capacity, str) or not capacity:
+        raise InputError(
+            f"is {capacity!r}", where="capacity", allowed="the name of an attribute of the links",
+            remedy="give it as the file spells it",
+        )  # fmt: skip
+    if draw is not None:
+        raise InputError(
+            f"is {capacity!r}, and capacities are to be drawn", where="capacity",
+            allowed="an attribute, or a seed to draw by", remedy="leave one of the two out",
+        )  # fmt: skip
+    if not is_file or path.suffix not in _WITH_ATTRIBUTES:
+        raise InputError(
+            f"is {capacity!r}, but {path.name} has no attributes to choose from", where="capacity",
+            allowed="files of node-link JSON and GraphML", remedy="leave it out",
+        )  # fmt: skip
 
 
 def _by_name(wanted: str, synthetic: bool | None, seed: int) -> tuple[str, Topologies]:
@@ -82,14 +122,11 @@ def _by_name(wanted: str, synthetic: bool | None, seed: int) -> tuple[str, Topol
     )  # fmt: skip
 
 
-def _network(graph: Graph, name: str, origin: str, seed: int, parallel: Parallel) -> Network:
-    drawn = np.isnan(graph.capacity)
-    if np.any(drawn):
-        _check_all_drawn(graph, drawn, name)
-        origin += f"; {int(drawn.sum())} capacities drawn with seed {seed}"
-    graph = replace(graph, capacity=_with_capacity(graph.capacity, seed))
-    if not graph.directed:
-        graph = _both_ways(graph)
+def _network(graph: Graph, name: str, origin: str, draw: int | None, parallel: Parallel) -> Network:
+    if draw is not None:
+        graph = replace(graph, capacity=_drawn(len(graph.capacity), draw))
+        origin += f"; {len(graph.capacity)} capacities drawn with seed {draw}"
+    graph = graph.both_ways()
     if parallel == "merge":
         graph = _merged(graph)
     try:
@@ -103,34 +140,34 @@ def _network(graph: Graph, name: str, origin: str, seed: int, parallel: Parallel
         ) from error
 
 
-def _check_all_drawn(graph: Graph, drawn: Bools, name: str) -> None:
-    """Refuse capacities that only some links have: drawn ones would not be of their size."""
-    if np.all(drawn):
+def _check_stated(graph: Graph, name: str, attribute: str) -> None:
+    """Refuse a file of which some links or all have no capacity, and tell what they have."""
+    absent = np.isnan(graph.capacity)
+    if not np.any(absent):
         return
-    e = int(np.argmax(drawn))
-    ends = f"{graph.names[graph.source[e]]}->{graph.names[graph.target[e]]}"
+    others = [found for found in graph.attributes if found != attribute]
+    told = ", ".join(others[:_TOLD]) + f" and {len(others) - _TOLD} more" * (len(others) > _TOLD)
+    have = f"; its links have: {told}" if others else "; its links have no attributes"
+    if np.all(absent):
+        what, where = f"states no capacities: no link has '{attribute}'{have}", name
+    else:
+        e = int(np.argmax(absent))
+        where = f"{name}: link {e} ({graph.names[graph.source[e]]}->{graph.names[graph.target[e]]})"
+        what = (
+            f"has no capacity (nor have {int(absent.sum()) - 1} others), but"
+            f" {int((~absent).sum())} links have one{have if others else ''}"
+        )
     raise InputError(
-        f"has no capacity (nor have {int(drawn.sum()) - 1} others), but"
-        f" {int((~drawn).sum())} links have one",
-        where=f"{name}: link {e} ({ends})", allowed="a capacity for every link, or for none",
-        remedy="add the capacity, or remove all of them to have them drawn",
+        what, where=where, allowed=f"'{attribute}' on every link",
+        remedy=f"name the attribute that is the capacity ({_NAME}), " * bool(others)
+        + f"add what is missing, or have all capacities drawn at random ({_DRAW})",
     )  # fmt: skip
 
 
-def _with_capacity(capacity: Floats, seed: int) -> Floats:
-    """Capacities with the absent ones drawn; the k-th link's does not depend on the others."""
-    random = generator(seed)
-    drawn = _MEDIAN * np.exp(_SPREAD * random.standard_normal(len(capacity)))
-    steps = np.maximum(np.round(drawn / _STEP), 1.0) * _STEP
-    return np.where(np.isnan(capacity), steps, capacity)
-
-
-def _both_ways(graph: Graph) -> Graph:
-    """Each edge as two links, one after the other."""
-    ends = np.stack([graph.source, graph.target], axis=1)
-    twice = np.stack([ends, ends[:, ::-1]], axis=1).reshape(-1, 2)
-    source, target = np.ascontiguousarray(twice.T)
-    return replace(graph, source=source, target=target, capacity=np.repeat(graph.capacity, 2))
+def _drawn(links: int, seed: int) -> Floats:
+    """Random capacities; the k-th link's does not depend on the others."""
+    drawn = _MEDIAN * np.exp(_SPREAD * generator(seed).standard_normal(links))
+    return np.maximum(np.round(drawn / _STEP), 1.0) * _STEP
 
 
 def _merged(graph: Graph) -> Graph:
