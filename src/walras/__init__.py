@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from walras.errors import (
         DataError,
         EngineError,
+        InaccuracyWarning,
         InfeasibleError,
         InputError,
         UnboundedError,
@@ -39,12 +40,14 @@ _HOME = {
     "UnboundedError": "walras.errors",
     "DataError": "walras.errors",
     "EngineError": "walras.errors",
+    "InaccuracyWarning": "walras.errors",
 }
 _MODULES = ("data", "dede", "domains", "learn", "matching", "predict", "network")
 
 __all__ = [
     "DataError",
     "EngineError",
+    "InaccuracyWarning",
     "InfeasibleError",
     "InputError",
     "Leximin",

@@ -36,6 +36,10 @@ class WalrasError(Exception):
         return "; ".join(parts)
 
 
+class InaccuracyWarning(UserWarning):
+    """A result that is returned, and is less accurate than was asked for."""
+
+
 class InputError(WalrasError):
     """Data or settings that cannot be used: shape, sign, finiteness, unknown names."""
 

@@ -238,7 +238,8 @@ def check_gradient(
         ("implicit, low rank", found.implicit, "1e-6"),
         ("implicit, dense", None if found.dense != found.dense else found.dense, "1e-6"),
         ("forward, N orthogonal directions", found.forward, "0.05"),
-        ("residual of the solutions", found.residual, ""),
+        ("uncertainty of the differences", found.uncertainty, "0.01"),
+        ("residual of the solutions", found.residual, "1e-8"),
     ]
     title = f"relative difference from central differences, {found.probes} entries probed"
     emit(Table(("derivative", "difference", "allowed"), rows, title), output)

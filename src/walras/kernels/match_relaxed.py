@@ -24,7 +24,10 @@ from walras.kernels.runs import inner, jit, map_runs
 
 Ints64 = npt.NDArray[np.int64]
 
-_FIRST, _LEVELS, _STEPS, _LAST_STEPS = 30.0, 6, 3, 60  # continuation
+# Continuation: the first temperature, in the last one's and in tasks; the ratio of a temperature to
+# the next, at first, at most and at least; Newton steps a temperature, at the last and in all.
+_FIRST, _WARM, _RATIO, _MOST_RATIO, _LEAST_RATIO = 30.0, 0.3, 2.0, 32.0, 1.001
+_STEPS, _LAST_STEPS, _MOST_STEPS = 8, 60, 2000
 _HALVINGS, _ARMIJO = 25, 1e-4
 _ROUNDING, _FLAT, _ROUGH, _SOLVED, _NEAR_ONE = 1e-13, 1e3, 1e-3, 1e-9, 0.1
 
@@ -157,12 +160,48 @@ def _residual(
 
 
 @inner
-def _within(r: Floats, limit: float) -> bool:
-    """Whether no |r| is above a limit; a loop, as an array expression takes seconds to compile."""
-    small = True
+def _largest(r: Floats) -> float:
+    """max |r|; a loop, as an array expression takes seconds to compile."""
+    most = 0.0
     for i in range(len(r)):
-        small = small and abs(r[i]) <= limit
-    return small
+        most = max(most, abs(r[i]))
+    return most
+
+
+@inner
+def _newton(
+    t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, most: int,
+    tolerance: float, y: Floats, x: Floats,
+) -> tuple[int, float]:  # fmt: skip
+    """Newton's method at one temperature, from y in place; returns its steps and the residual."""
+    m = t.shape[0]
+    p, r, trial, new = np.empty(m), np.empty(m + 1), np.empty(m + 1), np.empty(m + 1)
+    k, system, d = np.empty((m + 1, m + 1)), np.empty((m + 1, m + 1)), np.empty(m + 1)
+    image, w = np.empty(m + 1), np.empty_like(t)
+    steps = 0
+    dual, bend = _residual(t, a, floor, law, beta, tau, y, p, x, r)
+    while steps < most and _largest(r) > tolerance:
+        _covariance(t, a, x, w, k)
+        for i in range(m + 1):  # I + K G, a row of K G being G times a row of K
+            _through_curvature(p, beta, bend, k[i], system[i])
+            for j in range(m + 1):
+                system[i, j] = system[i, j] / tau + (1.0 if i == j else 0.0)
+            d[i] = -r[i]
+        if not solve_small(system, d):
+            break
+        _through_curvature(p, beta, bend, d, image)
+        slope, norm = 0.0, 0.0
+        for i in range(m + 1):
+            slope -= r[i] * image[i]
+            norm += r[i] * r[i]
+        steps += 1
+        moved = _searched(
+            t, a, floor, law, beta, tau, y, d, dual, slope, math.sqrt(norm), p, x, trial, new
+        )
+        dual, bend = _residual(t, a, floor, law, beta, tau, y, p, x, r)
+        if not moved:
+            break
+    return steps, _largest(r)
 
 
 @inner
@@ -170,38 +209,39 @@ def _solve_round(
     t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, tolerance: float,
     warm: bool, y: Floats, x: Floats,
 ) -> int:  # fmt: skip
-    """Newton's method from y, which ends as the solution's state; returns the steps."""
-    m = t.shape[0]
-    p, r, trial, new = np.empty(m), np.empty(m + 1), np.empty(m + 1), np.empty(m + 1)
-    k, system, d = np.empty((m + 1, m + 1)), np.empty((m + 1, m + 1)), np.empty(m + 1)
-    image, w = np.empty(m + 1), np.empty_like(t)
-    steps, levels = 0, 1 if warm else _LEVELS
-    for level in range(levels):
-        last = level == levels - 1
-        heat = tau if last else tau * math.exp(math.log(_FIRST) * (1.0 - level / (_LEVELS - 1.0)))
-        for _ in range(_LAST_STEPS if last else _STEPS):
-            dual, bend = _residual(t, a, floor, law, beta, heat, y, p, x, r)
-            if _within(r, tolerance if last else _ROUGH):
-                break
-            _covariance(t, a, x, w, k)
-            for i in range(m + 1):  # I + K G, a row of K G being G times a row of K
-                _through_curvature(p, beta, bend, k[i], system[i])
-                for j in range(m + 1):
-                    system[i, j] = system[i, j] / heat + (1.0 if i == j else 0.0)
-                d[i] = -r[i]
-            if not solve_small(system, d):
-                break
-            _through_curvature(p, beta, bend, d, image)
-            slope, norm = 0.0, 0.0
-            for i in range(m + 1):
-                slope -= r[i] * image[i]
-                norm += r[i] * r[i]
-            steps += 1
-            if not _searched(
-                t, a, floor, law, beta, heat, y, d, dual, slope, math.sqrt(norm), p, x, trial, new
-            ):
-                break
-    _residual(t, a, floor, law, beta, tau, y, p, x, r)
+    """Follow the solution from a warm temperature down to tau; returns the Newton steps.
+
+    Each temperature begins on the line through the last two solutions. One that Newton's method
+    does not solve from there is approached by a smaller ratio. A start that is said to be near is
+    tried at tau first.
+    """
+    first = max(_FIRST * tau, _WARM / t.shape[1])
+    heat, cooler = np.inf, tau if warm else first  # solved, and to be solved
+    at, slope = y.copy(), np.zeros_like(y)
+    steps: int = 0
+    ratio, stuck = _RATIO, False
+    while True:
+        last = cooler == tau
+        most, limit = (_LAST_STEPS, tolerance) if last else (_STEPS, _ROUGH)
+        spent, off = _newton(t, a, floor, law, beta, cooler, most, limit, y, x)
+        steps += spent
+        solved = off <= max(limit, _SOLVED)
+        if last and (solved or stuck):
+            break
+        if last and heat == np.inf:
+            cooler = first
+            continue
+        if solved or heat == np.inf:
+            for i in range(len(y)):
+                slope[i] = (y[i] - at[i]) / (cooler - heat)
+                at[i] = y[i]
+            heat, ratio = cooler, min(ratio * _RATIO, _MOST_RATIO)
+        else:
+            ratio = math.sqrt(ratio)
+        stuck = ratio < _LEAST_RATIO or steps > _MOST_STEPS
+        cooler = tau if stuck else max(tau, heat / ratio)
+        for i in range(len(y)):
+            y[i] = at[i] + (cooler - heat) * slope[i]
     _sums(t, a, x, y)
     return steps
 

@@ -170,7 +170,9 @@ def _folds(
     """Lessons, each with a judge of tasks that it does not have."""
     for k, (train, held, kept) in enumerate(_parts(data, settings.seed)):
         made = lesson_of(train, held, settings, size, floor)
-        rounds = draw(complete(kept), _ROUNDS, size, (settings.seed, 26, k))
+        rounds = draw(
+            complete(kept), _ROUNDS, size, (settings.seed, 26, k), f"part {k + 1} of the data"
+        )
         yield made, Judge(kept, rounds, made.terms)
 
 

@@ -106,8 +106,9 @@ def grid(
         _refuse_nothing()
     for cell in {(c.clusters, c.train_tasks, c.tasks_per_round): c for c in cells[::-1]}.values():
         data = cell.load()
-        for part in (data.train, data.validation, data.test):
-            draw(complete(part), 1, cell.tasks_per_round, (0,))  # raises where tasks are too few
+        for name in ("train", "validation", "test"):
+            pool, part = complete(getattr(data, name)), f"the recipe's {name} set"
+            draw(pool, 1, cell.tasks_per_round, (0,), part)  # raises where tasks are too few
     return list(dict.fromkeys(cells))
 
 

@@ -19,13 +19,16 @@ def placed_by(
     Args:
         judge: Whose rounds.
         times: Predicted seconds of its tasks.
-        success: Predicted chances.
+        success: Predicted chances. Under ``objective="sum"`` chances are known, as in SPO+ and
+            black-box differentiation: the tasks' own count wherever they were measured.
         settings: The decoder, and for ``relaxed`` the smoothing.
         margin: Added to the floor; the settings', or 0 while that is to be tuned, if None.
     """
     own = settings.margin if margin is None else margin
     by = 0.0 if isinstance(own, str) else own
     t, a = judge.of(times), judge.of(success)
+    if judge.terms.objective == "sum":
+        a = np.where(np.isnan(judge.truth[1]), a, judge.truth[1])
     if settings.decoder == "relaxed" and judge.terms.objective == "makespan":
         return _largest_shares(judge, t, a, settings, by)
     return judge.terms.place(t, a, settings.decoder, by)

@@ -8,15 +8,15 @@ a relative error of about sqrt((N + 1) / S).
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import torch
 
 from walras.engines.settings import check_range
 from walras.errors import InputError
 from walras.learn.implicit import Gradient
-from walras.matching.relaxed import Relaxed, relaxed_match
-from walras.matching.smoothed import Smoothed
+from walras.matching.relaxed import Relaxed, minimise
+from walras.matching.smoothed import Smoothed, State
 
 MODES = ("orthogonal", "paper")
 
@@ -29,7 +29,6 @@ def forward_gradient(
     step: float = 1e-4,
     seed: int = 0,
     mode: str = "orthogonal",
-    speedup: Any = None,
     iterations: int = 500,
     rate: float = 1.0,
     rows: torch.Tensor | None = None,
@@ -42,11 +41,10 @@ def forward_gradient(
         relaxed: The solution at the unperturbed point.
         by_x: (rounds, clusters, tasks) derivative of the loss by ``relaxed.x``.
         samples: S, directions a cluster's row; N if None.
-        step: Size of the perturbations, in units of the scale for times; 1e-9 to 1.
+        step: Size of the perturbations, in units of the scale for times; 1e-16 to 1.
         seed: Of the directions.
         mode: ``orthogonal``; or ``paper``: Algorithm 2 as printed, independent normal directions
             and its Algorithm 1 as the solver.
-        speedup: As ``relaxed`` was made with.
         iterations: Of Algorithm 1 in mode ``paper``.
         rate: Its learning rate.
         rows: (rounds,) the one cluster of each round whose row is wanted; all if None.
@@ -56,6 +54,9 @@ def forward_gradient(
 
     Raises:
         InputError: A setting is outside its range.
+
+    Warns:
+        InaccuracyWarning: Rounds are not solved, so that differences from them mean little.
     """
     if mode not in MODES:
         raise InputError(
@@ -63,9 +64,11 @@ def forward_gradient(
         )
     count = relaxed.problem.tasks if samples is None else samples
     check_range("samples", count, 1, 10**6, whole=True)
-    check_range("step", step, 1e-9, 1.0)
+    check_range("step", step, 1e-16, 1.0)
+    if mode != "paper":
+        relaxed.warn_unsolved("the derivative")
     directions = _directions(relaxed.problem, count, seed, mode)
-    solver = _Solver(relaxed, mode, speedup, iterations, rate)
+    solver = _Solver(relaxed, mode, iterations, rate)
     parts = [
         _estimate(solver, by_x, directions, step, rows, times=which) for which in (True, False)
     ]
@@ -93,38 +96,26 @@ def _directions(p: Smoothed, count: int, seed: int, mode: str) -> torch.Tensor:
 class _Solver:
     """Solves perturbed rounds as the unperturbed ones were, from their solution."""
 
-    def __init__(
-        self, relaxed: Relaxed, mode: str, speedup: Any, iterations: int, rate: float
-    ) -> None:
+    def __init__(self, relaxed: Relaxed, mode: str, iterations: int, rate: float) -> None:
         self.relaxed = relaxed
-        self._paper = mode == "paper"
-        self._options = {"speedup": speedup, "iterations": iterations, "rate": rate}
-        self.base = self.solve(relaxed.problem.t, relaxed.problem.a) if self._paper else relaxed.x
+        self._mode = "paper" if mode == "paper" else "newton"
+        self._iterations, self._rate = iterations, rate
+        p = relaxed.problem
+        self.base = self.solve(p.t, p.a) if mode == "paper" else relaxed.x
 
     def solve(self, t: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
         """(copies x rounds, clusters, tasks) matchings; times in units of the scale."""
-        p = self.relaxed.problem
+        p, at = self.relaxed.problem, self.relaxed.state
         copies = len(t) // len(p.floor)
-        if p.barred is not None:
-            t = t.masked_fill(p.barred.repeat(copies, 1, 1), torch.inf)
-        found = relaxed_match(
-            t, a, p.floor.repeat(copies), p.smoothing, scale=torch.ones_like(t[:, 0, 0]),
-            mode="paper" if self._paper else "newton",
-            start=None if self._paper else _repeated(self.relaxed, copies), **self._options,
-        )  # fmt: skip
-        return found.x
-
-
-def _repeated(relaxed: Relaxed, copies: int) -> Relaxed:
-    p = relaxed.problem
-    return Relaxed(
-        relaxed.x.repeat(copies, 1, 1),
-        Smoothed(
-            p.t.repeat(copies, 1, 1), p.a.repeat(copies, 1, 1), p.floor.repeat(copies),
-            p.smoothing, p.curve,
-        ),
-        relaxed.scale.repeat(copies), relaxed.steps.repeat(copies), relaxed.mode,
-    )  # fmt: skip
+        barred = None if p.barred is None else p.barred.repeat(copies, 1, 1)
+        problem = replace(p, t=t, a=a, floor=p.floor.repeat(copies), barred=barred)
+        near = State(
+            *(v.repeat(copies, *[1] * (v.ndim - 1)) for v in (at.sums, at.counts, at.success))
+        )
+        start = near if self._mode == "newton" else None
+        return minimise(
+            problem, self._mode, start=start, iterations=self._iterations, rate=self._rate
+        )[0]
 
 
 def _estimate(
@@ -142,10 +133,6 @@ def _estimate(
     moved = t if times else a
     for which, row in enumerate(wanted):
         moved[:, which, every, row] += step * directions[:, None, :]
-    if times:
-        t = t.clamp_min(1e-12)
-    else:
-        a = a.clamp(0.0, 1.0)
     shape = (count * k * rounds, m, n)
     x = solver.solve(t.reshape(shape), a.reshape(shape)).reshape(count, k, rounds, m, n)
     gain = ((x - solver.base) * by_x).sum((-2, -1)) / step  # (samples, rows, rounds)

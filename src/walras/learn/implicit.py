@@ -56,7 +56,11 @@ def implicit_gradient(relaxed: Relaxed, by_x: torch.Tensor) -> Gradient:
     Args:
         relaxed: A solution by ``mode="newton"`` (or any stationary one).
         by_x: (rounds, clusters, tasks) derivative of the loss by ``relaxed.x``.
+
+    Warns:
+        InaccuracyWarning: Rounds are not solved: what is differentiated there is no solution.
     """
+    relaxed.warn_unsolved("the derivative")
     p, x, n, m = relaxed.problem, relaxed.x, relaxed.problem.tasks, relaxed.x.shape[-2]
     if compiles(p):
         times, success, floor = pull_compiled(p, x, by_x)
@@ -86,9 +90,9 @@ def dense_gradient(relaxed: Relaxed, by_x: torch.Tensor) -> Gradient:
 
     As printed that system is singular: the Hessian of F has rank M at most and every bound's
     multiplier is 0 at an interior X. With the entropy's ``tau / (N x)`` on its diagonal it is
-    regular, and the multipliers drop out:
+    regular, and the multipliers drop out. In rows times x, shares of 0 are no exception:
 
-        [H + diag(tau / (N x)), D'; D, 0] [dX; dv] = -[F_xt dt + F_xa da + F_xg dg; 0].
+        [x H + tau / N, x D'; D, 0] [dX; dv] = -[x (F_xt dt + F_xa da + F_xg dg); 0].
     """
     rounds, m, n = relaxed.x.shape
     parts: list[tuple[torch.Tensor, ...]] = []
@@ -114,17 +118,18 @@ def _dense_round(
         problem = Smoothed(
             t.reshape(1, m, n), a.reshape(1, m, n), floor.reshape(1), p.smoothing, p.curve
         )
-        return problem.value(x.reshape(1, m, n))[0]
+        return problem.cost(x.reshape(1, m, n))[0]
 
     inputs = (x.reshape(-1), p.t.reshape(-1), p.a.reshape(-1), p.floor.reshape(1))
     with torch.enable_grad():
         blocks: Any = torch.autograd.functional.hessian(value, inputs)
     rows = torch.eye(n, dtype=x.dtype).repeat(1, m)  # D: the shares of a task sum to 1
     system = torch.zeros(size + n, size + n, dtype=x.dtype)
-    system[:size, :size] = blocks[0][0]
-    system[size:, :size], system[:size, size:] = rows, rows.T
+    shares = x.reshape(-1)
+    system[:size, :size] = shares[:, None] * blocks[0][0] + p.tau * torch.eye(size, dtype=x.dtype)
+    system[size:, :size], system[:size, size:] = rows, shares[:, None] * rows.T
     right = torch.cat([by_x.reshape(-1), torch.zeros(n, dtype=x.dtype)])
-    adjoint = torch.linalg.solve(system.T, right)[:size]
+    adjoint = torch.linalg.solve(system.T, right)[:size] * shares
     t, a, floor = (-(adjoint @ blocks[0][k]) for k in (1, 2, 3))
     return t, a, floor[0]
 

@@ -16,11 +16,13 @@ from walras.learn.settings import Learning
 from walras.matching import (
     Decay,
     Outcome,
+    Scores,
     elastic_regret,
     evaluate,
     match_rounds,
     scores,
 )
+from walras.matching.round import FLOOR_ROUNDING
 from walras.predict import Recipe, Tasks, in_rounds
 
 Floats = npt.NDArray[np.float64]
@@ -107,25 +109,34 @@ class Judge:
         return self.outcome(self.terms.place(*self.truth, "hard"))
 
     def elastic(self, placed: npt.NDArray[np.int32]) -> Floats:
-        """(K,) relative excess of makespan + price x shortfall, >= 0; of the sum of the times for
-        ``objective="sum"``.
+        """(K,) relative excess of makespan + price x shortfall; of the sum of the times for
+        ``objective="sum"``, where a placement that misses the floor in truth is infeasible: inf.
+
+        Never negative: a placement below the oracle's cost shows that the oracle, which stops
+        after ``NODES`` nodes, is not the best.
         """
-        if self.terms.objective == "sum":
-            total = self.outcome(placed).loads.sum(axis=-1)
-            return np.asarray(total / self.best.loads.sum(axis=-1) - 1.0)
-        return elastic_regret(self.outcome(placed), self.best, self.terms.price)
+        chosen = self.outcome(placed)
+        if self.terms.objective != "sum":
+            return np.maximum(elastic_regret(chosen, self.best, self.terms.price), 0.0)
+        excess = chosen.loads.sum(axis=-1) / self.best.loads.sum(axis=-1) - 1.0
+        missed = chosen.shortfall > self.best.shortfall + FLOOR_ROUNDING
+        return np.where(missed, np.inf, np.maximum(excess, 0.0))
 
     def hard(self, placed: npt.NDArray[np.int32]) -> dict[str, float]:
         """Means over the rounds of the metrics under a hard floor."""
+        return self._scores(placed).means()
+
+    def _scores(self, placed: npt.NDArray[np.int32]) -> Scores:
         rho = self.terms.price / self.terms.scale
-        return scores(
-            self.outcome(placed), self.best_hard, self.rounds.shape[1], rho
-        ).means()  # fmt: skip
+        return scores(self.outcome(placed), self.best_hard, self.rounds.shape[1], rho)
 
     def regret(self, placed: npt.NDArray[np.int32], decoder: str) -> float:
-        """The mean that training is stopped and tuned by: elastic, or penalised for ``hard``."""
+        """The mean that training is stopped and tuned by: elastic, or penalised for ``hard``.
+
+        Never negative in any round: what a missed floor saves does not offset another round.
+        """
         if decoder == "hard" and self.terms.objective == "makespan":
-            return self.hard(placed)["penalised_regret"]
+            return float(np.maximum(self._scores(placed).penalised_regret, 0.0).mean())
         return float(self.elastic(placed).mean())
 
 
@@ -155,7 +166,7 @@ class Lesson:
 
     def draw(self, count: int, key: tuple[int, ...]) -> Ints:
         """(count, N) training rounds; the same key draws the same."""
-        return draw(self.complete, count, self.tasks_per_round, key)
+        return draw(self.complete, count, self.tasks_per_round, key, "the training set")
 
     @cached_property
     def fingerprint(self) -> str:
@@ -172,17 +183,24 @@ def complete(tasks: Tasks) -> Ints:
     return np.flatnonzero(~np.isnan(tasks.times + tasks.success).any(axis=0))
 
 
-def draw(pool: Ints, count: int, size: int, key: tuple[int, ...]) -> Ints:
+def draw(pool: Ints, count: int, size: int, key: tuple[int, ...], part: str = "the data") -> Ints:
     """(count, size) of a pool, each row without repeats.
+
+    Args:
+        pool: Positions of tasks.
+        count: Rounds.
+        size: Tasks a round.
+        key: Of the random numbers.
+        part: What the pool is, for the error.
 
     Raises:
         InputError: The pool is smaller than a round.
     """
     if len(pool) < size:
         raise InputError(
-            f"has {len(pool)} tasks that were measured on every cluster", where="data",
-            allowed=f"at least the {size} of a round, in training and in validation",
-            remedy="lower tasks_per_round, or measure more tasks",
+            f"{len(pool)} tasks of {part} were measured on every cluster, and a round takes {size}",
+            where="tasks_per_round", allowed=f"at most {len(pool)} here",
+            remedy="lower tasks_per_round, or measure more tasks on every cluster",
         )  # fmt: skip
     order = np.random.default_rng(key).random((count, len(pool))).argpartition(size - 1, axis=1)
     return np.asarray(pool[order[:, :size]])
@@ -222,13 +240,34 @@ def lesson(
         InputError: There are too few tasks.
     """
     data = data_of(data)
+    check_range("tasks_per_round", tasks_per_round, 1, 10**6, whole=True)
     if isinstance(data, Tasks):
-        order = np.random.default_rng((settings.seed, 21)).permutation(len(data))
-        cut = round(_HELD_OUT * len(data))
-        train, held = data.take(np.sort(order[cut:])), data.take(np.sort(order[:cut]))
+        train, held = _held_out(data, settings.seed, tasks_per_round)
     else:
         train, held = data.train, data.validation
     return lesson_of(train, held, settings, tasks_per_round, min_success)
+
+
+def _held_out(data: Tasks, seed: int, tasks_per_round: int) -> tuple[Tasks, Tasks]:
+    """Tasks to train on, and a quarter to validate on.
+
+    Raises:
+        InputError: A part has fewer tasks that were measured on every cluster than a round takes.
+    """
+    order = np.random.default_rng((seed, 21)).permutation(len(data))
+    cut = round(_HELD_OUT * len(data))
+    train, held = data.take(np.sort(order[cut:])), data.take(np.sort(order[:cut]))
+    usable, least = len(complete(data)), min(len(complete(part)) for part in (train, held))
+    if least < tasks_per_round:
+        fits = f"at most {least} with these tasks" if least else "more tasks than these"
+        raise InputError(
+            f"is {tasks_per_round}; {usable} of {len(data)} tasks were measured on every cluster, "
+            f"of which {len(complete(held))} are in the quarter that is held out to validate on",
+            where="tasks_per_round", allowed=fits,
+            remedy=f"lower tasks_per_round, or measure about {4 * tasks_per_round} tasks on every "
+            "cluster",
+        )  # fmt: skip
+    return train, held
 
 
 def lesson_of(
@@ -243,12 +282,15 @@ def lesson_of(
     free = Terms(0.0, 0.0, scale, settings.objective, settings.speedup)
     floor = min_success
     if floor is None:
-        rounds = draw(complete(train), 300, tasks_per_round, (settings.seed, 22))
+        rounds = draw(
+            complete(train), 300, tasks_per_round, (settings.seed, 22), "the training set"
+        )  # fmt: skip
         own = Judge(train, rounds, free)
         floor = float(np.median(own.outcome(own.terms.place(*own.truth, "hard")).mean_success))
     terms = Terms(floor, settings.price * scale, scale, settings.objective, settings.speedup)
-    rounds = draw(complete(held), settings.rounds, tasks_per_round, (settings.seed, 23))
+    rounds = draw(
+        complete(held), settings.rounds, tasks_per_round, (settings.seed, 23), "the validation set"
+    )
     found = Lesson(train, Judge(held, rounds, terms), tasks_per_round)
-    if len(found.complete) < tasks_per_round:
-        draw(found.complete, 1, tasks_per_round, (0,))  # raises
+    found.draw(1, (0,))  # raises where tasks are too few
     return found

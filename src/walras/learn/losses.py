@@ -93,10 +93,7 @@ def forward_loss(settings: Learning) -> Loss:
     if settings.mode == "paper":
         return _as_printed(settings)
     smoothing, speedup = smoothing_of(settings), settings.speedup
-    options = {
-        "samples": settings.samples, "step": settings.step, "seed": settings.seed,
-        "speedup": speedup,
-    }  # fmt: skip
+    options = {"samples": settings.samples, "step": settings.step, "seed": settings.seed}
 
     def loss(t: torch.Tensor, a: torch.Tensor, truth: Rounds) -> torch.Tensor:
         relaxed = relaxed_match(
@@ -130,11 +127,7 @@ def _as_printed(settings: Learning) -> Loss:
     Line 3 prints the predicted row in the last place; it stands for the row of cluster i.
     """
     smoothing, speedup = smoothing_of(settings), settings.speedup
-    solver: dict[str, Any] = {
-        "iterations": settings.iterations,
-        "rate": settings.rate,
-        "speedup": speedup,
-    }
+    solver: dict[str, Any] = {"iterations": settings.iterations, "rate": settings.rate}
 
     def loss(t: torch.Tensor, a: torch.Tensor, truth: Rounds) -> torch.Tensor:
         rounds, m, _ = t.shape
@@ -145,8 +138,9 @@ def _as_printed(settings: Learning) -> Loss:
         mixed_a = torch.where(own, a.repeat(m, 1, 1), true_a)
         many = Rounds(true_t, true_a, truth.floor, truth.price, truth.key)
         relaxed = relaxed_match(
-            mixed_t, mixed_a, truth.floor, smoothing, scale=many.unit, mode="paper", **solver
-        )
+            mixed_t, mixed_a, truth.floor, smoothing, scale=many.unit, mode="paper",
+            speedup=speedup, **solver,
+        )  # fmt: skip
         options = {
             "samples": settings.samples, "step": settings.step, "mode": "paper", "rows": rows,
             "seed": int(sum(truth.key)), **solver,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,17 +11,19 @@ import numpy as np
 import torch
 
 from walras.engines.settings import check_range
-from walras.errors import InputError
+from walras.errors import InaccuracyWarning, InputError
 from walras.matching.relaxed_compiled import compiles, solve_compiled
 from walras.matching.relaxed_descent import as_printed, descend
 from walras.matching.relaxed_newton import newton
 from walras.matching.round import check_rounds
 from walras.matching.smoothed import Curve, Forces, Smoothed, Smoothing, State, even_load
 from walras.matching.speedup import Decay
+from walras.status import Status
 
 __all__ = ["Relaxed", "Smoothing", "relaxed_match"]
 
 MODES = ("newton", "mirror", "paper")
+SOLVED = 1e-8  # residual up to which a round counts as solved, unless a looser one was asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,7 @@ class Relaxed:
         scale: (rounds,) the unit of time.
         steps: (rounds,) Newton steps, or the iterations of the other modes.
         mode: What found it.
+        tolerance: Residual up to which a round counts as solved.
     """
 
     x: torch.Tensor
@@ -40,6 +44,7 @@ class Relaxed:
     scale: torch.Tensor
     steps: torch.Tensor
     mode: str
+    tolerance: float = SOLVED
 
     @cached_property
     def state(self) -> State:
@@ -61,7 +66,7 @@ class Relaxed:
         """(rounds,) mean chance of success over the tasks."""
         return self.state.success
 
-    @property
+    @cached_property
     def residual(self) -> torch.Tensor:
         """(rounds,) how far the optimality conditions are from holding, recomputed from ``x``.
 
@@ -69,6 +74,31 @@ class Relaxed:
         scale: at a stationary point they are equal.
         """
         return self.problem.residual(self.x)
+
+    @property
+    def solved(self) -> torch.Tensor:
+        """(rounds,) whether the residual is at most ``tolerance``."""
+        return self.residual <= self.tolerance
+
+    @property
+    def status(self) -> list[Status]:
+        """A round's status: ``optimal`` where it is solved, else ``optimal_inaccurate``."""
+        return [Status.OPTIMAL if one else Status.INACCURATE for one in self.solved.tolist()]
+
+    def warn_unsolved(self, what: str) -> None:
+        """Warn of rounds that are not solved; returns at once if all are.
+
+        Args:
+            what: What is not right there, such as ``the derivative``.
+        """
+        unsolved = int((~self.solved).sum())
+        if unsolved:
+            warnings.warn(
+                f"{what} is not reliable in {unsolved} of {len(self.solved)} rounds, whose relaxed "
+                f"matching is not solved: residual {float(self.residual.max()):.1e}, solved up to "
+                f"{self.tolerance:g}; raise Smoothing.temperature or lower Smoothing.sharpness",
+                InaccuracyWarning, stacklevel=3,
+            )  # fmt: skip
 
     @property
     def value(self) -> torch.Tensor:
@@ -115,13 +145,14 @@ def relaxed_match(
             mean times if None.
         mode: ``newton``: every round to ``tolerance``; ``mirror``: mirror descent, the reference;
             ``paper``: Algorithm 1 of Huo et al. (ICPP 2025) as printed, which ends elsewhere.
-        tolerance: Residual to stop at; ``newton`` stops at the rounding, too.
+        tolerance: Residual to stop at; ``newton`` stops at the rounding, too. A round counts as
+            solved up to this residual, or 1e-8 if that is larger.
         start: Of ``newton``: the solution of a similar batch.
         iterations: Of ``mirror`` and ``paper``, at most.
         rate: Of ``paper``: its learning rate eta.
 
     Returns:
-        The matchings, in float64 on the device of ``times``.
+        The matchings, in float64 on the device of ``times``, with a status a round.
 
     Raises:
         InputError: A shape, number or setting cannot be used.
@@ -136,19 +167,38 @@ def relaxed_match(
     check_range("rate", rate, 1e-12, 1e12)
     problem, unit = _stated(times, success, min_success, chosen, speedup, scale)
     with torch.no_grad():
-        x, steps = _solved(problem, mode, tolerance, start, iterations, rate)
-    return Relaxed(x, problem, unit, steps, mode)
-
-
-def _solved(
-    problem: Smoothed, mode: str, tolerance: float, start: Relaxed | None, iterations: int,
-    rate: float,
-) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
-    if mode == "newton":
         at = None if start is None else _start(problem, start)
-        if compiles(problem):
-            return solve_compiled(problem, tolerance, at)
-        return newton(problem, tolerance, at)
+        x, steps = minimise(problem, mode, tolerance, at, iterations, rate)
+    return Relaxed(x, problem, unit, steps, mode, max(tolerance, SOLVED))
+
+
+def minimise(
+    problem: Smoothed, mode: str = "newton", tolerance: float = 1e-13, start: State | None = None,
+    iterations: int = 3000, rate: float = 1.0,
+) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    """(rounds, clusters, tasks) matchings and (rounds,) steps of a problem that is stated.
+
+    Nothing is checked: times may be negative and chances outside 0 to 1, as in differences.
+
+    Args:
+        problem: The problem.
+        mode: See :func:`relaxed_match`, and so for the others.
+        tolerance: See there.
+        start: A state near the solution.
+        iterations: See there.
+        rate: See there.
+    """
+    if mode == "newton":
+        if not compiles(problem):
+            return newton(problem, tolerance, start)
+        x, steps = solve_compiled(problem, tolerance, start)
+        # The kernel steps in the state, which holds X to eps / tau; newton steps in log X.
+        rough = torch.nonzero(~(problem.residual(x) <= SOLVED))[:, 0]
+        if len(rough):
+            cold = problem.take(rough)
+            x[rough], spent = newton(cold, tolerance, cold.state(x[rough]))
+            steps[rough] += spent
+        return x, steps
     steps = torch.full_like(problem.floor, iterations, dtype=torch.int64)
     if mode == "mirror":
         return descend(problem, problem.uniform(), iterations, tolerance), steps

@@ -14,6 +14,7 @@ until F falls enough, ``X <- softmax(Z + alpha dZ)`` converges from anywhere.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -28,8 +29,8 @@ from walras.matching.smoothed import (
     pulled,
 )
 
-_FIRST = 30.0  # first temperature, in the last one's
-_LEVELS = 6
+_FIRST, _WARM = 30.0, 0.3  # least first temperature, in the last one's and by itself
+_RATIO = 2.0  # of a temperature to the next, about
 _STEPS = 8  # at a level but the last
 _LAST_STEPS = 200
 _HALVINGS = 30
@@ -55,16 +56,28 @@ def newton(
         (rounds, clusters, tasks) matchings, and (rounds,) steps.
     """
     if start is None:
-        z, factors = torch.log(problem.uniform()), log_steps(_FIRST, _LEVELS)
-    else:
-        z, factors = problem.logits(problem.forces(start)), [1.0]
+        z, steps = _follow(problem, tolerance)
+        return z.exp(), steps
+    z = problem.logits(problem.forces(start))
+    z, steps = _iterate(problem, z, _LAST_STEPS, tolerance)
+    far = torch.nonzero(~(problem.residual(z.exp()) <= _ROUGH))[:, 0]
+    if len(far):
+        z[far], spent = _follow(problem.take(far), tolerance)
+        steps[far] += spent
+    return z.exp(), steps
+
+
+def _follow(problem: Smoothed, tolerance: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """Follow the solutions from a warm temperature down to the problem's own."""
+    first = max(_FIRST, _WARM / problem.smoothing.temperature)
+    z = torch.log(problem.uniform())
     steps = torch.zeros(len(z), dtype=torch.int64, device=z.device)
-    for factor in factors[:-1]:
+    for factor in log_steps(first, 1 + math.ceil(math.log(first, _RATIO)))[:-1]:
         warmer = problem.at(problem.smoothing.temperature * factor)
         z, spent = _iterate(warmer, z, _STEPS, _ROUGH)
         steps += spent
     z, spent = _iterate(problem, z, _LAST_STEPS, tolerance)
-    return z.exp(), steps + spent
+    return z, steps + spent
 
 
 def _iterate(

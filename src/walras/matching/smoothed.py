@@ -209,21 +209,28 @@ class Smoothed:
 
     def value(self, x: torch.Tensor) -> torch.Tensor:
         """(rounds,) F."""
+        return self.cost(x) + self.tau * torch.special.xlogy(x, x).sum((-2, -1))
+
+    def cost(self, x: torch.Tensor) -> torch.Tensor:
+        """(rounds,) F without its entropy."""
         at, beta = self.state(x), self.smoothing.sharpness
         smooth = torch.logsumexp(beta * self.loads(at), -1) / beta
         penalty = self.smoothing.floor_cost(at.success - self.floor)[0]
-        entropy = torch.special.xlogy(x, x).sum((-2, -1))
-        return smooth + penalty + self.tau * entropy
+        return smooth + penalty
 
     def residual(self, x: torch.Tensor) -> torch.Tensor:
-        """(rounds,) largest distance of a derivative of F from its column's mean.
+        """(rounds,) how far the optimality conditions are from holding; NaN if x is no number.
 
-        Shares that have underflowed have no logarithm, and none is asked of them.
+        The largest distance of a derivative of F from its column's mean. A share that has
+        underflowed has no logarithm: its derivative must not be below the mean even at the least
+        logarithm that a share can have.
         """
-        some = x > _UNDERFLOW
         slope = self.slopes(self.forces(self.state(x)), torch.log(x.clamp_min(_UNDERFLOW)))
-        mean = (x * slope).sum(-2, keepdim=True)
-        return torch.where(some, (slope - mean).abs(), 0.0).amax((-2, -1))
+        apart = slope - (x * slope).sum(-2, keepdim=True)
+        apart = torch.where(x <= _UNDERFLOW, apart.clamp_max(0.0), apart)
+        if self.barred is not None:
+            apart = apart.masked_fill(self.barred, 0.0)
+        return apart.abs().amax((-2, -1))
 
     def uniform(self) -> torch.Tensor:
         """Every task spread evenly over the clusters that run it."""
