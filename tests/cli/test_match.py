@@ -87,6 +87,18 @@ def test_intervals_from_files_explain_every_placement(run: Any, tmp_path: Path) 
     assert "7-9.5" in text
 
 
+def test_an_upper_end_may_be_infinite(run: Any, tmp_path: Path) -> None:
+    """As predictors write it where too few tasks were measured."""
+    options = interval_files(tmp_path, LOW.replace("d,8", "d,0"), HIGH.replace("11\n", "inf\n"))
+    rows = list(csv.DictReader(io.StringIO(run("-o", "csv", *options).stdout)))
+    found = {row["task"]: (row["cluster"], row["time_low"], row["time_high"]) for row in rows}
+    assert found["d"] == ("east", "0.0", "")
+    last = json.loads(run("-o", "json", *options).stdout)["placements"][3]
+    assert (last["time_low"], last["time_high"]) == (0.0, None)
+    error = run(*interval_files(tmp_path, LOW.replace("9,25", "inf,25"), HIGH)).exception
+    assert isinstance(error, wl.InputError)
+
+
 @pytest.mark.parametrize(
     ("low", "high", "where", "what"),
     [

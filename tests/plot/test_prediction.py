@@ -22,6 +22,8 @@ def test_predictions_are_drawn_with_their_intervals() -> None:
     legend = axes.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["a", "b"]
+    endless = frame.assign(low=[0.0, 2.0, 4.0], high=[np.inf, 2.4, 4.8])
+    plot.predicted_against_measured(endless).canvas.draw()
     with pytest.raises(InputError, match="no column 'low'"):
         plot.predicted_against_measured(frame.drop(columns="low"))
 

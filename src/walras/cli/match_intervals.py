@@ -12,6 +12,8 @@ import pandas as pd
 from walras.cli.tables import Cell, Sheet, read
 from walras.errors import InputError
 
+_ENDLESS = ("inf", "+inf", "infinity")
+
 Ends = tuple[Path | None, Path | None]
 """Files of the lower and of the upper ends."""
 
@@ -30,7 +32,8 @@ def interval(
 
     Raises:
         InputError: One file is given without the other, their labels differ from those of
-            ``values``, or an end is no number, outside its range or above the upper one.
+            ``values``, or an end is no number, outside its range or above the upper one. An upper
+            end of a time may be ``inf``, as predictors write it.
         DataError: A file cannot be read.
     """
     low, high = files
@@ -42,7 +45,10 @@ def interval(
             f"--{name}-{given} is given alone", where=f"--{name}-{missing}",
             allowed="the lower and the upper ends, or neither", remedy=f"add --{name}-{missing}",
         )  # fmt: skip
-    ends = [_ends(read(path, "task", (), None), name, values, usable) for path in (low, high)]
+    ends = [
+        _ends(read(path, "task", (), None), name, values, usable, endless=path == high)
+        for path in (low, high)
+    ]
     above = np.argwhere(ends[0] > ends[1])
     if len(above):
         j, i = above[0]
@@ -55,7 +61,7 @@ def interval(
 
 
 def _ends(
-    sheet: Sheet, name: str, values: pd.DataFrame, usable: npt.NDArray[np.bool_]
+    sheet: Sheet, name: str, values: pd.DataFrame, usable: npt.NDArray[np.bool_], *, endless: bool
 ) -> npt.NDArray[np.float64]:
     """(tasks, clusters) numbers of one file, in the order of ``values``."""
     clusters = [str(label) for label in values.columns]
@@ -67,7 +73,9 @@ def _ends(
     for j, task in enumerate(values.index):
         for i, cluster in enumerate(clusters):
             empty = None if usable[j, i] else float(found[j, i])
-            found[j, i] = _end(lines[str(task)][cluster], name, empty)
+            cell = lines[str(task)][cluster]
+            unbounded = endless and name == "times" and cell.text.lower() in _ENDLESS
+            found[j, i] = np.inf if unbounded else _end(cell, name, empty)
     return found
 
 

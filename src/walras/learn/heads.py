@@ -12,7 +12,7 @@ from torch import nn
 
 from walras.errors import InputError
 from walras.predict.calibration import conformal_radius
-from walras.predict.glm import Link
+from walras.predict.glm import Link, centre_and_spread
 from walras.predict.graph import Floats
 from walras.predict.model import LinearModel, Model
 from walras.predict.network import GraphTensors, NetworkModel
@@ -34,8 +34,7 @@ class LinearHead(nn.Module):
         super().__init__()
         self.link: Link = model.link
         self.scale = model.scale
-        self.mean, spread = tasks.features.mean(axis=0), tasks.features.std(axis=0)
-        self.spread = np.where(spread > 0, spread, 1.0)
+        self.mean, self.spread = centre_and_spread(tasks.features)
         self.time = nn.Parameter(torch.tensor(self._standard(model.time)))
         self.success = nn.Parameter(torch.tensor(self._standard(model.success)))
         self.register_buffer("unit", torch.tensor(model.scale))

@@ -28,7 +28,10 @@ def predicted_against_measured(frame: pd.DataFrame, unit: str = "s") -> Figure:
     axes.plot(ends, ends, color=FAINT.stand_in, linewidth=1.0, linestyle="--")
     for k, (name, group) in enumerate(frame.groupby("cluster", sort=False)):
         predicted = group["predicted"].to_numpy()
-        reach = np.array([predicted - group["low"], group["high"] - predicted])
+        # An interval without ends, of too few measurements, is drawn beyond all that is measured.
+        low = group["low"].mask(group["low"] == 0, ends[0] / 10.0)
+        high = group["high"].mask(np.isinf(group["high"]), ends[1] * 10.0)
+        reach = np.maximum(np.array([predicted - low, high - predicted]), 0.0)
         axes.errorbar(
             group["measured"], predicted, yerr=reach, fmt=_MARKS[k % len(_MARKS)], markersize=3.5,
             color=colour(k), ecolor=colour(k), elinewidth=0.7, alpha=0.75, label=str(name),

@@ -18,29 +18,27 @@ def conformal_radius(error: Floats, level: float) -> Floats:
     """(M,) radius that covers a new error with at least the given probability.
 
     The ceil((n + 1) level)-th smallest of n exchangeable errors (split conformal prediction;
-    Lei et al., JASA 2018, theorem 2.2); the largest where n is too small for the level.
+    Lei et al., JASA 2018, theorem 2.2). Fewer than level / (1 - level) errors, nine at 0.9, have
+    no such rank: no finite radius covers the level whatever the errors' law, and it is infinite.
 
     Args:
         error: (M, n) errors >= 0 on tasks that were not trained on; NaN where unknown.
         level: Probability, in (0, 1).
 
     Raises:
-        InputError: The level is not inside (0, 1), or a cluster has no error at all.
+        InputError: The level is not inside (0, 1).
     """
     if not 0.0 < level < 1.0:
         raise InputError(
             f"is {level:g}", where="level", allowed="0 < level < 1", remedy="0.9 is usual"
         )
-    radius = np.empty(len(error))
+    radius = np.full(len(error), np.inf)
     for i, row in enumerate(error):
         known = np.sort(row[~np.isnan(row)])
-        if not len(known):
-            raise InputError(
-                "no measured task is left to calibrate on", where=f"cluster {i}",
-                allowed="at least one task a cluster that was not trained on",
-                remedy="give a validation set that was measured on every cluster",
-            )  # fmt: skip
-        radius[i] = known[min(math.ceil((len(known) + 1) * level), len(known)) - 1]
+        # 1 - 1e-12: 10 x 0.9 is rank 9, though the product may be above it by rounding.
+        rank = math.ceil((len(known) + 1) * level * (1.0 - 1e-12))
+        if rank <= len(known):
+            radius[i] = known[rank - 1]
     return radius
 
 

@@ -45,6 +45,33 @@ def link_of(link: Link, mean: Floats) -> Floats:
     return small + np.log(-np.expm1(-small))
 
 
+def centre_and_spread(x: Floats) -> tuple[Floats, Floats]:
+    """(d,) mean and standard deviation of each feature; 1 for the deviation of a constant.
+
+    Args:
+        x: (n, d) features, of any size: squares neither overflow nor vanish.
+    """
+    largest = np.abs(x).max(axis=0)
+    unit = np.where(largest > 0, largest, 1.0)
+    scaled = x / unit
+    constant = x.min(axis=0) == x.max(axis=0)
+    return scaled.mean(axis=0) * unit, np.where(constant, 1.0, scaled.std(axis=0) * unit)
+
+
+def fit_standard(
+    x: Floats, y: Floats, weight: Floats, ridge: Floats, link: Link, loss: Loss
+) -> Floats:
+    """:func:`fit_glm` on features of mean 0 and deviation 1, so that no unit of theirs matters.
+
+    Returns:
+        (B, d + 1) weights of the features as given, the intercept last.
+    """
+    centre, spread = centre_and_spread(x)
+    found = fit_glm((x - centre) / spread, y, weight, ridge, link, loss)
+    slope = found[:, :-1] / spread
+    return np.column_stack([slope, found[:, -1] - slope @ centre])
+
+
 def fit_glm(x: Floats, y: Floats, weight: Floats, ridge: Floats, link: Link, loss: Loss) -> Floats:
     """Fit B models on the same features.
 

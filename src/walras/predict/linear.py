@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from walras.errors import InputError
-from walras.predict.glm import Link, Loss, fit_glm, inverse_link
+from walras.predict.glm import Link, Loss, fit_standard, inverse_link
 from walras.predict.graph import Floats
 from walras.predict.model import AverageModel, LinearModel
 from walras.predict.tasks import Tasks
 
-RIDGES = np.logspace(-6.0, -0.5, 8)
+RIDGES = np.logspace(-5.2, 0.3, 8)  # of weights of features with deviation 1
 LINKS: tuple[Link, ...] = ("softplus", "exp")
 
 
@@ -54,7 +54,7 @@ def fit_average(tasks: Tasks) -> AverageModel:
     share = np.where(known, tasks.success, 0.0)
     total = weight.sum(axis=1)
     success = np.where(total > 0, (weight * share).sum(axis=1) / np.maximum(total, 1e-300), 1.0)
-    return AverageModel(np.nanmean(tasks.times, axis=1), success)
+    return AverageModel(tasks.mean_times(), success)
 
 
 def fit_linear(
@@ -73,11 +73,11 @@ def fit_linear(
     drawn = np.ones((members, n))
     if members > 1:
         drawn = rng.multinomial(n, np.full(n, 1.0 / n), members).astype(np.float64)
-    m, scale = len(tasks.clusters), np.nanmean(tasks.times, axis=1)
+    m, scale = len(tasks.clusters), tasks.mean_times()
     times = _stacked(tasks.times / scale[:, None], drawn)
     success = _stacked(tasks.success, drawn, tasks.runs)
-    time = fit_glm(tasks.features, *times, np.tile(choice.time, members), choice.link, loss)
-    chance = fit_glm(
+    time = fit_standard(tasks.features, *times, np.tile(choice.time, members), choice.link, loss)
+    chance = fit_standard(
         tasks.features, *success, np.tile(choice.success, members), "logistic", "raw"
     )  # fmt: skip
     return [
@@ -93,10 +93,39 @@ def _stacked(y: Floats, drawn: Floats, runs: Floats | None = None) -> tuple[Floa
     return np.tile(y, (len(drawn), 1)), weights
 
 
+@dataclass(frozen=True, eq=False)
+class LinearLosses:
+    """Loss on tasks held out, for every link and ridge.
+
+    Attributes:
+        time: Of each link, (folds, ridges, M).
+        success: (folds, ridges, M).
+    """
+
+    time: Mapping[Link, Floats]
+    success: Floats
+
+    def choice(self, without: int | None = None) -> LinearChoice:
+        """The link and ridges of the least loss; of equal ridges the largest.
+
+        Args:
+            without: A fold whose loss is not looked at, so that its errors are not chosen by.
+        """
+        kept = np.arange(len(self.success)) != without
+        time = {link: loss[kept].sum(axis=0) for link, loss in self.time.items()}
+        link = min(time, key=lambda name: float(time[name].min(axis=0).sum()))
+        return LinearChoice(link, _least(time[link]), _least(self.success[kept].sum(axis=0)))
+
+
+def _least(loss: Floats) -> Floats:
+    """(M,) ridge of the least loss (ridges, M)."""
+    return np.asarray(RIDGES[::-1][loss[::-1].argmin(axis=0)], dtype=np.float64)
+
+
 def tune_linear(
     tasks: Tasks, folds: Sequence[tuple[Tasks, Tasks]], loss: Loss, links: Sequence[Link] = LINKS
-) -> LinearChoice:
-    """Choose link and ridges by the loss on tasks held out.
+) -> LinearLosses:
+    """The losses by which link and ridges are chosen.
 
     Args:
         tasks: All tasks to train on.
@@ -104,27 +133,24 @@ def tune_linear(
         loss: Of the times.
         links: To choose from.
     """
-    m, scale = len(tasks.clusters), np.nanmean(tasks.times, axis=1)
-    time_loss = {link: np.zeros((len(RIDGES), m)) for link in links}
-    success_loss = np.zeros((len(RIDGES), m))
+    scale = tasks.mean_times()[:, None]
+    time: dict[Link, list[Floats]] = {link: [] for link in links}
+    success = []
     for fitted, checked in folds:
         weight = np.where(np.isnan(fitted.times), 0.0, 1.0)
         check = np.where(np.isnan(checked.times), 0.0, 1.0)
         for link in links:
-            time_loss[link] += _path(
-                fitted.features, fitted.times / scale[:, None], weight,
-                checked.features, checked.times / scale[:, None], check, link, loss,
+            time[link].append(
+                _path(fitted.features, fitted.times / scale, weight, checked.features,
+                      checked.times / scale, check, link, loss)
             )  # fmt: skip
         weight = np.where(np.isnan(fitted.success), 0.0, fitted.runs)
         check = np.where(np.isnan(checked.success), 0.0, checked.runs)
-        success_loss += _path(
-            fitted.features, fitted.success, weight, checked.features, checked.success, check,
-            "logistic", "raw",
+        success.append(
+            _path(fitted.features, fitted.success, weight, checked.features, checked.success,
+                  check, "logistic", "raw")
         )  # fmt: skip
-    link = min(links, key=lambda name: float(time_loss[name].min(axis=0).sum()))
-    return LinearChoice(
-        link, RIDGES[time_loss[link].argmin(axis=0)], RIDGES[success_loss.argmin(axis=0)]
-    )
+    return LinearLosses({link: np.array(found) for link, found in time.items()}, np.array(success))
 
 
 def _path(
@@ -133,7 +159,8 @@ def _path(
 ) -> Floats:  # fmt: skip
     """(ridges, M) loss on the checked tasks, for every ridge."""
     r, m = len(RIDGES), len(y)
-    beta = fit_glm(x, np.tile(y, (r, 1)), np.tile(weight, (r, 1)), np.repeat(RIDGES, m), link, loss)
+    every = np.tile(y, (r, 1)), np.tile(weight, (r, 1)), np.repeat(RIDGES, m)
+    beta = fit_standard(x, *every, link, loss)
     design = np.column_stack([x_check, np.ones(len(x_check))])
     mean = np.maximum(inverse_link(link, beta @ design.T)[0], 1e-9).reshape(r, m, -1)
     target = np.where(check > 0, y_check, 1.0)

@@ -32,8 +32,9 @@ class Prediction:
         clusters: Name of each cluster; length M.
         times: (M, N) seconds, > 0: what a matching should reckon with.
         success: (M, N) probability.
-        low: (M, N) seconds: lower end of the interval.
-        high: (M, N) seconds: its upper end.
+        low: (M, N) seconds: lower end of the interval; 0 where too few tasks were measured to
+            promise the level.
+        high: (M, N) seconds: its upper end; infinite there.
         success_low: (M, N) lower end of the interval of the probability.
         success_high: (M, N) its upper end.
         spread: (M, N) standard deviation of log time among the models of an ensemble; 0 for one.
@@ -74,8 +75,9 @@ class Predictor:
         method: As in :class:`~walras.predict.Training`.
         confidence: Standard deviations by which ``ucb`` moves.
         level: Probability that an interval holds.
-        radius: (M,) half the interval of log time.
-        success_radius: (M,) half the interval of the probability.
+        radius: (M,) half the interval of log time; infinite where too few tasks were held out to
+            promise the level.
+        success_radius: (M,) half the interval of the probability, likewise.
         scaling: (M, 2) logistic scaling of the probabilities.
         trained_on: Number of tasks it was trained on.
     """

@@ -73,6 +73,12 @@ class Tasks:
     def __len__(self) -> int:
         return len(self.names)
 
+    def mean_times(self) -> Floats:
+        """(M,) mean measured seconds of each cluster; NaN where nothing was measured."""
+        count = (~np.isnan(self.times)).sum(axis=1)
+        total = np.nansum(self.times, axis=1)
+        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
     def take(self, columns: Ints) -> Tasks:
         """Some of the tasks, by position."""
         return Tasks(

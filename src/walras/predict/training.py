@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from walras.errors import EngineError, InputError
+from walras.predict.glm import centre_and_spread
 from walras.predict.graph import Ints
 from walras.predict.network import GraphTensors, NetworkKind, NetworkModel
 from walras.predict.predictor import Predictor
@@ -90,10 +91,10 @@ def _fresh(train: Tasks, settings: Training) -> NetworkModel:
     kind = NetworkKind(
         name, train.features.shape[1], len(train.clusters), settings.hidden, settings.layers
     )
-    spread = train.features.std(axis=0)
+    centre, spread = centre_and_spread(train.features)
     return NetworkModel(
-        kind, kind.build(None if own is None else lambda: own), np.nanmean(train.times, axis=1),
-        train.features.mean(axis=0), np.where(spread > 0, spread, 1.0),
+        kind, kind.build(None if own is None else lambda: own), train.mean_times(),
+        centre, spread,
     )  # fmt: skip
 
 

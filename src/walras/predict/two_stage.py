@@ -20,7 +20,8 @@ from walras.predict.tasks import Tasks
 _FOLDS = 5
 _HELD_OUT = 0.2  # of the tasks, for torch models without a validation set
 
-Fit = Callable[[Tasks], Sequence[Model]]
+Fit = Callable[[Tasks, int | None], Sequence[Model]]
+"""Fits some tasks: all, or those outside a fold of that number."""
 Told = Callable[[int, int], None]
 """Called with (epochs done, epochs in all) of the torch models."""
 
@@ -38,7 +39,8 @@ def fit(
 
     What there is to choose (a linear model's link and ridge, when a torch model stops) is chosen
     on tasks held out: the validation set, or without one a fifth of the tasks in turn. The
-    intervals and the scaling of probabilities come from the same tasks.
+    intervals and the scaling of probabilities come from the same tasks. On a cluster where fewer
+    than level / (1 - level) of them were measured (nine at 0.9) the interval is infinite.
 
     Args:
         train: Tasks with measured times and success; NaN where not measured.
@@ -66,7 +68,7 @@ def fit(
             allowed=", ".join(train.clusters), remedy="give both sets the same clusters",
         )  # fmt: skip
     if settings.method == "tam":
-        models, held = _refitted(train, validation, settings, lambda tasks: [fit_average(tasks)])
+        models, held = _refitted(train, validation, settings, lambda tasks, _: [fit_average(tasks)])
     elif settings.model == "linear":
         models, held = _linear(train, validation, settings)
     else:
@@ -83,11 +85,11 @@ def _linear(
 ) -> tuple[Sequence[Model], Held]:
     folds = [(train, validation)] if validation is not None else _folds(train, settings.seed)
     links = LINKS if settings.link == "auto" else (settings.link,)
-    choice = tune_linear(train, folds, settings.loss, links)
+    losses = tune_linear(train, folds, settings.loss, links)
 
-    def fitted(tasks: Tasks) -> Sequence[Model]:
+    def fitted(tasks: Tasks, fold: int | None) -> Sequence[Model]:
         rng = np.random.default_rng((settings.seed, 1))
-        return fit_linear(tasks, choice, settings.loss, settings.ensemble, rng)
+        return fit_linear(tasks, losses.choice(fold), settings.loss, settings.ensemble, rng)
 
     return _refitted(train, validation, settings, fitted)
 
@@ -96,12 +98,12 @@ def _refitted(
     train: Tasks, validation: Tasks | None, settings: Training, fitted: Fit
 ) -> tuple[Sequence[Model], Held]:
     """Models of all tasks, and predictions for tasks held out: validation, or each fold in turn."""
-    models = fitted(train)
+    models = fitted(train, None)
     if validation is not None:
         return models, (validation, *combined(tuple(models), validation)[:2])
     times, success = np.empty(train.times.shape), np.empty(train.times.shape)
-    for part, kept in _parts(len(train), settings.seed):
-        found = combined(tuple(fitted(train.take(kept))), train.take(part))
+    for k, (part, kept) in enumerate(_parts(len(train), settings.seed)):
+        found = combined(tuple(fitted(train.take(kept), k)), train.take(part))
         times[:, part], success[:, part] = found[:2]
     return models, (train, times, success)
 
@@ -117,11 +119,18 @@ def _torch(
     from walras.predict.training import fit_networks  # noqa: PLC0415
 
     if validation is None:
-        order = np.random.default_rng((settings.seed, 2)).permutation(len(train))
-        count = max(1, round(_HELD_OUT * len(train)))
-        train, validation = train.take(np.sort(order[count:])), train.take(np.sort(order[:count]))
+        train, validation = _split(train, settings.seed)
     models = fit_networks(train, validation, settings, start, progress)
     return models, (validation, *combined(tuple(models), validation)[:2])
+
+
+def _split(tasks: Tasks, seed: int) -> tuple[Tasks, Tasks]:
+    """(kept, held out) tasks; of each cluster one measured task at least is kept."""
+    order = np.random.default_rng((seed, 2)).permutation(len(tasks))
+    last = [order[~np.isnan(row[order])][-1] for row in tasks.times]
+    free = order[~np.isin(order, last)]
+    held = np.sort(free[: max(1, round(_HELD_OUT * len(tasks)))])
+    return tasks.take(np.setdiff1d(order, held)), tasks.take(held)
 
 
 def _calibrated(
@@ -133,18 +142,9 @@ def _calibrated(
     miss = np.abs(apply_logistic(scaling, success) - tasks.success)
     return Predictor(
         train.clusters, models, settings.method, settings.confidence, settings.level,
-        conformal_radius(error, settings.level), _success_radius(miss, settings.level), scaling,
+        conformal_radius(error, settings.level), conformal_radius(miss, settings.level), scaling,
         len(train),
     )  # fmt: skip
-
-
-def _success_radius(miss: Floats, level: float) -> Floats:
-    """(M,) radius; 1, which says nothing, on clusters where no outcome is known."""
-    known = ~np.isnan(miss).all(axis=1)
-    radius = np.ones(len(miss))
-    if known.any():
-        radius[known] = conformal_radius(miss[known], level)
-    return radius
 
 
 def _parts(count: int, seed: int) -> list[tuple[Any, Any]]:
