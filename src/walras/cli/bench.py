@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from walras.cli.streams import results_descriptor
 from walras.errors import DataError
 
 
@@ -50,7 +51,8 @@ def bench(
     arguments += ["--fresh"] if fresh else []
     arguments += ["--list"] if show_list else []
     command = [sys.executable, "-m", "benchmarks", *arguments]
-    raise typer.Exit(subprocess.run(command, cwd=source_tree(), check=False).returncode)
+    done = subprocess.run(command, cwd=source_tree(), check=False, stdout=results_descriptor())
+    raise typer.Exit(done.returncode)
 
 
 def source_tree() -> Path:

@@ -12,6 +12,7 @@ from walras import data
 from walras.cli import data_import
 from walras.cli.errors import ExitCode
 from walras.cli.output import Format, OutputOption, Table, emit, to_json
+from walras.cli.streams import put, visible
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -57,7 +58,7 @@ def list_sets(output: OutputOption = Format.TABLE) -> None:
     if output is Format.TABLE:  # what fits a terminal of 80 columns
         brief = [(s.name, s.title, at is not None) for s, at in sets]
         emit(Table(("name", "holds", "here"), brief))
-        print("Origin, licence, columns: walras data show NAME; folder: walras data path NAME.")
+        put("Origin, licence, columns: walras data show NAME; folder: walras data path NAME.")
         return
     rows = [(s.name, s.title, str(s.origin), s.origin.licence, _text(at)) for s, at in sets]
     emit(Table(("name", "holds", "origin", "licence", "found in"), rows), output)
@@ -90,7 +91,7 @@ def path(name: Name) -> None:
     folder = data.find(name)
     if folder is None:
         raise data.not_found(data.lookup(name))
-    print(folder)
+    put(str(folder))
 
 
 @app.command()
@@ -118,7 +119,7 @@ def fetch(
         folder = data.fetch(
             name, mirror=mirror, force=force, time_limit=time_limit, progress=_progress
         )
-        print(f"{name}: {folder}")
+        put(f"{name}: {folder}")
 
 
 @app.command()
@@ -152,7 +153,7 @@ def fit(name: Name) -> None:
 
       walras data fit gavel
     """
-    print(to_json(dataclasses.asdict(data.fit_stand_in(name))))
+    put(to_json(dataclasses.asdict(data.fit_stand_in(name))))
 
 
 def _text(folder: object) -> str | None:
@@ -161,6 +162,6 @@ def _text(folder: object) -> str | None:
 
 def _progress(source: str, done: int, total: int) -> None:
     if sys.stderr.isatty():
-        print(f"\r{done}/{total} {source:<70.70}", end="", file=sys.stderr, flush=True)
-        if done == total:
-            print(file=sys.stderr)
+        end = "\n" if done == total else ""
+        sys.stderr.write(f"\r{done}/{total} {visible(source):<70.70}{end}")
+        sys.stderr.flush()

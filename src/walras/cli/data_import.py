@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import pandas as pd
 import typer
 
 from walras.cli.output import Format, OutputOption, Table, emit
+from walras.cli.streams import tell
 from walras.errors import DataError
 from walras.predict.log import write_log
 from walras.predict.sacct import COMMAND, read_sacct
@@ -65,10 +65,9 @@ def sacct(
     found = read_sacct(file, task=task, cluster=cluster, delimiter=delimiter)
     log = found.log
     for problem in log.problems:
-        print(f"{'time ' if problem.kept else ''}left out: {problem}", file=sys.stderr)
+        tell(f"{'time ' if problem.kept else ''}left out: {problem}")
     if found.steps and not found.identified:
-        print(f"without JobID numbered steps count as jobs; tell them apart by: {COMMAND}",
-              file=sys.stderr)  # fmt: skip
+        tell(f"without JobID numbered steps count as jobs; tell them apart by: {COMMAND}")
     runs = log.runs
     if to is not None:
         _write(runs, to)

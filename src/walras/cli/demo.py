@@ -29,6 +29,7 @@ from walras.cli.errors import ExitCode, exit_code
 from walras.cli.figures import can_draw
 from walras.cli.output import Format, OutputOption, emit, to_json
 from walras.cli.progress import Interruptible, Stages
+from walras.cli.streams import put
 from walras.cli.warm import compiled_beside
 from walras.domains.cluster_scheduling.rounds import Round, dede_like, gavel
 from walras.engines.settings import Settings
@@ -100,9 +101,9 @@ def demo(
         _print_all(acts)
         where = f"Report: {report}" if written else _WITHOUT_PLOT
         seconds = time.perf_counter() - began
-        print(f"\n{where}\nRecord: {report.with_name('run.json')}\nTotal:  {seconds:.1f} s")
+        put(f"\n{where}\nRecord: {report.with_name('run.json')}\nTotal:  {seconds:.1f} s")
     elif output is Format.JSON:
-        print(to_json(record))
+        put(to_json(record))
     elif acts[1]:  # else stopped before the first round
         emit(compared.table(acts[1][0]), output)
     if written and (sys.stdout.isatty() if show is None else show):
@@ -217,13 +218,13 @@ def _print_placing(placed: Placing) -> None:
     emit(placement.shown(placement.compared(placed)))
     for sentence in placement.facts(placed):
         _print_wrapped(sentence, "- ")
-    print()
+    put("")
     if placed.taught is not None:
         emit(learning.shown(learning.compared(placed.taught)))
         _print_wrapped(learning.LEGEND)
         for sentence in learning.facts(placed.taught):
             _print_wrapped(sentence, "- ")
-        print()
+        put("")
 
 
 def _print(comparison: Comparison) -> None:
@@ -231,12 +232,12 @@ def _print(comparison: Comparison) -> None:
     _print_wrapped(compared.facts(comparison))
     for sentence in compared.certificates(comparison):
         _print_wrapped(sentence, "- ")
-    print()
+    put("")
 
 
 def _print_wrapped(text: str, bullet: str = "") -> None:
     width = min(100, shutil.get_terminal_size().columns)
-    print(textwrap.fill(text, width, initial_indent=bullet, subsequent_indent=" " * len(bullet)))
+    put(textwrap.fill(text, width, initial_indent=bullet, subsequent_indent=" " * len(bullet)))
 
 
 def _record(acts: Acts, seed: int, seconds: float) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import enum
 import sys
 from collections.abc import Callable, Sequence
 
+from walras.cli.streams import tell
 from walras.cli.usage import UsageError, as_option
 from walras.errors import (
     DataError,
@@ -75,12 +76,15 @@ def describe(error: WalrasError, arguments: Sequence[str] = ()) -> str:
 def guarded(command: Callable[[], int], arguments: Sequence[str] = ()) -> None:
     """Run a command and exit with its code; show a ``WalrasError`` and exit with the error's."""
     try:
-        sys.exit(command())
+        code = command()
+        if sys.stdout is not None:
+            sys.stdout.flush()  # a disk that is full shows itself here
+        sys.exit(code)
     except WalrasError as error:
-        print(describe(error, arguments), file=sys.stderr)
+        tell(describe(error, arguments))
         sys.exit(exit_code(error))
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        tell("interrupted")
         sys.exit(ExitCode.INTERRUPTED)
 
 

@@ -14,6 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from walras.cli.errors import guarded
+from walras.cli.streams import keep_stdout_for_results
 from walras.cli.usage import run
 
 
@@ -122,5 +123,6 @@ def root(
 
 def main() -> None:
     """Entry point of the ``walras`` script."""
+    keep_stdout_for_results()
     arguments = sys.argv[1:]
     guarded(lambda: run(app, arguments), arguments)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -19,6 +18,7 @@ from walras.cli.match_intervals import Ends, check_same, interval
 from walras.cli.output import Cell, Format, OutputOption, Table, emit, show, to_json
 from walras.cli.progress import Interruptible, Stages
 from walras.cli.solving import ShowProgress, Threads, TimeLimit, Tolerance
+from walras.cli.streams import put, tell
 from walras.cli.tables import Sheet, read
 from walras.errors import InputError, WalrasError
 from walras.matching import MatchSettings, Placement, Plan, Round, match_round, round_of
@@ -188,7 +188,7 @@ def _print(plan: Plan, given: _Tables, output: Format) -> None:
     if given.left_out:
         total = len(given.left_out) + len(given.times)
         names = ", ".join(given.left_out[:_NAMED]) + (", ..." if given.left_out[_NAMED:] else "")
-        print(f"left out {len(given.left_out)} of {total} tasks: {names}", file=sys.stderr)
+        tell(f"left out {len(given.left_out)} of {total} tasks: {names}")
     placements = _placements(plan)
     if output is Format.CSV:
         emit(placements, output)
@@ -197,12 +197,12 @@ def _print(plan: Plan, given: _Tables, output: Format) -> None:
     if output is Format.JSON:
         told = Table(tuple(facts), [tuple(facts.values())]).records()[0]
         clusters = _clusters(plan).records()
-        print(to_json({**told, "clusters": clusters, "placements": placements.records()}))
+        put(to_json({**told, "clusters": clusters, "placements": placements.records()}))
         return
     emit(Table(("", "plan"), list(facts.items())))
     emit(_clusters(plan))
     emit(_shown(placements))
-    print(plan.status.message, file=sys.stderr)
+    tell(plan.status.message)
 
 
 def _shown(placements: Table) -> Table:

@@ -22,6 +22,7 @@ from walras.cli.network_options import (
 )
 from walras.cli.network_record import save_run
 from walras.cli.output import Format, OutputOption, Table, emit
+from walras.cli.streams import put
 from walras.network.run import Run
 from walras.network.scenario import EXAMPLE, Scenario
 from walras.network.simulate import simulate as run_scenario
@@ -54,7 +55,7 @@ def example() -> None:
 
       walras network example > scenario.toml
     """
-    print(EXAMPLE, end="")
+    put(EXAMPLE, end="")
 
 
 @app.command()

@@ -10,6 +10,7 @@ import typer
 
 from walras.cli.network_options import ConfigArgument, ProgressOption, StepsOption, read, shown
 from walras.cli.output import Cell, Format, OutputOption, Table, emit
+from walras.cli.streams import put
 from walras.network.drivers.deploy import Deployment, Watch
 from walras.network.drivers.deploy import deploy as run_deployment
 from walras.network.drivers.inventory import Inventory, inventory
@@ -138,4 +139,4 @@ def _print(found: Deployment, output: Format) -> None:
     ]
     emit(Table(("centre", "alive", "epoch", "share", "optimum"), rows, "shares"))
     if not found.enforced.any():
-        print("shares are advice: no writable cgroup v2 group was given to enforce them")
+        put("shares are advice: no writable cgroup v2 group was given to enforce them")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import Annotated
 import typer
 
 from walras.cli.progress import Interruptible, Stages
+from walras.cli.streams import tell
 from walras.network.scenario import EXAMPLE, Scenario, read_scenario, scenario
 
 ConfigArgument = Annotated[
@@ -32,7 +32,7 @@ def read(config: Path | None) -> Scenario:
     """
     if config is not None:
         return read_scenario(config)
-    print("the built-in example (walras network example prints it)", file=sys.stderr)
+    tell("the built-in example (walras network example prints it)")
     return scenario(tomllib.loads(EXAMPLE))
 
 

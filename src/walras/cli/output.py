@@ -13,6 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
+from walras.cli.streams import put, put_data, visible
+
 Cell = str | int | float | bool | None
 
 
@@ -54,9 +56,9 @@ class Table:
 def emit(table: Table, output: Format = Format.TABLE) -> None:
     """Print a table on standard output in the wanted form."""
     if output is Format.JSON:
-        print(to_json(table.records()))
+        put(to_json(table.records()))
     elif output is Format.CSV:
-        print(to_csv(table), end="")
+        put_data(to_csv(table))
     else:
         _print_table(table)
 
@@ -81,7 +83,9 @@ def show(cell: Cell, digits: int = 6) -> str:
         return "–"
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    return f"{cell:.{digits}g}" if isinstance(cell, float) else str(cell)
+    if isinstance(cell, float):
+        return f"{cell:.{digits}g}"
+    return visible(str(cell)).replace("\n", "\\n")  # a name takes one line
 
 
 def _print_table(table: Table) -> None:
@@ -91,14 +95,18 @@ def _print_table(table: Table) -> None:
     from rich.markup import escape
     from rich.table import Table as RichTable
 
-    drawn = RichTable(title=table.title or None, box=box.SIMPLE_HEAD, title_justify="left")
+    title = visible(table.title)
+    drawn = RichTable(title=escape(title) or None, box=box.SIMPLE_HEAD, title_justify="left")
     console = Console()
-    drawn.min_width = min(len(table.title), console.width)
+    drawn.min_width = min(len(title), console.width)
     for k, name in enumerate(table.columns):
         numeric = all(_is_number(row[k]) for row in table.rows) and bool(table.rows)
         # The first column names the row: a name that is cut in two cannot be copied.
         drawn.add_column(
-            name, justify="right" if numeric else "left", overflow="fold", no_wrap=k == 0
+            escape(show(name)),
+            justify="right" if numeric else "left",
+            overflow="fold",
+            no_wrap=k == 0,
         )
     for row in table.rows:
         drawn.add_row(*(escape(show(cell, table.digits)) for cell in row))

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, Self
 
+from walras.cli.streams import tell
 from walras.history import Progress
 
 _AFTER = 1.5  # seconds before anything is shown
@@ -46,7 +47,7 @@ class Interruptible:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
-        print("stopping with the best so far; Ctrl-C again to end at once", file=sys.stderr)
+        tell("stopping with the best so far; Ctrl-C again to end at once")
 
 
 class TimeLeft:
@@ -160,7 +161,7 @@ class Stages:
             return
         line = {"stage": self._name, "done": round(done / self._total, 3),
                 "elapsed": round(elapsed, 1), "left": round(left, 1)}  # fmt: skip
-        print(json.dumps(line), file=sys.stderr, flush=True)
+        tell(json.dumps(line))
 
 
 def _bar(total: float) -> Any:

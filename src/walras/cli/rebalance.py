@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from walras.cli.figures import need_figures
 from walras.cli.output import Cell, Format, OutputOption, Table, emit, to_json
 from walras.cli.progress import Interruptible, Stages
 from walras.cli.solving import ShowProgress, TimeLimit
+from walras.cli.streams import put, tell
 from walras.cli.tables import Sheet, read
 from walras.domains import load_balancing as lb
 from walras.domains.load_balancing.sequence import STRICTER, WARM_UP
@@ -245,14 +245,14 @@ def _print(result: lb.Rebalanced, figure: Path | None, output: Format) -> None:
     if output is Format.JSON:
         told = Table(tuple(facts), [tuple(facts.values())]).records()[0]
         servers = _servers(result, result.problem.servers).records()
-        print(to_json({**told, "transfers": moves.records(), "servers": servers}))
+        put(to_json({**told, "transfers": moves.records(), "servers": servers}))
         return
     emit(Table(("", "rebalanced"), list(facts.items())))
     if result.moves:
         title = f"the {min(_SHOWN, result.moves)} largest of {result.moves} moves"
         emit(Table(moves.columns, moves.rows[:_SHOWN], title))
     emit(_servers(result, _SHOWN))
-    print(_message(result.status), file=sys.stderr)
+    tell(_message(result.status))
 
 
 def _message(status: Status) -> str:
@@ -341,7 +341,7 @@ def _print_rounds(
     if output is not Format.TABLE:
         emit(lines, output)
         return
-    print(f"numbers: {source}")
+    put(f"numbers: {source}")
     warm_up = WARM_UP if len(played[0].rounds) > WARM_UP else 0
     told = [_means(one, warm_up) for one in played]
     rows = [(fact, *(facts[fact] for facts in told)) for fact in told[0]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +32,7 @@ from walras.cli.solving import (
     refuse_unless,
     run,
 )
+from walras.cli.streams import put, tell
 from walras.cli.tables import Tables
 from walras.cli.traffic import HELP as TRAFFIC_HELP
 from walras.cli.traffic import traffic
@@ -304,12 +304,12 @@ def _print_cluster(given: Tables, solution: Solution, objective: Objective, outp
             for j, job in enumerate(jobs)
         ]
         told = Table(tuple(facts), [tuple(facts.values())]).records()[0]
-        print(to_json({**told, "resources": worth.records(), "allocation": allocation}))
+        put(to_json({**told, "resources": worth.records(), "allocation": allocation}))
         return
     emit(Table(("", "solution"), list(facts.items())))
     emit(worth)
     emit(_worst_off(x, judged, due, resources, jobs))
-    print(solution.status.message, file=sys.stderr)
+    tell(solution.status.message)
 
 
 def _worst_off(
@@ -345,13 +345,13 @@ def _print_program(solution: Solution, output: Format) -> None:
         rows = solution.problem.rows
         prices = {rows.name(r): float(p) for r, p in enumerate(solution.prices.rows)}
         told = Table(tuple(facts), [tuple(facts.values())]).records()[0]
-        print(to_json({**told, "columns": dict(columns), "prices": prices}))
+        put(to_json({**told, "columns": dict(columns), "prices": prices}))
         return
     emit(Table(("", "solution"), list(facts.items())))
     largest = [k for k in np.argsort(-np.abs(x), kind="stable")[:_SHOWN].tolist() if x[k]]
     title = f"{len(largest)} of {np.count_nonzero(x)} columns that are not zero (of {len(x)})"
     emit(Table(("column", "value"), [columns[k] for k in largest], title))
-    print(solution.status.message, file=sys.stderr)
+    tell(solution.status.message)
 
 
 def _facts(solution: Solution, violation: float, objective: Objective | None) -> dict[str, Cell]:

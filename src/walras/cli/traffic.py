@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -28,6 +27,7 @@ from walras.cli.solving import (
     facts_of,
     refuse_unless,
 )
+from walras.cli.streams import put, tell
 from walras.cli.traffic_files import check_drawing, draw, read_flows
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering.candidates import Kind
@@ -277,10 +277,9 @@ def _print(
     flows = _flows(paths, flow)
     lost = given.demand - given.kept
     if np.any(lost):
-        print(
+        tell(
             f"demands left out since no path joins them: {np.count_nonzero(lost)},"
-            f" {lost.sum():.6g} of {judged.asked:.6g} traffic",
-            file=sys.stderr,
+            f" {lost.sum():.6g} of {judged.asked:.6g} traffic"
         )
     if output is Format.CSV:
         emit(flows, output)
@@ -292,14 +291,14 @@ def _print(
     if output is Format.JSON:
         told = Table(tuple(facts), [tuple(facts.values())]).records()[0]
         links = _links(given, judged, price, given.net.links).records()
-        print(to_json({**told, "links": links, "flows": flows.records()}))
+        put(to_json({**told, "links": links, "flows": flows.records()}))
         return
     emit(Table(("", "solution"), list(facts.items())))
     emit(_links(given, judged, price, _SHOWN))
     worst = _worst_served(given, judged)
     if worst.rows:
         emit(worst)
-    print(solution.status.message, file=sys.stderr)
+    tell(solution.status.message)
 
 
 def _facts(given: _Given, judged: te.Evaluation) -> dict[str, Cell]:

@@ -73,8 +73,10 @@ def _given(options: Sequence[str], arguments: Sequence[str]) -> str | None:
 
 
 def _range(message: str) -> str:
-    """What a value may be, from the sentence that refuses one."""
-    choices = message.rstrip(".").partition(" is not one of ")[2]
-    if choices:
+    """What a value may be, from the sentence that refuses one, in the words of Typer's versions."""
+    sentence = message.rstrip(".")
+    if choices := sentence.partition(" is not one of ")[2]:
         return choices.replace("'", "")
+    if kind := sentence.partition(" is not a valid ")[2]:
+        return f"a valid {kind.replace('float', 'number')}"
     return message.removeprefix("Input should be ").partition(", unable")[0]

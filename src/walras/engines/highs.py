@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from walras.engines.highs_quiet import new_highs
 from walras.engines.highs_watch import Watch
 from walras.engines.settings import Settings
 from walras.engines.units import Units, units_of
@@ -263,8 +264,7 @@ def _read(solver: highspy.Highs, watch: Watch, status: Status, message: str) -> 
 
 def new_solver(settings: Settings) -> highspy.Highs:
     """A silent HiGHS with the limits of ``settings``."""
-    solver = highspy.Highs()
-    solver.silent()
+    solver = new_highs()
     if settings.time_limit is not None:
         solver.setOptionValue("time_limit", float(settings.time_limit))
     solver.setOptionValue("mip_rel_gap", float(settings.tolerance))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from walras.engines.highs_quiet import new_highs
 from walras.errors import DataError
 from walras.separable.form import Family, Rows, Separable, Side
 
@@ -46,8 +47,7 @@ def read_mps(path: str | Path) -> Separable:
             allowed=", ".join(_SUFFIXES),
             remedy="rename the file after its format",
         )
-    solver = highspy.Highs()
-    solver.silent()
+    solver = new_highs()
     if solver.readModel(str(path)) != highspy.HighsStatus.kOk:
         raise DataError(
             "HiGHS cannot read it",

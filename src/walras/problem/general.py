@@ -19,6 +19,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.certificate import Certificate
+from walras.engines.highs_quiet import hush_highs
 from walras.engines.settings import Settings
 from walras.errors import EngineError, InfeasibleError, UnboundedError
 from walras.history import Timings
@@ -60,6 +61,7 @@ def solve_general(problem: cp.Problem, settings: Settings) -> Solution:
     """
     solver = cp.HIGHS if problem.is_mixed_integer() else cp.CLARABEL
     _log_what_is_ignored(solver, settings)
+    hush_highs()
     options = _options(solver, settings)
     began = time.perf_counter()
     data, chain, inverse = _data(problem, solver, options)

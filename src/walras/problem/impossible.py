@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import cvxpy as cp
 import numpy as np
 
+from walras.engines.highs_quiet import hush_highs
 from walras.separable.from_cvxpy_atoms import short_name
 
 _SLIGHT = 1e-6  # relative size from which a slack, or a dual value, says something
@@ -83,6 +84,7 @@ def _shape(item: cp.Constraint) -> tuple[int, ...]:
 
 
 def _solved(problem: cp.Problem) -> bool:
+    hush_highs()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Solution may be inaccurate")
         try:
