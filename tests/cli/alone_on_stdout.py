@@ -21,6 +21,9 @@ import walras as wl
 from walras.cli.main import COMMANDS, app, main
 
 
+IMPORTED = wl.Problem, wl.solve  # and with them every engine: they are imported when asked for
+
+
 def load_kernels() -> None:
     """What takes each process a second otherwise; no other solver is made here."""
     given = np.array([[4.0, 2, 3, 1], [1, 1, 2, 1]]), np.ones(4), np.ones(2)
@@ -59,7 +62,7 @@ if __name__ == "__main__":
     given, folder = json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])
     for name in ("solve", "match", "rebalance", "data"):
         COMMANDS[name].load(name)
-    assert wl.Problem
+    COMMANDS["network"].load("network")
     load_kernels()
     CliRunner().invoke(app, ["doctor"])
     codes = {k: run(v, folder / f"{k}.out", folder / f"{k}.err") for k, v in given.items()}

@@ -70,7 +70,7 @@ def keep_stdout_for_results() -> None:
         io.BufferedWriter(_Results(kept, "wb")),
         encoding=sys.stdout.encoding,
         errors="backslashreplace",
-        line_buffering=sys.stdout.line_buffering,
+        line_buffering=sys.stdout.isatty(),
     )
 
 
