@@ -90,3 +90,15 @@ def test_a_bound_names_who_vouches_for_it(solution: wl.Solution) -> None:
     assert whole.value == pytest.approx(3.0)  # the continuous optimum is 3.5
     assert whole.bound_source == "HiGHS"
     assert f"bound of HiGHS {whole.bound:.9g}" in str(whole)
+
+
+def test_what_is_proved_cannot_be_written_to(solution: wl.Solution) -> None:
+    found = solution
+    for array in (
+        found.x, found.entries, found.scalars, found.prices.rows, found.prices.scalars
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 77.0
+    frame = found.frame()
+    frame.iloc[0, 0] = 77.0
+    assert found.x[0, 0] != 77.0

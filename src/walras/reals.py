@@ -1,9 +1,20 @@
-"""Real numbers from whatever a caller gives."""
+"""Real numbers from whatever a caller gives, and arrays that a caller may only read."""
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 import numpy.typing as npt
+
+_Kind = TypeVar("_Kind", bound=np.generic)
+
+
+def read_only(array: npt.NDArray[_Kind]) -> npt.NDArray[_Kind]:
+    """The same numbers as an array that cannot be written to; no copy."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def reals(given: object) -> npt.NDArray[np.float64]:

@@ -15,6 +15,7 @@ from walras.engines.levels import Level
 from walras.errors import InputError
 from walras.history import History, Timings
 from walras.insight.explain import demand_index
+from walras.reals import read_only
 from walras.separable import Separable, Side, leximin_of
 from walras.status import Status
 
@@ -86,6 +87,8 @@ class Prices:
 class Solution:
     """An allocation with its prices and the proof of how good it is; immutable.
 
+    Its arrays are read-only, so that they stay what was proved: ``solution.x.copy()`` is yours.
+
     Values are the user's: of a maximisation, ``value <= optimum <= bound``.
 
     Attributes:
@@ -152,23 +155,23 @@ class Solution:
         (entries,) where no entry has a resource of its own, as flows on paths have none.
         """
         if np.all(self.problem.resource < 0):
-            return self.certificate.x
-        return self.problem.dense(self.certificate.x)
+            return self.entries
+        return read_only(self.problem.dense(self.certificate.x))
 
     @property
     def entries(self) -> Floats:
         """(entries,) the allocation as the problem's entries."""
-        return self.certificate.x
+        return read_only(self.certificate.x)
 
     @property
     def scalars(self) -> Floats:
         """(scalars,) the shared scalars, such as the max-min level."""
-        return self.certificate.t
+        return read_only(self.certificate.t)
 
     @property
     def prices(self) -> Prices:
         """Prices of all rows."""
-        return Prices(self.problem, self.certificate.prices, self.certificate.t)
+        return Prices(self.problem, read_only(self.certificate.prices), self.scalars)
 
     def frame(self) -> pd.DataFrame:
         """The allocation with the names of resources (rows) and demands (columns).
@@ -177,9 +180,11 @@ class Solution:
         """
         if self.x.ndim == 1:
             names = [self.problem.entry_name(q) for q in range(self.problem.entries)]
-            return pd.DataFrame({"amount": self.x}, index=names)
+            return pd.DataFrame({"amount": self.x.copy()}, index=names)
         return pd.DataFrame(
-            self.x, index=list(self.problem.resource_names), columns=list(self.problem.demand_names)
+            self.x.copy(),
+            index=list(self.problem.resource_names),
+            columns=list(self.problem.demand_names),
         )
 
     def explain(self, demand: str | int) -> insight.Explanation:

@@ -253,7 +253,7 @@ def _spend_the_rest(
         return solution
     if solution.scalars[0] < problem.scalar_upper[0] * (1.0 - settings.tolerance):
         return solution
-    known = Start(solution.entries, solution.prices.rows)
+    known = Start(solution.certificate.x, solution.certificate.prices)
     rest = replace(settings, time_limit=left, start=known)
     raised = _solve_leximin(spec, run, choice, rest)
     if not raised.certificate.proves(settings.tolerance):

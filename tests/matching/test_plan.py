@@ -59,12 +59,14 @@ def test_reasons_name_what_binds() -> None:
 def test_binding_and_the_price_of_the_floor() -> None:
     times, success = one(5, 4, 60)
     low, high = (match(times, success, g, tolerance=1e-2) for g in (0.0, 0.87))
-    assert low.floor_price == 0.0
+    assert low.floor_price_estimate == 0.0
+    with pytest.warns(DeprecationWarning, match="floor_price_estimate"):
+        assert low.floor_price == 0.0
     assert len(low.binding) == 1
     assert "is at the floor 0.87" in high.binding[-1]
     step = 1e-3
     values = [_relaxed(times, success, 0.87 + change) for change in (-step, step)]
-    assert high.floor_price == pytest.approx((values[1] - values[0]) / (2 * step), rel=0.1)
+    assert high.floor_price_estimate == pytest.approx((values[1] - values[0]) / (2 * step), rel=0.1)
 
 
 def _relaxed(times: np.ndarray, success: np.ndarray, floor: float) -> float:

@@ -238,7 +238,7 @@ def _facts(plan: Plan, left_out: int) -> dict[str, Cell]:
         "gap": plan.gap,
         "utilisation": plan.utilisation,
         "what binds": "; ".join(plan.binding),
-        "price of the floor": plan.floor_price,
+        "price of the floor, estimated": plan.floor_price_estimate,
         "method": plan.method,
         "seconds": plan.seconds,
     }

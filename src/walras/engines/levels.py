@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.engines.iterate import Iterate
+from walras.reals import read_only
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -30,6 +31,10 @@ class Level:
     gap: float
     frozen: Bools
     prices: Floats
+
+    def __post_init__(self) -> None:
+        for name in ("frozen", "prices"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -127,7 +128,21 @@ class Plan:
 
     @property
     def floor_price(self) -> float:
-        """What a unit more of ``min_success`` adds to the makespan, by the relaxation's price."""
+        """The former name of :attr:`floor_price_estimate`."""
+        warnings.warn(
+            "Plan.floor_price is an estimate and is called floor_price_estimate now",
+            DeprecationWarning, stacklevel=2,
+        )  # fmt: skip
+        return self.floor_price_estimate
+
+    @property
+    def floor_price_estimate(self) -> float:
+        """What a unit more of ``min_success`` adds to the makespan of the linear relaxation.
+
+        An estimate for whole tasks, whose makespan moves in steps: it can stay where the relaxation
+        rises, and jump by several times this price. What a floor costs exactly is
+        ``match(times, success, floor).makespan`` less the plan's.
+        """
         if self.round.min_success == 0.0:
             return 0.0
         return abs(float(self.relaxation.prices["floor"][0])) * self.round.shape[1]

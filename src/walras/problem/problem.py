@@ -292,7 +292,8 @@ def _solve_in_form(template: Template, began: float, **options: Any) -> Solution
     problem, restore = template.fill()
     built = time.perf_counter() - began
     found = solve(problem, **options)
-    restore.apply(found.entries, found.scalars, found.prices.rows)
+    proof = found.certificate
+    restore.apply(proof.x, proof.t, proof.prices)
     return replace(found, timings=replace(found.timings, build=found.timings.build + built))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from walras.domains.load_balancing.instance import Bools, Floats, Ints, Round
+from walras.reals import read_only
 from walras.status import Status
 
 _ROOM = 1e300  # of servers without a limit, as a denominator
@@ -33,7 +34,7 @@ class Transfer:
 
 @dataclass(frozen=True, eq=False)
 class Rebalanced:
-    """A placement with the proof of how few moves it needs; immutable.
+    """A placement with the proof of how few moves it needs; immutable, its arrays read-only.
 
     What it says of loads, moves and cost is computed from the replicas and the round alone.
 
@@ -59,24 +60,28 @@ class Rebalanced:
     attempts: int
     method: str
 
+    def __post_init__(self) -> None:
+        for name in ("server", "shard", "load"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
     @cached_property
     def shares(self) -> Floats:
         """(servers, shards) the part of each shard's load on each server."""
         out = np.zeros((self.problem.servers, self.problem.shards))
         np.add.at(out, (self.server, self.shard), self.load / self.problem.load[self.shard])
-        return out
+        return read_only(out)
 
     @cached_property
     def placement(self) -> Bools:
         """(servers, shards) True where a replica is, idle ones too."""
         out = np.zeros((self.problem.servers, self.problem.shards), dtype=np.bool_)
         out[self.server, self.shard] = True
-        return out
+        return read_only(out)
 
     @cached_property
     def is_new(self) -> Bools:
         """(replicas,) True where the replica was not there before."""
-        return ~self.problem.held[self.server, self.shard]
+        return read_only(~self.problem.held[self.server, self.shard])
 
     @property
     def moves(self) -> int:
@@ -96,7 +101,8 @@ class Rebalanced:
     @cached_property
     def loads(self) -> Floats:
         """(servers,) load of each server afterwards."""
-        return np.bincount(self.server, self.load, self.problem.servers).astype(np.float64)
+        loads = np.bincount(self.server, self.load, self.problem.servers).astype(np.float64)
+        return read_only(loads)
 
     @cached_property
     def violation(self) -> float:
