@@ -96,7 +96,8 @@ def _run(
         stated.problem, stated.network, steps=steps, pace=chosen.pace, period=chosen.period,
         hosts=chosen.hosts, folder=folder, resume=resume, restart=chosen.restart,
         method=stated.method, seed=stated.seed, cgroups=chosen.cgroups,
-        launcher=chosen.launcher, time_limit=chosen.time_limit, watch=watch,
+        launcher=chosen.launcher, durable=chosen.durable, trace_limit=chosen.trace_limit,
+        time_limit=chosen.time_limit, watch=watch,
     )  # fmt: skip
 
 

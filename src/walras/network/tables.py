@@ -61,7 +61,11 @@ KEYS: Mapping[str, Mapping[str, Check]] = {
         "unsafe": flag,
     },
     "deploy": dict.fromkeys(
-        ("pace", "period", "launcher", "restart", "time_limit", "hosts", "cgroup"), anything
+        (
+            "pace", "period", "launcher", "restart", "durable", "trace_limit", "time_limit",
+            "hosts", "cgroup",
+        ),
+        anything,
     ),
 }  # fmt: skip
 """What each table may state. ``deploy`` is looked at where it is used."""

@@ -6,8 +6,9 @@ import importlib.util
 import json
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -16,24 +17,30 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import EngineError, InputError
-from walras.network.drivers.bundle import Json, pack_charter, pack_terms
-from walras.network.drivers.folder import made
+from walras.network.drivers.bundle import Json, pack_terms
+from walras.network.drivers.consistency import alive, check, in_flight
+from walras.network.drivers.folder import made, write_whole
+from walras.network.drivers.journal import Keeping
 from walras.network.drivers.launch import Child, Host, Launcher, Member, Started
+from walras.network.drivers.lock import Lock
+from walras.network.drivers.manifest import FILE, Manifest
 from walras.network.drivers.plan import Plan
 from walras.network.epoch import Epoch, epoch
 from walras.network.graph import Network
 from walras.network.optimum import Optimum
 from walras.network.problem import Problem
 from walras.network.protocol.settings import Settings
-from walras.network.stated import of_kind
+from walras.network.quanta import AuditError
+from walras.network.stated import of_kind, whole
 from walras.network.surplus import Surplus
 from walras.network.types import Bools, Floats, Ints
 
-FILE = "deployment.json"
+FINAL = "final.json"
 _START_SECONDS = 240.0  # who ends is noticed at once; who is merely slow gets this long
 _STOP_SECONDS = 60.0
 _PERIOD = 20  # ms between ticks by the clock
 _PATIENCE = 3.0  # s that a round waits for a neighbour
+_TRACE_LIMIT = 64  # MiB
 
 Watch = Callable[[Sequence[Member], float], bool]
 """Called with the centres and the seconds so far; stops the deployment when it returns True."""
@@ -56,6 +63,7 @@ class Deployment:
         refused: Messages and connections turned away, by reason.
         enforced: (centres,) whether the share was enforced by a control group.
         digests: Fingerprint of each centre's state at its end, empty for the others.
+        failures: What centres ended with that ended by an error of their own, by number.
     """
 
     problem: Problem
@@ -70,6 +78,7 @@ class Deployment:
     refused: dict[str, int]
     enforced: Bools
     digests: tuple[str, ...]
+    failures: Mapping[int, str]
 
     @property
     def shares(self) -> Floats:
@@ -116,6 +125,8 @@ def deploy(
     seed: int = 0,
     cgroups: Sequence[Json] | None = None,
     launcher: Literal["processes", "ray"] = "processes",
+    durable: bool = False,
+    trace_limit: int = _TRACE_LIMIT,
     time_limit: float = 300.0,
     watch: Watch | None = None,
 ) -> Deployment:
@@ -130,7 +141,7 @@ def deploy(
         period: Milliseconds between ticks by the clock.
         hosts: Where each centre runs; this host when left out.
         folder: For traces and logs; a fresh temporary one when left out.
-        resume: Go on where the traces in it end.
+        resume: Go on where the traces in it end; with the same problem, network and settings.
         restart: Start a process again that ended by itself.
         method: Steps of the algorithm; safe ones when left out.
         settings: Leases and patience, in rounds or milliseconds; fit to the network if left out.
@@ -138,26 +149,49 @@ def deploy(
         seed: Of the first model.
         cgroups: Per centre ``{"group": path, "processors": number}``, to enforce its share.
         launcher: ``ray`` places the processes on the nodes of a Ray cluster.
+        durable: Have traces on the disk before a message leaves, so that a centre's state also
+            survives a loss of power; without, it survives all that its operating system does.
+        trace_limit: MiB after which a trace begins anew with the centre's state.
         time_limit: Seconds after which all are stopped where they are.
         watch: Called about ten times a second.
 
     Raises:
-        InputError: Settings do not go together, a port is taken, a cost is a Python function.
+        InputError: Settings do not go together, a port is taken, a cost is a Python function, the
+            folder is in use, or holds the deployment of another problem.
+        DataError: The folder cannot be written, or its files are damaged or of different moments.
         EngineError: A process does not start, or all are lost.
+        AuditError: More than the budget was held and in flight.
     """
     _require_sockets()
+    keeping = Keeping(durable, 2**20 * whole(trace_limit, "trace_limit", least=1))
     of_kind(network, Network, "network")
     chosen = settings or _patience(pace, period, network.diameter, steps)
     plan = Plan(problem, network.at(0), chosen, method or Surplus(), start, seed)
-    home = Path(tempfile.mkdtemp(prefix="walras-")) if folder is None else folder
     everywhere = list(hosts) if hosts is not None else [Host()] * problem.centres
     _check_lengths(problem.centres, everywhere, cgroups)
     paced = {"kind": pace, "period": period, "patience": _PATIENCE}
-    shared = _write(plan, home, paced, resume=resume)
-    with _launcher(plan, shared, everywhere, home, cgroups, resume * steps, launcher) as crew:
-        crew.introduce(_START_SECONDS)
-        seconds = _supervise(crew, time_limit, watch, restart=restart)
-        crew.stop(_STOP_SECONDS)
+    terms = [pack_terms(plan.terms(k)) for k in range(problem.centres)]
+    home = Path(tempfile.mkdtemp(prefix="walras-")) if folder is None else made(folder, 0o700)
+    with closing(Lock(home / "deployment.lock")):
+        manifest = _manifest(plan, home, paced, resume=resume)
+        shared = {
+            "deployment": manifest.deployment, "charter": manifest.charter, "pace": manifest.pace,
+            "keeping": asdict(keeping), "folder": str(home), "resume": resume,
+            "extend": resume * steps,
+        }  # fmt: skip
+        told = [
+            {**shared, "terms": terms[k], "cgroup": None if cgroups is None else cgroups[k]}
+            for k in range(problem.centres)
+        ]
+        neighbours = plan.charter.neighbours
+        with _launcher(told, neighbours, everywhere, home, launcher) as crew:
+            crew.bind(_START_SECONDS)
+            if resume:
+                known = {k: member.known for k, member in enumerate(crew.members)}
+                check(known, problem.quanta.total)
+            crew.introduce()
+            seconds = _supervise(crew, time_limit, watch, restart=restart)
+            crew.stop(_STOP_SECONDS)
         return _result(problem, home, crew.members, seconds)
 
 
@@ -177,31 +211,27 @@ def _patience(pace: str, period: int, diameter: int, steps: int) -> Settings:
     return Settings(lease, lease // 10, beat, 20 * period, 60_000, steps)
 
 
-def _write(plan: Plan, folder: Path, pace: Json, *, resume: bool) -> Json:
-    """What all centres share, in the folder; on resuming, what is already there.
+def _manifest(plan: Plan, folder: Path, pace: Json, *, resume: bool) -> Manifest:
+    """A new deployment, written into the folder; on resuming, the one that is already there.
 
     Raises:
-        DataError: The folder cannot be made.
+        DataError: The folder cannot be written, or its files are damaged.
         InputError: The folder holds another deployment, or none to resume.
     """
-    path = made(folder) / FILE
-    n = plan.problem.centres
-    if resume != path.exists():
+    if resume != (folder / FILE).exists():
         raise InputError(
             f"holds {'no' if resume else 'a'} deployment", where=str(folder),
             allowed="an empty folder, or resume with the folder of an earlier deployment",
             remedy=f"{'leave resume out' if resume else 'resume=True, or another folder'}",
         )  # fmt: skip
     if resume:
-        found: Json = json.loads(path.read_text(encoding="utf-8"))
-        return found
-    shared = {
-        "charter": pack_charter(plan.charter),
-        "terms": [pack_terms(plan.terms(k)) for k in range(n)],
-        "pace": pace,
-    }
-    path.write_text(json.dumps(shared), encoding="utf-8")
-    return shared
+        manifest = Manifest.read(folder)
+        manifest.check(plan, pace)
+        (folder / FINAL).unlink(missing_ok=True)  # it is no longer where the traces end
+        return manifest
+    manifest = Manifest.of(plan, pace)
+    manifest.write(folder)
+    return manifest
 
 
 def _check_lengths(centres: int, hosts: Sequence[Host], cgroups: Sequence[Json] | None) -> None:
@@ -214,25 +244,20 @@ def _check_lengths(centres: int, hosts: Sequence[Host], cgroups: Sequence[Json] 
 
 
 def _launcher(
-    plan: Plan, shared: Json, hosts: Sequence[Host], folder: Path,
-    cgroups: Sequence[Json] | None, extend: int, launcher: str,
+    told: Sequence[Json], neighbours: Sequence[Sequence[int]], hosts: Sequence[Host], folder: Path,
+    launcher: str,
 ) -> Launcher:  # fmt: skip
     from walras.network.drivers.sockets import Keys  # noqa: PLC0415 (needs the extra)
 
-    n = plan.problem.centres
-    keys = [Keys.new() for _ in range(n)]
-    neighbours = plan.charter.neighbours
-    told = [
+    keys = [Keys.new() for _ in told]
+    own = [
         {
-            "charter": shared["charter"], "terms": shared["terms"][k], "pace": shared["pace"],
             "keys": {"public": keys[k].public, "secret": keys[k].secret},
-            "listen": hosts[k].listen, "folder": str(folder),
+            "listen": hosts[k].listen,
             "allowed": {str(j): keys[j].public for j in neighbours[k]},
-            "resume": extend > 0, "extend": extend,
-            "cgroup": None if cgroups is None else cgroups[k],
         }
-        for k in range(n)
-    ]  # fmt: skip
+        for k in range(len(told))
+    ]
 
     def start(k: int) -> Started:
         log = folder / f"centre-{k:03d}.log"
@@ -242,7 +267,8 @@ def _launcher(
             return RayChild(hosts[k], log)
         return Child(hosts[k], log)
 
-    return Launcher(told, [pair.public for pair in keys], neighbours, start)
+    full = [{**told[k], **own[k]} for k in range(len(told))]
+    return Launcher(full, [pair.public for pair in keys], neighbours, start)
 
 
 def _supervise(crew: Launcher, limit: float, watch: Watch | None, *, restart: bool) -> float:
@@ -253,18 +279,23 @@ def _supervise(crew: Launcher, limit: float, watch: Watch | None, *, restart: bo
         running = [member for member in crew.members if not member.lost]
         if restart:
             for k, member in enumerate(crew.members):
-                if member.lost:
+                if member.lost and not member.failure:
                     crew.restart(k)
-        elif not running:
-            raise EngineError(
-                "have all ended by themselves", where="the processes of the centres",
-                allowed="one that runs to its end", remedy="see the logs in the folder",
-            )  # fmt: skip
+        if all(member.lost for member in crew.members):
+            raise _all_lost(crew.members)
         if watch is not None and watch(crew.members, seconds):
             break
         if all(member.state.get("done") for member in running):
             break
     return time.monotonic() - began
+
+
+def _all_lost(members: Sequence[Member]) -> EngineError:
+    first = next((m.failure for m in members if m.failure), "have all ended by themselves")
+    return EngineError(
+        first, where="the processes of the centres", allowed="one that runs to its end",
+        remedy="see the logs in the folder",
+    )  # fmt: skip
 
 
 def _result(
@@ -273,38 +304,43 @@ def _result(
     n = len(members)
     final = {k: member.final for k, member in enumerate(members) if member.final is not None}
     if not final:
-        raise EngineError(
-            "reported no end", where="the processes of the centres", allowed="one at least",
-            remedy="see the logs in the folder",
-        )  # fmt: skip
+        raise _all_lost(members)
+    digests = tuple(final[k]["digest"] if k in final else "" for k in range(n))
+    write_whole(folder / FINAL, json.dumps(list(digests)).encode())
+    known = {k: state["known"] for k, state in final.items()}
+    living = alive(known)
+    flights = list(in_flight(known, living))
+    _audit(problem, known, living, flights, folder)
     held, epochs = np.zeros(n, np.int64), np.zeros(n, np.int64)
     refused: dict[str, int] = {}
-    for k, state in final.items():
-        held[k], epochs[k] = state["held"], state["epoch"]
+    for state in final.values():
         for reason, times in state["refused"].items():
             refused[reason] = refused.get(reason, 0) + times
+    for k in living:
+        held[k], epochs[k] = known[k]["held"], known[k]["epoch"]
     models = None
     if problem.loss is not None:
         width = len(next(iter(final.values()))["model"])
         models = np.array([final[k]["model"] if k in final else [np.nan] * width for k in range(n)])
-    digests = tuple(final[k]["digest"] if k in final else "" for k in range(n))
-    (folder / "final.json").write_text(json.dumps(list(digests)), encoding="utf-8")
     return Deployment(
-        problem, folder, np.array([k in final for k in range(n)]), held, models, epochs,
-        _in_flight(final), seconds, sum(state["bytes"] for state in final.values()), refused,
+        problem, folder, np.isin(np.arange(n), living), held, models, epochs, sum(flights),
+        seconds, sum(state["bytes"] for state in final.values()), refused,
         np.array([k in final and final[k]["enforced"] for k in range(n)]), digests,
+        {k: member.failure for k, member in enumerate(members) if member.failure},
     )  # fmt: skip
 
 
-def _in_flight(final: dict[int, Json]) -> int:
-    """Quanta on the way between the centres that ended well, in their present lives."""
-    sums = {
-        (k, state["epoch"], j, epoch): (sent, credited)
-        for k, state in final.items()
-        for j, epoch, sent, credited in state["links"]
-    }
-    total = 0
-    for (k, mine, j, theirs), (sent, _) in sums.items():
-        if j in final and final[j]["epoch"] == theirs:
-            total += sent - sums.get((j, theirs, k, mine), (0, 0))[1]
-    return total
+def _audit(
+    problem: Problem, known: Mapping[int, Json], living: Sequence[int], flights: Sequence[int],
+    folder: Path,
+) -> None:  # fmt: skip
+    """See that the living hold no more than the budget; one link's lack pays for no other's."""
+    over = sum(known[k]["held"] for k in living) + sum(f for f in flights if f > 0)
+    over -= problem.quanta.total
+    if over > 0 or min(flights, default=0) < 0:
+        raise AuditError(
+            f"{over} quanta are held and in flight over the budget, "
+            f"{min(flights, default=0)} the least in flight on a link", where=str(folder),
+            allowed="0 or less over the budget, 0 or more on every link",
+            remedy="use none of these shares, and report this as a defect, with the traces",
+        )  # fmt: skip

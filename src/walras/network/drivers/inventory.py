@@ -23,6 +23,8 @@ class Inventory:
         period: Milliseconds between ticks by the clock.
         launcher: ``processes`` or ``ray``.
         restart: Whether a process that ends by itself is started again.
+        durable: Whether traces survive a loss of power.
+        trace_limit: MiB after which a trace begins anew.
         time_limit: Seconds.
         hosts: Of each centre, None for this one.
         cgroups: Of each centre, None for none.
@@ -32,6 +34,8 @@ class Inventory:
     period: int = 20
     launcher: Any = "processes"
     restart: bool = False
+    durable: bool = False
+    trace_limit: int = 64
     time_limit: float = 300.0
     hosts: Sequence[Host] | None = None
     cgroups: Sequence[Json] | None = None
@@ -58,7 +62,9 @@ def inventory(table: Mapping[str, Any], centres: int) -> Inventory:
         raise _refuse("deploy.time_limit", limit, "seconds, above 0")
     return Inventory(
         table.get("pace", "rounds"), period, table.get("launcher", "processes"),
-        flag(table.get("restart", False), "deploy.restart"), limit,
+        flag(table.get("restart", False), "deploy.restart"),
+        flag(table.get("durable", False), "deploy.durable"),
+        whole(table.get("trace_limit", 64), "deploy.trace_limit", least=1), limit,
         _hosts(table.get("hosts"), centres), _cgroups(table.get("cgroup"), centres),
     )  # fmt: skip
 

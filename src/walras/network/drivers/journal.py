@@ -1,15 +1,28 @@
-"""A node and its trace: nothing happens to the one that is not written in the other before."""
+"""A node and its trace: nothing happens to the one that is not written in the other before.
+
+Records reach the operating system before they take effect, so that a killed process forgets
+nothing. What was signed is on the disk before it is said. With ``durable`` all records are on the
+disk before a message leaves, so that nothing that anyone heard is lost with the power either.
+"""
 
 from __future__ import annotations
 
+import base64
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from walras.errors import DataError
+from walras.errors import DataError, InputError
+from walras.network.drivers.lock import Lock
+from walras.network.drivers.snapshot import frozen, thawed
 from walras.network.drivers.trace import (
+    CLOSE,
     EXTEND,
     TAKE,
     TICK,
     Event,
+    Owner,
     Recorder,
     Trace,
     apply,
@@ -21,6 +34,23 @@ from walras.network.protocol.membership import Memory
 from walras.network.protocol.messages import MessageError
 from walras.network.protocol.node import Charter, Node
 
+Out = list[tuple[int, bytes]]
+_ENDING = 10.0  # seconds that an earlier process of the centre may take to end
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """How a trace is kept.
+
+    Attributes:
+        durable: Whether records are on the disk, not only with the operating system, before a
+            message leaves.
+        most: Bytes after which a trace begins anew with the node's state.
+    """
+
+    durable: bool = False
+    most: int = 2**26
+
 
 class Journal:
     """The lives of one centre in one folder.
@@ -29,55 +59,72 @@ class Journal:
         folder: Of the traces.
         terms: The centre's.
         charter: Of the network.
+        deployment: Its name.
+        keeping: How traces are kept.
 
     Attributes:
         node: The present life.
         last: The driver's clock at the latest event.
         last_out: What the latest tick answered, to be sent again after a restart.
         bytes_sent: By this process.
+
+    Raises:
+        InputError: Another process writes this centre's trace.
     """
 
-    def __init__(self, folder: Path, terms: Terms, charter: Charter) -> None:
+    def __init__(
+        self, folder: Path, terms: Terms, charter: Charter, deployment: str, keeping: Keeping
+    ) -> None:
+        path = folder / f"centre-{terms.centre:03d}.lock"
+        self._lock: Lock | None = Lock(path, _ENDING)
         self._folder, self._terms, self._charter = folder, terms, charter
+        self._owner, self._keeping = Owner(deployment, terms.centre), keeping
         self.node: Node
         self._recorder: Recorder | None = None
+        self._signed: Memory | None = None  # what is on the disk
         self.last = 0
-        self.last_out: list[tuple[int, bytes]] = []
+        self.last_out: Out = []
         self.bytes_sent = 0
 
     def begin(self) -> None:
-        """A first life, or the next one after what earlier traces remember."""
-        earlier = traces(self._folder, self._terms.centre)
-        if not earlier:
-            self._live(Memory.first(len(self._charter.begun)))
-            return
-        self._replay(earlier[-1])
-        self._live(self.node.view.memory.next_life(self._terms.centre))
+        """A first life.
+
+        Raises:
+            InputError: The folder holds a trace of this centre.
+        """
+        earlier = traces(self._folder, self._owner)
+        if earlier:
+            raise InputError(
+                "is there already", where=str(earlier[-1].path), allowed="a folder without traces",
+                remedy="resume, or deploy in another folder",
+            )  # fmt: skip
+        self._live(Memory.first(len(self._charter.begun)))
 
     def resume(self) -> None:
         """The last life goes on where its trace ends.
 
         Raises:
-            DataError: There is no trace.
+            DataError: There is no trace, it is damaged, or it leads to another state.
         """
-        earlier = traces(self._folder, self._terms.centre)
+        earlier = traces(self._folder, self._owner)
         if not earlier:
             raise DataError(
                 f"has no trace of centre {self._terms.centre}", where=str(self._folder),
                 allowed="the folder of an earlier deployment", remedy="deploy without resume",
             )  # fmt: skip
-        self._replay(earlier[-1])
-        self._recorder = Recorder(earlier[-1].path, None)
+        end = self._replay(earlier[-1])
+        self._recorder = Recorder(earlier[-1].path, end)
 
     def extend(self, steps: int, now: int) -> None:
         """More steps for a resting node."""
         self._note(Event(EXTEND, now, steps.to_bytes(8, "little")))
 
-    def tick(self, now: int) -> list[tuple[int, bytes]]:
+    def tick(self, now: int) -> Out:
         """See :meth:`Node.tick`; a node that learns of its own end starts anew."""
         if self.node.ended:
             self._live(self.node.view.memory.next_life(self._terms.centre))
         self.last_out = self._note(Event(TICK, now))
+        self._keep()
         self.bytes_sent += sum(len(data) for _, data in self.last_out)
         return self.last_out
 
@@ -86,29 +133,97 @@ class Journal:
         self._note(Event(TAKE, now, data))
 
     def close(self) -> None:
-        """The trace is complete."""
+        """The process ends in order: the state's fingerprint is the last record."""
         if self._recorder is not None:
-            self._recorder.close()
+            with suppress(DataError):  # a full disk: the trace is whole without it
+                self._recorder.note(Event(CLOSE, self.last, self.node.digest.encode()))
+                self._recorder.sync()
+        self.drop()
 
-    def _note(self, event: Event) -> list[tuple[int, bytes]]:
+    def drop(self) -> None:
+        """Let go of the files."""
+        for held in (self._recorder, self._lock):
+            if held is not None:
+                held.close()
+        self._recorder = self._lock = None
+
+    def _note(self, event: Event) -> Out:
         if self._recorder is not None:
             self._recorder.note(event)
         self.last = max(self.last, event.now)
         return apply(self.node, event)
 
-    def _live(self, memory: Memory) -> None:
-        self.close()
-        self.node = Node(self._terms, self._charter, memory)
-        path = path_of(self._folder, self._terms.centre, memory.epoch)
-        self._recorder = Recorder(path, memory)
+    def _keep(self) -> None:
+        """After a tick: what must be on the disk before its messages leave."""
+        if self._recorder is None:
+            return
+        if self._recorder.grown > self._keeping.most:
+            self._begin_anew()
+        elif self._keeping.durable or self.node.view.memory != self._signed:
+            self._recorder.sync()
+        self._signed = self.node.view.memory
 
-    def _replay(self, trace: Trace) -> None:
-        self.node = Node(self._terms, self._charter, trace.memory)
-        for event in trace.events():
-            self.last = max(self.last, event.now)
+    def _begin_anew(self) -> None:
+        """Put the node's state in the place of all records so far."""
+        out = [[j, base64.b64encode(data).decode()] for j, data in self.last_out]
+        state = {"node": frozen(self.node), "last": self.last, "out": out}
+        self._record(self.node.view.memory, state)
+
+    def _live(self, memory: Memory) -> None:
+        self.node = Node(self._terms, self._charter, memory)
+        self._record(memory)
+
+    def _record(self, memory: Memory, state: Any = None) -> None:
+        path = path_of(self._folder, self._terms.centre, memory.epoch)
+        recorder = Recorder.new(path, self._owner, memory, state)
+        if self._recorder is not None:
+            self._recorder.close()
+        self._recorder, self._signed = recorder, memory
+
+    def _replay(self, trace: Trace) -> int:
+        """Play a trace; returns where its last whole record ends."""
+        self.node, end = node_of(trace, self._terms, self._charter), trace.begin
+        if trace.state is not None:
+            self.last = int(trace.state["last"])
+            self.last_out = [(int(j), base64.b64decode(data)) for j, data in trace.state["out"]]
+        for event, behind in trace.records():
+            self.last, end = max(self.last, event.now), behind
+            check_fingerprint(self.node, event, trace)
             try:
                 out = apply(self.node, event)
             except MessageError:
                 continue  # as when it happened
             if event.kind == TICK:
                 self.last_out = out
+        return end
+
+
+def node_of(trace: Trace, terms: Terms, charter: Charter) -> Node:
+    """The node at the beginning of a trace.
+
+    Raises:
+        DataError: It begins with another thing's state.
+    """
+    if trace.state is None:
+        return Node(terms, charter, trace.memory)
+    try:
+        return thawed(trace.state["node"], terms, charter)
+    except (KeyError, TypeError) as error:
+        raise DataError(
+            f"holds no state of a centre: {error}", where=str(trace.path),
+            allowed="a trace of this version", remedy="deploy anew in another folder",
+        ) from error  # fmt: skip
+
+
+def check_fingerprint(node: Node, event: Event, trace: Trace) -> None:
+    """See that a trace led to the state that its process ended with.
+
+    Raises:
+        DataError: It did not.
+    """
+    if event.kind == CLOSE and event.data.decode("ascii", "replace") != node.digest:
+        raise DataError(
+            "leads to another state than its process ended with", where=str(trace.path),
+            allowed="the same version, problem and libraries as when it was written",
+            remedy="resume where it was written, or deploy anew in another folder",
+        )  # fmt: skip

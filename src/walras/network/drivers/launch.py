@@ -15,8 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from walras.errors import EngineError, InputError
+from walras.errors import DataError, EngineError, InputError
 from walras.network.drivers.bundle import Json
+from walras.network.drivers.consistency import check_one
 
 _ENDING = 5.0  # seconds that a process may take to end when it is told to
 _RESTARTS = 5
@@ -146,7 +147,9 @@ class Member:
         bound: Where it listens, once it does.
         state: What it reported last.
         final: What it ended with.
+        known: What it knew of its links and of the others when it was last asked.
         lost: Whether its process ended by itself.
+        failure: The error that it ended with; empty for none.
         restarts: How often it was started again.
     """
 
@@ -154,7 +157,9 @@ class Member:
     bound: str = ""
     state: Json = field(default_factory=dict)
     final: Json | None = None
+    known: Json = field(default_factory=dict)
     lost: bool = False
+    failure: str = ""
     restarts: int = 0
 
 
@@ -177,6 +182,8 @@ class Launcher:
     ) -> None:
         self._told, self._publics, self._neighbours = told, publics, neighbours
         self._start = start
+        self._introduced = False
+        self._unanswered: dict[int, set[int]] = {}  # of returning centres: who is to speak of them
         self.members: list[Member] = []
 
     def __enter__(self) -> Self:
@@ -194,8 +201,8 @@ class Launcher:
     ) -> None:  # fmt: skip
         self._end()
 
-    def introduce(self, seconds: float) -> None:
-        """Wait until all listen, then tell each where its neighbours are, and to start.
+    def bind(self, seconds: float) -> None:
+        """Wait until all listen.
 
         Raises:
             WalrasError: A centre's own, or it did not start in time.
@@ -211,6 +218,10 @@ class Launcher:
                     where=f"centre {late[0]}", allowed="a process that reports its address",
                     remedy="see its log in the deployment's folder",
                 )  # fmt: skip
+
+    def introduce(self) -> None:
+        """Tell each where its neighbours are, and to start."""
+        self._introduced = True
         for k, member in enumerate(self.members):
             member.child.say({"peers": self._peers(k), "start": True})
 
@@ -248,6 +259,7 @@ class Launcher:
             for line in member.child.hear():
                 self._hear(k, line)
             member.lost = ended and member.final is None
+        self._reintroduce()
 
     def stop(self, seconds: float) -> None:
         """Tell all to stop, and wait for what they end with."""
@@ -263,21 +275,52 @@ class Launcher:
         member = self.members[k]
         if "error" in line:
             what, where, allowed, remedy = line["error"]
-            raise InputError(what, where=f"centre {k}, {where}", allowed=allowed, remedy=remedy)
+            if not self._introduced:
+                error = DataError if line.get("kind") == "data" else InputError
+                raise error(what, where=f"centre {k}, {where}", allowed=allowed, remedy=remedy)
+            member.failure = f"centre {k}, {where}: {what}"
+        member.known = line.get("known", member.known)
         if "bound" in line:
-            again = any(member.state for member in self.members)
             member.bound = line["bound"]
-            if again:
-                self._reintroduce(k)
+            if self._introduced:
+                self._ask_about(k)
+        elif "known" in line:
+            for waiting in self._unanswered.values():
+                waiting.discard(k)
         member.state = line.get("state", member.state)
         member.final = line.get("final", member.final)
 
-    def _reintroduce(self, k: int) -> None:
-        """Tell a restarted centre its neighbours, and them where it is now."""
-        self.members[k].child.say({"peers": self._peers(k), "start": True})
-        for j in self._neighbours[k]:
-            peer = [self.members[k].bound, self._publics[k]]
-            self.members[j].child.say({"peers": {str(k): peer}})
+    def _ask_about(self, k: int) -> None:
+        """A centre is back: before it starts, its neighbours say what they know of it."""
+        self._unanswered[k] = {j for j in self._neighbours[k] if self._speaks(j)}
+        for j in self._unanswered[k]:
+            self.members[j].child.say({"know": True})
+
+    def _speaks(self, k: int) -> bool:
+        member = self.members[k]
+        return not member.lost and member.final is None and bool(member.state)
+
+    def _starting(self, k: int) -> bool:
+        return not (self.members[k].lost or self.members[k].bound)
+
+    def _reintroduce(self) -> None:
+        """Start those that came back, unless they forgot what their neighbours know of them."""
+        for k, waiting in list(self._unanswered.items()):
+            near = self._neighbours[k]
+            if any(self._speaks(j) for j in waiting) or any(self._starting(j) for j in near):
+                continue
+            del self._unanswered[k]
+            known = {j: self.members[j].known for j in (k, *near) if self.members[j].known}
+            try:
+                check_one(known, k)
+            except DataError as error:
+                self.members[k].failure = str(error)
+                self.members[k].child.end()
+                continue
+            self.members[k].child.say({"peers": self._peers(k), "start": True})
+            for j in near:
+                peer = [self.members[k].bound, self._publics[k]]
+                self.members[j].child.say({"peers": {str(k): peer}})
 
     def _peers(self, k: int) -> Mapping[str, Any]:
         """Those that listen; of the others it hears when they do."""

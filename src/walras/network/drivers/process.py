@@ -16,19 +16,20 @@ from collections.abc import Container, Set
 from pathlib import Path
 from typing import Any
 
-from walras.errors import InputError, WalrasError
+from walras.errors import DataError, InputError, WalrasError
 from walras.network.drivers.bundle import Json, check_keys, unpack_charter, unpack_terms
 from walras.network.drivers.cgroup import Enforcer
-from walras.network.drivers.folder import made
-from walras.network.drivers.journal import Journal
+from walras.network.drivers.consistency import knowledge
+from walras.network.drivers.folder import made, read_json, terms_path, write_whole
+from walras.network.drivers.journal import Journal, Keeping
 from walras.network.drivers.pacing import Clock, Pace, Rounds
 from walras.network.drivers.sockets import Keys, Peer, Post
 from walras.network.protocol.messages import MessageError
 
 _REPORT = 0.25  # seconds between reports
 _KEYS = (
-    "charter", "terms", "keys", "listen", "allowed", "folder", "pace", "resume", "extend",
-    "cgroup",
+    "deployment", "charter", "terms", "keys", "listen", "allowed", "folder", "keeping", "pace",
+    "resume", "extend", "cgroup",
 )  # fmt: skip
 
 
@@ -45,15 +46,20 @@ class Process:
 
     def __init__(self, told: Json, unread: bytes) -> None:
         check_keys(told, "what a centre is told", _KEYS)
-        self._folder = made(Path(told["folder"]))
+        self._folder = made(Path(told["folder"]), 0o700)
         self._terms = unpack_terms(told["terms"])
         charter = unpack_charter(told["charter"])
         self._log = _logger(self._folder / f"centre-{self._terms.centre:03d}.log")
-        self._journal = Journal(self._folder, self._terms, charter)
+        self._journal = Journal(
+            self._folder, self._terms, charter, told["deployment"], Keeping(**told["keeping"])
+        )
+        own = {"deployment": told["deployment"], "terms": told["terms"]}
         if told["resume"]:
+            _check_own(self._folder, self._terms.centre, own)
             self._journal.resume()
         else:
             self._journal.begin()
+            write_whole(terms_path(self._folder, self._terms.centre), json.dumps(own).encode())
         self._enforcer = Enforcer.of(told["cgroup"], self._log.info)
         allowed = {int(j): key for j, key in told["allowed"].items()}
         self._post = Post(Keys(**told["keys"]), told["listen"], allowed, charter.codec.limit)
@@ -70,16 +76,17 @@ class Process:
         """Until the starter says stop, or is gone."""
         os.set_blocking(self._descriptor, False)
         self._post.watch(self._descriptor)
-        say({"bound": self._post.address})
+        say({"bound": self._post.address, "known": knowledge(self._journal.node)})
         self._listen()
         try:
             while not self._stopped:
                 self._turn()
+            self._journal.close()
             say({"final": self._state(final=True)})
         finally:
             self._enforcer.close()
             self._post.close()
-            self._journal.close()
+            self._journal.drop()
 
     def _turn(self) -> None:
         """Wait for the next thing, and do what is due."""
@@ -117,6 +124,8 @@ class Process:
                 peers = {int(j): Peer(*peer) for j, peer in said["peers"].items()}
                 self._post.connect(peers)
                 self._repeat(peers)
+            if "know" in said:
+                say({"known": knowledge(self._journal.node)})
             self._started = self._started or "start" in said
             self._stopped = self._stopped or "stop" in said
 
@@ -175,10 +184,7 @@ class Process:
             self._note_refusals()
             state["model"] = node.local.model.tolist()
             state["digest"] = node.digest
-            state["links"] = [
-                [j, link.epoch, int(link.sent[0]), int(link.credited[0])]
-                for j, link in node.ledger.links.items()
-            ]
+            state["known"] = knowledge(node)
         return state
 
 
@@ -194,7 +200,8 @@ def main() -> int:
         first, rest = _first_line(sys.stdin.fileno())
         Process(json.loads(first), rest).run()
     except WalrasError as error:
-        say({"error": [error.what, error.where, error.allowed, error.remedy]})
+        kind = "data" if isinstance(error, DataError) else "input"
+        say({"error": [error.what, error.where, error.allowed, error.remedy], "kind": kind})
         return 2
     except (BrokenPipeError, KeyboardInterrupt):
         return 1
@@ -210,6 +217,21 @@ def _first_line(descriptor: int) -> tuple[bytes, bytes]:
             raise BrokenPipeError
     first, _, rest = b"".join(parts).partition(b"\n")
     return first, rest
+
+
+def _check_own(folder: Path, centre: int, own: Json) -> None:
+    """See that a centre is told the same as when it began.
+
+    Raises:
+        DataError: Its file is not there, or damaged.
+        InputError: It is told something else.
+    """
+    path = terms_path(folder, centre)
+    if read_json(path) != json.loads(json.dumps(own)):
+        raise InputError(
+            "is of another deployment, or of other terms", where=str(path),
+            allowed="the deployment that is resumed", remedy="put the centre's own files there",
+        )  # fmt: skip
 
 
 def _pace(told: Any, journal: Journal, lost: Set[int]) -> Pace:

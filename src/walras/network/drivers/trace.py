@@ -1,9 +1,14 @@
 """A node's life as a file: every tick and every message it took, before it took them.
 
-A line of JSON (what the node was made from), then records: kind (1 byte), the driver's clock (8),
-length (4), bytes. Since a node is nothing but a function of these, a trace is both a record to
-replay and a journal to resume from. Records are written before they take effect and messages leave
-after, so that a killed process forgets nothing that anyone heard.
+The first line says whose trace it is and what the node was made from. Records follow: kind (1
+byte), the driver's clock (8), length (4), CRC-32 of these and the content (4), content. Since a
+node is nothing but a function of these, a trace is both a record to replay and a journal to resume
+from. Records are written before they take effect and messages leave after, so that a killed process
+forgets nothing that anyone heard.
+
+A process that is killed while it writes leaves a torn record at the end. It never took effect: it
+is cut off before the trace goes on. The last record of a process that ended in order is the
+fingerprint of its state.
 """
 
 from __future__ import annotations
@@ -12,17 +17,25 @@ import json
 import os
 import re
 import struct
+import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from walras.errors import DataError
+from walras.network.drivers.folder import cannot_write, write_whole
 from walras.network.protocol.membership import Memory
 from walras.network.protocol.node import Node
 
-_RECORD = struct.Struct("<cqI")
+_FORMAT = 2
+_RECORD = struct.Struct("<cqII")
+_CHECKED = struct.Struct("<cqI")
+HEAD_BYTES = _RECORD.size
 _MOST = 2**28
-TICK, TAKE, EXTEND = b"t", b"m", b"x"
+TICK, TAKE, EXTEND, CLOSE = b"t", b"m", b"x", b"c"
+_KINDS = (TICK, TAKE, EXTEND, CLOSE)
 
 
 @dataclass(frozen=True)
@@ -30,9 +43,10 @@ class Event:
     """One thing that happened to a node.
 
     Attributes:
-        kind: ``TICK``, ``TAKE`` (a message) or ``EXTEND`` (more steps).
+        kind: ``TICK``, ``TAKE`` (a message), ``EXTEND`` (more steps), or ``CLOSE``: nothing, its
+            process ended in order.
         now: The driver's clock.
-        data: The message, or the number of steps.
+        data: The message, the number of steps, or the fingerprint of the state.
     """
 
     kind: bytes
@@ -48,41 +62,117 @@ def path_of(folder: Path, centre: int, epoch: int) -> Path:
     return folder / f"centre-{centre:03d}.{epoch}.trace"
 
 
-class Recorder:
-    """Writes a trace, record by record, straight to the operating system.
+@dataclass(frozen=True)
+class Owner:
+    """Whose trace it is.
 
-    Args:
-        path: Of a new trace, or of one to go on with.
-        memory: The node's stable storage when its life begins; None to go on.
+    Attributes:
+        deployment: A name that no other deployment has.
+        centre: Its number.
     """
 
-    def __init__(self, path: Path, memory: Memory | None) -> None:
-        flags = os.O_WRONLY | os.O_APPEND | (os.O_CREAT | os.O_TRUNC if memory else 0)
-        self._file = os.open(path, flags, 0o600)
-        if memory is not None:
-            os.write(self._file, json.dumps(asdict(memory)).encode() + b"\n")
+    deployment: str
+    centre: int
+
+
+class Recorder:
+    """Appends records to a trace.
+
+    Args:
+        path: Of a trace that is there.
+        end: Where its last whole record ends; what is behind is cut off.
+
+    Attributes:
+        grown: Bytes behind ``end``.
+
+    Raises:
+        DataError: The file cannot be written.
+    """
+
+    def __init__(self, path: Path, end: int) -> None:
+        self._path, self._begun, self._end = path, end, end
+        try:
+            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+            os.ftruncate(self._file, end)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+
+    @classmethod
+    def new(cls, path: Path, owner: Owner, memory: Memory, state: Any = None) -> Recorder:
+        """Begin a trace, in the place of one that is there.
+
+        Args:
+            path: Of its file.
+            owner: Whose it is.
+            memory: The node's stable storage when its life began.
+            state: What the node had come to, when earlier records are left out.
+
+        Raises:
+            DataError: The file cannot be written.
+        """
+        head = {"format": _FORMAT, **asdict(owner), **asdict(memory), "state": state}
+        line = json.dumps(head).encode()
+        content = b"%08x %s\n" % (zlib.crc32(line), line)
+        write_whole(path, content)
+        return cls(path, len(content))
+
+    @property
+    def grown(self) -> int:
+        """Bytes that were appended."""
+        return self._end - self._begun
 
     def note(self, event: Event) -> None:
-        """Append an event."""
-        head = _RECORD.pack(event.kind, event.now, len(event.data))
-        os.write(self._file, head + event.data)
+        """Append an event.
+
+        Raises:
+            DataError: The disk is full, or fails; the trace ends with the record before.
+        """
+        head = _CHECKED.pack(event.kind, event.now, len(event.data))
+        checksum = zlib.crc32(event.data, zlib.crc32(head))
+        rest = memoryview(head + checksum.to_bytes(4, "little") + event.data)
+        size = len(rest)
+        try:
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+        except OSError as error:
+            with suppress(OSError):
+                os.ftruncate(self._file, self._end)
+            raise cannot_write(self._path, error) from error
+        self._end += size
+
+    def sync(self) -> None:
+        """Have all records on the disk: they survive a loss of power.
+
+        Raises:
+            DataError: The disk fails.
+        """
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            raise cannot_write(self._path, error) from error
 
     def close(self) -> None:
         """No more will come."""
         os.close(self._file)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trace:
     """A recorded life.
 
     Attributes:
         path: Its file.
-        memory: The node's stable storage when it began.
+        owner: Whose it is.
+        memory: The node's stable storage when its life began.
+        state: What the node was when the records begin; None for a life from its beginning.
+        begin: Where the records begin.
     """
 
     path: Path
+    owner: Owner
     memory: Memory
+    state: Any
+    begin: int
 
     @classmethod
     def open(cls, path: Path) -> Trace:
@@ -93,8 +183,14 @@ class Trace:
         """
         try:
             with path.open("rb") as file:
-                head = json.loads(file.readline())
-            return cls(path, Memory(int(head["epoch"]), tuple(int(c) for c in head["condemned"])))
+                first = file.readline()
+            checksum, _, line = first.rstrip(b"\n").partition(b" ")
+            if int(checksum, 16) != zlib.crc32(line):
+                raise ValueError("its first line is damaged")
+            head = json.loads(line)
+            memory = Memory(int(head["epoch"]), tuple(int(c) for c in head["condemned"]))
+            owner = Owner(str(head["deployment"]), int(head["centre"]))
+            return cls(path, owner, memory, head["state"], len(first))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(
                 f"is no trace: {error}", where=str(path), allowed="a file that a centre wrote",
@@ -105,28 +201,62 @@ class Trace:
         """What happened, in order; a record that a kill cut short is left out.
 
         Raises:
-            DataError: A record is of no known kind.
+            DataError: A record is damaged, and it is not the last one.
         """
+        return (event for event, _ in self.records())
+
+    def records(self) -> Iterator[tuple[Event, int]]:
+        """What happened, in order, and where each record ends.
+
+        Raises:
+            DataError: A record is damaged, and it is not the last one.
+        """
+        at, length = self.begin, self.path.stat().st_size
         with self.path.open("rb") as file:
-            file.readline()
+            file.seek(at)
             while len(head := file.read(_RECORD.size)) == _RECORD.size:
-                kind, now, size = _RECORD.unpack(head)
-                if kind not in (TICK, TAKE, EXTEND) or size > _MOST:
-                    raise DataError(
-                        f"has a record of kind {kind!r} and {size} bytes", where=str(self.path),
-                        allowed="records as a centre wrote them", remedy="the file is damaged",
-                    )  # fmt: skip
-                data = file.read(size)
-                if len(data) < size:
-                    return
-                yield Event(kind, now, data)
+                kind, now, size, checksum = _RECORD.unpack(head)
+                data = file.read(size) if size <= _MOST else b""
+                end = at + _RECORD.size + size
+                if kind in _KINDS and size <= _MOST and end > length:
+                    return  # torn
+                if zlib.crc32(data, zlib.crc32(head[: _CHECKED.size])) != checksum:
+                    # A loss of power may leave the last record without its content, or zeros.
+                    if end == length or not (head + data + file.read()).strip(b"\0"):
+                        return
+                    raise self._damaged(at)
+                if kind not in _KINDS:
+                    raise self._damaged(at)
+                yield Event(kind, now, data), end
+                at = end
+
+    def _damaged(self, at: int) -> DataError:
+        return DataError(
+            f"is damaged at byte {at}", where=str(self.path),
+            allowed="records as a centre wrote them",
+            remedy="restore the file, or deploy anew in another folder",
+        )  # fmt: skip
 
 
-def traces(folder: Path, centre: int) -> list[Trace]:
-    """The traces of a centre's lives, the latest life last."""
-    found = folder.glob(f"centre-{centre:03d}.*.trace")
+def traces(folder: Path, owner: Owner) -> list[Trace]:
+    """The traces of a centre's lives, the latest life last.
+
+    Raises:
+        DataError: A file is no trace, or another centre's or deployment's.
+    """
+    found = folder.glob(f"centre-{owner.centre:03d}.*.trace")
     named = [(int(m[1]), path) for path in found if (m := _NAME.fullmatch(path.name))]
-    return [Trace.open(path) for _, path in sorted(named)]
+    opened = [Trace.open(path) for _, path in sorted(named)]
+    for trace, (epoch, _) in zip(opened, sorted(named), strict=True):
+        if (trace.owner, trace.memory.epoch) != (owner, epoch):
+            raise DataError(
+                f"is that of centre {trace.owner.centre}, life {trace.memory.epoch}, in deployment "
+                f"{trace.owner.deployment}: no centre sent its messages here",
+                where=str(trace.path),
+                allowed=f"that of centre {owner.centre}, life {epoch}, in {owner.deployment}",
+                remedy="put every centre's own traces into the folder",
+            )  # fmt: skip
+    return opened
 
 
 def apply(node: Node, event: Event) -> list[tuple[int, bytes]]:
@@ -139,6 +269,6 @@ def apply(node: Node, event: Event) -> list[tuple[int, bytes]]:
         return node.tick(event.now)
     if event.kind == EXTEND:
         node.extend(int.from_bytes(event.data, "little"))
-    else:
+    elif event.kind == TAKE:
         node.on_message(event.data, event.now)
     return []

@@ -42,7 +42,7 @@ class Charter:
 
 
 @dataclass
-class _Heard:
+class Heard:
     """A neighbour's latest words, and when they came."""
 
     price: float
@@ -79,7 +79,7 @@ class Node:
         self.ticks = 0
         self._rest_at = charter.settings.steps
         self.refused: Counter[str] = Counter()
-        self._heard: dict[int, _Heard] = {}
+        self._heard: dict[int, Heard] = {}
         self._open = False  # whether it has been leased in this life
         self._taught = first  # whether its model is its own, or taken from a neighbour
         self._beaten: int | None = None
@@ -196,7 +196,7 @@ class Node:
         if not self._taught:
             self.local.restart(message.model)
             self._taught = True
-        self._heard[sender] = _Heard(message.price, message.model, now)
+        self._heard[sender] = Heard(message.price, message.model, now)
 
     def _step(self, now: int) -> None:
         """Push shares and surplus, then move the model."""

@@ -1,0 +1,118 @@
+"""Whether traces fit together: what each centre knows of the others, against what they know.
+
+A trace that lost its end (a snapshot that was restored, a disk that forgot what it had not written
+when the power went) gives a node that looks sound and holds what it had long given away. Only its
+neighbours know better: they took messages that it does not remember sending, or hold records that
+it does not remember making.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from walras.errors import DataError
+from walras.network.protocol.node import Node
+
+Json = dict[str, Any]
+
+
+def knowledge(node: Node) -> Json:
+    """What a node knows of its links and of all centres' records, as JSON."""
+    return {
+        "epoch": node.life[1],
+        "held": int(node.ledger.held[0]),
+        "ended": node.view.ended.tolist(),
+        "versions": node.view.versions,
+        "links": {
+            str(j): {
+                "epoch": link.epoch, "number": link.number, "latest": link.latest,
+                "confirmed": link.confirmed, "sent": int(link.sent[0]),
+                "credited": int(link.credited[0]),
+            }
+            for j, link in node.ledger.links.items()
+        },
+    }  # fmt: skip
+
+
+def check(known: Mapping[int, Json], total: int) -> None:
+    """See that no centre has forgotten what another one knows of it.
+
+    Args:
+        known: :func:`knowledge` of all centres, by number, while none of them runs.
+        total: The budget in quanta.
+
+    Raises:
+        DataError: One has, or more than the budget is held and in flight.
+    """
+    for centre in known:
+        check_one(known, centre)
+    living = alive(known)
+    flights = list(in_flight(known, living))
+    over = sum(known[k]["held"] for k in living) + sum(flights) - total
+    if over > 0 or min(flights, default=0) < 0:
+        raise DataError(
+            f"are {over} quanta over the budget, {min(flights, default=0)} on a link at least",
+            where="the shares in the traces", allowed="the budget, and 0 or more on every link",
+            remedy="the traces are not of one moment: restore the newest ones",
+        )  # fmt: skip
+
+
+def check_one(known: Mapping[int, Json], centre: int) -> None:
+    """See that a centre that does not run has forgotten nothing that others know of it.
+
+    Args:
+        known: :func:`knowledge` of it and of others, by number.
+        centre: Its number.
+
+    Raises:
+        DataError: It has.
+    """
+    for other in known:
+        what = _forgotten(known, centre, other) if other != centre else ""
+        if what:
+            raise DataError(
+                f"ends before {what}", where=f"trace of centre {centre}",
+                allowed="all that the centre wrote until it ended",
+                remedy="restore the newest trace; one whose end is lost (no power, an older copy) "
+                "cannot go on: deploy anew in another folder",
+            )  # fmt: skip
+
+
+def alive(known: Mapping[int, Json]) -> list[int]:
+    """Centres whose present lives nobody knows to be over."""
+    return [
+        k for k, own in known.items()
+        if all(other["ended"][k] <= own["epoch"] for other in known.values())
+    ]  # fmt: skip
+
+
+def in_flight(known: Mapping[int, Json], living: list[int]) -> Iterator[int]:
+    """Quanta sent and not credited over each link between living centres."""
+    for i in living:
+        for name, link in known[i]["links"].items():
+            j = int(name)
+            if j in living and link["epoch"] == known[j]["epoch"]:
+                back = _link(known, j, i)
+                yield link["sent"] - (0 if back is None else back["credited"])
+
+
+def _forgotten(known: Mapping[int, Json], i: int, j: int) -> str:
+    """What centre j knows of centre i that centre i does not; empty for nothing."""
+    version = known[j]["versions"][i]
+    if version > known[i]["versions"][i]:
+        return f"record {version} of its, which centre {j} holds"
+    mine, theirs = _link(known, i, j), _link(known, j, i)
+    if theirs is None:
+        return ""
+    if theirs["latest"] > (0 if mine is None else mine["number"]):
+        return f"message {theirs['latest']}, which centre {j} took from it"
+    if theirs["confirmed"] > (0 if mine is None else mine["latest"]):
+        return f"message {theirs['confirmed']} of centre {j}, which it had confirmed"
+    return ""
+
+
+def _link(known: Mapping[int, Json], i: int, j: int) -> Json | None:
+    """Centre i's end of its link to centre j, if both are in the lives that it joins."""
+    link: Json | None = known[i]["links"].get(str(j))
+    return link if link is not None and link["epoch"] == known[j]["epoch"] else None

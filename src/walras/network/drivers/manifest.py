@@ -1,0 +1,146 @@
+"""``deployment.json``: what all centres of a deployment agree on, and what is resumed with what.
+
+What one centre alone is told, its cost and its samples, stands in a file of its own on its own
+host. Here are fingerprints of it, by which a problem that is stated again is compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from walras.errors import DataError, InputError
+from walras.network.drivers.bundle import Json, pack_charter, pack_terms, unpack_charter
+from walras.network.drivers.folder import read_json, write_whole
+from walras.network.drivers.plan import Plan
+from walras.network.protocol.centre import Terms
+from walras.network.protocol.node import Charter
+
+FILE = "deployment.json"
+_FORMAT = 2
+_KEYS = {"format", "deployment", "charter", "terms", "pace"}
+_STATED_AS = {
+    "weights": "network", "cost": "cpu[{}]", "low": "boxes[{}]", "high": "boxes[{}]",
+    "learner": "loss and shards[{}]", "unit": "budget", "total": "budget", "rate": "method",
+    "tempo": "method", "penalty": "method",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A deployment as all its centres know it.
+
+    Attributes:
+        deployment: A name that no other deployment has.
+        charter: As :func:`~walras.network.drivers.bundle.pack_charter` packs it.
+        terms: Of each centre, a fingerprint of each of its terms.
+        pace: How centres are paced.
+    """
+
+    deployment: str
+    charter: Json
+    terms: list[dict[str, str]]
+    pace: Json
+
+    @classmethod
+    def of(cls, plan: Plan, pace: Json) -> Manifest:
+        """Of a new deployment."""
+        terms = [fingerprints(plan.terms(k)) for k in range(plan.problem.centres)]
+        return cls(secrets.token_hex(8), pack_charter(plan.charter), terms, pace)
+
+    @classmethod
+    def read(cls, folder: Path) -> Manifest:
+        """Of the deployment in a folder.
+
+        Raises:
+            DataError: The file is not there, damaged, or of another version.
+        """
+        path = folder / FILE
+        found = read_json(path)
+        if not isinstance(found, dict) or set(found) != _KEYS or found["format"] != _FORMAT:
+            raise _damaged(path, "holds no deployment of this version")
+        named, terms, pace = found["deployment"], found["terms"], found["pace"]
+        manifest = cls(named, found["charter"], terms, pace)
+        try:
+            charter = unpack_charter(manifest.charter)
+            shapes = len(charter.begun) == len(charter.neighbours) == len(terms)
+            stated = all(isinstance(of_one, dict) for of_one in terms)
+            paced = {"kind", "period"} <= set(pace) and isinstance(named, str)
+        except (
+            InputError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            KeyError,
+            OverflowError,
+        ) as error:
+            raise _damaged(path, f"holds a damaged charter: {error}") from error
+        if not (shapes and stated and paced):
+            raise _damaged(path, "is damaged: its parts do not fit together")
+        return manifest
+
+    def write(self, folder: Path) -> None:
+        """Into the folder, for its owner alone.
+
+        Raises:
+            DataError: It cannot be written.
+        """
+        content = {"format": _FORMAT, **vars(self)}
+        write_whole(folder / FILE, json.dumps(content).encode())
+
+    @property
+    def agreed(self) -> Charter:
+        """The charter."""
+        return unpack_charter(self.charter)
+
+    def check(self, plan: Plan, pace: Json) -> None:
+        """See that a plan is this deployment's; only its number of steps may differ.
+
+        Raises:
+            InputError: It is another one; names what differs.
+        """
+        agreed = self.agreed
+        if plan.problem.centres != len(agreed.begun):
+            raise _differs("cpu", f"{plan.problem.centres} centres", f"{len(agreed.begun)}")
+        clock = pace["kind"] == "clock" and pace["period"] != self.pace["period"]
+        if clock or pace["kind"] != self.pace["kind"]:
+            words = [f"{p['kind']}, every {p['period']} ms" for p in (pace, self.pace)]
+            raise _differs("pace", *words)
+        same_steps = replace(plan.settings, steps=agreed.settings.steps)
+        stated = Manifest.of(replace(plan, settings=same_steps), pace)
+        for key, name in _STATED_AS.items():
+            for k, (ours, theirs) in enumerate(zip(stated.terms, self.terms, strict=True)):
+                if ours.get(key) != theirs.get(key):
+                    raise _differs(name.format(k), "stated with other values", "its own")
+        if same_steps != agreed.settings:
+            raise _differs("settings", str(same_steps), str(agreed.settings))
+        if (stated.terms, stated.charter) != (self.terms, self.charter):
+            raise _differs("start", "another split of the budget", "its own")
+
+
+def fingerprints(terms: Terms) -> dict[str, str]:
+    """A fingerprint of each of a centre's terms."""
+    return {name: _fingerprint(value) for name, value in pack_terms(terms).items()}
+
+
+def _fingerprint(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _differs(where: str, stated: str, found: str) -> InputError:
+    return InputError(
+        f"is {stated}; the folder's deployment has {found}", where=where,
+        allowed="the problem, network, method, pace and seed that the folder began with",
+        remedy="state them as they were, or deploy in another folder",
+    )  # fmt: skip
+
+
+def _damaged(path: Path, what: str) -> DataError:
+    return DataError(
+        what, where=str(path), allowed=f"a {FILE} as walras network deploy writes it",
+        remedy="restore the file, or deploy anew in another folder",
+    )  # fmt: skip

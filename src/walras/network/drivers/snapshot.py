@@ -1,0 +1,104 @@
+"""A node's state as JSON, and back: what a trace begins with once earlier records are left out.
+
+Objects are written attribute by attribute; only the classes of the protocol are read, and none of
+their methods is called. Terms and charter are not part of it: they never change.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter, deque
+from typing import Any
+
+import numpy as np
+
+from walras.errors import DataError
+from walras.network.protocol.centre import Local, Terms
+from walras.network.protocol.estates import Estates
+from walras.network.protocol.ledger import Ledger, Link
+from walras.network.protocol.membership import Membership, Memory
+from walras.network.protocol.node import Charter, Heard, Node
+from walras.network.protocol.records import Record
+
+_CLASSES: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (Node, Local, Estates, Ledger, Link, Membership, Memory, Record, Heard)
+}
+_SERIES: dict[str, Any] = {
+    "tuple": tuple, "set": set, "frozenset": frozenset, "deque": deque, "list": list,
+}  # fmt: skip
+_TYPES = ("|b1", "<i4", "<i8", "<f8")
+
+
+def frozen(node: Node) -> Any:
+    """The node's state, as JSON can hold it."""
+    return _freeze(node, (node.terms, node.charter, node.charter.settings))
+
+
+def thawed(state: Any, terms: Terms, charter: Charter) -> Node:
+    """The node that :func:`frozen` wrote.
+
+    Raises:
+        DataError: It is another thing.
+    """
+    try:
+        node = _thaw(state, (terms, charter, charter.settings))
+    except (KeyError, ValueError, TypeError, IndexError, RecursionError) as error:
+        raise DataError(
+            f"holds no state of a centre: {error}", where=f"trace of centre {terms.centre}",
+            allowed="a trace of this version", remedy="deploy anew in another folder",
+        ) from error  # fmt: skip
+    if not isinstance(node, Node):
+        raise DataError(
+            "holds no state of a centre", where=f"trace of centre {terms.centre}",
+            allowed="a trace of this version", remedy="deploy anew in another folder",
+        )  # fmt: skip
+    return node
+
+
+def _freeze(value: Any, given: tuple[Any, ...]) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    for k, known in enumerate(given):
+        if value is known:
+            return ["given", k]
+    if isinstance(value, np.ndarray):
+        data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
+        return ["array", value.dtype.str, list(value.shape), data]
+    if isinstance(value, bytes):
+        return ["bytes", base64.b64encode(value).decode()]
+    if isinstance(value, dict):
+        pairs = [[_freeze(k, given), _freeze(v, given)] for k, v in value.items()]
+        return ["counter" if isinstance(value, Counter) else "dict", pairs]
+    name = type(value).__name__
+    if name in _SERIES:
+        return [name, [_freeze(part, given) for part in value]]
+    if _CLASSES.get(name) is not type(value):
+        raise TypeError(
+            f"{name}: an object cannot be part of a snapshot unless its class is named here"
+        )
+    return ["object", name, {key: _freeze(v, given) for key, v in vars(value).items()}]
+
+
+def _thaw(frozen: Any, given: tuple[Any, ...]) -> Any:
+    if not isinstance(frozen, list):
+        return frozen
+    kind, *parts = frozen
+    if kind == "given":
+        return given[parts[0]]
+    if kind == "array":
+        dtype, shape, data = parts
+        if dtype not in _TYPES:
+            raise ValueError(f"an array of {dtype}")
+        return np.frombuffer(base64.b64decode(data), dtype).reshape(shape).copy()
+    if kind == "bytes":
+        return base64.b64decode(parts[0])
+    if kind in ("dict", "counter"):
+        pairs = {_thaw(k, given): _thaw(v, given) for k, v in parts[0]}
+        return Counter(pairs) if kind == "counter" else pairs
+    if kind == "object":
+        name, attributes = parts
+        made: Any = object.__new__(_CLASSES[name])
+        vars(made).update({key: _thaw(v, given) for key, v in attributes.items()})
+        return made
+    return _SERIES[kind](_thaw(part, given) for part in parts[0])
