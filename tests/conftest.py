@@ -1,4 +1,6 @@
-"""What every test shares: Hypothesis' profile, and a list of what was not run."""
+"""What every test shares: Hypothesis' profile, the guard of every answer to a problem stated in
+cvxpy, and a list of what was not run.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,12 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.stated import check_stated
 
 from walras import data
+from walras.problem import Problem
+from walras.solution import Solution
+from walras.status import Status
 
 settings.register_profile(
     "walras", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -17,6 +23,20 @@ settings.register_profile(
 settings.load_profile("walras")
 
 NOT_RUN = pytest.StashKey[list[str]]()
+
+
+@pytest.fixture(autouse=True)
+def optimal_means_feasible(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No problem stated in cvxpy ends ``optimal`` beside a broken row, in any test."""
+    solve = Problem._recorded
+
+    def checked(problem: Problem, *args: Any) -> Solution:
+        found = solve(problem, *args)
+        if found.status is Status.OPTIMAL:
+            check_stated(problem.to_cvxpy(), found.value)
+        return found
+
+    monkeypatch.setattr(Problem, "_recorded", checked)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import cvxpy as cp
+import numpy as np
 from cvxpy.constraints.constraint import Constraint
 from cvxpy.constraints.nonpos import Inequality
 from cvxpy.constraints.zero import Equality
 
-from walras.errors import InputError
+from walras.errors import InfeasibleError, InputError
 from walras.separable.from_cvxpy_atoms import short_name
+from walras.separable.from_cvxpy_leaves import bounds
+from walras.separable.from_cvxpy_names import variable_name
 from walras.separable.from_cvxpy_read import is_readable
 
 
@@ -80,6 +83,26 @@ def check_constraints(constraints: Sequence[Any] | None, what: str = "constraint
             _raise_not_dcp(constraint, where)
         kept.append(constraint)
     return kept
+
+
+def check_declared(variables: Sequence[Any]) -> None:
+    """What variables declare leaves each of their elements some number.
+
+    Raises:
+        InfeasibleError: The bounds of an element contradict each other.
+        InputError: A bound has no value.
+    """
+    for variable in variables:
+        low, high = bounds(variable)
+        crossed = np.flatnonzero(low > high)
+        if len(crossed):
+            k = int(crossed[0])
+            raise InfeasibleError(
+                f"its declaration asks for at least {low[k]:g} and for at most {high[k]:g}",
+                where=variable_name([variable], k),
+                allowed="a lower bound <= the upper one",
+                remedy="correct the variable's bounds or attributes",
+            )
 
 
 def _is_read(constraint: Any) -> bool:

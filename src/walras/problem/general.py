@@ -92,9 +92,9 @@ def solve_general(problem: cp.Problem, settings: Settings) -> Solution:
 
 
 def _make_dense(problem: cp.Problem) -> None:
-    """Values of diagonal variables as arrays: cvxpy leaves them sparse and cannot index them."""
+    """Values of diagonal variables as arrays, which cvxpy can index, and of scalars too."""
     for variable in problem.variables():
-        if sp.issparse(variable.value):
+        if sp.issparse(variable.value) or np.isscalar(variable.value):
             variable.save_value(_dense(variable.value))
 
 

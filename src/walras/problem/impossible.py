@@ -41,7 +41,7 @@ def conflict(problem: cp.Problem) -> Conflict | None:
     slacks = [cp.Variable(_shape(item), nonneg=True) for item in problem.constraints]
     relaxed = [_relaxed(item, s) for item, s in zip(problem.constraints, slacks, strict=True)]
     least = cp.Problem(cp.Minimize(sum(cp.sum(s) for s in slacks)), relaxed)
-    if not _solved(least):
+    if not problem.constraints or not _solved(least):
         return None
     amounts = np.array([float(np.max(s.value, initial=0.0)) for s in slacks])
     duals = np.array([_size(item.dual_value) for item in relaxed])

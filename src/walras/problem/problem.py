@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,12 +21,13 @@ from walras.engines.settings import Settings
 from walras.errors import EngineError, InfeasibleError, InputError, UnboundedError
 from walras.history import Progress
 from walras.kernels.devices import CPU
-from walras.problem.checks import check_constraints, check_objective
+from walras.problem.checks import check_constraints, check_declared, check_objective
 from walras.problem.general import solve_general
 from walras.problem.report import Report, report_inside, report_outside
 from walras.separable.form import Side
 from walras.separable.from_cvxpy import Stated, Template
 from walras.separable.from_cvxpy_atoms import OutsideForm
+from walras.separable.from_cvxpy_leaves import stated_bounds
 from walras.solution import Solution
 from walras.solving import solve
 from walras.status import Status
@@ -253,7 +255,16 @@ class Problem:
         for name, given in (("start", start is not None), ("polish", polish)):
             if given:
                 _log.warning("%s is not used: the problem is outside the separable form", name)
-        return solve_general(self._cvxpy(), settings)
+        problem = self._cvxpy()
+        check_declared(problem.variables())
+        # cvxpy 1.9 forgets bounds that are parameters where the variable has a sign, too.
+        rows = [row for v in problem.variables() for row in stated_bounds(v)]
+        with warnings.catch_warnings():
+            # cvxpy reads variables with a pattern in a way that it warns against.
+            warnings.filterwarnings("ignore", message=".* a sparse CVXPY expression")
+            # The report says that nothing is kept between solves.
+            warnings.filterwarnings("ignore", message="You are solving a parameterized problem")
+            return solve_general(cp.Problem(self.objective, self.constraints + rows), settings)
 
     @property
     def _has_allocation(self) -> bool:

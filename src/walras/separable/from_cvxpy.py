@@ -102,11 +102,6 @@ class Template:
         )
         self._plan = Plan(self._source, values)
 
-    @property
-    def is_integer(self) -> bool:
-        """Whether some variable is boolean or integer."""
-        return any(v.attributes["boolean"] or v.attributes["integer"] for v in self.variables)
-
     def fill(self) -> tuple[Separable, Restore]:
         """The problem at the parameters' present values.
 

@@ -22,6 +22,7 @@ from cvxpy.cvxcore.python import canonInterface
 from cvxpy.lin_ops.lin_op import CONSTANT_ID
 
 from walras.errors import InputError
+from walras.separable import from_cvxpy_leaves as leaves
 from walras.separable.from_cvxpy_read import Reader, is_readable, parameters_of
 from walras.separable.from_cvxpy_slices import Slices
 
@@ -180,7 +181,7 @@ class _LinearPart:
         self, expressions: Sequence[Expression], parameters: Sequence[Any], layout: _Layout
     ) -> None:
         self._parameters = parameters
-        entries = layout.tensor(expressions, parameters)
+        entries = _possible(layout.tensor(expressions, parameters), parameters)
         rows = sum(e.size for e in expressions)
         key, place = np.unique(entries.column * rows + entries.row, return_inverse=True)
         width = 1 + sum(p.size for p in parameters)
@@ -190,7 +191,7 @@ class _LinearPart:
         self.fixed: npt.NDArray[np.bool_] = ~depends
 
     def values(self) -> Floats:
-        theta = [_value(p).ravel(order="F") for p in self._parameters]
+        theta = [leaves.value(p).ravel(order="F") for p in self._parameters]
         return np.asarray(self._tensor @ np.concatenate([*theta, [1.0]]), dtype=np.float64)
 
 
@@ -203,12 +204,15 @@ class _RenewedPart:
         self._height = sum(e.size for e in expressions)
         # Parameters drawn at random do not cancel: their pattern contains every other.
         rng = np.random.default_rng(0)
-        drawn = {p.id: rng.uniform(1.0, 2.0, p.shape) for p in _unique_parameters(expressions)}
+        drawn = {
+            p.id: rng.uniform(1.0, 2.0, p.shape) * leaves.support(p)
+            for p in _unique_parameters(expressions)
+        }
         self._key = self._coefficients(drawn)[0]
         self.column, self.row = np.divmod(self._key, max(self._height, 1))
 
     def values(self) -> Floats:
-        parameters = {p.id: _value(p) for p in _unique_parameters(self._expressions)}
+        parameters = {p.id: leaves.value(p) for p in _unique_parameters(self._expressions)}
         key, data = self._coefficients(parameters)
         place = np.searchsorted(self._key, key)
         known = place < len(self._key)
@@ -240,6 +244,13 @@ def _with_values(expression: Expression, parameters: dict[int, Any]) -> Expressi
     return expression.copy([_with_values(arg, parameters) for arg in expression.args])
 
 
+def _possible(entries: _Entries, parameters: Sequence[Any]) -> _Entries:
+    """The entries without those of parameters' elements that are zero by declaration."""
+    held = [leaves.support(p).ravel(order="F") for p in parameters]
+    kept = np.concatenate([*held, [True]])[entries.theta]
+    return _Entries(*(part[kept] for part in entries))
+
+
 def _offsets(expressions: Sequence[Expression]) -> Ints:
     """First row of each expression of a stack, and its length."""
     return np.concatenate([[0], np.cumsum([e.size for e in expressions])]).astype(np.int64)
@@ -255,28 +266,3 @@ def _rows_of(chosen: Sequence[int], offsets: Ints) -> Ints:
 def _unique_parameters(expressions: Sequence[Expression]) -> list[Any]:
     found = {p.id: p for expression in expressions for p in expression.parameters()}
     return list(found.values())
-
-
-def _value(parameter: Any) -> Floats:
-    """A parameter's value, checked.
-
-    Raises:
-        InputError: It has none, or one that is not finite.
-    """
-    if parameter.value is None:
-        raise InputError(
-            "has no value",
-            where=f"parameter {parameter.name()}",
-            allowed="finite numbers",
-            remedy=f"assign {parameter.name()}.value before solving",
-        )
-    value: Any = parameter.value
-    dense = np.asarray(value, dtype=np.float64)
-    if not np.all(np.isfinite(dense)):
-        raise InputError(
-            "is not finite",
-            where=f"parameter {parameter.name()}",
-            allowed="finite numbers",
-            remedy="remove NaN and infinity from its value",
-        )
-    return dense

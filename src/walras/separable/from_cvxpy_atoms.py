@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from cvxpy.atoms.affine.affine_atom import AffAtom
 
 from walras.separable.form import Utility
+from walras.separable.from_cvxpy_leaves import is_complex
 from walras.separable.from_cvxpy_read import is_readable
 
 Floats = npt.NDArray[np.float64]
@@ -97,7 +98,7 @@ class Substitution:
         Raises:
             OutsideForm: It holds an atom the separable form cannot.
         """
-        return self._replaced(expression, self._any_atom)
+        return self._replaced(_real(expression), self._any_atom)
 
     def affine(self, expression: Expression) -> Expression:
         """An expression outside the objective, with piecewise linear atoms replaced.
@@ -105,7 +106,7 @@ class Substitution:
         Raises:
             OutsideForm: It holds an atom the separable form cannot.
         """
-        return self._replaced(expression, self._extreme)
+        return self._replaced(_real(expression), self._extreme)
 
     def _replaced(self, expression: Expression, atom: Callable[[Any], Any]) -> Expression:
         if is_readable(expression):
@@ -155,6 +156,13 @@ def short_name(expression: Expression, limit: int = 60) -> str:
 def _kind(expression: Expression) -> str:
     """Name of an atom; approximate and exact variants share one."""
     return str(type(expression).__name__).removesuffix("Approx").lower()
+
+
+def _real(expression: Expression) -> Expression:
+    """The expression itself, once no complex number stands in it."""
+    if not is_readable(expression) and is_complex(expression):
+        raise OutsideForm(expression, "complex numbers")
+    return expression
 
 
 def _canonical(expression: Expression) -> Expression:

@@ -123,13 +123,14 @@ def epigraph_bounds(
     """
     lower, upper = bounds.lower.copy(), bounds.upper.copy()
     row_upper = np.where(is_constraint, -offset, np.inf)
-    capped = tightened(matrix, row_upper, lower, upper)
+    # Where rows contradict bounds, an engine says so: here the interval only must not be empty.
+    capped = np.maximum(lower, np.minimum(tightened(matrix, row_upper, lower, upper), upper))
     for epigraph in epigraphs:
         own = slice(epigraph.column, epigraph.column + epigraph.size)
         pieces = matrix[epigraph.start : epigraph.stop].tolil()
         row, column = pieces[:, own].nonzero()
         pieces[:, own] = 0
-        low, high = activity_range(sp.csr_array(pieces), lower, np.minimum(capped, upper))
+        low, high = activity_range(sp.csr_array(pieces), lower, capped)
         shift = offset[epigraph.start : epigraph.stop]
         low, high = low + shift, high + shift
         if not epigraph.is_largest:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.errors import InfeasibleError, InputError
+from walras.separable import from_cvxpy_leaves as leaves
 from walras.separable.form import Family, Rows, Separable, Side, Utility
 from walras.separable.from_cvxpy_affine import Pattern
 from walras.separable.from_cvxpy_atoms import Extreme, Smooth
@@ -217,7 +218,8 @@ class Plan:
             )
 
     def _bounds(self, values: Floats, offset: Floats) -> Bounds:
-        lower, upper = _attribute_bounds(self._source.variables)
+        declared = [leaves.bounds(v) for v in self._source.variables]
+        lower, upper = (np.concatenate(side) for side in zip(*declared, strict=True))
         rows, at = self._source.structure.bounds, self._single_at
         singles = SingleRows(
             rows, self._source.pattern.column[at], values[at], offset[rows], self._equality[rows]
@@ -304,40 +306,11 @@ class Plan:
         return np.where(self._extra_side == side, self._extra_owner, -1).astype(np.int32)
 
     def _integers(self) -> npt.NDArray[np.bool_] | None:
-        whole = np.concatenate(
-            [
-                np.full(v.size, bool(v.attributes["boolean"] or v.attributes["integer"]))
-                for v in self._source.variables
-            ]
-        )
+        whole = np.concatenate([leaves.whole(v) for v in self._source.variables])
         if not np.any(whole):
             return None
         found = self._source.structure
         return np.concatenate([whole[found.entries], np.zeros(self.extras, bool)])
-
-
-def _attribute_bounds(variables: Sequence[Any]) -> tuple[Floats, Floats]:
-    """Bounds that the variables' declarations give."""
-    lower, upper = [], []
-    for variable in variables:
-        attributes = variable.attributes
-        low, high = np.full(variable.size, -np.inf), np.full(variable.size, np.inf)
-        if attributes["bounds"] is not None:
-            given = [
-                np.broadcast_to(np.asarray(getattr(b, "value", b), float), variable.shape)
-                for b in attributes["bounds"]
-            ]
-            low = np.maximum(low, given[0].ravel(order="F"))
-            high = np.minimum(high, given[1].ravel(order="F"))
-        if attributes["nonneg"] or attributes["pos"] or attributes["boolean"]:
-            low = np.maximum(low, 0.0)
-        if attributes["nonpos"] or attributes["neg"]:
-            high = np.minimum(high, 0.0)
-        if attributes["boolean"]:
-            high = np.minimum(high, 1.0)
-        lower.append(low)
-        upper.append(high)
-    return np.concatenate(lower), np.concatenate(upper)
 
 
 def _gap_scale(

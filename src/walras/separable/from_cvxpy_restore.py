@@ -54,7 +54,7 @@ class Restore:
         for variable in self.source.variables:
             # Adding zero turns -0.0 into 0.0.
             value = 0.0 + flat[start : start + variable.size].reshape(variable.shape, order="F")
-            variable.save_value(value if variable.shape else float(value))
+            variable.save_value(np.asarray(value))
             start += variable.size
 
     def _duals(self, x: Floats, prices: Floats) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from walras.separable import from_cvxpy_leaves as leaves
 from walras.separable.form import Side, Utility
 from walras.separable.from_cvxpy_affine import Pattern
 from walras.separable.grouping import RowBlock, Split, split
@@ -329,7 +330,13 @@ def columns_of(variables: Sequence[Any], smooth: set[int], extremes: set[int]) -
         axes.append(keys)
     flat_variable = np.concatenate(variable)
     is_smooth = np.array([v.id in smooth for v in variables])
-    may_share = np.array([v.id in extremes or (v.size == 1 and not all_small) for v in variables])
+    # Shared scalars are continuous: a whole number is an entry, be it on its own.
+    may_share = np.array(
+        [
+            v.id in extremes or (v.size == 1 and not all_small and not np.any(leaves.whole(v)))
+            for v in variables
+        ]
+    )
     return Columns(
         flat_variable, ~is_smooth[flat_variable], may_share[flat_variable], np.concatenate(axes)
     )
