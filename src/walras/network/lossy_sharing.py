@@ -9,7 +9,8 @@ from walras.network.faults import Faults
 from walras.network.graph import Network
 from walras.network.ledger import Ledger
 from walras.network.life import Life
-from walras.network.rules import box_price, push
+from walras.network.quanta import portioned, summed
+from walras.network.rules import box_price, handed_over, push
 from walras.network.sides import Setting
 from walras.network.steps import Steps
 from walras.network.types import Bools, Floats, Ints
@@ -20,67 +21,83 @@ _SUM = 64  # bits of a running sum in a message
 class LossyShares:
     """Shares on running sums; a crashed centre's are handed to its guardian after the lease.
 
+    No centre hands over what it holds up to its lower limit: it owes the rest, its price is that of
+    what it holds less what it owes, and it pays when quanta come in.
+
     Args:
         setting: The problem, the network, the links and the faults.
         steps: Step sizes, already halved for old prices.
-        tempo: Of the boxes' multipliers.
 
     Raises:
         InputError: The links or the graph cannot work under faults.
     """
 
-    def __init__(self, setting: Setting, steps: Steps, tempo: float) -> None:
+    def __init__(self, setting: Setting, steps: Steps) -> None:
         self._faults = setting.faults or Faults()
         _check(setting, self._faults)
         problem = self._problem = setting.problem
         n = problem.centres
-        fractions = np.full(n, 1.0) if setting.start is None else setting.start
-        self._held = problem.quanta.split(fractions)
+        self._held = problem.first_split(setting.start)
         self._origin = self._held.copy()  # what a centre began with, and was handed since
-        self._steps, self._tempo, self._links = steps, tempo, setting.links
+        self._steps, self._links = steps, setting.links
         self._multiplier = np.zeros(n)
+        self._owed = np.zeros(n, np.int64)
         self._ledger = Ledger(n)
         self._life = Life(self._faults, n)
         self._rng = np.random.default_rng((setting.seed, 23))
         self.bits = 0
-        self.alive: Bools = self._life.alive
+
+    @property
+    def alive(self) -> Bools:
+        """(centres,) who takes part: not who has come back and holds less than its lower limit."""
+        return self._life.alive & (self._held >= self._problem.least)
 
     @property
     def shares(self) -> Floats:
-        """(centres,) what each living centre holds; the dead use nothing."""
-        return self._problem.quanta.shares(np.where(self.alive, self._held, 0))
+        """(centres,) what each living centre uses; the dead use nothing."""
+        return np.where(self._life.alive, self._problem.used(self._held), 0.0)
+
+    @property
+    def held(self) -> Floats:
+        """(centres,) what each living centre holds."""
+        return self._problem.quanta.shares(np.where(self._life.alive, self._held, 0))
 
     @property
     def quanta(self) -> tuple[Ints, Ints]:
         """Held by the living; under way, or with the dead whose lease still runs."""
-        stranded = self._held[~self.alive]
-        return self._held[self.alive], np.concatenate([self._ledger.under_way, stranded])
+        stranded = self._held[~self._life.alive]
+        return self._held[self._life.alive], np.concatenate([self._ledger.under_way, stranded])
 
     def step(self, network: Network, number: int) -> None:
         """Push to neighbours believed cheaper, send running sums, credit what arrives."""
         self._take_over(self._life.advance(number, self._ledger.neighbours))
         back = self._life.rejoining(number)
-        self._multiplier[back] = 0.0
+        self._multiplier[back], self._owed[back] = 0.0, 0
         out, there = self._ledger.accounts(network)
         price = self._price()
         self._push(network, out, price)
         arrives = self._arrivals(network)
         self._deliver(network, out, there, arrives, price)
-        self.bits += (self._links.bits(1) + _SUM) * int(self.alive[network.tail].sum())
+        self.bits += (self._links.bits(1) + _SUM) * int(self._life.alive[network.tail].sum())
 
     def _push(self, network: Network, out: Ints, price: Floats) -> None:
         ledger = self._ledger
         # A centre declared dead gets nothing; one that is only silent may.
-        open_ = self.alive[network.tail] & (self.alive | ~self._life.settled)[network.head]
+        living = self._life.alive
+        open_ = living[network.tail] & (living | ~self._life.settled)[network.head]
         known = open_ & ~np.isnan(ledger.view[out])
         mine, theirs = np.where(known, (price[network.tail], ledger.view[out]), 0.0)
-        moved = push(self._steps.share * network.weight, mine, theirs, self._problem.quanta.unit)
+        gain, problem = self._steps.share * network.weight, self._problem
+        wanted = push(gain, mine, theirs, problem.quanta.unit)
+        all_wanted = summed(wanted, network.tail, problem.centres)
+        given, self._owed = handed_over(all_wanted, self._owed, problem.available(self._held))
+        moved = portioned(wanted, network.tail, given)
         np.subtract.at(self._held, network.tail, moved)
         ledger.under_way[out] += moved
         ledger.given[out] += moved
 
     def _arrivals(self, network: Network) -> Bools:
-        both = self.alive[network.tail] & self.alive[network.head]
+        both = self._life.alive[network.tail] & self._life.alive[network.head]
         return both & (self._rng.random(len(network.tail)) >= self._faults.silence)
 
     def _deliver(
@@ -113,7 +130,7 @@ class LossyShares:
             self._life.settled[centre] = True
         for centre in dead:
             heir = self._life.guardian(centre)
-            neighbours, given = self._ledger.owed(centre, self.alive)
+            neighbours, given = self._ledger.owed(centre, self._life.alive)
             inherited = int(self._origin[centre]) + int(given.sum())
             self._origin[neighbours] -= given
             self._origin[heir] += inherited
@@ -123,10 +140,10 @@ class LossyShares:
 
     def _price(self) -> Floats:
         problem, steps = self._problem, self._steps
-        x = self.shares
+        x = problem.quanta.shares(self._held - self._owed)
         shadow = box_price(x, self._multiplier, problem.low, problem.high, steps.penalty)
-        self._multiplier = self._multiplier + self._tempo * (shadow - self._multiplier)
-        return problem.slope(np.where(self.alive, x, problem.inside)) + shadow
+        self._multiplier = self._multiplier + self._steps.tempo * (shadow - self._multiplier)
+        return problem.slope(np.where(self._life.alive, x, problem.inside)) + shadow
 
 
 def _check(setting: Setting, faults: Faults) -> None:

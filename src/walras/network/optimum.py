@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -47,6 +48,12 @@ def best_shares(costs: CPUCosts, budget: float, low: Floats, high: Floats, alive
     def over(price: float) -> float:
         return float(shares(price).sum()) - budget
 
+    least, most = math.fsum(low[alive]), math.fsum(high[alive])
+    if budget <= least or budget >= most:  # boxes that leave one split, rounding aside
+        x = np.where(alive, low if budget <= least else high, 0.0)
+        slopes = costs.slope(np.where(alive, x, _any(low, high)))[alive]
+        price = float(slopes.min() if budget <= least else slopes.max())
+        return Optimum(x, price, _cost(costs, x, alive, low, high))
     bottom, top = -1.0, 1.0
     for _ in range(_HALVINGS):
         if over(bottom) <= 0.0:
@@ -62,7 +69,11 @@ def best_shares(costs: CPUCosts, budget: float, low: Floats, high: Floats, alive
     inside = alive & (x > low) & (x < high)
     if inside.any():
         x[int(np.argmax(inside))] += budget - float(x.sum())
-    return Optimum(x, price, float(costs.value(np.where(alive, x, _any(low, high)))[alive].sum()))
+    return Optimum(x, price, _cost(costs, x, alive, low, high))
+
+
+def _cost(costs: CPUCosts, x: Floats, alive: Bools, low: Floats, high: Floats) -> float:
+    return float(costs.value(np.where(alive, x, _any(low, high)))[alive].sum())
 
 
 def _any(low: Floats, high: Floats) -> Floats:

@@ -13,11 +13,12 @@ from walras.errors import InfeasibleError, InputError
 from walras.network.costs import CPUCost, CPUCosts
 from walras.network.losses import Loss
 from walras.network.optimum import Optimum, best_model, best_shares
-from walras.network.quanta import Quanta
+from walras.network.quanta import MOST, Quanta
 from walras.network.shards import Shards
 from walras.network.stated import number
-from walras.network.types import Bools, Floats
+from walras.network.types import Bools, Floats, Ints
 
+_NOTHING = 1e-12  # of the usual cost: a cost of 0, to rounding
 _SAMPLES = 65  # shares of a box at which a cost's curvature is looked at
 
 
@@ -32,6 +33,9 @@ class Problem:
         budget: All CPU, in the shares' unit.
         low: (centres,) least shares, -inf where there is no box.
         high: (centres,) largest shares, inf where there is no box.
+        quanta: How shares are counted.
+        least: (centres,) low in quanta.
+        most: (centres,) high in quanta.
         loss: The kind of the g_i; None when there is nothing to train.
         data: Every centre's samples.
     """
@@ -65,20 +69,32 @@ class Problem:
             InfeasibleError: The budget is outside what the boxes can hold.
         """
         costs = cpu if isinstance(cpu, CPUCosts) else CPUCosts.of(cpu)
-        quanta = Quanta.of(number(budget, "budget"))
         low, high = _boxes(boxes, costs.centres)
         set_ = object.__setattr__
         set_(self, "costs", costs)
-        set_(self, "budget", float(budget))
+        set_(self, "budget", number(budget, "budget"))
         set_(self, "low", low)
         set_(self, "high", high)
-        set_(self, "quanta", quanta)
-        _check_reach(self.budget, low, high)
+        self._count(0.0)
+        self._check_reach(np.ones(costs.centres, bool))
         set_(self, "loss", loss)
         set_(self, "data", _data(loss, shards, costs.centres))
         self._check_convex()
+        if (low < 0.0).any():
+            everyone = np.ones(costs.centres, bool)
+            found = best_shares(costs, self.budget, low, high, everyone)
+            self._count(float(np.abs(found.shares).max()))
 
     quanta: Quanta
+    least: Ints
+    most: Ints
+
+    def _count(self, largest: float) -> None:
+        """Choose quanta in which the largest share can be counted, and state the boxes in them."""
+        quanta = Quanta.of(self.budget, largest)
+        least, most = quanta.within(self.low, self.high)
+        for name, value in (("quanta", quanta), ("least", least), ("most", most)):
+            object.__setattr__(self, name, value)
 
     @property
     def centres(self) -> int:
@@ -89,6 +105,44 @@ class Problem:
     def boxed(self) -> bool:
         """Whether any share has a bound."""
         return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
+
+    @cached_property
+    def floored(self) -> Bools:
+        """(centres,) whose share has a lower limit."""
+        return np.isfinite(self.low)
+
+    def first_split(self, start: Floats | None) -> Ints:
+        """(centres,) quanta to begin with: the nearest split in the boxes to the one asked for.
+
+        Args:
+            start: (centres,) fractions of the budget; equal ones when left out.
+
+        Raises:
+            InputError: A fraction is negative or not finite, or all are zero.
+        """
+        asked = self.quanta.split(np.ones(self.centres) if start is None else start)
+        if ((asked >= self.least) & (asked <= self.most)).all():
+            return asked
+        return self.quanta.nearest(asked, self.least, self.most)
+
+    def available(self, held: Ints) -> Ints:
+        """(centres,) quanta that each may hand over: what it holds above its lower limit."""
+        above = np.maximum(held, self.least) - np.where(self.floored, self.least, 0)
+        return np.where(self.floored, above, MOST)
+
+    def used(self, held: Ints) -> Floats:
+        """(centres,) shares in use of what each holds: always inside its box.
+
+        What is held beyond the upper limit is on its way to others, and idle. Who holds less than
+        the lower limit (a centre that has come back, with nothing) uses nothing yet.
+        """
+        share = np.clip(self.quanta.shares(held), self.low, self.high)
+        return np.where(held < self.least, 0.0, share)
+
+    def excess(self, shares: Floats) -> float:
+        """The largest distance of a share from its box."""
+        beyond = np.maximum(self.low - shares, shares - self.high)
+        return max(0.0, float(beyond.max()))
 
     @cached_property
     def inside(self) -> Floats:
@@ -150,16 +204,40 @@ class Problem:
             InfeasibleError: The budget is outside what the boxes of those alive can hold.
         """
         mask = np.ones(self.centres, bool) if alive is None else np.asarray(alive)
-        _check_reach(self.budget, self.low[mask], self.high[mask])
+        self._check_reach(mask)
         found = best_shares(self.costs, self.budget, self.low, self.high, mask)
         if self.loss is None or self.data is None:
             return found
         model, value = best_model(self.loss, self.data.only(mask), self.centres)
         return replace(found, model=model, loss=value)
 
-    def optimum_cost(self, alive: Bools) -> float:
-        """The least CPU cost of the centres that are alive."""
-        return best_shares(self.costs, self.budget, self.low, self.high, alive).cost
+    def measure(self, alive: Bools) -> tuple[float, float]:
+        """The least CPU cost of the centres that are alive, and what gaps are divided by.
+
+        That is the cost's modulus; 1 where it is 0 to rounding, beside the cost of a first split.
+        Both are NaN where the boxes of those alive cannot hold the budget.
+        """
+        try:
+            self._check_reach(alive)
+        except InfeasibleError:
+            return float("nan"), float("nan")
+        best = best_shares(self.costs, self.budget, self.low, self.high, alive).cost
+        first = self.quanta.shares(self.first_split(None))
+        usual = float(np.abs(self.cost(first)[alive]).sum())
+        return best, abs(best) if abs(best) > _NOTHING * usual else 1.0
+
+    def _check_reach(self, alive: Bools) -> None:
+        """Refuse a budget that the boxes of those alive cannot hold, rounding aside."""
+        least, most = self.quanta.within(self.low[alive], self.high[alive])
+        if sum(least.tolist()) <= self.quanta.total <= sum(most.tolist()):
+            return
+        low, high = float(self.low[alive].sum()), float(self.high[alive].sum())
+        raise InfeasibleError(
+            f"is {self.budget:g}, and the boxes hold {low:g} to {high:g} in all", where="budget",
+            allowed=f"{low:g}..{high:g}",
+            remedy=f"change the budget by {(low if self.budget < low else high) - self.budget:+g}, "
+            "or widen the boxes",
+        )  # fmt: skip
 
     def _sampled_curvature(self) -> Floats:
         if self.costs.quadratic is not None:
@@ -212,25 +290,13 @@ def _boxes(
             )  # fmt: skip
         sides.append(np.broadcast_to(array, (centres,)).copy())
     low, high = sides
-    if not (low < high).all():
-        k = int(np.argmin(low < high))
+    if not (low <= high).all() or np.isinf(low[low == high]).any():
+        k = int(np.argmin((low <= high) & ~((low == high) & np.isinf(low))))
         raise InputError(
-            f"is {low[k]:g}..{high[k]:g}", where=f"boxes, centre {k}", allowed="low < high",
+            f"is {low[k]:g}..{high[k]:g}", where=f"boxes, centre {k}", allowed="low <= high",
             remedy="widen the box",
         )  # fmt: skip
     return low, high
-
-
-def _check_reach(budget: float, low: Floats, high: Floats) -> None:
-    least, most = float(low.sum()), float(high.sum())
-    if least <= budget <= most:
-        return
-    raise InfeasibleError(
-        f"is {budget:g}, and the boxes hold {least:g} to {most:g} in all", where="budget",
-        allowed=f"{least:g}..{most:g}",
-        remedy=f"change the budget by {(least if budget < least else most) - budget:+g}, "
-        "or widen the boxes",
-    )  # fmt: skip
 
 
 def _data(

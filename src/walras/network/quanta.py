@@ -18,6 +18,8 @@ from walras.errors import EngineError, InputError, WalrasError
 from walras.network.types import Floats, Ints
 
 MOST = 2**62  # quanta: one centre's and all that moves at a step together fit 64 bits
+_ROOM = 58  # binary digits of the largest share: a run swings beyond it before it settles
+_SLIPS = 2  # quanta a centre by which bounds that are stated in decimals may miss the budget
 
 
 class AuditError(WalrasError):
@@ -43,11 +45,17 @@ class Quanta:
     total: int
 
     @classmethod
-    def of(cls, budget: float) -> Quanta:
+    def of(cls, budget: float, largest: float = 0.0) -> Quanta:
         """The quanta of a budget.
 
+        Args:
+            budget: All CPU.
+            largest: The largest share there may be, of either sign. Where it is hundreds of
+                budgets, a quantum is made coarser, as long as the budget is a whole number of them.
+
         Raises:
-            InputError: The budget is not a positive, finite number.
+            InputError: The budget is not a positive, finite number, or too small beside the
+                largest share to count both.
         """
         if not (math.isfinite(budget) and budget > 0.0):
             raise InputError(
@@ -55,7 +63,18 @@ class Quanta:
                 remedy="give the CPU that all centres share",
             )  # fmt: skip
         exponent = math.frexp(float(np.spacing(budget)))[1] - 1
-        return cls(exponent, int(math.ldexp(budget, -exponent)))
+        total = int(math.ldexp(budget, -exponent))
+        # Coarser by up to the budget's trailing zeros: so that a float holds each share, or 2^58.
+        beyond = math.frexp(max(budget, largest))[1] - exponent
+        zeros = (total & -total).bit_length() - 1
+        coarser = min(max(0, beyond - 53), zeros)
+        if beyond - coarser > _ROOM:
+            raise InputError(
+                f"is {budget}, and shares may be {largest:g}", where="budget",
+                allowed=f"at least {largest / 32:g}, or a number with few binary digits such as 1",
+                remedy="boxes=(0, high) where no share is negative, or round the budget",
+            )  # fmt: skip
+        return cls(exponent + coarser, total >> coarser)
 
     @property
     def unit(self) -> float:
@@ -65,6 +84,31 @@ class Quanta:
     def shares(self, quanta: Ints) -> Floats:
         """Quanta as shares; exact."""
         return np.asarray(quanta.astype(np.float64) * self.unit)
+
+    def within(self, low: Floats, high: Floats) -> tuple[Ints, Ints]:
+        """Boxes in whole quanta, inside the stated ones; no bound is ``MOST`` away.
+
+        Stated in decimals, bounds and a budget that meet (three times 0.1 and 0.3) miss each other
+        by rounding. Bounds that leave the budget no room by ``2 n`` quanta or less are moved by
+        that much in all, so that they meet it.
+
+        Args:
+            low: (n,) least shares.
+            high: (n,) largest shares.
+        """
+        least = self._whole(np.ceil(np.ldexp(low, -self.exponent)))
+        most = np.maximum(least, self._whole(np.floor(np.ldexp(high, -self.exponent))))
+        over, under = _sum(least) - self.total, self.total - _sum(most)
+        slips = _SLIPS * len(least)
+        if 0 < over <= slips:
+            least = least - _dealt(over, len(least))
+        if 0 < under <= slips:
+            most = most + _dealt(under, len(most))
+        return least, most
+
+    @staticmethod
+    def _whole(quanta: Floats) -> Ints:
+        return np.asarray(np.clip(quanta, -float(MOST), float(MOST))).astype(np.int64)
 
     def split(self, fractions: Floats) -> Ints:
         """Quanta in proportion to ``fractions`` (n,), all of them dealt out.
@@ -80,12 +124,54 @@ class Quanta:
                 allowed="finite, at least 0, and not all 0", remedy="give a share to start from",
             )  # fmt: skip
         dealt: Ints = np.floor(self.total * (fractions / fractions.sum())).astype(np.int64)
-        left = self.total - int(dealt.sum())
         # The few quanta that rounding left, one by one (or taken back), beginning with the largest.
         order = np.argsort(-fractions, kind="stable")
-        dealt += left // len(dealt)
-        dealt[order[: left % len(dealt)]] += 1
+        dealt[order] += _dealt(self.total - int(dealt.sum()), len(dealt))
         return dealt
+
+    def nearest(self, dealt: Ints, least: Ints, most: Ints) -> Ints:
+        """The nearest split of the budget within boxes: ``clip(dealt + shift)``, all dealt out.
+
+        Args:
+            dealt: (n,) quanta that sum to the budget.
+            least: (n,) bounds below.
+            most: (n,) bounds above, between which the budget lies.
+        """
+        low, high = least.astype(np.float64), most.astype(np.float64)
+        wanted, bottom, top = dealt.astype(np.float64), -4.0 * MOST, 4.0 * MOST
+        for _ in range(128):  # halvings: beyond the last digit of either end
+            middle = 0.5 * (bottom + top)
+            small = float(np.clip(wanted + middle, low, high).sum()) < self.total
+            bottom, top = (middle, top) if small else (bottom, middle)
+        found = np.clip(self._whole(np.rint(wanted + top)), least, most)
+        left = self.total - _sum(found)
+        # What rounding left goes to those that have room for it, in their order.
+        room = most - found if left > 0 else found - least
+        before = np.minimum(np.cumsum(np.minimum(room, abs(left))), abs(left))
+        return np.asarray(found + (1 if left > 0 else -1) * np.diff(before, prepend=0))
+
+
+def summed(quanta: Ints, owner: Ints, owners: int) -> Ints:
+    """(owners,) sums of quanta by whose they are; exact."""
+    found = np.zeros(owners, np.int64)
+    np.add.at(found, owner, quanta)
+    return found
+
+
+def portioned(wanted: Ints, giver: Ints, given: Ints) -> Ints:
+    """What each demand gets of what its giver gives, in proportion.
+
+    Args:
+        wanted: (demands,) quanta, never negative.
+        giver: (demands,) who is asked.
+        given: (n,) what each gives in all, never negative.
+
+    Returns:
+        (demands,) as wanted where all can be met; rounded so that never more goes than is given.
+    """
+    asked = summed(wanted, giver, len(given))
+    part = given / np.maximum(asked, 1) * (1.0 - 2.0**-48)  # rounding never makes it too much
+    return np.where((asked == given)[giver], wanted, counted(np.floor(wanted * part[giver])))
 
 
 def counted(amount: Floats) -> Ints:
@@ -110,6 +196,12 @@ def countable(quanta: Ints) -> bool:
 def audit(held: Iterable[int] | Ints, in_flight: Iterable[int] | Ints, total: int) -> int:
     """Quanta held and in flight over those there should be; exactly 0 while nothing is lost."""
     return _sum(held) + _sum(in_flight) - total
+
+
+def _dealt(quanta: int, shares: int) -> Ints:
+    """(shares,) whole numbers that sum to ``quanta`` and differ by one at most."""
+    each, more = divmod(quanta, shares)
+    return np.asarray(each + (np.arange(shares) < more), np.int64)
 
 
 def _sum(quanta: Iterable[int] | Ints) -> int:

@@ -36,7 +36,7 @@ def box_price(share: A, multiplier: A, low: A, high: A, penalty: A) -> A:
 
 
 def push(gain: A, mine: A, theirs: A, unit: float) -> Ints:
-    """Quanta handed to a neighbour whose marginal cost is lower, else 0.
+    """Quanta to hand to a neighbour whose marginal cost is lower, else 0.
 
     Args:
         gain: Step times the link's weight, in shares per unit of marginal cost.
@@ -50,6 +50,27 @@ def push(gain: A, mine: A, theirs: A, unit: float) -> Ints:
     """
     amount = np.maximum(gain * (mine - theirs), 0.0) / unit
     return counted(np.floor(amount))
+
+
+def handed_over(wanted: A, owed: A, available: A) -> tuple[A, A]:
+    """What a centre that keeps its lower limit gives now, and what it owes after.
+
+    It gives what it wants to and what it owed before, as far as it has quanta above the limit, and
+    owes the rest. Its price is that of what it holds less what it owes: who is at the limit and
+    owes looks for quanta, and so passes on what neighbours have too much of. Who wants to give
+    nothing keeps what it has, and owes so much less.
+
+    Args:
+        wanted: Quanta that it pushes at this step, to all neighbours together.
+        owed: Quanta that it owed before.
+        available: Quanta that it holds above its lower limit.
+
+    Returns:
+        Given, at most ``available``; and owed, which is 0 unless all that was available is gone.
+    """
+    asked = wanted + owed
+    given = np.where(wanted > 0, np.minimum(asked, available), 0)
+    return given, np.maximum(asked - available, 0)  # type: ignore[return-value]
 
 
 def exchange(gain: A, mine: A, theirs: A, carried: Ints, momentum: float, unit: float) -> Ints:

@@ -22,7 +22,10 @@ class Run:
         method: Name of the algorithm.
         problem: What was to be decided.
         recorded: (records,) numbers of steps, from 1.
-        shares: (records, centres) what each living centre holds.
+        shares: (records, centres) what each living centre uses: inside its box, but for methods
+            that keep no boxes.
+        holdings: (records, centres) what each living centre holds; what is beyond its upper limit
+            is idle, on its way to others.
         alive: (records, centres) who takes part.
         model: (centres, scalars) every centre's model at the end; None without a loss.
         consensus_error: (records,) largest distance of a living centre's model from their mean.
@@ -33,12 +36,15 @@ class Run:
         seconds: (records,) wall time so far.
         accuracy: (records,) of the mean model on the test set; NaN where it was not tested.
         halvings: Steps at which the guard halved the model's step.
+        largest_excess: Largest distance of a living centre's share from its box, at any step: 0 but
+            for methods that keep no boxes.
     """
 
     method: str
     problem: Problem
     recorded: Ints
     shares: Floats
+    holdings: Floats
     alive: Bools
     model: Weights | None
     consensus_error: Floats
@@ -49,6 +55,7 @@ class Run:
     seconds: Floats
     accuracy: Floats
     halvings: tuple[int, ...] = ()
+    largest_excess: float = 0.0
 
     @cached_property
     def optimum(self) -> Optimum:
@@ -70,18 +77,21 @@ class Run:
 
     @cached_property
     def cost_gap(self) -> Floats:
-        """(records,) ``|F - F*| / |F*|``, F* the optimum of those alive at that step.
+        """(records,) ``(F - F*) / |F*|``, F* the optimum of those alive at that step.
 
-        Absolute where F* is 0. While shares are in flight F can be below F*: hence the modulus.
+        Signed: F is below F* while shares on their way are in nobody's use and cost nothing, or
+        where a method leaves the boxes. Absolute where F* is 0 to rounding: 1e-12 of the cost of
+        the split that a run begins with. NaN while the boxes of those alive cannot hold the budget.
         """
-        best = np.empty(len(self.recorded))
-        known: dict[bytes, float] = {}
+        gaps = np.empty(len(self.recorded))
+        known: dict[bytes, tuple[float, float]] = {}
         for k, alive in enumerate(self.alive):
             key = alive.tobytes()
             if key not in known:
-                known[key] = self.problem.optimum_cost(alive)
-            best[k] = known[key]
-        return np.abs(self.cost - best) / np.where(best == 0.0, 1.0, np.abs(best))
+                known[key] = self.problem.measure(alive)
+            best, scale = known[key]
+            gaps[k] = (self.cost[k] - best) / scale
+        return gaps
 
     @property
     def loss_gap(self) -> Floats:
@@ -90,8 +100,8 @@ class Run:
 
     @cached_property
     def held(self) -> Floats:
-        """(records,) sum of the living centres' shares; exact for whole quanta."""
-        return np.asarray(self.shares.sum(axis=1))
+        """(records,) sum of what the living centres hold; exact for whole quanta."""
+        return np.asarray(self.holdings.sum(axis=1))
 
     @property
     def epoch(self) -> Epoch | None:
@@ -123,6 +133,7 @@ class Run:
             "accuracy": self.accuracy,
             "tracking_error": self.tracking_error,
             "held": self.held,
+            "idle": self.held - self.shares.sum(axis=1),
             "alive": self.alive.sum(axis=1),
             "audit": self.audit[self.recorded - 1],
         }

@@ -44,11 +44,18 @@ class ShareSide(Protocol):
     """Shares and how they move."""
 
     bits: int
-    alive: Bools
+
+    @property
+    def alive(self) -> Bools:
+        """(centres,) who takes part."""
 
     @property
     def shares(self) -> Floats:
-        """(centres,) what each holds."""
+        """(centres,) what each uses."""
+
+    @property
+    def held(self) -> Floats:
+        """(centres,) what each living centre holds, idle or not."""
 
     @property
     def quanta(self) -> tuple[Ints, Ints] | None:

@@ -54,7 +54,8 @@ def simulate(
             :func:`walras.network.drivers.virtual.simulate_protocol`.
         seed: Of faults and batches: the same seed gives the same run.
         method: The algorithm; ``Surplus()`` with safe steps when left out.
-        start: (centres,) the budget's first split, in proportion; equal when left out.
+        start: (centres,) the budget's first split, in proportion; equal when left out. Where it
+            leaves a box, the nearest split that does not.
         every: Steps between records. The audit is taken at every step all the same.
         test: Samples on which the mean model is tested where its loss is looked at.
         progress: Called now and then.
@@ -101,6 +102,8 @@ class _Diary:
         n = len(recorded)
         self._problem, self._recorded, self._test = problem, recorded, test
         self._shares = np.empty((n, problem.centres))
+        self._held = np.empty((n, problem.centres))
+        self._excess = 0.0
         self._alive = np.ones((n, problem.centres), bool)
         self._numbers = np.full((n, 5), np.nan)  # consensus, loss, tracking, seconds, accuracy
         self._bits = np.zeros(n, np.int64)
@@ -112,12 +115,14 @@ class _Diary:
     def note(self, number: int, sharing: ShareSide, training: ModelSide | None) -> None:
         """Audit the step just made; record it if it is its turn."""
         self._count(number, sharing.quanta)
+        self._measure(sharing)
         k = self._next
         if number + 1 != self._recorded[k]:
             return
         seconds = time.perf_counter() - self._began
         self._next += 1
         self._shares[k], self._alive[k] = sharing.shares, sharing.alive
+        self._held[k] = sharing.held
         self._bits[k] = sharing.bits + (training.bits if training is not None else 0)
         self._numbers[k, 3] = seconds
         if not np.isfinite(self._shares[k]).all():
@@ -139,6 +144,12 @@ class _Diary:
                 where=f"step {number + 1}", allowed="exactly 0", remedy="report this as a defect",
             )  # fmt: skip
 
+    def _measure(self, sharing: ShareSide) -> None:
+        """Note how far a share is outside its box."""
+        if self._problem.boxed:
+            shares = np.where(sharing.alive, sharing.shares, self._problem.inside)
+            self._excess = max(self._excess, self._problem.excess(shares))
+
     def _look(self, k: int, number: int, sharing: ShareSide, training: ModelSide) -> None:
         models = training.models[sharing.alive]
         mean = models.mean(axis=0)
@@ -158,11 +169,11 @@ class _Diary:
         """All that was recorded."""
         return Run(
             method=name, problem=self._problem, recorded=self._recorded, shares=self._shares,
-            alive=self._alive, model=None if training is None else training.models,
+            holdings=self._held, alive=self._alive, model=None if training is None else training.models,
             consensus_error=self._numbers[:, 0], loss=self._numbers[:, 1],
             tracking_error=self._numbers[:, 2], bits=self._bits, audit=self._audit,
             seconds=self._numbers[:, 3], accuracy=self._numbers[:, 4],
-            halvings=tuple(getattr(training, "halvings", ())),
+            halvings=tuple(getattr(training, "halvings", ())), largest_excess=self._excess,
         )  # fmt: skip
 
 

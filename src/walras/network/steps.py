@@ -62,6 +62,7 @@ class Steps:
             where graphs change, links lead one way, or messages are lost.
         learner: Whose model step it is.
         mix: Of exact diffusion; 0 for gradient tracking, which mixes by its step.
+        tempo: Most of the boxes' multipliers: less than 1 on one-way links alone.
     """
 
     share: float
@@ -78,6 +79,7 @@ class Steps:
     momentum: float = 0.0
     learner: Learner = "tracking"
     mix: float = 0.0
+    tempo: float = 1.0
 
 
 def safe_steps(
@@ -163,11 +165,12 @@ def _share_steps(
     penalty = bend if problem.boxed else np.ones(problem.centres)
     curvature = float((bend + penalty * problem.boxed).max())
     faulty = faults is not None and faults.any
-    bound, push, momentum = 2.0 / (links.sector * reach * curvature), 0.0, 0.0
+    bound, push, momentum, tempo = 2.0 / (links.sector * reach * curvature), 0.0, 0.0, 1.0
     share = 0.5 * bound
     if network.directed:
-        bound, push = _directed(network, links.sector * curvature)
+        bound, push, slow = _directed(network, links.sector * curvature)
         share = _CAUTION * bound
+        tempo = min(1.0, _CAUTION * share * slow * float(((least + penalty) ** 2 / penalty).min()))
     elif network.law is None and not faulty:
         stiff = reach * curvature / (network.eigenvalues[0] * float(least.min()))
         momentum = min(_INERTIA, (math.sqrt(stiff) - 1.0) / (math.sqrt(stiff) + 1.0))
@@ -175,7 +178,7 @@ def _share_steps(
     return Steps(
         share=share * (_STALE if faulty else 1.0), share_bound=bound, model=nan, model_bound=nan,
         alpha=nan, alpha_bound=np.inf, spectral_bound=reach, curvature=curvature, smoothness=nan,
-        penalty=penalty, push_sum=push, momentum=momentum,
+        penalty=penalty, push_sum=push, momentum=momentum, tempo=tempo,
     )  # fmt: skip
 
 
@@ -198,12 +201,17 @@ def perron(network: Network) -> Floats:
     return np.asarray(np.linalg.solve(laplacian, right))
 
 
-def _directed(network: Network, curvature: float) -> tuple[float, float]:
-    """Bound of the share step, and push-sum's step.
+def _directed(network: Network, curvature: float) -> tuple[float, float, float]:
+    """Bound of the share step, push-sum's step, and lambda_2 of the balanced graph's even part.
 
     With L_b = send diag(pi) and L_s its symmetric part, F falls by step v^T L_s v and rises by at
     most step^2 L_f |L_b v|^2 / 2, v the marginal costs: the bound is 2 / (L_f max |L_b v|^2 / v^T
     L_s v), which is 2 / (L_f lambda_n) on undirected graphs.
+
+    Where a box is active, a price answers a share x by k + c + c tempo / (z - 1), k its cost's
+    curvature and c the penalty: late, so that a graph whose eigenvalues have an angle, too, may
+    swing. (z - 1) / that has a real part of at least -c tempo / (k + c)^2 on the unit circle, and
+    step lambda_2(L_s) makes up for it while tempo < step lambda_2 (k + c)^2 / c.
     """
     balanced = network.send.toarray() * perron(network)
     even, odd = 0.5 * (balanced + balanced.T), balanced.T @ balanced
@@ -211,7 +219,7 @@ def _directed(network: Network, curvature: float) -> tuple[float, float]:
     shifted = even + np.full_like(even, 1.0 / network.centres)
     worst = float(eigh(odd, shifted, eigvals_only=True)[-1])
     push = 0.0 if network.balanced else 1.0 / (1.0 + float(network.out_weight.max()))
-    return 2.0 / (curvature * worst), push
+    return 2.0 / (curvature * worst), push, float(eigh(even, eigvals_only=True)[1])
 
 
 def _norm(matrix: npt.NDArray[np.float64]) -> float:

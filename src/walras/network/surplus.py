@@ -29,7 +29,8 @@ class Surplus:
         model_step: Step of model and surplus.
         batch: Samples a centre and step; all when None.
         momentum: Of the tracker, 0 <= momentum < 1.
-        tempo: Of the boxes' multipliers, as a part of the method of multipliers' own step.
+        tempo: Of the boxes' multipliers, as a part of the method of multipliers' own step; less on
+            one-way links that would not stand it.
         learner: ``diffusion`` is the faster, with half the bits, on a graph that stays; ``auto``
             takes it wherever it applies (:meth:`tracks` says where not), else ``tracking``.
         guard: Whether growing residuals halve the model's step.
@@ -71,6 +72,7 @@ class Surplus:
         share = checked("share_step", self.share_step, safe.share, safe.share_bound, unsafe=unsafe)
         if self.share_momentum is not None:
             safe = replace(safe, momentum=self.share_momentum)
+        safe = replace(safe, tempo=min(self.tempo, safe.tempo))
         if problem.loss is None:
             return replace(safe, share=share)
         if self._diffuses(setting):
@@ -115,8 +117,8 @@ class Surplus:
     def shares(self, setting: Setting) -> ShareSide:
         """Whole quanta; on running sums where there are faults."""
         if setting.faults is not None and setting.faults.any:
-            return LossyShares(setting, self.steps(setting), self.tempo)
-        return Shares(setting, self.steps(setting), self.tempo)
+            return LossyShares(setting, self.steps(setting))
+        return Shares(setting, self.steps(setting))
 
     def models(self, setting: Setting) -> ModelSide:
         """Exact diffusion or gradient tracking; on running sums where there are faults."""

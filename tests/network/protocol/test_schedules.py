@@ -1,4 +1,5 @@
-"""Any schedule of ticks, losses, repeats, delays, crashes and returns keeps every quantum."""
+"""Any schedule of ticks, losses, repeats, delays, crashes and returns keeps every quantum, and
+every share in use inside its box."""
 
 from __future__ import annotations
 
@@ -17,17 +18,24 @@ LINKS = {
     "full": [(i, j) for i in range(5) for j in range(i)],
 }
 CENTRES = st.integers(0, 4)
+LOW = st.lists(st.floats(0.0, 1.9), min_size=5, max_size=5)
+HIGH = st.lists(st.floats(2.1, 4.0), min_size=5, max_size=5)
 
 
 class Schedules(RuleBasedStateMachine):
-    """Every rule is something that may happen to a network; the audit is the invariant."""
+    """Every rule is something that may happen to a network; the audit and the boxes are invariants."""
 
     @initialize(
         shape=st.sampled_from(sorted(LINKS)), calm=st.integers(0, 30),
         seed=st.integers(0, 2**16), skews=st.lists(st.integers(-1, 0), min_size=5, max_size=5),
+        low=LOW, high=HIGH,
     )  # fmt: skip
-    def begin(self, shape: str, calm: int, seed: int, skews: list[int]) -> None:
-        self.world = World(Network.of(5, np.array(LINKS[shape])), seed=seed)
+    def begin(
+        self, shape: str, calm: int, seed: int, skews: list[int], low: list[float],
+        high: list[float],
+    ) -> None:  # fmt: skip
+        boxes = (np.array(low), np.array(high))
+        self.world = World(Network.of(5, np.array(LINKS[shape])), seed=seed, boxes=boxes)
         self.world.skew = skews
         self.world.now = 1
         self.rng = np.random.default_rng(seed)

@@ -11,6 +11,7 @@ from walras.network.protocol.centre import Learner, Terms
 from walras.network.protocol.membership import Memory
 from walras.network.protocol.messages import Codec
 from walras.network.protocol.node import Charter, Node
+from walras.network.protocol.records import Life
 from walras.network.protocol.settings import Settings
 from walras.network.quanta import Quanta
 from walras.network.types import Floats
@@ -26,19 +27,25 @@ class World:
         settings: How patient centres are.
         scalars: Of the model.
         seed: Of costs and gradients.
+        boxes: Least and largest share of each centre.
     """
 
     def __init__(
-        self, network: Network, settings: Settings = PATIENT, *, scalars: int = 2, seed: int = 0
-    ) -> None:
+        self, network: Network, settings: Settings = PATIENT, *, scalars: int = 2, seed: int = 0,
+        boxes: tuple[Floats, Floats] | None = None,
+    ) -> None:  # fmt: skip
         rng, n = np.random.default_rng(seed), network.centres
         self.quanta = Quanta.of(10.0)
+        self.low, self.high = (np.zeros(n), np.full(n, np.inf)) if boxes is None else boxes
         self.centre, self.scale = rng.uniform(0.8, 1.6, n), rng.uniform(1.0, 1.5, n)
         self.targets = rng.normal(size=(n, scalars))
+        if boxes is not None:  # costs that want to leave their boxes, on either side
+            self.centre = rng.uniform(-3.0, 7.0, n)
         weights: list[dict[int, float]] = [{} for _ in range(n)]
         for i, j, w in zip(network.tail, network.head, network.weight, strict=True):
             weights[int(i)][int(j)] = float(w)
-        begun = self.quanta.split(np.ones(n))
+        least, most = self.quanta.within(self.low, self.high)
+        begun = self.quanta.nearest(self.quanta.split(np.ones(n)), least, most)
         codec = Codec(b"testbed0", n, 1 + scalars)
         self.charter = Charter(codec, settings, begun, [list(w) for w in weights])
         self._terms = [self._term(k, w) for k, w in enumerate(weights)]
@@ -47,6 +54,7 @@ class World:
         self.memory = [node.view.memory for node in self.nodes]
         self.up = [True] * n
         self.skew = [0] * n
+        self._before: dict[Life, int] = {}
         self.now = 0
         self.mail: list[tuple[int, int, bytes]] = []
 
@@ -58,8 +66,8 @@ class World:
         cost = QuadraticCPU(float(self.centre[k]), float(self.scale[k]))
         rate = 0.4 * float(self.scale.min())
         return Terms(
-            k, weights, cost, 0.0, np.inf, 1.0, rate, 0.1, self.quanta.unit, self.quanta.total,
-            learner,
+            k, weights, cost, float(self.low[k]), float(self.high[k]), 1.0, rate, 0.1,
+            self.quanta.unit, self.quanta.total, learner,
         )  # fmt: skip
 
     def tick(self, k: int) -> None:
@@ -108,11 +116,21 @@ class World:
         )  # fmt: skip
 
     def check(self) -> None:
-        """The books agree, and no more is in use than there is."""
+        """The books agree, no more is in use than there is, and all in use is in its box.
+
+        Nobody gives what it holds up to its lower limit.
+        """
         found = books(self.lives)
         assert not found.difference.any(), found
         assert found.least_in_flight >= 0, found
         assert self.used() <= self.quanta.total
+        for k, node in enumerate(self.nodes):
+            held, terms = int(node.ledger.held[0]), node.terms
+            share = node.share(self.now + self.skew[k])
+            least, most = self.low[k] / self.quanta.unit, self.high[k] / self.quanta.unit
+            assert share == 0 or (least <= share <= most and share <= held)
+            assert held >= min(self._before.get(node.life, 0), terms.least)
+            self._before[node.life] = held
 
     def best_shares(self) -> Floats:
         """(centres,) the optimum of the running centres without active boxes; 0 for the others."""

@@ -93,13 +93,13 @@ class Plan:
     def charter(self) -> Charter:
         """What all centres are told."""
         n = self.problem.centres
-        fractions = np.ones(n) if self.start is None else np.asarray(self.start, np.float64)
-        if fractions.shape != (n,):
+        fractions = None if self.start is None else np.asarray(self.start, np.float64)
+        if fractions is not None and fractions.shape != (n,):
             raise InputError(
                 f"has the shape {fractions.shape}", where="start", allowed=f"({n},)",
                 remedy="give one fraction a centre",
             )  # fmt: skip
-        begun = self.problem.quanta.split(fractions)
+        begun = self.problem.first_split(fractions)
         codec = Codec(self._name(begun.tobytes()), n, self._terms[0].width)
         return Charter(codec, self.settings, begun, [list(w) for w in self.weights])
 
@@ -124,7 +124,7 @@ class Plan:
         return tuple(
             Terms(
                 k, self.weights[k], costs[k], float(problem.low[k]), float(problem.high[k]),
-                float(steps.penalty[k]), steps.share, self.method.tempo, problem.quanta.unit,
+                float(steps.penalty[k]), steps.share, steps.tempo, problem.quanta.unit,
                 problem.quanta.total, learners[k],
             )
             for k in range(n)

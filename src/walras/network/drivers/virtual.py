@@ -17,7 +17,7 @@ from walras.network.protocol.membership import Memory
 from walras.network.protocol.node import Node
 from walras.network.quanta import AuditError
 from walras.network.run import Run
-from walras.network.types import Bools, Floats
+from walras.network.types import Bools, Floats, Ints
 
 Progress = Callable[[int, int], None]
 """Called with the rounds done and the rounds in all."""
@@ -82,10 +82,17 @@ class VirtualNetwork:
     @property
     def shares(self) -> Floats:
         """(centres,) CPU in use."""
-        quanta = [
-            node.share(self.now) if up else 0 for node, up in zip(self.nodes, self._up, strict=True)
-        ]
-        return self._plan.problem.quanta.shares(np.array(quanta, np.int64))
+        return self._plan.problem.quanta.shares(self._of_running(lambda node: node.share(self.now)))
+
+    @property
+    def held(self) -> Floats:
+        """(centres,) CPU held by those whose processes run."""
+        held = self._of_running(lambda node: int(node.ledger.held[0]))
+        return self._plan.problem.quanta.shares(held)
+
+    def _of_running(self, quanta: Callable[[Node], int]) -> Ints:
+        running = zip(self.nodes, self._up, strict=True)
+        return np.array([quanta(node) if up else 0 for node, up in running], np.int64)
 
     def books(self) -> Books:
         """Where all quanta are; the audit."""
@@ -167,7 +174,8 @@ def simulate_protocol(
     world = VirtualNetwork(plan, faults or Faults(), seed)
     problem, n = plan.problem, plan.problem.centres
     recorded = np.unique(np.append(np.arange(every, rounds + 1, every), rounds))
-    shares, alive = np.zeros((len(recorded), n)), np.ones((len(recorded), n), bool)
+    shares, held = np.zeros((2, len(recorded), n))
+    alive = np.ones((len(recorded), n), bool)
     numbers = np.full((len(recorded), 3), np.nan)  # consensus, bits, seconds
     flying, over = np.zeros(rounds), np.zeros(rounds)
     began = told = time.perf_counter()
@@ -176,7 +184,7 @@ def simulate_protocol(
         world.round()
         flying[k], over[k] = _checked(world, plan)
         if k + 1 == recorded[row]:
-            shares[row], alive[row] = world.shares, world.up
+            shares[row], held[row], alive[row] = world.shares, world.held, world.up
             models = np.array([node.local.model for node in world.nodes])[alive[row]]
             distance = np.abs(models - models.mean(axis=0))
             numbers[row] = distance.max(initial=0.0), 8 * world.bytes, time.perf_counter() - began
@@ -189,18 +197,30 @@ def simulate_protocol(
         models = np.array([node.local.model for node in world.nodes])
     nothing = np.full(len(recorded), np.nan)
     run = Run(
-        method="protocol", problem=problem, recorded=recorded, shares=shares, alive=alive,
-        model=models, consensus_error=numbers[:, 0], loss=nothing, tracking_error=nothing,
+        method="protocol", problem=problem, recorded=recorded, shares=shares,
+        holdings=held, alive=alive, model=models, consensus_error=numbers[:, 0], loss=nothing, tracking_error=nothing,
         bits=numbers[:, 1].astype(np.int64), audit=np.zeros(rounds, np.int64),
         seconds=numbers[:, 2], accuracy=nothing,
     )  # fmt: skip
     return VirtualRun(run, tuple(world.nodes), tuple(world.lives), flying, over)
 
 
+def _in_box(node: Node, share: int) -> bool:
+    """Whether a share in use is within the limits, and no more than is held."""
+    held, terms = int(node.ledger.held[0]), node.terms
+    return share == 0 or (terms.least <= share <= terms.most and share <= held)
+
+
 def _checked(world: VirtualNetwork, plan: Plan) -> tuple[float, float]:
     """Shares in flight, and in use over the budget, once the books agree."""
     found, budget = world.books(), plan.problem.budget
     used = float(world.shares.sum())
+    out = [node.life[0] for node in world.nodes if not _in_box(node, node.share(world.now))]
+    if out:
+        raise AuditError(
+            f"of centre {out[0]} is outside its box", where=f"share in use, round {world.now}",
+            allowed="inside at every round", remedy="report this as a defect, with the seed",
+        )  # fmt: skip
     if found.difference.any() or found.least_in_flight < 0 or used > budget:
         raise AuditError(
             f"{found.difference.tolist()} quanta are over or missing, {used - budget:g} over the "

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from walras.network.costs import CPUCost
-from walras.network.rules import box_price, model_step, push, tracker
+from walras.network.rules import box_price, handed_over, model_step, push, tracker
 from walras.network.types import Floats, Ints
 
 SURPLUS_UNIT = 2.0**-40  # one quantum of the model's surplus
@@ -39,7 +41,7 @@ class Terms:
         centre: Its number.
         weights: Weight of the link to each neighbour, the same at both ends.
         cost: Its CPU cost.
-        low: Its least share, -inf for none.
+        low: Its least share, -inf for none: of CPU, none is below 0 all the same.
         high: Its largest share, inf for none.
         penalty: Of a share outside the box, per unit.
         rate: Shares pushed per unit of marginal cost and weight.
@@ -61,6 +63,17 @@ class Terms:
     total: int
     learner: Learner | None = None
 
+    @cached_property
+    def least(self) -> int:
+        """Its least share in quanta, of CPU and so never below 0."""
+        return max(0, math.ceil(self.low / self.unit)) if self.low > 0.0 else 0
+
+    @cached_property
+    def most(self) -> int:
+        """Its largest share in quanta; no more than all there are."""
+        whole = math.floor(self.high / self.unit) if self.high < math.inf else self.total
+        return max(self.least, min(self.total, whole))
+
     @property
     def width(self) -> int:
         """Entries of a ledger's vectors: the share, then the model's scalars."""
@@ -75,12 +88,14 @@ class Local:
 
     Attributes:
         multiplier: Of its box.
+        owed: Quanta to hand out as soon as it holds more than its lower limit.
         model: (scalars,) its model.
     """
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self.multiplier = 0.0
+        self.owed = 0
         self._gradient = np.zeros(terms.width - 1)
         self.restart(np.zeros(0) if terms.learner is None else terms.learner.start)
 
@@ -91,8 +106,8 @@ class Local:
             self._gradient = self.terms.learner.gradient(self.model)
 
     def price(self, held: Ints) -> float:
-        """The marginal cost of the share held, and of its box."""
-        t, share = self.terms, np.asarray(float(held[0]) * self.terms.unit)
+        """The marginal cost of the share held less what is owed, and of its box."""
+        t, share = self.terms, np.asarray(self._due(held))
         # Beyond its box a cost goes on as a parabola, its slope as a line.
         inside = np.clip(share, t.low, t.high)
         slope = t.cost.slope(inside) + t.cost.curvature(inside) * (share - inside)
@@ -100,23 +115,23 @@ class Local:
 
     def raise_multiplier(self, held: Ints) -> None:
         """A part of the method of multipliers' step; no message is needed for it."""
-        t, share = self.terms, float(held[0]) * self.terms.unit
+        t, share = self.terms, self._due(held)
         shadow = float(box_price(share, self.multiplier, t.low, t.high, t.penalty))
         self.multiplier += t.tempo * (shadow - self.multiplier)
 
     def pushes(self, held: Ints, price: float, theirs: Mapping[int, float]) -> dict[int, Ints]:
         """What to hand to each neighbour: shares to cheaper ones, surplus to all.
 
-        A centre whose box begins at 0 or more never hands out more than it holds.
+        Of the share only what is above the lower limit; the rest is owed.
         """
         t = self.terms
+        wanted = {j: int(push(t.rate * t.weights[j], price, p, t.unit)) for j, p in theirs.items()}
+        asked, available = sum(wanted.values()), max(int(held[0]) - t.least, 0)
+        given, owed = handed_over(asked, self.owed, available)
+        self.owed = int(owed)
         amounts = {j: np.zeros(t.width, np.int64) for j in theirs}
-        for j, other in theirs.items():
-            amounts[j][0] = push(t.rate * t.weights[j], price, other, t.unit)
-        wanted, available = sum(int(a[0]) for a in amounts.values()), max(int(held[0]), 0)
-        if t.low >= 0.0 and wanted > available:
-            for amount in amounts.values():
-                amount[0] = int(amount[0]) * available // wanted
+        for j, quanta in wanted.items():
+            amounts[j][0] = quanta * int(given) // max(asked, 1)
         if t.learner is not None:
             z = self._tracker(held)
             for j, amount in amounts.items():
@@ -134,6 +149,9 @@ class Local:
             pull += self.terms.weights[j] * (model - self.model)
         z = self._tracker(held)
         self.restart(model_step(self.model, pull, z, learner.step, learner.alpha))
+
+    def _due(self, held: Ints) -> float:
+        return float(int(held[0]) - self.owed) * self.terms.unit
 
     def _tracker(self, held: Ints) -> Floats:
         return np.asarray(tracker(self._gradient, held[1:] * SURPLUS_UNIT))

@@ -112,7 +112,7 @@ class Node:
     @property
     def digest(self) -> str:
         """A fingerprint of all that the node holds and knows of its neighbours."""
-        parts = [repr((self.life, self.ticks, self.local.multiplier)).encode()]
+        parts = [repr((self.life, self.ticks, self.local.multiplier, self.local.owed)).encode()]
         parts += [self.ledger.held.tobytes(), self.local.model.tobytes()]
         for j, link in sorted(self.ledger.links.items()):
             parts.append(repr((j, link.epoch, link.number, link.latest, link.confirmed)).encode())
@@ -125,8 +125,15 @@ class Node:
         self._rest_at = max(self._rest_at, self.ticks) + steps
 
     def share(self, now: int) -> int:
-        """Quanta of CPU that it may use now: what it holds while leased, else nothing."""
-        return max(int(self.ledger.held[0]), 0) if self.view.leased(now) and not self.ended else 0
+        """Quanta of CPU that it may use now: within its box while leased, else nothing.
+
+        What it holds beyond the upper limit is on its way to others. A life that begins with
+        nothing uses nothing until it holds its lower limit.
+        """
+        held = int(self.ledger.held[0])
+        if held < self.terms.least or not self.view.leased(now) or self.ended:
+            return 0
+        return min(held, self.terms.most)
 
     def tick(self, now: int) -> list[tuple[int, bytes]]:
         """One step of the algorithm and of the membership.
@@ -207,10 +214,11 @@ class Node:
         }  # fmt: skip
         held = self.ledger.held.copy()
         prices = {j: heard.price for j, heard in fresh.items()}
-        for j, amount in self.local.pushes(held, self.local.price(held), prices).items():
+        price = self.local.price(held)
+        self.local.raise_multiplier(held)
+        for j, amount in self.local.pushes(held, price, prices).items():
             self.ledger.push(j, amount)
         self.local.learn(held, {j: heard.model for j, heard in fresh.items()})
-        self.local.raise_multiplier(held)
 
     def _renew_links(self) -> None:
         """Close the links to ended lives, open those to new ones."""

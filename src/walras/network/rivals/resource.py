@@ -30,6 +30,11 @@ class _Floating:
         self.alive = np.ones(problem.centres, bool)
         self.bits = 0
 
+    @property
+    def held(self) -> Floats:
+        """(centres,) the shares: nothing is kept apart on its way."""
+        return self.shares
+
 
 @dataclass(frozen=True)
 class _OfShares:
