@@ -85,7 +85,7 @@ def sharing(seed: int) -> Outcome:
         reached = pd.DataFrame([first_below(run, run.cost_gap) for run in runs])
         row: dict[str, object] = {"method": name, "tuned": best}
         for horizon in (EARLY, HORIZON):
-            gaps = np.array([run.cost_gap[horizon - 1] for run in runs])
+            gaps = np.array([abs(run.cost_gap[horizon - 1]) for run in runs])
             low, high = _interval(gaps, seed)
             row |= {
                 _GAP.format(horizon): np.median(gaps), f"95 % from, at {horizon}": low,
@@ -107,7 +107,7 @@ def _share(entry: Entry, candidate: float, seed: int) -> wn.Run:
 def _score(entry: Entry, candidate: float) -> float:
     """Mean logarithm of the gap at the horizon on the tuning seeds; infinite if it diverges."""
     try:
-        gaps = [_share(entry, candidate, seed).cost_gap[HORIZON - 1] for seed in TUNING_SEEDS]
+        gaps = [abs(_share(entry, candidate, seed).cost_gap[HORIZON - 1]) for seed in TUNING_SEEDS]
     except EngineError:
         return np.inf
     return float(np.mean(np.log(np.maximum(gaps, 1e-300))))

@@ -123,7 +123,7 @@ def net(seed: int, p: float = 0.3) -> wn.Network:
 
 def first_below(run: wn.Run, values: np.ndarray, tolerance: float = 1e-6) -> dict[str, float]:
     """Steps, bits and seconds until values stay below a tolerance; NaN if they never do."""
-    above = np.flatnonzero(~(values < tolerance))
+    above = np.flatnonzero(~(np.abs(values) < tolerance))
     k = int(above[-1]) + 1 if len(above) else 0
     if k >= len(values):
         return {"steps": np.nan, "bits": np.nan, "seconds": np.nan}

@@ -61,7 +61,7 @@ NETWORKS = {
 }
 
 
-STEPS = {"redrawn": 1500, "parts": 4000, "failing": 4000, "directed ring": 10000}
+STEPS = {"redrawn": 1500, "parts": 6000, "failing": 4000, "directed ring": 10000}
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -96,11 +96,11 @@ def test_a_centre_at_either_limit_passes_on_what_it_does_not_use() -> None:
         run = simulate(problem, path, steps=3000, start=[9, 1, 1])
         check(run)
         np.testing.assert_allclose(run.shares[-1], problem.optimum().shares, atol=1e-9)
-        lossy = simulate(problem, path, steps=5000, start=[9, 1, 1], faults=wn.Faults(loss=0.2))
+        lossy = simulate(problem, path, steps=3000, start=[9, 1, 1], faults=wn.Faults(loss=0.2))
         check(lossy)
-        np.testing.assert_allclose(lossy.shares[-1], problem.optimum().shares, atol=1e-9)
-        plan = Plan(problem, path, Settings.of_diameter(2, steps=2500), start=[9, 1, 1])
-        found = simulate_protocol(plan, rounds=2520, every=10).run
+        np.testing.assert_allclose(lossy.shares[-1], problem.optimum().shares, atol=1e-7)
+        plan = Plan(problem, path, Settings.of_diameter(2, steps=1200), start=[9, 1, 1])
+        found = simulate_protocol(plan, rounds=1220, every=10).run
         leased = found.shares > 0.0
         assert ((found.shares >= 0.5) & (found.shares <= problem.high))[leased].all()
         np.testing.assert_allclose(found.shares[-1], problem.optimum().shares, atol=1e-7)
@@ -119,12 +119,12 @@ def test_lost_messages_and_crashes_keep_boxes() -> None:
 
 def test_the_protocol_keeps_boxes_and_finds_the_optimum_within() -> None:
     problem = boxed(2, 6, budget=6.0)
-    plan = Plan(problem, wn.Network.ring(6), Settings.of_diameter(3, steps=1500))
-    found = simulate_protocol(plan, rounds=1520).run
+    plan = Plan(problem, wn.Network.ring(6), Settings.of_diameter(3, steps=900))
+    found = simulate_protocol(plan, rounds=920).run
     leased = found.shares > 0.0
     assert (found.shares <= 3.0)[leased].all()
-    assert abs(found.cost_gap[-1]) < 1e-8
-    np.testing.assert_allclose(found.shares[-1], problem.optimum().shares, atol=1e-5)
+    assert abs(found.cost_gap[-1]) < 1e-6
+    np.testing.assert_allclose(found.shares[-1], problem.optimum().shares, atol=1e-4)
 
 
 @settings(max_examples=40)
@@ -146,9 +146,7 @@ def test_no_share_in_use_ever_leaves_its_box(
     split = scale * rng.dirichlet(np.ones(n))
     low = split - (1.0 - tight) * scale * rng.random(n)
     high = split + (1.0 - tight) * scale * rng.random(n)
-    cpu = [
-        wn.QuadraticCPU(scale * rng.normal(), rng.uniform(0.1, 9)) for _ in range(n)
-    ]
+    cpu = [wn.QuadraticCPU(scale * rng.normal(), rng.uniform(0.1, 9)) for _ in range(n)]
     problem = wn.Problem(cpu, float(split.sum()), boxes=(low, high))
     lossy = loss if not network.directed else 0.0
     run = simulate(

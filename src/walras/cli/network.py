@@ -134,6 +134,8 @@ def facts_of(stated: Scenario, run: Run) -> dict[str, Any]:
         "cost gap": float(run.cost_gap[-1]),
         "quanta over the budget, at worst": int(abs(run.audit).max()),
         "shares held": float(run.held[-1]),
+        "shares idle, on their way": float(run.held[-1] - run.shares[-1].sum()),
+        "largest share outside its box": run.largest_excess,
         "budget": stated.problem.budget,
         "bits sent": int(run.bits[-1]),
         "seconds": float(run.seconds[-1]),

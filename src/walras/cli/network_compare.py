@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from walras.cli.figures import need_figures
@@ -30,11 +31,11 @@ from walras.network.simulate import simulate
 from walras.network.stated import whole
 
 _COLUMNS = (
-    "of", "method", "gap", "step at 1e-6", "bits at 1e-6", "budget off", "consensus error",
-    "seconds", "left out",
+    "of", "method", "gap", "step at 1e-6", "bits at 1e-6", "budget off", "out of box",
+    "consensus error", "seconds", "left out",
 )  # fmt: skip
 _SHORT = {
-    "shares": ("method", "gap", "step at 1e-6", "bits at 1e-6", "budget off", "seconds"),
+    "shares": ("method", "gap", "step at 1e-6", "budget off", "out of box", "seconds"),
     "model": ("method", "gap", "step at 1e-6", "bits at 1e-6", "consensus error", "seconds"),
 }  # columns that fit a terminal
 
@@ -86,7 +87,7 @@ def compare(
                     raise
                 left_out[key] = error.what + (f"; {error.allowed}" if error.allowed else "")
     rows = [_compared(*key, run) for key, run in runs.items()]
-    rows += [(*key, *[None] * 6, reason) for key, reason in left_out.items()]
+    rows += [(*key, *[None] * (len(_COLUMNS) - 3), reason) for key, reason in left_out.items()]
     _print(Table(_COLUMNS, rows), output)
     if save is not None:
         _save(save, stated, runs, left_out)
@@ -125,15 +126,16 @@ def _run(stated: Scenario, entry: Entry, steps: int, stages: Stages) -> Run:
 def _compared(of: str, name: str, run: Run) -> tuple[Cell, ...]:
     trained = of == "model"
     gap = run.loss_gap if trained else run.cost_gap
-    reached = gap < 1e-6
+    reached = np.abs(gap) < 1e-6
     first = int(reached.argmax()) if reached.any() else None
     return (
         of,
         name,
-        max(0.0, float(gap[-1])),
+        max(0.0, float(gap[-1])) if trained else float(gap[-1]),
         None if first is None else int(run.recorded[first]),
         None if first is None else int(run.bits[first]),
         float(run.held[-1] - run.problem.budget),
+        run.largest_excess,
         float(run.consensus_error[-1]) if trained else None,
         float(run.seconds[-1]),
         None,

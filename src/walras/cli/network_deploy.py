@@ -121,7 +121,7 @@ def _print(found: Deployment, output: Format) -> None:
         "ran to the end": int(found.alive.sum()),
         "cost gap": found.cost_gap,
         "quanta held and in flight over the budget": found.audit,
-        "shares held": float(found.shares.sum()),
+        "shares held": float(found.problem.quanta.shares(found.held).sum()),
         "budget": found.problem.budget,
         **({} if found.epoch is None else found.epoch.facts),
         "shares enforced": int(found.enforced.sum()),

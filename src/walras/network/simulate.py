@@ -169,7 +169,8 @@ class _Diary:
         """All that was recorded."""
         return Run(
             method=name, problem=self._problem, recorded=self._recorded, shares=self._shares,
-            holdings=self._held, alive=self._alive, model=None if training is None else training.models,
+            holdings=self._held, alive=self._alive,
+            model=None if training is None else training.models,
             consensus_error=self._numbers[:, 0], loss=self._numbers[:, 1],
             tracking_error=self._numbers[:, 2], bits=self._bits, audit=self._audit,
             seconds=self._numbers[:, 3], accuracy=self._numbers[:, 4],

@@ -84,6 +84,7 @@ def _curves(axes: Axes, frame: pd.DataFrame, value: str, across: Across) -> None
     """A curve a method, where the value was looked at; a band over several seeds."""
     need(frame, "method", value, across)
     seen = frame.dropna(subset=[value])
+    seen = seen.assign(**{value: seen[value].abs()})  # gaps are signed
     for k, (name, own) in enumerate(seen.groupby("method", sort=False)):
         if "seed" in own and own["seed"].nunique() > 1:
             grouped = own.groupby("step")

@@ -23,7 +23,7 @@ HIGH = st.lists(st.floats(2.1, 4.0), min_size=5, max_size=5)
 
 
 class Schedules(RuleBasedStateMachine):
-    """Every rule is something that may happen to a network; the audit and the boxes are invariants."""
+    """Every rule is something that may happen to a network; audit and boxes are the invariants."""
 
     @initialize(
         shape=st.sampled_from(sorted(LINKS)), calm=st.integers(0, 30),

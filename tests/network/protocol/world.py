@@ -36,7 +36,8 @@ class World:
     ) -> None:  # fmt: skip
         rng, n = np.random.default_rng(seed), network.centres
         self.quanta = Quanta.of(10.0)
-        self.low, self.high = (np.zeros(n), np.full(n, np.inf)) if boxes is None else boxes
+        self.low: Floats = np.zeros(n) if boxes is None else boxes[0]
+        self.high: Floats = np.full(n, np.inf) if boxes is None else boxes[1]
         self.centre, self.scale = rng.uniform(0.8, 1.6, n), rng.uniform(1.0, 1.5, n)
         self.targets = rng.normal(size=(n, scalars))
         if boxes is not None:  # costs that want to leave their boxes, on either side

@@ -82,8 +82,8 @@ class Deployment:
 
     @property
     def shares(self) -> Floats:
-        """(centres,) what each holds, in the budget's unit."""
-        return self.problem.quanta.shares(self.held)
+        """(centres,) what each uses, within its box: what it holds beyond is idle."""
+        return np.where(self.alive, self.problem.used(self.held), 0.0)
 
     @property
     def audit(self) -> int:
@@ -102,10 +102,10 @@ class Deployment:
 
     @property
     def cost_gap(self) -> float:
-        """``|F - F*| / |F*|`` of those alive; absolute where F* is 0."""
+        """``(F - F*) / |F*|`` of those alive, signed; absolute where F* is 0 to rounding."""
         filled = np.where(self.alive, self.shares, self.problem.inside)
-        cost, best = float(self.problem.cost(filled)[self.alive].sum()), self.optimum.cost
-        return abs(cost - best) / (abs(best) or 1.0)
+        best, scale = self.problem.measure(self.alive)
+        return (float(self.problem.cost(filled)[self.alive].sum()) - best) / scale
 
 
 def deploy(

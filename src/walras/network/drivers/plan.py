@@ -16,6 +16,7 @@ from walras.network.drivers.shard import ShardGradient
 from walras.network.faults import Faults
 from walras.network.graph import Network
 from walras.network.links import Ideal
+from walras.network.optimum import best_shares
 from walras.network.problem import Problem
 from walras.network.protocol.centre import Learner, Terms
 from walras.network.protocol.membership import Memory
@@ -26,6 +27,7 @@ from walras.network.sides import Setting
 from walras.network.stated import of_kind
 from walras.network.surplus import Surplus
 
+_SLIGHT = 1e-9  # of the budget: rounding of an optimal share of 0
 _PERIODS = 1000  # changes of a network whose links are counted together
 
 
@@ -68,6 +70,23 @@ class Plan:
             raise InputError(
                 "has batches or momentum", where="method", allowed="full gradients",
                 remedy="leave batch and momentum out, or simulate",
+            )  # fmt: skip
+
+        self._check_positive()
+
+    def _check_positive(self) -> None:
+        """Refuse a problem that gives a centre less than no CPU: processes cannot use that."""
+        problem = self.problem
+        if (problem.low >= 0.0).all():
+            return
+        everyone = np.ones(problem.centres, bool)
+        best = best_shares(problem.costs, problem.budget, problem.low, problem.high, everyone)
+        if best.shares.min() < -_SLIGHT * problem.budget:
+            k = int(best.shares.argmin())
+            raise InputError(
+                f"has the best share {best.shares[k]:g}", where=f"cpu[{k}]",
+                allowed="shares of 0 or more in a deployment: CPU is used, not owed",
+                remedy="boxes=(0, high) in the problem, or simulate",
             )  # fmt: skip
 
     @cached_property

@@ -198,7 +198,8 @@ def simulate_protocol(
     nothing = np.full(len(recorded), np.nan)
     run = Run(
         method="protocol", problem=problem, recorded=recorded, shares=shares,
-        holdings=held, alive=alive, model=models, consensus_error=numbers[:, 0], loss=nothing, tracking_error=nothing,
+        holdings=held, alive=alive, model=models, consensus_error=numbers[:, 0], loss=nothing,
+        tracking_error=nothing,
         bits=numbers[:, 1].astype(np.int64), audit=np.zeros(rounds, np.int64),
         seconds=numbers[:, 2], accuracy=nothing,
     )  # fmt: skip
