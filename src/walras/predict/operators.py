@@ -1,18 +1,24 @@
-"""Operators of torch's ATen library: their kind, and the work that each does."""
+"""Operators of torch's ATen library: their kind, and the work that torch's counter leaves out."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
 
 Shape = tuple[int, ...]
 
 _NAMES: Mapping[str, str] = {
     "linear": "linear",
-    "matmul": "matmul mm bmm addmm baddbmm einsum mv dot bilinear",
-    "attention": "scaled_dot_product_attention",
-    "norm": "batch_norm layer_norm group_norm instance_norm rms_norm native_layer_norm "
-    "native_group_norm _native_batch_norm_legit_no_training linalg_vector_norm normalize",
+    "conv": "convolution conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc",
+    "matmul": "matmul mm bmm addmm addbmm baddbmm einsum mv addmv dot vdot inner outer tensordot "
+    "linalg_multi_dot bilinear",
+    "attention": "scaled_dot_product_attention _scaled_dot_product_flash_attention_for_cpu",
+    "norm": "batch_norm layer_norm group_norm instance_norm rms_norm _weight_norm "
+    "native_layer_norm native_group_norm _native_batch_norm_legit_no_training linalg_vector_norm "
+    "normalize",
     "activation": "relu gelu silu sigmoid tanh hardswish hardsigmoid hardtanh elu leaky_relu prelu "
     "mish relu6 softplus selu celu glu clamp clamp_min threshold logsigmoid",
     "softmax": "softmax log_softmax _softmax _log_softmax",
@@ -20,7 +26,8 @@ _NAMES: Mapping[str, str] = {
     "multiply": "mul div pow sqrt rsqrt exp neg square log abs sin cos",
     "concat": "cat stack concat",
     "embedding": "embedding embedding_bag index index_select gather",
-    "recurrent": "lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell",
+    "recurrent": "lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell "
+    "mkldnn_rnn_layer _cudnn_rnn",
     "reduce": "mean sum amax amin max min argmax argmin var std cumsum prod logsumexp",
     "pool": "max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d "
     "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool2d "
@@ -33,54 +40,73 @@ _NAMES: Mapping[str, str] = {
     "identity": "dropout alias detach to _to_copy lift_fresh_copy type_as feature_dropout",
 }  # fmt: skip
 _KIND = {name: kind for kind, names in _NAMES.items() for name in names.split()}
-_CONVOLUTIONS = ("conv1d", "conv2d", "conv3d", "convolution")
-_TRANSPOSED = ("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+_CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
 
 
-def kind_of(name: str, weight: Shape | None) -> str:
+def kind_of(name: str, inputs: Sequence[Shape]) -> str:
     """Kind of an operator, one of :data:`~walras.predict.graph.KINDS`.
 
     Args:
         name: Its name in ATen, without overload.
-        weight: Shape of its first parameter, if any.
+        inputs: Shapes of the tensors it takes, in order.
     """
     name = name.removesuffix("_")
-    if name in _TRANSPOSED:
-        return "conv"
-    if name in _CONVOLUTIONS and weight is not None:
-        if weight[1] == 1 and weight[0] > 1:
+    if name in _CONVOLUTIONS and len(inputs) > 1:
+        data, weight = inputs[:2]
+        kernel = weight[2:]
+        channels = data[-1 - len(kernel)]
+        if weight[1] == 1 < channels:  # each filter sees one of several channels
             return "depthwise"
-        size = set(weight[2:])
-        return {1: "conv1x1", 3: "conv3x3"}.get(size.pop(), "conv") if len(size) == 1 else "conv"
-    return _KIND.get(name, "conv" if name in _CONVOLUTIONS else "other")
+        sizes = set(kernel)
+        return "conv1x1" if sizes == {1} else "conv3x3" if sizes == {3} else "conv"
+    return _KIND.get(name, "other")
 
 
-def macs_of(
-    name: str, inputs: Sequence[Shape], output: Shape, weights: Sequence[Shape]
-) -> float:  # fmt: skip
-    """Multiply-accumulate operations of an operator; 0 for those that only add, compare or move.
+def _attention(query: Shape, key: Shape, value: Shape, *_: Any, **__: Any) -> int:
+    """Scores q·k, then their weights times v."""
+    return 2 * math.prod(query[:-1]) * key[-2] * (query[-1] + value[-1])
 
-    Args:
-        name: Its name in ATen, without overload.
-        inputs: Shapes of all tensors it takes, parameters among them, in order.
-        output: Shape of its first output.
-        weights: Shapes of its parameters.
-    """
-    name = name.removesuffix("_")
-    if name in _CONVOLUTIONS:  # each output: the kernel over the inputs of its group
-        return math.prod(output) * math.prod(inputs[1][1:])
-    if name in _TRANSPOSED:  # each input goes through the kernel
-        return math.prod(inputs[0]) * math.prod(inputs[1][1:])
-    kind = _KIND.get(name)
-    if kind == "linear":
-        return math.prod(output) * inputs[1][-1]
-    if kind == "matmul" and len(inputs) > 1:
-        first = inputs[1] if name in ("addmm", "baddbmm") else inputs[0]
-        return math.prod(output) * first[-1]
-    if kind == "attention":  # scores q·k, then their weights times v
-        query, key, value = inputs[:3]
-        return math.prod(query[:-1]) * key[-2] * (query[-1] + value[-1])
-    if kind == "recurrent":  # every matrix once a step and sample
-        steps = math.prod(inputs[0][:-1])
-        return steps * sum(math.prod(shape) for shape in weights if len(shape) == 2)
-    return 0.0
+
+def _recurrent(data: Shape, *rest: Any, **_: Any) -> int:
+    """Every matrix once a step and sample; the matrices stand in a list."""
+    lists = [part for part in rest if isinstance(part, list | tuple)]
+    matrices: list[Shape] = [shape for part in lists for shape in part if _is_matrix(shape)]
+    return 2 * math.prod(data[:-1]) * sum(math.prod(shape) for shape in matrices)
+
+
+def _is_matrix(shape: Any) -> bool:
+    return isinstance(shape, tuple | list) and len(shape) == 2
+
+
+def _recurrent_layer(data: Shape, first: Shape, second: Shape, *_: Any, **__: Any) -> int:
+    return 2 * math.prod(data[:-1]) * (math.prod(first) + math.prod(second))
+
+
+def _bilinear(one: Shape, other: Shape, weight: Shape, *_: Any, **__: Any) -> int:
+    """Each output: every pair of inputs."""
+    return 2 * math.prod(one[:-1]) * math.prod(weight)
+
+
+def _vector(one: Shape, other: Shape, *_: Any, **__: Any) -> int:
+    return 2 * math.prod(one)
+
+
+def _add_vector(added: Shape, one: Shape, other: Shape, *_: Any, **__: Any) -> int:
+    return 2 * math.prod(one)
+
+
+_ATEN = torch.ops.aten
+WHOLE: Mapping[Any, Callable[..., int]] = {
+    _ATEN.scaled_dot_product_attention: _attention, _ATEN.bilinear: _bilinear,
+    _ATEN.lstm: _recurrent, _ATEN.gru: _recurrent,
+    _ATEN.rnn_tanh: _recurrent, _ATEN.rnn_relu: _recurrent,
+}  # fmt: skip
+"""Floating-point operations, two a multiply-add, of operators that torch's counter takes apart and
+loses: from the shapes of what they take."""
+
+PARTS: Mapping[Any, Callable[..., int]] = {
+    _ATEN._scaled_dot_product_flash_attention_for_cpu: _attention,
+    _ATEN.mkldnn_rnn_layer: _recurrent_layer,
+    _ATEN.mv: _vector, _ATEN.dot: _vector, _ATEN.vdot: _vector, _ATEN.addmv: _add_vector,
+}  # fmt: skip
+"""The same of operators that it does not know."""

@@ -1,132 +1,259 @@
-"""The task graph of a torch module, by torch.export; nothing is computed, only shapes."""
+"""The task graph of a torch module, from one pass over a copy of it that holds shapes alone."""
 
 from __future__ import annotations
 
+import inspect
 import math
-import operator
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensorMode,
+)
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
 
 from walras.errors import InputError
 from walras.predict.graph import TaskGraph
-from walras.predict.operators import Shape, kind_of, macs_of
+from walras.predict.operators import PARTS, WHOLE, kind_of
+from walras.predict.torch_copy import copied, tensors_in
+
+_FOLLOWED = (
+    RuntimeError, TypeError, ValueError, AttributeError, LookupError, ArithmeticError,
+    AssertionError, ImportError, OSError,
+)  # fmt: skip
+_SAME = ("identity", "reshape")  # of weights alone, these are the weights
 
 
-def from_torch(module: Any, example_input: Any) -> TaskGraph:
+def from_torch(
+    module: Any, example_input: Any = (), kwargs: Mapping[str, Any] | None = None, **keywords: Any
+) -> TaskGraph:
     """The operators of a torch module on an input, with the work, parameters and sizes of each.
 
-    Parameters shared by several operators count at the first. The module's mode is left as it was.
+    The module is followed as it would predict (in ``eval`` mode), on shapes: nothing is computed,
+    and a copy runs, so that the module stays as it is. Parameters shared by several operators
+    count at the first. Work is what ``torch.utils.flop_counter`` counts, halved, and that of
+    recurrent, bilinear and matrix-vector products, which it leaves out.
 
     Args:
         module: A ``torch.nn.Module``.
-        example_input: A tensor, or a tuple of the module's arguments; the first axis of the first
-            tensor is the batch.
+        example_input: A tensor; a tuple of the module's arguments; or a dictionary: of keyword
+            arguments where its keys are names of ``forward``'s, else the one argument. The first
+            axis of the first tensor is the batch.
+        kwargs: Keyword arguments of ``forward``.
+        keywords: The same, by name.
 
     Raises:
-        InputError: It is no module, or torch.export cannot follow it.
+        InputError: It is no module, its path or a shape depends on its data, or it fails on the
+            input.
+
+    >>> import torch
+    >>> graph = from_torch(torch.nn.Linear(3, 2), torch.zeros(4, 3))
+    >>> graph.kinds, graph.macs.tolist(), graph.batch
+    (('input', 'linear', 'output'), [0.0, 24.0, 0.0], 4)
     """
-    if not isinstance(module, torch.nn.Module):
-        raise InputError(
-            f"is {type(module).__name__}", where="module", allowed="a torch.nn.Module",
-            remedy="pass an instance of your network",
-        )  # fmt: skip
-    arguments = example_input if isinstance(example_input, tuple) else (example_input,)
-    training = module.training
-    module.eval()
+    _check(module)
+    inputs = _arguments(module, example_input, kwargs, keywords)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on how export treats attributes, none of our concern
-            program = torch.export.export(module, arguments, strict=False)
-    except (RuntimeError, TypeError, ValueError, AttributeError, IndexError, KeyError) as error:
-        reason = str(error).strip().splitlines()
+        with _quietly():
+            reading = _followed(module, inputs)
+    except _FOLLOWED as error:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        on_data = isinstance(error, DataDependentOutputException | DynamicOutputShapeException)
+        reason = f"its path or a shape depends on its data ({lines[0]})" if on_data else lines[0]
         raise InputError(
-            f"torch.export cannot follow it: {reason[0] if reason else type(error).__name__}",
+            f"torch cannot follow it: {reason}",
             where=f"module {type(module).__name__}",
-            allowed="a module whose path does not depend on its data, and a fitting example input",
+            allowed="a module whose path and shapes do not depend on its data, and a fitting input",
             remedy="check the input's shape, or build the TaskGraph by hand",
         ) from error  # fmt: skip
-    finally:
-        module.train(training)
-    reading = _Reading(_parameters(program))
-    for node in program.graph.nodes:
-        reading.take(node, program)
-    return reading.graph(_batch(arguments))
+    return reading.graph(_batch(inputs))
 
 
-def _parameters(program: Any) -> dict[str, Shape]:
-    signature = program.graph_signature
-    return {
-        name: tuple(program.state_dict[target].shape)
-        for name, target in signature.inputs_to_parameters.items()
-    }
+def _check(module: Any) -> None:
+    parts = module.modules() if isinstance(module, torch.nn.Module) else [module]
+    for part in parts:
+        if not isinstance(part, torch.nn.Module) or isinstance(part, torch.jit.ScriptModule):
+            raise InputError(
+                f"is or holds a {type(part).__name__}", where="module",
+                allowed="a torch.nn.Module that torch.jit has not compiled",
+                remedy="pass an instance of your network",
+            )  # fmt: skip
 
 
-def _batch(arguments: Sequence[Any]) -> int:
-    first = next((a for a in arguments if isinstance(a, torch.Tensor) and a.dim()), None)
+Inputs = tuple[tuple[Any, ...], dict[str, Any]]
+"""Arguments by position and by name."""
+
+
+def _arguments(module: Any, given: Any, kwargs: Any, keywords: dict[str, Any]) -> Inputs:
+    if not isinstance(kwargs, Mapping | None):
+        raise InputError(
+            f"is a {type(kwargs).__name__}", where="kwargs", allowed="arguments by name",
+            remedy="give several arguments by position as a tuple: (first, second)",
+        )  # fmt: skip
+    keywords = {**(kwargs or {}), **keywords}
+    if isinstance(given, Mapping) and not keywords and all(isinstance(k, str) for k in given):
+        try:
+            inspect.signature(module.forward).bind(**given)
+        except (TypeError, ValueError):  # not its parameters, or a forward without a signature
+            return (given,), {}
+        return (), dict(given)
+    return (given if isinstance(given, tuple) else (given,)), keywords
+
+
+def _batch(inputs: Inputs) -> int:
+    first = next((t for t in tensors_in(inputs) if t.dim()), None)
     return 1 if first is None else int(first.shape[0])
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Torch's global state as it was afterwards; attention is taken apart meanwhile."""
+    fused = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fused)
+
+
+def _followed(module: Any, inputs: Inputs) -> _Reading:
+    """One pass without autograd, in which operators are whole; one with it for those that need it.
+
+    Raises:
+        RuntimeError and others: Whatever the module raises.
+    """
+    try:
+        return _pass(module, inputs, torch.inference_mode())
+    except RuntimeError as error:
+        if not any(word in str(error) for word in ("grad", "nference")):
+            raise
+        return _pass(module, inputs, torch.enable_grad())
+
+
+def _pass(module: Any, inputs: Inputs, gradients: Any) -> _Reading:
+    shapes = FakeTensorMode(allow_non_fake_inputs=True)
+    own, (arguments, keywords), parameters = copied(module, inputs, shapes.from_tensor)
+    with suppress(NotImplementedError):  # an exported program has one mode
+        own.eval()
+    reading = _Reading({id(value): (name,) for name, value in parameters.items()})
+    reading.sizes = {name: value.numel() for name, value in parameters.items()}
+    for tensor in tensors_in((arguments, keywords)):
+        reading.add("input", (tensor,), (), 0.0, ())
+    with shapes, gradients, _Watch(reading):
+        found = own(*arguments, **keywords)
+    reading.add("output", (), reading.sources(tuple(tensors_in(found))), 0.0, ())
+    return reading
+
+
+class _Watch(TorchDispatchMode):
+    """Tells a reading each operator that runs, with its work."""
+
+    def __init__(self, reading: _Reading) -> None:
+        super().__init__()
+        self.reading = reading
+        self.counted = FlopCounterMode(display=False)
+        self.all = FlopCounterMode(display=False, custom_mapping=dict(PARTS))
+
+    def __torch_dispatch__(
+        self, operator: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        given = list(tensors_in((args, kwargs or {})))
+        sources = self.reading.sources(given)
+        # What is done to weights alone could be done beforehand: no more than torch counts.
+        on_data = any(self.reading.on_data[k] for k in sources)
+        with self.all if on_data else self.counted as counter:
+            found = operator(*args, **(kwargs or {}))
+        own = WHOLE.get(operator._overloadpacket)
+        flops = own(*_shapes(args)) if own else counter.get_total_flops()
+        self.reading.take(operator, given, found, sources, flops / 2.0)
+        return found
 
 
 @dataclass
 class _Reading:
-    """Operators read so far; ``stands_for`` maps a node of the program to operators of ours."""
+    """Operators read so far.
 
-    parameters: dict[str, Shape]
+    Tensors are known by their identity, or by their storage where torch made another view of
+    them; ``kept`` keeps them alive so that neither is used again.
+
+    Attributes:
+        weights: Names of the parameters that a tensor is a view of.
+        sizes: Numbers in each parameter.
+        on_data: Whether an operator's result depends on the module's input.
+    """
+
+    weights: dict[int, tuple[str, ...]]
+    sizes: dict[str, int] = field(default_factory=dict)
     kinds: list[str] = field(default_factory=list)
     macs: list[float] = field(default_factory=list)
     params: list[float] = field(default_factory=list)
     elements: list[float] = field(default_factory=list)
+    on_data: list[bool] = field(default_factory=list)
     edges: list[tuple[int, int]] = field(default_factory=list)
-    stands_for: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    made_by: dict[int, int] = field(default_factory=dict)
+    stored_by: dict[int, int] = field(default_factory=dict)
+    written_by: dict[int, int] = field(default_factory=dict)
     counted: set[str] = field(default_factory=set)
+    kept: list[Any] = field(default_factory=list)
 
-    def take(self, node: Any, program: Any) -> None:
-        """Read one node of the program."""
-        if node.op == "placeholder":
-            if node.name in program.graph_signature.user_inputs:
-                self._add(node, "input", 0.0, 0.0)
-        elif node.op == "output":
-            self._add(node, "output", 0.0, 0.0)
-        elif node.op == "call_function":
-            made = node.target is not operator.getitem and bool(_shapes(node))
-            if not made or not (self._sources(node) or self._weights(node)):
-                # Part of a tuple, a number, or a constant such as a state of zeros.
-                self.stands_for[node.name] = self._sources(node)
-            else:
-                self._operator(node)
+    def take(
+        self, operator: Any, given: Sequence[Any], found: Any, sources: Sequence[int], macs: float
+    ) -> None:
+        """Read one operator that ran on tensors."""
+        results = tuple(tensors_in(found))
+        if not results:
+            return
+        self.kept += [*given, *results]
+        names = [name for tensor in given for name in self.weights.get(id(tensor), ())]
+        kind = kind_of(operator.__name__.partition(".")[0], [tuple(t.shape) for t in given])
+        if not sources and not macs and (not names or kind in _SAME):
+            # A constant, such as a state of zeros, or a view or cast of weights.
+            self.weights |= {id(tensor): tuple(names) for tensor in results}
+            return
+        here = self.add(kind, results, sources, macs, names)
+        if operator._schema.is_mutable:
+            self.written_by |= {key: here for key in map(_storage, results) if key is not None}
 
-    def _operator(self, node: Any) -> None:
-        name = str(node.target).split(".")[1] if "." in str(node.target) else str(node.target)
-        weights = self._weights(node)
-        shapes = [self.parameters[w] for w in weights]
-        fresh = [w for w in weights if w not in self.counted]
-        self.counted.update(fresh)
-        inputs = [_shapes(n)[0] for n in node.all_input_nodes if _shapes(n)]
-        # A tensor that enters twice stands once among a node's inputs.
-        inputs += inputs[-1:] * 2
-        macs = macs_of(name, inputs, _shapes(node)[0], shapes)
-        learned = sum(math.prod(self.parameters[w]) for w in fresh)
-        self._add(node, kind_of(name, shapes[0] if shapes else None), macs, float(learned))
-
-    def _weights(self, node: Any) -> list[str]:
-        return [n.name for n in node.all_input_nodes if n.name in self.parameters]
-
-    def _add(self, node: Any, kind: str, macs: float, params: float) -> None:
+    def add(
+        self, kind: str, results: Sequence[Any], sources: Sequence[int], macs: float,
+        names: Sequence[str],
+    ) -> int:  # fmt: skip
+        """Add an operator; its number."""
         here = len(self.kinds)
+        fresh = set(names) - self.counted
+        self.counted |= fresh
         self.kinds.append(kind)
+        self.on_data.append(kind == "input" or any(self.on_data[k] for k in sources))
         self.macs.append(macs)
-        self.params.append(params)
-        self.elements.append(float(sum(math.prod(shape) for shape in _shapes(node))))
-        self.edges += [(source, here) for source in self._sources(node)]
-        self.stands_for[node.name] = (here,)
+        self.params.append(float(sum(self.sizes[name] for name in fresh)))
+        self.elements.append(float(sum(math.prod(tensor.shape) for tensor in results)))
+        self.edges += [(source, here) for source in sources]
+        for tensor in results:
+            self.made_by[id(tensor)] = here
+            self.stored_by[_storage(tensor) or -1] = here
+        return here
 
-    def _sources(self, node: Any) -> tuple[int, ...]:
-        found = (s for n in node.all_input_nodes for s in self.stands_for.get(n.name, ()))
-        return tuple(dict.fromkeys(found))
+    def sources(self, tensors: Sequence[Any]) -> tuple[int, ...]:
+        """The operators that made tensors, or wrote into them since."""
+        found: dict[int, None] = {}
+        for tensor in tensors:
+            key = _storage(tensor)
+            made = self.made_by.get(id(tensor), self.stored_by.get(key or 0))
+            written = self.written_by.get(key or 0)
+            last = max((k for k in (made, written) if k is not None), default=None)
+            if last is not None and id(tensor) not in self.weights:
+                found[last] = None
+        return tuple(found)
 
     def graph(self, batch: int) -> TaskGraph:
         """What was read, as a task graph."""
@@ -136,8 +263,13 @@ class _Reading:
         )  # fmt: skip
 
 
-def _shapes(node: Any) -> list[Shape]:
-    """Shapes of a node's outputs; none where it yields no tensor."""
-    value = node.meta.get("val")
-    values = value if isinstance(value, tuple | list) else (value,)
-    return [tuple(int(s) for s in v.shape) for v in values if hasattr(v, "shape")]
+def _shapes(values: Any) -> Any:
+    """Shapes in place of tensors, in lists as well."""
+    if isinstance(values, torch.Tensor):
+        return tuple(values.shape)
+    return [_shapes(v) for v in values] if isinstance(values, list | tuple) else values
+
+
+def _storage(tensor: Any) -> int | None:
+    """What views of one tensor share."""
+    return int(tensor.untyped_storage()._cdata) if tensor.layout == torch.strided else None
