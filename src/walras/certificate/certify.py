@@ -35,6 +35,7 @@ class Certificate:
         bound_source: Who vouches for the bound: ``prices`` where it was recomputed from them, else
             the solver whose own it is (``HiGHS``, ``Clarabel``, ``branch and bound``).
         gap_unit: What the gap's denominator is, in words.
+        allowed: Relative violation up to which it counts as feasible.
     """
 
     x: Floats
@@ -49,6 +50,7 @@ class Certificate:
     stationarity: float
     bound_source: str = PRICES
     gap_unit: str = "of the value"
+    allowed: float = FEASIBLE
 
     @property
     def engine_bound(self) -> bool:
@@ -57,8 +59,8 @@ class Certificate:
 
     @property
     def feasible(self) -> bool:
-        """Whether every constraint holds to 1e-9 relative."""
-        return self.violation <= FEASIBLE
+        """Whether every constraint holds to what is allowed: 1e-9, relative, in the form."""
+        return self.violation <= self.allowed
 
     def proves(self, tolerance: float) -> bool:
         """Whether the allocation is feasible and within the tolerance of the optimum."""

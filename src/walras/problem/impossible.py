@@ -10,11 +10,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 import cvxpy as cp
 import numpy as np
 
 from walras.engines.highs_quiet import hush_highs
+from walras.errors import EngineError, InfeasibleError, UnboundedError
 from walras.separable.from_cvxpy_atoms import short_name
 
 _SLIGHT = 1e-6  # relative size from which a slack, or a dual value, says something
@@ -34,6 +36,39 @@ class Conflict:
 
     names: tuple[str, ...]
     relaxation: str
+
+
+def raise_impossible(problem: cp.Problem, solver: str) -> NoReturn:
+    """Say why a solver left no point, by the problem's status.
+
+    Raises:
+        InfeasibleError: It proved that no point meets the constraints.
+        UnboundedError: It proved that the objective has no end.
+        EngineError: It proved neither.
+    """
+    outside = "problem outside the separable form"
+    is_either = problem.status in cp.settings.INF_OR_UNB
+    found = conflict(problem) if is_either and "infeasible" in problem.status else None
+    if is_either and (found or "unbounded" not in problem.status):
+        raise InfeasibleError(
+            f"{solver} proved that no point meets all constraints",
+            where=f"{outside}: {', '.join(found.names)}" if found else outside,
+            allowed="constraints that some point meets",
+            remedy=f"the least that would do: {found.relaxation}" if found else "relax constraints",
+        )
+    if is_either:
+        away = runaways(problem)
+        raise UnboundedError(
+            f"{solver} proved that the objective improves without end",
+            where=outside + (f": {away}" if away else ""),
+            allowed="a finite optimum",
+            remedy=f"bound {away or 'the variables'}",
+        )
+    raise EngineError(
+        f"{solver} ended with {problem.status}",
+        where="engine exact",
+        remedy="rescale the data, or raise the time limit",
+    )
 
 
 def conflict(problem: cp.Problem) -> Conflict | None:

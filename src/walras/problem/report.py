@@ -113,8 +113,8 @@ def report_outside(sense: str, why: str, entries: int, parameters: int, *, linea
         coupled=(),
         merged=(),
         engine="exact",
-        reason="cvxpy's own chain to Clarabel, or to HiGHS with integers; its dual objective "
-        "is the bound",
+        reason="cvxpy's own chain to Clarabel, or to HiGHS with integers; the bound is "
+        "recomputed from their prices where these prove enough",
         outside=why,
         reuses=False,
         parameters=parameters,
