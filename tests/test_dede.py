@@ -235,3 +235,90 @@ def test_what_no_engine_answers_is_an_engines_error(monkeypatch: pytest.MonkeyPa
     with pytest.raises(wl.EngineError, match="solver_error"):
         prob.solve()
     assert (prob.status, prob.value, x.value) == (None, None, None)
+
+
+def small() -> tuple[Any, dd.Problem]:
+    x = dd.Variable((2, 2), nonneg=True)
+    rows, columns = [x[i].sum() <= 1 for i in range(2)], [x[:, j].sum() <= 1 for j in range(2)]
+    return x, dd.Problem(dd.Maximize(x.sum()), rows, columns)
+
+
+@pytest.mark.parametrize(
+    "placed",
+    [
+        (), (True,), (True, 2), (True, 2, 1.0, 10), (True, 2, 1.0, 10, dd.SCS),  # as released
+        (None,), (2,), (2, "local"), (2, "auto", True), (2, None, True, 1.0, 10),  # as in main
+        (2, "auto", True, 1.0, 10, 0.1, 10, 10), (2, "auto", True, 1.0, 10, 0.1, 10, 10, "SCS"),
+        (False,), (False, 2, 1.0, 10, dd.CLARABEL), (2, "auto", False),
+        (np.int64(1), "auto", False),
+    ],
+)  # fmt: skip
+def test_arguments_come_in_either_order_of_the_package(placed: tuple[Any, ...]) -> None:
+    assert small()[1].solve(*placed) == pytest.approx(2.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"num_cpus": 2, "ray_address": "auto", "solver": "GUROBI", "Method": 2, "env": None},
+        {"rho": 5, "num_iter": 3, "solver": dd.ECOS, "max_iters": 10, "warm_start": False},
+        {"xi": 0.1, "mu": 10, "balance_iterations": 10, "solver": "scs", "eps": 1e-3},
+        {"solver": "HIGHS", "presolve": "off", "ignore_dpp": True, "tolerance": 1e-8},
+        {"enable_dede": False, "solver": "CLARABEL", "tol_feas": 1e-9, "time_limit": 9.0},
+    ],
+)
+def test_what_programs_of_the_package_say_is_understood(named: dict[str, Any]) -> None:
+    assert small()[1].solve(**named) == pytest.approx(2.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"rho": -1}, "rho: is -1"),
+        ({"rho": 0}, "rho: is 0"),
+        ({"rho": float("nan")}, "rho: is nan"),
+        ({"rho": "big"}, "rho: is 'big'"),
+        ({"num_iter": -3}, "num_iter: is -3"),
+        ({"num_iter": 2.5}, "num_iter: is 2.5"),
+        ({"xi": 0.0}, "xi: is 0"),
+        ({"mu": -1.0}, "mu: is -1"),
+        ({"balance_iterations": 0}, "balance_iterations: is 0"),
+        ({"num_cpus": 0}, "num_cpus: is 0"),
+        ({"num_cpus": "4"}, "num_cpus: is '4'"),
+        ({"ray_address": 10001}, "ray_address: is 10001"),
+        ({"enable_dede": "no"}, "enable_dede: is 'no'"),
+        ({"enable_dede": False, "rho": -1}, "rho: is -1"),
+        ({"solver": "NOPE"}, "solver: is 'NOPE'"),
+        ({"solver": 3}, "solver: is 3"),
+        ({"gp": True}, "gp: is True"),
+        ({"tolerence": 1e-8}, "tolerence.*did you mean tolerance"),
+        ({"num_iters": 8}, "num_iters.*did you mean num_iter"),
+        ({"solver": "ECOS", "eps_abs": 1e-8}, "setting eps_abs"),
+        ({"verbosity": True}, "setting verbosity"),
+        ({"tolerance": -1e-6}, "tolerance"),
+        ({"time_limit": -1.0}, "time_limit"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(named: dict[str, Any], message: str) -> None:
+    x, problem = small()
+    with pytest.raises(InputError, match=message):
+        problem.solve(**named)
+    assert x.value is None
+
+
+def test_settings_are_given_once_and_are_not_too_many() -> None:
+    problem: Any = small()[1]
+    with pytest.raises(InputError, match="num_cpus: is 3; allowed: given once"):
+        problem.solve(2, num_cpus=3)
+    with pytest.raises(InputError, match="num_cpus: is 3"):
+        problem.solve(True, 2, num_cpus=3)
+    with pytest.raises(InputError, match="without names"):
+        problem.solve(*range(40))
+    with pytest.raises(InputError, match=r"solver: is 0\.1"):
+        problem.solve(True, 2, 1.0, 10, 0.1)
+
+
+def test_settings_without_an_effect_are_named(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="walras"):
+        small()[1].solve(2, "auto", rho=1.0, solver="SCS", eps=1e-3)
+    assert "no effect on an exact optimum: rho, ray_address, solver, eps" in caplog.text

@@ -4,20 +4,21 @@
 
 Every public name of cvxpy is here, as in ``dede``, and :class:`Problem` takes resource and demand
 constraints apart (Xu, Yu and Yan, OSDI 2025, section 6). It finds the exact optimum instead of
-iterating ADMM, so the parameters of ADMM are accepted and have no effect.
+iterating ADMM, so the parameters of ADMM are accepted and have no effect; wrong ones are refused.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 import cvxpy as cp
 import numpy as np
 from cvxpy.reductions.solution import Solution as CvxpySolution
 
-from walras.engines.settings import check_range, cores
+from walras.dede_settings import Asked
+from walras.engines.settings import cores
 from walras.errors import EngineError, InfeasibleError, UnboundedError, WalrasError
 from walras.problem import Problem as AllocationProblem
 from walras.solution import Solution
@@ -70,9 +71,10 @@ class Problem(cp.Problem):  # type: ignore[misc]  # cvxpy carries no types
         """The last certified solution: prices, bound, gap, history; None before the first."""
         return self._allocation.solution
 
+    @overload
     def solve(
         self,
-        enable_dede: bool = True,
+        enable_dede: bool,
         num_cpus: int | None = None,
         rho: float | None = None,
         num_iter: int | None = None,
@@ -80,19 +82,40 @@ class Problem(cp.Problem):  # type: ignore[misc]  # cvxpy carries no types
         tolerance: float = 1e-6,
         time_limit: float | None = None,
         **options: Any,
-    ) -> float:
+    ) -> float: ...
+
+    @overload
+    def solve(
+        self,
+        num_cpus: int | None = None,
+        ray_address: str | None = None,
+        enable_dede: bool = True,
+        rho: float | None = None,
+        num_iter: int | None = None,
+        xi: float | None = None,
+        mu: float | None = None,
+        balance_iterations: int | None = None,
+        *args: Any,
+        tolerance: float = 1e-6,
+        time_limit: float | None = None,
+        **options: Any,
+    ) -> float: ...
+
+    def solve(self, *placed: Any, **named: Any) -> float:
         """Solve to the certified optimum and set the variables' values.
 
+        Arguments without names come in either order of the ``dede`` package: as released, which
+        begins with ``enable_dede``, or as in its authors' main, which begins with ``num_cpus``.
+
         Args:
-            enable_dede: False hands the problem to cvxpy's own ``solve`` with ``args`` and
-                ``options``.
-            num_cpus: Threads; all cores if None or more than there are.
-            rho: ADMM's penalty; no effect.
-            num_iter: ADMM's iterations; no effect, the optimum is always reached.
-            *args: Passed to cvxpy.
-            tolerance: Certified relative gap.
-            time_limit: Seconds.
-            **options: Passed to cvxpy; ``verbose`` is honoured by both, ``solver`` by cvxpy only.
+            *placed: See ``named``; what follows the package's own is cvxpy's.
+            **named: ``enable_dede``: False hands the problem to cvxpy's own ``solve`` with all that
+                is not the package's. ``num_cpus``: threads; all cores if None or more than there
+                are. ``ray_address``, ``rho``, ``num_iter``, ``xi``, ``mu``,
+                ``balance_iterations``: where and how ADMM runs; no effect, the optimum is always
+                reached, on this machine. ``tolerance``: certified relative gap, 1e-6.
+                ``time_limit``: seconds. ``verbose``: a line an iteration. ``solver`` and its
+                options, and cvxpy's settings: no effect.
 
         Returns:
             The objective's value; of a maximisation the value itself, not its negative.
@@ -100,19 +123,21 @@ class Problem(cp.Problem):  # type: ignore[misc]  # cvxpy carries no types
         Raises:
             InfeasibleError: Names the constraints that cannot hold together.
             UnboundedError: Names what improves without end.
-            InputError: A number is not finite, or a parameter has no value.
+            InputError: A number is not finite, a parameter has no value, or a setting is unknown
+                or out of range.
             EngineError: No allocation was found in the time, and no proof that there is none.
         """
-        if not enable_dede:
-            return float(super().solve(*args, **_installed(options)))
-        if num_cpus is not None:
-            check_range("num_cpus", num_cpus, 1, 10**6, whole=True)
+        asked = Asked.of(placed, named)
+        if not asked.enable_dede:
+            return float(super().solve(**_installed(dict(asked.rest))))
+        if asked.idle:
+            _log.info("no effect on an exact optimum: %s", ", ".join(asked.idle))
         try:
             found = self._allocation.solve(
-                tolerance=tolerance,
-                time_limit=time_limit,
-                threads=None if num_cpus is None else min(num_cpus, cores()),
-                verbose=bool(options.get("verbose", False)),
+                tolerance=asked.tolerance,
+                time_limit=asked.time_limit,
+                threads=None if asked.num_cpus is None else min(int(asked.num_cpus), cores()),
+                verbose=bool(asked.rest.get("verbose", False)),
             )
         except (InfeasibleError, UnboundedError) as reason:
             self._take(str(self._allocation.status), _no_value(self.objective, reason))

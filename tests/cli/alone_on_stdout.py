@@ -20,7 +20,6 @@ from typer.testing import CliRunner
 import walras as wl
 from walras.cli.main import COMMANDS, app, main
 
-
 IMPORTED = wl.Problem, wl.solve  # and with them every engine: they are imported when asked for
 
 
