@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +17,9 @@ from tests.domains.instances import Data, draw
 from walras.domains import cluster_scheduling as cs
 from walras.engines.exact import exact
 from walras.engines.settings import Settings
+from walras.errors import InfeasibleError
 from walras.separable import Separable, Side
+from walras.solving import solve
 
 ACCURACY = 2e-6
 
@@ -281,3 +284,38 @@ def test_statement_takes_few_arrays_of_the_size_of_x() -> None:
     # and one column of coefficients at a time (1).
     assert problem.entries == T.size
     assert peak < 11 * T.nbytes
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("churn", [None, 0.02, 5.0])
+def test_whole_makespan_is_the_best_of_all_placements(seed: int, churn: float | None) -> None:
+    d = draw(seed, 3, 4)
+    rng = np.random.default_rng(seed)
+    previous = np.where(d.throughput > 0, rng.choice([0.0, 0.0, 0.4, 1.0], (3, 4)), 0.0)
+    previous /= np.maximum(previous.sum(axis=0), 1.0)
+    moving = {} if churn is None else {"previous": previous, "churn": churn}
+    best = -np.inf
+    for place in itertools.product(range(3), repeat=4):
+        x = np.zeros((3, 4))
+        x[place, range(4)] = 1.0
+        rate = (d.throughput * x).sum(axis=0) / d.weight
+        if np.all(x @ d.size <= d.capacity) and np.all(rate > 0):
+            moved = (
+                0.0 if churn is None else churn * float(np.abs(x - previous).sum(axis=0) @ d.size)
+            )
+            best = max(best, float(rate.min()) - moved)
+    problem = cs.min_makespan(
+        d.throughput, d.size, d.capacity, d.weight, whole=True, **moving
+    )  # fmt: skip
+    if best == -np.inf:
+        with pytest.raises(InfeasibleError):
+            solve(problem)
+    else:
+        assert solve(problem).value == pytest.approx(best, rel=1e-6, abs=1e-9)
+
+
+def test_jobs_that_do_not_fit_whole_have_no_makespan() -> None:
+    one = np.ones(3)
+    with pytest.raises(InfeasibleError, match=r"capacity\[0\].*raise capacity\[0\] by 1"):
+        solve(cs.min_makespan(one[None], one, [2.0], one, whole=True))
+    assert solve(cs.min_makespan(one[None], one, [2.0], one)).value == pytest.approx(2 / 3)

@@ -131,7 +131,9 @@ Alpha = Annotated[
 Levels = Annotated[
     int | None, typer.Option(help="For --objective leximin: rounds, 10 when left out.")
 ]
-Normalise = Annotated[Unit, typer.Option(help="Throughputs per average GPU, or per equal share.")]
+Normalise = Annotated[
+    Unit, typer.Option(help="Throughputs in average GPUs (times size), or in equal shares.")
+]
 
 
 @app.command("cluster", help=_CLUSTER_HELP)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +49,7 @@ def constant(value: float, count: int) -> Floats:
     return np.broadcast_to(value, count)
 
 
-def with_churn(cluster: Cluster, previous: Matrix, churn: float) -> Entries:
+def with_churn(cluster: Cluster, previous: Matrix, churn: float, *, whole: bool = False) -> Entries:
     """Entries whose cost is ``churn * sum_ij size_j |x_ij - previous_ij|``.
 
     A pair that ran before becomes two entries whose sum is x: what is kept, up to the previous
@@ -57,11 +57,14 @@ def with_churn(cluster: Cluster, previous: Matrix, churn: float) -> Entries:
 
         k s |x - x0| = k s x0 + min{-k s a + k s b : a + b = x, 0 <= a <= x0, b >= 0}.
 
+    Where x is 0 or 1 one entry will do: ``|x - x0| = x0 + (1 - 2 x0) x``.
+
     Args:
         cluster: The instance.
         previous: (resources, jobs) shares of time before; a labelled frame is matched by label,
             its departed jobs and types are left out and new ones start at 0.
         churn: Price k >= 0 of a GPU given or taken; one that moves between types is both.
+        whole: Whether shares are to be 0 or 1.
 
     Raises:
         InputError: ``previous`` or ``churn`` is not usable.
@@ -73,6 +76,10 @@ def with_churn(cluster: Cluster, previous: Matrix, churn: float) -> Entries:
         )  # fmt: skip
     share, unlisted = _shares(cluster, previous)
     price = churn * cluster.size
+    paid = float(share @ price[cluster.demand] + unlisted @ price)
+    if whole:
+        plain = of_cluster(cluster)
+        return replace(plain, cost=price[cluster.demand] * (1.0 - 2.0 * share), constant=paid)
     twice = np.where(share > 0, 2, 1)
     pair = np.repeat(np.arange(cluster.pairs), twice)
     kept = np.zeros(len(pair), dtype=np.bool_)
@@ -84,7 +91,7 @@ def with_churn(cluster: Cluster, previous: Matrix, churn: float) -> Entries:
         demand=demand,
         cost=np.where(kept, -price[demand], price[demand]),
         upper=np.where(kept, share[pair], np.inf),
-        constant=float(share @ price[cluster.demand] + unlisted @ price),
+        constant=paid,
     )
 
 

@@ -120,8 +120,9 @@ def min_makespan(
 
     ``steps`` (jobs,) is the work left of each job, > 0, in the unit of ``throughput`` times
     seconds. The seconds of a job of ``weight`` 2 count twice, so that it is to finish in half the
-    time of the others. With ``whole`` a job runs on one type all the time, or not at all. The other
-    arguments as in this module's head.
+    time of the others. With ``whole`` every job runs on one type all the time; where not all of
+    them fit, no makespan is finite and the problem is infeasible. The other arguments as in this
+    module's head.
     """
     if steps is None:
         raise InputError(
@@ -131,7 +132,7 @@ def min_makespan(
     if weight is not None:
         late = _Case.of(throughput, size, capacity, weight, allowed, **options).cluster.weight
     try:
-        case = _Case.of(throughput, size, capacity, steps, allowed, **options)
+        case = _Case.of(throughput, size, capacity, steps, allowed, whole=whole, **options)
     except InputError as error:
         if not error.where.startswith(("weight", "labels of weight")):
             raise
@@ -143,8 +144,16 @@ def min_makespan(
     if weight is not None:
         case = replace(case, cluster=replace(case.cluster, weight=late * case.cluster.weight))
     problem = case.raise_the_least("makespan (as the rate 1/makespan)")
+    return _whole(problem) if whole else problem
+
+
+def _whole(problem: Separable) -> Separable:
+    """Every job on one type all the time: ``sum_i x_ij = 1`` in whole shares."""
     shares = (problem.resource >= 0) & (problem.demand >= 0)
-    return replace(problem, integer=shares) if whole else problem
+    time = next(family for family in problem.rows.families if family.name == "time")
+    lower = problem.rows.lower.copy()
+    lower[time.start : time.stop] = 1.0
+    return replace(problem, integer=shares, rows=replace(problem.rows, lower=lower))
 
 
 def proportional_fairness(
@@ -252,6 +261,8 @@ class _Case:
         capacity: Vector,
         weight: Vector | None,
         allowed: Matrix | None,
+        *,
+        whole: bool = False,
         **options: Unpack[Options],
     ) -> _Case:
         _check_names(options)
@@ -261,7 +272,7 @@ class _Case:
         )  # fmt: skip
         previous, churn = options.get("previous"), options.get("churn", 0.0)
         if previous is not None:
-            entries = columns.with_churn(cluster, previous, churn)
+            entries = columns.with_churn(cluster, previous, churn, whole=whole)
         elif not churn:
             entries = columns.of_cluster(cluster)
         else:
