@@ -95,6 +95,31 @@ def test_advice_on_a_log_of_ones_own(tmp_path: Path) -> None:
     assert isinstance(bad.exception, DataError)
 
 
+def test_a_log_says_what_it_leaves_out(tmp_path: Path) -> None:
+    runs, features = tmp_path / "runs.csv", tmp_path / "tasks.csv"
+    runs.write_text("task,cluster,seconds,outcome\n007,a,0,completed\n007,a,5,lost\n")
+    features.write_bytes("task,size,größe\n007,1,2\n".encode("latin-1"))
+    given = ["fit", "tsm", "--log", str(runs), "--features", str(features)]
+    found = RUN.invoke(app, given)
+    assert isinstance(found.exception, InputError)  # one task is too few
+    assert "time left out: row 1" in found.stderr
+    assert "left out: row 2 (1 row): unknown outcome" in found.stderr
+    for text, message in (
+        ("task,size\n007,big\n", "task '007', column 'size': is 'big'"),
+        ("task,size\n007,1\n007,2\n", "task '007' has two rows"),
+        ("task,size\n7,1\n", "task '007' of the log has none"),
+    ):
+        features.write_text(text)
+        error = RUN.invoke(app, given).exception
+        assert isinstance(error, InputError)
+        assert message in str(error)
+    features.write_text("task,size\n007,1,2\n")
+    assert "line 2 has more or fewer" in str(RUN.invoke(app, given).exception)
+    error = RUN.invoke(app, ["fit", "tsm", "--features", str(features)]).exception
+    assert isinstance(error, InputError)
+    assert "is given without --log" in str(error)
+
+
 def test_gradients_agree_at_one_command() -> None:
     found = RUN.invoke(app, ["check-gradient", "--tasks", "4", "--rounds", "1", "-o", "json"])
     assert found.exit_code == 0, found.output

@@ -247,6 +247,22 @@ def test_sixteen_bits_and_shared_weights_count_once() -> None:
     np.testing.assert_array_equal(graph.params, [0, 72, 0, 0])
 
 
+def test_work_of_foreign_operators_is_said_to_be_unknown() -> None:
+    @torch.library.custom_op("walras_tests::twice", mutates_args=())
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        return 2.0 * x
+
+    twice.register_fake(torch.empty_like)
+
+    class Twice(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return twice(x)
+
+    with pytest.warns(UserWarning, match="walras_tests::twice counts as nothing"):
+        graph = from_torch(Twice(), torch.zeros(4, 8))
+    assert graph.kinds == ("input", "other", "output")
+
+
 class Raises(nn.Module):
     def __init__(self, error: Exception) -> None:
         super().__init__()

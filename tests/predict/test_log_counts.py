@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -12,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from walras.errors import InputError
-from walras.predict import TaskLog, log, read_log, read_sacct
+from walras.errors import DataError, InputError
+from walras.predict import TaskLog, Tasks, log, read_log, read_sacct
 from walras.predict.log import OUTCOMES
 
 ROW = st.tuples(
@@ -177,6 +180,28 @@ def test_logs_in_the_encodings_of_other_programs(content: bytes, tmp_path: Path)
     path.write_bytes(content)
     rows = read_log(path).runs.itertuples(index=False, name=None)
     assert list(rows) == [("résumé", "v100", 600.0, "completed"), ("b", "v100", 5.0, "failed")]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+)
+def test_packed_logs(suffix: str, pack: Any, tmp_path: Path) -> None:
+    path = tmp_path / f"runs.csv{suffix}"
+    path.write_bytes(pack(LINES.encode("utf-16")))
+    assert len(read_log(path).runs) == 2
+    for content in (pack(LINES.encode())[:-9], b"text", b""):
+        path.write_bytes(content)
+        with pytest.raises(DataError):
+            read_log(path)
+
+
+@pytest.mark.parametrize("name", ["features", "times", "success", "runs"])
+def test_tasks_of_words_are_refused(name: str) -> None:
+    given = {"features": [[1.0]], "times": [[1.0]], "success": [[1.0]], "runs": [[1.0]]}
+    arrays: dict[str, Any] = {key: np.array(value) for key, value in given.items()}
+    for words in (np.array([["large"]]), [[1.0], [1.0, 2.0]], np.array([[{}]])):
+        with pytest.raises(InputError, match=f"{name}: cannot be read as numbers"):
+            Tasks(("t",), ("c",), **(arrays | {name: words}))
 
 
 def test_lines_that_do_not_fit_the_header_are_told_by_number(tmp_path: Path) -> None:

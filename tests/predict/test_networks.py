@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -157,3 +159,22 @@ def test_a_models_weights_can_be_learned_further(small: Recipe) -> None:
     scores = model.scores(model.inputs(small.test.take(np.arange(8))))
     scores.sum().backward()
     assert all(p.grad is not None for p in model.module.parameters())
+
+
+def test_training_leaves_torch_s_draws_and_the_users_module_as_they_were(small: Recipe) -> None:
+    own = nn.Sequential(nn.Linear(30, 6), nn.Dropout())
+    before = torch.get_rng_state(), copy.deepcopy(own.state_dict()), own.training
+    fit(small.train, small.validation, model=own, epochs=1)
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert all(torch.equal(value, before[1][name]) for name, value in own.state_dict().items())
+    assert own.training is before[2]
+    own.lock = threading.Lock()
+    with pytest.raises(InputError, match="torch module: cannot be copied"):
+        fit(small.train, small.validation, model=own, epochs=1)
+
+
+def test_as_many_tasks_are_held_out_as_intervals_need(small: Recipe) -> None:
+    few = small.train.take(np.arange(30))
+    found = fit(few, model="mlp", epochs=1).predict(small.test)
+    assert np.isfinite(found.high).all()
+    assert np.isinf(fit(few, model="mlp", epochs=1, level=0.95).radius).all()

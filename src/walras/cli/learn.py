@@ -14,7 +14,8 @@ from walras.cli.figures import need_figures
 from walras.cli.learn_settings import changes_of
 from walras.cli.output import Format, OutputOption, Table, emit
 from walras.cli.progress import Interruptible, Stages
-from walras.errors import DataError
+from walras.cli.streams import tell
+from walras.errors import DataError, InputError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -252,10 +253,18 @@ def _data(
 ) -> Any:
     from walras import predict
 
+    if log is None and features is not None:
+        raise InputError(
+            "is given without --log", where="--features", allowed="features of the tasks of a log",
+            remedy="add --log, or leave --features out",
+        )  # fmt: skip
     if log is None:
         chosen = clusters.split(",") if clusters and "," in clusters else clusters
         return predict.recipe(name, clusters=chosen, train_tasks=train, seed=seed)
-    return predict.read_log(log).tasks(None if features is None else _features(features))
+    found = predict.read_log(log)
+    for problem in found.problems:
+        tell(f"{'time ' if problem.kept else ''}left out: {problem}")
+    return found.tasks(None if features is None else _features(features))
 
 
 def _features(path: Path) -> pd.DataFrame:

@@ -128,7 +128,7 @@ class NetworkKind:
         """A module with fresh weights; of the user's own, a copy of what ``own`` makes.
 
         Raises:
-            InputError: A module of the user's own is needed.
+            InputError: A module of the user's own is needed, or cannot be copied.
         """
         if self.name == "gnn":
             return GraphNetwork(self.clusters, self.hidden, self.layers)
@@ -140,7 +140,13 @@ class NetworkKind:
                 allowed="load(path, module=...) with a function that makes the module",
                 remedy="pass the function, or the class, that made it",
             )  # fmt: skip
-        return copy.deepcopy(own())
+        try:
+            return copy.deepcopy(own())
+        except (RuntimeError, TypeError) as error:
+            raise InputError(
+                f"cannot be copied: {error}", where="torch module", allowed="a module that can be",
+                remedy="pass a module that copy.deepcopy copies: it is trained as a copy",
+            ) from error  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

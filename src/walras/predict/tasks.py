@@ -39,10 +39,10 @@ class Tasks:
 
     def __post_init__(self) -> None:
         shape = (len(self.clusters), len(self.names))
-        if not self.runs.size:
+        if isinstance(self.runs, np.ndarray) and not self.runs.size:
             object.__setattr__(self, "runs", np.ones(shape))
         for name in ("features", "times", "success", "runs"):
-            array = np.array(getattr(self, name), dtype=np.float64)
+            array = _numbers(getattr(self, name), name)
             wanted = (shape[1], *array.shape[1:]) if name == "features" else shape
             if array.ndim != 2 or array.shape != wanted:
                 _refuse(f"has shape {array.shape}", name, str(wanted), "one row a cluster, one "
@@ -86,6 +86,14 @@ class Tasks:
             self.times[:, columns], self.success[:, columns], self.runs[:, columns],
             tuple(self.graphs[j] for j in columns) if self.graphs else (),
         )  # fmt: skip
+
+
+def _numbers(given: object, name: str) -> Floats:
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        _refuse(f"cannot be read as numbers: {error}", name, "an array of numbers",
+                "turn words into numbers, one row the same length as another")  # fmt: skip
 
 
 def _refuse(what: str, where: str, allowed: str, remedy: str) -> NoReturn:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import csv
+import gzip
 import io
-from collections.abc import Sequence
+import lzma
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +18,9 @@ _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )  # fmt: skip
+_PACKED: Mapping[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress,
+}  # fmt: skip
 _SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE = 256  # bytes looked at for UTF-16 without a mark
 
@@ -22,13 +29,13 @@ def read_text(path: str | Path) -> str:
     """The text of a file, without its byte-order mark.
 
     The mark names the encoding. Without one, every second byte is zero in UTF-16; else a line is
-    UTF-8, or Latin-1 where it is not valid UTF-8.
+    UTF-8, or Latin-1 where it is not valid UTF-8. Files that end in .gz, .bz2 or .xz are unpacked.
 
     Raises:
         OSError: The file cannot be read.
-        UnicodeDecodeError: It ends within a character.
+        ValueError: It ends within a character, or is not packed as its name says.
     """
-    raw = Path(path).read_bytes()
+    raw = _bytes(Path(path))
     for mark, encoding in _MARKS:
         if raw.startswith(mark):
             return raw.decode(encoding)
@@ -37,6 +44,17 @@ def read_text(path: str | Path) -> str:
         if 2 * sample.count(0) > len(sample):
             return raw.decode(encoding)
     return "\n".join(map(_line, raw.split(b"\n")))
+
+
+def _bytes(path: Path) -> bytes:
+    unpack = _PACKED.get(path.suffix.lower())
+    raw = path.read_bytes()
+    if unpack is None:
+        return raw
+    try:
+        return unpack(raw)
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        raise ValueError(f"it is no whole {path.suffix} file: {error}") from error
 
 
 def _line(raw: bytes) -> str:

@@ -29,6 +29,7 @@ _FOLLOWED = (
     RuntimeError, TypeError, ValueError, AttributeError, LookupError, ArithmeticError,
     AssertionError, ImportError, OSError,
 )  # fmt: skip
+_OWN = ("aten", "prim", "prims", "profiler")  # namespaces of torch's own operators
 _SAME = ("identity", "reshape")  # of weights alone, these are the weights
 
 
@@ -74,6 +75,12 @@ def from_torch(
             allowed="a module whose path and shapes do not depend on its data, and a fitting input",
             remedy="check the input's shape, or build the TaskGraph by hand",
         ) from error  # fmt: skip
+    if reading.foreign:
+        warnings.warn(
+            f"work of {', '.join(sorted(reading.foreign))} counts as nothing: torch counts that of "
+            "its own operators alone",
+            stacklevel=2,
+        )
     return reading.graph(_batch(inputs))
 
 
@@ -190,6 +197,7 @@ class _Reading:
         weights: Names of the parameters that a tensor is a view of.
         sizes: Numbers in each parameter.
         on_data: Whether an operator's result depends on the module's input.
+        foreign: Operators that are not torch's own and of which no work is known.
     """
 
     weights: dict[int, tuple[str, ...]]
@@ -204,6 +212,7 @@ class _Reading:
     stored_by: dict[int, int] = field(default_factory=dict)
     written_by: dict[int, int] = field(default_factory=dict)
     counted: set[str] = field(default_factory=set)
+    foreign: set[str] = field(default_factory=set)
     kept: list[Any] = field(default_factory=list)
 
     def take(
@@ -221,6 +230,8 @@ class _Reading:
             self.weights |= {id(tensor): tuple(names) for tensor in results}
             return
         here = self.add(kind, results, sources, macs, names)
+        if not macs and operator.namespace not in _OWN:
+            self.foreign.add(f"{operator.namespace}::{operator.__name__.partition('.')[0]}")
         if operator._schema.is_mutable:
             self.written_by |= {key: here for key in map(_storage, results) if key is not None}
 

@@ -42,7 +42,7 @@ def fit_networks(
         start: A predictor of torch models whose weights to start from where shapes agree.
         progress: Told of the epochs.
     """
-    with _one_thread():
+    with _one_thread(), torch.random.fork_rng(devices=[]):
         return [
             _member(k, train, validation, settings, start, progress)
             for k in range(settings.ensemble)

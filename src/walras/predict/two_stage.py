@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -119,17 +120,22 @@ def _torch(
     from walras.predict.training import fit_networks  # noqa: PLC0415
 
     if validation is None:
-        train, validation = _split(train, settings.seed)
+        train, validation = _split(train, settings)
     models = fit_networks(train, validation, settings, start, progress)
     return models, (validation, *combined(tuple(models), validation)[:2])
 
 
-def _split(tasks: Tasks, seed: int) -> tuple[Tasks, Tasks]:
-    """(kept, held out) tasks; of each cluster one measured task at least is kept."""
-    order = np.random.default_rng((seed, 2)).permutation(len(tasks))
+def _split(tasks: Tasks, settings: Training) -> tuple[Tasks, Tasks]:
+    """(kept, held out) tasks: as many held out as intervals need, up to a third.
+
+    Of each cluster one measured task at least is kept.
+    """
+    n = len(tasks)
+    order = np.random.default_rng((settings.seed, 2)).permutation(n)
     last = [order[~np.isnan(row[order])][-1] for row in tasks.times]
     free = order[~np.isin(order, last)]
-    held = np.sort(free[: max(1, round(_HELD_OUT * len(tasks)))])
+    needed = math.ceil(settings.level / (1.0 - settings.level) - 1e-9)
+    held = np.sort(free[: max(1, round(_HELD_OUT * n), min(needed, n // 3))])
     return tasks.take(np.setdiff1d(order, held)), tasks.take(held)
 
 
