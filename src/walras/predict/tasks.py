@@ -39,10 +39,10 @@ class Tasks:
 
     def __post_init__(self) -> None:
         shape = (len(self.clusters), len(self.names))
-        if isinstance(self.runs, np.ndarray) and not self.runs.size:
-            object.__setattr__(self, "runs", np.ones(shape))
         for name in ("features", "times", "success", "runs"):
             array = _numbers(getattr(self, name), name)
+            if name == "runs" and not array.size:
+                array = np.ones(shape)
             wanted = (shape[1], *array.shape[1:]) if name == "features" else shape
             if array.ndim != 2 or array.shape != wanted:
                 _refuse(f"has shape {array.shape}", name, str(wanted), "one row a cluster, one "
