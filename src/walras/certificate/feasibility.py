@@ -6,8 +6,9 @@ A row is off by ``max(a x - b, 0)``, and that is compared with the row's scale: 
 - its bounds ``|b|``,
 - a *typical term*, since both may be next to nothing: ``x - 117 y <= 0`` at x = 1e-127, y = 0 is
   no broken row. It is ``min_q |a_q| min(1, s, l_q)`` with s the largest entry or scalar of the
-  point and l_q the most that bounds or a packing row leave to the entry: the smallest step of the
-  row by an entry of size one, or of the problem's own sizes where all are smaller.
+  point that need not be whole and l_q the most that bounds or a packing row leave to the entry:
+  the smallest step of the row by an entry of size one, or of the problem's own sizes where all are
+  smaller.
 
 So a violation is absolute, in units of the row's smallest coefficient, for rows of small terms, and
 relative for rows of large ones. A small coefficient never hides behind a large one: in
@@ -63,7 +64,8 @@ def row_errors(problem: Separable, x: Floats, t: Floats) -> RowErrors:
     low = np.where(np.isfinite(rows.lower), np.abs(rows.lower), 0.0)
     high = np.where(np.isfinite(rows.upper), np.abs(rows.upper), 0.0)
     shape = structure(problem)
-    largest = max(np.max(np.abs(value), initial=0.0), np.max(np.abs(t), initial=0.0))
+    split = value if problem.integer is None else value[~problem.integer[used]]
+    largest = max(np.max(np.abs(split), initial=0.0), np.max(np.abs(t), initial=0.0))
     typical = np.minimum(shape.least_term, largest * shape.least_coefficient)
     return RowErrors(over, np.maximum(terms, np.maximum(low, high)), typical)
 

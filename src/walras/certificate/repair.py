@@ -44,7 +44,7 @@ def repaired(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats, 
     x = np.clip(x, problem.lower, problem.upper)
     x = _shared_out(problem, scaled_down(problem, x))
     t = best_scalars(problem, x, np.nan_to_num(t, nan=0.0))
-    errors = row_errors(problem, x, t)
+    x, errors = _without_noise(problem, x, t)
     for attempt in range(CORRECTIONS):
         if violation(problem, x, t, errors.relative(_AIM)) <= FEASIBLE:
             break
@@ -53,11 +53,30 @@ def repaired(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats, 
             break
         x = scaled_down(problem, np.clip(moved, problem.lower, problem.upper))
         t = best_scalars(problem, x, t)
-        errors = row_errors(problem, x, t)
+        x, errors = _without_noise(problem, x, t)
     lifted, moved_t = _lifted(problem, x, t)
     if lifted is x and moved_t is t:
         return x, t, errors.relative()
     return lifted, moved_t, row_errors(problem, lifted, moved_t).relative()
+
+
+def _without_noise(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, RowErrors]:
+    """Rows that add up to next to nothing, and are broken by that, have their entries at rest.
+
+    A violation of 1e-27 is none, but 1e-27 of a steep utility may be worth something.
+    """
+    errors = row_errors(problem, x, t)
+    noisy = (errors.over > FEASIBLE * errors.size) & (errors.over <= FEASIBLE * errors.scale())
+    noisy &= errors.size <= FEASIBLE * errors.typical
+    if not np.any(noisy):
+        return x, errors
+    rest = np.clip(0.0, problem.lower, problem.upper)
+    met = np.unique(sp.csr_array(problem.rows.matrix)[np.flatnonzero(noisy)].indices)
+    still = x.copy()
+    still[met] = rest[met]
+    quiet = row_errors(problem, still, t)
+    worse = violation(problem, still, t, quiet.relative()) > FEASIBLE
+    return (x, errors) if worse else (still, quiet)
 
 
 def _lifted(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:

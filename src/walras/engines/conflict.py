@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from walras.engines.highs import LinearProgram, solve_program
+from walras.engines.highs import LinearProgram
 from walras.engines.relaxation import Floats, Relaxation, columns, row_bounds, row_scale, shortened
+from walras.engines.rounding import solve_whole
 from walras.engines.settings import Settings
 from walras.separable.form import Separable
 from walras.status import Status
@@ -143,7 +144,7 @@ class _Filter:
             integer=None if whole is None else whole[met],
             steep=self._steep,
         )
-        found = solve_program(program, replace(self._settings, time_limit=left))
+        found = solve_whole(program, replace(self._settings, time_limit=left))
         if found.status not in (Status.OPTIMAL, Status.INFEASIBLE):
             return None
         return found.status is Status.OPTIMAL

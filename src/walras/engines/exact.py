@@ -19,6 +19,7 @@ from walras.engines.highs import Answer, LinearProgram, solve_program
 from walras.engines.iterate import Iterate
 from walras.engines.outer import solve_by_cuts
 from walras.engines.relaxation import improving_ray, least_relaxation
+from walras.engines.rounding import solve_whole
 from walras.engines.settings import Settings
 from walras.engines.sifting import is_wide, sift
 from walras.engines.whole import without_whole
@@ -111,7 +112,11 @@ def _integer(problem: Separable, settings: Settings) -> Iterate:
     if settings.start is not None:
         start = np.concatenate([settings.start.x, np.full(problem.scalars, np.nan)])
     built = time.perf_counter()
-    answer = solve_program(program, settings, start, partial(_reported, problem))
+    answer = solve_whole(program, settings, start, partial(_reported, problem))
+    if answer.broken is not None:
+        row, over = answer.broken
+        words = f"with whole entries {problem.rows.name(row)} is broken by {over:.3g}"
+        answer = replace(answer, message=f"{answer.message}; {words}")
     prices = np.full(problem.rows.count, np.nan)
     left = settings.after(time.perf_counter() - built)
     if answer.x is not None and answer.status.has_allocation and left.time_limit != 0.0:

@@ -52,7 +52,8 @@ _STATUS = {
 _scheduler = threading.local()
 
 
-def _as_is(step: Progress) -> Progress:
+def as_is(step: Progress) -> Progress:
+    """The step itself."""
     return step
 
 
@@ -98,6 +99,8 @@ class Answer:
         bound: Bound on the minimum proved by branching, ``-inf`` for linear programs.
         steps: What was seen on the way.
         message: HiGHS' own words.
+        broken: A row that the point breaks once whole columns are whole, and by how much
+            (:mod:`.rounding`); None where it breaks none, or nobody asked.
     """
 
     status: Status
@@ -106,13 +109,14 @@ class Answer:
     bound: float
     steps: tuple[Progress, ...]
     message: str
+    broken: tuple[int, float] | None = None
 
 
 def solve_program(
     program: LinearProgram,
     settings: Settings,
     start: Floats | None = None,
-    told: Callable[[Progress], Progress] = _as_is,
+    told: Callable[[Progress], Progress] = as_is,
 ) -> Answer:
     """Solve a linear or mixed-integer program.
 
@@ -227,7 +231,7 @@ def _set_method(solver: highspy.Highs, nonzeros: int) -> None:
 
 
 def run(
-    solver: highspy.Highs, settings: Settings, told: Callable[[Progress], Progress] = _as_is
+    solver: highspy.Highs, settings: Settings, told: Callable[[Progress], Progress] = as_is
 ) -> Answer:
     """Run a loaded solver to its end and read the answer."""
     watch = Watch(solver, settings, told)

@@ -25,6 +25,7 @@ from walras.engines.highs import LinearProgram, solve_program
 from walras.engines.iterate import Iterate
 from walras.engines.positivity import held_at_zero
 from walras.engines.relaxation import is_strict, least_relaxation, without_cost
+from walras.engines.rounding import is_steep, solve_whole
 from walras.engines.settings import Settings
 from walras.history import Progress, Timings
 from walras.separable.form import Separable, Utility
@@ -91,12 +92,14 @@ class _Search:
         self._excluded: list[Floats] = []
         self._aside = np.inf  # bound of what is excluded
         self._was_asked = False
+        # Cuts are steep, too, but where HiGHS' tolerance opens a row only the problem's own matter.
+        self._solve = solve_whole if is_steep(without_cost(problem)) else solve_program
 
     def run(self) -> Status:
         """Iterate until the gap closes or a limit is reached."""
         for _ in range(self.settings.max_iterations):
             sharp = max(_SHARPER * self.settings.tolerance, 1e-12)
-            answer = solve_program(self._master(), replace(self._limits(), tolerance=sharp))
+            answer = self._solve(self._master(), replace(self._limits(), tolerance=sharp))
             if answer.status is Status.INFEASIBLE and self._excluded:
                 return self._exhausted()
             if answer.x is None or answer.status is Status.INFEASIBLE:

@@ -8,7 +8,7 @@ certificate: they prove that no allocation meets the rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from walras.engines.highs import LinearProgram, solve_program
 from walras.engines.positivity import held_at_zero, least_positive
+from walras.engines.rounding import solve_whole, tightened
 from walras.engines.settings import Settings
 from walras.separable.form import Rows, Separable, Utility
 from walras.status import Status
@@ -26,6 +27,8 @@ Bools = npt.NDArray[np.bool_]
 
 # Violations below this share of a row's scale are rounding.
 _NEGLIGIBLE = 1e-7
+# Whole rows that are broken at all are broken by more, unless their bounds are no whole numbers.
+_LEAST_WHOLE = 1e-6
 # A utility that needs y > 0 and cannot have it is asked for this share of its row's largest
 # coefficient.
 _STRICT = 1e-6
@@ -151,9 +154,9 @@ def improving_ray(problem: Separable, settings: Settings | None = None) -> Ray |
 def without_cost(problem: Separable) -> LinearProgram:
     """What the entries and scalars must meet, utilities at zero or above."""
     low, high = row_bounds(problem, np.zeros(problem.rows.count, dtype=bool))
-    whole = (
-        None if problem.integer is None else np.append(problem.integer, [False] * problem.scalars)
-    )
+    whole = None
+    if problem.integer is not None:
+        whole = np.concatenate([problem.integer, np.zeros(problem.scalars, np.bool_)])
     return LinearProgram(
         cost=np.zeros(problem.entries + problem.scalars),
         lower=np.concatenate([problem.lower, problem.scalar_lower]),
@@ -169,7 +172,11 @@ def _elastic(problem: Separable, settings: Settings, positive: Bools) -> Relaxat
     """Minimise sum_k (up_k + down_k)/scale_k,  row_lower <= y - up + down <= row_upper."""
     matrix = columns(problem)
     low, high = row_bounds(problem, positive)
-    scale = row_scale(matrix, low, high)
+    if problem.integer is not None and not np.any(positive):  # a large M hides what is broken
+        stated = replace(without_cost(problem), row_lower=low, row_upper=high)
+        least = tightened(stated)
+        matrix, low, high = least.matrix, least.row_lower, least.row_upper
+    scale = row_scale(_measured(problem, matrix), low, high)
     has_low, has_high = np.flatnonzero(np.isfinite(low)), np.flatnonzero(np.isfinite(high))
     n, rows = matrix.shape[1], matrix.shape[0]
     units = sp.eye_array(rows, format="csc")
@@ -191,15 +198,16 @@ def _elastic(problem: Separable, settings: Settings, positive: Bools) -> Relaxat
         ),
         steep=bool(np.any(positive)),
     )
-    answer = solve_program(program, settings)
+    answer = solve_whole(program, settings)
     if answer.x is None or answer.status is not Status.OPTIMAL:
         none = np.zeros(0, np.int32)
         return Relaxation(none, np.zeros(0), (), np.zeros(rows), none, positive, none > 0, 0.0)
     amounts = np.zeros(rows)
     amounts[has_high] += answer.x[n : n + len(has_high)]
     amounts[has_low] -= answer.x[n + len(has_high) :]
-    least = _STRICT if np.any(positive) else 1.0
-    needed = np.flatnonzero(np.abs(amounts) > _NEGLIGIBLE * least * scale)
+    share = _NEGLIGIBLE * (_STRICT if np.any(positive) else 1.0)
+    nothing = np.where(_is_whole(problem, matrix), _LEAST_WHOLE, share * scale)
+    needed = np.flatnonzero(np.abs(amounts) > np.minimum(nothing, share * scale))
     multipliers = np.nan_to_num(answer.prices)
     return Relaxation(
         needed.astype(np.int32),
@@ -211,6 +219,29 @@ def _elastic(problem: Separable, settings: Settings, positive: Bools) -> Relaxat
         problem.rows.is_utility[needed],
         float(np.sum(np.abs(amounts / scale)[needed])),
     )
+
+
+def _measured(problem: Separable, matrix: sp.csc_array) -> sp.csc_array:
+    """The coefficients that a row is measured by: of entries that need not be whole, if it has any.
+
+    What opens and shuts a row may have a coefficient that no activity comes near.
+    """
+    if problem.integer is None:
+        return matrix
+    others = np.concatenate([~problem.integer, np.ones(problem.scalars, np.bool_)])
+    plain = sp.csr_array(matrix @ sp.diags_array(others.astype(np.float64)))
+    without = abs(plain).max(axis=1).toarray().ravel() == 0
+    return sp.csc_array(plain + sp.diags_array(without.astype(np.float64)) @ matrix)
+
+
+def _is_whole(problem: Separable, matrix: sp.csc_array) -> Bools:
+    """(rows,) where only whole entries stand, with whole coefficients: broken by one at least."""
+    if problem.integer is None:
+        return np.zeros(matrix.shape[0], np.bool_)
+    whole = np.concatenate([problem.integer, np.zeros(problem.scalars, np.bool_)])
+    part = sp.coo_array(matrix)
+    spoiled = ~whole[part.col] | (part.data != np.round(part.data))
+    return np.asarray(np.bincount(part.row, spoiled, matrix.shape[0]) == 0)
 
 
 def _weightiest_first(weight: Floats) -> Ints:

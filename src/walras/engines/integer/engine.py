@@ -20,6 +20,7 @@ from walras.engines.integer.assigning import assign
 from walras.engines.integer.pump import pump
 from walras.engines.integer.tasks import recognised
 from walras.engines.iterate import Iterate
+from walras.engines.rounding import solve_whole, whole_point
 from walras.engines.settings import Settings
 from walras.history import History, Timings
 from walras.separable.form import Separable
@@ -83,7 +84,7 @@ class _General:
             entries = relaxed.x[: self._problem.entries]
             pump(self._problem, entries, self._within(_PUMP), self._seed, self._repaired)
         self._near(relaxed.x)
-        answer = solve_program(self._program, self._within(1.0), self._best.x)
+        answer = solve_whole(self._program, self._within(1.0), self._best.x)
         self._take(answer)
         return self._iterate(relaxed, answer)
 
@@ -93,15 +94,15 @@ class _General:
         return replace(self._settings, time_limit=min(left, share * self._limit), start=None)
 
     def _take(self, answer: Answer) -> None:
-        program = self._program
         if answer.x is None or not answer.status.has_allocation:
             return
-        whole = np.asarray(program.integer)
+        whole = np.asarray(self._program.integer)
         if np.any(np.abs(answer.x - np.round(answer.x))[whole] > _WHOLE):
             return
-        value = float(program.cost @ answer.x)
+        x = whole_point(self._program, answer.x, self._within(_PUMP))
+        value = np.inf if x is None else float(self._program.cost @ x)
         if value < self._best.value:
-            self._best = _Best(answer.x, value)
+            self._best = _Best(x, value)
 
     def _repaired(self, x: Floats) -> bool:
         """Fix the whole entries where they are and let a linear program set the others."""
