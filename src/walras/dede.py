@@ -18,8 +18,8 @@ import numpy as np
 from cvxpy.reductions.solution import Solution as CvxpySolution
 
 from walras.dede_settings import Asked
-from walras.engines.settings import cores
 from walras.errors import EngineError, InfeasibleError, UnboundedError, WalrasError
+from walras.machine import cores
 from walras.problem import Problem as AllocationProblem
 from walras.solution import Solution
 

@@ -85,7 +85,7 @@ def run_all(folder: Path, given: Mapping[str, Sequence[str] | str]) -> dict[str,
     file = folder / "given.json"
     file.write_text(json.dumps(given))
     command = [sys.executable, "-m", "tests.cli.alone_on_stdout", str(file), str(folder)]
-    subprocess.run(command, check=True, timeout=120)
+    subprocess.run(command, check=True, timeout=280)
     codes = json.loads((folder / "codes.json").read_text())
     return {
         name: Ran((folder / f"{name}.out").read_bytes(), (folder / f"{name}.err").read_text(), code)

@@ -65,7 +65,7 @@ def _threads() -> Iterator[Row]:
     import numba
     from threadpoolctl import threadpool_info
 
-    from walras.engines.settings import cores
+    from walras.machine import cores
 
     yield "threads", "processors", str(cores()), True
     yield "threads", "numba", str(numba.get_num_threads()), True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from walras.engines.units import Units, units_of
 from walras.engines.whole import whole_bounds
 from walras.errors import EngineError
 from walras.history import Progress
+from walras.machine import cores
 from walras.status import Status
 
 Floats = npt.NDArray[np.float64]
@@ -50,6 +52,16 @@ _STATUS = {
 }
 # HiGHS keeps a scheduler for each thread that calls it, sized by that thread's first solve.
 _scheduler = threading.local()
+
+
+def _leave_scheduler() -> None:
+    """In a forked process HiGHS' threads are dead: wait for none of them, and start others."""
+    highspy.Highs.resetGlobalScheduler(False)
+    _scheduler.__dict__.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_scheduler)
 
 
 def as_is(step: Progress) -> Progress:
@@ -277,9 +289,11 @@ def new_solver(settings: Settings) -> highspy.Highs:
 
 
 def _size_scheduler(solver: highspy.Highs, threads: int | None) -> None:
-    """Give this thread's scheduler the size asked for; HiGHS refuses to solve where they differ."""
-    if threads is None:
-        return
+    """Give this thread's scheduler a size; HiGHS refuses to solve where they differ.
+
+    Half the cores where no number is asked for: HiGHS' own choice, but it knows of no quota.
+    """
+    threads = threads or (cores() + 1) // 2
     if getattr(_scheduler, "threads", None) != threads:
         highspy.Highs.resetGlobalScheduler(True)
         _scheduler.threads = threads

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -13,14 +12,9 @@ import numpy.typing as npt
 from walras.errors import InputError
 from walras.history import Progress
 from walras.kernels.devices import CPU, check_device
+from walras.machine import cores
 
 Floats = npt.NDArray[np.float64]
-
-
-def cores() -> int:
-    """Cores that this process may run on."""
-    affinity = getattr(os, "sched_getaffinity", None)  # Linux alone has it
-    return os.cpu_count() or 1 if affinity is None else len(affinity(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +37,7 @@ class Settings:
     Attributes:
         tolerance: Relative certified gap at which to stop, 1e-12 to 1.
         time_limit: Wall seconds, or None for no limit.
-        threads: Worker threads, or None for all cores this process may run on.
+        threads: Worker threads, or None for all cores that this process may use.
         start: Warm start, or None.
         callback: Called once a step; stops the solve when it returns True.
         verbose: One line an iteration through the log.
@@ -66,7 +60,7 @@ class Settings:
 
     @property
     def workers(self) -> int:
-        """Number of worker threads: ``threads``, or else the cores this process may run on."""
+        """Number of worker threads: ``threads``, or else as many as this process may use."""
         return self.threads or cores()
 
     def after(self, seconds: float) -> Settings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -42,6 +43,11 @@ def span(ptr: Ints | Ints32, j: int) -> range:
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="walras-kernel")
+
+
+if hasattr(os, "register_at_fork"):
+    # Threads do not live on in a forked process: its own pools are made where they are needed.
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def map_runs(threads: int, work: Callable[[int, int], None], ptr: Ints | Ints32) -> None:

@@ -20,13 +20,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from walras.engines.settings import check_range, cores
+from walras.engines.settings import check_range
 from walras.errors import DataError, EngineError, InputError, WalrasError
 from walras.learn.cells import Cell, by_name, grid
 from walras.learn.decide import placed_by, tuned_margin
 from walras.learn.fitting import Learned, fit, fit_lesson, two_stage, view_of, viewed
 from walras.learn.lesson import Judge, Lesson, complete, draw, lesson
 from walras.learn.settings import LINEAR, THROUGH, Learning
+from walras.machine import cores
 from walras.predict import Predictor, Recipe
 
 __all__ = ["COLUMNS", "KEYS", "METRICS", "Cell", "compare", "finished", "measured", "run_cell"]
