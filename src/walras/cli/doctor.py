@@ -18,10 +18,12 @@ import typer
 from walras import kernels
 from walras.cli.errors import ExitCode
 from walras.cli.output import Format, OutputOption, Table, emit
+from walras.kernels.compiling import TEMPORARY, cache_of
 
 Row = tuple[str, str, str, bool]
 """Section, item, what was found, and whether it is as it should be."""
 
+_REMEDY = "set NUMBA_CACHE_DIR to a folder that can be written to"
 _IN_TORCH = "gpu"  # modules of kernels that need torch and compile nothing
 
 
@@ -94,9 +96,17 @@ def _kernels() -> Iterator[Row]:
         f"{state}; the next solve compiles {missing}" if missing else state,
         True,
     )
-    for folder in sorted({str(kernel.stats.cache_path) for kernel in found}):
-        writable = os.access(_existing(Path(folder)), os.W_OK)
-        yield "kernels", "cache", folder, writable
+    for folder in sorted({cache_of(kernel) for kernel in found}, key=str):
+        yield "kernels", "cache", *_place(folder)
+
+
+def _place(folder: Path | None) -> tuple[str, bool]:
+    """Where compiled kernels are kept, and whether they are there for the next process, too."""
+    if folder is None:
+        return f"none: every process compiles anew; {_REMEDY}", False
+    if any(part.startswith(TEMPORARY) for part in folder.parts):
+        return f"{folder}: temporary, no other place can be written to; {_REMEDY}", True
+    return str(folder), os.access(_existing(folder), os.W_OK)
 
 
 def kernel_modules() -> list[ModuleType]:
@@ -113,7 +123,8 @@ def _is_cached(kernel: Any) -> bool:
     function = kernel.py_func
     stem = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
     entries = f"{stem}-{function.__code__.co_firstlineno}.*.nbi"
-    return any(Path(kernel.stats.cache_path).glob(entries))
+    folder = cache_of(kernel)
+    return folder is not None and any(folder.glob(entries))
 
 
 def _existing(folder: Path) -> Path:

@@ -10,11 +10,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 
 from walras.kernels import match_relaxed
+from walras.kernels.compiling import cache_of
 
 _COMMAND = (sys.executable, "-m", "walras.cli.warm")
 
@@ -23,7 +23,8 @@ def compiled() -> bool:
     """Whether an earlier run has left compiled kernels."""
     kernel = match_relaxed._pull
     name = f"{match_relaxed.__name__.rpartition('.')[2]}.{kernel.py_func.__name__}-*.nbi"
-    return any(Path(kernel.stats.cache_path).glob(name))
+    folder = cache_of(kernel)
+    return folder is not None and any(folder.glob(name))
 
 
 @contextmanager

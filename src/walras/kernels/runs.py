@@ -9,10 +9,10 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from walras.kernels.compiling import compiler
 from walras.kernels.reference import Ints
 
 Ints32 = npt.NDArray[np.int32]
@@ -21,17 +21,16 @@ _PASS = 100_000  # columns a thread below which starting it costs more than it s
 # Sums may be reordered for vector instructions; the order is fixed once compiled.
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
-    "cache": True,
     "error_model": "numpy",
     "boundscheck": False,
     "fastmath": {"reassoc", "contract"},
 }
-jit = nb.njit(**_OPTIONS)
+jit = compiler(**_OPTIONS)
 # For sums of a few terms, which vector instructions would slow.
-jit_in_order = nb.njit(**{**_OPTIONS, "fastmath": False})
+jit_in_order = compiler(**{**_OPTIONS, "fastmath": False})
 # For kernels that kernels alone call: no entry from Python or C, a quarter of compiling. Called
 # from Python, such a kernel ends the process: a test sees to it that none is.
-inner = nb.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
+inner = compiler(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
 
 
 @inner

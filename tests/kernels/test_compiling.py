@@ -1,0 +1,108 @@
+"""Where compiled kernels are kept: a read-only installation without a home still works."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import walras
+from walras.kernels import compiling
+
+Walras = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Walras:
+    """Runs commands of an installation that cannot keep kernels, for root neither; no home."""
+    package = tmp_path / "site" / "walras"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(walras.__file__).parent, package, ignore=ignored)
+    (package / "kernels" / "__pycache__").write_text("a file, so that no folder can be made")
+
+    def run(*arguments: str, temporary: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        nowhere = "/proc/nowhere"
+        environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | {
+            "PYTHONPATH": str(package.parent), "HOME": nowhere, "XDG_CACHE_HOME": nowhere,
+            "TMPDIR": str(temporary),
+        }  # fmt: skip
+        return subprocess.run(
+            [sys.executable, *arguments], env=environment, capture_output=True, text=True,
+            timeout=120, check=False, cwd=tmp_path,
+        )  # fmt: skip
+
+    return run
+
+
+SUM = (
+    "import numpy as np; from walras.kernels import runs; from walras.kernels.compiling import *\n"
+    "@runs.jit\ndef twice(x):\n    return 2 * x\n"
+    "print(twice(21), cache_of(twice), nb.config.CACHE_DIR)"
+)
+
+
+def _cache(run: Walras, **options: Path) -> dict[str, Any]:
+    told = run("-m", "walras", "doctor", "-o", "json", **options)
+    assert told.returncode == 0, told.stderr
+    (row,) = [row for row in json.loads(told.stdout) if row["item"] == "cache"]
+    return dict(row)
+
+
+def test_a_temporary_folder_serves(read_only: Walras, tmp_path: Path) -> None:
+    assert read_only("-m", "walras", "solve", "cluster", "--help").returncode == 0
+    row = _cache(read_only)
+    assert row["ok"]
+    assert row["found"].startswith(f"{tmp_path}/{compiling.TEMPORARY}")
+    assert "temporary, no other place can be written to; set NUMBA_CACHE_DIR" in row["found"]
+    (folder,) = tmp_path.glob(f"{compiling.TEMPORARY}*")
+    assert folder.stat().st_mode & 0o777 == 0o700
+    file = tmp_path / "script.py"
+    file.write_text(SUM)
+    told = read_only(str(file))
+    assert told.stdout.startswith("42 "), told.stderr
+    assert told.stdout.rstrip().endswith("__pycache__")  # the caller's own setting is as it was
+
+
+def test_without_any_place_every_process_compiles_anew(read_only: Walras, tmp_path: Path) -> None:
+    full = tmp_path / "taken"
+    full.mkdir()
+    (full / f"{compiling.TEMPORARY}{os.getuid()}").write_text("not a folder")
+    assert read_only("-m", "walras", "solve", "--help", temporary=full).returncode == 0
+    row = _cache(read_only, temporary=full)
+    assert not row["ok"]
+    assert row["found"].startswith("none: every process compiles anew; set NUMBA_CACHE_DIR")
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770])
+def test_a_folder_that_others_may_write_to_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
+) -> None:
+    monkeypatch.setattr(compiling.tempfile, "tempdir", str(tmp_path))
+    folder = tmp_path / f"{compiling.TEMPORARY}{os.getuid()}"
+    folder.mkdir()
+    folder.chmod(mode)
+    assert compiling.temporary_folder.__wrapped__() is None
+    folder.chmod(0o700)
+    assert compiling.temporary_folder.__wrapped__() == folder
+    folder.rmdir()
+    folder.symlink_to(tmp_path)
+    assert compiling.temporary_folder.__wrapped__() is None
+
+
+def test_a_full_disk_does_not_stop_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    @compiling.compiler()
+    def thrice(x: int) -> int:
+        return 3 * x
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(thrice._cache._impl.locator, "ensure_cache_path", full)
+    assert thrice(2) == 6
