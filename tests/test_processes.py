@@ -54,8 +54,8 @@ def test_solves_side_by_side_leave_blas_its_threads() -> None:
         found = list(pool.map(lambda _: wl.solve(problem, threads=1).status, range(24)))
     assert set(found) == {wl.Status.OPTIMAL}
     assert _blas() == before
-    with pytest.raises(wl.InputError):
-        wl.solve(problem, threads=1, polish=1, engine="none")
+    with pytest.raises(wl.WalrasError):
+        wl.solve(problem, threads=1, engine="none", polish=True)
     assert _blas() == before
 
 

@@ -34,7 +34,7 @@ def quota(root: Path = Path("/")) -> float:
         mounts = (root / "proc/self/mountinfo").read_text().splitlines()
     except (OSError, UnicodeDecodeError):  # another system than Linux, or a locked one
         return math.inf
-    paths = {}  # by controllers; those of version 2 have no name
+    paths: dict[str, PurePosixPath] = {}  # by controllers; those of version 2 have no name
     for line in groups:
         _, names, path = line.split(":", 2)
         paths |= dict.fromkeys(names.split(","), PurePosixPath(path))

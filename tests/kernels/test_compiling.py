@@ -84,7 +84,7 @@ def test_without_any_place_every_process_compiles_anew(read_only: Walras, tmp_pa
 def test_a_folder_that_others_may_write_to_is_not_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
 ) -> None:
-    monkeypatch.setattr(compiling.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     folder = tmp_path / f"{compiling.TEMPORARY}{os.getuid()}"
     folder.mkdir()
     folder.chmod(mode)
