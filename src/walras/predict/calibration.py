@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from walras.errors import InputError
@@ -51,8 +52,8 @@ def logit(probability: Floats) -> Floats:
 def fit_logistic(predicted: Floats, observed: Floats, runs: Floats) -> Floats:
     """(M, 2) slope and intercept that map logits of predictions to logits of probabilities.
 
-    Platt's scaling (1999) by the Brier score, with one prior run at slope 1, intercept 0, so that
-    few observations change little.
+    Platt's scaling (1999) by the Brier score, with one prior run, shared by the tasks, whose
+    outcomes are the predictions (slope 1, intercept 0), so that few observations change little.
 
     Args:
         predicted: (M, n) probabilities.
@@ -61,13 +62,15 @@ def fit_logistic(predicted: Floats, observed: Floats, runs: Floats) -> Floats:
     """
     found = np.empty((len(predicted), 2))
     for i in range(len(predicted)):
-        weight = np.where(np.isnan(observed[i]), 0.0, runs[i])[None]
-        score = logit(predicted[i])
-        if weight.sum() == 0 or np.ptp(score[weight[0] > 0]) < 1e-3:
+        known = ~np.isnan(observed[i]) & (runs[i] > 0)
+        score = logit(predicted[i, known])
+        if not known.any() or np.ptp(score) < 1e-3:
             found[i] = 1.0, 0.0
             continue
-        ridge = np.array([1e-9])
-        found[i] = fit_glm(score[:, None], observed[i][None], weight, ridge, "logistic", "raw")[0]
+        outcome = np.concatenate([observed[i, known], predicted[i, known]])
+        weight = np.concatenate([runs[i, known], np.full(len(score), 1.0 / len(score))])
+        both, ridge = np.tile(score, 2)[:, None], np.array([1e-9])
+        found[i] = fit_glm(both, outcome[None], weight[None], ridge, "logistic", "raw")[0]
         if found[i, 0] <= 0:  # an order upside down is noise
             found[i] = 1.0, 0.0
     return found
@@ -79,16 +82,30 @@ def apply_logistic(scaling: Floats, predicted: Floats) -> Floats:
 
 
 def coverage(low: Floats, high: Floats, measured: Floats) -> Floats:
-    """(M,) share of measured values within their intervals."""
-    inside = (low <= measured) & (measured <= high)
-    share: Floats = inside.mean(axis=1, where=~np.isnan(measured), dtype=np.float64)
-    return share
+    """(M,) share of measured values within their intervals; NaN where none was measured."""
+    inside = ((low <= measured) & (measured <= high)).sum(axis=1)  # no comparison holds of NaN
+    count = (~np.isnan(measured)).sum(axis=1)
+    return np.where(count > 0, inside / np.maximum(count, 1), np.nan)
 
 
 def brier_score(predicted: Floats, outcome: Floats) -> float:
-    """Mean squared distance of predicted probabilities from outcomes 0 or 1 (Brier, 1950)."""
-    known = ~np.isnan(outcome)
+    """Mean squared distance of predicted probabilities from outcomes 0 or 1 (Brier, 1950).
+
+    Raises:
+        InputError: No outcome is known.
+    """
+    known = _known(outcome)
     return float(((predicted - outcome)[known] ** 2).mean())
+
+
+def _known(outcome: Floats) -> npt.NDArray[np.bool_]:
+    known = ~np.isnan(outcome)
+    if not known.any():
+        raise InputError(
+            "none is known", where="outcome", allowed="at least one that is not NaN",
+            remedy="judge on tasks whose runs have ended",
+        )  # fmt: skip
+    return known
 
 
 def reliability_table(predicted: Floats, outcome: Floats, bins: int = 10) -> pd.DataFrame:
@@ -102,8 +119,13 @@ def reliability_table(predicted: Floats, outcome: Floats, bins: int = 10) -> pd.
     Returns:
         Columns ``predicted``, ``observed``, ``count`` and ``error``: twice the standard error of
         the observed frequency.
+
+    Raises:
+        InputError: No outcome is known, or there is no bin.
     """
-    known = ~np.isnan(outcome)
+    if bins < 1:
+        raise InputError(f"is {bins}", where="bins", allowed=">= 1", remedy="10 is usual")
+    known = _known(outcome)
     p, y = predicted[known], outcome[known]
     order = np.argsort(p, kind="stable")
     rows = []
