@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -221,7 +222,7 @@ def file(
 
     Exit codes: as for walras solve cluster.
     """
-    problem = read_mps(path)
+    problem = _read_program(path)
     solution = run(
         lambda callback: solve(
             problem, engine="exact", tolerance=tolerance, time_limit=time_limit, threads=threads,
@@ -231,6 +232,16 @@ def file(
     )  # fmt: skip
     _print_program(solution, output)
     raise typer.Exit(exit_code(solution.status))
+
+
+def _read_program(path: Path) -> Separable:
+    """The program of a file; what is read in HiGHS' own way is said, line by line."""
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        problem = read_mps(path)
+    for note in notes:
+        tell(f"warning: {note.message}")
+    return problem
 
 
 def _normalised(given: Tables, unit: Unit) -> Tables:

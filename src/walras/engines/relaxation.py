@@ -27,6 +27,7 @@ Bools = npt.NDArray[np.bool_]
 
 # Violations below this share of a row's scale are rounding.
 _NEGLIGIBLE = 1e-7
+_FALLS = 1e-9  # of its terms: a cost that falls by less is rounding
 # Whole rows that are broken at all are broken by more, unless their bounds are no whole numbers.
 _LEAST_WHOLE = 1e-6
 # A utility that needs y > 0 and cannot have it is asked for this share of its row's largest
@@ -125,9 +126,8 @@ def improving_ray(problem: Separable, settings: Settings | None = None) -> Ray |
     settings = settings or Settings()
     cost = np.concatenate([problem.cost, problem.scalar_cost])
     program = _recession(problem, cost)
-    scale = max(float(np.max(np.abs(cost), initial=0.0)), 1e-30)
     answer = solve_program(program, settings)
-    if answer.x is not None and cost @ answer.x < -1e-9 * scale:
+    if answer.x is not None and _improves(program, answer.x):
         return _ray(problem, answer.x)
     rows = problem.rows
     endless = (rows.utility == Utility.LOG) | (
@@ -149,6 +149,24 @@ def improving_ray(problem: Separable, settings: Settings | None = None) -> Ray |
     if answer.x is not None and gain @ answer.x > 1e-9 * max(float(np.max(np.abs(gain))), 1e-30):
         return _ray(problem, answer.x)
     return None
+
+
+def _improves(program: LinearProgram, direction: Floats) -> bool:
+    """Whether a direction of the recession cone lowers the cost, beyond rounding of its terms.
+
+    What is next to nothing in it is noise, which a large cost would make look like something.
+    """
+    d = _without_noise(direction)
+    terms = np.abs(program.cost) @ np.abs(d)
+    if not program.cost @ d < -_FALLS * terms:
+        return False
+    activity, size = program.matrix @ d, abs(program.matrix) @ np.abs(d)
+    over = np.maximum(activity - program.row_upper, program.row_lower - activity)
+    return bool(np.all(over <= _NEGLIGIBLE * size))
+
+
+def _without_noise(direction: Floats) -> Floats:
+    return np.where(np.abs(direction) > 1e-9, direction, 0.0)
 
 
 def without_cost(problem: Separable) -> LinearProgram:
@@ -276,7 +294,7 @@ def _recession(problem: Separable, cost: Floats) -> LinearProgram:
 
 
 def _ray(problem: Separable, direction: Floats) -> Ray:
-    direction = np.where(np.abs(direction) > 1e-9, direction, 0.0)
+    direction = _without_noise(direction)
     direction = direction / max(float(np.max(np.abs(direction))), 1e-30)
     return Ray(direction[: problem.entries], direction[problem.entries :])
 
