@@ -49,7 +49,7 @@ ROOMS = {
     "certificate": Room(("src/walras/certificate/*",), ("tests/certificate",)),
     "separable": Room(("src/walras/separable/*",), ("tests/separable",)),
     "protocol": Room(("src/walras/network/protocol/*",), ("tests/network/protocol",)),
-    "quanta": Room(("src/walras/network/quanta.py",), ("tests/network",)),
+    "quanta": Room(("src/walras/network/quanta.py",), ("tests/network/test_quanta.py",)),
     "matching": Room(("src/walras/matching/*",), ("tests/matching",)),
     "predict": Room(("src/walras/predict/*",), ("tests/predict",)),
     "load_balancing": Room(
