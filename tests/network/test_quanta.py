@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from walras.errors import InputError
-from walras.network.quanta import Quanta, audit
+from walras.network.quanta import (
+    MOST,
+    DivergedError,
+    Quanta,
+    audit,
+    countable,
+    counted,
+    portioned,
+    summed,
+)
 
 budgets = st.floats(1e-6, 1e9, allow_nan=False)
 
@@ -51,3 +60,150 @@ def test_a_budget_that_is_no_budget_is_refused(budget: float) -> None:
 def test_fractions_that_deal_nothing_are_refused(fractions: list[float]) -> None:
     with pytest.raises(InputError, match="fractions"):
         Quanta.of(1.0).split(np.array(fractions))
+
+
+def test_quanta_grow_coarser_only_as_far_as_the_budget_stays_whole() -> None:
+    # 53 digits hold shares up to the budget; 2^20 budgets need 20 digits more, which 1.0 has.
+    fine, coarse = Quanta.of(1.0), Quanta.of(1.0, largest=2.0**20)
+    assert (fine.exponent, fine.total) == (-52, 2**52)
+    assert coarse.total * coarse.unit == 1.0
+    assert coarse.exponent - fine.exponent == 20
+    # Twice the budget: one digit more.
+    assert Quanta.of(1.0, largest=2.0).exponent - fine.exponent == 1
+    assert Quanta.of(1.0, largest=1.0) == fine
+    # 0.1 has one trailing zero: beyond, shares may take up to 58 digits.
+    own = Quanta.of(0.1)
+    zeros = (own.total & -own.total).bit_length() - 1
+    assert zeros == 1
+    assert Quanta.of(0.1, largest=0.1 * 2.0**4).exponent == own.exponent + zeros
+    with pytest.raises(InputError, match=r"budget: is 0.1, and shares may be 12.8.*at least 0.4"):
+        Quanta.of(0.1, largest=0.1 * 2.0**7)
+    assert Quanta.of(0.1, largest=0.1 * 2.0**5).total * 2 == own.total
+    for power in range(8):  # refused from 59 digits on
+        beyond = math.frexp(0.1 * 2.0**power)[1] - own.exponent - zeros
+        if beyond > 58:
+            with pytest.raises(InputError):
+                Quanta.of(0.1, largest=0.1 * 2.0**power)
+        else:
+            Quanta.of(0.1, largest=0.1 * 2.0**power)
+
+
+def test_boxes_in_quanta_lie_inside_the_stated_ones() -> None:
+    quanta = Quanta(-2, 100)  # quarters
+    least, most = quanta.within(np.array([0.1, 0.25, -0.3]), np.array([30.1, 30.25, np.inf]))
+    assert least.tolist() == [1, 1, -1]
+    assert most.tolist() == [120, 121, MOST]
+    least, most = quanta.within(np.array([-np.inf]), np.array([np.inf]))
+    assert (least[0], most[0]) == (-MOST, MOST)
+    # A box without a whole quantum in it holds the one above.
+    least, most = quanta.within(np.array([0.1, 0.0]), np.array([0.2, 99.0]))
+    assert (least[0], most[0]) == (1, 1)
+
+
+@pytest.mark.parametrize(("count", "low", "budget"), [(3, 0.1, 0.3), (7, 0.7, 4.9), (6, 0.3, 1.8)])
+def test_decimal_bounds_that_meet_the_budget_meet_it_in_quanta(
+    count: int, low: float, budget: float
+) -> None:
+    quanta = Quanta.of(budget)
+    share = np.full(count, low)
+    least, most = quanta.within(share, np.full(count, budget))
+    assert int(least.sum()) <= quanta.total
+    assert np.abs(quanta.shares(least) - low).max() <= 4 * quanta.unit
+    least, most = quanta.within(np.zeros(count), share)
+    assert int(most.sum()) >= quanta.total
+    assert np.abs(quanta.shares(most) - low).max() <= 4 * quanta.unit
+
+
+def test_bounds_move_by_two_quanta_a_centre_and_no_more() -> None:
+    quanta = Quanta(0, 100)
+    wide = np.full(2, 200.0)
+    for over in (1, 4):
+        least, _ = quanta.within(np.array([50.0, 50.0 + over]), wide)
+        assert int(least.sum()) == 100
+    least, _ = quanta.within(np.array([50.0, 55.0]), wide)
+    assert least.tolist() == [50, 55]
+    for under in (1, 4):
+        _, most = quanta.within(np.zeros(2), np.array([50.0, 50.0 - under]))
+        assert int(most.sum()) == 100
+    _, most = quanta.within(np.zeros(2), np.array([50.0, 45.0]))
+    assert most.tolist() == [50, 45]
+
+
+@pytest.mark.parametrize(("fractions", "held"), [
+    ([1.0, 1.0, 1.0], [4, 3, 3]), ([1.0, 2.0, 1.0], [2, 6, 2]), ([0.0, 1.0], [0, 10]),
+    ([1.0, 5.0, 1.0], [1, 8, 1]),
+])  # fmt: skip
+def test_what_rounding_leaves_goes_to_the_largest(fractions: list[float], held: list[int]) -> None:
+    found = Quanta(0, 10).split(np.array(fractions))
+    assert found.sum() == 10
+    assert found.tolist() == held
+
+
+def test_the_fraction_that_is_refused_is_named() -> None:
+    with pytest.raises(InputError, match=r"fractions\[1\]: is -1"):
+        Quanta.of(1.0).split(np.array([1.0, -1.0]))
+    assert Quanta.of(1.0).split(np.array([0.0, 1.0])).tolist() == [0, 2**52]
+
+
+boxes = st.lists(
+    st.tuples(st.integers(-50, 50), st.integers(0, 80), st.integers(-100, 100)),
+    min_size=1, max_size=6,
+)  # fmt: skip
+
+
+@given(boxes, st.floats(0.0, 1.0))
+def test_the_nearest_split_is_the_projection(rows: list[tuple[int, int, int]], part: float) -> None:
+    least = np.array([low for low, _, _ in rows])
+    most = least + np.array([width for _, width, _ in rows])
+    total = int(least.sum() + round(part * float((most - least).sum())))
+    wanted = np.array([dealt for _, _, dealt in rows])
+    found = Quanta(0, total).nearest(wanted, least, most)
+    assert int(found.sum()) == total
+    assert (found >= least).all()
+    assert (found <= most).all()
+    # Nearest in squares among whole ones: no quantum that moves between two centres is nearer.
+    for giver in range(len(rows)):
+        for taker in range(len(rows)):
+            if giver == taker or found[giver] == least[giver] or found[taker] == most[taker]:
+                continue
+            off = found - wanted
+            assert (off[giver] - 1) ** 2 + (off[taker] + 1) ** 2 >= off[giver] ** 2 + off[
+                taker
+            ] ** 2
+
+
+def test_sums_by_owner_and_portions() -> None:
+    assert summed(np.array([3, 4, 5]), np.array([1, 0, 1]), 3).tolist() == [4, 8, 0]
+    wanted, giver = np.array([6, 2, 5]), np.array([0, 0, 1])
+    assert portioned(wanted, giver, np.array([8, 5])).tolist() == [6, 2, 5]
+    assert portioned(wanted, giver, np.array([4, 0])).tolist() in ([3, 1, 0], [2, 0, 0], [2, 1, 0])
+    assert portioned(np.array([0, 0]), np.array([0, 1]), np.array([3, 0])).tolist() == [0, 0]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**40), st.integers(0, 3)), min_size=1, max_size=12),
+       st.lists(st.integers(0, 2**40), min_size=4, max_size=4))  # fmt: skip
+def test_portions_never_give_more_than_there_is(
+    asked: list[tuple[int, int]], given_: list[int]
+) -> None:
+    wanted, giver = (np.array(v) for v in zip(*asked, strict=True))
+    total = summed(wanted, giver, 4)
+    most = np.minimum(np.array(given_), total)
+    got = portioned(wanted, giver, most)
+    assert (got >= 0).all()
+    assert (got <= wanted).all()
+    given_in_all = summed(got, giver, 4)
+    assert (given_in_all <= most).all()
+    # Rounding keeps back a quantum a demand, and 2^-48 of the whole.
+    kept = np.bincount(giver, minlength=4) + most * 2.0**-47 + 1
+    assert (most - given_in_all <= kept).all()
+
+
+def test_what_cannot_be_counted_is_refused() -> None:
+    assert counted(np.array([3.0, -4.0])).tolist() == [3, -4]
+    assert counted(np.array([2.0**61, 2.0**60])).tolist() == [2**61, 2**60]
+    for amount in ([2.0**62], [2.0**61, -(2.0**61)], [math.nan], [math.inf]):
+        with pytest.raises(DivergedError, match="move more quanta"):
+            counted(np.array(amount))
+    assert countable(np.array([MOST - 1, 1 - MOST]))
+    assert not countable(np.array([0, MOST]))
+    assert not countable(np.array([0, -MOST]))

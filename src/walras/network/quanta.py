@@ -133,22 +133,24 @@ class Quanta:
         """The nearest split of the budget within boxes: ``clip(dealt + shift)``, all dealt out.
 
         Args:
-            dealt: (n,) quanta that sum to the budget.
+            dealt: (n,) quanta, those of the budget or others.
             least: (n,) bounds below.
             most: (n,) bounds above, between which the budget lies.
         """
-        low, high = least.astype(np.float64), most.astype(np.float64)
-        wanted, bottom, top = dealt.astype(np.float64), -4.0 * MOST, 4.0 * MOST
-        for _ in range(128):  # halvings: beyond the last digit of either end
-            middle = 0.5 * (bottom + top)
-            small = float(np.clip(wanted + middle, low, high).sum()) < self.total
-            bottom, top = (middle, top) if small else (bottom, middle)
-        found = np.clip(self._whole(np.rint(wanted + top)), least, most)
-        left = self.total - _sum(found)
-        # What rounding left goes to those that have room for it, in their order.
-        room = most - found if left > 0 else found - least
-        before = np.minimum(np.cumsum(np.minimum(room, abs(left))), abs(left))
-        return np.asarray(found + (1 if left > 0 else -1) * np.diff(before, prepend=0))
+
+        def moved(shift: int) -> Ints:
+            return np.clip(dealt + shift, least, most)
+
+        # The largest whole shift that deals out no more than the budget, by halving.
+        low, high = int((least - dealt).min()), int((most - dealt).max())
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (low, middle - 1) if _sum(moved(middle)) > self.total else (middle, high)
+        found = moved(low)
+        # One more shift is too much: the quanta left go to the first that it would move.
+        room = np.flatnonzero(moved(low + 1) > found)
+        found[room[: self.total - _sum(found)]] += 1
+        return found
 
 
 def summed(quanta: Ints, owner: Ints, owners: int) -> Ints:
