@@ -86,7 +86,7 @@ class TaskLog:
     @property
     def clusters(self) -> tuple[str, ...]:
         """Every cluster, by name."""
-        return tuple(sorted(set(self.runs["cluster"])))
+        return tuple(sorted(self.runs["cluster"].unique()))
 
     def tasks(
         self, features: Features | None = None, graphs: Mapping[str, TaskGraph] | None = None
@@ -105,7 +105,7 @@ class TaskLog:
             InputError: A logged task has no features or graph, or two rows of features, or a
                 feature is no finite number.
         """
-        names = tuple(sorted(set(self.runs["task"])))
+        names, clusters = tuple(sorted(self.runs["task"].unique())), self.clusters
         given = _graphs(graphs, names)
         if features is not None:
             rows = feature_rows(features, names)
@@ -117,17 +117,17 @@ class TaskLog:
                 remedy="give one row of features, or a task graph, for each task",
             )  # fmt: skip
         success = self.runs["outcome"].map(OUTCOMES).astype(float)
-        cells = pd.MultiIndex.from_product([self.clusters, names])
+        cells = pd.MultiIndex.from_product([clusters, names])
 
         def wide(grouped: pd.Series) -> Floats:
             found = grouped.reindex(cells).to_numpy(dtype=np.float64)
-            return found.reshape(len(self.clusters), len(names))
+            return found.reshape(len(clusters), len(names))
 
         by = [self.runs["cluster"], self.runs["task"]]
         completed = self.runs["seconds"].where(success == 1.0)
         outcomes = success.groupby(by)
         return Tasks(
-            names, self.clusters, rows, wide(completed.groupby(by).median()),
+            names, clusters, rows, wide(completed.groupby(by).median()),
             wide(outcomes.mean()), np.nan_to_num(wide(outcomes.count())), given,
         )  # fmt: skip
 
@@ -265,7 +265,8 @@ def _seconds(
     """Times, NaN where they are missing or cannot be used, and which of the good rows cannot."""
     text = written["seconds"]
     seconds = pd.to_numeric(text, errors="coerce").to_numpy(dtype=np.float64, copy=True)
-    unit = text.str.fullmatch(r"[-+\d.eE]+\s*[a-zA-Zµ]+").to_numpy(dtype=bool) & np.isnan(seconds)
+    unit = np.isnan(seconds)
+    unit[unit] = text[unit].str.fullmatch(r"[-+\d.eE]+\s*[a-zA-Zµ]+").to_numpy(dtype=bool)
     # Only completed runs are timed by us: another may have none, or have ended at once.
     done = (written["outcome"].str.lower() == "completed").to_numpy()
     timed = done | (text != "").to_numpy()

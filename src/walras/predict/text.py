@@ -102,9 +102,10 @@ def read_csv(path: str | Path, columns: Sequence[str] = ()) -> Lines:
     if not found:
         raise ValueError("the file is empty")
     header = _trimmed(found[0], 0)
-    rows = [_trimmed(row, len(header)) for row in found[1:]]
-    good = [k for k, row in enumerate(rows) if len(row) == len(header)]
-    ragged = tuple(k + 1 for k, row in enumerate(rows) if len(row) != len(header))
+    width = len(header)
+    rows = [row if len(row) == width else _trimmed(row, width) for row in found[1:]]
+    good = [k for k, row in enumerate(rows) if len(row) == width]
+    ragged = tuple(k + 1 for k, row in enumerate(rows) if len(row) != width)
     return Lines(tuple(header), [rows[k] for k in good], [k + 1 for k in good], ragged)
 
 
