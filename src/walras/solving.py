@@ -25,6 +25,7 @@ from walras.engines.levels import LeximinResult
 from walras.engines.leximin import leximin, without_ceiling
 from walras.engines.named import Engine, Own, engine_named
 from walras.engines.polish import polish as to_vertex
+from walras.engines.pressed import Pressed
 from walras.engines.settings import Settings, Start
 from walras.engines.whole import refuse_without_whole
 from walras.errors import InputError
@@ -106,12 +107,24 @@ def _solve_within(
 ) -> Solution:
     run = engine_named(choice.engine, own, collapse=choice.collapse)
     base = problem.problem if isinstance(problem, Leximin) else problem
-    with ExitStack() as stack:
+    with Pressed() as pressed, ExitStack() as stack:
         stack.enter_context(blas_limited(base, choice.engine, settings.threads))
         if own.executor is not None:  # for all levels
             own = replace(own, executor=stack.enter_context(own.executor.kept()))
             run = engine_named(choice.engine, own, collapse=choice.collapse)
-        return _solve_by(run, problem, choice, settings, polish=polish)
+        solution = _solve_by(run, problem, choice, settings, polish=polish)
+    return _heard(solution) if pressed else solution
+
+
+def _heard(solution: Solution) -> Solution:
+    """The solution of a solve that Ctrl-C was to stop, however far it came: nobody misses that.
+
+    Raises:
+        KeyboardInterrupt: There is no allocation to return.
+    """
+    if not solution.status.has_allocation:
+        raise KeyboardInterrupt
+    return replace(solution, status=Status.INTERRUPTED)
 
 
 def _solve_by(

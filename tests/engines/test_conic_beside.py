@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from walras.certificate import certify
 from walras.domains import cluster_scheduling as cs
-from walras.engines import conic, conic_beside
+from walras.engines import conic, conic_beside, conic_thread
 from walras.engines.conic_beside import answered_beside, serve
 from walras.engines.conic_program import ConicPoint, ConicProgram, ConicStep, Wanted, answered
 from walras.engines.conic_setup import ENDED
@@ -168,12 +168,12 @@ def test_ctrl_c_stops_at_the_next_iteration(monkeypatch: pytest.MonkeyPatch) -> 
 
     found = answered_beside(program(), WANTED, told, NEVER)
     assert found is not None
-    assert found.status == conic_beside.INTERRUPTED
+    assert found.status == conic_thread.INTERRUPTED
     assert len(count) >= 3
 
 
 def test_an_interrupted_wait_loses_no_word() -> None:
-    heard = conic_beside._Heard()
+    heard = conic_thread.Heard()
     heard.add(None)
     heard._calls.get()  # taken from the queue, and lost as the interrupt came
     heard.wait(0.0)
@@ -184,7 +184,7 @@ def test_an_interrupted_wait_loses_no_word() -> None:
 
 def test_a_signal_that_another_thread_was_given_is_heard() -> None:
     """As Ray's threads may be: the main thread, which is to act on it, is not woken."""
-    heard = conic_beside._Heard()
+    heard = conic_thread.Heard()
     idle = threading.Event()
     other = threading.Thread(target=idle.wait, daemon=True)
     other.start()

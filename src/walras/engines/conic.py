@@ -22,10 +22,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from walras.engines.conic_beside import INTERRUPTED, answered_beside
-from walras.engines.conic_program import Cone, ConicPoint, ConicProgram, ConicStep, Wanted, answered
+from walras.engines.conic_beside import answered_beside
+from walras.engines.conic_program import Cone, ConicPoint, ConicProgram, ConicStep, Wanted
 from walras.engines.conic_scales import scales_of
 from walras.engines.conic_setup import ENDED, LONG, NOT_BEGUN, beginning, least_seconds
+from walras.engines.conic_thread import INTERRUPTED, answered_here
 from walras.engines.conic_units import in_units, unit_of_worth
 from walras.engines.diary import Diary
 from walras.engines.iterate import Iterate
@@ -147,7 +148,7 @@ def _run(
         if setup > LONG:
             found = answered_beside(program, wanted, heed, diary.deadline) or found
         else:
-            found = answered(program, wanted, heed)
+            found = answered_here(program, wanted, heed)
         too_late = time.perf_counter() + setup > diary.deadline
         if found is None or found.status not in _STUCK or too_late:
             break

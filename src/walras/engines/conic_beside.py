@@ -15,17 +15,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import IO
 
 from walras.engines.conic_program import ConicPoint, ConicProgram, ConicStep, Wanted, answered
+from walras.engines.conic_thread import INTERRUPTED, Heard, answered_here
 from walras.errors import EngineError
 
 _COMMAND = ("-P", "-m", "walras.engines.conic_beside")
-INTERRUPTED = "Interrupted"  # beside Clarabel's own words for why it ended
-_SLICE = 0.1  # seconds for which Ctrl-C may go unheard
 _PASSING = 0.2  # seconds past a limit for a point that is on its way
 
 
@@ -47,8 +45,8 @@ def answered_beside(
     """
     child = _started()
     if child is None:
-        return answered(program, wanted, told)
-    heard = _Heard()
+        return answered_here(program, wanted, told)
+    heard = Heard()
     # Clarabel keeps no time: what the process spends before it begins is not known to it.
     said = (program, replace(wanted, seconds=None))
     talk = threading.Thread(target=_converse, args=(child, said, heard), daemon=True)
@@ -59,34 +57,6 @@ def answered_beside(
         child.kill()
         talk.join()
         _closed(child)
-
-
-class _Heard:
-    """Words of the other process. What an interrupted wait loses is a call to look, and no word."""
-
-    def __init__(self) -> None:
-        self._words: deque[ConicStep | ConicPoint | None] = deque()
-        self._calls: queue.SimpleQueue[None] = queue.SimpleQueue()
-
-    def add(self, word: ConicStep | ConicPoint | None) -> None:
-        self._words.append(word)
-        self._calls.put(None)
-
-    def wait(self, deadline: float) -> None:
-        """Until there is a word; raises ``queue.Empty`` after the deadline.
-
-        In slices: a signal that another thread was given (Ray's may be) wakes nobody who waits.
-        """
-        while not self._words:
-            left = deadline - time.perf_counter()
-            try:
-                self._calls.get(timeout=min(_SLICE, max(left, 0.0)))
-            except queue.Empty:
-                if left <= _SLICE:
-                    raise
-
-    def next(self) -> ConicStep | ConicPoint | None:
-        return self._words.popleft()
 
 
 def _started() -> subprocess.Popen[bytes] | None:
@@ -106,7 +76,7 @@ def _started() -> subprocess.Popen[bytes] | None:
 def _converse(
     child: subprocess.Popen[bytes],
     said: tuple[ConicProgram, Wanted],
-    heard: _Heard,
+    heard: Heard,
 ) -> None:
     """Say it, and keep what comes back; None last. In a thread: both may block."""
     try:
@@ -119,7 +89,7 @@ def _converse(
 
 def _followed(
     child: subprocess.Popen[bytes],
-    heard: _Heard,
+    heard: Heard,
     told: Callable[[ConicStep], bool],
     deadline: float,
 ) -> ConicPoint | None:
@@ -136,7 +106,7 @@ def _followed(
             pressed = True
             continue
         word = heard.next()
-        if word is None:
+        if not isinstance(word, ConicStep | ConicPoint):
             raise EngineError(
                 f"its process ended with code {child.wait()}", where="Clarabel",
                 allowed="a process that lives", remedy="give it more memory, or another engine",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -102,6 +102,10 @@ def pop(
             return _again(pieces[k], found, relay.settings(pieces[k], k, own.workers))
 
         jobs = [pool.submit(run, k) for k in range(parts)]
+        try:
+            wait(jobs)
+        except KeyboardInterrupt:
+            relay.stop()  # all parts with the best so far; the second Ctrl-C is raised
         iterates = [job.result() for job in jobs]
     _check_solved(iterates)
     wall = time.perf_counter() - built
@@ -282,6 +286,10 @@ class _Relay:
             start=start and Start(x=start.x[piece.entries], prices=start.prices[piece.rows]),
             callback=partial(self._tell, k),
         )
+
+    def stop(self) -> None:
+        """Stop every part at its next step."""
+        self._stopped = True
 
     def _tell(self, k: int, progress: Progress) -> bool:
         """Pass one part's step on, one part at a time."""
