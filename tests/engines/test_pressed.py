@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 
@@ -102,11 +103,14 @@ def test_a_pressed_solve_is_interrupted_however_far_it_came(engine: str) -> None
     rng = np.random.default_rng(0)
     problem = cs.proportional_fairness(rng.uniform(1, 4, (3, 20)), np.ones(20), np.full(3, 3.0))
     pressed: list[Progress] = []
+    pause = 0.2 if engine == "pop" else 0.0  # its callback is in a thread: the main one waits
 
     def once(step: Progress) -> None:
         if not pressed:
             pressed.append(step)
+            time.sleep(pause)
             press()
+            time.sleep(pause)
 
     s = wl.solve(problem, engine=engine, callback=once, threads=1)
     assert s.status is wl.Status.INTERRUPTED
