@@ -72,7 +72,6 @@ class _Solve:
         self.problem, self.settings = problem, settings
         self.began = time.perf_counter()
         self.data, self.chain, self.inverse = chain_of(problem, cp.CLARABEL)
-        self.data["dims"].pnd = [_summing_to_one(alphas) for alphas in self.data["dims"].pnd]
         self.program = Program.of(self.data, float(self.inverse[-1][cp.settings.OFFSET]))
         self.box: Interval = implied_box(self.program)
         self._inside: list[Numbers] | None = None
@@ -230,14 +229,16 @@ def _inner_point(program: Program) -> Floats | None:
     return x[:n] if is_found and x[n] > 0.0 else None
 
 
-def chain_of(problem: cp.Problem, solver: str) -> tuple[Any, Any, Any]:
+def chain_of(
+    problem: cp.Problem, solver: str, options: dict[str, Any] | None = None
+) -> tuple[Any, Any, Any]:
     """cvxpy's data for a solver, its chain, and what leads back.
 
     Raises:
         EngineError: cvxpy has none.
     """
     try:
-        return problem.get_problem_data(solver, solver_opts={})  # type: ignore[no-any-return]
+        data, chain, inverse = problem.get_problem_data(solver, solver_opts=options or {})
     except cp.error.SolverError as reason:
         raise EngineError(
             f"no solver takes it ({reason})",
@@ -252,6 +253,8 @@ def chain_of(problem: cp.Problem, solver: str) -> tuple[Any, Any, Any]:
             allowed="expressions that cvxpy's own solve() takes",
             remedy="state the expression in another way",
         ) from reason
+    data["dims"].pnd = [_summing_to_one(alphas) for alphas in data["dims"].pnd]
+    return data, chain, inverse
 
 
 @contextmanager

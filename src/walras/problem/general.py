@@ -16,7 +16,9 @@ import scipy.sparse as sp
 from walras.certificate.certify import PRICES
 from walras.engines.settings import Settings
 from walras.problem.conic import solve_conic
+from walras.problem.continuous import with_whole_choices
 from walras.problem.measure import as_cvxpy_gives
+from walras.problem.mixed import has_cones, solve_mixed
 from walras.problem.proof import ENOUGH, Found, worst_of
 from walras.problem.whole import solve_whole
 from walras.separable import Rows, Separable
@@ -46,9 +48,11 @@ def solve_general(problem: cp.Problem, settings: Settings) -> Solution:
         UnboundedError: The solver proved that the objective has no end.
         EngineError: No solver takes the problem, or it broke down.
     """
+    problem = with_whole_choices(problem)
     is_whole = problem.is_mixed_integer()
     _log_what_is_ignored("HiGHS" if is_whole else "Clarabel", settings)
-    found = (solve_whole if is_whole else solve_conic)(problem, settings)
+    whole = solve_mixed if is_whole and has_cones(problem) else solve_whole
+    found = (whole if is_whole else solve_conic)(problem, settings)
     message = _message(problem, found)
     as_cvxpy_gives(problem)
     return Solution(
@@ -65,7 +69,7 @@ def solve_general(problem: cp.Problem, settings: Settings) -> Solution:
 def _message(problem: cp.Problem, found: Found) -> str:
     if found.proof.feasible:
         whose = "recomputed from the prices of its cones"
-        own = f"{found.solver}'s own"
+        own = f"{found.proof.bound_source}'s own"
         return (
             f"{found.solver} through cvxpy; the bound is "
             f"{whose if found.proof.bound_source == PRICES else own}"

@@ -262,6 +262,7 @@ class Problem:
         with warnings.catch_warnings():
             # cvxpy reads variables with a pattern in a way that it warns against.
             warnings.filterwarnings("ignore", message=".* a sparse CVXPY expression")
+            warnings.filterwarnings("ignore", message=r"\s*You didn't specify the order")
             # The report says that nothing is kept between solves.
             warnings.filterwarnings("ignore", message="You are solving a parameterized problem")
             return solve_general(cp.Problem(self.objective, self.constraints + rows), settings)
