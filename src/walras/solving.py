@@ -14,6 +14,7 @@ import numpy as np
 
 from walras.certificate import Certificate, certify
 from walras.engines.admm.executor import Executor
+from walras.engines.attempt import attempted
 from walras.engines.blas import blas_limited
 from walras.engines.choose import Choice, choose
 from walras.engines.exact import exact
@@ -227,16 +228,31 @@ def _tried(problem: Separable, engine: str, run: Engine, settings: Settings) -> 
     return _Try(engine, found, *_timed_certificate(problem, found, settings.workers))
 
 
+def _first(problem: Separable, run: Engine, choice: Choice, settings: Settings) -> _Try:
+    """What the chosen engine found; the general one where a choice of ours breaks down."""
+    began = time.perf_counter()
+    if choice.engine == "exact" or not choice.seconds:
+        return _tried(problem, choice.engine, run, settings)
+    found = attempted(lambda: _tried(problem, choice.engine, run, settings), None)
+    return found or _tried(problem, "exact", exact, _left(settings, began))
+
+
 def _solve_one(problem: Separable, run: Engine, choice: Choice, settings: Settings) -> Solution:
     began = time.perf_counter()
-    best = first = _tried(problem, choice.engine, run, settings)
+    best = first = _first(problem, run, choice, settings)
+
+    def other(name: str, engine: Engine) -> _Try:
+        again = attempted(lambda: _tried(problem, name, engine, _left(settings, began)), first)
+        return first.or_better(again)
+
     if _needs_diagnosis(first.found, first.proof, settings):
-        raise_if_impossible(problem, first.proof, _left(settings, began))
-        if choice.engine != "exact":
-            best = first.or_better(_tried(problem, "exact", exact, _left(settings, began)))
+        left = _left(settings, began)
+        attempted(lambda: raise_if_impossible(problem, first.proof, left), None)
+        if first.engine != "exact":
+            best = other("exact", exact)
     is_weighed = choice.engine == "exact" and "interior" in choice.seconds
     if is_weighed and _falls_short(first.found, first.proof, settings):
-        best = first.or_better(_tried(problem, "interior", interior, _left(settings, began)))
+        best = other("interior", interior)
     return Solution(
         problem=problem,
         certificate=best.proof,

@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from walras.engines.attempt import attempted
 from walras.engines.conic import solve_conic
+from walras.engines.conic_setup import beginning
 from walras.engines.highs import Answer, LinearProgram, solve_program
 from walras.engines.iterate import Iterate
 from walras.engines.outer import solve_by_cuts
@@ -60,10 +62,16 @@ def exact(problem: Separable, settings: Settings) -> Iterate:
     elif has_integers:
         found = solve_by_cuts(problem, settings)
     else:
-        found = solve_conic(problem, settings)
+        answer = attempted(lambda: solve_conic(problem, settings), None)
+        found = answer or _without_answer(problem, settings)
     if found.status in (Status.INFEASIBLE, Status.UNBOUNDED) or _is_suspect(problem, found):
-        return _diagnosed(problem, found, settings)
+        return attempted(lambda: _diagnosed(problem, found, settings), found)
     return found
+
+
+def _without_answer(problem: Separable, settings: Settings) -> Iterate:
+    """Where the interior point would have begun, had Clarabel not broken down."""
+    return replace(beginning(problem, settings, "Clarabel broke down"), status=Status.FAILED)
 
 
 def is_linear(problem: Separable) -> bool:
@@ -121,7 +129,8 @@ def _integer(problem: Separable, settings: Settings) -> Iterate:
     left = settings.after(time.perf_counter() - built)
     if answer.x is not None and answer.status.has_allocation and left.time_limit != 0.0:
         limited = replace(left, callback=None, verbose=False)
-        prices = solve_program(linear_program(problem, relaxed=True), limited).prices
+        relaxed = linear_program(problem, relaxed=True)
+        prices = attempted(lambda: solve_program(relaxed, limited).prices, prices)
     timings = Timings(build=built - began, iterate=time.perf_counter() - built)
     return _iterate(problem, answer, prices, timings)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -23,6 +24,7 @@ from walras.history import Progress
 from walras.machine import cores
 from walras.status import Status
 
+_log = logging.getLogger("walras")
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
@@ -124,6 +126,12 @@ class Answer:
     broken: tuple[int, float] | None = None
 
 
+def no_answer(program: LinearProgram) -> Answer:
+    """That of a program on which HiGHS broke down."""
+    prices = np.full(program.matrix.shape[0], np.nan)
+    return Answer(Status.FAILED, None, prices, -np.inf, (), "HiGHS broke down")
+
+
 def solve_program(
     program: LinearProgram,
     settings: Settings,
@@ -198,7 +206,23 @@ def _as_stated(
         )
     if start is not None and program.is_integer:
         _pass_start(solver, start)
-    return run(solver, settings, told)
+    began = time.perf_counter()
+    answer = run(solver, settings, told)
+    if answer.status is not Status.FAILED:
+        return answer
+    again = _otherwise(program, settings.after(time.perf_counter() - began))
+    return run(again, settings, told)
+
+
+def _otherwise(program: LinearProgram, settings: Settings) -> highspy.Highs:
+    """HiGHS for a program that it broke down on: by another method, from the beginning."""
+    solver = new_solver(settings)
+    if program.is_integer:
+        solver.setOptionValue("presolve", "off")
+    elif program.matrix.nnz >= INTERIOR_FROM:
+        solver.setOptionValue("solver", "simplex")
+    _pass(solver, program)
+    return solver
 
 
 def _in_units(
@@ -245,20 +269,26 @@ def _set_method(solver: highspy.Highs, nonzeros: int) -> None:
 def run(
     solver: highspy.Highs, settings: Settings, told: Callable[[Progress], Progress] = as_is
 ) -> Answer:
-    """Run a loaded solver to its end and read the answer."""
+    """Run a loaded solver to its end and read the answer.
+
+    Where HiGHS breaks down, its best point and bound are what is left, and ``FAILED`` without any.
+    """
     watch = Watch(solver, settings, told)
     _size_scheduler(solver, settings.threads)
     solver.run()
     watch.raise_kept()
     status = _STATUS.get(solver.getModelStatus(), Status.FAILED)
     message = f"HiGHS: {solver.modelStatusToString(solver.getModelStatus())}"
-    if status is Status.FAILED:
-        raise EngineError(
-            f"HiGHS stopped without an answer ({message})",
-            where="engine exact",
-            remedy="rescale the data so that coefficients lie within 1e-6 to 1e6",
-        )
-    return _read(solver, watch, status, message)
+    answer = _read(solver, watch, status, message)
+    if status is not Status.FAILED:
+        return answer
+    _log.warning("%s; what it has found is kept", message)
+    # What it had found of an integer program is as good as before; of a linear one it is none.
+    kept = answer.x is not None and solver.getInfo().mip_node_count >= 0
+    bound = answer.bound if np.isfinite(answer.bound) else -np.inf
+    if not kept:
+        return replace(answer, x=None, prices=np.full_like(answer.prices, np.nan), bound=bound)
+    return replace(answer, status=Status.INACCURATE, bound=bound)
 
 
 def _read(solver: highspy.Highs, watch: Watch, status: Status, message: str) -> Answer:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from walras.certificate import Certificate, certify, violation
 from walras.certificate.structure import own_limit, structure
+from walras.engines.attempt import attempted
 from walras.engines.faces import PRESENT, Frozen, next_level, unit_of
 from walras.engines.iterate import Iterate
 from walras.engines.levels import Level, LeximinResult
@@ -72,7 +73,12 @@ def leximin(
     parts: list[Iterate] = []
     while len(levels) < spec.levels and not np.all(frozen):
         run = partial(_proved, engine, spare, settings.tolerance) if levels and spare else engine
-        stage, found = _solved(stage, whole, run, left)
+        asked = partial(_solved, stage, whole, run, left)
+        solved = attempted(asked, None) if levels else asked()
+        if solved is None:  # what is known of the levels before stays
+            parts[-1] = replace(parts[-1], status=Status.INACCURATE)
+            break
+        stage, found = solved
         stopped = found.status in _STOPPED
         stopped |= heuristic and found.status is not Status.OPTIMAL
         prices = _off_ceiling(stage, found.prices, rows, np.where(frozen, np.inf, limit))

@@ -18,10 +18,12 @@ import scipy.sparse as sp
 
 from walras.certificate import dual_bound, gap_between, repair, violation
 from walras.certificate.feasibility import FEASIBLE
+from walras.engines.attempt import attempted
 from walras.engines.conic import solve_conic
+from walras.engines.conic_setup import beginning
 from walras.engines.cuts import VERTICAL, Cuts, Terms
 from walras.engines.diary import Diary
-from walras.engines.highs import LinearProgram, solve_program
+from walras.engines.highs import Answer, LinearProgram, no_answer, solve_program
 from walras.engines.iterate import Iterate
 from walras.engines.positivity import held_at_zero
 from walras.engines.relaxation import is_strict, least_relaxation, without_cost
@@ -53,7 +55,11 @@ def solve_by_cuts(problem: Separable, settings: Settings) -> Iterate:
     """
     diary = Diary(settings)
     quiet = replace(settings, callback=None, verbose=False)
-    relaxed = solve_conic(replace(problem, integer=None), quiet)
+    bare = replace(problem, integer=None)
+    relaxed = attempted(lambda: solve_conic(bare, quiet), None)
+    if relaxed is None:  # cuts begin somewhere else, then
+        rest = beginning(bare, quiet, "Clarabel broke down")
+        relaxed = replace(rest, status=Status.INACCURATE)
     if not relaxed.status.has_allocation:
         return relaxed
     search = _Search(problem, relaxed, settings, diary)
@@ -99,7 +105,9 @@ class _Search:
         """Iterate until the gap closes or a limit is reached."""
         for _ in range(self.settings.max_iterations):
             sharp = max(_SHARPER * self.settings.tolerance, 1e-12)
-            answer = self._solve(self._master(), replace(self._limits(), tolerance=sharp))
+            answer = self._asked(replace(self._limits(), tolerance=sharp))
+            if answer.status is Status.FAILED and self.best_value < np.inf:
+                return Status.INACCURATE
             if answer.status is Status.INFEASIBLE and self._excluded:
                 return self._exhausted()
             if answer.x is None or answer.status is Status.INFEASIBLE:
@@ -118,6 +126,11 @@ class _Search:
             if not is_new and self.bound - before <= sharp * abs(self.bound):
                 return Status.INACCURATE
         return Status.LIMIT
+
+    def _asked(self, settings: Settings) -> Answer:
+        """The integer program's answer; none where HiGHS breaks down."""
+        program = self._master()
+        return attempted(lambda: self._solve(program, settings), no_answer(program))
 
     def _exhausted(self) -> Status:
         """Every choice was excluded: the best of them is optimal, if any was possible."""
@@ -227,7 +240,10 @@ class _Search:
         bare = _without_nothing(fixed, self._limits())
         if bare is None:
             return np.inf
-        found = solve_conic(bare, self._limits())
+        limits = self._limits()
+        found = attempted(lambda: solve_conic(bare, limits), None)
+        if found is None:
+            return -np.inf
         if found.status.has_allocation:
             point = self._try(fixed, np.concatenate([found.x, found.t]))
             self._cuts.at(self._activity(point))

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from walras.certificate import Certificate
+from walras.engines.attempt import attempted
 from walras.engines.exact import exact, is_linear
 from walras.engines.iterate import Iterate
 from walras.engines.settings import Settings
@@ -32,8 +33,9 @@ def polish(problem: Separable, proof: Certificate, settings: Settings) -> Iterat
     if not is_linear(problem) or (problem.integer is not None and np.any(problem.integer)):
         return None
     kept = _support(problem, proof)
-    found = exact(_restricted(problem, kept), replace(settings, start=None))
-    if not found.status.has_allocation:
+    part, limits = _restricted(problem, kept), replace(settings, start=None)
+    found = attempted(lambda: exact(part, limits), None)
+    if found is None or not found.status.has_allocation:
         return None
     x = np.array(proof.x)
     x[kept] = found.x

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from walras.engines.attempt import attempted
 from walras.engines.highs import LinearProgram, solve_program
 from walras.engines.integer.tasks import Tasks
 from walras.engines.settings import Settings
@@ -47,7 +48,10 @@ def branch(tasks: Tasks, keep: Bools, start: Ints | None, settings: Settings) ->
         keep[every, start] = True
     task, agent = (k.astype(np.int32) for k in np.nonzero(keep))
     first = None if start is None else (start[task] == agent).astype(np.float64)
-    answer = solve_program(_program(tasks, task, agent), settings, first)
+    program = _program(tasks, task, agent)
+    answer = attempted(lambda: solve_program(program, settings, first), None)
+    if answer is None:
+        return Branched(None, -np.inf)
     if answer.x is None:
         return Branched(None, answer.bound)
     chosen = answer.x > 0.5

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from walras.engines.attempt import attempted
 from walras.engines.exact import exact, is_linear, linear_program
-from walras.engines.highs import Answer, LinearProgram, solve_program
+from walras.engines.highs import Answer, LinearProgram, no_answer
 from walras.engines.integer.assigning import assign
 from walras.engines.integer.pump import pump
 from walras.engines.integer.tasks import recognised
@@ -76,17 +77,24 @@ class _General:
 
     def solve(self) -> Iterate:
         """Relaxation, projection, HiGHS near the best point, HiGHS on all."""
-        relaxed = solve_program(linear_program(self._problem, relaxed=True), self._within(1.0))
+        relaxed = self._part(linear_program(self._problem, relaxed=True), 1.0)
         if relaxed.x is None or not relaxed.status.has_allocation:
             return exact(self._problem, self._within(1.0))
         self._take(relaxed)
         if self._best.x is None:
             entries = relaxed.x[: self._problem.entries]
-            pump(self._problem, entries, self._within(_PUMP), self._seed, self._repaired)
+            limits, repaired = self._within(_PUMP), self._repaired
+            attempted(lambda: pump(self._problem, entries, limits, self._seed, repaired), None)
         self._near(relaxed.x)
-        answer = solve_whole(self._program, self._within(1.0), self._best.x)
+        answer = self._part(self._program, 1.0, self._best.x)
         self._take(answer)
         return self._iterate(relaxed, answer)
+
+    def _part(self, program: LinearProgram, share: float, start: Floats | None = None) -> Answer:
+        """A program in a share of the time; an answer without a point where HiGHS breaks down."""
+        limits = self._within(share)
+        failed = no_answer(program)
+        return attempted(lambda: solve_whole(program, limits, start), failed)
 
     def _within(self, share: float) -> Settings:
         """The settings with a share of the limit, or what is left of it."""
@@ -99,7 +107,8 @@ class _General:
         whole = np.asarray(self._program.integer)
         if np.any(np.abs(answer.x - np.round(answer.x))[whole] > _WHOLE):
             return
-        x = whole_point(self._program, answer.x, self._within(_PUMP))
+        point, limits = answer.x, self._within(_PUMP)
+        x = attempted(lambda: whole_point(self._program, point, limits), None)
         value = np.inf if x is None else float(self._program.cost @ x)
         if value < self._best.value:
             self._best = _Best(x, value)
@@ -114,7 +123,7 @@ class _General:
             upper=np.where(whole, columns, self._program.upper),
             integer=None,
         )
-        self._take(solve_program(fixed, self._within(_PUMP)))
+        self._take(self._part(fixed, _PUMP))
         return self._best.x is not None
 
     def _near(self, relaxed: Floats) -> None:
@@ -128,7 +137,7 @@ class _General:
             lower=np.where(agree, self._best.x, self._program.lower),
             upper=np.where(agree, self._best.x, self._program.upper),
         )
-        self._take(solve_program(program, self._within(_NEAR), self._best.x))
+        self._take(self._part(program, _NEAR, self._best.x))
 
     def _iterate(self, relaxed: Answer, answer: Answer) -> Iterate:
         p, n = self._problem, self._problem.entries
@@ -136,6 +145,8 @@ class _General:
         if x is None:
             x = np.clip(0.0, self._program.lower, self._program.upper)
         status = answer.status if self._best.x is not None else Status.FAILED
+        if answer.status is Status.FAILED and self._best.x is not None:
+            status = Status.INACCURATE
         if answer.status is Status.INFEASIBLE:
             status = Status.INFEASIBLE if self._best.x is None else Status.OPTIMAL
         return Iterate(
