@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks.learning.studies import Study
-from walras.learn.analysis import BASELINES, summary
+from walras.learn.analysis import BASELINES, on_one_cluster, summary
 from walras.plot import methods_by_setting, methods_by_size
 
 _ACROSS = ("tasks_per_round", "min_success")
@@ -56,6 +56,7 @@ def table(frame: pd.DataFrame, baselines: Sequence[str] = BASELINES) -> str:
     good = frame[frame["error"].isna()]
     judged = summary(good, baselines=baselines)
     means = good.groupby("method", sort=False)[list(_SHOWN)].mean()
+    alone = on_one_cluster(good)
     other = "better two-stage" if tuple(baselines) == BASELINES else "best single choice"
     lines = [
         f"| method | elastic regret | ÷ {other} | median cell | better / worse "
@@ -65,7 +66,8 @@ def table(frame: pd.DataFrame, baselines: Sequence[str] = BASELINES) -> str:
     for row in judged.itertuples():
         own = means.loc[str(row.method)]
         lines.append(
-            f"| {row.method} | {row.mean:.4f} | {row.ratio:.3f} [{row.low:.3f}, {row.high:.3f}] "
+            f"| {row.method}{' †' * (row.method in alone)} | {row.mean:.4f} "
+            f"| {row.ratio:.3f} [{row.low:.3f}, {row.high:.3f}] "
             f"| {row.median_cell:.3f} | {row.better} / {row.worse} of {row.cells} "
             f"| {own['hard_regret']:.4f} | {100 * own['violations']:.0f} % "
             f"| {own['penalised_regret']:.4f} | {100 * own['utilisation']:.1f} % "
@@ -78,4 +80,9 @@ def table(frame: pd.DataFrame, baselines: Sequence[str] = BASELINES) -> str:
     lines.append(
         f"\n{cells} cells x {good['seed'].nunique()} seeds ({source} data), means{ending}."
     )
+    if alone:
+        lines.append(
+            "\n† All tasks of every round are on one cluster: its predictions are the same for "
+            "every task, and so are the largest shares. These figures are of no placement."
+        )
     return "\n".join(lines)

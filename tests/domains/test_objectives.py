@@ -293,7 +293,7 @@ def test_whole_makespan_is_the_best_of_all_placements(seed: int, churn: float | 
     rng = np.random.default_rng(seed)
     previous = np.where(d.throughput > 0, rng.choice([0.0, 0.0, 0.4, 1.0], (3, 4)), 0.0)
     previous /= np.maximum(previous.sum(axis=0), 1.0)
-    moving = {} if churn is None else {"previous": previous, "churn": churn}
+    moving: dict[str, Any] = {} if churn is None else {"previous": previous, "churn": churn}
     best = -np.inf
     for place in itertools.product(range(3), repeat=4):
         x = np.zeros((3, 4))

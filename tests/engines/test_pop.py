@@ -16,7 +16,8 @@ from walras.domains import cluster_scheduling as cs
 from walras.domains import traffic_engineering as te
 from walras.engines.exact import exact
 from walras.engines.iterate import Iterate
-from walras.engines.pop import pop, split
+from walras.engines.pop import pop
+from walras.engines.pop_parts import split
 from walras.engines.settings import Settings, Start
 from walras.errors import EngineError, InputError
 from walras.history import History, Progress, Timings
@@ -335,3 +336,102 @@ def test_demands_that_ask_for_nothing_make_no_part(objective: str, parts: int | 
     assert np.isfinite(s.gap)
     with pytest.raises(InputError, match="1 to 8"):
         solve(problem, engine="pop", parts=9)
+
+
+def wide(seed: int = 4) -> tuple[te.Network, np.ndarray, te.Paths]:
+    """A ring of 30 nodes with chords, and traffic of which few demands are most."""
+    rng = np.random.default_rng(seed)
+    ends = {(v, (v + 1) % 30) for v in range(30)}
+    ends |= {(int(a), int(b)) for a, b in rng.integers(0, 30, (60, 2)) if a != b}
+    source, target = np.array(sorted(ends)).T
+    net = te.Network(
+        tuple(map(str, range(30))), source, target, rng.uniform(10.0, 100.0, len(source))
+    )
+    demand = te.lognormal_traffic(net, seed=seed, total=0.15 * float(net.capacity.sum()))
+    return net, demand, te.candidate_paths(net, cache=False)
+
+
+def test_the_largest_demands_have_a_piece_in_every_part() -> None:
+    net, demand, paths = wide()
+    problem = te.max_total_flow(net, demand, paths)
+    own = paths.demands(demand)
+    count = round(0.1 * np.count_nonzero(own))
+    largest = set(np.argsort(-own, kind="stable")[:count].tolist())
+    pieces, names = split(problem, 4, 0, 0.1), list(paths.pair_names)
+    times, total = np.zeros(len(own)), np.zeros(len(own))
+    for piece in pieces:
+        rows = piece.problem.rows
+        for r, whole in enumerate(piece.rows.tolist()):
+            if rows.side[r] == Side.DEMAND:
+                j = int(problem.rows.owner[whole])
+                assert piece.problem.demand_names[rows.owner[r]] == names[j]
+                times[j] += 1
+                total[j] += rows.upper[r]
+    assert total == pytest.approx(own)
+    assert times.tolist() == [4.0 if j in largest else 1.0 for j in range(len(own))]
+    sizes = [len(piece.problem.demand_names) for piece in pieces]
+    assert max(sizes) - min(sizes) <= count
+    assert split(problem, 4, 0, 0.0)[0].problem.entries < pieces[0].problem.entries
+
+
+def test_pop_of_flows_splits_large_demands_and_of_jobs_none() -> None:
+    net, demand, paths = wide()
+    problem = te.max_total_flow(net, demand, paths)
+    best = solve(problem).value
+    served = {
+        (parts, splitting): solve(problem, engine="pop", parts=parts, splitting=splitting).value
+        for parts in (4, 16)
+        for splitting in (None, 0.1, 0.0)
+    }
+    for parts, least in ((4, 0.97), (16, 0.85)):
+        assert served[parts, None] == served[parts, 0.1]
+        assert least * best <= served[parts, None] <= best * (1 + 1e-9)
+        assert served[parts, 0.0] < served[parts, None] - 0.05 * best
+    flow = te.pop_flow(net, demand, paths, 4)
+    assert flow.flow.sum() == pytest.approx(served[4, None])
+    jobs = cs.max_min(*cluster(5))
+    assert np.array_equal(
+        solve(jobs, engine="pop").entries, solve(jobs, engine="pop", splitting=0.0).entries
+    )
+
+
+@pytest.mark.parametrize(
+    "state", [te.max_total_flow, te.min_max_utilisation, te.max_concurrent_flow]
+)
+def test_split_flows_of_every_objective_are_feasible_and_bounded(state: Any) -> None:
+    net, demand, paths = wide()
+    problem = state(net, demand, paths)
+    best = solve(problem, tolerance=1e-8)
+    found = solve(problem, engine="pop", parts=4)
+    assert found.certificate.feasible
+    worse = (found.value - best.value) * (-1.0 if problem.maximize else 1.0)
+    assert -1e-6 * best.value <= worse <= 0.2 * best.value
+    beyond = (found.bound - best.value) * (1.0 if problem.maximize else -1.0)
+    assert beyond >= -1e-6 * best.value
+    assert np.isfinite(found.bound)
+
+
+@pytest.mark.parametrize(
+    "state", [cs.max_min, cs.proportional_fairness, cs.total_throughput, cs.leximin]
+)
+def test_split_jobs_add_up(state: Any) -> None:
+    """Interchangeable jobs, all of them split: every part is the whole in small."""
+    T = np.repeat([[2.0], [1.0]], 12, axis=1)
+    problem = state(T, np.ones(12), [3.0, 3.0])
+    if state is cs.leximin:
+        problem = problem.problem
+    whole = solve(problem, tolerance=1e-8)
+    found = pop(problem, CALM, 3, engine=exact, splitting=1.0)
+    again = solve(problem, engine="pop", parts=3, splitting=1.0)
+    assert again.value == pytest.approx(whole.value, rel=1e-6)
+    assert again.gap <= 1e-5
+    judged = cs.evaluate(T, np.ones(12), [3.0, 3.0], problem.dense(found.x))
+    assert judged.violation <= 1e-9
+
+
+@pytest.mark.parametrize("splitting", [-0.1, 1.5, "all", True])
+def test_a_splitting_out_of_range_is_refused(splitting: Any) -> None:
+    with pytest.raises(InputError, match="splitting"):
+        pop(cs.max_min(*cluster(3)), CALM, 3, splitting=splitting)
+    with pytest.raises(InputError, match="setting splitting"):
+        solve(cs.max_min(*cluster(3)), engine="exact", splitting=0.1)

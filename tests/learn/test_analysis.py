@@ -13,6 +13,7 @@ from scipy import stats
 
 from walras.errors import InputError
 from walras.learn import holm, paired, summary
+from walras.learn.analysis import on_one_cluster
 
 
 def frame(seeds: int = 12) -> pd.DataFrame:
@@ -75,3 +76,15 @@ def test_a_missing_method_or_seed_is_named() -> None:
     part.loc[part["method"] == "good", "seed"] = 5
     with pytest.raises(InputError, match="has no seed"):
         paired(part, "good", "elastic_regret")
+
+
+def test_methods_that_put_every_round_on_one_cluster_are_told() -> None:
+    rows = [
+        {"method": name, "setting": setting, "tasks_per_round": n, "utilisation": used}
+        for setting, m in (("A", 3), ("x+y", 2))
+        for name, n, used in (
+            ("tam", 5, round(1 / m, 6)), ("tsm", 5, 0.7), ("some", 5, 1 / m + 1e-4),
+            ("single", 1, 1 / m), ("single", 5, 0.6),
+        )
+    ]  # fmt: skip
+    assert on_one_cluster(pd.DataFrame(rows)) == ("tam",)

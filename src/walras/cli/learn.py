@@ -94,7 +94,7 @@ def compare(
 
     Exit codes: 0 done, 2 bad input, 6 no data or folder, 130 interrupted.
     """
-    from walras.cli.learn_report import save, shown, summarised
+    from walras.cli.learn_report import save, shown, summarised, warned
     from walras.learn import compare as run
     from walras.learn.comparison import finished
 
@@ -115,6 +115,8 @@ def compare(
         emit(_table(frame), output)
     else:
         emit(shown(good, summary, every=output is Format.JSON), output)
+    for line in warned(good):
+        typer.echo(line, err=True)
     if not frame.attrs["complete"]:
         raise typer.Exit(130)
 

@@ -13,7 +13,7 @@ import pandas as pd
 from walras.cli.output import Table, show, to_json
 from walras.errors import DataError
 from walras.learn import summary
-from walras.learn.analysis import BASELINES
+from walras.learn.analysis import BASELINES, on_one_cluster
 from walras.learn.comparison import METRICS
 
 if TYPE_CHECKING:
@@ -64,6 +64,14 @@ def shown(frame: pd.DataFrame, judged: pd.DataFrame | None, *, every: bool = Fal
     return Table((*columns, "seconds"), rows, title, 3)
 
 
+def warned(frame: pd.DataFrame) -> list[str]:
+    """What must be known to read the numbers: methods whose placements are none."""
+    return [
+        f"{name} puts all tasks of every round on one cluster: its figures are of no placement"
+        for name in on_one_cluster(frame)
+    ]
+
+
 def save(folder: Path, frame: pd.DataFrame, judged: pd.DataFrame | None) -> None:
     """Write rows.csv, summary.csv, the figures, report.html and run.json.
 
@@ -110,7 +118,7 @@ def _report(folder: Path, frame: pd.DataFrame, judged: pd.DataFrame | None) -> N
         lead=_lead(judged),
         sections=[
             plot.Section(
-                "Methods", [NOTE, COMPOSED],
+                "Methods", [NOTE, COMPOSED, *(f"{line}." for line in warned(frame))],
                 [plot.Table(found.columns, rows, found.title), _metrics(frame), *_tests(judged)],
                 [plot.Figure(figure, captions[name]) for name, figure in drawn.items()],
             )

@@ -21,7 +21,8 @@ Engine = Callable[[Separable, Settings], Iterate]
 _ENGINES: dict[str, Engine] = {"interior": interior, "exact": exact}
 
 
-_OWNERS = {"parts": ("pop",), "seed": ("pop", "integer")}  # all others are the first-order engine's
+# All others are the first-order engine's.
+_OWNERS = {"parts": ("pop",), "splitting": ("pop",), "seed": ("pop", "integer")}
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Own:
 
     Attributes:
         parts: Of ``pop``.
+        splitting: Of ``pop``.
         seed: Of ``pop`` and ``integer``.
         mode: Of ``admm``, as are the others.
         executor: Who runs the demands' passes.
@@ -45,6 +47,7 @@ class Own:
     collapse: bool | None = None
     rho: float | None = None
     restarts: bool | None = None
+    splitting: float | None = None
 
 
 _NOTHING = Own()
@@ -76,7 +79,7 @@ def engine_named(name: str, own: Own = _NOTHING, *, collapse: bool = False) -> E
         return partial(admm, options=_first_order(own, collapse=collapse))
     seed = 0 if own.seed is None else own.seed
     if name == "pop":
-        return partial(pop, parts=own.parts, seed=seed)
+        return partial(pop, parts=own.parts, seed=seed, splitting=own.splitting)
     if name == "integer":
         return partial(integer, seed=seed)
     return _ENGINES[name]

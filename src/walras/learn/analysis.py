@@ -11,13 +11,33 @@ import pandas as pd
 import scipy
 
 from walras.errors import InputError
+from walras.predict import SETTINGS
 
 Floats = npt.NDArray[np.float64]
 
 CELL = ["setting", "train_tasks", "tasks_per_round"]
 BASELINES = ("tsm-raw", "tsm-log")
 _DRAWS = 2000
+_ALONE = (
+    2e-6  # relative, of a utilisation of one over the number of clusters: tables keep six digits
+)
 _LEVEL = 0.05
+
+
+def on_one_cluster(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Methods that put all tasks of every round on one cluster, which no comparison is meant for.
+
+    Their utilisation is one over the number of clusters. The largest shares of a relaxed matching
+    do so where the predictions of all tasks are the same, as those of ``tam`` are.
+
+    Args:
+        frame: Rows of :func:`walras.learn.compare` that have numbers.
+    """
+    several = frame[frame["tasks_per_round"] > 1]
+    clusters = several["setting"].map(lambda name: len(SETTINGS.get(name, str(name).split("+"))))
+    alone = (several["utilisation"] * clusters - 1.0).abs() <= _ALONE
+    every = alone.groupby(several["method"], sort=False).all()
+    return tuple(str(name) for name in every.index[every])
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,21 +1,24 @@
-"""What networks do today: shortest paths, demand pinning, POP, and the whole linear program.
+"""What networks do today: shortest paths, demand pinning, POP.
 
-All maximise the total flow, return a feasible one, and say how long they took.
+All maximise the total flow, return a feasible one, and say how long they took; demand pinning has
+the least utilisation as well.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
-from walras.domains.traffic_engineering.network import Floats, Network
-from walras.domains.traffic_engineering.objectives import max_total_flow
+from walras.domains.traffic_engineering.network import Bools, Floats, Network
+from walras.domains.traffic_engineering.objectives import max_total_flow, min_max_utilisation
 from walras.domains.traffic_engineering.paths import Paths
 from walras.domains.traffic_engineering.traffic import top_tenth
+from walras.errors import InputError
 from walras.separable import Separable
 from walras.solving import solve
 
@@ -63,37 +66,67 @@ def demand_pinning(
     demand: Demand,
     paths: Paths,
     *,
+    objective: Literal["flow", "utilisation"] = "flow",
     engine: str = "auto",
     time_limit: float | None = None,
     threads: int | None = None,
 ) -> Baseline:
     """The small demands on their shortest paths, the largest tenth by a linear program.
 
-    The program has the capacity that the pinned traffic leaves. Source: Xu et al., OSDI 2025,
-    section 7.1 (``Pinning``); Namyar et al., HotNets 2022.
+    Of the total flow the program has the capacity that the pinned traffic leaves, where that fits;
+    of the least utilisation it serves its demands in full beside the pinned load. Source: Xu et
+    al., OSDI 2025, section 7.1 (``Pinning``); Namyar et al., HotNets 2022.
 
     Args:
         network: The network.
         demand: (nodes, nodes) traffic.
         paths: Candidate paths, the shortest of each pair first.
+        objective: ``flow``: as much traffic as fits; ``utilisation``: all of it, the fullest link
+            as empty as can be, which may be above 1.
         engine: Solves the program.
         time_limit: Of the program, in seconds.
         threads: Worker threads.
 
     Raises:
-        InputError: The data do not fit.
+        InputError: The data do not fit, or the objective is unknown.
     """
+    if objective not in ("flow", "utilisation"):
+        raise InputError(
+            f"is {objective!r}", where="objective", allowed="'flow' or 'utilisation'",
+            remedy="choose one of these",
+        )  # fmt: skip
     began = time.perf_counter()
     traffic = matrices.traffic(demand, network)
-    top = top_tenth(traffic)
-    whole = max_total_flow(network, traffic, paths)
-    pinned = _on_first(paths, paths.demands(np.where(top, 0.0, traffic)), network.capacity)
-    left = np.maximum(network.capacity - paths.loads(pinned), 0.0)
-    problem = _on_capacity(whole, left, paths, paths.demands(np.where(top, traffic, 0.0)))
+    state = _flow_beside if objective == "flow" else _utilisation_beside
+    pinned, problem = state(network, traffic, paths, top_tenth(traffic))
     if problem is None:
         return Baseline(pinned, time.perf_counter() - began)
     found = solve(problem, engine=engine, time_limit=time_limit, threads=threads)
     return Baseline(pinned + found.entries, time.perf_counter() - began)
+
+
+def _flow_beside(
+    network: Network, traffic: Floats, paths: Paths, top: Bools
+) -> tuple[Floats, Separable | None]:
+    """Pinned flow that fits, and the largest flow of the top demands on what it leaves."""
+    whole = max_total_flow(network, traffic, paths)
+    pinned = _on_first(paths, paths.demands(np.where(top, 0.0, traffic)), network.capacity)
+    left = np.maximum(network.capacity - paths.loads(pinned), 0.0)
+    own = paths.demands(np.where(top, traffic, 0.0))
+    return pinned, _on_capacity(whole, left, paths, own)
+
+
+def _utilisation_beside(
+    network: Network, traffic: Floats, paths: Paths, top: Bools
+) -> tuple[Floats, Separable]:
+    """All pinned flow, and the least utilisation of the top demands beside it."""
+    min_max_utilisation(network, traffic, paths)  # checks all data
+    pinned = np.zeros(paths.count)
+    pinned[paths.first[:-1]] = paths.demands(np.where(top, 0.0, traffic))
+    problem = min_max_utilisation(network, np.where(top, traffic, 0.0), paths)
+    upper = problem.rows.upper.copy()
+    upper[: network.links] = -paths.loads(pinned)  # load + pinned <= t capacity
+    return pinned, replace(problem, rows=replace(problem.rows, upper=upper))
 
 
 def pop_flow(
@@ -103,12 +136,14 @@ def pop_flow(
     parts: int | None = None,
     *,
     seed: int = 0,
+    splitting: float | None = None,
     time_limit: float | None = None,
     threads: int | None = None,
 ) -> Baseline:
     """POP: random parts of the demands, each with a k-th of every link, solved side by side.
 
-    Source: Narayanan et al., SOSP 2021; their splitting of large demands among parts is not done.
+    Source: Narayanan et al., SOSP 2021, with their client splitting: the largest demands have an
+    equal piece in every part.
 
     Args:
         network: The network.
@@ -117,17 +152,20 @@ def pop_flow(
         parts: Number of parts k; the field shows 4, 16 and 64. When None 4, or one a pair of
             the paths if there are fewer.
         seed: Of the split.
+        splitting: Share of the demands, the largest, that are split among all parts, 0 to 1; a
+            tenth when None.
         time_limit: Seconds.
         threads: Worker threads.
 
     Raises:
-        InputError: The data do not fit, or ``parts`` is out of range.
+        InputError: The data do not fit, or ``parts`` or ``splitting`` is out of range.
     """
     began = time.perf_counter()
     problem = max_total_flow(network, demand, paths)
     found = solve(
-        problem, engine="pop", parts=parts, seed=seed, time_limit=time_limit, threads=threads
-    )
+        problem, engine="pop", parts=parts, seed=seed, splitting=splitting, time_limit=time_limit,
+        threads=threads,
+    )  # fmt: skip
     return Baseline(found.entries, time.perf_counter() - began, found.timings.ideal)
 
 
