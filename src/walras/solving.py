@@ -54,7 +54,6 @@ def solve(
     polish: bool = False,
     parts: int | None = None,
     seed: int | None = None,
-    splitting: float | None = None,
     device: str = CPU,
     mode: str | None = None,
     collapse: bool | None = None,
@@ -79,8 +78,6 @@ def solve(
         polish: Turn a linear problem's answer into an exact vertex; not that of a leximin problem.
         parts: Of ``pop`` alone: the number of parts, 1 to the number of demands; 4 if None.
         seed: Of ``pop`` and ``integer``: of random choices; 0 if None.
-        splitting: Of ``pop`` alone: the share of demands, the largest, that it splits among all
-            its parts; a tenth of flows on paths, none of others if None.
         device: ``cpu``, or a GPU for ``interior`` and ``admm``: ``cuda``, ``cuda:1``; takes torch.
         mode: Of ``admm`` alone: ``hard`` if None, ``paper``, ``penalty``, ``augmented-lagrangian``.
         collapse: Of ``admm`` alone: less memory, more iterations; if None, where it must be.
@@ -102,7 +99,7 @@ def solve(
     problem, base, first = _checked(problem, start, placed, unknown, integer=integer)
     settings = Settings(tolerance, time_limit, threads, first, callback, verbose, device=device)
     choice = _choice_on(device, choose(base, engine, tolerance, levels=base is not problem))
-    own = Own(parts, seed, mode, executor, collapse, rho, restarts, splitting)
+    own = Own(parts, seed, mode, executor, collapse, rho, restarts)
     return _solve_within(problem, own, choice, settings, polish=polish)
 
 

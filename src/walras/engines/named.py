@@ -21,8 +21,7 @@ Engine = Callable[[Separable, Settings], Iterate]
 _ENGINES: dict[str, Engine] = {"interior": interior, "exact": exact}
 
 
-# All others are the first-order engine's.
-_OWNERS = {"parts": ("pop",), "splitting": ("pop",), "seed": ("pop", "integer")}
+_OWNERS = {"parts": ("pop",), "seed": ("pop", "integer")}  # all others are the first-order engine's
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,6 @@ class Own:
 
     Attributes:
         parts: Of ``pop``.
-        splitting: Of ``pop``.
         seed: Of ``pop`` and ``integer``.
         mode: Of ``admm``, as are the others.
         executor: Who runs the demands' passes.
@@ -47,7 +45,6 @@ class Own:
     collapse: bool | None = None
     rho: float | None = None
     restarts: bool | None = None
-    splitting: float | None = None
 
 
 _NOTHING = Own()
@@ -79,7 +76,7 @@ def engine_named(name: str, own: Own = _NOTHING, *, collapse: bool = False) -> E
         return partial(admm, options=_first_order(own, collapse=collapse))
     seed = 0 if own.seed is None else own.seed
     if name == "pop":
-        return partial(pop, parts=own.parts, seed=seed, splitting=own.splitting)
+        return partial(pop, parts=own.parts, seed=seed)
     if name == "integer":
         return partial(integer, seed=seed)
     return _ENGINES[name]

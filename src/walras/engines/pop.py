@@ -53,20 +53,18 @@ def pop(
             a demand if there are fewer, when None.
         engine: Solves each part.
         seed: Of the random split.
-        splitting: Share of the demands, the largest, that are split among all parts, 0 to 1; when
-            None a tenth of flows on paths, which have no resource of their own, and 0 of others.
+        splitting: Share of the demands, the largest, that are split among all parts, 0 to 1; a
+            tenth of flows on paths, which have no resource of their own, 0 of others, when None.
 
     Returns:
         A feasible point when every part is; prices are averaged where parts share a row. Its
         status is at best ``INACCURATE``, as the parts' optima are seldom the whole's, whose
-        certificate may know better.
-        ``timings.iterate`` is the wall time taken here, ``timings.ideal`` the longest of the
-        parts' own iteration times: what POP's authors report, a machine for every part.
+        certificate may know better. ``timings.iterate`` is the wall time taken here,
+        ``timings.ideal`` the longest of the parts' own iteration times: what POP's authors report.
 
     Raises:
         InputError: ``parts``, ``seed`` or ``splitting`` is out of range.
-        EngineError: The problem has integer entries, or a part has no solution although the whole
-            may have one.
+        EngineError: The problem has integer entries, or a part, not the whole, has no solution.
     """
     if problem.integer is not None and np.any(problem.integer):
         raise EngineError(
@@ -77,11 +75,9 @@ def pop(
     parts = min(_PARTS, demands) if parts is None else parts
     check_range("parts", parts, 1, demands, whole=True, words=", the number of demands")
     check_range("seed", seed, 0, 2**63, whole=True)
-    if splitting is None:
-        splitting = _SPLITTING if np.all(problem.resource < 0) else 0.0
-    check_range("splitting", splitting, 0.0, 1.0)
+    share = _splitting(problem, splitting)
     began = time.perf_counter()
-    pieces = split(problem, parts, seed, splitting)
+    pieces = split(problem, parts, seed, share)
     built = time.perf_counter()
     threads = settings.workers
     relay = _Relay(settings)
@@ -103,6 +99,13 @@ def pop(
     _check_solved(iterates)
     wall = time.perf_counter() - built
     return merge(problem, pieces, iterates, build=built - began, wall=wall)
+
+
+def _splitting(problem: Separable, asked: float | None) -> float:
+    if asked is None:
+        return _SPLITTING if np.all(problem.resource < 0) else 0.0
+    check_range("splitting", asked, 0.0, 1.0)
+    return asked
 
 
 def _again(piece: Part, found: Iterate, settings: Settings) -> Iterate:

@@ -116,7 +116,6 @@ class Problem:
         polish: bool = False,
         parts: int | None = None,
         seed: int | None = None,
-        splitting: float | None = None,
         device: str = CPU,
         mode: str | None = None,
         collapse: bool | None = None,
@@ -142,7 +141,6 @@ class Problem:
             polish: As in :func:`walras.solve`.
             parts: Of ``pop`` alone: its number of parts.
             seed: Of its random split.
-            splitting: Of ``pop`` alone: the share of demands, the largest, that it splits.
             device: As in :func:`walras.solve`; ``cpu`` outside the separable form.
             mode: Of ``admm`` alone, as in :func:`walras.solve`; likewise the next four.
             collapse: None leaves it to the choice of an engine.
@@ -163,7 +161,7 @@ class Problem:
         refuse_unknown(placed, unknown, self.solve)
         settings = {"tolerance": tolerance, "time_limit": time_limit, "threads": threads,
                     "callback": callback, "verbose": verbose, "device": device}  # fmt: skip
-        own = Own(parts, seed, mode, executor, collapse, rho, restarts, splitting)
+        own = Own(parts, seed, mode, executor, collapse, rho, restarts)
         return self._recorded(engine, settings, {"start": start, "polish": polish, **vars(own)})
 
     def _recorded(self, engine: str, settings: dict[str, Any], ours: dict[str, Any]) -> Solution:

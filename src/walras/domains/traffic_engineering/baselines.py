@@ -136,14 +136,13 @@ def pop_flow(
     parts: int | None = None,
     *,
     seed: int = 0,
-    splitting: float | None = None,
     time_limit: float | None = None,
     threads: int | None = None,
 ) -> Baseline:
     """POP: random parts of the demands, each with a k-th of every link, solved side by side.
 
-    Source: Narayanan et al., SOSP 2021, with their client splitting: the largest demands have an
-    equal piece in every part.
+    Source: Narayanan et al., SOSP 2021, with their client splitting: the largest tenth of the
+    demands have an equal piece in every part.
 
     Args:
         network: The network.
@@ -152,20 +151,17 @@ def pop_flow(
         parts: Number of parts k; the field shows 4, 16 and 64. When None 4, or one a pair of
             the paths if there are fewer.
         seed: Of the split.
-        splitting: Share of the demands, the largest, that are split among all parts, 0 to 1; a
-            tenth when None.
         time_limit: Seconds.
         threads: Worker threads.
 
     Raises:
-        InputError: The data do not fit, or ``parts`` or ``splitting`` is out of range.
+        InputError: The data do not fit, or ``parts`` is out of range.
     """
     began = time.perf_counter()
     problem = max_total_flow(network, demand, paths)
     found = solve(
-        problem, engine="pop", parts=parts, seed=seed, splitting=splitting, time_limit=time_limit,
-        threads=threads,
-    )  # fmt: skip
+        problem, engine="pop", parts=parts, seed=seed, time_limit=time_limit, threads=threads
+    )
     return Baseline(found.entries, time.perf_counter() - began, found.timings.ideal)
 
 
