@@ -79,8 +79,15 @@ def pop(
     began = time.perf_counter()
     pieces = split(problem, parts, seed, share)
     built = time.perf_counter()
-    threads = settings.workers
-    relay = _Relay(settings)
+    iterates = _solved(pieces, settings, engine)
+    _check_solved(iterates)
+    wall = time.perf_counter() - built
+    return merge(problem, pieces, iterates, build=built - began, wall=wall)
+
+
+def _solved(pieces: Sequence[Part], settings: Settings, engine: Engine) -> list[Iterate]:
+    """The parts' points, found side by side."""
+    relay, threads, parts = _Relay(settings), settings.workers, len(pieces)
     with ThreadPoolExecutor(min(parts, threads), thread_name_prefix="walras-pop") as pool:
 
         def run(k: int) -> Iterate:
@@ -95,10 +102,7 @@ def pop(
             wait(jobs)
         except KeyboardInterrupt:
             relay.stop()  # all parts with the best so far; the second Ctrl-C is raised
-        iterates = [job.result() for job in jobs]
-    _check_solved(iterates)
-    wall = time.perf_counter() - built
-    return merge(problem, pieces, iterates, build=built - began, wall=wall)
+        return [job.result() for job in jobs]
 
 
 def _splitting(problem: Separable, asked: float | None) -> float:
