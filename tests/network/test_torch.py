@@ -72,3 +72,37 @@ def test_modules_that_cannot_be_used_are_refused() -> None:
         wn.TorchLoss(torch.nn.ReLU(), _cross_entropy)
     with pytest.raises(InputError, match="has buffers"):
         wn.TorchLoss(torch.nn.BatchNorm1d(3), _cross_entropy)
+
+
+def _hinge(outputs: object, targets: object) -> object:
+    return torch.relu(1.0 - (2 * targets - 1) * (outputs[:, 1] - outputs[:, 0]))  # type: ignore[index, operator]
+
+
+def _absolute(outputs: object, targets: object) -> object:
+    return (outputs[:, 0] - targets).abs()  # type: ignore[index]
+
+
+@pytest.mark.parametrize("criterion", [_hinge, _absolute], ids=["hinge", "L1"])
+@pytest.mark.parametrize("regularisation", [0.0, 1e-3])
+def test_losses_without_curvature_ask_for_their_constant(
+    criterion: object, regularisation: float
+) -> None:
+    x, t = points(120)
+    shards = wn.split(x, ((t + 1) / 2).astype(int), 8)
+
+    def problem(hint: float | None) -> wn.Problem:
+        loss = wn.TorchLoss(
+            _linear(), criterion, regularisation=regularisation, smoothness_hint=hint  # type: ignore[arg-type]
+        )  # fmt: skip
+        return quadratic(8, loss=loss, shards=shards)
+
+    with pytest.raises(InputError, match=r"has no curvature at the first model.*smoothness_hint"):
+        simulate(problem(None), net(8, 0.5), steps=5)
+    run = simulate(problem(2.0), net(8, 0.5), steps=800, every=20)
+    assert run.loss[-1] < 0.6 * run.loss[0]
+
+
+@pytest.mark.parametrize("hint", [0.0, -1.0, float("nan")])
+def test_a_constant_that_is_none_is_refused(hint: float) -> None:
+    with pytest.raises(InputError, match="smoothness_hint"):
+        wn.TorchLoss(_linear(), _cross_entropy, smoothness_hint=hint)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.network.graph import Network
-from walras.network.links import Links
+from walras.network.links import Links, sent
 
 Real = TypeVar("Real", bound=np.floating)
 
@@ -34,7 +34,7 @@ class Channel(Generic[Real]):
         Innovation coding starts from zero, known to all.
         """
         if self._links.mode != "innovation":
-            return self._links.quantise(values)
+            return sent(self._links, values)
         if self._known is None:
             self._known = np.zeros_like(values)
         self._known = self._known + self._links.quantise(values - self._known)
@@ -44,6 +44,6 @@ class Channel(Generic[Real]):
         """(links, scalars) tail's value minus head's, as both ends of a link know it."""
         tail, head = network.tail[: network.links], network.head[: network.links]
         if self._links.mode == "difference":
-            return self._links.quantise(values[tail] - values[head])
+            return sent(self._links, values[tail] - values[head])
         known = self.broadcast(values)
         return known[tail] - known[head]

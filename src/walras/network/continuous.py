@@ -15,7 +15,7 @@ from scipy.integrate import solve_ivp
 
 from walras.errors import EngineError, InputError
 from walras.network.graph import Network
-from walras.network.links import Ideal, Links
+from walras.network.links import Ideal, Links, sent
 from walras.network.problem import Problem
 from walras.network.types import Floats
 
@@ -106,7 +106,7 @@ def _equations(
     shares = np.full(n, problem.budget / n)
 
     def flow(values: Floats) -> Floats:
-        return np.asarray(-(laplacian @ links.quantise(values)))
+        return np.asarray(-(laplacian @ sent(links, values)))
 
     if problem.loss is None:
         return shares, lambda t, x: flow(problem.slope(x)[:, None])[:, 0], 0

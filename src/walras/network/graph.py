@@ -88,6 +88,7 @@ class Network:
         Raises:
             InputError: A link or weight cannot be used, or the graph is not connected.
         """
+        _check_several(centres)
         pairs = link_pairs(centres, links, directed=directed)
         tail, head = pairs[:, 0], pairs[:, 1]
         if not directed:
@@ -137,10 +138,7 @@ class Network:
     @classmethod
     def _drawn(cls, family: tuple[Any, ...], seed: int, *, directed: bool = False) -> Network:
         centres, seed = int(family[1]), whole(seed, "seed")
-        if centres < 2:
-            raise InputError(
-                f"are {centres}", where="centres", allowed="2 or more", remedy="add a centre"
-            )
+        _check_several(centres)
         for attempt in range(100):
             links = draw(family, np.random.default_rng((seed, attempt)), directed=directed)
             try:
@@ -358,6 +356,14 @@ class Network:
                 where=f"network, centres 0 and {apart}", allowed="a path both ways between any two",
                 remedy="add links" + ", or make them two-way" * self.directed,
             )  # fmt: skip
+
+
+def _check_several(centres: int) -> None:
+    if centres < 2:
+        raise InputError(
+            f"are {centres}", where="centres", allowed="2 or more",
+            remedy="add a centre; one alone needs no network: its share is the whole budget",
+        )  # fmt: skip
 
 
 def _link_number(network: Network) -> Ints:

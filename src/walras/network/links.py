@@ -68,7 +68,7 @@ class UniformQuantizer:
 
     Attributes:
         step: Distance between codes, in the values' unit.
-        width: Bits a scalar; values beyond step 2^(width - 1) saturate.
+        width: Bits a scalar; values beyond :attr:`reach` saturate, which a run refuses.
 
     Raises:
         InputError: The step is not positive, or the width not in 2..32.
@@ -85,6 +85,11 @@ class UniformQuantizer:
         if not 2 <= whole(self.width, "UniformQuantizer.width") <= 32:
             raise _refuse("UniformQuantizer.width", self.width, "2..32 bits")
 
+    @property
+    def reach(self) -> float:
+        """step (2^(width - 1) - 1): the largest value there is a code for."""
+        return self.step * (2 ** (self.width - 1) - 1)
+
     def quantise(self, u: npt.NDArray[Real]) -> npt.NDArray[Real]:
         """step x [u / step], saturated."""
         last = 2 ** (self.width - 1) - 1
@@ -95,6 +100,23 @@ class UniformQuantizer:
     def bits(self, scalars: int) -> int:
         """``width`` a scalar."""
         return self.width * scalars
+
+
+def sent(links: Links, values: npt.NDArray[Real]) -> npt.NDArray[Real]:
+    """What receivers decode from values or differences (innovations take several messages).
+
+    Raises:
+        InputError: A value is beyond the codes' range: receivers would never hear it.
+    """
+    reach = float(getattr(links, "reach", math.inf)) * (1.0 + 1e-12)
+    size = np.abs(values)
+    if (size > reach).any():
+        raise InputError(
+            f"saturates: a message is {float(values.ravel()[size.argmax()]):.6g}",
+            where=f"links, {type(links).__name__}", allowed=f"within +-{reach:g}",
+            remedy="a larger step or width, or LogQuantizer, whose range has no end",
+        )  # fmt: skip
+    return links.quantise(values)
 
 
 class Code(NamedTuple):

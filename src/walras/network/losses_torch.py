@@ -12,10 +12,14 @@ import numpy.typing as npt
 
 from walras.errors import EngineError, InputError
 from walras.network.shards import Shards
+from walras.network.stated import number
 from walras.network.types import Floats, Weights
 
 _ROUNDS = 20  # of the power iteration for the curvature
 _SAMPLES = 256  # a centre for it
+_AWAY = (1e-3, 1e-2, 1e-1)  # of the model's size: how far away gradients are looked at
+_FLAT = 1e-3  # of their differences: a Hessian that bounds nothing
+_NONE = 1e-7  # of the gradient over the model: no curvature in single precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +35,12 @@ class TorchLoss:
             ``torch.nn.functional.cross_entropy`` with ``reduction="none"``.
         integers: Whether targets are class numbers.
         regularisation: Of ``|y|^2 / 2``.
-        smoothness_hint: L if known; estimated by power iteration at the first model otherwise.
+        smoothness_hint: L if known: how fast a centre's gradient changes, at most. Estimated near
+            the first model otherwise, which needs a loss that curves there.
 
     Raises:
         EngineError: torch is not installed.
-        InputError: The module has no parameters, or buffers.
+        InputError: The module has no parameters, or buffers, or the hint is no positive number.
     """
 
     module: Any
@@ -56,6 +61,13 @@ class TorchLoss:
             raise InputError(
                 "has buffers", where="TorchLoss.module", allowed="parameters only",
                 remedy="use group or layer normalisation in place of batch normalisation",
+            )  # fmt: skip
+
+        hint = self.smoothness_hint
+        if hint is not None and not number(hint, "TorchLoss.smoothness_hint") > 0.0:
+            raise InputError(
+                f"is {hint}", where="TorchLoss.smoothness_hint", allowed="a positive number",
+                remedy="leave it out to have it estimated",
             )  # fmt: skip
 
     def prepare(self, shards: Shards) -> Shards:
@@ -86,7 +98,13 @@ class TorchLoss:
         return np.asarray(grad.numpy() + self.regularisation / centres * models, models.dtype)
 
     def smoothness(self, shards: Shards, centres: int) -> Floats:
-        """(rows,) estimates: power iteration on the Hessian at the first model, doubled."""
+        """(rows,) estimates near the first model, doubled: its Hessian's norm, and how much
+        gradients differ a little away.
+
+        Raises:
+            InputError: The Hessian is near 0 where gradients are not, as for L1 and hinge losses:
+                it bounds nothing.
+        """
         if self.smoothness_hint is not None:
             return np.full(len(shards.sizes), self.smoothness_hint)
         few = shards.batch(min(_SAMPLES, int(shards.sizes.max())), np.random.default_rng(0))
@@ -99,7 +117,32 @@ class TorchLoss:
             direction = direction / direction.norm(dim=1, keepdim=True).clamp_min(1e-30)
             image = torch.func.grad(self._along)(y, direction, x, t, w)
             size, direction = image.norm(dim=1), image
+        differ, slope = self._differences(y, x, t, w)
+        flat = (size <= _FLAT * differ) | (size <= _NONE * slope)
+        if bool((flat & (slope > 0.0)).any()):
+            raise InputError(
+                "has no curvature at the first model, where its gradient is not 0",
+                where=f"TorchLoss, centre {int(flat.int().argmax())}",
+                allowed="a loss whose Hessian says how fast gradients change",
+                remedy="smooth it (Huber for L1, softplus for the hinge), or state the constant: "
+                "smoothness_hint=L",
+            )  # fmt: skip
+        size = torch.maximum(size, differ)
         return np.asarray(2.0 * size.numpy() + self.regularisation / centres, np.float64)
+
+    def _differences(self, y: Any, x: Any, t: Any, w: Any) -> tuple[Any, Any]:
+        """(rows,) the most that gradients differ a little away, over the distance; and their size
+        over the model's.
+        """
+        torch, generator = _torch(), _torch().Generator().manual_seed(1)
+        here, scale = self._gradients(y, x, t, w), y.norm(dim=1, keepdim=True).clamp_min(1.0)
+        most = torch.zeros(len(y))
+        for part in _AWAY:
+            for way in (torch.randn(y.shape, generator=generator), -here):
+                step = part * scale * way / way.norm(dim=1, keepdim=True).clamp_min(1e-30)
+                apart = (self._gradients(y + step, x, t, w) - here).norm(dim=1)
+                most = torch.maximum(most, apart / (part * scale[:, 0]))
+        return most, here.norm(dim=1) / scale[:, 0]
 
     def predict(self, model: Weights, features: npt.ArrayLike) -> npt.NDArray[Any]:
         """(samples,) the class of the largest output, or the output itself."""

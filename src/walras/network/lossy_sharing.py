@@ -9,6 +9,7 @@ from walras.network.faults import Faults
 from walras.network.graph import Network
 from walras.network.ledger import Ledger
 from walras.network.life import Life
+from walras.network.links import sent
 from walras.network.quanta import portioned, summed
 from walras.network.rules import box_price, handed_over, push
 from walras.network.sides import Setting
@@ -108,10 +109,10 @@ class LossyShares:
         # An acknowledgement rides on the message the other way: it tells what was heard before.
         acknowledged = ledger.heard[back].copy()
         mine, known = price[network.tail[arrives]], ledger.base[here]
-        fresh = mine - known if links.mode == "innovation" else mine
-        decoded = links.quantise(fresh[:, None])[:, 0]
         if links.mode == "innovation":
-            decoded = known + decoded
+            decoded = known + links.quantise((mine - known)[:, None])[:, 0]
+        else:
+            decoded = sent(links, mine[:, None])[:, 0]
         ledger.heard[here] = decoded
         ledger.view[back] = decoded
         ledger.base[back] = acknowledged

@@ -8,6 +8,7 @@ from walras.network.faults import Faults
 from walras.network.graph import Network
 from walras.network.ledger import Ledger
 from walras.network.life import Life
+from walras.network.links import sent
 from walras.network.rules import model_step, tracker
 from walras.network.sides import Setting
 from walras.network.steps import Steps
@@ -126,7 +127,7 @@ class LossyModels:
         if self._links.mode == "innovation":
             decoded: Weights = known + self._links.quantise(mine - known)
         else:
-            decoded = self._links.quantise(mine)
+            decoded = sent(self._links, mine)
         self._heard[here] = decoded
         self._view[back] = decoded
         self._base[back] = acknowledged

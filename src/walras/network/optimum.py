@@ -16,6 +16,7 @@ from walras.network.shards import Shards
 from walras.network.types import Bools, Floats
 
 _HALVINGS = 200
+_ROUNDING = 1e-14  # of the bounds' sum
 _FLAT = 1e-13  # gradient at which Newton's steps end
 _DENSE = 1000  # scalars up to which a Hessian is formed
 
@@ -48,12 +49,14 @@ def best_shares(costs: CPUCosts, budget: float, low: Floats, high: Floats, alive
     def over(price: float) -> float:
         return float(shares(price).sum()) - budget
 
-    least, most = math.fsum(low[alive]), math.fsum(high[alive])
-    if budget <= least or budget >= most:  # boxes that leave one split, rounding aside
-        x = np.where(alive, low if budget <= least else high, 0.0)
-        slopes = costs.slope(np.where(alive, x, _any(low, high)))[alive]
-        price = float(slopes.min() if budget <= least else slopes.max())
-        return Optimum(x, price, _cost(costs, x, alive, low, high))
+    for bounds in (low, high):
+        size = math.fsum(np.abs(bounds[alive]))
+        missed = abs(float(bounds[alive].sum()) - budget)
+        if math.isfinite(size) and missed <= _ROUNDING * size:  # the bounds leave one split
+            x = np.where(alive, bounds, 0.0)
+            slopes = costs.slope(np.where(alive, x, _any(low, high)))[alive]
+            price = float(slopes.min() if bounds is low else slopes.max())
+            return Optimum(x, price, _cost(costs, x, alive, low, high))
     bottom, top = -1.0, 1.0
     for _ in range(_HALVINGS):
         if over(bottom) <= 0.0:

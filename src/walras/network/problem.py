@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import InfeasibleError, InputError
-from walras.network.costs import CPUCost, CPUCosts
+from walras.network.costs import CPUCost, CPUCosts, QuadraticCPU, ThroughputCPU
+from walras.network.kinks import sharpest
 from walras.network.losses import Loss
 from walras.network.optimum import Optimum, best_model, best_shares
 from walras.network.quanta import MOST, Quanta
@@ -173,9 +174,21 @@ class Problem:
 
     @cached_property
     def smoothness(self) -> Floats:
-        """(centres,) bounds on the curvature of the centres' losses."""
+        """(centres,) bounds on the curvature of the centres' losses.
+
+        Raises:
+            InputError: There is nothing to train, or the bounds bound nothing.
+        """
         loss, data = self.learning
-        return loss.smoothness(data, self.centres)
+        found = np.asarray(loss.smoothness(data, self.centres), np.float64)
+        if not np.isfinite(found).all() or not found.max() > 0.0:
+            raise InputError(
+                f"is {found.max()}: no step can be computed from it", where="loss, curvature",
+                allowed="a positive, finite bound on how fast gradients change",
+                remedy="give features that are not all 0, a loss that curves, or its constant: "
+                "TorchLoss(..., smoothness_hint=L)",
+            )  # fmt: skip
+        return found
 
     @property
     def learning(self) -> tuple[Loss, Shards]:
@@ -242,7 +255,29 @@ class Problem:
     def _sampled_curvature(self) -> Floats:
         if self.costs.quadratic is not None:
             return self.costs.curvature(np.zeros(self.centres))[None]
-        return np.array([self.costs.curvature(x) for x in self._samples()])
+        samples = self._samples()
+        found = [self.costs.curvature(x) for x in samples]
+        return np.array([*found, np.maximum(found[0], self._sharpest(samples))])
+
+    def _sharpest(self, samples: Floats) -> Floats:
+        """(centres,) curvature between the samples of costs that are any function; refuses kinks.
+
+        0 where the samples tell all.
+        """
+        found = np.zeros(self.centres)
+        for own, cost in self.costs.groups:
+            if isinstance(cost, QuadraticCPU | ThroughputCPU):
+                continue
+            k = int(own[0])
+            bend = sharpest(cost, samples[:, k]) if self.low[k] < self.high[k] else None
+            if bend is not None and bend.kink:
+                raise InputError(
+                    f"has a kink near {bend.share:.4g}: no derivative", where=f"cpu[{k}]",
+                    allowed="a cost that can be differentiated throughout its box",
+                    remedy="round the kink off, such as log(exp(f) + exp(g)) for max(f, g)",
+                )  # fmt: skip
+            found[k] = 0.0 if bend is None else bend.curvature
+        return found
 
     def _samples(self) -> Floats:
         """(samples, centres) shares across the boxes."""

@@ -50,8 +50,8 @@ class Quanta:
 
         Args:
             budget: All CPU.
-            largest: The largest share there may be, of either sign. Where it is hundreds of
-                budgets, a quantum is made coarser, as long as the budget is a whole number of them.
+            largest: The largest share there may be, of either sign. Where it is many budgets, a
+                quantum is made coarser.
 
         Raises:
             InputError: The budget is not a positive, finite number, or too small beside the
@@ -64,17 +64,19 @@ class Quanta:
             )  # fmt: skip
         exponent = math.frexp(float(np.spacing(budget)))[1] - 1
         total = int(math.ldexp(budget, -exponent))
-        # Coarser by up to the budget's trailing zeros: so that a float holds each share, or 2^58.
+        # Coarser by up to the budget's trailing zeros: so that a float holds each share. Beyond
+        # 2^58 quanta a share, by more: the budget is then whole to the last digit of the shares.
         beyond = math.frexp(max(budget, largest))[1] - exponent
         zeros = (total & -total).bit_length() - 1
-        coarser = min(max(0, beyond - 53), zeros)
-        if beyond - coarser > _ROOM:
+        coarser = max(min(max(0, beyond - 53), zeros), beyond - _ROOM)
+        total = (total + (1 << coarser >> 1)) >> coarser
+        if not total:
             raise InputError(
                 f"is {budget}, and shares may be {largest:g}", where="budget",
-                allowed=f"at least {largest / 32:g}, or a number with few binary digits such as 1",
-                remedy="boxes=(0, high) where no share is negative, or round the budget",
+                allowed=f"at least {math.ldexp(1.0, exponent + coarser):g}: their last digit",
+                remedy="boxes=(0, high) where no share is negative",
             )  # fmt: skip
-        return cls(exponent + coarser, total >> coarser)
+        return cls(exponent + coarser, total)
 
     @property
     def unit(self) -> float:
@@ -184,8 +186,8 @@ def counted(amount: Floats) -> Ints:
     """
     if not np.abs(amount).sum() < MOST:
         raise DivergedError(
-            "move more quanta than can be counted", where="shares", allowed="below 2^62 a step",
-            remedy="take safe steps (leave them out), or smaller ones",
+            "the shares diverge: they are too large to count", where="shares",
+            allowed="below 2^62 quanta a step", remedy="smaller steps",
         )  # fmt: skip
     return np.asarray(amount).astype(np.int64)
 

@@ -133,6 +133,13 @@ def _check(k: int, features: Weights, targets: npt.NDArray[Any], first: Weights)
             f"has features of shape {features.shape[1:]}", where=where,
             allowed=f"{first.shape[1:]}, as in shards[0]", remedy="train on the same features",
         )  # fmt: skip
+    if targets.dtype.kind not in "biuf" or not np.isfinite(targets).all():
+        numbers = targets.dtype.kind in "biuf"
+        row = int(np.argmin(np.isfinite(targets))) if numbers else 0
+        raise InputError(
+            f"is {targets[row]!s}", where=f"{where}, target {row}", allowed="finite numbers",
+            remedy="drop that sample" if numbers else "give classes numbers",
+        )  # fmt: skip
     if not np.isfinite(features).all():
         row = int(np.argmin(np.isfinite(features).reshape(len(features), -1).all(axis=1)))
         raise InputError(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
-from walras.errors import InputError
+from walras.errors import InaccuracyWarning, InputError
 from walras.network.faults import Faults
 from walras.network.graph import Network
 from walras.network.links import Links, LogQuantizer
@@ -19,10 +20,14 @@ from walras.network.sides import Method, ModelSide, Setting, ShareSide
 from walras.network.stated import of_kind, whole
 from walras.network.surplus import Surplus
 from walras.network.test_set import TestSet
-from walras.network.types import Floats, Ints
+from walras.network.types import Bools, Floats, Ints, Weights
 
 _MEMORY = 2**31  # bytes of shares that a run may keep
+_SOON = 100  # steps before which a loss may rise
+_SWING = 0.05  # of what the loss fell in all: a rise between two looks that is none of rounding
+_SLIGHT = 1e-6  # of the loss: rounding, in single precision too
 _LOOKS = 100  # times that the loss of all data is computed
+_STEPS = ("share_step", "share_momentum", "model_step", "alpha", "step")  # that may be given
 DEFAULT_LINKS = LogQuantizer(rho=0.125, mode="innovation")
 
 Progress = Callable[[int, int], None]
@@ -64,6 +69,9 @@ def simulate(
         InputError: Settings do not go together, or a step is unsafe.
         AuditError: A quantum was lost or made. The run stops.
         DivergedError: A method diverged to numbers that are not finite, or not to be counted.
+
+    Warns:
+        InaccuracyWarning: The loss did not fall, or swings at the end.
     """
     _check_kinds(network, links, method, faults)
     _check(problem, network, whole(steps, "steps"), whole(every, "every"))
@@ -73,6 +81,7 @@ def simulate(
     sharing = chosen.shares(setting)
     training = chosen.models(setting) if problem.loss is not None else None
     diary = _Diary(problem, steps, every, test)
+    diary.begin(training)
     graph, period = network.at(0), 0
     told = time.perf_counter()
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -81,14 +90,15 @@ def simulate(
                 graph, period = network.at(number), network.period(number)
             try:
                 sharing.step(graph, number)
+                if training is not None:
+                    training.step(graph, number)
+                diary.note(number, sharing, training)
             except DivergedError as error:
-                raise _diverged(number, "shares") from error
-            if training is not None:
-                training.step(graph, number)
-            diary.note(number, sharing, training)
+                raise _diverged(number, error, chosen) from error
             if progress is not None and time.perf_counter() - told > 0.1:
                 told = time.perf_counter()
                 progress(number + 1, steps)
+    diary.warn(steps)
     return diary.run(chosen.name, training)
 
 
@@ -109,8 +119,38 @@ class _Diary:
         self._bits = np.zeros(n, np.int64)
         self._audit = np.zeros(steps, np.int64)  # a run with another number stops
         self._next = 0
+        self._first = np.nan  # loss of the first models' mean
         self._looks = max(1, n // _LOOKS)
         self._began = time.perf_counter()
+
+    def begin(self, training: ModelSide | None) -> None:
+        """Look at the loss before the first step."""
+        if training is not None:
+            self._first = self._loss(training.models.mean(axis=0), slice(None))
+            self._began = time.perf_counter()
+
+    def _loss(self, model: Weights, alive: Bools | slice) -> float:
+        loss, data = self._problem.learning
+        everywhere = np.repeat(model[None], self._problem.centres, axis=0)
+        return float(loss.value(everywhere, data, self._problem.centres)[alive].sum())
+
+    def warn(self, steps: int) -> None:
+        """Say so where the loss did not fall, or swings at the end by much of what it fell."""
+        seen = self._numbers[:, 1]
+        seen = seen[np.isfinite(seen)]
+        if steps < _SOON or not len(seen) or not self._alive.all():
+            return
+        fell = max(self._first - float(seen.min()), 0.0)
+        late = seen[-max(2, len(seen) // 4) :]
+        swings = float(np.diff(late).max(initial=0.0)) > _SWING * fell
+        slight = _SLIGHT * max(abs(self._first), float(np.abs(seen).max()))
+        if seen[-1] > self._first + slight or (swings and np.ptp(late) > slight):
+            warnings.warn(
+                f"the loss does not descend: {self._first:.6g} before the run, {seen.min():.6g} at "
+                f"best, {seen[-1]:.6g} at its end; allowed: a loss that falls; remedy: shorter "
+                "steps (model_step=, alpha=), a larger smoothness_hint, or a smooth loss",
+                InaccuracyWarning, stacklevel=3,
+            )  # fmt: skip
 
     def note(self, number: int, sharing: ShareSide, training: ModelSide | None) -> None:
         """Audit the step just made; record it if it is its turn."""
@@ -126,7 +166,7 @@ class _Diary:
         self._bits[k] = sharing.bits + (training.bits if training is not None else 0)
         self._numbers[k, 3] = seconds
         if not np.isfinite(self._shares[k]).all():
-            raise _diverged(number, "shares")
+            raise DivergedError("the shares diverge: they are not finite")
         if training is not None:
             self._look(k, number, sharing, training)
             # Looking at the loss is not the method's time.
@@ -136,7 +176,7 @@ class _Diary:
         if quanta is None:
             return
         if not all(countable(part) for part in quanta):
-            raise _diverged(number, "shares")
+            raise DivergedError("the shares diverge: they are too large to count")
         over = audit(*quanta, self._problem.quanta.total)
         if over:
             raise AuditError(
@@ -156,14 +196,11 @@ class _Diary:
         self._numbers[k, 0] = float(np.abs(models - mean).max())
         self._numbers[k, 2] = training.tracking_error
         if not np.isfinite(mean).all():
-            raise _diverged(number, "models")
+            raise DivergedError("the models diverge: they are not finite")
         if k % self._looks == 0 or k + 1 == len(self._recorded):
-            loss, data = self._problem.learning
-            everywhere = np.repeat(mean[None], self._problem.centres, axis=0)
-            parts = loss.value(everywhere, data, self._problem.centres)
-            self._numbers[k, 1] = float(parts[sharing.alive].sum())
+            self._numbers[k, 1] = self._loss(mean, sharing.alive)
             if self._test is not None:
-                self._numbers[k, 4] = self._test.accuracy(loss, mean)
+                self._numbers[k, 4] = self._test.accuracy(self._problem.learning[0], mean)
 
     def run(self, name: str, training: ModelSide | None) -> Run:
         """All that was recorded."""
@@ -224,9 +261,11 @@ def _fractions(start: npt.ArrayLike, centres: int) -> Floats:
     return fractions
 
 
-def _diverged(number: int, what: str) -> DivergedError:
-    return DivergedError(
-        f"the {what} diverge: they are not finite, or too large to count",
-        where=f"step {number + 1}",
-        remedy="take safe steps (leave them out), or smaller ones",
-    )
+def _diverged(number: int, error: DivergedError, method: Method) -> DivergedError:
+    """Where it happened, and what may help: whether a step was given, or all are the safe ones."""
+    given = [name for name in _STEPS if getattr(method, name, None) is not None]
+    remedy = f"leave out {', '.join(given)}: then safe steps are computed" if given else (
+        "the steps were the safe ones: state boxes that shares cannot leave, or costs and features "
+        "of like size"
+    )  # fmt: skip
+    return DivergedError(error.what, where=f"step {number + 1}", remedy=remedy)

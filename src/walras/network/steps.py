@@ -28,6 +28,7 @@ from walras.errors import InputError
 from walras.network.faults import Faults
 from walras.network.graph import Network
 from walras.network.links import Links
+from walras.network.passivity import lag
 from walras.network.problem import Problem
 from walras.network.types import Floats
 
@@ -36,6 +37,10 @@ _STALE = 0.5  # of the step when neighbours' prices may be old
 _CAUTION = 0.5  # of the digraph's bound
 _INERTIA = 0.95  # most momentum, where costs are nearly flat
 _NEARLY = 0.9  # of the diffusion step's bound
+_LAZY = np.array([0.3, 0.5, 0.7])  # of one over the largest weight: how a one-way step averages
+_SMALLER = np.array([0.3, 0.1, 0.03])  # of that, for an alpha that is given
+_LONGER = 1.2
+_TRUSTED = 0.8  # of what one-way links stand
 _CLASSICAL = 0.75  # of the diffusion mix's bound: 1 / lambda_n where K = 1
 
 Learner = Literal["tracking", "diffusion"]
@@ -111,14 +116,46 @@ def safe_steps(
     limit = np.inf
     if not problem.loss.convex:
         limit = network.at(0).eigenvalues[0] / (links.sector * smooth)
+    if network.directed:
+        return _one_way(
+            replace(sharing, smoothness=smooth, alpha_bound=limit), network, links, alpha
+        )
     chosen = min(reach / smooth, 0.99 * limit) if alpha is None else alpha
     bound = _model_bound(links.sector * reach, chosen * smooth)
     stale = _STALE if faults is not None and faults.any else 1.0
-    stale *= _CAUTION if network.directed else 1.0  # Jury's conditions are for symmetric weights
     return replace(
         sharing, model=0.5 * stale * bound, model_bound=bound, alpha=chosen, alpha_bound=limit,
         smoothness=smooth,
     )  # fmt: skip
+
+
+def _one_way(steps: Steps, network: Network, links: Links, alpha: float | None) -> Steps:
+    """Tracking's part where links lead one way: :mod:`walras.network.passivity`.
+
+    The step is the one that stands the largest step times alpha, or a given alpha. Codes spend
+    (2 - K) / K of what ideal links stand.
+    """
+    spent = max(0.0, 2.0 - links.sector) / links.sector / steps.smoothness
+    heaviest = float(max(network.out_weight.max(), network.in_weight.max()))
+    sizes = np.array(_LAZY if alpha is None else [*_LAZY, *(_LAZY[0] * _SMALLER)]) / heaviest
+    stands = np.array([spent / lag(network, size) for size in sizes])  # of step times alpha
+    best = int(stands.argmax() if alpha is None else (stands / sizes).argmax())
+    if alpha is not None:
+        fine = stands > alpha * sizes / _TRUSTED
+        best = int(np.argmax(np.where(fine, sizes, 0.0))) if fine.any() else best
+    size = float(sizes[best])
+    chosen = _TRUSTED * float(stands[best]) / size if alpha is None else alpha
+    return replace(
+        steps, model=size, model_bound=_longest(network, size, spent / chosen), alpha=chosen,
+        alpha_bound=min(steps.alpha_bound, float((stands / sizes).max())),
+    )  # fmt: skip
+
+
+def _longest(network: Network, size: float, budget: float) -> float:
+    """The longest step, of a grid upwards from one, with step lag < budget."""
+    while (longer := size * _LONGER) * lag(network, longer) < budget:
+        size = longer
+    return size * _LONGER
 
 
 def diffusion_steps(steps: Steps, problem: Problem, network: Network, links: Links) -> Steps:
