@@ -88,7 +88,7 @@ class UniformQuantizer:
     @property
     def reach(self) -> float:
         """step (2^(width - 1) - 1): the largest value there is a code for."""
-        return self.step * (2 ** (self.width - 1) - 1)
+        return float(self.step * (2 ** (self.width - 1) - 1))
 
     def quantise(self, u: npt.NDArray[Real]) -> npt.NDArray[Real]:
         """step x [u / step], saturated."""
