@@ -38,6 +38,7 @@ from walras.status import Status
 from walras.warm import Earlier, check_start, start_from
 
 _ON_DEVICES = ("interior", "admm")  # engines whose kernels run on a GPU, too
+_PATIENCE = 10.0  # predicted seconds up to which another engine is tried after one that falls short
 _HOPELESS = 1e-3  # a gap above which an engine's failure is looked into
 
 
@@ -237,22 +238,24 @@ def _first(problem: Separable, run: Engine, choice: Choice, settings: Settings) 
     return found or _tried(problem, "exact", exact, _left(settings, began))
 
 
+def _weighed(choice: Choice) -> str | None:
+    """The engine that was weighed against the chosen one and is worth a try after it, or None."""
+    other = {"exact": "interior", "interior": "exact"}.get(choice.engine)
+    return other if other and choice.seconds.get(other, np.inf) <= _PATIENCE else None
+
+
 def _solve_one(problem: Separable, run: Engine, choice: Choice, settings: Settings) -> Solution:
     began = time.perf_counter()
     best = first = _first(problem, run, choice, settings)
-
-    def other(name: str, engine: Engine) -> _Try:
-        again = attempted(lambda: _tried(problem, name, engine, _left(settings, began)), first)
-        return first.or_better(again)
-
+    is_short, other = _falls_short(first.found, first.proof, settings), _weighed(choice)
     if _needs_diagnosis(first.found, first.proof, settings):
         left = _left(settings, began)
         attempted(lambda: raise_if_impossible(problem, first.proof, left), None)
         if first.engine != "exact":
-            best = other("exact", exact)
-    is_weighed = choice.engine == "exact" and "interior" in choice.seconds
-    if is_weighed and _falls_short(first.found, first.proof, settings):
-        best = other("interior", interior)
+            is_short, other = True, "exact"
+    if is_short and other and other != first.engine:
+        engine, left = exact if other == "exact" else interior, _left(settings, began)
+        best = first.or_better(attempted(lambda: _tried(problem, other, engine, left), first))
     return Solution(
         problem=problem,
         certificate=best.proof,

@@ -9,6 +9,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+import walras as wl
 from walras.problem.measure import value_of, violations
 
 a, b, c = cp.Variable(2), cp.Variable(2), cp.Variable(2)
@@ -75,3 +76,23 @@ def test_a_bound_of_infinity_is_no_size() -> None:
     a.save_value(np.array([1.0, 1.5]))
     problem = cp.Problem(cp.Minimize(0), [a <= np.array([np.inf, 1.0])])
     assert violations(problem, 0.0)[0][1] == pytest.approx(1 / 3)
+
+
+def test_at_minus_zero_a_negative_power_is_outside_its_domain() -> None:
+    """numpy's (-0.0) ** -1 is minus infinity, which would meet every upper limit."""
+    a.save_value(np.array([0.0, 0.0]))
+    problem = cp.Problem(cp.Minimize(0), [72 * cp.power(-a, -1) <= 5])
+    assert violations(problem, 0.0)[0][1] == np.inf
+
+
+@pytest.mark.parametrize("most", [72.000002, 72.00002, 73.0])
+def test_what_is_barely_infeasible_is_never_called_optimal(most: float) -> None:
+    """x y <= 72 on the box: more is infeasible, or breaks little and says so."""
+    u = cp.Variable(2, nonneg=True)
+    problem = wl.Problem(cp.Minimize(0), [u[0] <= 12, u[1] <= 6, most * cp.inv_pos(u[1]) <= u[0]])
+    try:
+        s = problem.solve(threads=1)
+    except wl.InfeasibleError:
+        return
+    assert s.status in ("optimal_inaccurate", "solver_error")
+    assert s.certificate.violation >= (most - 72) / 72 / 4

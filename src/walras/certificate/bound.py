@@ -45,6 +45,9 @@ class DualBound:
 def dual_bound(problem: Separable, prices: Floats, threads: int = 1) -> DualBound:
     """The bound that prices prove, after mending them.
 
+    Where they prove nothing, as prices that are rounding do of a residual of zero, no prices may:
+    no utility is below its least, and no entry beyond its bounds.
+
     Args:
         problem: The problem.
         prices: (rows,) any numbers; those that are not finite count as zero.
@@ -56,7 +59,11 @@ def dual_bound(problem: Separable, prices: Floats, threads: int = 1) -> DualBoun
     found = [_evaluated(problem, shape, candidate, threads) for candidate in candidates]
     if len(shape.loose) or len(shape.free):
         found += _unanswered(problem, shape, pi, threads)
-    return max(found, key=lambda bound: bound.value)
+    best = max(found, key=lambda bound: bound.value)
+    if best.value > -np.inf:
+        return best
+    trivial = _evaluated(problem, shape, np.zeros_like(pi), threads, answer=False)
+    return trivial if trivial.value > -np.inf else best
 
 
 def _unanswered(

@@ -15,6 +15,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import dims_to_solver_cones
 
+from walras.errors import InputError
+
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Interval = tuple[Floats, Floats]
@@ -69,14 +71,18 @@ class Program:
 
     @classmethod
     def of(cls, data: dict[str, Any], constant: float) -> Program:
-        """From what cvxpy hands to a conic solver."""
+        """From what cvxpy hands to a conic solver.
+
+        Raises:
+            InputError: The data hold a number that is not finite, except as no limit of a row.
+        """
+        matrix, offset = _without_endless_rows(data)
         q = np.asarray(data["c"], dtype=np.float64)
         p, n = data.get("P"), len(q)
         low, high = data.get("lower_bounds"), data.get("upper_bounds")
         return cls(
-            sp.csc_array((n, n)) if p is None else sp.csc_array(p), q, sp.csc_array(data["A"]),
-            np.asarray(data["b"], dtype=np.float64), constant, tuple(_cones_of(data["dims"])),
-            dims_to_solver_cones(data["dims"]),
+            sp.csc_array((n, n)) if p is None else sp.csc_array(p), q, matrix, offset,
+            constant, tuple(_cones_of(data["dims"])), dims_to_solver_cones(data["dims"]),
             np.full(n, -np.inf) if low is None else np.asarray(low, dtype=np.float64),
             np.full(n, np.inf) if high is None else np.asarray(high, dtype=np.float64),
         )  # fmt: skip
@@ -107,6 +113,26 @@ class Program:
             low[rows] = np.maximum(low[rows], narrow[0])
             high[rows] = np.minimum(high[rows], narrow[1])
         return low, high
+
+
+def _without_endless_rows(data: dict[str, Any]) -> tuple[sp.csc_array, Floats]:
+    """The rows and their offsets, an inequality without a limit as one that asks for nothing."""
+    matrix, offset = sp.csc_array(data["A"]), np.array(data["b"], dtype=np.float64)
+    first, count = data["dims"].zero, data["dims"].nonneg
+    endless = np.zeros(len(offset), dtype=np.bool_)
+    endless[first : first + count] = offset[first : first + count] == np.inf
+    numbers = (matrix.data, offset[~endless], data["c"])
+    if not all(np.all(np.isfinite(part)) for part in numbers):
+        raise InputError(
+            "holds a number that is not finite",
+            where="problem outside the separable form",
+            allowed="finite numbers",
+            remedy="remove NaN and infinity from its data",
+        )
+    if np.any(endless):
+        offset[endless] = 1.0
+        matrix = sp.csc_array(sp.diags_array(np.where(endless, 0.0, 1.0)) @ matrix)
+    return matrix, offset
 
 
 def _cones_of(dims: Any) -> Iterator[tuple[slice, Cone]]:

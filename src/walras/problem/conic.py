@@ -28,7 +28,7 @@ from walras.problem.cones import Floats, Interval, Program
 from walras.problem.dual import bound_of, implied_box, trivial_bound
 from walras.problem.impossible import raise_impossible
 from walras.problem.measure import Numbers, make_dense, read
-from walras.problem.proof import LEAST_SCALE, Found, proved
+from walras.problem.proof import ENOUGH, LEAST_SCALE, Found, proved
 
 _TIGHT = 1e-10  # what Clarabel may break constraints by
 _DUAL = 1e-6  # dual residual up to which an unfinished solve's dual objective counts as a bound
@@ -79,6 +79,7 @@ class _Solve:
     def best(self) -> _Point:
         """The first point that is proved, or the best of those found, in the variables."""
         best: _Point | None = None
+        said = None  # of a problem that has no optimum
         tolerance = self.settings.tolerance
         for options in self._attempts():
             found = self._tried(options)
@@ -86,10 +87,12 @@ class _Solve:
                 best = found
             if best is not None and (best.proof.proves(tolerance) or best.ended == "MaxTime"):
                 break
-            if found is None and self.problem.status in _CERTAIN:
-                break
-        if best is None:
-            raise_impossible(self.problem, "Clarabel")
+            if found is None:
+                said = self.problem.status
+                if said in _CERTAIN:
+                    break
+        if best is None or (said in cp.settings.INF_OR_UNB and best.proof.violation > ENOUGH):
+            raise_impossible(self.problem, "Clarabel", str(said))
         self._give(best.x, best.z)
         self._set(best.values)
         return best
@@ -119,7 +122,8 @@ class _Solve:
             self._give(x, z)
         elif not self._unpacked(raw):
             return None
-        own = raw.obj_val_dual + self.program.constant if raw.r_dual <= _DUAL else -np.inf
+        is_bound = raw.r_dual <= _DUAL and ended not in _SHORT
+        own = raw.obj_val_dual + self.program.constant if is_bound else -np.inf
         recomputed = max(bound_of(self.program, self.box, x, z),
                          trivial_bound(self.program, self.box))  # fmt: skip
 

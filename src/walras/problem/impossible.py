@@ -38,8 +38,8 @@ class Conflict:
     relaxation: str
 
 
-def raise_impossible(problem: cp.Problem, solver: str) -> NoReturn:
-    """Say why a solver left no point, by the problem's status.
+def raise_impossible(problem: cp.Problem, solver: str, status: str) -> NoReturn:
+    """Say why a solver left no point, by its status in cvxpy's words.
 
     Raises:
         InfeasibleError: It proved that no point meets the constraints.
@@ -47,9 +47,9 @@ def raise_impossible(problem: cp.Problem, solver: str) -> NoReturn:
         EngineError: It proved neither.
     """
     outside = "problem outside the separable form"
-    is_either = problem.status in cp.settings.INF_OR_UNB
-    found = conflict(problem) if is_either and "infeasible" in problem.status else None
-    if is_either and (found or "unbounded" not in problem.status):
+    is_either = status in cp.settings.INF_OR_UNB
+    found = conflict(problem) if is_either and "infeasible" in status else None
+    if is_either and (found or "unbounded" not in status):
         raise InfeasibleError(
             f"{solver} proved that no point meets all constraints",
             where=f"{outside}: {', '.join(found.names)}" if found else outside,
@@ -65,7 +65,7 @@ def raise_impossible(problem: cp.Problem, solver: str) -> NoReturn:
             remedy=f"bound {away or 'the variables'}",
         )
     raise EngineError(
-        f"{solver} ended with {problem.status}",
+        f"{solver} ended with {status}",
         where="engine exact",
         remedy="rescale the data, or raise the time limit",
     )

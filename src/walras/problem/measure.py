@@ -24,7 +24,7 @@ Numbers = npt.NDArray[Any]
 def value_of(problem: cp.Problem) -> float:
     """The minimised objective at the variables' values; ``inf`` outside its domain."""
     found = _number(problem.objective.expr)
-    if np.isnan(found):
+    if not np.isfinite(found):
         return np.inf
     return -found if isinstance(problem.objective, cp.Maximize) else found
 
@@ -63,7 +63,7 @@ def violations(problem: cp.Problem, otherwise: float) -> list[tuple[str, float]]
     """Name and violation of each constraint, then of each variable's declaration.
 
     Relative to the largest number of the constraint, or 1 where that is less; ``inf`` where an
-    expression has no value, outside its domain.
+    expression has no finite value, outside its domain or at its edge (a power of -1 at -0.0).
 
     Args:
         problem: Its variables have values.
@@ -85,12 +85,19 @@ def _violation(constraint: Any, otherwise: float) -> float:
         values = [dense(arg.value) for arg in constraint.args]
     size = max((_largest(v) for v in values), default=0.0)
     measure = next((m for kind, m in _MEASURES.items() if isinstance(constraint, kind)), None)
+    given = zip(constraint.args, values, strict=True)
+    if any(not arg.is_constant() and not _is_finite(value) for arg, value in given):
+        return np.inf
     if measure is None:
         return otherwise
     with np.errstate(all="ignore"):
         far = measure(constraint, values)
     worst = float(np.max(far, initial=0.0))
     return worst / max(1.0, size) if np.isfinite(worst) else np.inf
+
+
+def _is_finite(value: Numbers) -> bool:
+    return bool(np.all(np.isfinite(value)))
 
 
 def _largest(value: Numbers) -> float:

@@ -82,9 +82,9 @@ def _unpack(problem: cp.Problem, raw: Any, chain: Any, inverse: Any) -> None:
         try:
             problem.unpack_results(raw, chain, inverse)
         except cp.error.SolverError:
-            raise_impossible(problem, "HiGHS")
+            raise_impossible(problem, "HiGHS", str(problem.status))
     if problem.status not in cp.settings.SOLUTION_PRESENT:
-        raise_impossible(problem, "HiGHS")
+        raise_impossible(problem, "HiGHS", str(problem.status))
     make_dense(problem)
 
 

@@ -114,9 +114,13 @@ class Template:
         return filled.problem, Restore(self._source, filled, constraints)
 
     def _values(self) -> Floats:
-        values = self._affine.values()
-        if not np.all(np.isfinite(values)):
-            row = int(self._affine.pattern.row[int(np.argmin(np.isfinite(values)))])
+        values, pattern = self._affine.values(), self._affine.pattern
+        wrong = ~np.isfinite(values)
+        if np.any(wrong):  # a constraint that is met by whatever is finite asks for nothing
+            is_constant = pattern.column == pattern.columns
+            wrong &= ~((values == -np.inf) & is_constant & self._one_sided())
+        if np.any(wrong):
+            row = int(pattern.row[int(np.argmax(wrong))])
             raise InputError(
                 "holds a number that is not finite",
                 where=self.row_name(row),
@@ -124,6 +128,13 @@ class Template:
                 remedy="remove NaN and infinity from its data",
             )
         return values
+
+    def _one_sided(self) -> npt.NDArray[np.bool_]:
+        """(nonzeros,) whether the row is one of a constraint that is no equality."""
+        given = np.zeros(self._affine.pattern.rows, np.bool_)
+        for block in self.blocks:
+            given[block.start : block.stop] = block.is_constraint and not block.is_equality
+        return np.asarray(given[self._affine.pattern.row])
 
     def row_name(self, row: int) -> str:
         """The user's name of a row of the stack."""

@@ -20,7 +20,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from cvxpy.atoms.affine.affine_atom import AffAtom
+from cvxpy.settings import EIGVAL_TOL
 
+from walras.errors import InputError
 from walras.separable.form import Utility
 from walras.separable.from_cvxpy_leaves import is_complex
 from walras.separable.from_cvxpy_read import is_readable
@@ -28,6 +30,8 @@ from walras.separable.from_cvxpy_read import is_readable
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Expression = Any
+
+_ROUNDED = 1e-9  # eigenvalues of the other sign that are rounding, of the largest
 
 
 class OutsideForm(Exception):  # noqa: N818 - a verdict that steers to another route, not an error
@@ -254,18 +258,34 @@ def _quad_form(expression: Expression, argument: Expression) -> Smooth:
 
 
 def _square_root(matrix: sp.csr_array) -> tuple[sp.csr_array, float]:
-    """F and a sign with ``matrix = sign F'F``."""
+    """F and a sign with ``matrix = sign F'F``.
+
+    Raises:
+        InputError: The matrix has eigenvalues of both signs, though it was said to have none.
+    """
     diagonal = matrix.diagonal()
     if matrix.nnz == np.count_nonzero(diagonal):
-        kept = np.flatnonzero(diagonal)
-        sign = -1.0 if np.any(diagonal < 0) else 1.0
+        kept, sign = _of_one_sign(diagonal)
         return sp.csr_array(sp.diags_array(np.sqrt(np.abs(diagonal))))[kept], sign
     eigenvalues, vectors = np.linalg.eigh(matrix.toarray())
-    largest = float(np.max(np.abs(eigenvalues)))
-    sign = -1.0 if eigenvalues[-1] < largest * 1e-9 else 1.0
-    kept = np.flatnonzero(np.abs(eigenvalues) > 1e-12 * largest)
+    kept, sign = _of_one_sign(eigenvalues)
     root = np.sqrt(np.abs(eigenvalues[kept]))[:, None] * vectors[:, kept].T
     return sp.csr_array(root), sign
+
+
+def _of_one_sign(eigenvalues: Floats) -> tuple[Ints, float]:
+    """Those that are not zero, and their sign; of the other sign cvxpy lets some be rounding."""
+    largest = float(np.max(np.abs(eigenvalues), initial=0.0))
+    sign = 1.0 if np.max(eigenvalues, initial=0.0) >= -np.min(eigenvalues, initial=0.0) else -1.0
+    worst = float(np.max(-sign * eigenvalues, initial=0.0))
+    if worst > max(EIGVAL_TOL, _ROUNDED * largest):
+        raise InputError(
+            f"has the eigenvalue {-sign * worst:g} beside {sign * largest:g}",
+            where="matrix of a quadratic form",
+            allowed="eigenvalues of one sign",
+            remedy="leave assume_PSD out, or correct the matrix",
+        )
+    return np.flatnonzero(sign * eigenvalues > 1e-12 * largest), sign
 
 
 def _reduced(shape: tuple[int, ...], axis: Any, keepdims: bool) -> Ints:
