@@ -82,6 +82,10 @@ def test_steps_are_known_by_any_identifier(tmp_path: Path) -> None:
 def test_steps_without_an_identifier(tmp_path: Path) -> None:
     rows = [line.partition("|")[2] for line in JOBS.splitlines()]
     assert read(tmp_path, "\n".join(rows)) == (RUNS, 3)  # steps have no partition
+    users = "JobName|User|Cluster|State|ElapsedRaw\na|ann|n|COMPLETED|5\npython||n|COMPLETED|5\n"
+    (tmp_path / "users.txt").write_text(users)
+    found = read_sacct(tmp_path / "users.txt", cluster="Cluster")  # nor a user
+    assert (found.log.runs["task"].tolist(), found.steps) == (["a"], 1)
     # Without partitions Slurm's own names are left; the numbered step counts, and that is told.
     path = tmp_path / "jobs.txt"
     path.write_text("\n".join(row.replace("||", "|v100|") for row in rows))

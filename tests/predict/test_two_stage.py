@@ -199,6 +199,10 @@ def test_overconfident_chances_are_scaled_back() -> None:
         ({"level": 1.0}, "level: is 1.0"),
         ({"members": 0}, "members: is 0"),
         ({"confidence": -1.0}, "confidence: is -1.0"),
+        ({"level": "high"}, "level: is high"),
+        ({"level": float("nan")}, "level: is nan"),
+        ({"members": 2.5}, "members: is 2.5"),
+        ({"learning_rate": float("inf")}, "learning_rate: is inf"),
     ],
 )
 def test_settings_out_of_range_are_refused(changes: dict[str, Any], message: str) -> None:
@@ -216,7 +220,18 @@ def test_tasks_that_cannot_be_trained_on_are_refused(small: Recipe) -> None:
         fit(train.take(np.arange(9)))
     with pytest.raises(InputError, match="validation: has clusters"):
         fit(train, _turned(small.validation))
+    narrow = replace(small.validation, features=small.validation.features[:, :7])
+    with pytest.raises(InputError, match=r"validation, features: have 7 columns.*the 30"):
+        fit(train, narrow)
+    sets: list[Any] = [("text", None), (train, "text")]
+    for both in sets:
+        with pytest.raises(InputError, match=r"is a str.*a walras\.predict\.Tasks"):
+            fit(*both)
+    with pytest.raises(InputError, match="there is no setting 'colour'"):
+        fit(train, colour=1)
     predictor = fit(train, small.validation)
+    with pytest.raises(InputError, match="tasks: is a NoneType"):
+        predictor.predict(None)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="clusters of the tasks"):
         predictor.predict(_turned(small.test))
     with pytest.raises(InputError, match="features: have 7 columns"):

@@ -17,7 +17,7 @@ from walras.predict.calibration import apply_logistic, logit
 from walras.predict.glm import inverse_link
 from walras.predict.graph import Floats
 from walras.predict.model import Arrays, AverageModel, LinearModel, Model
-from walras.predict.tasks import Tasks
+from walras.predict.tasks import Tasks, check_tasks
 
 _FORMAT = 1
 _TILT = {"ucb-optimistic": -1.0, "ucb-pessimistic": 1.0}
@@ -101,7 +101,7 @@ class Predictor:
         Raises:
             InputError: The clusters or the features are others than those trained on.
         """
-        if tasks.clusters != self.clusters:
+        if check_tasks(tasks, "tasks").clusters != self.clusters:
             raise InputError(
                 f"are {', '.join(tasks.clusters)}", where="clusters of the tasks",
                 allowed=", ".join(self.clusters), remedy="use the clusters trained on, in order",

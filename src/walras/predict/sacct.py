@@ -157,10 +157,11 @@ def _identified(row: Mapping[str, str]) -> bool:
 
 
 def _is_step(row: Mapping[str, str]) -> bool:
-    """Whether a row is a step of a job: 12.batch of 12. Slurm names no partition for a step."""
+    """Whether a row is a step of a job: 12.batch of 12. Slurm gives a step no partition or user."""
     if _identified(row):
         return any("." in row.get(name, "") for name in _IDENTIFIERS)
-    return row.get("JobName") in _STEPS or row.get("Partition") == ""
+    nobody = "" in (row.get("Partition"), row.get("User"))
+    return nobody or row.get("JobName") in _STEPS
 
 
 def _state(row: Mapping[str, str]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
+from numbers import Integral, Real
 from typing import Any, Literal
 
 from walras.errors import InputError
@@ -58,13 +60,14 @@ class Training:
         if isinstance(self.model, str):
             _among("model", self.model, MODELS)
         for name in ("members", "epochs", "hidden", "layers"):
-            if getattr(self, name) < 1:
-                _refuse(name, getattr(self, name), ">= 1")
-        for name in ("confidence", "learning_rate"):
-            if not getattr(self, name) > 0:
-                _refuse(name, getattr(self, name), "> 0")
-        if not 0 < self.level < 1:
-            _refuse("level", self.level, "0 < level < 1")
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 1:
+                _refuse(name, value, "a whole number >= 1")
+        for name in ("confidence", "learning_rate", "level"):
+            value = getattr(self, name)
+            most = 1.0 if name == "level" else inf
+            if not isinstance(value, Real) or not 0.0 < float(value) < most:
+                _refuse(name, value, "0 < level < 1" if name == "level" else "finite and > 0")
 
     @property
     def ensemble(self) -> int:

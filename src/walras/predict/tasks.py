@@ -45,7 +45,8 @@ class Tasks:
                 array = np.ones(shape)
             wanted = (shape[1], *array.shape[1:]) if name == "features" else shape
             if array.ndim != 2 or array.shape != wanted:
-                _refuse(f"has shape {array.shape}", name, str(wanted), "one row a cluster, one "
+                allowed = f"({shape[1]}, any)" if name == "features" else str(wanted)
+                _refuse(f"has shape {array.shape}", name, allowed, "one row a cluster, one "
                         "column a task; features have one row a task")  # fmt: skip
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -86,6 +87,18 @@ class Tasks:
             self.times[:, columns], self.success[:, columns], self.runs[:, columns],
             tuple(self.graphs[j] for j in columns) if self.graphs else (),
         )  # fmt: skip
+
+
+def check_tasks(given: object, where: str) -> Tasks:
+    """What is trained on or predicted, if it is tasks.
+
+    Raises:
+        InputError: It is something else.
+    """
+    if not isinstance(given, Tasks):
+        _refuse(f"is a {type(given).__name__}", where, "a walras.predict.Tasks",
+                "make them with a recipe, or read_log(path).tasks(features)")  # fmt: skip
+    return given
 
 
 def _numbers(given: object, name: str) -> Floats:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from walras.predict.linear import LINKS, check_measured, fit_average, fit_linear
 from walras.predict.model import Model
 from walras.predict.predictor import Predictor, combined
 from walras.predict.settings import Training
-from walras.predict.tasks import Tasks
+from walras.predict.tasks import Tasks, check_tasks
 
 _FOLDS = 5
 _HELD_OUT = 0.2  # of the tasks, for torch models without a validation set
@@ -56,18 +56,16 @@ def fit(
             few tasks.
         EngineError: The model needs torch, which is not installed.
     """
-    settings = replace(settings or Training(), **changes)
+    settings = _changed(settings or Training(), changes)
+    check_tasks(train, "train")
     check_measured(train)
     if len(train) < 2 * _FOLDS and validation is None:
         raise InputError(
             f"has {len(train)} tasks", where="train", allowed=f"at least {2 * _FOLDS}",
             remedy="measure more tasks, or give a validation set",
         )  # fmt: skip
-    if validation is not None and validation.clusters != train.clusters:
-        raise InputError(
-            f"has clusters {', '.join(validation.clusters)}", where="validation",
-            allowed=", ".join(train.clusters), remedy="give both sets the same clusters",
-        )  # fmt: skip
+    if validation is not None:
+        _check_alike(train, check_tasks(validation, "validation"))
     if settings.method == "tam":
         models, held = _refitted(train, validation, settings, lambda tasks, _: [fit_average(tasks)])
     elif settings.model == "linear":
@@ -75,6 +73,31 @@ def fit(
     else:
         models, held = _torch(train, validation, settings, start, progress)
     return _calibrated(train, tuple(models), held, settings)
+
+
+def _changed(settings: Training, changes: Mapping[str, Any]) -> Training:
+    known = [field.name for field in fields(Training)]
+    for name in changes:
+        if name not in known:
+            raise InputError(
+                f"there is no setting '{name}'", where="training", allowed=", ".join(known),
+                remedy="name one of them",
+            )  # fmt: skip
+    return replace(settings, **changes)
+
+
+def _check_alike(train: Tasks, validation: Tasks) -> None:
+    if validation.clusters != train.clusters:
+        raise InputError(
+            f"has clusters {', '.join(validation.clusters)}", where="validation",
+            allowed=", ".join(train.clusters), remedy="give both sets the same clusters",
+        )  # fmt: skip
+    width, wanted = validation.features.shape[1], train.features.shape[1]
+    if width != wanted:
+        raise InputError(
+            f"have {width} columns", where="validation, features",
+            allowed=f"the {wanted} columns of train", remedy="make both sets' features alike",
+        )  # fmt: skip
 
 
 Held = tuple[Tasks, Floats, Floats]
