@@ -10,7 +10,7 @@ import typer
 
 from walras.cli.network_options import ConfigArgument, ProgressOption, StepsOption, read, shown
 from walras.cli.output import Cell, Format, OutputOption, Table, emit
-from walras.cli.streams import put
+from walras.cli.streams import put, tell
 from walras.network.drivers.deploy import Deployment, Watch
 from walras.network.drivers.deploy import deploy as run_deployment
 from walras.network.drivers.inventory import Inventory, inventory
@@ -47,7 +47,8 @@ def deploy(
 
       walras network deploy scenario.toml --folder run --resume
 
-    Exit codes: 0 done, 1 processes did not start or were all lost, 2 bad input or a port in use.
+    Exit codes: 0 done, 1 processes did not start, were all lost, or held more than the budget,
+    2 bad input, a port or folder in use, another problem than the folder's, 6 damaged traces.
     """
     stated = read(config)
     table = dict(stated.deploy) | ({} if pace is None else {"pace": pace})
@@ -59,6 +60,8 @@ def deploy(
         watch = _watcher(stages.advance, count)
         found = _run(stated, chosen, count, folder, resume=resume, watch=watch)
     _print(found, output)
+    for failure in found.failures.values():
+        tell(f"ended early: {failure}")
 
 
 def replay(

@@ -4,29 +4,42 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from tests.network.drivers.small import RING, problem
+from tests.network.drivers.small import RING, problem, quadratic
 
 from walras.errors import DataError, EngineError, InputError
-from walras.network.drivers.deploy import deploy
+from walras.network.costs import QuadraticCPU
+from walras.network.drivers.consistency import in_flight
+from walras.network.drivers.deploy import _audit, deploy
 from walras.network.drivers.launch import Child, Host, Member
+from walras.network.drivers.lock import Lock
 from walras.network.drivers.plan import Plan
 from walras.network.drivers.replay import replay
-from walras.network.drivers.trace import path_of
+from walras.network.drivers.trace import Trace, path_of
 from walras.network.drivers.virtual import simulate_protocol
 from walras.network.graph import Network
+from walras.network.losses import LeastSquares
+from walras.network.problem import Problem
 from walras.network.protocol.settings import Settings
+from walras.network.quanta import AuditError
+from walras.network.shards import split
+from walras.network.surplus import Surplus
 
 STEPS = 150
+PROCESS = "walras.network.drivers.process"
 
 
 def _simulated(
@@ -198,6 +211,222 @@ def test_folders_and_lengths_are_checked(tmp_path: Path) -> None:
         deploy(problem(), RING, steps=5, folder=tmp_path / "new", hosts=[Host()])
     with pytest.raises(DataError, match="cannot be read"):
         replay(tmp_path / "none")
+
+
+def _settings(**changes: Any) -> Settings:
+    return replace(Settings.of_diameter(RING.diameter, steps=20), **changes)
+
+
+def _stated(*, cpu: Any = None, budget: float = 0.0, high: float = 6.0, **loss: Any) -> Problem:
+    """The small problem with something else in it."""
+    usual = problem()
+    return Problem(cpu or quadratic(5), budget or usual.budget, (0.0, high), **loss)
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a deployment of twenty steps."""
+    folder = tmp_path_factory.mktemp("ended") / "run"
+    deploy(problem(), RING, steps=20, folder=folder, time_limit=60)
+    return folder
+
+
+@pytest.fixture
+def folder(ended: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(ended, tmp_path / "run"))
+
+
+def test_a_folder_and_its_files_are_their_owners_alone(ended: Path) -> None:
+    assert ended.stat().st_mode & 0o777 == 0o700
+    assert {path.name for path in ended.iterdir() if path.stat().st_mode & 0o077} == set()
+    shared = (ended / "deployment.json").read_text()
+    for k, center in enumerate(cost.center for cost in quadratic(5)):
+        assert str(center) not in shared
+        for j in range(5):
+            own = (ended / f"centre-{j:03d}.terms.json").read_text()
+            assert (str(center) in own) == (j == k)
+
+
+@pytest.mark.parametrize(
+    ("changes", "where"),
+    [
+        ({"problem": problem(4), "network": Network.ring(4)}, "cpu: is 4 centres"),
+        ({"problem": _stated(cpu=[QuadraticCPU(2.0, 1.0 + k) for k in range(5)])}, r"cpu\[0\]"),
+        ({"problem": _stated(high=5.0)}, r"boxes\[0\]"),
+        ({"problem": _stated(budget=15.0)}, "budget"),
+        ({"problem": problem(trains=True)}, r"loss and shards\[0\]"),
+        ({"network": Network.erdos_renyi(5, 0.9, seed=1)}, "network"),
+        ({"method": Surplus(share_step=0.01)}, "method"),
+        ({"pace": "clock"}, "pace"),
+        ({"settings": _settings(lease=99)}, "settings"),
+        ({"start": [1, 2, 3, 4, 5]}, "start"),
+    ],
+)
+def test_another_problem_is_not_resumed(changes: dict[str, Any], where: str, folder: Path) -> None:
+    stated = {"problem": problem(), "network": RING, "settings": _settings(), **changes}
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(InputError, match=where):
+        deploy(stated.pop("problem"), stated.pop("network"), folder=folder, resume=True, **stated)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("cut", [5, 80])
+def test_a_torn_trace_is_resumed_and_replayed_again_and_again(folder: Path, cut: int) -> None:
+    path = path_of(folder, 0, 0)
+    for _ in range(2):
+        os.truncate(path, path.stat().st_size - cut)
+        found = deploy(problem(), RING, steps=20, folder=folder, resume=True, time_limit=60)
+        assert found.audit == 0
+        assert replay(folder).same == (True,) * 5
+
+
+def test_a_trace_of_an_older_moment_is_refused(folder: Path) -> None:
+    """As a snapshot that was restored, or a disk that forgot when the power went."""
+    path = path_of(folder, 0, 0)
+    os.truncate(path, path.stat().st_size // 10)
+    with pytest.raises(DataError, match="trace of centre 0: ends before"):
+        deploy(problem(), RING, steps=20, folder=folder, resume=True, time_limit=60)
+
+
+@pytest.mark.parametrize("name", ["deployment.json", "centre-002.terms.json", "final.json"])
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[]", "{}", "null", "3", '{"format": 2}', '{"deployment": "x"}'],
+)
+def test_damaged_files_are_one_error(folder: Path, name: str, content: str) -> None:
+    (folder / name).write_text(content)
+    with pytest.raises(DataError, match=name):
+        replay(folder)
+    if name == "deployment.json":
+        with pytest.raises(DataError, match=name):
+            deploy(problem(), RING, steps=20, folder=folder, resume=True, time_limit=60)
+
+
+def test_any_part_of_a_manifest_that_is_cut_is_one_error(folder: Path) -> None:
+    path = folder / "deployment.json"
+    whole = json.loads(path.read_text())
+    for key in whole:
+        others: tuple[Any, ...] = (None, 3, [], {}, "x", whole["charter"])
+        for value in others:
+            path.write_text(json.dumps({**whole, key: value}))
+            if value == whole[key] or (key, value) == ("deployment", "x"):
+                continue
+            with pytest.raises(DataError):
+                replay(folder)
+
+
+def test_a_folder_is_resumed_once_at_a_time(folder: Path) -> None:
+    with (
+        closing(Lock(folder / "deployment.lock")),
+        pytest.raises(InputError, match="is in use by another process"),
+    ):
+        deploy(problem(), RING, steps=20, folder=folder, resume=True)
+    assert deploy(
+        problem(), RING, steps=5, folder=folder, resume=True, time_limit=60
+    ).alive.all()  # fmt: skip
+
+
+class Forgetter:
+    """Kills a process, and cuts its trace before it is started again."""
+
+    def __init__(self, folder: Path, cut: int) -> None:
+        self._path, self._cut, self.done = path_of(folder, 1, 0), cut, False
+
+    def __call__(self, members: Sequence[Member], seconds: float) -> bool:
+        child = members[1].child
+        if not self.done and min(m.state.get("ticks", 0) for m in members) > 40:
+            self.done = True
+            assert isinstance(child, Child)
+            os.kill(child.pid, signal.SIGKILL)
+            while not child.ended():
+                time.sleep(0.01)
+            os.truncate(self._path, self._path.stat().st_size - self._cut)
+        return False
+
+
+def test_a_centre_that_comes_back_with_less_than_it_said_is_left_out(tmp_path: Path) -> None:
+    """Its neighbours know better; the others settle its estate and go on."""
+    watch = Forgetter(tmp_path, 5000)
+    found = deploy(
+        problem(), RING, steps=600, folder=tmp_path, restart=True, time_limit=60, watch=watch
+    )  # fmt: skip
+    assert watch.done
+    assert found.alive.tolist() == [True, False, True, True, True]
+    assert "ends before" in found.failures[1]
+    assert found.audit == 0
+
+
+def test_a_full_disk_ends_a_centre_and_no_other(tmp_path: Path) -> None:
+    """A limit of the file's size stands for the disk; what is left is resumed."""
+    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))\n"
+    run = "from walras.network.drivers.process import main; sys.exit(main())"
+    small = Host(command=(sys.executable, "-c", limited + run))
+    hosts = [small if k == 3 else Host() for k in range(5)]
+    found = deploy(problem(), RING, steps=600, folder=tmp_path, hosts=hosts, time_limit=60)
+    assert found.alive.tolist() == [True, True, True, False, True]
+    assert "File too large" in found.failures[3]
+    assert found.audit == 0
+    assert "ended early" in (tmp_path / "centre-003.log").read_text()
+    path = path_of(tmp_path, 3, 0)
+    assert list(Trace.open(path).records())[-1][1] == path.stat().st_size <= 30000
+    again = deploy(problem(), RING, steps=200, folder=tmp_path, resume=True, time_limit=60)
+    assert again.alive.all()
+    assert again.audit == 0
+
+
+def test_an_excess_in_the_result_is_an_error(tmp_path: Path) -> None:
+    """A lack on one link does not hide an excess elsewhere."""
+    total = problem().quanta.total
+    links = [
+        [{"to": [1, 0], "open": True, "sent": 0, "credited": 0}],
+        [{"to": [0, 0], "open": True, "sent": 5, "credited": 9}],
+    ]  # fmt: skip
+    known = {
+        k: {"epoch": 0, "ended": [0, 0], "held": held, "links": links[k]}
+        for k, held in enumerate((total, 4))
+    }
+    flights = list(in_flight(known, [0, 1]))
+    assert sum(flights) == -4
+    with pytest.raises(AuditError, match="9 quanta are held and in flight over the budget, -9"):
+        _audit(problem(), known, [0, 1], flights, tmp_path)
+
+
+def test_an_address_of_ipv6_is_listened_at(tmp_path: Path) -> None:
+    assert Host("::1", port=5600).listen == Host("[::1]", port=5600).listen == "tcp://[::1]:5600"
+    with socket.socket(socket.AF_INET6) as own:
+        own.bind(("::1", 0))  # this host has it
+    hosts = [Host("::1" if k % 2 else "127.0.0.1") for k in range(5)]
+    found = deploy(problem(), RING, steps=20, folder=tmp_path, hosts=hosts, time_limit=60)
+    assert found.alive.all()
+    assert found.audit == 0
+
+
+def test_too_few_files_are_one_error_before_anything_is_left_behind(tmp_path: Path) -> None:
+    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (30, 30))\n"
+    run = "from walras.network.drivers.process import main; sys.exit(main())"
+    hosts = [Host(command=(sys.executable, "-c", limited + run))] * 5
+    with pytest.raises(EngineError, match="may have 30 open files"):
+        deploy(problem(), RING, steps=5, folder=tmp_path, hosts=hosts)
+
+
+def test_a_command_that_never_reads_holds_up_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("walras.network.drivers.deploy._START_SECONDS", 1.0)
+    monkeypatch.setattr("walras.network.drivers.launch._ENDING", 0.1)
+    x = np.zeros((50_000, 2))
+    shards = split(x, x @ [1.0, -2.0], 5, seed=1)
+    large = _stated(loss=LeastSquares(0.01), shards=shards)
+    with pytest.raises(EngineError, match="did not start"):
+        deploy(large, RING, steps=5, folder=tmp_path, hosts=[Host(command=("sleep", "60"))] * 5)
+
+
+def test_a_greeting_of_a_shell_is_no_report(tmp_path: Path) -> None:
+    command = ("sh", "-c", f"echo Welcome; echo 3; exec {sys.executable} -m {PROCESS}")
+    found = deploy(
+        problem(), RING, steps=5, folder=tmp_path, hosts=[Host(command=command)] * 5, time_limit=60
+    )  # fmt: skip
+    assert found.alive.all()
 
 
 def test_a_process_ends_with_its_starter() -> None:

@@ -18,20 +18,21 @@ Json = dict[str, Any]
 
 
 def knowledge(node: Node) -> Json:
-    """What a node knows of its links and of all centres' records, as JSON."""
+    """What a node knows of its links, closed ones too, and of all centres' records, as JSON."""
+    opened = {(j, link.epoch): link for j, link in node.ledger.links.items()}
     return {
         "epoch": node.life[1],
         "held": int(node.ledger.held[0]),
         "ended": node.view.ended.tolist(),
         "versions": node.view.versions,
-        "links": {
-            str(j): {
-                "epoch": link.epoch, "number": link.number, "latest": link.latest,
-                "confirmed": link.confirmed, "sent": int(link.sent[0]),
+        "links": [
+            {
+                "to": [j, epoch], "open": (j, epoch) in opened, "number": link.number,
+                "latest": link.latest, "confirmed": link.confirmed, "sent": int(link.sent[0]),
                 "credited": int(link.credited[0]),
             }
-            for j, link in node.ledger.links.items()
-        },
+            for (j, epoch), link in (node.ledger.closed | opened).items()
+        ],
     }  # fmt: skip
 
 
@@ -90,9 +91,9 @@ def alive(known: Mapping[int, Json]) -> list[int]:
 def in_flight(known: Mapping[int, Json], living: list[int]) -> Iterator[int]:
     """Quanta sent and not credited over each link between living centres."""
     for i in living:
-        for name, link in known[i]["links"].items():
-            j = int(name)
-            if j in living and link["epoch"] == known[j]["epoch"]:
+        for link in known[i]["links"]:
+            j, epoch = link["to"]
+            if link["open"] and j in living and epoch == known[j]["epoch"]:
                 back = _link(known, j, i)
                 yield link["sent"] - (0 if back is None else back["credited"])
 
@@ -113,6 +114,6 @@ def _forgotten(known: Mapping[int, Json], i: int, j: int) -> str:
 
 
 def _link(known: Mapping[int, Json], i: int, j: int) -> Json | None:
-    """Centre i's end of its link to centre j, if both are in the lives that it joins."""
-    link: Json | None = known[i]["links"].get(str(j))
-    return link if link is not None and link["epoch"] == known[j]["epoch"] else None
+    """Centre i's end of its link to centre j's present life."""
+    to = [j, known[j]["epoch"]]
+    return next((link for link in known[i]["links"] if link["to"] == to), None)

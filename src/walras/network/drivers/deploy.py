@@ -19,6 +19,7 @@ import numpy.typing as npt
 from walras.errors import EngineError, InputError
 from walras.network.drivers.bundle import Json, pack_terms
 from walras.network.drivers.consistency import alive, check, in_flight
+from walras.network.drivers.descriptors import ensure
 from walras.network.drivers.folder import made, write_whole
 from walras.network.drivers.journal import Keeping
 from walras.network.drivers.launch import Child, Host, Launcher, Member, Started
@@ -41,6 +42,7 @@ _STOP_SECONDS = 60.0
 _PERIOD = 20  # ms between ticks by the clock
 _PATIENCE = 3.0  # s that a round waits for a neighbour
 _TRACE_LIMIT = 64  # MiB
+_FILES, _FILES_EACH = 16, 2  # open files that starting takes, and that each process leaves
 
 Watch = Callable[[Sequence[Member], float], bool]
 """Called with the centres and the seconds so far; stops the deployment when it returns True."""
@@ -249,6 +251,8 @@ def _launcher(
 ) -> Launcher:  # fmt: skip
     from walras.network.drivers.sockets import Keys  # noqa: PLC0415 (needs the extra)
 
+    if launcher == "processes":
+        ensure(_FILES_EACH * len(told) + _FILES)
     keys = [Keys.new() for _ in told]
     own = [
         {

@@ -53,6 +53,18 @@ def write_whole(path: Path, content: bytes) -> None:
         raise cannot_write(path, error) from error
 
 
+def own_file(path: Path) -> None:
+    """Make a file that only its owner may read, unless it is there.
+
+    Raises:
+        DataError: It cannot be made.
+    """
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
 def read_json(path: Path) -> Any:
     """What a file of a deployment holds.
 

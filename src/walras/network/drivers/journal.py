@@ -113,7 +113,10 @@ class Journal:
                 allowed="the folder of an earlier deployment", remedy="deploy without resume",
             )  # fmt: skip
         end = self._replay(earlier[-1])
+        torn = earlier[-1].torn_tick(end)
         self._recorder = Recorder(earlier[-1].path, end)
+        if torn is not None and torn.now >= self.last:
+            self.last_out = self._note(torn)
 
     def extend(self, steps: int, now: int) -> None:
         """More steps for a resting node."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import selectors
 import subprocess
 import sys
@@ -18,9 +19,13 @@ from typing import Any, Protocol, Self
 from walras.errors import DataError, EngineError, InputError
 from walras.network.drivers.bundle import Json
 from walras.network.drivers.consistency import check_one
+from walras.network.drivers.folder import own_file
 
+_READING = 50  # ms that a process may take to read on
+_PIPE = 2**16  # bytes that are written at once
 _ENDING = 5.0  # seconds that a process may take to end when it is told to
 _RESTARTS = 5
+_ERRORS = {kind.__name__: kind for kind in (DataError, EngineError, InputError)}
 LOCAL = (sys.executable, "-m", "walras.network.drivers.process")
 
 
@@ -45,7 +50,7 @@ class Host:
     """Where a centre runs.
 
     Attributes:
-        address: That the others reach it at.
+        address: That the others reach it at: of IPv4 or IPv6, or the name of an interface.
         command: Starts a process there that speaks on its standard input and output; this host's
             Python when left out. ``("ssh", "10.0.0.5", "walras-python", "-m",
             "walras.network.drivers.process")`` starts it elsewhere.
@@ -59,7 +64,8 @@ class Host:
     @property
     def listen(self) -> str:
         """Address to bind."""
-        return f"tcp://{self.address}:{self.port or '*'}"
+        name = self.address.strip("[]")
+        return f"tcp://{f'[{name}]' if ':' in name else name}:{self.port or '*'}"
 
 
 class Child:
@@ -71,6 +77,7 @@ class Child:
     """
 
     def __init__(self, host: Host, log: Path) -> None:
+        own_file(log)
         with log.open("ab") as errors:
             try:
                 self._process = subprocess.Popen(
@@ -83,8 +90,10 @@ class Child:
                     allowed="a command of this host",
                     remedy="correct the host's command",
                 ) from error  # fmt: skip
-        self._unread = b""
-        os.set_blocking(self.output, False)
+        self._unread, self._unsaid = b"", bytearray()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                os.set_blocking(stream.fileno(), False)
 
     @property
     def pid(self) -> int:
@@ -98,18 +107,16 @@ class Child:
         return -1 if stream is None else stream.fileno()
 
     def say(self, line: Json) -> None:
-        """Write a line; one that is gone hears nothing."""
-        stream = self._process.stdin
-        if stream is None or self.ended():
-            return
-        try:
-            stream.write(json.dumps(line).encode() + b"\n")
-            stream.flush()
-        except BrokenPipeError:
-            return
+        """Write a line; one that is gone hears nothing, and one that does not read holds up none.
+
+        What it does not take now is written when it is heard next.
+        """
+        self._unsaid += json.dumps(line).encode() + b"\n"
+        self._write()
 
     def hear(self) -> list[Json]:
-        """The lines that it wrote since."""
+        """The reports that it wrote since; a greeting of its shell, say, is none."""
+        self._write()
         while True:
             try:
                 found = os.read(self.output, 2**20)
@@ -119,7 +126,24 @@ class Child:
                 break
             self._unread += found
         *lines, self._unread = self._unread.split(b"\n")
-        return [json.loads(line) for line in lines]
+        return [report for line in lines if (report := _report(line)) is not None]
+
+    def _write(self) -> None:
+        """As much of what is unsaid as it takes."""
+        stream = self._process.stdin
+        if stream is None or self.ended():
+            self._unsaid.clear()
+        if stream is None or not self._unsaid:
+            return
+        waiting = select.poll()
+        waiting.register(stream, select.POLLOUT)
+        while self._unsaid and waiting.poll(_READING):
+            try:
+                del self._unsaid[: os.write(stream.fileno(), self._unsaid[:_PIPE])]
+            except BlockingIOError:
+                return
+            except BrokenPipeError:
+                self._unsaid.clear()
 
     def ended(self) -> bool:
         """Whether it runs no more."""
@@ -276,8 +300,8 @@ class Launcher:
         if "error" in line:
             what, where, allowed, remedy = line["error"]
             if not self._introduced:
-                error = DataError if line.get("kind") == "data" else InputError
-                raise error(what, where=f"centre {k}, {where}", allowed=allowed, remedy=remedy)
+                kind = _ERRORS.get(line.get("kind", ""), InputError)
+                raise kind(what, where=f"centre {k}, {where}", allowed=allowed, remedy=remedy)
             member.failure = f"centre {k}, {where}: {what}"
         member.known = line.get("known", member.known)
         if "bound" in line:
@@ -314,7 +338,7 @@ class Launcher:
             try:
                 check_one(known, k)
             except DataError as error:
-                self.members[k].failure = str(error)
+                self.members[k].failure, self.members[k].lost = str(error), True
                 self.members[k].child.end()
                 continue
             self.members[k].child.say({"peers": self._peers(k), "start": True})
@@ -330,8 +354,17 @@ class Launcher:
         }  # fmt: skip
 
     def _end(self) -> None:
-        for member in self.members:
-            member.child.end()
+        with ExitStack() as ends:  # whatever one of them raises, the others are ended
+            for member in self.members:
+                ends.callback(member.child.end)
+
+
+def _report(line: bytes) -> Json | None:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _environment() -> dict[str, str]:

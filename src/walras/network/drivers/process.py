@@ -16,14 +16,16 @@ from collections.abc import Container, Set
 from pathlib import Path
 from typing import Any
 
+from zmq import ZMQError
+
 from walras.errors import DataError, InputError, WalrasError
 from walras.network.drivers.bundle import Json, check_keys, unpack_charter, unpack_terms
 from walras.network.drivers.cgroup import Enforcer
 from walras.network.drivers.consistency import knowledge
-from walras.network.drivers.folder import made, read_json, terms_path, write_whole
+from walras.network.drivers.folder import made, own_file, read_json, terms_path, write_whole
 from walras.network.drivers.journal import Journal, Keeping
 from walras.network.drivers.pacing import Clock, Pace, Rounds
-from walras.network.drivers.sockets import Keys, Peer, Post
+from walras.network.drivers.sockets import Keys, Peer, Post, out_of_sockets
 from walras.network.protocol.messages import MessageError
 
 _REPORT = 0.25  # seconds between reports
@@ -83,6 +85,9 @@ class Process:
                 self._turn()
             self._journal.close()
             say({"final": self._state(final=True)})
+        except WalrasError as error:
+            self._log.error("ended early: %s", error)
+            raise
         finally:
             self._enforcer.close()
             self._post.close()
@@ -198,14 +203,33 @@ def main() -> int:
     """Run one centre; an error is one line of JSON, never a traceback."""
     try:
         first, rest = _first_line(sys.stdin.fileno())
-        Process(json.loads(first), rest).run()
+        _run(first, rest)
     except WalrasError as error:
-        kind = "data" if isinstance(error, DataError) else "input"
-        say({"error": [error.what, error.where, error.allowed, error.remedy], "kind": kind})
+        words = [error.what, error.where, error.allowed, error.remedy]
+        say({"error": words, "kind": type(error).__name__})
         return 2
     except (BrokenPipeError, KeyboardInterrupt):
         return 1
     return 0
+
+
+def _run(first: bytes, rest: bytes) -> None:
+    try:
+        Process(json.loads(first), rest).run()
+    except ZMQError as error:
+        raise out_of_sockets(error) from error
+    except BrokenPipeError:
+        raise  # the starter is gone
+    except OSError as error:
+        raise DataError(
+            f"fails: {error.strerror}", where=str(error.filename or "a file of this process"),
+            allowed="files that can be read and written", remedy="see this host's disk and limits",
+        ) from error  # fmt: skip
+    except ValueError as error:
+        raise InputError(
+            f"cannot be read: {error}", where="what a centre is told", allowed="a line of JSON",
+            remedy="let walras network deploy start this process",
+        ) from error  # fmt: skip
 
 
 def _first_line(descriptor: int) -> tuple[bytes, bytes]:
@@ -246,6 +270,7 @@ def _pace(told: Any, journal: Journal, lost: Set[int]) -> Pace:
 
 
 def _logger(path: Path) -> logging.Logger:
+    own_file(path)
     logger = logging.getLogger(f"walras.{path.stem}")
     handler = logging.FileHandler(path)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))

@@ -7,6 +7,7 @@ lost when a peer goes away, the protocol's running sums make good.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,16 +16,23 @@ import zmq
 from zmq.utils import z85
 from zmq.utils.monitor import recv_monitor_message
 
-from walras.errors import InputError
+from walras.errors import EngineError, InputError
+from walras.network.drivers.descriptors import ensure
 
 _LINGER = 500  # ms that unsent messages may take at the end
 _QUEUE = 1000  # messages to a peer that does not take them; what is beyond is dropped
 _SEAL = 64  # bytes that encryption adds to a message, and some
 _RECONNECT, _SLOWEST = 50, 1000  # ms
 _HEARTBEAT, _SILENT = 1000, 15_000  # ms between heartbeats, and without any until one is gone
+_HANDSHAKE = 5000  # ms until a connection that says nothing is closed
+_STRANGERS = 4096  # open files for connections that say nothing, where the system allows them
+_SHUT = 0.5  # s without a port after connections could not be taken
+_FILES, _FILES_EACH = 32, 5  # that sockets need, and those of one neighbour
+_SOCKETS, _SOCKETS_EACH = 16, 4  # likewise, in ZeroMQ's count: each is watched by two more
 _CONNECTED = zmq.EVENT_HANDSHAKE_SUCCEEDED
 _DOWN = zmq.EVENT_DISCONNECTED | zmq.EVENT_CONNECT_RETRIED
 _REFUSED = zmq.EVENT_HANDSHAKE_FAILED_AUTH
+_NOT_TAKEN = zmq.EVENT_ACCEPT_FAILED
 _GARBLED = zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
 
 
@@ -71,12 +79,15 @@ class Post:
 
     Raises:
         InputError: The port is taken, or the address is none.
+        EngineError: The process may not have as many open files as there are neighbours.
     """
 
     def __init__(self, keys: Keys, address: str, allowed: Mapping[int, str], limit: int) -> None:
         self._keys = keys
         self._centre_of = {public.encode(): centre for centre, public in allowed.items()}
+        ensure(_FILES + _FILES_EACH * len(allowed), _STRANGERS)
         self._context = zmq.Context()
+        self._context.set(zmq.MAX_SOCKETS, _SOCKETS + _SOCKETS_EACH * len(allowed))
         self._context.linger = 0
         self.lost: set[int] = set()
         self._returned: set[int] = set()
@@ -87,6 +98,8 @@ class Post:
         self._inbox = self._context.socket(zmq.PULL)
         self._inbox.setsockopt(zmq.MAXMSGSIZE, limit + _SEAL)
         self._inbox.setsockopt(zmq.RCVHWM, _QUEUE)
+        self._inbox.setsockopt(zmq.HANDSHAKE_IVL, _HANDSHAKE)
+        self._inbox.ipv6 = _is_six(address)
         self._inbox.zap_domain = b"walras"
         self._inbox.curve_server = True
         self._inbox.curve_publickey = keys.public.encode()
@@ -95,7 +108,9 @@ class Post:
         self._monitors: dict[zmq.Socket[bytes], int] = {}
         self._poller = zmq.Poller()
         self.address = self._bind(address)
-        for socket in (self._door, self._inbox):
+        self._shut_until: float | None = None
+        self._gate = self._inbox.get_monitor_socket(_NOT_TAKEN)
+        for socket in (self._door, self._inbox, self._gate):
             self._poller.register(socket, zmq.POLLIN)
 
     def watch(self, descriptor: int) -> None:
@@ -107,7 +122,7 @@ class Post:
         for centre, peer in peers.items():
             self._drop(centre)
             self.lost.discard(centre)
-            box = self._context.socket(zmq.PUSH)
+            box = self._outboxes[centre] = self._context.socket(zmq.PUSH)
             box.setsockopt(zmq.SNDHWM, _QUEUE)
             box.setsockopt(zmq.LINGER, _LINGER)
             box.setsockopt(zmq.RECONNECT_IVL, _RECONNECT)
@@ -120,8 +135,8 @@ class Post:
             monitor = box.get_monitor_socket(_CONNECTED | _DOWN | _REFUSED | _GARBLED)
             self._monitors[monitor] = centre
             self._poller.register(monitor, zmq.POLLIN)
+            box.ipv6 = _is_six(peer.address)
             box.connect(peer.address)
-            self._outboxes[centre] = box
 
     def send(self, centre: int, data: bytes) -> None:
         """Hand a message over; dropped where a peer's queue is full."""
@@ -138,6 +153,8 @@ class Post:
         ready = dict(self._poller.poll(max(0, milliseconds)))
         if self._door in ready:
             self._answer()
+        if self._gate in ready or self._shut_until is not None:
+            self._mind_the_gate()
         for monitor, centre in self._monitors.items():
             if monitor in ready:
                 self._note(centre, int(recv_monitor_message(monitor)["event"]))
@@ -165,9 +182,8 @@ class Post:
         """Send what is queued, for a moment, and close everything."""
         for centre in list(self._outboxes):
             self._drop(centre, linger=_LINGER)
-        for socket in (self._inbox, self._door):
-            socket.close(linger=0)
-        self._context.term()
+        self._inbox.disable_monitor()
+        self._context.destroy()
 
     def _drop(self, centre: int, linger: int = 0) -> None:
         box = self._outboxes.pop(centre, None)
@@ -184,9 +200,7 @@ class Post:
         try:
             self._inbox.bind(address)
         except zmq.ZMQError as error:
-            for socket in (self._inbox, self._door):
-                socket.close(linger=0)
-            self._context.term()
+            self._context.destroy()
             taken = error.errno == zmq.EADDRINUSE
             raise InputError(
                 "is in use" if taken else f"cannot be listened at: {error}", where=address,
@@ -206,6 +220,25 @@ class Post:
             self._count(f"connection with the unknown key {key.decode()}")
         self._door.send_multipart([version, request, *status, b""])
 
+    def _mind_the_gate(self) -> None:
+        """Where a connection cannot be taken for want of descriptors, drop all and begin anew.
+
+        ZeroMQ would keep the process busy with trying. Neighbours connect again by themselves.
+        """
+        failed = False
+        while self._gate.poll(0):
+            failed = recv_monitor_message(self._gate)["event"] == _NOT_TAKEN
+        if failed and self._shut_until is None:
+            self._inbox.unbind(self.address)
+            self._shut_until = time.monotonic() + _SHUT
+            self._count("more connections than open files")
+        elif self._shut_until is not None and time.monotonic() > self._shut_until:
+            try:
+                self._inbox.bind(self.address)
+                self._shut_until = None
+            except zmq.ZMQError:  # once more at the next turn
+                self._count("the port cannot be listened at again")
+
     def _note(self, centre: int, event: int) -> None:
         """A connection came, went, or was refused."""
         if event == _CONNECTED:
@@ -219,3 +252,16 @@ class Post:
 
     def _count(self, reason: str) -> None:
         self.refused[reason] = self.refused.get(reason, 0) + 1
+
+
+def out_of_sockets(error: zmq.ZMQError) -> EngineError:
+    """The error of a process to which the system gives no more sockets."""
+    return EngineError(
+        f"cannot have another socket: {error}", where="this process",
+        allowed="as many open files as its neighbours need",
+        remedy="raise the limit of open files (ulimit -n)",
+    )  # fmt: skip
+
+
+def _is_six(address: str) -> bool:
+    return "[" in address

@@ -32,6 +32,7 @@ from walras.network.protocol.node import Node
 _FORMAT = 2
 _RECORD = struct.Struct("<cqII")
 _CHECKED = struct.Struct("<cqI")
+_CLOCK = struct.Struct("<cq")
 HEAD_BYTES = _RECORD.size
 _MOST = 2**28
 TICK, TAKE, EXTEND, CLOSE = b"t", b"m", b"x", b"c"
@@ -229,6 +230,19 @@ class Trace:
                     raise self._damaged(at)
                 yield Event(kind, now, data), end
                 at = end
+
+    def torn_tick(self, end: int) -> Event | None:
+        """The tick that a torn record behind the last whole one tells of, if it does.
+
+        Its messages may have left, when the record was torn later than a kill tears it. A tick has
+        no content: with its clock it is whole, and it may happen again if it did not.
+        """
+        with self.path.open("rb") as file:
+            file.seek(end)
+            rest = file.read(_RECORD.size)
+        if len(rest) < _CLOCK.size or rest[:1] != TICK:
+            return None
+        return Event(TICK, _CLOCK.unpack_from(rest)[1])
 
     def _damaged(self, at: int) -> DataError:
         return DataError(
