@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from walras.cli.main import app
@@ -112,6 +117,37 @@ def test_jobs_that_ended_at_once_count_by_their_outcome(tmp_path: Path) -> None:
     path.write_text("\n".join(["JobID|JobName|Partition|State|ElapsedRaw", *rows]))
     tasks = read_sacct(path).log.tasks({"net": 1.0})
     assert (tasks.success[0, 0], tasks.times[0, 0]) == (0.95, 60.0)
+
+
+JOB = st.tuples(
+    st.sampled_from(["net", "batch", "python"]), st.sampled_from(["v100", "k80"]),
+    st.sampled_from(["COMPLETED", "FAILED", "TIMEOUT", "CANCELLED by 7", "RUNNING", "NODE_FAIL"]),
+    st.sampled_from(["0", "1", "600", "90000", "", "INVALID"]), st.integers(0, 2),
+)  # fmt: skip
+
+
+@settings(max_examples=40)
+@given(st.lists(JOB, max_size=30), st.sampled_from(["JobID", "JobIDRaw"]))
+def test_success_rates_are_those_of_counting_jobs(jobs: list[Any], identifier: str) -> None:
+    """Recomputed by hand: neither steps nor times that cannot be used change a share."""
+    lines = [f"{identifier}|JobName|Partition|State|ElapsedRaw", "0|net|v100|COMPLETED|5"]
+    counted = {("v100", "net"): [True]}
+    for k, (name, partition, state, elapsed, steps) in enumerate(jobs, start=1):
+        lines.append(f"{k}|{name}|{partition}|{state}|{elapsed}")
+        lines += [f"{k}.{step}|python||FAILED|1" for step in range(steps)]
+        if state not in ("CANCELLED by 7", "RUNNING"):
+            counted.setdefault((partition, name), []).append(state == "COMPLETED")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "jobs.txt"
+        path.write_text("\n".join(lines))
+        tasks = read_sacct(path).log.tasks({"net": 1.0, "batch": 2.0, "python": 3.0})
+    for i, cluster in enumerate(tasks.clusters):
+        for j, task in enumerate(tasks.names):
+            own = counted.get((cluster, task), [])
+            assert tasks.runs[i, j] == len(own)
+            np.testing.assert_allclose(
+                tasks.success[i, j], sum(own) / len(own) if own else np.nan
+            )  # fmt: skip
 
 
 def test_the_command_takes_a_delimiter(tmp_path: Path) -> None:
