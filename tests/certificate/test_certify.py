@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import cvxpy as cp
 import numpy as np
 import pytest
-from tests.bank.statement import Entry, Row, state
+from tests.bank.statement import Entry, Row, Scalar, state
 
 import walras as wl
-from walras.certificate.certify import certify, gap_between
+from walras.certificate.certify import (
+    certify,
+    gap_between,
+    minimised_value,
+    objective_terms,
+    relative_gap,
+)
+from walras.separable import Separable, Utility
 
 cs = wl.domains.cluster_scheduling
 
@@ -171,3 +179,71 @@ def test_outside_the_form_a_gap_of_little_is_of_a_hundredth() -> None:
     for much, unit in ((3.0, "of the value"), (0.0, "of a hundredth")):
         s = wl.Problem(cp.Minimize(cp.norm(x - much)), [cp.norm(x) <= 1]).solve()
         assert s.gap_unit == unit
+
+
+def mixed() -> Separable:
+    """Costs of both signs, a quadratic, a scalar, a constant and a logarithm."""
+    problem = state(
+        [Entry(0, 0, cost=-3.0), Entry(0, 1, cost=2.0)],
+        [
+            Row("most[r0]", {0: 1.0, 1: 1.0}, upper=5.0),
+            Row("log[d0]", {0: 2.0}, utility=Utility.LOG, weight=4.0),
+        ],
+        [Scalar(-1.5, -10.0, 10.0)],
+    )
+    return replace(problem, quadratic=np.array([0.0, 6.0]), constant=-7.0)
+
+
+def test_the_terms_of_an_objective_are_the_sizes_of_its_parts() -> None:
+    x, t = np.array([2.0, 3.0]), np.array([-4.0])
+    # |-3 x 2| + |2 x 3| + 6 x 3^2 (twice its half) + |-1.5 x -4| + |-7| + 4 |log 4|
+    assert objective_terms(mixed(), x, t) == pytest.approx(
+        6.0 + 6.0 + 54.0 + 6.0 + 7.0 + 4.0 * np.log(4.0)
+    )
+    assert minimised_value(mixed(), x, t) == pytest.approx(
+        -6.0 + 6.0 + 27.0 + 6.0 - 7.0 - 4.0 * np.log(4.0)
+    )
+    assert objective_terms(mixed(), -x[::-1], t) > 0.0
+
+
+def test_a_gap_that_cancels_is_relative_to_a_thousandth_of_the_terms() -> None:
+    problem = state(
+        [Entry(0, 0, cost=100.0, upper=1.0), Entry(0, 1, cost=-100.0, upper=1.0)],
+        [Row("most[r0]", {0: 1.0, 1: 1.0}, upper=2.0)],
+    )
+    x, t = np.ones(2), np.zeros(0)
+    assert gap_between(problem, x, t, 0.0, -0.1) == pytest.approx(0.1 / 0.2)  # terms 200
+    assert gap_between(problem, x, t, 0.0, -0.4) == pytest.approx(0.4 / 0.4)  # of the value
+    assert gap_between(problem, x, t, 8.0, 4.0) == pytest.approx(0.5)
+    assert gap_between(problem, x, t, 4.0, 8.0) == np.inf  # a value plainly below its bound
+    assert gap_between(problem, x, t, 4.0, 4.0 + 2e-6) == pytest.approx(5e-7)  # by rounding
+    assert gap_between(problem, x, t, np.inf, 4.0) == np.inf
+    assert gap_between(problem, x, t, 4.0, -np.inf) == np.inf
+    for value, bound in ((0.0, -0.1), (8.0, 4.0), (np.inf, 0.0)):
+        expected = gap_between(problem, x, t, value, bound)
+        assert relative_gap(problem, value, bound, 200.0) == expected
+
+
+def test_nats_a_job_are_relative_to_the_jobs() -> None:
+    problem = cs.proportional_fairness(np.array([[3.0, 2.0, 1.0]]), np.ones(3), [1.0])
+    assert gap_between(problem, np.full(3, 0.3), np.zeros(0), 2.0, 1.4) == pytest.approx(0.2)
+
+
+def test_a_value_near_its_bound_proves_and_another_does_not() -> None:
+    problem = cs.total_throughput(np.array([[3.0, 2.0]]), np.ones(2), [1.0])
+    best = wl.solve(problem, engine="exact")
+    proof = certify(problem, np.array([1.0, 0.0]), np.zeros(0), best.prices.rows)
+    assert (proof.value, proof.bound) == pytest.approx((-3.0, -3.0))
+    assert proof.proves(1e-6)
+    worse = certify(problem, np.array([0.99, 0.0]), np.zeros(0), best.prices.rows)
+    assert worse.gap == pytest.approx(0.01)
+    assert worse.proves(0.0101)
+    assert not worse.proves(0.0099)
+    # A better bound of another's is taken, and says whose it is; a worse one is not.
+    nothing = np.zeros(problem.rows.count)
+    loose = certify(problem, np.array([1.0, 0.0]), np.zeros(0), nothing, -3.5, source="HiGHS")
+    assert loose.bound == -3.5
+    assert loose.engine_bound
+    assert loose.bound_source == "HiGHS"
+    tight = certify(problem, np.array([1.0, 0.0]), np.zeros(0), best.prices.rows, -3.5)
+    assert not tight.engine_bound

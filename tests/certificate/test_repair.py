@@ -14,10 +14,10 @@ from tests.bank.statement import Entry, Row, Scalar, state
 
 import walras as wl
 from walras.certificate import certify, repair, row_violations, violation
-from walras.certificate.repair import metric
+from walras.certificate.repair import metric, scaled_down
 from walras.domains import cluster_scheduling as cs
 from walras.domains import traffic_engineering as te
-from walras.separable import Leximin, Separable, Utility
+from walras.separable import Leximin, Separable, Side, Utility
 
 PLAIN = [case for case in CASES if not isinstance(case.problem, Leximin)]
 JUNK = st.one_of(
@@ -152,3 +152,48 @@ def test_violations_are_those_of_the_scalars_that_come_back() -> None:
     problem = state([Entry(0, 0, upper=0.0)], rows, [Scalar(-1.0, 0.0, 5.0) for _ in chain])
     proof = certify(problem, np.zeros(1), np.zeros(5), np.zeros(problem.rows.count))
     assert proof.violation == violation(problem, proof.x, proof.t)
+
+
+def test_a_logarithm_of_nothing_gets_the_largest_share_that_every_row_allows() -> None:
+    """Two jobs share capacity 1; the first holds it all, and the other has nothing to act on."""
+    rows = [
+        Row("capacity[r0]", {0: 1.0, 1: 1.0}, upper=1.0, side=Side.RESOURCE),
+        Row("log[d0]", {0: 1.0}, utility=Utility.LOG),
+        Row("log[d1]", {1: 1.0}, utility=Utility.LOG),
+    ]
+    problem = state([Entry(0, 0), Entry(0, 1)], rows)
+    x, _ = repair(problem, np.array([1.0, 0.0]), np.zeros(0))
+    # Equal shares are (1/2, 1/2): of the shares of the way the whole has the highest least.
+    assert x == pytest.approx([0.5, 0.5])
+    # A quota keeps all but a little of the way from being taken: 1/10 of it is allowed.
+    quota = Row("quota[d0]", {0: 1.0}, lower=0.94, side=Side.DEMAND)
+    problem = state([Entry(0, 0), Entry(0, 1)], [*rows, quota])
+    x, _ = repair(problem, np.array([1.0, 0.0]), np.zeros(0))
+    assert x == pytest.approx([0.95, 0.05])
+    assert violation(problem, x, np.zeros(0)) <= 1e-9
+
+
+def test_where_logarithms_have_something_nothing_is_lifted() -> None:
+    rows = [
+        Row("capacity[r0]", {0: 1.0, 1: 1.0}, upper=1.0, side=Side.RESOURCE),
+        Row("log[d0]", {0: 1.0}, utility=Utility.LOG),
+        Row("root[d1]", {1: 1.0}, utility=Utility.POWER, parameter=0.5),
+    ]
+    problem = state([Entry(0, 0), Entry(0, 1)], rows)
+    x, _ = repair(problem, np.array([1.0, 0.0]), np.zeros(0))
+    assert x == pytest.approx([1.0, 0.0])  # a root of nothing is worth nothing, and is finite
+
+
+def test_entries_are_scaled_by_the_scarcest_row_that_they_use() -> None:
+    rows = [
+        Row("capacity[r0]", {0: 1.0, 1: 1.0}, upper=4.0, side=Side.RESOURCE),
+        Row("capacity[r1]", {1: 2.0, 2: 1.0}, upper=5.0, side=Side.RESOURCE),
+    ]
+    problem = state([Entry(0, 0), Entry(0, 1), Entry(1, 2)], rows)
+    # Loads 8 of 4 and 10 of 5: everything is halved; what uses one full row alone likewise.
+    assert scaled_down(problem, np.array([4.0, 4.0, 2.0])) == pytest.approx([2.0, 2.0, 1.0])
+    # Loads 2 of 4 and 10 of 5: the first entry stays.
+    assert scaled_down(problem, np.array([0.0, 2.0, 6.0])) == pytest.approx([0.0, 1.0, 3.0])
+    assert scaled_down(problem, np.array([2.0, 0.0, 10.0])) == pytest.approx([2.0, 0.0, 5.0])
+    kept = np.array([2.0, 2.0, 1.0])
+    assert np.array_equal(scaled_down(problem, kept), kept)

@@ -55,3 +55,41 @@ def test_a_link_is_drained_when_the_latest_push_is_confirmed() -> None:
     assert (before, link.drained) == (False, True)
     ledger.push(3, np.array([0]))
     assert link.drained
+
+
+def test_what_is_handed_over_is_gone_and_what_arrives_is_new_only() -> None:
+    ledger = Ledger(np.array([10, 0]))
+    link = ledger.open(3, 2)
+    assert (link.epoch, link.number, link.latest, link.confirmed, link.changed) == (2, 0, 0, 0, 0)
+    ledger.push(3, np.array([4, -1]))
+    assert ledger.held.tolist() == [6, 1]
+    assert link.sent.tolist() == [4, -1]
+    assert link.changed == 1
+    assert ledger.credit(3, np.array([7, 2])).tolist() == [7, 2]
+    assert ledger.held.tolist() == [13, 3]
+    assert ledger.credit(3, np.array([9, 2])).tolist() == [2, 0]
+    assert ledger.held.tolist() == [15, 3]
+    assert link.credited.tolist() == [9, 2]
+    assert link.balance.tolist() == [-5, -3]
+
+
+def test_a_push_of_some_entries_counts_and_a_push_of_none_does_not() -> None:
+    ledger = Ledger(np.array([10, 5]))
+    link = ledger.open(1, 0)
+    link.number = 8
+    ledger.push(1, np.array([0, 0]))
+    assert link.changed == 0
+    ledger.push(1, np.array([0, 2]))
+    assert link.changed == 9
+    link.confirmed = 8
+    assert not link.drained
+    link.confirmed = 9
+    assert link.drained
+
+
+def test_a_ledger_is_a_copy_of_what_it_starts_with() -> None:
+    start = np.array([5])
+    ledger = Ledger(start)
+    ledger.open(1, 0)
+    ledger.push(1, np.array([2]))
+    assert start.tolist() == [5]
