@@ -12,6 +12,7 @@ from tests.bank.bank import CASES
 from tests.bank.statement import Entry, Row, state
 
 import walras as wl
+from walras.insight.explain import _Choice
 from walras.insight.sensitivity import Move
 from walras.insight.worth import _change
 from walras.separable import Separable, Side, Utility
@@ -383,3 +384,74 @@ def test_a_job_with_nothing_and_a_level_of_nothing_have_their_worth() -> None:
     for problem in (idle, held):
         table = wl.solve(problem).worth()
         assert np.all(np.isfinite(table["price"]))
+
+
+def test_what_one_more_unit_of_throughput_adds_is_the_utilitys_slope() -> None:
+    # One resource of 1, three jobs of speed 6: each has a third, throughput 2.
+    fair = sharp(cs.proportional_fairness(np.full((1, 3), 6.0), np.ones(3), [1.0]))
+    found = fair.explain(0)
+    assert list(found.reached.values()) == pytest.approx([2.0])
+    assert list(found.marginal.values()) == pytest.approx([0.5], rel=1e-6)  # d log y / dy
+    # The level of max-min is held by all three alike: their marginals sum to one.
+    least = sharp(cs.max_min(np.full((1, 3), 6.0), np.ones(3), [1.0]))
+    parts = [least.explain(j) for j in range(3)]
+    assert [next(iter(p.reached.values())) for p in parts] == pytest.approx([2.0] * 3)
+    marginal = [next(iter(p.marginal.values())) for p in parts]
+    assert min(marginal) >= 0.0
+    assert sum(marginal) == pytest.approx(1.0)
+
+
+def test_several_entries_for_one_resource_are_one_choice_whose_amounts_add() -> None:
+    problem = state(
+        [
+            Entry(0, 0, cost=-3.0, upper=0.4),
+            Entry(0, 0, cost=-2.0, upper=0.3),
+            Entry(1, 0, cost=-1.0),
+        ],
+        [
+            Row("capacity[r0]", {0: 1.0, 1: 1.0}, upper=2.0, side=Side.RESOURCE),
+            Row("capacity[r1]", {2: 1.0}, upper=0.25, side=Side.RESOURCE),
+        ],
+    )
+    choices = sharp(problem).explain(0).choices.set_index("resource")
+    assert choices.loc["r0", "amount"] == pytest.approx(0.7)
+    assert choices.loc["r1", "amount"] == pytest.approx(0.25)
+    assert choices["used"].all()
+    # What is used by any of its entries is used; what none of them uses is not.
+    idle = state(
+        [Entry(0, 0, cost=-3.0), Entry(1, 0, cost=1.0), Entry(1, 0, cost=2.0)],
+        [Row("capacity[r0]", {0: 1.0}, upper=1.0, side=Side.RESOURCE),
+         Row("capacity[r1]", {1: 1.0, 2: 1.0}, upper=1.0, side=Side.RESOURCE)],
+    )  # fmt: skip
+    choices = sharp(idle).explain(0).choices.set_index("resource")
+    assert bool(choices.loc["r0", "used"])
+    assert not bool(choices.loc["r1", "used"])
+    assert choices.loc["r1", "amount"] == pytest.approx(0.0)
+
+
+LINES: list[tuple[dict[str, Any], bool, str]] = [
+    ({"benefit": 0.0, "cost": 0.0}, False, "gpu: a unit more brings and costs nothing."),
+    ({"benefit": -1.0, "cost": 0.0}, False, "gpu: a unit more brings and costs nothing."),
+    ({"benefit": 0.0, "cost": 1.0}, False, "gpu: a unit brings 0 and costs 1: it brings nothing."),
+    ({"benefit": 2.0, "cost": 2.0, "used": True}, False, "gpu: a unit brings 2 and costs 2."),
+    ({"benefit": 2.0, "cost": 2.0}, False,
+     "gpu: a unit brings 2 and costs 2: as good as those in use."),
+    ({"benefit": 2.0, "cost": 3.0, "reduced_cost": 1.0}, False,
+     "gpu: a unit brings 2 and costs 3: misses by 50 %."),
+    ({"benefit": 2.0, "cost": 1.0, "reduced_cost": -1.0}, False,
+     "gpu: a unit brings 2 and costs 1: as good as those in use."),
+    ({"benefit": 2.0, "cost": 1.0, "reduced_cost": -1.0}, True,
+     "gpu: a unit brings 2 and costs 1, but is kept for the levels before."),
+    ({"benefit": 2.0, "cost": 2.0, "reduced_cost": -1e-3}, True,
+     "gpu: a unit brings 2 and costs 2: as good as those in use."),
+    ({"benefit": 2.0, "cost": 2.0, "reduced_cost": -2.1e-3}, True,
+     "gpu: a unit brings 2 and costs 2, but is kept for the levels before."),
+    ({"benefit": 1.0, "cost": 1.0, "reduced_cost": 1.1e-6}, False,
+     "gpu: a unit brings 1 and costs 1: misses by 0.00011 %."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("facts", "is_later", "words"), LINES)
+def test_a_choice_in_words(facts: dict[str, Any], words: str, *, is_later: bool) -> None:
+    plain = {"resource": "gpu", "amount": 0.0, "reduced_cost": 0.0, "misses_by": 0.0, "used": False}
+    assert _Choice(**(plain | facts)).line(is_later=is_later) == words
