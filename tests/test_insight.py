@@ -453,5 +453,11 @@ LINES: list[tuple[dict[str, Any], bool, str]] = [
 
 @pytest.mark.parametrize(("facts", "is_later", "words"), LINES)
 def test_a_choice_in_words(facts: dict[str, Any], words: str, *, is_later: bool) -> None:
-    plain = {"resource": "gpu", "amount": 0.0, "reduced_cost": 0.0, "misses_by": 0.0, "used": False}
+    plain: dict[str, Any] = {
+        "resource": "gpu",
+        "amount": 0.0,
+        "reduced_cost": 0.0,
+        "misses_by": 0.0,
+        "used": False,
+    }
     assert _Choice(**(plain | facts)).line(is_later=is_later) == words
