@@ -19,6 +19,7 @@ from walras.engines.blas import blas_limited
 from walras.engines.choose import Choice, choose
 from walras.engines.exact import exact
 from walras.engines.impossible import raise_if_impossible
+from walras.engines.integer import integer as searched
 from walras.engines.interior import interior
 from walras.engines.iterate import Iterate
 from walras.engines.keywords import refuse_unknown
@@ -244,6 +245,10 @@ def _weighed(choice: Choice) -> str | None:
     return other if other and choice.seconds.get(other, np.inf) <= _PATIENCE else None
 
 
+# Engines that may be tried after the chosen one.
+_OTHERS: dict[str, Engine] = {"exact": exact, "interior": interior, "integer": searched}
+
+
 def _solve_one(problem: Separable, run: Engine, choice: Choice, settings: Settings) -> Solution:
     began = time.perf_counter()
     best = first = _first(problem, run, choice, settings)
@@ -253,8 +258,10 @@ def _solve_one(problem: Separable, run: Engine, choice: Choice, settings: Settin
         attempted(lambda: raise_if_impossible(problem, first.proof, left), None)
         if first.engine != "exact":
             is_short, other = True, "exact"
+    if _has_no_whole_point(problem, first):
+        is_short, other = True, "integer"
     if is_short and other and other != first.engine:
-        engine, left = exact if other == "exact" else interior, _left(settings, began)
+        engine, left = _OTHERS[other], _left(settings, began)
         best = first.or_better(attempted(lambda: _tried(problem, other, engine, left), first))
     return Solution(
         problem=problem,
@@ -327,6 +334,13 @@ def _timed_certificate(
     prices = found.prices if spec is None else without_ceiling(spec, found.prices)
     proof = certify(problem, found.x, found.t, prices, found.bound, threads, found.bound_source)
     return proof, time.perf_counter() - began
+
+
+def _has_no_whole_point(problem: Separable, first: _Try) -> bool:
+    """Whether a limit ended branching before it had a point."""
+    stopped = first.found.status is Status.LIMIT and not first.proof.feasible
+    whole = problem.integer is not None and bool(np.any(problem.integer))
+    return first.engine == "exact" and whole and stopped
 
 
 def _falls_short(found: Iterate, proof: Certificate, settings: Settings) -> bool:

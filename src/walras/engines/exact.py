@@ -18,10 +18,11 @@ from walras.engines.attempt import attempted
 from walras.engines.conic import solve_conic
 from walras.engines.conic_setup import beginning
 from walras.engines.highs import Answer, LinearProgram, solve_program
+from walras.engines.hurry import GRACE, is_too_short
 from walras.engines.iterate import Iterate
 from walras.engines.outer import solve_by_cuts
 from walras.engines.relaxation import improving_ray, least_relaxation
-from walras.engines.rounding import solve_whole
+from walras.engines.rounding import solve_whole, worst_row
 from walras.engines.settings import Settings
 from walras.engines.sifting import is_wide, sift
 from walras.engines.whole import without_whole
@@ -102,6 +103,8 @@ def linear_program(problem: Separable, *, relaxed: bool = False) -> LinearProgra
 
 
 def _linear(problem: Separable, settings: Settings) -> Iterate:
+    if is_too_short(problem, settings):
+        return beginning(problem, settings, "HiGHS: not begun")
     began = time.perf_counter()
     program = linear_program(problem)
     built = time.perf_counter()
@@ -109,8 +112,21 @@ def _linear(problem: Separable, settings: Settings) -> Iterate:
     answer = sift(program, settings, told) if is_wide(program) else None
     if answer is None:
         answer = solve_program(program, settings, told=told)
+    if _has_none(program, answer):
+        more = replace(settings, time_limit=GRACE, callback=None, verbose=False)
+        answer = solve_program(program, more)
+        if _has_none(program, answer):
+            return beginning(problem, settings, f"{answer.message}, no point of its own")
     timings = Timings(build=built - began, iterate=time.perf_counter() - built)
     return _iterate(problem, answer, answer.prices, timings)
+
+
+def _has_none(program: LinearProgram, answer: Answer) -> bool:
+    """Whether a limit came before any point that meets the rows."""
+    if answer.status is not Status.LIMIT:
+        return False
+    rest = np.clip(0.0, program.lower, program.upper)
+    return worst_row(program, rest if answer.x is None else answer.x) is not None
 
 
 def _integer(problem: Separable, settings: Settings) -> Iterate:
@@ -121,14 +137,19 @@ def _integer(problem: Separable, settings: Settings) -> Iterate:
         start = np.concatenate([settings.start.x, np.full(problem.scalars, np.nan)])
     built = time.perf_counter()
     answer = solve_whole(program, settings, start, partial(_reported, problem))
+    if _has_none(program, answer):
+        more = replace(settings, time_limit=GRACE, callback=None, verbose=False)
+        answer = solve_whole(program, more)
     if answer.broken is not None:
         row, over = answer.broken
         words = f"with whole entries {problem.rows.name(row)} is broken by {over:.3g}"
         answer = replace(answer, message=f"{answer.message}; {words}")
     prices = np.full(problem.rows.count, np.nan)
     left = settings.after(time.perf_counter() - built)
-    if answer.x is not None and answer.status.has_allocation and left.time_limit != 0.0:
+    if answer.status.has_allocation:
         limited = replace(left, callback=None, verbose=False)
+        if left.time_limit is not None:
+            limited = replace(limited, time_limit=max(left.time_limit, GRACE))
         relaxed = linear_program(problem, relaxed=True)
         prices = attempted(lambda: solve_program(relaxed, limited).prices, prices)
     timings = Timings(build=built - began, iterate=time.perf_counter() - built)

@@ -29,8 +29,10 @@ from walras.engines.admm.schemes import (
 from walras.engines.admm.settings import AdmmSettings
 from walras.engines.admm.slices import cut
 from walras.engines.admm.start import beginning
+from walras.engines.conic_setup import beginning as where_interior_begins
 from walras.engines.diary import Diary
 from walras.engines.exact import is_linear
+from walras.engines.hurry import is_too_short
 from walras.engines.iterate import Iterate
 from walras.engines.relaxation import improving_ray, least_relaxation
 from walras.engines.settings import Settings
@@ -68,6 +70,8 @@ def admm(problem: Separable, settings: Settings, options: AdmmSettings = _DEFAUL
             "has integer entries", where="problem", allowed="continuous entries",
             remedy="use engine 'exact'",
         )  # fmt: skip
+    if is_too_short(problem, settings):
+        return where_interior_begins(problem, settings, "ADMM: not begun")
     solve = _Solve(problem, settings, options)
     try:
         status = solve.run()
