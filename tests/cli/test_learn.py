@@ -95,6 +95,22 @@ def test_advice_on_a_log_of_ones_own(tmp_path: Path) -> None:
     assert isinstance(bad.exception, DataError)
 
 
+def test_clusters_without_intervals_are_named(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    size = rng.uniform(1.0, 4.0, 24)
+    lines = [f"t{j},{c},{s},completed" for j, s in enumerate(size) for c in ("fast", "slow")]
+    (tmp_path / "runs.csv").write_text("\n".join(["task,cluster,seconds,outcome", *lines]))
+    table = [f"t{j},{s}" for j, s in enumerate(size)]
+    (tmp_path / "tasks.csv").write_text("\n".join(["task,size", *table]))
+    found = RUN.invoke(
+        app, ["fit", "tsm", "--log", str(tmp_path / "runs.csv"), "--features",
+              str(tmp_path / "tasks.csv"), "--tasks", "3", "-o", "json"],
+    )  # fmt: skip
+    assert found.exit_code == 0, found.output
+    facts = {row[""]: row["trained"] for row in json.loads(found.stdout)}
+    assert facts["too few tasks for intervals on"] == "fast, slow"  # a quarter of 24 is held out
+
+
 def test_a_log_says_what_it_leaves_out(tmp_path: Path) -> None:
     runs, features = tmp_path / "runs.csv", tmp_path / "tasks.csv"
     runs.write_text("task,cluster,seconds,outcome\n007,a,0,completed\n007,a,5,lost\n")

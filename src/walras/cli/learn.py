@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -169,6 +170,14 @@ def fit(
         best = min(value for _, value in learned.history)
         rows += [("validation regret, start", learned.history[0][1]),
                  ("validation regret, kept", best)]  # fmt: skip
+    short = [
+        name
+        for name, radius in zip(
+            learned.predictor.clusters, learned.predictor.radius.tolist(), strict=True
+        )
+        if radius == math.inf
+    ]
+    rows += [("too few tasks for intervals on", ", ".join(short))] if short else []
     rows += [("saved in", str(save))] if save else []
     emit(Table(("", "trained"), rows), output)
 
