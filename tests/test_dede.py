@@ -322,3 +322,10 @@ def test_settings_without_an_effect_are_named(caplog: pytest.LogCaptureFixture) 
     with caplog.at_level("INFO", logger="walras"):
         small()[1].solve(2, "auto", rho=1.0, solver="SCS", eps=1e-3)
     assert "no effect on an exact optimum: rho, ray_address, solver, eps" in caplog.text
+
+
+def test_variables_with_a_pattern_have_values_without_a_warning() -> None:
+    x = dd.Variable((2, 2), sparsity=([0, 1], [0, 1]))
+    prob = dd.Problem(dd.Minimize(dd.sum(x)), [x[0, 0] >= 1], [x[1, 1] >= 2])
+    assert prob.solve() == pytest.approx(3.0)
+    np.testing.assert_allclose(x.value_sparse.toarray(), np.diag([1.0, 2.0]), atol=1e-6)

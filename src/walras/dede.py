@@ -21,6 +21,7 @@ from walras.dede_settings import Asked
 from walras.errors import EngineError, InfeasibleError, UnboundedError, WalrasError
 from walras.machine import cores
 from walras.problem import Problem as AllocationProblem
+from walras.problem.quiet import cvxpy_quiet
 from walras.solution import Solution
 
 _log = logging.getLogger("walras")
@@ -153,15 +154,16 @@ class Problem(cp.Problem):  # type: ignore[misc]  # cvxpy carries no types
 
     def _take(self, status: str, value: float) -> None:
         """Let cvxpy's attributes say what the allocation problem found."""
-        self.unpack(
-            CvxpySolution(
-                status,
-                value,
-                {v.id: v.value for v in self.variables()},
-                {c.id: c.dual_value for c in self.constraints},
-                {},
+        with cvxpy_quiet():
+            self.unpack(
+                CvxpySolution(
+                    status,
+                    value,
+                    {v.id: v.value for v in self.variables()},
+                    {c.id: c.dual_value for c in self.constraints},
+                    {},
+                )
             )
-        )
 
 
 def _no_value(objective: cp.Minimize | cp.Maximize, reason: WalrasError) -> float:

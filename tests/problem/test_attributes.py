@@ -139,6 +139,14 @@ def test_integers_of_a_norm_are_some_elements_too() -> None:
     assert p.solve().value == pytest.approx(0.4)
 
 
+@pytest.mark.parametrize("places", [[(7,)], [(0,), (2,)], [0, 2], [(0.5,)]])
+def test_places_that_a_variable_does_not_have_are_named(places: Any) -> None:
+    for objective in (cp.sum, cp.norm):
+        x = cp.Variable(3, integer=places, name="x")
+        with pytest.raises(wl.InputError, match=r"variable x of shape \(3,\).*numpy.where"):
+            wl.Problem(cp.Minimize(objective(x)), [x >= 0.5]).solve()
+
+
 def test_bounds_follow_their_parameters() -> None:
     low, high = cp.Parameter(2, value=[1.0, 2.0]), cp.Parameter(2, value=[3.0, 2.0])
     x = cp.Variable(2, nonneg=True, bounds=[low, high], name="x")

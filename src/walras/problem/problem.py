@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import logging
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,6 +22,7 @@ from walras.history import Progress
 from walras.kernels.devices import CPU
 from walras.problem.checks import check_constraints, check_declared, check_objective
 from walras.problem.general import solve_general
+from walras.problem.quiet import cvxpy_quiet
 from walras.problem.report import Report, report_inside, report_outside
 from walras.separable.form import Side
 from walras.separable.from_cvxpy import Stated, Template
@@ -259,12 +259,7 @@ class Problem:
         check_declared(problem.variables())
         # cvxpy 1.9 forgets bounds that are parameters where the variable has a sign, too.
         rows = [row for v in problem.variables() for row in stated_bounds(v)]
-        with warnings.catch_warnings():
-            # cvxpy reads variables with a pattern in a way that it warns against.
-            warnings.filterwarnings("ignore", message=".* a sparse CVXPY expression")
-            warnings.filterwarnings("ignore", message=r"\s*You didn't specify the order")
-            # The report says that nothing is kept between solves.
-            warnings.filterwarnings("ignore", message="You are solving a parameterized problem")
+        with cvxpy_quiet():
             return solve_general(cp.Problem(self.objective, self.constraints + rows), settings)
 
     @property

@@ -28,20 +28,37 @@ def is_complex(expression: Expression) -> bool:
 
 
 def boolean(variable: Leaf) -> Bools:
-    """(size,) elements declared boolean, flattened column by column."""
+    """(size,) elements declared boolean, flattened column by column.
+
+    Raises:
+        InputError: The declaration names places that the variable does not have.
+    """
     return _declared(variable, variable.boolean_idx)
 
 
 def whole(variable: Leaf) -> Bools:
-    """(size,) elements declared boolean or integer."""
+    """(size,) elements declared boolean or integer.
+
+    Raises:
+        InputError: The declaration names places that the variable does not have.
+    """
     return boolean(variable) | _declared(variable, variable.integer_idx)
 
 
 def _declared(variable: Leaf, places: Any) -> Bools:
     """(size,) the places of an index in cvxpy's words: one sequence of numbers a dimension."""
     found = np.zeros(variable.size, dtype=bool)
-    if len(places):
+    if not len(places):
+        return found
+    try:
         found[np.ravel_multi_index(tuple(places), variable.shape or (1,), order="F")] = True
+    except (TypeError, ValueError) as reason:
+        raise InputError(
+            f"is declared whole or boolean at {places}: {reason}",
+            where=f"variable {variable.name()} of shape {variable.shape}",
+            allowed="one sequence of numbers a dimension, as numpy.where gives",
+            remedy="for elements 0 and 2 of a vector write integer=[(0, 2)]",
+        ) from reason
     return found
 
 
