@@ -101,3 +101,9 @@ def test_dev_refuses_an_unknown_task() -> None:
     run = _dev("dance")
     assert run.returncode == 2
     assert "unknown task: dance" in run.stderr
+
+
+def test_the_source_distribution_has_what_the_tests_import() -> None:
+    """Without a list of its own it holds all that git does; a list once lacked the benchmarks."""
+    assert "include" not in PROJECT["tool"]["hatch"]["build"]["targets"].get("sdist", {})
+    assert "only-include" not in PROJECT["tool"]["hatch"]["build"]["targets"].get("sdist", {})

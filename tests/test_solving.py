@@ -387,3 +387,15 @@ def test_a_millisecond_returns_a_feasible_allocation_of_a_cvxpy_problem(
     assert problem.status in ("user_limit", "optimal")
     assert np.max(np.abs(z.value.sum(axis=0) - wanted)) < 1e-8
     assert np.max(z.value.sum(axis=1)) < 3 + 1e-8
+
+
+@pytest.mark.parametrize("engine", ["interior", "admm", "exact", "pop", "integer"])
+def test_settings_may_be_numpy_s_numbers(engine: str) -> None:
+    settings = Settings(np.float32(1e-4), np.int16(60), np.uint8(2), max_iterations=np.int32(500))
+    plain = (settings.tolerance, settings.time_limit, settings.threads, settings.max_iterations)
+    assert [type(value) for value in plain] == [float, int, int, int]
+    s = wl.solve(
+        cs.max_min(*cluster()), engine=engine, threads=np.int32(2), time_limit=np.float32(60),
+        tolerance=np.float32(1e-4), integer=engine == "integer",
+    )  # fmt: skip
+    assert s.status.has_allocation

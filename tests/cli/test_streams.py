@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from walras.cli.output import show
-from walras.cli.streams import visible
+from walras.text import visible
 
 FULL = Path("/dev/full")
 # As a command ends that found one row, without the seconds that solving it would take.

@@ -12,7 +12,8 @@ from walras import data
 from walras.cli import data_import
 from walras.cli.errors import ExitCode
 from walras.cli.output import Format, OutputOption, Table, emit, to_json
-from walras.cli.streams import put, visible
+from walras.cli.streams import put
+from walras.text import visible
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import pandas as pd
 import typer
 
 from walras.cli.output import Format, OutputOption, Table, emit
 from walras.cli.streams import tell
-from walras.errors import DataError
 from walras.predict.log import write_log
 from walras.predict.sacct import COMMAND, read_sacct
 
@@ -70,7 +68,7 @@ def sacct(
         tell(f"without JobID numbered steps count as jobs; tell them apart by: {COMMAND}")
     runs = log.runs
     if to is not None:
-        _write(runs, to)
+        write_log(runs, to)
     rows = [
         (
             str(name),
@@ -85,13 +83,3 @@ def sacct(
         f"{log.left_out} unusable, {found.steps} steps of jobs, {found.unfinished} unfinished"
     )
     emit(Table(("cluster", "runs", "completed", "tasks"), rows, title), output)
-
-
-def _write(runs: pd.DataFrame, path: Path) -> None:
-    try:
-        write_log(runs, path)
-    except OSError as error:
-        raise DataError(
-            f"cannot be written: {error.strerror}", where=str(path),
-            allowed="a file in a folder you may write to", remedy="choose another --to PATH",
-        ) from error  # fmt: skip

@@ -34,6 +34,7 @@ from walras.cli.warm import compiled_beside
 from walras.domains.cluster_scheduling.rounds import Round, dede_like, gavel
 from walras.engines.settings import Settings
 from walras.errors import DataError, InputError
+from walras.files import write_text
 
 # Expected seconds of each policy on the small and the large round, for the time left.
 _SMALL = {
@@ -295,10 +296,7 @@ def _unwritable(path: Path, error: OSError) -> DataError:
 
 
 def _write_record(record: dict[str, Any], path: Path) -> None:
-    try:
-        path.write_text(to_json(record) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise _unwritable(path, error) from error
+    write_text(path, to_json(record) + "\n", "choose another --report PATH")
 
 
 def _write_report(acts: Acts, record: dict[str, Any], path: Path) -> bool:

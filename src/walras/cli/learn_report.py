@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from walras.cli.output import Table, show, to_json
-from walras.errors import DataError
+from walras.files import write_csv, write_text
 from walras.learn import summary
 from walras.learn.analysis import BASELINES, on_one_cluster
 from walras.learn.comparison import METRICS
@@ -78,34 +78,29 @@ def save(folder: Path, frame: pd.DataFrame, judged: pd.DataFrame | None) -> None
     Raises:
         DataError: The folder cannot be written to.
     """
-    try:
-        frame.to_csv(folder / "rows.csv", index=False)
-        if judged is not None:
-            judged.to_csv(folder / "summary.csv", index=False)
-        record = {
-            "walras": version("walras"), "python": platform.python_version(),
-            "complete": bool(frame.attrs["complete"]), "rows": len(frame),
-            "source": sorted(set(frame["source"])),
-            "methods": json.loads((folder / "methods.json").read_text()),
-        }  # fmt: skip
-        (folder / "run.json").write_text(to_json(record) + "\n")
-        _report(folder, frame[frame["error"] == ""], judged)
-    except OSError as error:
-        raise DataError(
-            f"cannot be written to: {error.strerror}", where=str(folder),
-            allowed="a folder you may write to", remedy="choose another --folder",
-        ) from error  # fmt: skip
+    write_csv(folder / "rows.csv", frame)
+    if judged is not None:
+        write_csv(folder / "summary.csv", judged)
+    record = {
+        "walras": version("walras"), "python": platform.python_version(),
+        "complete": bool(frame.attrs["complete"]), "rows": len(frame),
+        "source": sorted(set(frame["source"])),
+        "methods": json.loads((folder / "methods.json").read_text()),
+    }  # fmt: skip
+    write_text(folder / "run.json", to_json(record) + "\n")
+    _report(folder, frame[frame["error"] == ""], judged)
 
 
 def _report(folder: Path, frame: pd.DataFrame, judged: pd.DataFrame | None) -> None:
     from walras import plot  # half a second, for those who draw
+    from walras.plot.files import save as save_figure
 
     drawn = {"figure4": plot.methods_by_setting(frame)}
     for name, across in (("figure5", "tasks_per_round"), ("sizes", "train_tasks")):
         if frame[across].nunique() > 1:
             drawn[name] = plot.methods_by_size(frame, across)
     for name, figure in drawn.items():
-        figure.savefig(folder / f"{name}.png", dpi=150, facecolor="white", bbox_inches="tight")
+        save_figure(figure, folder / f"{name}.png", tight=True)
     found = shown(frame, judged)
     rows = [[show(cell, 4) for cell in row] for row in found.rows]
     captions = {

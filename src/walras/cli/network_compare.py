@@ -21,6 +21,7 @@ from walras.cli.network_record import write_record
 from walras.cli.output import Cell, Format, OutputOption, Table, emit
 from walras.cli.progress import Stages
 from walras.errors import InputError
+from walras.files import write_csv
 from walras.network import rivals
 from walras.network.problem import Problem
 from walras.network.quanta import DivergedError
@@ -167,6 +168,7 @@ def _save(
     left_out: dict[tuple[str, str], str],
 ) -> None:  # fmt: skip
     from walras.plot import network as figures  # half a second, for those who draw
+    from walras.plot.files import save
 
     steps = next(iter(runs.values())).steps
     methods: list[dict[str, Any]] = [{"of": of, "method": name} for of, name in runs]
@@ -179,7 +181,7 @@ def _save(
         for (of, _), run in runs.items()
     ]
     frame = pd.concat(frames).rename(columns={"loss": "loss_gap"})
-    frame.to_csv(folder / "methods.csv", index=False)
+    write_csv(folder / "methods.csv", frame)
     drawn = (("shares", "cost_gap"), ("model", "loss_gap"), ("model", "accuracy"))
     for of, value in drawn:
         own = frame[(frame["of"] == of)].dropna(subset=[value])
@@ -187,4 +189,4 @@ def _save(
             continue
         for across in ("step", "bits", "seconds"):
             figure = figures.progress_of_methods(own, value, across)
-            figure.savefig(folder / f"{value}_{across}.png", dpi=150, facecolor="white")
+            save(figure, folder / f"{value}_{across}.png")

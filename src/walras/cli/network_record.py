@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 import platform
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from walras.cli.output import to_json
+from walras.files import write_csv, write_text
 from walras.network.advise import advise
 from walras.network.drivers.folder import made
 from walras.network.run import Run
@@ -29,13 +30,14 @@ def save_run(folder: Path, stated: Scenario, run: Run, seed: int, facts: dict[st
         DataError: The folder cannot be made.
     """
     from walras.plot import network as figures  # half a second, for those who draw
+    from walras.plot.files import save
 
     result = {k: v for k, v in facts.items() if k != "seconds"}
     found = {"method": run.method, "chosen": _chosen(stated), "result": result}
     write_record(folder, stated, run.steps, {"seed": seed, **found})
     frame = run.frame()
-    frame.drop(columns="seconds").to_csv(folder / "steps.csv", index=False)
-    run.share_frame().to_csv(folder / "shares.csv", index=False)
+    write_csv(folder / "steps.csv", frame.drop(columns="seconds"))
+    write_csv(folder / "shares.csv", run.share_frame())
     drawn = {
         "cost_gap": figures.progress_of_methods(frame),
         "cost_gap_bits": figures.progress_of_methods(frame, across="bits"),
@@ -52,7 +54,7 @@ def save_run(folder: Path, stated: Scenario, run: Run, seed: int, facts: dict[st
     if run.epoch is not None:
         drawn["epochs"] = figures.epochs(run.epoch)
     for name, figure in drawn.items():
-        figure.savefig(folder / f"{name}.png", dpi=150, facecolor="white")
+        save(figure, folder / f"{name}.png")
     return folder
 
 
@@ -70,7 +72,7 @@ def write_record(folder: Path, stated: Scenario, steps: int, found: dict[str, An
         "scenario": _plain({**stated.tables, "steps": steps, "every": every}),
         **found,
     }
-    (folder / "run.json").write_text(json.dumps(_plain(record), indent=2, allow_nan=False) + "\n")
+    write_text(folder / "run.json", to_json(_plain(record)) + "\n")
 
 
 def _chosen(stated: Scenario) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
-from walras.cli.streams import put, put_data, visible
+from walras.cli.streams import put, put_data
+from walras.text import visible
 
 Cell = str | int | float | bool | None
 

@@ -8,16 +8,13 @@ from __future__ import annotations
 import errno
 import io
 import os
-import re
 import sys
 from contextlib import suppress
 
 from walras.errors import DataError
+from walras.text import visible
 
 _READER_GONE = 141  # what a shell reports of a program that SIGPIPE ended
-_CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 
 
 def put(text: str, end: str = "\n") -> None:
@@ -40,15 +37,6 @@ def tell(text: str) -> None:
     if sys.stderr is not None:
         with suppress(OSError):
             print(visible(text), file=sys.stderr, flush=True)
-
-
-def visible(text: str) -> str:
-    r"""Text whose control characters can be read, as ``\x1b``, and do nothing to a terminal.
-
-    Those of C0 and C1, the marks that turn the direction of writing, and lone surrogates; lines
-    stay lines.
-    """
-    return _CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def keep_stdout_for_results() -> None:

@@ -76,6 +76,7 @@ class Settings:
         if self.threads is not None:
             check_range("threads", self.threads, 1, 4096, whole=True)
         check_range("max_iterations", self.max_iterations, 1, 10**9, whole=True)
+        make_plain(self, "tolerance", "time_limit", "threads", "max_iterations")
         check_device(self.device)
         if not isinstance(self.verbose, bool | int | np.bool_):
             raise InputError(
@@ -87,6 +88,18 @@ class Settings:
                 f"is a {type(self.callback).__name__}", where="setting callback",
                 allowed="a function or None", remedy="pass a function of one Progress",
             )  # fmt: skip
+
+
+def make_plain(settings: object, *names: str) -> None:
+    """Turn checked numbers of a frozen dataclass, NumPy's and the like, into Python's own.
+
+    Solvers in other languages take those alone, and 32-bit ones overflow.
+    """
+    for name in names:
+        value = getattr(settings, name)
+        if value is not None:
+            plain = int(value) if isinstance(value, numbers.Integral) else float(value)
+            object.__setattr__(settings, name, plain)
 
 
 def check_range(

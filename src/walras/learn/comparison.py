@@ -22,6 +22,7 @@ import pandas as pd
 
 from walras.engines.settings import check_range
 from walras.errors import DataError, EngineError, InputError, WalrasError
+from walras.files import write_text
 from walras.learn.cells import Cell, by_name, grid
 from walras.learn.decide import placed_by, tuned_margin
 from walras.learn.fitting import Learned, fit, fit_lesson, two_stage, view_of, viewed
@@ -274,7 +275,7 @@ class _Store:
                     "holds a comparison of other methods", where=f"folder {folder}",
                     allowed="the same methods and settings", remedy="choose another folder",
                 )  # fmt: skip
-            file.write_text(json.dumps(stated, indent=2))
+            write_text(file, json.dumps(stated, indent=2))
         except (OSError, ValueError) as error:
             raise DataError(
                 f"cannot be used: {error}", where=f"folder {folder}",
@@ -293,9 +294,7 @@ class _Store:
         if self._cells is None:
             return
         file = self._cells / f"{cell.name}.json"
-        fresh = file.with_suffix(".new")
-        fresh.write_text(json.dumps(rows))
-        fresh.replace(file)
+        write_text(file, json.dumps(rows))
 
 
 def finished(frame: pd.DataFrame) -> pd.DataFrame:

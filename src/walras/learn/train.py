@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import io
 import math
 import pickle
 import zipfile
@@ -16,6 +17,7 @@ from typing import Any
 import torch
 
 from walras.errors import DataError, EngineError, InputError
+from walras.files import replacing
 from walras.learn.decide import placed_by
 from walras.learn.heads import Trainable
 from walras.learn.lesson import Lesson
@@ -203,15 +205,10 @@ class _Run:
             "model": self.model.state_dict(), "adam": self.adam.state_dict(),
             "schedule": self.schedule.state_dict(),
         }  # fmt: skip
-        fresh = path.with_name(path.name + ".new")
-        try:
-            torch.save(state, fresh)
-            fresh.replace(path)
-        except (OSError, RuntimeError) as error:
-            raise DataError(
-                f"cannot be written: {error}", where=str(path),
-                allowed="a file in a folder you may write to", remedy="choose another path",
-            ) from error  # fmt: skip
+        content = io.BytesIO()
+        torch.save(state, content)
+        with replacing(path) as fresh:
+            fresh.write_bytes(content.getvalue())
 
     def load(self, path: Path) -> None:
         """Continue from what :meth:`save` wrote."""

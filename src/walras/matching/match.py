@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.settings import check_range
+from walras.engines.settings import check_range, make_plain
 from walras.errors import InputError
 from walras.history import Progress
 from walras.kernels.match_rounds import solve_rounds
@@ -123,6 +123,7 @@ class MatchSettings:
             check_range("time_limit", self.time_limit, 0.0, math.inf)
         if self.threads is not None:
             check_range("threads", self.threads, 1, 4096, whole=True)
+        make_plain(self, "tolerance", "time_limit", "threads", "seed")
 
 
 def match_round(round_: Round, settings: MatchSettings | None = None) -> Plan:

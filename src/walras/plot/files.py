@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from walras.errors import DataError, InputError
+from walras.errors import InputError
+from walras.files import replacing
+from walras.text import visible
 
 _SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -29,18 +32,24 @@ def check_file(path: Path, where: str = "figure") -> None:
         )  # fmt: skip
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure to a file.
+def save(figure: Figure, path: Path, *, tight: bool = False) -> None:
+    """Write a figure to a file, whole or not at all.
+
+    Args:
+        figure: The figure.
+        path: The file.
+        tight: Cut the margins off.
 
     Raises:
         InputError: As :func:`check_file`.
         DataError: The file cannot be written.
     """
     check_file(path)
-    try:
-        figure.savefig(path, dpi=150, facecolor="white")
-    except OSError as error:
-        raise DataError(
-            f"cannot be written: {error.strerror}", where=str(path),
-            allowed="a file in a folder you may write to", remedy="choose another name",
-        ) from error  # fmt: skip
+    content, box = io.BytesIO(), "tight" if tight else None
+    kind = path.suffix[1:].lower()
+    figure.savefig(content, format=kind, dpi=150, facecolor="white", bbox_inches=box)
+    with replacing(path, "choose another name") as fresh:
+        if kind == "svg":  # names at ticks may hold what XML may not
+            fresh.write_text(visible(content.getvalue().decode()), "utf-8")
+        else:
+            fresh.write_bytes(content.getvalue())

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure as MplFigure
 
 from walras.errors import DataError
+from walras.files import write_text
 from walras.plot.style import to_svg
 
 
@@ -93,9 +94,9 @@ def write(report: Report, path: Path) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(render(report), encoding="utf-8")
     except OSError as error:
         raise DataError(
-            f"the report cannot be written: {error.strerror}", where=str(path),
-            allowed="a file in a folder you may write to", remedy="choose another --report PATH",
+            f"cannot be made: {error.strerror}", where=str(path.parent),
+            allowed="a folder to write to", remedy="choose another --report PATH",
         ) from error  # fmt: skip
+    write_text(path, render(report), "choose another --report PATH")

@@ -5,15 +5,20 @@ from __future__ import annotations
 import io
 import math
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as MplFigure
+from matplotlib.text import Text
 from matplotlib.ticker import LogLocator, NullLocator
+
+from walras.text import visible
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,23 @@ _RC: dict[Any, Any] = {
 }
 
 
+class PlainFigure(MplFigure):
+    """A figure that shows text as it stands: a name such as ``$x_{$`` is no formula.
+
+    Control characters are made visible. Characters that the font lacks are boxes, without a word.
+    """
+
+    def draw(self, renderer: RendererBase) -> None:
+        """Draw it, the texts that come into being on the way among it."""
+        with mpl.rc_context({"text.parse_math": False}), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Glyph .* missing from")
+            for text in self.findobj(Text):
+                if isinstance(text, Text):
+                    text.set_parse_math(False)
+                    text.set_text(visible(text.get_text()))
+            super().draw(renderer)
+
+
 def blank(width: float = 6.4, height: float = 3.4, panels: int = 1) -> tuple[MplFigure, list[Axes]]:
     """An empty figure with transparent ground and its axes, side by side.
 
@@ -67,7 +89,7 @@ def blank(width: float = 6.4, height: float = 3.4, panels: int = 1) -> tuple[Mpl
         panels: Number of axes.
     """
     with mpl.rc_context(_RC):
-        figure = MplFigure(figsize=(width, height), layout="constrained")
+        figure = PlainFigure(figsize=(width, height), layout="constrained")
         figure.patch.set_alpha(0.0)
         made = figure.subplots(1, panels, squeeze=False)[0]
     for axes in made:
@@ -135,7 +157,7 @@ def to_svg(figure: MplFigure, title: str) -> str:
     # The salt makes ids differ between the figures of one page, and equal between runs.
     with mpl.rc_context({**_RC, "svg.hashsalt": title}):
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    svg = text.getvalue()
+    svg = visible(text.getvalue())  # names at ticks may hold what XML may not
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from walras.errors import DataError, EngineError, InputError
+from walras.files import replacing, write_csv
 from walras.predict.features import Features, feature_rows, found
 from walras.predict.graph import Floats, TaskGraph, closed_form
 from walras.predict.tasks import Tasks
@@ -193,14 +194,15 @@ def write_log(runs: pd.DataFrame, path: str | Path) -> None:
 
     Raises:
         EngineError: It is Parquet, and pyarrow is not installed.
-        OSError: The file cannot be written.
+        DataError: The file cannot be written.
     """
     path = Path(path)
     if path.suffix.lower() in _PARQUET:
         _need_pyarrow()
-        runs.to_parquet(path, index=False)
+        with replacing(path) as fresh:
+            runs.to_parquet(fresh, index=False)
     else:
-        runs.to_csv(path, index=False)
+        write_csv(path, runs)
 
 
 def check_log(

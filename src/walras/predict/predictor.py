@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from walras.errors import DataError, InputError
+from walras.files import replacing
 from walras.predict.calibration import apply_logistic, logit
 from walras.predict.glm import inverse_link
 from walras.predict.graph import Floats
@@ -135,14 +136,8 @@ class Predictor:
         }  # fmt: skip
         arrays |= {"radius": self.radius, "success_radius": self.success_radius}
         arrays |= {"scaling": self.scaling, "header": np.array(json.dumps(header))}
-        try:
-            with Path(path).open("wb") as stream:
-                np.savez(stream, **arrays)
-        except OSError as error:
-            raise DataError(
-                f"cannot be written: {error.strerror}", where=str(path),
-                allowed="a file in a folder you may write to", remedy="choose another path",
-            ) from error  # fmt: skip
+        with replacing(path) as fresh, fresh.open("wb") as stream:
+            np.savez(stream, **arrays)
 
 
 def combined(models: tuple[Model, ...], tasks: Tasks) -> tuple[Floats, Floats, Floats, Floats]:

@@ -21,7 +21,7 @@ from walras.domains.load_balancing.program import (
 )
 from walras.domains.load_balancing.result import Rebalanced
 from walras.domains.load_balancing.search import Effort, Placed, search, tidied
-from walras.engines.settings import Settings, check_range
+from walras.engines.settings import Settings, check_range, make_plain
 from walras.errors import EngineError
 from walras.history import Progress
 from walras.status import Status
@@ -61,6 +61,7 @@ class Options:
         check_range("seed", self.seed, 0, 2**31 - 1, whole=True)
         if self.time_limit is not None:
             check_range("time_limit", self.time_limit, 0.0, np.inf)
+        make_plain(self, "attempts", "seed", "time_limit")
 
 
 def rebalance(
