@@ -391,11 +391,11 @@ def test_a_millisecond_returns_a_feasible_allocation_of_a_cvxpy_problem(
 
 @pytest.mark.parametrize("engine", ["interior", "admm", "exact", "pop", "integer"])
 def test_settings_may_be_numpy_s_numbers(engine: str) -> None:
-    settings = Settings(np.float32(1e-4), np.int16(60), np.uint8(2), max_iterations=np.int32(500))
+    given: dict[str, Any] = {
+        "tolerance": np.float32(1e-4), "time_limit": np.int16(60), "threads": np.int32(2),
+    }  # fmt: skip
+    settings = Settings(**given, max_iterations=np.uint16(500))  # type: ignore[arg-type]
     plain = (settings.tolerance, settings.time_limit, settings.threads, settings.max_iterations)
     assert [type(value) for value in plain] == [float, int, int, int]
-    s = wl.solve(
-        cs.max_min(*cluster()), engine=engine, threads=np.int32(2), time_limit=np.float32(60),
-        tolerance=np.float32(1e-4), integer=engine == "integer",
-    )  # fmt: skip
+    s = wl.solve(cs.max_min(*cluster()), engine=engine, integer=engine == "integer", **given)
     assert s.status.has_allocation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +11,6 @@ import jinja2
 from markupsafe import Markup
 from matplotlib.figure import Figure as MplFigure
 
-from walras.errors import DataError
 from walras.files import write_text
 from walras.plot.style import to_svg
 
@@ -92,11 +92,6 @@ def write(report: Report, path: Path) -> None:
     Raises:
         DataError: The file cannot be written.
     """
-    try:
+    with suppress(OSError):  # told by what comes next
         path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(
-            f"cannot be made: {error.strerror}", where=str(path.parent),
-            allowed="a folder to write to", remedy="choose another --report PATH",
-        ) from error  # fmt: skip
     write_text(path, render(report), "choose another --report PATH")
