@@ -154,3 +154,12 @@ def test_a_limit_without_a_point_is_one_clear_error() -> None:
     rows = [cp.norm(rng.normal(size=(9, 9)) @ b - 7) <= 3.0]
     with pytest.raises(wl.EngineError):
         wl.Problem(cp.Minimize(cp.sum(b)), rows).solve(time_limit=0.0)
+
+
+def test_rows_that_cannot_hold_together_are_named() -> None:
+    b = cp.Variable(2, integer=True, name="b")
+    far = (cp.norm(b - 5) <= 1).set_label("near five")
+    with pytest.raises(wl.InfeasibleError, match="near five") as told:
+        wl.Problem(cp.Minimize(cp.norm(b)), [far, (b <= 1).set_label("small")]).solve()
+    assert "small" in told.value.where
+    assert "reshape" not in told.value.where

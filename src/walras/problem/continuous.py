@@ -58,7 +58,8 @@ class Continuous:
                                                                           strict=True))  # fmt: skip
         ties = []
         for v, copy, at, w in zip(stated, copies, places, whole, strict=True):
-            ties.append(w == cp.vec(copy, order="F")[at])
+            tie = w == cp.vec(copy, order="F")[at]
+            ties.append(tie.set_label(f"the whole elements of {v.name()}"))
             binary = np.flatnonzero(leaves.boolean(v)[at])
             ties += [w[binary] >= 0, w[binary] <= 1] if len(binary) else []
         swap = {id(v): copy for v, copy in zip(stated, copies, strict=True)}
