@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "src/walras").rglob("*.py"))
 EXTRA_LOCKS = {
+    "mutants": "requirements-peers.lock",
     "peers": "requirements-peers.lock",
     "scale": "requirements-scale.lock",
     "parquet": "requirements-scale.lock",

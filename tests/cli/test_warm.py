@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from walras.cli import warm
-from walras.kernels import match_relaxed
+from walras.kernels import match_pull_back, match_relaxed
 from walras.learn import implicit_gradient
 from walras.matching import relaxed_match
 
-KERNELS = (match_relaxed._run, match_relaxed._pull)
+KERNELS = (match_relaxed._run, match_pull_back._pull)
 
 
 def test_compiling_leaves_kernels_that_a_later_run_finds() -> None:
@@ -51,6 +51,6 @@ def test_without_a_second_process_the_first_goes_on(
 def test_a_cache_without_them_asks_for_compiling(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stats = match_relaxed._pull.stats._replace(cache_path=str(tmp_path))
-    monkeypatch.setattr(type(match_relaxed._pull), "stats", property(lambda self: stats))
+    stats = match_pull_back._pull.stats._replace(cache_path=str(tmp_path))
+    monkeypatch.setattr(type(match_pull_back._pull), "stats", property(lambda self: stats))
     assert not warm.compiled()

@@ -117,7 +117,10 @@ def test_auto_is_a_method() -> None:
         ({"workers": -3}, "workers: is -3"),
         ({"seeds": [-1]}, "seeds: is -1"),
         ({"test_rounds": 0}, "test_rounds: is 0"),
-        ({"tasks_per_round": [4, 21]}, "has 20 tasks.*at least the 21 of a round"),
+        (
+            {"tasks_per_round": [4, 21]},
+            "20 tasks of the recipe's train set were measured.*a round takes 21",
+        ),
     ],
     ids=str,
 )

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from walras.kernels import match_relaxed
+from walras.kernels import match_pull_back, match_relaxed
 from walras.kernels.compiling import cache_of
 
 _COMMAND = (sys.executable, "-m", "walras.cli.warm")
@@ -21,8 +21,8 @@ _COMMAND = (sys.executable, "-m", "walras.cli.warm")
 
 def compiled() -> bool:
     """Whether an earlier run has left compiled kernels."""
-    kernel = match_relaxed._pull
-    name = f"{match_relaxed.__name__.rpartition('.')[2]}.{kernel.py_func.__name__}-*.nbi"
+    kernel = match_pull_back._pull
+    name = f"{match_pull_back.__name__.rpartition('.')[2]}.{kernel.py_func.__name__}-*.nbi"
     folder = cache_of(kernel)
     return folder is not None and any(folder.glob(name))
 
@@ -58,7 +58,7 @@ def compile_kernels() -> None:
     t, a = rng.lognormal(size=(1, 3, 5)), rng.uniform(0.6, 1.0, (1, 3, 5))
     floor, law = np.array([0.8]), np.array([1.0, 0.02, 0.005, 10.0])
     x, _ = match_relaxed.solve_relaxed(t, a, floor, law, 20.0, 0.01, 1e-9, None, 1)
-    match_relaxed.pull_back(t, a, floor, law, 20.0, 0.01, x, rng.normal(size=x.shape), 1)
+    match_pull_back.pull_back(t, a, floor, law, 20.0, 0.01, x, rng.normal(size=x.shape), 1)
     # Imported here: it takes longer than what stands above.
     from walras.cli.comparison import warm_up
 

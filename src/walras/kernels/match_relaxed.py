@@ -19,6 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.match_linear import solve_small
+from walras.kernels.match_smoothed import (
+    covariance,
+    floor_cost,
+    matching,
+    sums,
+    through_curvature,
+    weights,
+)
 from walras.kernels.reference import Floats
 from walras.kernels.runs import inner, jit, map_runs
 
@@ -33,117 +41,6 @@ _ROUNDING, _FLAT, _ROUGH, _SOLVED, _NEAR_ONE = 1e-13, 1e3, 1e-3, 1e-9, 0.1
 
 
 @inner
-def floor_cost(g: float, law: Floats) -> tuple[float, float, float]:
-    """phi(g), -phi'(g) and phi''(g); ``law`` is (elastic?, weight, width, price)."""
-    weight, width, price = law[1], law[2], law[3]
-    u = g / width
-    if law[0] > 0.0:
-        decay = math.exp(-abs(u))
-        soft = math.log1p(decay) + max(-u, 0.0)
-        part = decay / (1.0 + decay) if u > 0 else 1.0 / (1.0 + decay)
-        return price * width * soft, price * part, price * part * (1.0 - part) / width
-    inside = max(g, width)
-    v = (g - inside) / width
-    return (
-        weight * (-math.log(inside) - v + 0.5 * v * v), weight * (1.0 - v) / inside,
-        weight / (inside * inside),
-    )  # fmt: skip
-
-
-@inner
-def _weights(y: Floats, beta: float, p: Floats) -> float:
-    """p = softmax(beta S) in place; returns its entropy."""
-    m = len(p)
-    top = y[0]
-    for i in range(1, m):
-        top = max(top, y[i])
-    total = 0.0
-    for i in range(m):
-        p[i] = math.exp(beta * (y[i] - top))
-        total += p[i]
-    entropy = 0.0
-    for i in range(m):
-        p[i] /= total
-        if p[i] > 0.0:
-            entropy -= p[i] * math.log(p[i])
-    return entropy
-
-
-@inner
-def _matching(t: Floats, a: Floats, p: Floats, nu: float, tau: float, x: Floats) -> float:
-    """x = softmax(-(p t - nu a / N) / tau) by columns; returns sum_j log sum_i exp(-cost / tau)."""
-    m, n = t.shape
-    soft = 0.0
-    for j in range(n):
-        top = -np.inf
-        for i in range(m):
-            x[i, j] = -(p[i] * t[i, j] - nu / n * a[i, j]) / tau if t[i, j] < np.inf else -np.inf
-            top = max(top, x[i, j])
-        total = 0.0
-        for i in range(m):
-            x[i, j] = math.exp(x[i, j] - top)
-            total += x[i, j]
-        for i in range(m):
-            x[i, j] /= total
-        soft += top + math.log(total)
-    return soft
-
-
-@inner
-def _sums(t: Floats, a: Floats, x: Floats, y: Floats) -> None:
-    """The state (S, R) of a matching."""
-    m, n = t.shape
-    reached = 0.0
-    for i in range(m):
-        load = 0.0
-        for j in range(n):
-            if x[i, j] > 0.0:
-                load += t[i, j] * x[i, j]
-            reached += a[i, j] * x[i, j]
-        y[i] = load
-    y[m] = reached / n
-
-
-@inner
-def _covariance(t: Floats, a: Floats, x: Floats, w: Floats, k: Floats) -> None:
-    """K tau: the sum over columns of the covariances of (t_ij e_i, a_ij / N), in place."""
-    m, n = t.shape
-    for i in range(m + 1):
-        for other in range(m + 1):
-            k[i, other] = 0.0
-    for j in range(n):
-        mean = 0.0
-        for i in range(m):
-            mean += x[i, j] * a[i, j]
-        for i in range(m):
-            w[i, j] = x[i, j] * t[i, j] if x[i, j] > 0.0 else 0.0
-            k[i, m] += w[i, j] * (a[i, j] - mean) / n
-            k[m, m] += x[i, j] * (a[i, j] - mean) ** 2 / n**2
-    for i in range(m):
-        for other in range(i + 1):
-            both = 0.0
-            for j in range(n):
-                both += w[i, j] * w[other, j]
-            k[i, other] = k[other, i] = -both
-        for j in range(n):
-            if x[i, j] > 0.0:
-                k[i, i] += w[i, j] * t[i, j]
-        k[m, i] = k[i, m]
-
-
-@inner
-def _through_curvature(p: Floats, beta: float, bend: float, v: Floats, out: Floats) -> None:
-    """G v."""
-    m = len(p)
-    mean = 0.0
-    for i in range(m):
-        mean += p[i] * v[i]
-    for i in range(m):
-        out[i] = beta * p[i] * (v[i] - mean)
-    out[m] = bend * v[m]
-
-
-@inner
 def _residual(
     t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, y: Floats,
     p: Floats, x: Floats, r: Floats,
@@ -151,9 +48,9 @@ def _residual(
     """r = y - h(y), with p and x of y in place; returns the dual function and phi''."""
     m = len(p)
     phi, nu, bend = floor_cost(y[m] - floor, law)
-    entropy = _weights(y, beta, p)
-    soft = _matching(t, a, p, nu, tau, x)
-    _sums(t, a, x, r)
+    entropy = weights(y, beta, p)
+    soft = matching(t, a, p, nu, tau, x)
+    sums(t, a, x, r)
     for i in range(m + 1):
         r[i] = y[i] - r[i]
     return entropy / beta + nu * y[m] + phi - tau * soft, bend
@@ -181,15 +78,15 @@ def _newton(
     steps = 0
     dual, bend = _residual(t, a, floor, law, beta, tau, y, p, x, r)
     while steps < most and _largest(r) > tolerance:
-        _covariance(t, a, x, w, k)
+        covariance(t, a, x, w, k)
         for i in range(m + 1):  # I + K G, a row of K G being G times a row of K
-            _through_curvature(p, beta, bend, k[i], system[i])
+            through_curvature(p, beta, bend, k[i], system[i])
             for j in range(m + 1):
                 system[i, j] = system[i, j] / tau + (1.0 if i == j else 0.0)
             d[i] = -r[i]
         if not solve_small(system, d):
             break
-        _through_curvature(p, beta, bend, d, image)
+        through_curvature(p, beta, bend, d, image)
         slope, norm = 0.0, 0.0
         for i in range(m + 1):
             slope -= r[i] * image[i]
@@ -242,7 +139,7 @@ def _solve_round(
         cooler = tau if stuck else max(tau, heat / ratio)
         for i in range(len(y)):
             y[i] = at[i] + (cooler - heat) * slope[i]
-    _sums(t, a, x, y)
+    sums(t, a, x, y)
     return steps
 
 
@@ -322,94 +219,3 @@ def solve_relaxed(
 
     map_runs(threads, work, np.arange(rounds + 1))
     return x, steps
-
-
-@inner
-def _pull_round(
-    t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, x: Floats,
-    v: Floats, by_t: Floats, by_a: Floats, scratch: Floats,
-) -> float:  # fmt: skip
-    """The implicit derivative of one round (see :mod:`walras.learn.implicit`); by the floor."""
-    m, n = t.shape
-    y, p, lam = np.empty(m + 1), np.empty(m), np.zeros(m + 1)
-    _sums(t, a, x, y)
-    _, nu, bend = floor_cost(y[m] - floor, law)
-    _weights(y, beta, p)
-    _spread(x, v, tau, scratch)  # u = P v
-    for i in range(m):
-        for j in range(n):
-            if x[i, j] > 0.0:
-                lam[i] += scratch[i, j] * t[i, j]
-            lam[m] += scratch[i, j] * a[i, j] / n
-    k, system, image = np.empty((m + 1, m + 1)), np.empty((m + 1, m + 1)), np.empty(m + 1)
-    _covariance(t, a, x, scratch, k)
-    for j in range(m + 1):  # I + G K, column by column: K is symmetric
-        _through_curvature(p, beta, bend, k[j], image)
-        for i in range(m + 1):
-            system[i, j] = image[i] / tau + (1.0 if i == j else 0.0)
-    _through_curvature(p, beta, bend, lam.copy(), lam)
-    if not solve_small(system, lam):
-        lam[:] = np.nan
-    for i in range(m):
-        for j in range(n):
-            own = lam[i] * t[i, j] if x[i, j] > 0.0 else 0.0
-            by_a[i, j] = v[i, j] - own - lam[m] / n * a[i, j]
-    _spread(x, by_a, tau, scratch)  # z = P (v - U lam)
-    by_floor = 0.0
-    for i in range(m):
-        for j in range(n):
-            z = scratch[i, j]
-            by_t[i, j] = -(p[i] * z + lam[i] * x[i, j])
-            by_a[i, j] = (nu * z - lam[m] * x[i, j]) / n
-            by_floor += bend * z * a[i, j] / n
-    return by_floor
-
-
-@inner
-def _spread(x: Floats, v: Floats, tau: float, out: Floats) -> None:
-    """P v = x (v - sum_k x_k v_k) / tau by columns."""
-    m, n = x.shape
-    for j in range(n):
-        mean = 0.0
-        for i in range(m):
-            mean += x[i, j] * v[i, j]
-        for i in range(m):
-            out[i, j] = x[i, j] * (v[i, j] - mean) / tau
-
-
-@jit
-def _pull(
-    first: int, last: int, t: Floats, a: Floats, floor: Floats, law: Floats, beta: float,
-    tau: float, x: Floats, v: Floats, by_t: Floats, by_a: Floats, by_floor: Floats,
-) -> None:  # fmt: skip
-    scratch = np.empty_like(x[0])
-    for b in range(first, last):
-        by_floor[b] = _pull_round(
-            t[b], a[b], floor[b], law, beta, tau, x[b], v[b], by_t[b], by_a[b], scratch
-        )
-
-
-def pull_back(
-    t: Floats, a: Floats, floor: Floats, law: Floats, beta: float, tau: float, x: Floats,
-    v: Floats, threads: int,
-) -> tuple[Floats, Floats, Floats]:  # fmt: skip
-    """Derivatives by times over the scale, chances and floors of a loss with derivative v by x.
-
-    Args:
-        t: As in :func:`solve_relaxed`, and so ``a`` to ``tau`` and ``threads``.
-        a: See there.
-        floor: See there.
-        law: See there.
-        beta: See there.
-        tau: See there.
-        x: (rounds, M, N) stationary matchings.
-        v: (rounds, M, N).
-        threads: See there.
-    """
-    by_t, by_a, by_floor = np.empty_like(x), np.empty_like(x), np.empty(len(x))
-
-    def work(first: int, last: int) -> None:
-        _pull(first, last, t, a, floor, law, beta, tau, x, v, by_t, by_a, by_floor)
-
-    map_runs(threads, work, np.arange(len(x) + 1))
-    return by_t, by_a, by_floor
