@@ -48,7 +48,6 @@ _STATUS = {
     highspy.HighsModelStatus.kTimeLimit: Status.LIMIT,
     highspy.HighsModelStatus.kIterationLimit: Status.LIMIT,
     highspy.HighsModelStatus.kSolutionLimit: Status.LIMIT,
-    highspy.HighsModelStatus.kMemoryLimit: Status.LIMIT,
     highspy.HighsModelStatus.kInterrupt: Status.INTERRUPTED,
     highspy.HighsModelStatus.kUnknown: Status.INACCURATE,
 }
@@ -190,7 +189,20 @@ def _as_stated(
     start: Floats | None,
     told: Callable[[Progress], Progress],
 ) -> Answer:
-    """Solve a program in the units that it is stated in."""
+    """Solve a program in the units that it is stated in; what has no room in memory fails."""
+    try:
+        return _attempted(program, settings, start, told)
+    except MemoryError:
+        none = np.full(len(program.row_lower), np.nan)
+        return Answer(Status.FAILED, None, none, -np.inf, (), "HiGHS: out of memory")
+
+
+def _attempted(
+    program: LinearProgram,
+    settings: Settings,
+    start: Floats | None,
+    told: Callable[[Progress], Progress],
+) -> Answer:
     solver = new_solver(settings)
     if not program.is_integer:
         _set_method(solver, program.matrix.nnz)
