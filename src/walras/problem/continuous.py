@@ -64,6 +64,8 @@ class Continuous:
             ties += [w[binary] >= 0, w[binary] <= 1] if len(binary) else []
         swap = {id(v): copy for v, copy in zip(stated, copies, strict=True)}
         rows = [item.tree_copy(id_objects=swap) for item in problem.constraints]
+        for row, item in zip(rows, problem.constraints, strict=True):
+            row.set_label(item.label)
         objective = problem.objective.tree_copy(id_objects=swap)
         return cls(cp.Problem(objective, rows + ties), stated, copies, places, whole)
 
