@@ -24,6 +24,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.conformance", description=__doc__)
     parser.add_argument("project", choices=("cvxpy",), help="whose tests")
     parser.add_argument("-k", dest="only", metavar="EXPRESSION", help="as for pytest")
+    parser.add_argument(
+        "--files", nargs="+", metavar="FILE", help="these of the tests' files alone"
+    )
     parser.add_argument("--record", type=Path, help="where the JSON record goes")
     return parser.parse_args(arguments)
 
@@ -32,12 +35,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run, print, record; 1 where an applicable test fails, 2 where none ran."""
     given = parse(arguments)
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
-        folder = copied(given.project, Path(scratch))
+        folder = copied(given.project, Path(scratch), given.files)
         baseline = run(folder, given.only, through_walras=False)
         ours = run(folder, given.only, through_walras=True)
-    verdict: Verdict = compare(baseline, ours, CVXPY, partial=given.only is not None)
+    is_partial = bool(given.only or given.files)
+    verdict: Verdict = compare(baseline, ours, CVXPY, partial=is_partial)
     print(verdict)
-    record = given.record or (None if given.only else RESULTS / f"conformance_{given.project}.json")
+    record = given.record or (None if is_partial else RESULTS / f"conformance_{given.project}.json")
     if record is not None:
         record.write_text(verdict.as_json(given.project), encoding="utf-8")
         print(f"record: {record}")

@@ -32,6 +32,7 @@ SETTINGS = {
     "max_iters", "abstol", "reltol", "feastol", "eps_abs", "eps_rel", "eps_prim_inf",
 }  # fmt: skip
 LIMIT = 60.0  # seconds a solve
+TOLERANCE = 1e-8  # what cvxpy's own solvers aim at
 
 _cvxpy_solve = cp.Problem.solve
 
@@ -104,7 +105,7 @@ def _solved(problem: cp.Problem) -> float:
     worst = np.inf if isinstance(problem.objective, cp.Minimize) else -np.inf
     seconds, steps = 0.0, 0
     try:
-        found = stated.solve(threads=1, time_limit=LIMIT)
+        found = stated.solve(threads=1, time_limit=LIMIT, tolerance=TOLERANCE)
         if not found.status.has_allocation:
             raise cp.error.SolverError(f"{found.status}: {found.message}")
         status, value = str(found.status), float(found.value)
@@ -113,6 +114,8 @@ def _solved(problem: cp.Problem) -> float:
         status, value = cp.INFEASIBLE, worst
     except wl.UnboundedError:
         status, value = cp.UNBOUNDED, -worst
+    except (wl.InputError, wl.EngineError) as reason:  # cvxpy's word for what no solver takes
+        raise cp.error.SolverError(str(reason)) from reason
     has_values = status in cp.settings.SOLUTION_PRESENT
     primal = {v.id: v.value for v in problem.variables()} if has_values else {}
     dual = {c.id: c.dual_value for c in problem.constraints} if has_values else {}

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,8 +35,8 @@ class Outcome:
     words: str
 
 
-def copied(package: str, folder: Path) -> Path:
-    """The package's tests in a folder, where they import nothing of their own package's folder."""
+def copied(package: str, folder: Path, files: Sequence[str] | None = None) -> Path:
+    """The package's tests, or some of their files, in a folder that is no package."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit(f"{package} is not installed: install it, then run this again")
@@ -43,6 +44,13 @@ def copied(package: str, folder: Path) -> Path:
     if not source.is_dir():
         raise SystemExit(f"{package} was installed without its tests: install its wheel")
     target = folder / "tests"
+    if files:
+        target.mkdir()
+        for name in files:
+            if not (source / name).is_file():
+                raise SystemExit(f"{package} has no tests in {name}")
+            shutil.copy(source / name, target)
+        return target
     shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
     (target / "__init__.py").unlink(missing_ok=True)
     return target

@@ -67,3 +67,12 @@ def test_a_matrix_with_eigenvalues_of_both_signs_is_refused(turned: bool) -> Non
         wl.Problem(cp.Minimize(form), [x >= 1]).solve(threads=1)
     with pytest.raises(wl.InputError, match="negative"):
         wl.Problem(cp.Minimize(cp.quad_form(x, -np.eye(2), assume_PSD=True))).solve(threads=1)
+
+
+def test_what_has_no_elements_keeps_its_domain() -> None:
+    y = cp.Variable()
+    nothing = cp.log(y - 1) + cp.log(2 - y) + np.array([])
+    s = wl.Problem(cp.Maximize(cp.sum(nothing))).solve(threads=1)
+    assert (s.status, s.value) == ("optimal", 0.0)
+    assert 1 < y.value < 2
+    assert wl.Problem(cp.Minimize(cp.sum(x[0:0]) + cp.sum(x)), [x >= 1]).report().outside == ""

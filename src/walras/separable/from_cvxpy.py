@@ -20,7 +20,12 @@ from cvxpy.constraints.zero import Equality, Zero
 from walras.errors import InputError
 from walras.separable.form import Separable, Side
 from walras.separable.from_cvxpy_affine import AffineMap
-from walras.separable.from_cvxpy_atoms import OutsideForm, Substitution, short_name
+from walras.separable.from_cvxpy_atoms import (
+    OutsideForm,
+    Substitution,
+    refuse_empty,
+    short_name,
+)
 from walras.separable.from_cvxpy_fill import Plan, Source
 from walras.separable.from_cvxpy_restore import Restore
 from walras.separable.from_cvxpy_structure import Stacked, columns_of, structure
@@ -65,6 +70,7 @@ class Template:
     def __init__(self, objective: Any, stated: Sequence[Stated]) -> None:
         self.maximize = isinstance(objective, cp.Maximize)
         self.stated = tuple(stated)
+        refuse_empty(objective.expr, *(item.constraint for item in self.stated))
         substitution = Substitution()
         minimised = -objective.expr if self.maximize else objective.expr
         cost = substitution.objective(minimised)

@@ -43,6 +43,23 @@ class OutsideForm(Exception):  # noqa: N818 - a verdict that steers to another r
         super().__init__(f"{short_name(expression)}: {reason}")
 
 
+def refuse_empty(*expressions: Expression) -> None:
+    """Nonlinear expressions without elements leave nothing of the domain that they ask for.
+
+    Raises:
+        OutsideForm: There is one: cvxpy's chain keeps its domain.
+    """
+    for expression in expressions:
+        if 0 in expression.shape and not _is_affine(expression):
+            raise OutsideForm(expression, "nothing, of what has a domain")
+        refuse_empty(*expression.args)
+
+
+def _is_affine(expression: Expression) -> bool:
+    """By its atoms: cvxpy calls whatever has no elements affine."""
+    return all(issubclass(kind, AffAtom) for kind in expression.atoms())
+
+
 # Printed constant arrays, nested or not.
 _NUMBERS = re.compile(r"(?<![\w\])])\[[\[\]\d.,+\-e\s]*\d[\[\]\d.,+\-e\s]*\]")
 
