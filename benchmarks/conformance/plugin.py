@@ -33,6 +33,7 @@ SETTINGS = {
 }  # fmt: skip
 LIMIT = 60.0  # seconds a solve
 TOLERANCE = 1e-8  # what cvxpy's own solvers aim at
+OPTIMAL = 1e-6  # what Walras calls optimal unless it is told otherwise
 
 _cvxpy_solve = cp.Problem.solve
 
@@ -108,7 +109,8 @@ def _solved(problem: cp.Problem) -> float:
         found = stated.solve(threads=1, time_limit=LIMIT, tolerance=TOLERANCE)
         if not found.status.has_allocation:
             raise cp.error.SolverError(f"{found.status}: {found.message}")
-        status, value = str(found.status), float(found.value)
+        is_optimal = found.certificate.proves(OPTIMAL)
+        status, value = cp.OPTIMAL if is_optimal else str(found.status), float(found.value)
         seconds, steps = found.timings.total, len(found.history.steps)
     except wl.InfeasibleError:
         status, value = cp.INFEASIBLE, worst
