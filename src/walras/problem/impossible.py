@@ -47,6 +47,8 @@ def raise_impossible(problem: cp.Problem, solver: str, status: str) -> NoReturn:
         EngineError: It proved neither.
     """
     outside = "problem outside the separable form"
+    for variable in problem.variables():  # what a run left of them is no start for the next ones
+        variable.save_value(None)
     is_either = status in cp.settings.INF_OR_UNB
     found = conflict(problem) if is_either and "infeasible" in status else None
     if is_either and (found or "unbounded" not in status):

@@ -50,6 +50,8 @@ def refuse_empty(*expressions: Expression) -> None:
         OutsideForm: There is one: cvxpy's chain keeps its domain.
     """
     for expression in expressions:
+        if isinstance(expression, cp.Problem):  # that of a partial minimisation, which is outside
+            continue
         if 0 in expression.shape and not _is_affine(expression):
             raise OutsideForm(expression, "nothing, of what has a domain")
         refuse_empty(*expression.args)
