@@ -88,11 +88,11 @@ def _is_claimed(problem: cp.Problem, solver: Any, settings: dict[str, Any]) -> b
     )
 
 
-def _solve(problem: cp.Problem, *placed: Any, **settings: Any) -> float:
+def _solve(problem: cp.Problem, *placed: Any, **settings: Any) -> Any:
     """``Problem.solve`` by Walras, with what cvxpy's callers read afterwards."""
     solver = settings.get("solver", placed[0] if placed else None)
     if not _is_claimed(problem, solver, settings):
-        return float(_cvxpy_solve(problem, *placed, **settings))
+        return _cvxpy_solve(problem, *placed, **settings)
     Counter.busy = True
     Counter.solves += 1
     try:
