@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -112,3 +113,15 @@ class Timings:
 def join(parts: Sequence[History]) -> History:
     """Several histories, one after the other."""
     return History(tuple(step for part in parts for step in part))
+
+
+def log_to_stderr(*, wanted: bool) -> None:
+    """Send what the log of Walras says to standard error, if that is wanted and nobody listens."""
+    if not wanted:
+        return
+    log = logging.getLogger("walras")
+    if not log.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        log.addHandler(handler)
+    log.setLevel(logging.INFO)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -31,7 +30,7 @@ from walras.engines.pressed import Pressed
 from walras.engines.settings import Settings, Start
 from walras.engines.whole import refuse_without_whole
 from walras.errors import InputError
-from walras.history import Progress
+from walras.history import Progress, log_to_stderr
 from walras.kernels.devices import CPU
 from walras.separable import Leximin, Separable, leximin_of
 from walras.solution import Solution
@@ -133,7 +132,7 @@ def _heard(solution: Solution) -> Solution:
 def _solve_by(
     run: Engine, problem: Separable | Leximin, choice: Choice, settings: Settings, *, polish: bool
 ) -> Solution:
-    _log_to_stderr(wanted=settings.verbose)
+    log_to_stderr(wanted=settings.verbose)
     if isinstance(problem, Leximin):
         if polish:
             raise InputError(
@@ -394,14 +393,3 @@ def _solve_leximin(spec: Leximin, run: Engine, choice: Choice, settings: Setting
     if solution.status == Status.OPTIMAL and solution.gap > settings.tolerance:
         return replace(solution, status=Status.INACCURATE)
     return solution
-
-
-def _log_to_stderr(*, wanted: bool) -> None:
-    if not wanted:
-        return
-    log = logging.getLogger("walras")
-    if not log.handlers:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(message)s"))
-        log.addHandler(handler)
-    log.setLevel(logging.INFO)

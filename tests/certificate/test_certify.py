@@ -247,3 +247,16 @@ def test_a_value_near_its_bound_proves_and_another_does_not() -> None:
     assert loose.bound_source == "HiGHS"
     tight = certify(problem, np.array([1.0, 0.0]), np.zeros(0), best.prices.rows, -3.5)
     assert not tight.engine_bound
+
+
+def test_a_bound_that_prices_prove_but_for_rounding_is_theirs() -> None:
+    """The relaxation of an assignment without capacities is whole."""
+    x = cp.Variable((3, 4), boolean=True)
+    cost = np.random.default_rng(0).uniform(1, 2, (3, 4))
+    rows = [cp.sum(x, axis=0) == 1]
+    found = wl.Problem(cp.Minimize(cp.sum(cp.multiply(cost, x))), rows).solve(threads=1)
+    assert found.status is wl.Status.OPTIMAL
+    assert found.bound_source == "prices"
+    z, y = cp.Variable(boolean=True), cp.Variable()
+    branched = wl.Problem(cp.Minimize(z), [y == 1, y <= 3 * z]).solve(threads=1)
+    assert branched.bound_source == "HiGHS"

@@ -184,7 +184,7 @@ def test_terms_that_are_given_twice_are_added(tmp_path: Path) -> None:
     """In rows as HiGHS does, and in the objective, of which it takes the last."""
     path = tmp_path / "twice.lp"
     path.write_text(SMALL_LP.replace("2 x + y <=", "2 x + y + 3 x <="))
-    with pytest.warns(UserWarning, match=r"line 4: .*\"x\"\) occurs 2 times"):
+    with pytest.warns(UserWarning, match=r"line 4: .*x.* (occurs 2|more than once)"):
         assert read_mps(path).rows.matrix.toarray()[0] == pytest.approx([5.0, 1.0])
     path.write_text(SMALL_LP.replace("x + 2 y", "x + 2 y - 4 x\n + 1.5e0 y"))
     with pytest.warns(UserWarning, match="the objective has '[xy]' twice"):
@@ -206,7 +206,7 @@ def test_terms_that_are_given_twice_are_added(tmp_path: Path) -> None:
         (" G  R2\n", " Q  R2\n", "ROWS section of MPS file is unidentified"),
         ("7.5\n c2", "6,5\n c2", "line 4: '6,5' is no number"),
         ("7.5\n c2", "nan\n c2", "nan"),
-        ("end\n", "sos\n s1: S1:: x:1 y:2\nend\n", "SOS not supported"),
+        ("end\n", "sos\n s1: S1:: x:1 y:2\nend\n", "SOS .*not supported"),
         ("RHS\n    RHS", X_R2 + "RHS\n    RHS", "line 11: column 'X' goes on after"),
     ],
 )

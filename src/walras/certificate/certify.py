@@ -13,6 +13,7 @@ from walras.certificate.structure import Floats, structure
 from walras.separable import Separable, utility
 
 PRICES = "prices"  # the source of a bound that was recomputed from the prices
+_SAME = 1e-12  # relative: bounds that differ by less are one
 _BROKEN = 1e-6  # violation from which a value is not that of an allocation
 LEAST_TERMS = 1e-3  # the gap's denominator is at least this share of the objective's terms
 
@@ -244,7 +245,10 @@ def certify(
         rows = row_violations(problem, x, t)
     value = minimised_value(problem, x, t)
     proved = dual_bound(problem, prices, threads)
-    bound = max(proved.value, engine_bound)
+    # What the prices prove but for rounding needs nobody's word.
+    slack = _SAME * max(abs(proved.value), abs(engine_bound)) if np.isfinite(proved.value) else 0.0
+    is_engines = engine_bound > proved.value + slack
+    bound = engine_bound if is_engines else proved.value
     moved = np.flatnonzero((x != problem.lower) | (proved.reduced < 0))
     away = np.minimum(x[moved] - problem.lower[moved], problem.upper[moved] - x[moved])
     away = np.where(np.isfinite(away), away, np.abs(x[moved]))
@@ -264,6 +268,6 @@ def certify(
         stationarity=float(np.max(products, initial=0.0)) / max(abs(value), 1.0)
         if np.isfinite(value)
         else np.inf,
-        bound_source=source or "the engine" if engine_bound > proved.value else PRICES,
+        bound_source=source or "the engine" if is_engines else PRICES,
         gap_unit=unit,
     )

@@ -75,7 +75,7 @@ def _read(path: Path) -> Any:
     solver.setOptionValue("log_to_console", False)
     solver.cbLogging.subscribe(lambda event: said.append(event.message.strip()))
     status = solver.readModel(str(path))
-    reasons = [line.partition(":")[2].strip() for line in said if line.startswith("ERROR")]
+    reasons = [_plain(text) for text in said if text.startswith("ERROR")]
     lines = _lines(path)
     costs = dict[str, float]()
     if ".mps" in path.suffixes:
@@ -145,7 +145,7 @@ def _with(lp: Any, name: str, cost: float) -> Floats:
 def _warn(path: Path, found: Lines, said: list[str], lines: list[str]) -> None:
     """Warn of what HiGHS has passed over or read in its own way, line by line."""
     notes = [f"line {line}: {what}" for line, what in found.notes]
-    for text in (line.partition(":")[2].strip() for line in said if line.startswith("WARNING")):
+    for text in (_plain(line) for line in said if line.startswith("WARNING")):
         if not _SEEN.search(text):
             notes.append(_placed(text, lines))
     more = len(notes) - _MOST_NOTES
@@ -153,6 +153,13 @@ def _warn(path: Path, found: Lines, said: list[str], lines: list[str]) -> None:
         warnings.warn(f"{path}, {note}", stacklevel=4)
     if more > 0:
         warnings.warn(f"{path}: {more} more of the kind", stacklevel=4)
+
+
+def _plain(text: str) -> str:
+    """HiGHS' words in one line, behind the line of the file where they name one (from 1.16 on)."""
+    words = text.partition(":")[2].strip().splitlines()
+    at = re.search(r"^\s*--> .*:(\d+):\d+$", text, re.MULTILINE)
+    return f"line {at[1]}: {words[0]}" if at else " ".join(words)
 
 
 def _placed(text: str, lines: list[str]) -> str:
