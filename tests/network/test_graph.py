@@ -124,6 +124,21 @@ def test_files_are_read(tmp_path: Path) -> None:
     assert wn.Network.from_file(path).links == 2
 
 
+def test_one_way_edges_among_others_make_a_directed_network(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.graphml"
+    edges = (
+        '<edge source="a" target="b" directed="true"/><edge source="b" target="c"/>'
+        '<edge source="c" target="a" directed="true"/>'
+    )
+    nodes = "".join(f'<node id="{v}"/>' for v in "abc")
+    path.write_text(f'<graphml><graph edgedefault="undirected">{nodes}{edges}</graph></graphml>')
+    network = wn.Network.from_file(path)
+    assert network.directed
+    assert sorted(zip(network.tail.tolist(), network.head.tolist(), strict=True)) == [
+        (0, 1), (1, 2), (2, 0), (2, 1),
+    ]  # fmt: skip
+
+
 @pytest.mark.real_data("topology_zoo")
 def test_real_topologies_are_networks() -> None:
     from walras import data

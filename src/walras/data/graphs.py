@@ -195,7 +195,7 @@ def _json_node(node: Mapping[str, Any]) -> _Node:
 
 def _truth(value: object) -> bool:
     """Whether links lead one way only, as JSON or XML say it."""
-    known = {"true": True, "1": True, "false": False, "0": False}
+    known = {"true": True, "1": True, "false": False, "0": False, "none": False}
     word = str(value).lower()
     if word not in known:
         raise ValueError(f"'directed' is {value!r}, neither true nor false")

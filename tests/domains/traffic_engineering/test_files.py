@@ -183,7 +183,7 @@ def test_an_edge_of_graphml_may_differ_from_the_graph_in_direction(
 
 @pytest.mark.parametrize(
     ("word", "links"),
-    [("false", 6), ("False", 6), (False, 6), (0, 6), ("true", 3), (True, 3), (1, 3)],
+    [("false", 6), ("False", 6), (False, 6), (0, 6), (None, 6), ("true", 3), (True, 3), (1, 3)],
 )
 def test_directed_in_json_may_be_a_word(word: object, links: int, tmp_path: Path) -> None:
     file = tmp_path / "net.json"
