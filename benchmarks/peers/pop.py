@@ -7,6 +7,7 @@ import time
 from benchmarks.flow import AnyInstance, FlowInstance
 from benchmarks.peers.walras_engine import state
 from benchmarks.problem import Budget, Outcome
+from walras.engines.blas import blas_limited
 from walras.engines.pop import pop
 from walras.engines.settings import Settings
 from walras.separable import Separable
@@ -20,7 +21,8 @@ def solve(instance: AnyInstance, objective: str, budget: Budget, *, parts: int) 
         raise TypeError(f"POP does not solve {objective}")
     settings = Settings(budget.tolerance, budget.time_limit, budget.threads)
     built = time.perf_counter()
-    found = pop(problem, settings, parts)
+    with blas_limited(problem, "pop", budget.threads):  # as in walras.solve
+        found = pop(problem, settings, parts)
     solved = time.perf_counter()
     return Outcome(
         found.x if isinstance(instance, FlowInstance) else problem.dense(found.x),
