@@ -25,7 +25,8 @@ from walras.network.costs import QuadraticCPU
 from walras.network.drivers.consistency import in_flight
 from walras.network.drivers.deploy import _audit, deploy
 from walras.network.drivers.launch import Child, Host, Member
-from walras.network.drivers.lock import Lock
+from walras.network.drivers.lock import Lock, claim
+from walras.network.drivers.manifest import Manifest
 from walras.network.drivers.plan import Plan
 from walras.network.drivers.replay import replay
 from walras.network.drivers.trace import Trace, path_of
@@ -324,6 +325,14 @@ def test_a_folder_is_resumed_once_at_a_time(folder: Path) -> None:
     assert deploy(
         problem(), RING, steps=5, folder=folder, resume=True, time_limit=60
     ).alive.all()  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has names for a claim")
+def test_a_copied_folder_is_not_resumed_while_the_other_runs(folder: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(folder, tmp_path / "copy"))
+    name = Manifest.read(folder).deployment
+    with closing(claim(name, folder)), pytest.raises(InputError, match="runs in another folder"):
+        deploy(problem(), RING, steps=20, folder=copy, resume=True)
 
 
 class Forgetter:

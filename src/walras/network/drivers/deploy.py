@@ -23,7 +23,7 @@ from walras.network.drivers.descriptors import ensure
 from walras.network.drivers.folder import made, write_whole
 from walras.network.drivers.journal import Keeping
 from walras.network.drivers.launch import Child, Host, Launcher, Member, Started
-from walras.network.drivers.lock import Lock
+from walras.network.drivers.lock import Lock, claim
 from walras.network.drivers.manifest import FILE, Manifest
 from walras.network.drivers.plan import Plan
 from walras.network.epoch import Epoch, epoch
@@ -186,7 +186,10 @@ def deploy(
             for k in range(problem.centres)
         ]
         neighbours = plan.charter.neighbours
-        with _launcher(told, neighbours, everywhere, home, launcher) as crew:
+        with (
+            closing(claim(manifest.deployment, home)),
+            _launcher(told, neighbours, everywhere, home, launcher) as crew,
+        ):
             crew.bind(_START_SECONDS)
             if resume:
                 known = {k: member.known for k, member in enumerate(crew.members)}

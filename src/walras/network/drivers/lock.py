@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import time
 from pathlib import Path
@@ -47,6 +48,33 @@ class Lock:
     def close(self) -> None:
         """Give it back."""
         os.close(self._file)
+
+
+def claim(deployment: str, folder: Path) -> socket.socket:
+    """The right to run a deployment on this host, until the socket is closed.
+
+    It tells a copy of a folder from the folder itself, whose lock it does not share. Where the
+    system has no names for it (Linux has), nothing is claimed.
+
+    Args:
+        deployment: Its name.
+        folder: What errors call it.
+
+    Raises:
+        InputError: The deployment runs already.
+    """
+    claimed = socket.socket(socket.AF_UNIX)
+    if sys.platform == "linux":
+        try:
+            claimed.bind(f"\0walras-deployment-{deployment}")
+        except OSError as error:
+            claimed.close()
+            raise InputError(
+                f"holds the deployment {deployment}, which runs in another folder already",
+                where=str(folder), allowed="one run of a deployment at a time, of a copy too",
+                remedy="wait until it has ended; resume the folder that went on last",
+            ) from error  # fmt: skip
+    return claimed
 
 
 def _taken(file: int) -> bool:
