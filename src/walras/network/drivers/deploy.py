@@ -6,8 +6,8 @@ import importlib.util
 import json
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -136,14 +136,13 @@ def deploy(
 
     Args:
         problem: What is to be decided; costs and losses that are classes of Walras.
-        network: Who talks to whom; undirected. Of one that changes, the links at its first step:
-            real links come and go by themselves.
+        network: Who talks to whom; undirected. Of one that changes, the links at its first step.
         steps: Ticks of each centre; with ``resume`` as many more.
         pace: ``rounds`` in step with the neighbours, or ``clock``: every ``period`` ms.
         period: Milliseconds between ticks by the clock.
         hosts: Where each centre runs; this host when left out.
         folder: For traces and logs; a fresh temporary one when left out.
-        resume: Go on where the traces in it end; with the same problem, network and settings.
+        resume: Go on where its traces end, with the same problem, network and settings.
         restart: Start a process again that ended by itself.
         method: Steps of the algorithm; safe ones when left out.
         settings: Leases and patience, in rounds or milliseconds; fit to the network if left out.
@@ -151,53 +150,72 @@ def deploy(
         seed: Of the first model.
         cgroups: Per centre ``{"group": path, "processors": number}``, to enforce its share.
         launcher: ``ray`` places the processes on the nodes of a Ray cluster.
-        durable: Have traces on the disk before a message leaves, so that a centre's state also
-            survives a loss of power; without, it survives all that its operating system does.
+        durable: Have traces on the disk before a message leaves: they survive a loss of power.
         trace_limit: MiB after which a trace begins anew with the centre's state.
         time_limit: Seconds after which all are stopped where they are.
         watch: Called about ten times a second.
 
     Raises:
-        InputError: Settings do not go together, a port is taken, a cost is a Python function, the
-            folder is in use, or holds the deployment of another problem.
-        DataError: The folder cannot be written, or its files are damaged or of different moments.
+        InputError: Settings do not go together, a port or folder is taken or another problem's.
+        DataError: The folder's files cannot be written, are damaged, or of different moments.
         EngineError: A process does not start, or all are lost.
         AuditError: More than the budget was held and in flight.
     """
     _require_sockets()
-    keeping = Keeping(durable, 2**20 * whole(trace_limit, "trace_limit", least=1))
     of_kind(network, Network, "network")
     chosen = settings or _patience(pace, period, network.diameter, steps)
     plan = Plan(problem, network.at(0), chosen, method or Surplus(), start, seed)
-    everywhere = list(hosts) if hosts is not None else [Host()] * problem.centres
-    _check_lengths(problem.centres, everywhere, cgroups)
-    paced = {"kind": pace, "period": period, "patience": _PATIENCE}
-    terms = [pack_terms(plan.terms(k)) for k in range(problem.centres)]
+    keeping = Keeping(durable, 2**20 * whole(trace_limit, "trace_limit", least=1))
+    job = _Job(plan, pace, period, keeping, hosts, cgroups, launcher, resume * steps)
+    with _crew(job, folder) as crew:
+        seconds = _supervise(crew, time_limit, watch, restart=restart)
+        return _result(problem, crew.folder, crew.members, seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """What is to be run, and how; ``extend`` by so many steps, 0 for a new deployment."""
+
+    plan: Plan
+    pace: str
+    period: int
+    keeping: Keeping
+    hosts: Sequence[Host] | None
+    cgroups: Sequence[Json] | None
+    launcher: str
+    extend: int
+
+
+@contextmanager
+def _crew(job: _Job, folder: Path | None) -> Iterator[Launcher]:
+    """The processes of a deployment, introduced to one another; none is left at the end."""
+    plan, n = job.plan, job.plan.problem.centres
+    hosts = [Host()] * n if job.hosts is None else list(job.hosts)
+    _check_lengths(n, hosts, job.cgroups)
+    terms = [pack_terms(plan.terms(k)) for k in range(n)]
+    paced = {"kind": job.pace, "period": job.period, "patience": _PATIENCE}
     home = Path(tempfile.mkdtemp(prefix="walras-")) if folder is None else made(folder, 0o700)
     with closing(Lock(home / "deployment.lock")):
-        manifest = _manifest(plan, home, paced, resume=resume)
+        manifest = _manifest(plan, home, paced, resume=job.extend > 0)
         shared = {
             "deployment": manifest.deployment, "charter": manifest.charter, "pace": manifest.pace,
-            "keeping": asdict(keeping), "folder": str(home), "resume": resume,
-            "extend": resume * steps,
+            "keeping": asdict(job.keeping), "folder": str(home), "resume": job.extend > 0,
+            "extend": job.extend,
         }  # fmt: skip
         told = [
-            {**shared, "terms": terms[k], "cgroup": None if cgroups is None else cgroups[k]}
-            for k in range(problem.centres)
+            {**shared, "terms": terms[k], "cgroup": None if job.cgroups is None else job.cgroups[k]}
+            for k in range(n)
         ]
-        neighbours = plan.charter.neighbours
         with (
             closing(claim(manifest.deployment, home)),
-            _launcher(told, neighbours, everywhere, home, launcher) as crew,
+            _launcher(told, plan.charter.neighbours, hosts, home, job.launcher) as crew,
         ):
             crew.bind(_START_SECONDS)
-            if resume:
+            if job.extend:
                 known = {k: member.known for k, member in enumerate(crew.members)}
-                check(known, problem.quanta.total)
+                check(known, plan.problem.quanta.total)
             crew.introduce()
-            seconds = _supervise(crew, time_limit, watch, restart=restart)
-            crew.stop(_STOP_SECONDS)
-        return _result(problem, home, crew.members, seconds)
+            yield crew
 
 
 def _require_sockets() -> None:
@@ -275,11 +293,11 @@ def _launcher(
         return Child(hosts[k], log)
 
     full = [{**told[k], **own[k]} for k in range(len(told))]
-    return Launcher(full, [pair.public for pair in keys], neighbours, start)
+    return Launcher(full, [pair.public for pair in keys], neighbours, start, folder)
 
 
 def _supervise(crew: Launcher, limit: float, watch: Watch | None, *, restart: bool) -> float:
-    """Until all that are left have done their steps; returns the seconds it took."""
+    """Until all that are left have done their steps, and stopped; returns the seconds it took."""
     began = time.monotonic()
     while (seconds := time.monotonic() - began) < limit:
         crew.collect(0.1)
@@ -294,7 +312,9 @@ def _supervise(crew: Launcher, limit: float, watch: Watch | None, *, restart: bo
             break
         if all(member.state.get("done") for member in running):
             break
-    return time.monotonic() - began
+    seconds = time.monotonic() - began
+    crew.stop(_STOP_SECONDS)
+    return seconds
 
 
 def _all_lost(members: Sequence[Member]) -> EngineError:

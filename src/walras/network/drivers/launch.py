@@ -195,6 +195,7 @@ class Launcher:
         publics: Public key of each centre.
         neighbours: Of each centre.
         start: Starts a centre's process.
+        folder: Of traces and logs.
     """
 
     def __init__(
@@ -203,9 +204,10 @@ class Launcher:
         publics: Sequence[str],
         neighbours: Sequence[Sequence[int]],
         start: Callable[[int], Started],
+        folder: Path,
     ) -> None:
         self._told, self._publics, self._neighbours = told, publics, neighbours
-        self._start = start
+        self._start, self.folder = start, folder
         self._introduced = False
         self._unanswered: dict[int, set[int]] = {}  # of returning centres: who is to speak of them
         self.members: list[Member] = []
