@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -82,12 +82,8 @@ def simulate(
     training = chosen.models(setting) if problem.loss is not None else None
     diary = _Diary(problem, steps, every, test)
     diary.begin(training)
-    graph, period = network.at(0), 0
-    told = time.perf_counter()
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        for number in range(steps):
-            if network.period(number) != period:
-                graph, period = network.at(number), network.period(number)
+        for number, graph in _steps(network, steps, progress):
             try:
                 sharing.step(graph, number)
                 if training is not None:
@@ -95,11 +91,23 @@ def simulate(
                 diary.note(number, sharing, training)
             except DivergedError as error:
                 raise _diverged(number, error, chosen) from error
-            if progress is not None and time.perf_counter() - told > 0.1:
-                told = time.perf_counter()
-                progress(number + 1, steps)
     diary.warn(steps)
     return diary.run(chosen.name, training)
+
+
+def _steps(
+    network: Network, steps: int, progress: Progress | None
+) -> Iterator[tuple[int, Network]]:
+    """Number and links of each step; ``progress`` is called ten times a second."""
+    graph, period = network.at(0), 0
+    last = time.perf_counter()
+    for number in range(steps):
+        if network.period(number) != period:
+            graph, period = network.at(number), network.period(number)
+        yield number, graph
+        if progress is not None and time.perf_counter() - last > 0.1:
+            last = time.perf_counter()
+            progress(number + 1, steps)
 
 
 class _Diary:
