@@ -162,3 +162,17 @@ def test_settings_out_of_range_are_named(name: str, value: object) -> None:
     with pytest.raises(InputError) as error:
         Settings(**{**vars(PATIENT), name: value})
     assert f"settings.{name}" in str(error.value)
+
+
+def test_an_executor_in_its_second_life_settles_nothing() -> None:
+    """Restarted before others signed its first life's end, it once took an estate over again."""
+    world = World(Network.of(5, np.array([(0, 1), (1, 2), (2, 3), (3, 4)])), seed=817)
+    world.skew, world.now = [0, -1, -1, 0, -1], 1
+    rng = np.random.default_rng(817)
+    for rounds, loss, again in ((19, 0.0, ()), (15, 0.9, (2,)), (18, 0.0, (3, 0)), (60, 0.0, ())):
+        for _ in range(rounds):
+            world.round(rng, loss)
+            world.check()
+        for k in again:
+            world.rejoin(k)
+    assert not world.nodes[0].settled

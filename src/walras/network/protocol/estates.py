@@ -43,8 +43,13 @@ class Estates:
         self._counted: dict[tuple[Life, Life], Ints] = {}  # claims by (claimant, ended life)
 
     def executor(self, view: Membership) -> int:
-        """The first centre still in its first life, -1 when none is left."""
+        """The first centre still in its first life, -1 when none is left.
+
+        Who is in a later life knows that it is none, before others have signed its first one's end.
+        """
         first = np.flatnonzero(view.ended == 0)
+        if view.memory.epoch:
+            first = first[first != view.centre]
         return int(first[0]) if len(first) else -1
 
     def claims(self, view: Membership, ledger: Ledger) -> Mapping[Life, Ints]:
