@@ -65,9 +65,7 @@ _BY_REASON: dict[str, tuple[str, ...]] = {
     ),
     _OUTPUT: (
         "test_conic_solvers.py::TestHIGHS::test_highs_warm_start",
-        "test_conic_solvers.py::TestSCIPY::test_scipy_lp_solver_stats",
         "test_conic_solvers.py::TestSCIPY::test_scipy_mi_solver_stats",
-        "test_conic_solvers.py::TestSCS::test_warm_start",
         "test_problem.py::TestProblem::test_solver_stats",
     ),
     _WORDS: (
