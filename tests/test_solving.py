@@ -201,7 +201,7 @@ def test_an_engine_that_breaks_down_keeps_its_point_where_no_time_is_left_for_an
         )  # fmt: skip
 
     monkeypatch.setitem(named._ENGINES, "interior", broken)
-    monkeypatch.setattr(solving, "exact", wrong(Status.LIMIT, 0.0, 0.0))
+    monkeypatch.setitem(solving._OTHERS, "exact", wrong(Status.LIMIT, 0.0, 0.0))
     s = wl.solve(problem, engine="interior", threads=1)
     assert (s.engine, s.status) == ("interior", Status.INACCURATE)
     assert s.value == pytest.approx(0.9 * rough.value, rel=1e-6)

@@ -9,6 +9,7 @@ from typing import Any
 
 import clarabel
 import cvxpy as cp
+import highspy
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -20,6 +21,7 @@ from walras.certificate.certify import minimised_value
 from walras.engines import conic, outer
 from walras.engines.conic_setup import NOT_BEGUN, least_seconds
 from walras.engines.exact import exact
+from walras.engines.highs_quiet import new_highs
 from walras.engines.relaxation import improving_ray, least_relaxation
 from walras.engines.settings import Settings, Start
 from walras.separable import Family, Rows, Separable, Utility, utility
@@ -517,3 +519,20 @@ def test_whole_numbers_without_an_end_are_unbounded(engine: str) -> None:
     s = wl.Problem(aim, [*rows, x >= -7, x <= 7]).solve(engine=engine)
     assert s.status is wl.Status.OPTIMAL
     assert s.value == pytest.approx(-40.0)
+
+
+@pytest.mark.parametrize("others", [1, 2, 3])
+def test_another_user_of_highs_with_other_threads_does_not_stop_ours(others: int) -> None:
+    """HiGHS refuses a number of threads other than that of a thread's first solve."""
+    speed = np.array([[4.0, 3.0], [1.0, 2.0]])
+    problem = wl.domains.cluster_scheduling.max_min(speed, np.ones(2), [1.0, 1.0])
+    before = wl.solve(problem, engine="exact", threads=2)
+    highspy.Highs.resetGlobalScheduler(True)
+    other = new_highs()
+    other.setOptionValue("threads", others)
+    other.addVar(0.0, 1.0)
+    other.run()
+    for threads in (2, None, 1):
+        found = wl.solve(problem, engine="exact", threads=threads)
+        assert found.status is wl.Status.OPTIMAL
+        assert found.value == pytest.approx(before.value)

@@ -289,6 +289,12 @@ def run(
     _size_scheduler(solver, settings.threads)
     solver.run()
     watch.raise_kept()
+    if solver.getModelStatus() == highspy.HighsModelStatus.kNotset:
+        # Another user of HiGHS in this thread has given the scheduler another size.
+        _scheduler.__dict__.clear()
+        _size_scheduler(solver, settings.threads)
+        solver.run()
+        watch.raise_kept()
     status = _STATUS.get(solver.getModelStatus(), Status.FAILED)
     message = f"HiGHS: {solver.modelStatusToString(solver.getModelStatus())}"
     answer = _read(solver, watch, status, message)
