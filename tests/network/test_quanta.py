@@ -48,6 +48,7 @@ def test_the_audit_is_exact_beyond_64_bits() -> None:
     held = np.array([2**62, 2**62, -(2**62)], np.int64)
     assert audit(held, np.array([3], np.int64), 2**62) == 3
     assert audit([10**30, -1], [1], 10**30) == 0
+    assert audit(np.full(5, 2**61), np.array([], np.int64), 0) == 5 * 2**61
 
 
 @pytest.mark.parametrize("budget", [0.0, -1.0, math.nan, math.inf])
@@ -169,12 +170,21 @@ def test_the_nearest_split_is_the_projection(rows: list[tuple[int, int, int]], p
             ] ** 2
 
 
+def test_a_quantum_that_is_left_goes_to_who_is_nearest_and_not_to_who_is_held_up() -> None:
+    # Wanted -2, 0 and 0: the first is held at its bound, and the second takes the odd quantum.
+    found = Quanta(0, 3).nearest(np.array([-2, 0, 0]), np.zeros(3, np.int64), np.full(3, 9))
+    assert found.tolist() == [0, 2, 1]
+    assert found.dtype == np.int64
+
+
 def test_sums_by_owner_and_portions() -> None:
     assert summed(np.array([3, 4, 5]), np.array([1, 0, 1]), 3).tolist() == [4, 8, 0]
     wanted, giver = np.array([6, 2, 5]), np.array([0, 0, 1])
     assert portioned(wanted, giver, np.array([8, 5])).tolist() == [6, 2, 5]
     assert portioned(wanted, giver, np.array([4, 0])).tolist() in ([3, 1, 0], [2, 0, 0], [2, 1, 0])
     assert portioned(np.array([0, 0]), np.array([0, 1]), np.array([3, 0])).tolist() == [0, 0]
+    whole = np.array([2**50])
+    assert portioned(whole, np.array([0]), whole - 1).tolist()[0] in range(2**50 - 9, 2**50)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2**40), st.integers(0, 3)), min_size=1, max_size=12),

@@ -184,3 +184,18 @@ def test_its_own_record_says_what_it_has_heard(now: int) -> None:
     before = me.version
     speak(me, now)
     assert me.version == before + 1
+
+
+def test_patience_grows_with_the_networks_diameter() -> None:
+    found = Settings.of_diameter(3, beat=2, steps=7)
+    assert found == Settings(lease=60, margin=6, beat=2, patience=8, arrival=600, steps=7)
+    assert Settings.of_diameter(0, beat=1).margin == 1  # a tenth of 12, and never none
+    assert Settings.of_diameter(0).lease == 24
+
+
+def test_a_centre_begins_at_beat_zero_of_its_life() -> None:
+    me = member()
+    assert me.version == version_of(0, 0)
+    speak(me, 0)
+    assert me.version == version_of(0, 1)
+    assert member(memory=Memory(3, (0,) * 5)).version == version_of(3, 0)
