@@ -65,6 +65,10 @@ def test_records_that_are_held_are_left_out_unread() -> None:
     assert found.versions == [(1, version_of(1, 7)), (2, version_of(1, 8))]
 
 
+def test_numbers_below_the_limit_pass() -> None:
+    assert CODEC.decode(CODEC.encode(_message(number=2**62 - 1))).number == 2**62 - 1
+
+
 def test_records_that_do_not_fit_wait() -> None:
     many = [_record(k % 4, 7 + k) for k in range(1000)]
     data = CODEC.encode(_message(records=many))
@@ -85,6 +89,7 @@ def test_records_that_do_not_fit_wait() -> None:
         (CODEC.encode(_message(price=float("nan"))), "not finite"),
         (CODEC.encode(_message(model=np.array([np.inf, 0.0]))), "not finite"),
         (CODEC.encode(_message(number=2**63)), "beyond all use"),
+        (CODEC.encode(_message(number=2**62)), "beyond all use"),
     ],
 )
 def test_bad_messages_are_named(data: bytes, what: str) -> None:
