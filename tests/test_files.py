@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +28,8 @@ ROOM = 64  # bytes that a file may have
 
 @contextmanager
 def no_room() -> Iterator[None]:
-    """Every file ends after a few bytes, as on a full disk."""
+    """Every file ends after a few bytes, as on a full disk; Python keeps no bytecode meanwhile."""
+    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, hard))
@@ -36,6 +38,7 @@ def no_room() -> Iterator[None]:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, before)
+        sys.dont_write_bytecode = kept
 
 
 TABLE = pd.DataFrame({"task": ["a"] * 40, "seconds": np.arange(40.0)})

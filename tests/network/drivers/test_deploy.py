@@ -367,7 +367,10 @@ def test_a_centre_that_comes_back_with_less_than_it_said_is_left_out(tmp_path: P
 
 def test_a_full_disk_ends_a_centre_and_no_other(tmp_path: Path) -> None:
     """A limit of the file's size stands for the disk; what is left is resumed."""
-    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))\n"
+    # No bytecode and no kernels are kept meanwhile: they would be cut, too.
+    limited = "import os, resource, sys; sys.dont_write_bytecode = True\n"
+    limited += f"os.environ['NUMBA_CACHE_DIR'] = {str(tmp_path / 'kernels')!r}\n"
+    limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))\n"
     run = "from walras.network.drivers.process import main; sys.exit(main())"
     small = Host(command=(sys.executable, "-c", limited + run))
     hosts = [small if k == 3 else Host() for k in range(5)]
