@@ -77,6 +77,18 @@ def test_a_cache_that_cannot_be_written_costs_no_answer(
     assert te.candidate_paths(diamond().net).count == diamond().paths.count
 
 
+def test_a_disk_without_room_keeps_nothing_of_the_paths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(candidates, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(np, "savez", full)
+    assert te.candidate_paths(diamond().net).count == diamond().paths.count
+    assert not list(tmp_path.iterdir())
+
+
 @settings(max_examples=15)
 @given(seed=SEEDS, threads=st.sampled_from([1, 2, 3]))
 def test_threads_change_nothing(seed: int, threads: int) -> None:

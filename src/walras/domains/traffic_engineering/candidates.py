@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
-import tempfile
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
@@ -19,7 +17,8 @@ import platformdirs
 from walras.domains.traffic_engineering.network import Ints, Longs, Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.engines.settings import Settings
-from walras.errors import InputError
+from walras.errors import DataError, InputError
+from walras.files import replacing
 from walras.kernels import paths as kernels
 from walras.kernels.paths_simple import shortest_from
 
@@ -164,12 +163,10 @@ def _write(file: Path, found: Paths) -> None:
     narrow = np.int16 if found.network.links < np.iinfo(np.int16).max else np.int32
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=file.parent, suffix=".part")
-        with os.fdopen(handle, "wb") as stream:
+        with replacing(file) as fresh, fresh.open("wb") as stream:
             np.savez(
                 stream, counts=counts, hops=found.hops.astype(np.int16),
                 links=found.links.astype(narrow), kind=np.array(found.kind),
             )  # fmt: skip
-        os.replace(temporary, file)
-    except OSError as error:
+    except (OSError, DataError) as error:
         _log.info("candidate paths are not kept in %s: %s", file.parent, error)
