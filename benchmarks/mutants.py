@@ -5,7 +5,8 @@
 Mutants are mutmut's: comparisons, signs, arithmetic and logical operators, conditions, ``break``
 and ``continue``, numbers and truth values. Words of messages and whole assignments are left alone.
 A sample is drawn by the seed; without one, every mutant is run. A mutant that no test kills is
-printed; one that computes the same as the original is listed in ``EQUIVALENT`` with its reason.
+printed; one that computes the same as the original is listed in ``equivalent/ROOM.toml`` with its
+reason.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import random
 import shutil
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +24,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 SCRATCH = Path(__file__).parent / ".scratch" / "mutants"
+EQUIVALENT = (Path(__file__).parent / "equivalent").resolve()
 WANTED = 0.9  # part of the mutants that are not equivalent
 _COPIED = ("src", "tests", "benchmarks", "docs", "examples", "pyproject.toml", "README.md",
            "CONTRIBUTING.md", "CHANGELOG.md")  # fmt: skip
@@ -57,29 +60,6 @@ ROOMS = {
     ),
 }
 
-# File and changed line -> why the mutant computes the same.
-_QUANTA = "src/walras/network/quanta.py"
-_PART = "part = given / np.maximum(asked, {}) * (1.0 - {}**-{})  # rounding never makes it too much"
-_FITS = "the sum fits 64 bits, or Python adds what numpy would"
-EQUIVALENT: dict[tuple[str, str], str] = {
-    (_QUANTA, "largest = int(np.abs(quanta).max()) if quanta.size else 1"): "times a size of 0",
-    (_QUANTA, "if largest * quanta.size <= 2**62:"): _FITS,
-    (_QUANTA, "if largest * quanta.size < 2 * 62:"): _FITS,
-    (_QUANTA, "if largest * quanta.size < 2**63:"): _FITS,
-    (_QUANTA, _PART.format(2, "2.0", 48)): "where 1 is asked, 0 or 1 is given",
-    (_QUANTA, _PART.format(1, "3.0", 48)): "a precaution that no whole part needs",
-    (_QUANTA, _PART.format(1, "2.0", 49)): "a precaution that no whole part needs",
-    (_QUANTA, "low, high = (low, middle - 1) if _sum(moved(middle)) >= self.total "
-     "else (middle, high)"):
-        "one shift less, and all that it moves get their quantum",
-    (_QUANTA, "middle = (low + high + 2) // 2"): "another way to halve",
-    (_QUANTA, "zeros = (total | -total).bit_length() - 1"): "minus the same power of two",
-    (_QUANTA, "exponent = math.frexp(float(np.spacing(budget)))[1] - 2"):
-        "twice as many quanta, made coarser by a digit",
-    (_QUANTA, "if 0 <= over <= slips:"): "nothing is dealt",
-    (_QUANTA, "if 0 <= under <= slips:"): "nothing is dealt",
-}  # fmt: skip
-
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the mutants of a room; 0 if enough are killed."""
@@ -93,7 +73,15 @@ def main(arguments: list[str] | None = None) -> int:
     folder = SCRATCH / given.room
     _copy(folder, ROOMS[given.room])
     os.chdir(folder)
-    return _judge(list(_run(given.sample, given.seed, given.workers, given.only)), given.room)
+    found = list(_run(given.sample, given.seed, given.workers, given.only))
+    return _judge(found, given.room, _equivalent(given.room))
+
+
+def _equivalent(room: str) -> dict[tuple[str, str], str]:
+    """File and changed lines of each mutant that computes the same, with the reason."""
+    path = EQUIVALENT / f"{room}.toml"
+    listed = tomllib.loads(path.read_text())["mutant"] if path.exists() else []
+    return {(f"src/walras/{one['file']}", one["line"]): one["why"] for one in listed}
 
 
 def _copy(folder: Path, room: Room) -> None:
@@ -137,10 +125,10 @@ class Mutant:
     fate: str
 
     @property
-    def equivalent(self) -> str:
-        """Why it computes the same, or nothing."""
+    def key(self) -> tuple[str, str]:
+        """The file and the changed lines, as the list of equivalent mutants has them."""
         added = [line[1:].strip() for line in self.change.splitlines() if line.startswith("+")]
-        return EQUIVALENT.get((self.file, " ".join(added)), "")
+        return self.file, " ".join(added)
 
 
 def _run(sample: int | None, seed: int, workers: int, only: str) -> Iterator[Mutant]:
@@ -175,23 +163,18 @@ def _run(sample: int | None, seed: int, workers: int, only: str) -> Iterator[Mut
         yield Mutant(str(data.path), name, "\n".join(change), fate)
 
 
-def _judge(found: list[Mutant], room: str) -> int:
+def _judge(found: list[Mutant], room: str, equivalent: dict[tuple[str, str], str]) -> int:
     """Print who survived, and what part was killed."""
-    alive = []
-    for one in sorted(found, key=lambda m: m.name):
-        if one.fate == "killed":
-            continue
-        if one.equivalent:
-            continue
+    left = [one for one in sorted(found, key=lambda m: m.name) if one.fate != "killed"]
+    alive = [one for one in left if one.key not in equivalent]
+    for one in alive:
         print(f"{one.fate} {one.file} {one.name}\n{one.change}")
-        alive.append(one)
-    same = sum(bool(one.equivalent) for one in found if one.fate != "killed")
-    judged = len(found) - same
-    killed = sum(one.fate == "killed" for one in found)
+    judged = len(found) - len(left) + len(alive)
+    killed = judged - len(alive)
     part = killed / judged if judged else 1.0
     print(
         f"{room}: {killed} of {judged} mutants killed ({100 * part:.1f} %), {len(alive)} survived; "
-        f"{same} more are equivalent"
+        f"{len(left) - len(alive)} more are equivalent"
     )
     return 0 if part >= WANTED else 1
 
