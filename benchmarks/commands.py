@@ -12,7 +12,7 @@ from benchmarks.measure import measure
 from benchmarks.progress import Progress
 from benchmarks.store import Store
 from benchmarks.table import render
-from walras.cli.errors import describe, exit_code
+from walras.cli.common.errors import describe, exit_code
 from walras.errors import InputError
 
 

@@ -24,8 +24,8 @@ from benchmarks.measure import described_machine
 from benchmarks.peers.walras_engine import BUILDERS, state
 from benchmarks.store import RESULTS
 from walras.domains import traffic_engineering as te
-from walras.engines import costs
-from walras.engines.costs import features
+from walras.select import cost_model as costs
+from walras.select.cost_model import features
 
 Floats = npt.NDArray[np.float64]
 Sample = tuple[str, str, list[float], float]  # case, instance, features, seconds

@@ -20,7 +20,7 @@ from walras.errors import DataError
 from walras.files import replacing, write_csv, write_text
 from walras.plot import files as figures
 from walras.plot.style import blank
-from walras.predict.log import write_log
+from walras.predict.logs.log import write_log
 
 FULL = Path("/dev/full")
 ROOM = 64  # bytes that a file may have

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from walras import machine
-from walras.engines.settings import Settings
 from walras.machine import cores, quota
+from walras.settings import Settings
 
 V2 = "30 23 0:26 {top} /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate"
 V1 = "31 23 0:27 {top} /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct"

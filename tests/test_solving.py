@@ -16,15 +16,15 @@ from tests.bank.statement import Entry, Row, state
 
 import walras as wl
 from walras import solving
-from walras.engines import named
-from walras.engines.exact import exact
-from walras.engines.iterate import Iterate
-from walras.engines.levels import LeximinResult
-from walras.engines.leximin import leximin
-from walras.engines.pop import pop
-from walras.engines.settings import Settings
-from walras.history import Progress
+from walras.engines.exact.engine import exact
+from walras.engines.pop.engine import pop
+from walras.iterate import Iterate
+from walras.leximin.levels import LeximinResult
+from walras.leximin.method import leximin
+from walras.progress import Progress
+from walras.select import registry as named
 from walras.separable import Separable
+from walras.settings import Settings
 from walras.status import Status
 
 cs = wl.domains.cluster_scheduling

@@ -15,8 +15,8 @@ from benchmarks.instances import Spec, build
 from benchmarks.peers.walras_engine import BUILDERS
 from walras.domains import traffic_engineering as te
 from walras.engines.admm import AdmmSettings, admm
-from walras.engines.settings import Settings
 from walras.plot.style import blank
+from walras.settings import Settings
 
 GAPS = (1e-2, 1e-3, 1e-4)
 LEVELS = (0.05, 0.15, 0.5)

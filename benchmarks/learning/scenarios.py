@@ -25,11 +25,11 @@ import pandas as pd
 from walras.learn.comparison import COLUMNS, Cell, measured
 from walras.learn.decide import placed_by
 from walras.learn.fitting import Learned, fit_lesson, viewed
-from walras.learn.lesson import Judge, complete, draw, lesson
 from walras.learn.linear import indicators, placements
 from walras.learn.settings import Learning
+from walras.learn.training_problem import Judge, complete, draw, lesson
 from walras.predict import SETTINGS, Recipe, Tasks
-from walras.predict.calibration import logit
+from walras.predict.models.calibration import logit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]

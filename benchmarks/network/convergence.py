@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 
 from benchmarks.network.study import Outcome, Study, net, points, shares_only, with_loss
 from walras import network as wn
-from walras.network.links import Links
-from walras.network.sides import Setting
-from walras.network.steps import Steps
+from walras.network.links.quantizers import Links
+from walras.network.methods.interfaces import Setting
+from walras.network.methods.steps import Steps
 from walras.plot import network as plots
 from walras.plot.style import SERIES, blank, legend
 

@@ -10,8 +10,8 @@ import pandas as pd
 from benchmarks.network.study import CENTRES, Outcome, Study, costs, net
 from walras import data
 from walras import network as wn
-from walras.network import rivals as rv
-from walras.network.sides import Method
+from walras.network import baselines as rv
+from walras.network.methods.interfaces import Method
 from walras.plot import network as plots
 
 LINKS = wn.LogQuantizer(0.5, width=6)  # 6 bits a scalar and 16 a message: under one byte

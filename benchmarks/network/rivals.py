@@ -19,10 +19,10 @@ from benchmarks.network.study import (
 )
 from walras import network as wn
 from walras.errors import EngineError
-from walras.network import rivals as rv
-from walras.network.links import Links
-from walras.network.sides import Method
-from walras.network.steps import safe_steps
+from walras.network import baselines as rv
+from walras.network.links.quantizers import Links
+from walras.network.methods.interfaces import Method
+from walras.network.methods.steps import safe_steps
 from walras.plot import network as plots
 
 SEEDS = 30

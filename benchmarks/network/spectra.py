@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 
 from benchmarks.network.study import Outcome, Study, net, points, with_loss
 from walras import network as wn
-from walras.network.advise import spectrum, threshold
-from walras.network.shards import Shards
-from walras.network.sides import Setting
+from walras.network._advise import spectrum, threshold
+from walras.network.methods.interfaces import Setting
+from walras.network.problem.shards import Shards
 from walras.network.types import Floats
 from walras.plot import network as plots
 from walras.plot.style import SERIES, TEXT, blank, legend

@@ -9,10 +9,10 @@ import numpy as np
 import walras as wl
 from benchmarks.assigning import AssignInstance
 from benchmarks.problem import Budget, Floats, Outcome
-from walras.engines.exact import linear_program
-from walras.engines.highs import solve_program
-from walras.engines.settings import Settings
+from walras.engines.exact.engine import linear_program
+from walras.programs.highs import solve_program
 from walras.separable import Separable, assignment
+from walras.settings import Settings
 
 _TOLERANCE = 1e-9
 

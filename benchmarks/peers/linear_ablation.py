@@ -40,9 +40,9 @@ def _trained(instance: RecipeInstance, budget: Budget, method: str, *, peer: boo
     import torch
 
     from walras.learn.fitting import two_stage, view_of, viewed
-    from walras.learn.lesson import Judge, draw, lesson
     from walras.learn.settings import Learning
     from walras.learn.train import train
+    from walras.learn.training_problem import Judge, draw, lesson
 
     torch.set_num_threads(budget.threads)
     settings = Learning(

@@ -7,10 +7,10 @@ import time
 from benchmarks.flow import AnyInstance, FlowInstance
 from benchmarks.peers.walras_engine import state
 from benchmarks.problem import Budget, Outcome
-from walras.engines.blas import blas_limited
-from walras.engines.pop import pop
-from walras.engines.settings import Settings
+from walras.engines.pop.engine import pop
+from walras.select.blas_threads import blas_limited
 from walras.separable import Separable
+from walras.settings import Settings
 
 
 def solve(instance: AnyInstance, objective: str, budget: Budget, *, parts: int) -> Outcome:

@@ -19,8 +19,8 @@ import numpy as np
 from cvxpy.reductions.solvers.defines import SOLVER_MAP_CONIC, SOLVER_MAP_QP
 from cvxpy.reductions.solvers.solver import Solver
 
-from walras.engines.settings import check_range
 from walras.errors import InputError
+from walras.settings import check_range
 
 RELEASED = ("enable_dede", "num_cpus", "rho", "num_iter")
 PRESENT = (

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from walras import insight
+from walras import explain as insight
 from walras.certificate import Certificate
-from walras.engines.levels import Level
 from walras.errors import InputError
-from walras.history import History, Timings
-from walras.insight.explain import demand_index
+from walras.explain.why import demand_index
+from walras.leximin.levels import Level
+from walras.progress import History, Timings
 from walras.reals import read_only
 from walras.separable import Separable, Side, leximin_of
 from walras.status import Status

@@ -12,30 +12,30 @@ from typing import Never
 import numpy as np
 
 from walras.certificate import Certificate, certify
-from walras.engines.admm.executor import Executor
-from walras.engines.attempt import attempted
-from walras.engines.blas import blas_limited
-from walras.engines.choose import Choice, choose
-from walras.engines.exact import exact
-from walras.engines.impossible import raise_if_impossible
+from walras.diagnosis.diagnose import raise_if_impossible
+from walras.engines.admm.worker_pool import Executor
+from walras.engines.exact.crossover import polish as to_vertex
+from walras.engines.exact.engine import exact
 from walras.engines.integer import integer as searched
 from walras.engines.interior import interior
-from walras.engines.iterate import Iterate
-from walras.engines.keywords import refuse_unknown
-from walras.engines.levels import LeximinResult
-from walras.engines.leximin import leximin, without_ceiling
-from walras.engines.named import Engine, Own, engine_named
-from walras.engines.polish import polish as to_vertex
-from walras.engines.pressed import Pressed
-from walras.engines.settings import Settings, Start
-from walras.engines.whole import refuse_without_whole
 from walras.errors import InputError
-from walras.history import Progress, log_to_stderr
+from walras.interrupts import Pressed
+from walras.iterate import Iterate
 from walras.kernels.devices import CPU
+from walras.leximin.levels import LeximinResult
+from walras.leximin.method import leximin, without_ceiling
+from walras.programs.attempt import attempted
+from walras.programs.integer_bounds import refuse_without_whole
+from walras.progress import Progress, log_to_stderr
+from walras.select.blas_threads import blas_limited
+from walras.select.choose import Choice, choose
+from walras.select.foreign_settings import refuse_unknown
+from walras.select.registry import Engine, Own, engine_named
 from walras.separable import Leximin, Separable, leximin_of
+from walras.settings import Settings, Start
 from walras.solution import Solution
+from walras.start import Earlier, check_start, start_from
 from walras.status import Status
-from walras.warm import Earlier, check_start, start_from
 
 _ON_DEVICES = ("interior", "admm")  # engines whose kernels run on a GPU, too
 _PATIENCE = 10.0  # predicted seconds up to which another engine is tried after one that falls short

@@ -15,8 +15,8 @@ from benchmarks.learning.studies import STUDIES, Study
 from walras.errors import InputError
 from walras.learn import Learning
 from walras.learn.fitting import fit_lesson
-from walras.learn.lesson import Judge, Lesson, lesson
 from walras.learn.linear import placements
+from walras.learn.training_problem import Judge, Lesson, lesson
 from walras.matching import evaluate, match_rounds
 from walras.predict import Recipe, recipe
 

@@ -14,7 +14,7 @@ from benchmarks.network.faults import loss
 from benchmarks.network.study import Outcome, Study, first_below, net, shares_only, write_page
 
 from walras import network as wn
-from walras.network.graph import Network
+from walras.network.graph.network import Network
 from walras.plot.style import blank
 
 

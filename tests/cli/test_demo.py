@@ -21,11 +21,11 @@ from walras.cli import demo as demo_module
 from walras.cli import demo_learning as act_learning
 from walras.cli import demo_network as act_last
 from walras.cli import demo_placement as act_one
+from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.comparison import compare
 from walras.cli.demo_network import CRASH, CRASHED, Act
 from walras.cli.demo_report import _convergence
 from walras.cli.main import app
-from walras.cli.progress import Interruptible, Stages
 from walras.domains.cluster_scheduling.rounds import Round, gavel
 from walras.errors import DataError, InputError
 
@@ -219,7 +219,9 @@ def placed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, An
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(act_learning, "_STEPS", 20)
         patch.setattr(act_learning, "ROUNDS", 100)
-        patch.setattr("walras.cli.progress._AFTER", 0.0)  # a quick host is through the first stage
+        patch.setattr(
+            "walras.cli.common.progress._AFTER", 0.0
+        )  # a quick host is through the first stage
         result = run(folder, *options)
     assert result.exit_code == 0, result.output
     stages = [json.loads(line)["stage"] for line in result.stderr.splitlines()]

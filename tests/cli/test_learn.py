@@ -27,8 +27,8 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
         return real(name, **(given | options))  # type: ignore[arg-type]
 
     monkeypatch.setattr("walras.predict.recipe", small)
-    monkeypatch.setattr("walras.learn.cells.recipe", small)
-    monkeypatch.setattr("walras.cli.progress._AFTER", 0.0)  # progress is shown at once
+    monkeypatch.setattr("walras.learn.run_config.recipe", small)
+    monkeypatch.setattr("walras.cli.common.progress._AFTER", 0.0)  # progress is shown at once
 
 
 @pytest.mark.usefixtures("stand_in")

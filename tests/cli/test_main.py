@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from walras.cli import errors
-from walras.cli.errors import ExitCode, describe, exit_code, guarded
+from walras.cli.common import errors
+from walras.cli.common.errors import ExitCode, describe, exit_code, guarded
+from walras.cli.common.output import Format, Table, emit, show, to_csv
 from walras.cli.main import COMMANDS, app
-from walras.cli.output import Format, Table, emit, show, to_csv
 from walras.errors import (
     DataError,
     EngineError,

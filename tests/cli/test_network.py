@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from walras.cli.demo_network import CRASHED, demo_network
 from walras.cli.network import app
 from walras.errors import InputError
-from walras.network.scenario import EXAMPLE, scenario
+from walras.network.scenario.scenario import EXAMPLE, scenario
 
 RUN = CliRunner()
 SMALL = """

@@ -47,7 +47,7 @@ def test_a_scenario_is_deployed_and_replayed(tmp_path: Path) -> None:
 
 
 def test_the_steps_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("walras.cli.progress._AFTER", 0.0)
+    monkeypatch.setattr("walras.cli.common.progress._AFTER", 0.0)
     file = tmp_path / "scenario.toml"
     file.write_text(SCENARIO)
     run = CliRunner().invoke(app, ["deploy", str(file), "--folder", str(tmp_path / "run")])

@@ -23,8 +23,8 @@ from tests.cli.cluster_tables import (
 )
 from typer.testing import CliRunner, Result
 
+from walras.cli.common.progress import Stages
 from walras.cli.main import app
-from walras.cli.progress import Stages
 from walras.domains import cluster_scheduling as cs
 from walras.errors import DataError, InfeasibleError, InputError
 from walras.solving import solve

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.cli.cluster_tables import JOBS, RESOURCES, THROUGHPUT, Run, runner, words
 
-from walras.cli import usage
-from walras.cli.errors import guarded
+from walras.cli.common import usage_errors as usage
+from walras.cli.common.errors import guarded
 from walras.cli.main import app
 from walras.errors import DataError, InputError, WalrasError
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from walras import data
-from walras.data import lb_random, lb_random_stand_in
+from walras.data import lb_random
+from walras.data.synthetic import lb_random as lb_random_stand_in
 from walras.errors import DataError
 
 

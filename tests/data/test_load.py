@@ -178,18 +178,16 @@ def test_the_stand_ins_have_the_shape_of_the_real_sets() -> None:
 @pytest.mark.real_data(*NAMES)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_fitted_parameters_are_those_in_the_code(name: str) -> None:
-    from walras.data import (
-        cluster_reliability_stand_in,
-        dede_cluster_stand_in,
-        gavel_stand_in,
-        gavel_traces_stand_in,
-        lb_random_stand_in,
-        mnist_stand_in,
-        nb201_help_stand_in,
-        te_b4_real_stand_in,
-        te_topologies_stand_in,
-        zeus_stand_in,
-    )
+    from walras.data.synthetic import cluster_reliability as cluster_reliability_stand_in
+    from walras.data.synthetic import dede_cluster as dede_cluster_stand_in
+    from walras.data.synthetic import gavel as gavel_stand_in
+    from walras.data.synthetic import gavel_traces as gavel_traces_stand_in
+    from walras.data.synthetic import lb_random as lb_random_stand_in
+    from walras.data.synthetic import mnist as mnist_stand_in
+    from walras.data.synthetic import nb201_help as nb201_help_stand_in
+    from walras.data.synthetic import te_b4_real as te_b4_real_stand_in
+    from walras.data.synthetic import te_topologies as te_topologies_stand_in
+    from walras.data.synthetic import zeus as zeus_stand_in
 
     stored = {
         "gavel": gavel_stand_in.FITTED,

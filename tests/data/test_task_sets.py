@@ -12,16 +12,10 @@ import pandas as pd
 import pytest
 
 from walras import data
-from walras.data import (
-    cluster_reliability,
-    cluster_reliability_stand_in,
-    gavel,
-    gavel_pairs,
-    nb201_help,
-    nb201_help_stand_in,
-    zeus,
-    zeus_stand_in,
-)
+from walras.data import cluster_reliability, gavel, gavel_pairs, nb201_help, zeus
+from walras.data.synthetic import cluster_reliability as cluster_reliability_stand_in
+from walras.data.synthetic import nb201_help as nb201_help_stand_in
+from walras.data.synthetic import zeus as zeus_stand_in
 from walras.errors import DataError, InputError
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from walras.data import te_b4_real, te_paths, te_topologies
-from walras.data.pickles import load_plain
+from walras.data.formats.pickles import load_plain
 from walras.errors import DataError
 
 

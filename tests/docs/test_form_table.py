@@ -11,7 +11,7 @@ from typing import Any
 import cvxpy as cp
 import pytest
 
-from walras.separable import from_cvxpy_atoms as atoms
+from walras.separable.cvxpy import atoms
 
 ROOT = Path(__file__).resolve().parents[2]
 

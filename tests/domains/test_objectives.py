@@ -15,10 +15,10 @@ import scipy.sparse as sp
 from tests.domains.instances import Data, draw
 
 from walras.domains import cluster_scheduling as cs
-from walras.engines.exact import exact
-from walras.engines.settings import Settings
+from walras.engines.exact.engine import exact
 from walras.errors import InfeasibleError
 from walras.separable import Separable, Side
+from walras.settings import Settings
 from walras.solving import solve
 
 ACCURACY = 2e-6

@@ -11,9 +11,9 @@ from tests.bank.optimality import optimality
 import walras as wl
 from walras.certificate import certify
 from walras.engines.interior import columns, engine
-from walras.engines.pop import pop
-from walras.engines.settings import Settings
+from walras.engines.pop.engine import pop
 from walras.separable import Leximin
+from walras.settings import Settings
 
 ENGINES = ("interior", "columns", "admm", "exact")
 TOLERANCE = 1e-8

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import walras as wl
-from walras.cli.errors import guarded
+from walras.cli.common.errors import guarded
 from walras.domains import cluster_scheduling as cs
-from walras.engines.highs_quiet import QuietHighs
+from walras.quiet_highs import QuietHighs
 
 
 def _problem() -> wl.Separable:

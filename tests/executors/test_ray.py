@@ -17,15 +17,16 @@ from tests.domains.instances import draw
 
 import walras as wl
 from walras.engines.admm.engine import admm
-from walras.engines.admm.executor import executor_on
 from walras.engines.admm.form import make_form
-from walras.engines.admm.proofs import roles
-from walras.engines.admm.proofs.anytime import Anytime
+from walras.engines.admm.proofs import row_classification as roles
+from walras.engines.admm.proofs.incumbent import Anytime
 from walras.engines.admm.settings import AdmmSettings
-from walras.engines.iterate import Iterate
-from walras.engines.settings import Settings
-from walras.executors import ray_cluster, ray_crew
-from walras.executors.ray_crew import RayCrew
+from walras.engines.admm.worker_pool import executor_on
+from walras.executors import ray_cluster
+from walras.executors import ray_pool as ray_crew
+from walras.executors.ray_pool import RayCrew
+from walras.iterate import Iterate
+from walras.settings import Settings
 
 cs = wl.domains.cluster_scheduling
 te = wl.domains.traffic_engineering

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from walras.kernels import cpu, reference
-from walras.kernels.runs import map_runs
+from walras.kernels.parallel import map_runs
 
 SEEDS = st.integers(0, 100_000)
 THREADS = st.sampled_from([1, 2, 3])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from walras.kernels import reference
-from walras.kernels import sparse_schur as sparse
+from walras.kernels.schur import sparse
 from walras.kernels.simplices import activity_ranges, choices
 
 SEEDS = st.integers(0, 100_000)

@@ -17,7 +17,7 @@ from walras.learn import Learning, fit, train
 from walras.learn.decide import placed_by, tuned_margin
 from walras.learn.fitting import fit_lesson, two_stage, viewed
 from walras.learn.heads import Trainable
-from walras.learn.lesson import Judge, complete, draw, lesson
+from walras.learn.training_problem import Judge, complete, draw, lesson
 from walras.matching import match_rounds
 from walras.predict import Recipe, Tasks
 

@@ -11,11 +11,11 @@ import torch
 from tests.matching.rounds import batch, enumerate_best
 
 from walras.learn import Learning, forward_gradient, losses_drawn
-from walras.learn.lesson import Terms
 from walras.learn.linear import allowed, indicators, least_cost, placements
 from walras.learn.losses import Rounds, _as_printed, smoothing_of, true_cost
 from walras.learn.losses_drawn import pool_cost
 from walras.learn.train import loss_of
+from walras.learn.training_problem import Terms
 from walras.matching import Decay, relaxed_match
 
 WARM: dict[str, Any] = {"temperature": 0.3}

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.matching.rounds import cost, enumerate_best, one
 
 import walras as wl
-from walras.history import Progress
 from walras.matching import Decay, match
 from walras.matching.speedup import zeta_table
+from walras.progress import Progress
 
 FLOOR = 0.84
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from tests.matching.rounds import batch
 
-from walras.kernels.match_linear import solve_small
+from walras.kernels.matching.linear_systems import solve_small
 from walras.learn import implicit_gradient
 from walras.matching import Smoothing, relaxed_match
 

@@ -12,8 +12,8 @@ from tests.network.instances import learning, net, quadratic
 
 from walras import network as wn
 from walras.errors import InputError
-from walras.network.advise import spectrum, threshold
-from walras.network.steps import _model_bound, perron
+from walras.network._advise import spectrum, threshold
+from walras.network.methods.steps import _model_bound, perron
 
 
 def _iteration(laplacian: np.ndarray, h: np.ndarray, alpha: float, step: float) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 from tests.network.instances import net, quadratic
 
 from walras import network as wn
-from walras.network.simulate import simulate
+from walras.network._simulate import simulate
 
 
 def test_an_epochs_time_is_shown_beside_that_of_equal_shares() -> None:

@@ -15,8 +15,8 @@ from tests.network.instances import net, points, quadratic
 
 from walras import network as wn
 from walras.errors import InaccuracyWarning, InfeasibleError, InputError
-from walras.network.quanta import DivergedError, Quanta
-from walras.network.simulate import simulate
+from walras.network._simulate import simulate
+from walras.network.problem.quanta import DivergedError, Quanta
 
 
 @given(st.integers(2, 30), st.integers(1, 99), st.sampled_from([10, 100, 1000]), st.booleans())

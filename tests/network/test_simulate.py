@@ -12,10 +12,10 @@ from tests.network.instances import learning, net, points, quadratic
 
 from walras import network as wn
 from walras.errors import EngineError, InputError
-from walras.network import rivals
-from walras.network.quanta import AuditError
-from walras.network.simulate import simulate
-from walras.network.steps import Learner
+from walras.network import baselines as rivals
+from walras.network._simulate import simulate
+from walras.network.methods.steps import Learner
+from walras.network.problem.quanta import AuditError
 
 EXACT = 1e-8
 
@@ -169,7 +169,7 @@ def test_a_balanced_digraph_needs_no_weights() -> None:
 
 def test_the_zero_start_of_the_summaries_finds_the_wrong_model() -> None:
     """z(0) = 0 makes sum z differ from sum grad for ever; from equal models nothing moves."""
-    from walras.network.continuous import integrate
+    from walras.network.methods.continuous import integrate
 
     problem = learning()
     right, wrong = (
@@ -186,7 +186,7 @@ def test_the_zero_start_of_the_summaries_finds_the_wrong_model() -> None:
 
 def test_the_discrete_form_follows_the_differential_equations() -> None:
     """Euler's step halves its error when it is halved."""
-    from walras.network.continuous import integrate
+    from walras.network.methods.continuous import integrate
 
     problem, network, end = learning(), net(), 2.0
     exact = integrate(problem, network, end=end, alpha=2.0, points=2)
@@ -322,7 +322,7 @@ class _Understated(wn.LeastSquares):
 
 
 def test_a_lost_quantum_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    from walras.network import sharing
+    from walras.network.methods import sharing
 
     honest = sharing.Shares.step
 

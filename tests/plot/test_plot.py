@@ -12,8 +12,8 @@ import pytest
 
 from walras import plot
 from walras.errors import DataError, InputError
-from walras.history import History, Progress
 from walras.plot.style import SERIES, blank, log_scale, to_svg
+from walras.progress import History, Progress
 
 
 def test_frames_are_tidy() -> None:

@@ -10,7 +10,7 @@ from tests.domains.traffic_engineering.networks import Case, diamond
 import walras as wl
 from walras import plot
 from walras.domains import traffic_engineering as te
-from walras.history import History, Progress
+from walras.progress import History, Progress
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from walras.predict import (
     load,
     reliability_table,
 )
-from walras.predict.calibration import apply_logistic, conformal_radius, fit_logistic
+from walras.predict.models.calibration import apply_logistic, conformal_radius, fit_logistic
 
 VARIANTS: list[dict[str, Any]] = [
     {"method": "tam"}, {"loss": "raw"}, {"loss": "log"}, {"method": "bagged", "loss": "raw"},

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from walras.predict import Predictor, Recipe, Tasks, coverage, fit
-from walras.predict.calibration import conformal_radius
-from walras.predict.glm import centre_and_spread
+from walras.predict.models.calibration import conformal_radius
+from walras.predict.models.glm import centre_and_spread
 
 
 def with_features(tasks: Tasks, features: Any) -> Tasks:

@@ -66,7 +66,7 @@ def test_a_parameter_means_what_it_means_in_cvxpy(
     kind: str, program: str, many: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if many:  # canonicalised anew on every change, as parameters of many values are
-        monkeypatch.setattr("walras.separable.from_cvxpy_affine._TENSOR_PARAMETERS", 0)
+        monkeypatch.setattr("walras.separable.cvxpy.affine._TENSOR_PARAMETERS", 0)
     declared, given = KINDS[kind]
     parameter, x = cp.Parameter((N, N), **declared), cp.Variable((N, 2))
     real = cp.real(parameter) if parameter.is_complex() else parameter

@@ -13,8 +13,8 @@ from tests.problem.cluster import Cluster, M, N
 from tests.separable import statements
 
 import walras as wl
-from walras.engines.admm.executor import Threads
-from walras.separable import from_cvxpy_affine
+from walras.engines.admm.worker_pool import Threads
+from walras.separable.cvxpy import affine as from_cvxpy_affine
 
 OBJECTIVES: dict[str, Callable[[Cluster], Any]] = {
     "max-min": lambda c: cp.Maximize(cp.min(c.y)),

@@ -11,7 +11,7 @@ import pytest
 from tests.problem.cluster import Cluster
 
 import walras as wl
-from walras.engines.admm.executor import Threads
+from walras.engines.admm.worker_pool import Threads
 
 
 def test_infeasible_problems_name_their_constraints() -> None:

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from walras.certificate.dual_repair import HUGE, allowed, answered, balanced, settled
 from walras.certificate.implied import implied
-from walras.certificate.mend import HUGE, allowed, answered, balanced, settled
 from walras.certificate.structure import Floats, Ints, Structure, own_limit, structure
 from walras.kernels import cpu as kernels
 from walras.separable import Separable, Utility, utility

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from walras.cli.streams import results_descriptor
+from walras.cli.common.streams import results_descriptor
 from walras.errors import DataError
 
 

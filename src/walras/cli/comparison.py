@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from walras.cli.output import Cell, Table
-from walras.cli.progress import Callback, Interruptible, Stages
+from walras.cli.common.output import Cell, Table
+from walras.cli.common.progress import Callback, Interruptible, Stages
 from walras.domains import cluster_scheduling as cs
 from walras.domains.cluster_scheduling.rounds import Round
 from walras.separable import Separable

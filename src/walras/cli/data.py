@@ -10,9 +10,9 @@ import typer
 
 from walras import data
 from walras.cli import data_import
-from walras.cli.errors import ExitCode
-from walras.cli.output import Format, OutputOption, Table, emit, to_json
-from walras.cli.streams import put
+from walras.cli.common.errors import ExitCode
+from walras.cli.common.output import Format, OutputOption, Table, emit, to_json
+from walras.cli.common.streams import put
 from walras.text import visible
 
 app = typer.Typer(

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from walras.cli.output import Format, OutputOption, Table, emit
-from walras.cli.streams import tell
-from walras.predict.log import write_log
-from walras.predict.sacct import COMMAND, read_sacct
+from walras.cli.common.output import Format, OutputOption, Table, emit
+from walras.cli.common.streams import tell
+from walras.predict.logs.log import write_log
+from walras.predict.logs.sacct import COMMAND, read_sacct
 
 app = typer.Typer(
     no_args_is_help=True,

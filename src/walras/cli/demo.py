@@ -22,19 +22,19 @@ from walras.cli import comparison as compared
 from walras.cli import demo_learning as learning
 from walras.cli import demo_network as centres
 from walras.cli import demo_placement as placement
+from walras.cli.common.errors import ExitCode, exit_code
+from walras.cli.common.figures import can_draw
+from walras.cli.common.output import Format, OutputOption, emit, to_json
+from walras.cli.common.progress import Interruptible, Stages
+from walras.cli.common.streams import put
 from walras.cli.comparison import Comparison, compare
 from walras.cli.demo_network import Act
 from walras.cli.demo_placement import Placing
-from walras.cli.errors import ExitCode, exit_code
-from walras.cli.figures import can_draw
-from walras.cli.output import Format, OutputOption, emit, to_json
-from walras.cli.progress import Interruptible, Stages
-from walras.cli.streams import put
-from walras.cli.warm import compiled_beside
+from walras.cli.precompile import compiled_beside
 from walras.domains.cluster_scheduling.rounds import Round, dede_like, gavel
-from walras.engines.settings import Settings
 from walras.errors import DataError, InputError
 from walras.files import write_text
+from walras.settings import Settings
 
 # Expected seconds of each policy on the small and the large round, for the time left.
 _SMALL = {

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from walras import learn, predict
-from walras.cli.output import Cell, Table
+from walras.cli.common.output import Cell, Table
 from walras.learn import Learned
 from walras.learn.decide import placed_by
-from walras.learn.lesson import Judge
+from walras.learn.training_problem import Judge
 
 Floats = npt.NDArray[np.float64]
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from walras.cli.output import Cell, Table
-from walras.network.costs import QuadraticCPU
-from walras.network.faults import Crash, Faults
-from walras.network.graph import Network
-from walras.network.losses import SmoothHinge
-from walras.network.problem import Problem
+from walras.cli.common.output import Cell, Table
+from walras.network._simulate import simulate
+from walras.network.graph.network import Network
+from walras.network.links.faults import Crash, Faults
+from walras.network.problem.cpu_costs import QuadraticCPU
+from walras.network.problem.losses import SmoothHinge
+from walras.network.problem.network_problem import Problem
+from walras.network.problem.shards import split
+from walras.network.problem.test_set import TestSet
 from walras.network.run import Run
-from walras.network.shards import split
-from walras.network.simulate import simulate
-from walras.network.test_set import TestSet
 
 CENTRES = 20
 STEPS = 3000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from walras import plot
 from walras.cli import demo_network as centres
+from walras.cli.common.output import show
 from walras.cli.demo_network import Act
-from walras.cli.output import show
 from walras.plot import network as drawn
 
 

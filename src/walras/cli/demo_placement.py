@@ -12,8 +12,8 @@ import numpy as np
 
 from walras import matching, predict
 from walras.cli import demo_learning as learning
+from walras.cli.common.output import Cell, Table
 from walras.cli.demo_learning import Taught
-from walras.cli.output import Cell, Table
 from walras.matching import Outcome, Placement, Plan, evaluate
 from walras.predict import Prediction, Recipe, Tasks
 

@@ -8,9 +8,9 @@ import pandas as pd
 from walras import plot, predict
 from walras.cli import demo_learning as learning
 from walras.cli import demo_placement as placement
+from walras.cli.common.output import Table, show
 from walras.cli.demo_learning import Taught
 from walras.cli.demo_placement import Placing
-from walras.cli.output import Table, show
 
 _REASON = 6  # the column of sentences among the placements
 _JUDGED = (

@@ -16,8 +16,8 @@ from typing import Any
 import typer
 
 from walras import kernels
-from walras.cli.errors import ExitCode
-from walras.cli.output import Format, OutputOption, Table, emit
+from walras.cli.common.errors import ExitCode
+from walras.cli.common.output import Format, OutputOption, Table, emit
 from walras.kernels.compiling import TEMPORARY, cache_of
 
 Row = tuple[str, str, str, bool]

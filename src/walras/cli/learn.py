@@ -11,11 +11,11 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from walras.cli.figures import need_figures
+from walras.cli.common.figures import need_figures
+from walras.cli.common.output import Format, OutputOption, Table, emit
+from walras.cli.common.progress import Interruptible, Stages
+from walras.cli.common.streams import tell
 from walras.cli.learn_settings import changes_of
-from walras.cli.output import Format, OutputOption, Table, emit
-from walras.cli.progress import Interruptible, Stages
-from walras.cli.streams import tell
 from walras.errors import DataError, InputError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -279,7 +279,7 @@ def _data(
 
 
 def _features(path: Path) -> pd.DataFrame:
-    from walras.predict.text import read_csv
+    from walras.predict.logs.text import read_csv
 
     try:
         lines = read_csv(path)

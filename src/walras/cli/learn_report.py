@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from walras.cli.output import Table, show, to_json
+from walras.cli.common.output import Table, show, to_json
 from walras.files import write_csv, write_text
 from walras.learn import summary
 from walras.learn.analysis import BASELINES, on_one_cluster

@@ -13,9 +13,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from walras.cli.errors import guarded
-from walras.cli.streams import keep_stdout_for_results
-from walras.cli.usage import run
+from walras.cli.common.errors import guarded
+from walras.cli.common.streams import keep_stdout_for_results
+from walras.cli.common.usage_errors import run
 
 
 @dataclass(frozen=True)

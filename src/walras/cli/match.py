@@ -13,13 +13,13 @@ import numpy.typing as npt
 import pandas as pd
 import typer
 
-from walras.cli.errors import exit_code
+from walras.cli.common.errors import exit_code
+from walras.cli.common.output import Cell, Format, OutputOption, Table, emit, show, to_json
+from walras.cli.common.progress import Interruptible, Stages
+from walras.cli.common.solving import ShowProgress, Threads, TimeLimit, Tolerance
+from walras.cli.common.streams import put, tell
+from walras.cli.common.tables import Sheet, read
 from walras.cli.match_intervals import Ends, check_same, interval
-from walras.cli.output import Cell, Format, OutputOption, Table, emit, show, to_json
-from walras.cli.progress import Interruptible, Stages
-from walras.cli.solving import ShowProgress, Threads, TimeLimit, Tolerance
-from walras.cli.streams import put, tell
-from walras.cli.tables import Sheet, read
 from walras.errors import InputError, WalrasError
 from walras.matching import MatchSettings, Placement, Plan, Round, match_round, round_of
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from walras.cli.tables import Cell, Sheet, read
+from walras.cli.common.tables import Cell, Sheet, read
 from walras.errors import InputError
 
 _ENDLESS = ("inf", "+inf", "infinity")

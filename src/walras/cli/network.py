@@ -9,7 +9,9 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from walras.cli.figures import need_figures
+from walras.cli.common.figures import need_figures
+from walras.cli.common.output import Format, OutputOption, Table, emit
+from walras.cli.common.streams import put
 from walras.cli.network_compare import compare
 from walras.cli.network_deploy import deploy, replay
 from walras.cli.network_options import (
@@ -21,12 +23,10 @@ from walras.cli.network_options import (
     shown,
 )
 from walras.cli.network_record import save_run
-from walras.cli.output import Format, OutputOption, Table, emit
-from walras.cli.streams import put
+from walras.network._simulate import simulate as run_scenario
 from walras.network.run import Run
-from walras.network.scenario import EXAMPLE, Scenario
-from walras.network.simulate import simulate as run_scenario
-from walras.network.stated import whole
+from walras.network.scenario.scenario import EXAMPLE, Scenario
+from walras.network.validation import whole
 
 SeedOption = Annotated[int | None, typer.Option(help="Of faults and batches.")]
 
@@ -99,7 +99,7 @@ def advise(config: ConfigArgument = None, output: OutputOption = Format.TABLE) -
 
       walras network advise scenario.toml
     """
-    from walras.network.advise import advise as ask
+    from walras.network._advise import advise as ask
 
     stated = read(config)
     advice = ask(

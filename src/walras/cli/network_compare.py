@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from walras.cli.figures import need_figures
+from walras.cli.common.figures import need_figures
+from walras.cli.common.output import Cell, Format, OutputOption, Table, emit
+from walras.cli.common.progress import Stages
 from walras.cli.network_options import (
     ConfigArgument,
     ProgressOption,
@@ -18,18 +20,16 @@ from walras.cli.network_options import (
     shown,
 )
 from walras.cli.network_record import write_record
-from walras.cli.output import Cell, Format, OutputOption, Table, emit
-from walras.cli.progress import Stages
 from walras.errors import InputError
 from walras.files import write_csv
-from walras.network import rivals
-from walras.network.problem import Problem
-from walras.network.quanta import DivergedError
+from walras.network import baselines as rivals
+from walras.network._simulate import simulate
+from walras.network.methods.interfaces import Method
+from walras.network.problem.network_problem import Problem
+from walras.network.problem.quanta import DivergedError
 from walras.network.run import Run
-from walras.network.scenario import Scenario
-from walras.network.sides import Method
-from walras.network.simulate import simulate
-from walras.network.stated import whole
+from walras.network.scenario.scenario import Scenario
+from walras.network.validation import whole
 
 _COLUMNS = (
     "of", "method", "gap", "step at 1e-6", "bits at 1e-6", "budget off", "out of box",

@@ -8,16 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
+from walras.cli.common.output import Cell, Format, OutputOption, Table, emit
+from walras.cli.common.streams import put, tell
 from walras.cli.network_options import ConfigArgument, ProgressOption, StepsOption, read, shown
-from walras.cli.output import Cell, Format, OutputOption, Table, emit
-from walras.cli.streams import put, tell
-from walras.network.drivers.deploy import Deployment, Watch
-from walras.network.drivers.deploy import deploy as run_deployment
+from walras.network._deploy import Deployment, Watch
+from walras.network._deploy import deploy as run_deployment
+from walras.network._replay import replay as run_replay
 from walras.network.drivers.inventory import Inventory, inventory
 from walras.network.drivers.launch import Member
-from walras.network.drivers.replay import replay as run_replay
-from walras.network.scenario import Scenario
-from walras.network.stated import whole
+from walras.network.scenario.scenario import Scenario
+from walras.network.validation import whole
 
 _EXAMPLE_STEPS = 300  # of the built-in example: real messages take longer than simulated ones
 

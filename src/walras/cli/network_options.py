@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from walras.cli.progress import Interruptible, Stages
-from walras.cli.streams import tell
-from walras.network.scenario import EXAMPLE, Scenario, read_scenario, scenario
+from walras.cli.common.progress import Interruptible, Stages
+from walras.cli.common.streams import tell
+from walras.network.scenario.scenario import EXAMPLE, Scenario, read_scenario, scenario
 
 ConfigArgument = Annotated[
     Path | None, typer.Argument(help="A TOML file; the built-in example when left out.")

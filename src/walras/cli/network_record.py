@@ -8,12 +8,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from walras.cli.output import to_json
+from walras.cli.common.output import to_json
 from walras.files import write_csv, write_text
-from walras.network.advise import advise
+from walras.network._advise import advise
 from walras.network.drivers.folder import made
 from walras.network.run import Run
-from walras.network.scenario import Scenario
+from walras.network.scenario.scenario import Scenario
 
 
 def save_run(folder: Path, stated: Scenario, run: Run, seed: int, facts: dict[str, Any]) -> Path:

@@ -12,13 +12,13 @@ import scipy.sparse as sp
 import typer
 
 from walras import data
-from walras.cli.errors import exit_code
-from walras.cli.figures import need_figures
-from walras.cli.output import Cell, Format, OutputOption, Table, emit, to_json
-from walras.cli.progress import Interruptible, Stages
-from walras.cli.solving import ShowProgress, TimeLimit
-from walras.cli.streams import put, tell
-from walras.cli.tables import Sheet, read
+from walras.cli.common.errors import exit_code
+from walras.cli.common.figures import need_figures
+from walras.cli.common.output import Cell, Format, OutputOption, Table, emit, to_json
+from walras.cli.common.progress import Interruptible, Stages
+from walras.cli.common.solving import ShowProgress, TimeLimit
+from walras.cli.common.streams import put, tell
+from walras.cli.common.tables import Sheet, read
 from walras.domains import load_balancing as lb
 from walras.domains.load_balancing.sequence import STRICTER, WARM_UP
 from walras.errors import InputError

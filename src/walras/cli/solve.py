@@ -15,10 +15,10 @@ import pandas as pd
 import typer
 from typer.core import TyperGroup
 
-from walras.cli import tables
-from walras.cli.errors import exit_code
-from walras.cli.output import Cell, Format, OutputOption, Table, emit, to_json
-from walras.cli.solving import (
+from walras.cli.common import tables
+from walras.cli.common.errors import exit_code
+from walras.cli.common.output import Cell, Format, OutputOption, Table, emit, to_json
+from walras.cli.common.solving import (
     Collapse,
     Device,
     Engine,
@@ -33,14 +33,14 @@ from walras.cli.solving import (
     refuse_unless,
     run,
 )
-from walras.cli.streams import put, tell
-from walras.cli.tables import Tables
+from walras.cli.common.streams import put, tell
+from walras.cli.common.tables import Tables
 from walras.cli.traffic import HELP as TRAFFIC_HELP
 from walras.cli.traffic import traffic
 from walras.domains import cluster_scheduling as cs
-from walras.engines.mps import read_mps
 from walras.errors import InputError
 from walras.separable import Leximin, Separable
+from walras.separable.mps import read_mps
 from walras.solution import Solution
 from walras.solving import solve
 

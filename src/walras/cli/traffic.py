@@ -10,10 +10,10 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from walras.cli.errors import exit_code
-from walras.cli.output import Cell, Format, OutputOption, Table, emit, to_json
-from walras.cli.progress import Interruptible, Stages
-from walras.cli.solving import (
+from walras.cli.common.errors import exit_code
+from walras.cli.common.output import Cell, Format, OutputOption, Table, emit, to_json
+from walras.cli.common.progress import Interruptible, Stages
+from walras.cli.common.solving import (
     Collapse,
     Device,
     Engine,
@@ -27,14 +27,14 @@ from walras.cli.solving import (
     facts_of,
     refuse_unless,
 )
-from walras.cli.streams import put, tell
+from walras.cli.common.streams import put, tell
 from walras.cli.traffic_files import check_drawing, draw, read_flows
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering.candidates import Kind
 from walras.domains.traffic_engineering.network import Floats
-from walras.engines.settings import check_range
 from walras.errors import InputError
 from walras.separable import Leximin, Separable
+from walras.settings import check_range
 from walras.solution import Solution
 from walras.solving import solve
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from walras.cli.figures import need_figures
-from walras.cli.tables import Cell, read
+from walras.cli.common.figures import need_figures
+from walras.cli.common.tables import Cell, read
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering.network import Floats
 from walras.errors import InputError

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from walras.data.dataset import Source
-from walras.data.pickles import load_plain, load_plain_after
+from walras.data.formats.pickles import load_plain, load_plain_after
 from walras.data.store import MOST_UNPACKED, unreadable
 from walras.errors import DataError, InputError
 

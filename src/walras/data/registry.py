@@ -6,21 +6,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from walras.data import (
-    dede_cluster,
-    dede_cluster_stand_in,
-    gavel,
-    gavel_stand_in,
-    gavel_traces,
-    gavel_traces_stand_in,
-    lb_random,
-    lb_random_stand_in,
-    mnist,
-    mnist_stand_in,
-)
+from walras.data import dede_cluster, gavel, gavel_traces, lb_random, mnist
 from walras.data.dataset import DataFile, DataSet, Origin
 from walras.data.registry_tasks import CLUSTER_RELIABILITY, NB201_HELP, ZEUS
 from walras.data.registry_te import TE_B4_REAL, TE_PATHS, TE_TOPOLOGIES, TOPOLOGY_ZOO
+from walras.data.synthetic import dede_cluster as dede_cluster_stand_in
+from walras.data.synthetic import gavel as gavel_stand_in
+from walras.data.synthetic import gavel_traces as gavel_traces_stand_in
+from walras.data.synthetic import lb_random as lb_random_stand_in
+from walras.data.synthetic import mnist as mnist_stand_in
 from walras.errors import InputError
 
 _GAVEL = Origin(

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from walras.data import (
-    cluster_reliability,
-    cluster_reliability_stand_in,
-    nb201_help,
-    nb201_help_stand_in,
-    zeus,
-    zeus_stand_in,
-)
+from walras.data import cluster_reliability, nb201_help, zeus
 from walras.data.dataset import DataFile, DataSet, Origin
+from walras.data.synthetic import cluster_reliability as cluster_reliability_stand_in
+from walras.data.synthetic import nb201_help as nb201_help_stand_in
+from walras.data.synthetic import zeus as zeus_stand_in
 
 NB201_HELP = DataSet(
     name=nb201_help.NAME,

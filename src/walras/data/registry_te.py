@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from walras.data import (
-    te_b4_real,
-    te_b4_real_stand_in,
-    te_paths,
-    te_paths_stand_in,
-    te_topologies,
-    te_topologies_stand_in,
-)
+from walras.data import te_b4_real, te_paths, te_topologies
 from walras.data.dataset import DataFile, DataSet, Origin
+from walras.data.synthetic import te_b4_real as te_b4_real_stand_in
+from walras.data.synthetic import te_paths as te_paths_stand_in
+from walras.data.synthetic import te_topologies as te_topologies_stand_in
 
 _DEDE = Origin(
     repository="illinois-nsai/dede",

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.data.dataset import Source
-from walras.data.pickles import load_plain
+from walras.data.formats.pickles import load_plain
 from walras.data.store import unreadable
 from walras.errors import DataError
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from walras.data.dataset import Source
-from walras.data.graphs import Graph, read_graph
+from walras.data.formats.graphs import Graph, read_graph
 from walras.data.store import unreadable
 from walras.errors import DataError
 

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from walras.engines.admm.executor import Crew, Executor
 from walras.engines.admm.slices import Slice
-from walras.engines.settings import check_range
+from walras.engines.admm.worker_pool import Crew, Executor
 from walras.errors import EngineError, InputError
+from walras.settings import check_range
 
 if TYPE_CHECKING:
-    from walras.executors.ray_crew import Actors
+    from walras.executors.ray_pool import Actors
 
 _MOST = 100_000
 
@@ -70,7 +70,7 @@ class Ray:
         Raises:
             EngineError: The cluster cannot be reached, or has too few cores for the actors.
         """
-        from walras.executors.ray_crew import RayCrew  # noqa: PLC0415 (loads ray)
+        from walras.executors.ray_pool import RayCrew  # noqa: PLC0415 (loads ray)
 
         return RayCrew(slices, self.actors_for(len(slices)))
 
@@ -81,14 +81,14 @@ class Ray:
             EngineError: As :meth:`open`.
         """
         from walras.executors.ray_cluster import connect  # noqa: PLC0415 (loads ray)
-        from walras.executors.ray_crew import Actors  # noqa: PLC0415
+        from walras.executors.ray_pool import Actors  # noqa: PLC0415
 
         connect(self.address, slices)
         return Actors(slices)
 
     @contextmanager
     def kept(self) -> Iterator[Executor]:
-        """See :class:`walras.engines.admm.executor.Executor`: the actors stay."""
+        """See :class:`walras.engines.admm.worker_pool.Executor`: the actors stay."""
         keeper = _Keeper(self)
         try:
             yield keeper
@@ -110,7 +110,7 @@ class _Keeper:
         return self._settings.slices(workers)
 
     def open(self, slices: Sequence[Slice]) -> Crew:
-        from walras.executors.ray_crew import RayCrew  # noqa: PLC0415 (loads ray)
+        from walras.executors.ray_pool import RayCrew  # noqa: PLC0415 (loads ray)
 
         if self._actors is None or len(self._actors.holders) != len(slices):
             self.end()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from walras.kernels.parallel import jit, span
 from walras.kernels.reference import Floats, Ints
-from walras.kernels.runs import jit, span
 
 Index = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.uint32]  # unsigned: no index is taken from the end

@@ -20,8 +20,8 @@ from walras.kernels.cpu_entries import (
     tallies,
     wanted,
 )
+from walras.kernels.parallel import Ints32, few, jit, map_runs, span
 from walras.kernels.reference import Floats, Ints, block_sums
-from walras.kernels.runs import Ints32, few, jit, map_runs, span
 
 __all__ = [
     "backward",

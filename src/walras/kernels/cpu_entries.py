@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from walras.kernels.parallel import jit, jit_in_order, map_entries, map_runs, span
 from walras.kernels.reference import COLD, Floats, Ints
-from walras.kernels.runs import jit, jit_in_order, map_entries, map_runs, span
 
 
 @jit

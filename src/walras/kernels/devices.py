@@ -8,8 +8,8 @@ import re
 import scipy.sparse as sp
 
 from walras.errors import EngineError, InputError
-from walras.kernels.elimination import CpuElimination, Elimination
 from walras.kernels.reference import Floats, Ints
+from walras.kernels.schur.elimination import CpuElimination, Elimination
 
 CPU = "cpu"
 _NAMES = re.compile(r"cpu|cuda(:\d+)?")
@@ -68,6 +68,6 @@ def eliminate_on(
     """
     if device == CPU:
         return CpuElimination(ptr, local, narrow, threads)
-    from walras.kernels.gpu import TorchElimination  # noqa: PLC0415 (loads torch)
+    from walras.kernels.gpu.interior import TorchElimination  # noqa: PLC0415 (loads torch)
 
     return TorchElimination(ptr, local, narrow, device)

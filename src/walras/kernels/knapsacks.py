@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from walras.kernels.runs import inner, jit
+from walras.kernels.parallel import inner, jit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]

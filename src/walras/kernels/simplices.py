@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from walras.kernels.parallel import few, jit, map_runs, span
 from walras.kernels.reference import Floats, Ints
-from walras.kernels.runs import few, jit, map_runs, span
 
 Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.int32]

@@ -13,8 +13,8 @@ import pandas as pd
 
 from walras.learn.decide import placed_by
 from walras.learn.fitting import Learned, fit_lesson, viewed
-from walras.learn.lesson import Judge, Lesson, complete, data_of, draw, lesson, lesson_of
 from walras.learn.settings import Learning, named
+from walras.learn.training_problem import Judge, Lesson, complete, data_of, draw, lesson, lesson_of
 from walras.predict import Recipe, Tasks
 
 Floats = npt.NDArray[np.float64]

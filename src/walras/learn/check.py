@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from walras.engines.settings import check_range
 from walras.learn.forward import forward_gradient
 from walras.learn.implicit import Gradient, dense_gradient, implicit_gradient
 from walras.matching.relaxed import Relaxed, minimise, relaxed_match
 from walras.matching.smoothed import Smoothing
 from walras.matching.speedup import Decay
+from walras.settings import check_range
 
 _DENSE = 400  # clusters x tasks up to which the dense system is solved
 _STEP, _MOST_STEP = 0.2, 1e-2  # first of the differences: what moves the shares, and at most

@@ -20,16 +20,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from walras.engines.settings import check_range
 from walras.errors import DataError, EngineError, InputError, WalrasError
 from walras.files import write_text
-from walras.learn.cells import Cell, by_name, grid
 from walras.learn.decide import placed_by, tuned_margin
 from walras.learn.fitting import Learned, fit, fit_lesson, two_stage, view_of, viewed
-from walras.learn.lesson import Judge, Lesson, complete, draw, lesson
+from walras.learn.run_config import Cell, by_name, grid
 from walras.learn.settings import LINEAR, THROUGH, Learning
+from walras.learn.training_problem import Judge, Lesson, complete, draw, lesson
 from walras.machine import cores
 from walras.predict import Predictor, Recipe
+from walras.settings import check_range
 
 __all__ = ["COLUMNS", "KEYS", "METRICS", "Cell", "compare", "finished", "measured", "run_cell"]
 

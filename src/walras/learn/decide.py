@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from walras.learn.lesson import MARGINS, Judge
 from walras.learn.settings import Learning
+from walras.learn.training_problem import MARGINS, Judge
 
 Floats = npt.NDArray[np.float64]
 

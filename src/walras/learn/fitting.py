@@ -12,8 +12,8 @@ import numpy.typing as npt
 from walras import predict
 from walras.errors import InputError
 from walras.learn.decide import placed_by, tuned_margin
-from walras.learn.lesson import Judge, Lesson, Terms, lesson
 from walras.learn.settings import LINEAR, THROUGH, TWO_STAGE, Learning, named
+from walras.learn.training_problem import Judge, Lesson, Terms, lesson
 from walras.predict import KINDS, Predictor, Recipe, Tasks
 from walras.predict.torch_available import need_torch
 from walras.predict.two_stage import Told

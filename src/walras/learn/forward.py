@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import torch
 
-from walras.engines.settings import check_range
 from walras.errors import InputError
 from walras.learn.implicit import Gradient
 from walras.matching.relaxed import Relaxed, minimise
 from walras.matching.smoothed import Smoothed, State
+from walras.settings import check_range
 
 MODES = ("orthogonal", "paper")
 

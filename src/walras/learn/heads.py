@@ -11,11 +11,11 @@ import torch
 from torch import nn
 
 from walras.errors import InputError
-from walras.predict.calibration import conformal_radius
-from walras.predict.glm import Link, centre_and_spread
-from walras.predict.graph import Floats
-from walras.predict.model import LinearModel, Model
-from walras.predict.network import GraphTensors, NetworkModel
+from walras.predict.graphs.graph import Floats
+from walras.predict.models.calibration import conformal_radius
+from walras.predict.models.glm import Link, centre_and_spread
+from walras.predict.models.model import LinearModel, Model
+from walras.predict.models.networks import GraphTensors, NetworkModel
 from walras.predict.predictor import Predictor, combined
 from walras.predict.tasks import Tasks
 
@@ -24,7 +24,7 @@ _LEAST = 1e-6  # of a time, in units of a cluster's mean
 
 
 class LinearHead(nn.Module):
-    """A :class:`~walras.predict.model.LinearModel` whose weights are parameters.
+    """A :class:`~walras.predict.models.model.LinearModel` whose weights are parameters.
 
     The parameters belong to features of mean 0 and spread 1 over some tasks, so that a step means
     the same whatever unit a feature has.
@@ -67,7 +67,7 @@ class LinearHead(nn.Module):
 
 
 class NetworkHead(nn.Module):
-    """A copy of a :class:`~walras.predict.network.NetworkModel`."""
+    """A copy of a :class:`~walras.predict.models.networks.NetworkModel`."""
 
     def __init__(self, model: NetworkModel) -> None:
         super().__init__()

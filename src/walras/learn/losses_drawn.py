@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from walras.learn.lesson import Terms
 from walras.learn.linear import MOST, allowed, indicators, least_cost, placements
 from walras.learn.losses import Loss, Rounds, smoothing_of, true_cost
 from walras.learn.settings import Learning
+from walras.learn.training_problem import Terms
 from walras.matching import evaluate
 from walras.matching.speedup import Decay, zeta_table
 

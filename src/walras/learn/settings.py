@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from walras.engines.settings import check_range
 from walras.errors import InputError
 from walras.kernels.devices import check_device
 from walras.matching.speedup import Decay
 from walras.predict.settings import Training
+from walras.settings import check_range
 
 TWO_STAGE = {
     "tam": {"method": "tam"},

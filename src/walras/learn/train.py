@@ -20,10 +20,10 @@ from walras.errors import DataError, EngineError, InputError
 from walras.files import replacing
 from walras.learn.decide import placed_by
 from walras.learn.heads import Trainable
-from walras.learn.lesson import Lesson
 from walras.learn.losses import Loss, Rounds, forward_loss, implicit_loss
 from walras.learn.losses_drawn import linear_loss, perturbed_loss, pool_loss, score_loss
 from walras.learn.settings import LINEAR, Learning
+from walras.learn.training_problem import Lesson
 from walras.predict import Predictor
 
 # What torch raises on files that are missing, cut short, of another kind or without the keys.

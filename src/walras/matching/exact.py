@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.settings import check_range
 from walras.errors import InputError
-from walras.kernels.match_rounds import HARD, improve_rounds, solve_rounds
+from walras.kernels.matching.rounds import HARD, improve_rounds, solve_rounds
 from walras.machine import cores
 from walras.matching.metrics import Outcome, evaluate
 from walras.matching.round import FLOOR_ROUNDING, Round, check_rounds, matrix
 from walras.matching.speedup import Speedup, zeta_table
+from walras.settings import check_range
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]

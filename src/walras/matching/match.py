@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.settings import check_range, make_plain
 from walras.errors import InputError
-from walras.history import Progress
-from walras.kernels.match_rounds import solve_rounds
+from walras.kernels.matching.rounds import solve_rounds
 from walras.matching.exact import NODES, Arrays
+from walras.matching.model import integer_program
 from walras.matching.plan import Plan
 from walras.matching.round import Round, Table, round_of
 from walras.matching.search import Found, objective_of, search
 from walras.matching.speedup import Speedup
-from walras.matching.statement import integer_program
+from walras.progress import Progress
+from walras.settings import check_range, make_plain
 from walras.solving import solve
 from walras.status import Status
 

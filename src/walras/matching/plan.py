@@ -12,10 +12,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from walras.errors import InputError
+from walras.matching.explain import Moves, moves_of, reason
 from walras.matching.metrics import Outcome, evaluate
-from walras.matching.reasons import Moves, moves_of, reason
+from walras.matching.model import relaxation
 from walras.matching.round import Round
-from walras.matching.statement import relaxation
 from walras.solution import Solution
 from walras.solving import solve
 from walras.status import Status

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from walras.engines.settings import check_range
 from walras.errors import InaccuracyWarning, InputError
 from walras.matching.relaxed_compiled import compiles, solve_compiled
 from walras.matching.relaxed_descent import as_printed, descend
@@ -18,6 +17,7 @@ from walras.matching.relaxed_newton import newton
 from walras.matching.round import check_rounds
 from walras.matching.smoothed import Curve, Forces, Smoothed, Smoothing, State, even_load
 from walras.matching.speedup import Decay
+from walras.settings import check_range
 from walras.status import Status
 
 __all__ = ["Relaxed", "Smoothing", "relaxed_match"]

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from walras.kernels.match_pull_back import pull_back
-from walras.kernels.match_relaxed import solve_relaxed
+from walras.kernels.matching.derivatives import pull_back
+from walras.kernels.matching.relaxed import solve_relaxed
 from walras.matching.smoothed import Smoothed, State, vector
 
 Floats = npt.NDArray[np.float64]

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from walras.kernels.match_balance import anneal, balance
-from walras.kernels.match_local import improve
-from walras.kernels.match_local import search as shake
-from walras.kernels.match_rounds import most_tasks
+from walras.kernels.matching.balance import anneal, balance
+from walras.kernels.matching.local_search import improve
+from walras.kernels.matching.local_search import search as shake
+from walras.kernels.matching.rounds import most_tasks
 from walras.matching.exact import Arrays
 from walras.matching.metrics import evaluate
+from walras.matching.model import relaxation
 from walras.matching.round import Round
-from walras.matching.statement import relaxation
 from walras.solution import Solution
 from walras.solving import solve
 from walras.status import Status

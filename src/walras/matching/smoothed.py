@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from walras.engines.settings import check_range
 from walras.errors import InputError
+from walras.settings import check_range
 
 BARRIERS = ("log", "elastic")
 

@@ -9,61 +9,59 @@ Names load when they are first used: a centre's own process needs few of them.
 from __future__ import annotations
 
 import importlib
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from walras.network.advise import Advice, advise
-    from walras.network.costs import CallableCPU, CPUCost, QuadraticCPU, ThroughputCPU
-    from walras.network.drivers.deploy import Deployment, deploy
+    from walras.network._advise import Advice, advise
+    from walras.network._deploy import Deployment, deploy
+    from walras.network._replay import replay
+    from walras.network._simulate import simulate
     from walras.network.drivers.launch import Host
-    from walras.network.drivers.replay import replay
-    from walras.network.faults import Crash, Faults
-    from walras.network.graph import Network
-    from walras.network.links import Ideal, LogQuantizer, UniformQuantizer
-    from walras.network.losses import LeastSquares, Logistic, SmoothHinge, Softmax
-    from walras.network.losses_torch import TorchLoss
-    from walras.network.optimum import Optimum
-    from walras.network.problem import Problem
-    from walras.network.quanta import AuditError
+    from walras.network.graph.network import Network
+    from walras.network.links.faults import Crash, Faults
+    from walras.network.links.quantizers import Ideal, LogQuantizer, UniformQuantizer
+    from walras.network.methods.surplus import Surplus
+    from walras.network.problem.cpu_costs import CallableCPU, CPUCost, QuadraticCPU, ThroughputCPU
+    from walras.network.problem.losses import LeastSquares, Logistic, SmoothHinge, Softmax
+    from walras.network.problem.network_problem import Problem
+    from walras.network.problem.optimum import Optimum
+    from walras.network.problem.quanta import AuditError
+    from walras.network.problem.shards import Shards, split
+    from walras.network.problem.test_set import TestSet
+    from walras.network.problem.torch_losses import TorchLoss
     from walras.network.run import Run
-    from walras.network.shards import Shards, split
-    from walras.network.simulate import simulate
-    from walras.network.surplus import Surplus
-    from walras.network.test_set import TestSet
 
 _HOME = {
-    "Deployment": "walras.network.drivers.deploy",
-    "deploy": "walras.network.drivers.deploy",
+    "Deployment": "walras.network._deploy",
+    "deploy": "walras.network._deploy",
     "Host": "walras.network.drivers.launch",
-    "replay": "walras.network.drivers.replay",
-    "CallableCPU": "walras.network.costs",
-    "CPUCost": "walras.network.costs",
-    "QuadraticCPU": "walras.network.costs",
-    "ThroughputCPU": "walras.network.costs",
-    "Crash": "walras.network.faults",
-    "Faults": "walras.network.faults",
-    "Network": "walras.network.graph",
-    "Ideal": "walras.network.links",
-    "LogQuantizer": "walras.network.links",
-    "UniformQuantizer": "walras.network.links",
-    "LeastSquares": "walras.network.losses",
-    "Logistic": "walras.network.losses",
-    "SmoothHinge": "walras.network.losses",
-    "Softmax": "walras.network.losses",
-    "Optimum": "walras.network.optimum",
-    "Problem": "walras.network.problem",
-    "AuditError": "walras.network.quanta",
+    "replay": "walras.network._replay",
+    "CallableCPU": "walras.network.problem.cpu_costs",
+    "CPUCost": "walras.network.problem.cpu_costs",
+    "QuadraticCPU": "walras.network.problem.cpu_costs",
+    "ThroughputCPU": "walras.network.problem.cpu_costs",
+    "Crash": "walras.network.links.faults",
+    "Faults": "walras.network.links.faults",
+    "Network": "walras.network.graph.network",
+    "Ideal": "walras.network.links.quantizers",
+    "LogQuantizer": "walras.network.links.quantizers",
+    "UniformQuantizer": "walras.network.links.quantizers",
+    "LeastSquares": "walras.network.problem.losses",
+    "Logistic": "walras.network.problem.losses",
+    "SmoothHinge": "walras.network.problem.losses",
+    "Softmax": "walras.network.problem.losses",
+    "Optimum": "walras.network.problem.optimum",
+    "Problem": "walras.network.problem.network_problem",
+    "AuditError": "walras.network.problem.quanta",
     "Run": "walras.network.run",
-    "Shards": "walras.network.shards",
-    "split": "walras.network.shards",
-    "simulate": "walras.network.simulate",
-    "Surplus": "walras.network.surplus",
-    "Advice": "walras.network.advise",
-    "advise": "walras.network.advise",
-    "TestSet": "walras.network.test_set",
-    "TorchLoss": "walras.network.losses_torch",
+    "Shards": "walras.network.problem.shards",
+    "split": "walras.network.problem.shards",
+    "simulate": "walras.network._simulate",
+    "Surplus": "walras.network.methods.surplus",
+    "Advice": "walras.network._advise",
+    "advise": "walras.network._advise",
+    "TestSet": "walras.network.problem.test_set",
+    "TorchLoss": "walras.network.problem.torch_losses",
 }
 
 __all__ = [
@@ -110,14 +108,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-class _Package(ModuleType):
-    """Keeps a function's name from its module: ``simulate`` is the function of that name."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOME and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from walras.network.problem import Problem
+from walras.network.problem.network_problem import Problem
 from walras.network.types import Bools, Floats, Ints
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from walras.network.epoch import Epoch, epoch
-from walras.network.optimum import Optimum
-from walras.network.problem import Problem
+from walras.network.problem.network_problem import Problem
+from walras.network.problem.optimum import Optimum
 from walras.network.types import Bools, Floats, Ints, Weights
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from walras.history import History
+from walras.progress import History
 
 Floats = npt.NDArray[np.float64]
 

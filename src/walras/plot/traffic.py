@@ -18,9 +18,9 @@ from scipy.sparse import csgraph
 
 from walras.domains.traffic_engineering import Evaluation, Network
 from walras.errors import InputError
-from walras.history import History
 from walras.plot.figures import colour, need
 from walras.plot.style import DASHES, FAINT, TEXT, blank, legend, log_scale
+from walras.progress import History
 
 Floats = npt.NDArray[np.float64]
 

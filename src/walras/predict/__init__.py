@@ -10,20 +10,20 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from walras.predict.calibration import brier_score, coverage, reliability_table
-from walras.predict.graph import FEATURES, KINDS, TaskGraph, closed_form
-from walras.predict.log import TaskLog, read_log
-from walras.predict.pools import SETTINGS
+from walras.predict.graphs.graph import FEATURES, KINDS, TaskGraph, closed_form
+from walras.predict.logs.log import TaskLog, read_log
+from walras.predict.logs.sacct import read_sacct
+from walras.predict.models.calibration import brier_score, coverage, reliability_table
 from walras.predict.predictor import Prediction, Predictor, load
-from walras.predict.recipes import Recipe, in_rounds, recipe
-from walras.predict.sacct import read_sacct
+from walras.predict.recipes.pools import SETTINGS
+from walras.predict.recipes.recipes import Recipe, in_rounds, recipe
 from walras.predict.settings import Training
 from walras.predict.tasks import Tasks
 from walras.predict.torch_available import need_torch
 from walras.predict.two_stage import fit
 
 if TYPE_CHECKING:
-    from walras.predict.torch_graph import from_torch
+    from walras.predict.graphs.torch_export import from_torch
 
 __all__ = [
     "FEATURES",
@@ -54,4 +54,4 @@ def __getattr__(name: str) -> Any:
     if name != "from_torch":
         raise AttributeError(f"module 'walras.predict' has no attribute {name!r}")
     need_torch("walras.predict.from_torch")
-    return importlib.import_module("walras.predict.torch_graph").from_torch
+    return importlib.import_module("walras.predict.graphs.torch_export").from_torch

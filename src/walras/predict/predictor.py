@@ -14,10 +14,10 @@ import pandas as pd
 
 from walras.errors import DataError, InputError
 from walras.files import replacing
-from walras.predict.calibration import apply_logistic, logit
-from walras.predict.glm import inverse_link
-from walras.predict.graph import Floats
-from walras.predict.model import Arrays, AverageModel, LinearModel, Model
+from walras.predict.graphs.graph import Floats
+from walras.predict.models.calibration import apply_logistic, logit
+from walras.predict.models.glm import inverse_link
+from walras.predict.models.model import Arrays, AverageModel, LinearModel, Model
 from walras.predict.tasks import Tasks, check_tasks
 
 _FORMAT = 1
@@ -201,6 +201,6 @@ def _model(state: dict[str, Any], arrays: Arrays, module: Callable[[], Any] | No
     if state["kind"] == "linear":
         return LinearModel(state["link"], arrays["scale"], arrays["time"], arrays["success"])
     # Imported here: torch is an optional extra.
-    from walras.predict.network import restore  # noqa: PLC0415
+    from walras.predict.models.networks import restore  # noqa: PLC0415
 
     return restore(state, arrays, module)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import InputError
-from walras.predict.graph import Floats, Ints, TaskGraph
+from walras.predict.graphs.graph import Floats, Ints, TaskGraph
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,9 @@ import torch
 from torch import nn
 
 from walras.errors import EngineError, InputError
-from walras.predict.glm import centre_and_spread
-from walras.predict.graph import Ints
-from walras.predict.network import GraphTensors, NetworkKind, NetworkModel
+from walras.predict.graphs.graph import Ints
+from walras.predict.models.glm import centre_and_spread
+from walras.predict.models.networks import GraphTensors, NetworkKind, NetworkModel
 from walras.predict.predictor import Predictor
 from walras.predict.settings import Training
 from walras.predict.tasks import Tasks

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from walras.errors import InputError
-from walras.predict.calibration import apply_logistic, conformal_radius, fit_logistic
-from walras.predict.graph import Floats
-from walras.predict.linear import LINKS, check_measured, fit_average, fit_linear, tune_linear
-from walras.predict.model import Model
+from walras.predict.graphs.graph import Floats
+from walras.predict.models.calibration import apply_logistic, conformal_radius, fit_logistic
+from walras.predict.models.linear import LINKS, check_measured, fit_average, fit_linear, tune_linear
+from walras.predict.models.model import Model
 from walras.predict.predictor import Predictor, combined
 from walras.predict.settings import Training
 from walras.predict.tasks import Tasks, check_tasks

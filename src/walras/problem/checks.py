@@ -12,10 +12,10 @@ from cvxpy.constraints.nonpos import Inequality
 from cvxpy.constraints.zero import Equality
 
 from walras.errors import InfeasibleError, InputError
-from walras.separable.from_cvxpy_atoms import short_name
-from walras.separable.from_cvxpy_leaves import bounds
-from walras.separable.from_cvxpy_names import variable_name
-from walras.separable.from_cvxpy_read import is_readable
+from walras.separable.cvxpy.atoms import short_name
+from walras.separable.cvxpy.leaves import bounds
+from walras.separable.cvxpy.names import variable_name
+from walras.separable.cvxpy.read import is_readable
 
 
 def check_objective(objective: Any) -> None:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from cvxpy.reductions.discrete2mixedint.valinvec2mixedint import Valinvec2mixedint
 
 from walras.problem.measure import read
-from walras.separable import from_cvxpy_leaves as leaves
+from walras.separable.cvxpy import leaves
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -14,7 +14,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from walras.certificate.certify import PRICES
-from walras.engines.settings import Settings
 from walras.problem.conic import solve_conic
 from walras.problem.continuous import with_whole_choices
 from walras.problem.measure import as_cvxpy_gives
@@ -22,7 +21,8 @@ from walras.problem.mixed import has_cones, solve_mixed
 from walras.problem.proof import ENOUGH, Found, worst_of
 from walras.problem.whole import solve_whole
 from walras.separable import Rows, Separable
-from walras.separable.from_cvxpy_names import variable_name
+from walras.separable.cvxpy.names import variable_name
+from walras.settings import Settings
 from walras.solution import Solution
 from walras.status import Status
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from cvxpy.constraints import nonpos
 
-from walras.separable.from_cvxpy_atoms import short_name
+from walras.separable.cvxpy.atoms import short_name
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[Any]

@@ -20,15 +20,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from walras.engines.highs import Answer, LinearProgram, solve_program
-from walras.engines.settings import Settings
 from walras.errors import EngineError, InfeasibleError
-from walras.history import Timings
 from walras.problem.cones import Floats, Interval, Program
 from walras.problem.conic import chain_of, panics_told, solve_conic
 from walras.problem.continuous import Continuous
 from walras.problem.dual import bound_of, implied_box, trivial_bound
 from walras.problem.proof import Found, proved, relative_gap
+from walras.programs.highs import Answer, LinearProgram, solve_program
+from walras.progress import Timings
+from walras.settings import Settings
 from walras.status import Status
 
 _SHARPER = 0.1  # integer programs' gap as a share of the tolerance

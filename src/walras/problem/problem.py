@@ -12,26 +12,26 @@ from typing import Any, Never
 
 import cvxpy as cp
 
-from walras.engines.admm.executor import Executor
-from walras.engines.choose import choose
-from walras.engines.keywords import refuse_unknown
-from walras.engines.named import Own, engine_named
-from walras.engines.settings import Settings
+from walras.engines.admm.worker_pool import Executor
 from walras.errors import EngineError, InfeasibleError, InputError, UnboundedError
-from walras.history import Progress
 from walras.kernels.devices import CPU
 from walras.problem.checks import check_constraints, check_declared, check_objective
 from walras.problem.general import solve_general
 from walras.problem.quiet import cvxpy_quiet
 from walras.problem.report import Report, report_inside, report_outside
+from walras.progress import Progress
+from walras.select.choose import choose
+from walras.select.foreign_settings import refuse_unknown
+from walras.select.registry import Own, engine_named
+from walras.separable.cvxpy.atoms import OutsideForm
+from walras.separable.cvxpy.compile import Stated, Template
+from walras.separable.cvxpy.leaves import stated_bounds
 from walras.separable.form import Side
-from walras.separable.from_cvxpy import Stated, Template
-from walras.separable.from_cvxpy_atoms import OutsideForm
-from walras.separable.from_cvxpy_leaves import stated_bounds
+from walras.settings import Settings
 from walras.solution import Solution
 from walras.solving import solve
+from walras.start import check_start
 from walras.status import Status
-from walras.warm import check_start
 
 _log = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from walras.certificate import Certificate
 from walras.certificate.certify import PRICES
-from walras.history import Timings
 from walras.problem.measure import flat, value_of, violations
+from walras.progress import Timings
 
 # Least denominator of a relative gap: below it the objective counts as zero and the gap is
 # absolute.

@@ -9,15 +9,15 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from walras.engines.highs_quiet import hush_highs
-from walras.engines.settings import Settings
-from walras.history import Timings
 from walras.problem.cones import Program
 from walras.problem.conic import chain_of, panics_told
+from walras.problem.diagnose_conic import raise_impossible
 from walras.problem.dual import bound_of, implied_box, trivial_bound
-from walras.problem.impossible import raise_impossible
 from walras.problem.measure import make_dense
 from walras.problem.proof import Found, proved
+from walras.progress import Timings
+from walras.quiet_highs import hush_highs
+from walras.settings import Settings
 
 _AIMLESS = 10.0  # seconds for a first point, where a limit left none
 

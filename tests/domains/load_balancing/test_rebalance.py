@@ -10,7 +10,7 @@ from tests.domains.load_balancing.rounds import drawn_round, least_moves, rounds
 
 import walras as wl
 from walras.domains import load_balancing as lb
-from walras.history import Progress
+from walras.progress import Progress
 from walras.status import Status
 
 

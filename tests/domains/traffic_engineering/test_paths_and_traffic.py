@@ -15,9 +15,9 @@ import walras as wl
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering import candidates
 from walras.domains.traffic_engineering.traffic import top_tenth
-from walras.engines.choose import choose
-from walras.engines.costs import narrow_rows
 from walras.engines.interior.form import MAX_SLOTS
+from walras.select.choose import choose
+from walras.select.cost_model import narrow_rows
 
 SEEDS = st.integers(0, 100_000)
 

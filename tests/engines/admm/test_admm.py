@@ -18,16 +18,16 @@ import walras as wl
 from walras.certificate import certify
 from walras.engines.admm import AdmmSettings, admm
 from walras.engines.admm.engine import PROOF
-from walras.engines.admm.executor import Threads
 from walras.engines.admm.form import make_form
 from walras.engines.admm.method import Method
 from walras.engines.admm.roots import increasing_root
 from walras.engines.admm.schemes import Splitting
 from walras.engines.admm.slices import cut
 from walras.engines.admm.start import beginning
-from walras.engines.settings import Settings
-from walras.history import Progress
+from walras.engines.admm.worker_pool import Threads
+from walras.progress import Progress
 from walras.separable import Leximin, Separable
+from walras.settings import Settings
 
 cs = wl.domains.cluster_scheduling
 te = wl.domains.traffic_engineering
@@ -100,7 +100,7 @@ def test_a_solve_ends_at_the_same_iterate_whatever_the_clock_says(
 ) -> None:
     problem = cluster(objective)
     one = solved(problem, 1e-3)
-    monkeypatch.setattr("walras.engines.admm.proofs.anytime.time", _Slow())
+    monkeypatch.setattr("walras.engines.admm.proofs.incumbent.time", _Slow())
     other = solved(problem, 1e-3)
     assert [step.iteration for step in one.history] == [step.iteration for step in other.history]
     assert np.array_equal(one.entries, other.entries)

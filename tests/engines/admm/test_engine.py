@@ -10,11 +10,12 @@ import pytest
 import walras as wl
 from walras.engines.admm import engine
 from walras.engines.admm.engine import PROOF
-from walras.engines.admm.executor import Threads, _ThreadCrew
 from walras.engines.admm.method import Method
-from walras.engines.admm.proofs.anytime import Anytime
-from walras.history import Progress
-from walras.kernels import copies, groups
+from walras.engines.admm.proofs.incumbent import Anytime
+from walras.engines.admm.worker_pool import Threads, _ThreadCrew
+from walras.kernels import consensus_copies as copies
+from walras.kernels.block_prox import newton as groups
+from walras.progress import Progress
 from walras.separable import Separable
 
 te = wl.domains.traffic_engineering

@@ -10,13 +10,13 @@ import pytest
 
 import walras as wl
 from walras.engines.admm import AdmmSettings, admm
-from walras.engines.admm.executor import Threads
 from walras.engines.admm.form import make_form
 from walras.engines.admm.slices import cut
 from walras.engines.admm.start import beginning
-from walras.engines.settings import Settings
-from walras.history import Progress
+from walras.engines.admm.worker_pool import Threads
+from walras.progress import Progress
 from walras.separable import Separable
+from walras.settings import Settings
 
 te = wl.domains.traffic_engineering
 

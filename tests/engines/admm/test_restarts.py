@@ -14,15 +14,15 @@ from tests.engines.admm.test_admm import OBJECTIVES, cluster
 import walras as wl
 from walras.engines.admm import AdmmSettings, admm
 from walras.engines.admm.engine import _restarts
-from walras.engines.admm.executor import Threads
 from walras.engines.admm.form import make_form
 from walras.engines.admm.method import Method
 from walras.engines.admm.restarts import Restarts
 from walras.engines.admm.schemes import Collapsed, Scheme, Splitting
 from walras.engines.admm.slices import cut
 from walras.engines.admm.start import beginning
-from walras.engines.settings import Settings
+from walras.engines.admm.worker_pool import Threads
 from walras.separable import Separable
+from walras.settings import Settings
 
 cs = wl.domains.cluster_scheduling
 Floats = npt.NDArray[np.float64]

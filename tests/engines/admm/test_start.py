@@ -11,11 +11,11 @@ from tests.engines.admm.test_admm import cluster, solved
 import walras as wl
 from walras.certificate import dual_bound
 from walras.engines.admm import admm
-from walras.engines.admm.complementary import complementary_prices
+from walras.engines.admm.dual_start import complementary_prices
 from walras.engines.admm.form import make_form
 from walras.engines.admm.start import beginning
-from walras.engines.settings import Settings
-from walras.warm import start_from
+from walras.settings import Settings
+from walras.start import start_from
 
 cs = wl.domains.cluster_scheduling
 te = wl.domains.traffic_engineering

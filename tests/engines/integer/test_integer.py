@@ -14,9 +14,10 @@ from tests.bank.case import Case
 from tests.bank.whole import best_assignment, drawn_assignment
 
 import walras as wl
-from walras.engines.integer import engine, integer, pump, tasks
-from walras.engines.settings import Settings
+from walras.engines.integer import engine, integer, tasks
+from walras.engines.integer import feasibility_pump as pump
 from walras.separable import Separable, assignment
+from walras.settings import Settings
 from walras.status import Status
 
 

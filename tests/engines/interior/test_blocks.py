@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from tests.domains.traffic_engineering.networks import random_case
 
 import walras as wl
-from walras.engines.exact import linear_program
-from walras.engines.highs import LinearProgram, solve_program
+from walras.engines.exact.engine import linear_program
 from walras.engines.interior import engine
 from walras.engines.interior.form import Restriction, make_form
 from walras.engines.interior.point import Layout
+from walras.engines.interior.presolve_simplices import Decided, Simplices, decide
 from walras.engines.interior.shares import block_centres
-from walras.engines.interior.simplices import Decided, Simplices, decide
 from walras.engines.interior.start import cold_start
-from walras.engines.settings import Settings
+from walras.programs.highs import LinearProgram, solve_program
 from walras.separable import Separable, Side
+from walras.settings import Settings
 
 te = wl.domains.traffic_engineering
 SEEDS = st.integers(0, 100_000)

@@ -8,10 +8,10 @@ import pytest
 import walras as wl
 from walras.engines.interior.columns import carried, slim
 from walras.engines.interior.form import INEQUALITY, Form, Restriction, make_form
-from walras.engines.interior.method import run
+from walras.engines.interior.loop import run
 from walras.engines.interior.point import Layout, Point, residuals
 from walras.engines.interior.start import cold_start, scaled_inside
-from walras.kernels.elimination import CpuElimination
+from walras.kernels.schur.elimination import CpuElimination
 
 cs = wl.domains.cluster_scheduling
 TYPES, JOBS = 12, 80

@@ -16,10 +16,10 @@ from walras.certificate import certify
 from walras.engines.interior import engine, interior
 from walras.engines.interior.columns import Pool, first_entries, known_entries
 from walras.engines.interior.form import MAX_BORDER, Form, make_form
-from walras.engines.interior.method import Ending, run
+from walras.engines.interior.loop import Ending, run
 from walras.engines.interior.point import Layout, Point
-from walras.engines.settings import Settings
 from walras.separable import Separable, Side
+from walras.settings import Settings
 
 cs = wl.domains.cluster_scheduling
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.engines.steep import small_round
+from tests.engines.interior.steep import small_round
 
 import walras as wl
 from walras.domains import cluster_scheduling as cs

@@ -10,7 +10,7 @@ import pytest
 import walras as wl
 from walras.certificate import certify
 from walras.engines.interior import interior
-from walras.engines.settings import Settings
+from walras.settings import Settings
 
 te = wl.domains.traffic_engineering
 

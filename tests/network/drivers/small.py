@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.network.costs import QuadraticCPU
-from walras.network.graph import Network
-from walras.network.losses import LeastSquares
-from walras.network.problem import Problem
-from walras.network.shards import split
+from walras.network.graph.network import Network
+from walras.network.problem.cpu_costs import QuadraticCPU
+from walras.network.problem.losses import LeastSquares
+from walras.network.problem.network_problem import Problem
+from walras.network.problem.shards import split
 
 RING = Network.ring(5)
 

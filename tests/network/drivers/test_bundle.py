@@ -9,7 +9,6 @@ import pytest
 from tests.network.drivers.small import RING, problem
 
 from walras.errors import InputError
-from walras.network.costs import CallableCPU, ThroughputCPU
 from walras.network.drivers.bundle import (
     Json,
     pack_charter,
@@ -18,7 +17,8 @@ from walras.network.drivers.bundle import (
     unpack_terms,
 )
 from walras.network.drivers.plan import Plan
-from walras.network.problem import Problem
+from walras.network.problem.cpu_costs import CallableCPU, ThroughputCPU
+from walras.network.problem.network_problem import Problem
 from walras.network.protocol.membership import Memory
 from walras.network.protocol.node import Node
 from walras.network.protocol.settings import Settings

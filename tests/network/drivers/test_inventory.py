@@ -8,7 +8,7 @@ import pytest
 
 from walras.errors import InputError
 from walras.network.drivers.inventory import inventory
-from walras.network.scenario import scenario
+from walras.network.scenario.scenario import scenario
 
 
 def test_centres_are_dealt_to_hosts_in_turn() -> None:

@@ -8,9 +8,9 @@ import pytest
 from tests.network.drivers.small import problem
 
 from walras.executors.ray_cluster import stay_local
-from walras.network.drivers.deploy import deploy
-from walras.network.drivers.replay import replay
-from walras.network.graph import Network
+from walras.network._deploy import deploy
+from walras.network._replay import replay
+from walras.network.graph.network import Network
 
 stay_local()
 

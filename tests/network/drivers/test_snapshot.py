@@ -12,7 +12,7 @@ from walras.errors import DataError
 from walras.network.drivers.plan import Plan
 from walras.network.drivers.snapshot import frozen, thawed
 from walras.network.drivers.virtual import VirtualNetwork
-from walras.network.faults import Faults
+from walras.network.links.faults import Faults
 from walras.network.protocol.node import Node
 from walras.network.protocol.settings import Settings
 

@@ -7,15 +7,15 @@ import pytest
 from tests.network.drivers.small import RING, problem
 
 from walras.errors import InputError
-from walras.network.costs import QuadraticCPU
+from walras.network._simulate import simulate
 from walras.network.drivers.plan import Plan
 from walras.network.drivers.virtual import simulate_protocol
-from walras.network.faults import Crash, Faults
-from walras.network.graph import Network
-from walras.network.problem import Problem
+from walras.network.graph.network import Network
+from walras.network.links.faults import Crash, Faults
+from walras.network.methods.surplus import Surplus
+from walras.network.problem.cpu_costs import QuadraticCPU
+from walras.network.problem.network_problem import Problem
 from walras.network.protocol.settings import Settings
-from walras.network.simulate import simulate
-from walras.network.surplus import Surplus
 
 
 def _plan(steps: int, network: Network = RING, *, trains: bool = False) -> Plan:

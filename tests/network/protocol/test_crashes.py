@@ -7,7 +7,7 @@ import pytest
 from tests.network.protocol.world import PATIENT, World
 
 from walras.errors import InputError
-from walras.network.graph import Network
+from walras.network.graph.network import Network
 from walras.network.protocol.messages import Message
 from walras.network.protocol.settings import Settings
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from tests.network.protocol.world import World
 
-from walras.network.graph import Network
+from walras.network.graph.network import Network
 from walras.network.protocol.messages import Codec, Message, MessageError
 from walras.network.protocol.records import Record, version_of
 

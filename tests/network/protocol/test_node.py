@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from tests.network.protocol.world import PATIENT, World
 
-from walras.network.graph import Network
-from walras.network.protocol.estates import Estates, _claims_of
+from walras.network.graph.network import Network
+from walras.network.protocol.crash_settlement import Estates, _claims_of
 from walras.network.protocol.ledger import Ledger
 from walras.network.protocol.membership import Membership, Memory
 from walras.network.protocol.records import Record, version_of

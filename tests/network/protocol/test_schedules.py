@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from tests.network.protocol.world import World
 
-from walras.network.graph import Network
+from walras.network.graph.network import Network
 
 LINKS = {
     "ring": [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)],

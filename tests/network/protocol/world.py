@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.network.costs import QuadraticCPU
-from walras.network.graph import Network
+from walras.network.graph.network import Network
+from walras.network.problem.cpu_costs import QuadraticCPU
+from walras.network.problem.quanta import Quanta
 from walras.network.protocol.auditing import books
 from walras.network.protocol.centre import Learner, Terms
 from walras.network.protocol.membership import Memory
@@ -13,7 +14,6 @@ from walras.network.protocol.messages import Codec
 from walras.network.protocol.node import Charter, Node
 from walras.network.protocol.records import Life
 from walras.network.protocol.settings import Settings
-from walras.network.quanta import Quanta
 from walras.network.types import Floats
 
 PATIENT = Settings(lease=12, margin=2, beat=2, patience=4, arrival=20, steps=10**6)

@@ -12,8 +12,8 @@ from walras.domains.load_balancing.instance import Floats, Ints, Round
 from walras.domains.load_balancing.program import all_pairs, solve_pairs
 from walras.domains.load_balancing.result import Rebalanced
 from walras.domains.load_balancing.search import Placed
-from walras.engines.settings import Settings, check_range
 from walras.errors import EngineError
+from walras.settings import Settings, check_range
 from walras.status import Status
 
 _NO_CUTS = Bound(0.0, (), ())

@@ -1,7 +1,7 @@
 """What any placement must move at least: a bound from counting, with no solver.
 
 Servers that lack load form disjoint sets whose replicas reach nothing outside (cuts that the
-balancing of :mod:`walras.kernels.local_search_flow` leaves behind). A set S that lacks d must get
+balancing of :mod:`walras.kernels.local_search.flow` leaves behind). A set S that lacks d must get
 
     sum of new replicas (i, j), i in S, of min(load_j, upper_i) >= d,
 
@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph
 
 from walras.domains.load_balancing.instance import Bools, Ints, Round
-from walras.kernels import local_search_flow as flow
+from walras.kernels.local_search import flow
 
 Longs = npt.NDArray[np.int64]
 

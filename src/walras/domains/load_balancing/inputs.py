@@ -11,9 +11,9 @@ import pandas as pd
 import scipy.sparse as sp
 
 from walras.domains.load_balancing.instance import Bools, Floats, Ints, Round
-from walras.engines.settings import check_range
 from walras.errors import InputError
 from walras.reals import reals
+from walras.settings import check_range
 
 Vector = npt.ArrayLike | pd.Series
 Placement = npt.ArrayLike | pd.DataFrame | pd.Series | sp.sparray | sp.spmatrix

@@ -22,9 +22,9 @@ import scipy.sparse as sp
 from walras.domains.load_balancing.bound import Bound, Cut, limits_of
 from walras.domains.load_balancing.instance import Bools, Floats, Ints, Round
 from walras.domains.load_balancing.search import Placed
-from walras.engines.highs import LinearProgram, solve_program
-from walras.engines.settings import Settings
-from walras.kernels import local_search_flow as flow
+from walras.kernels.local_search import flow
+from walras.programs.highs import LinearProgram, solve_program
+from walras.settings import Settings
 from walras.status import Status
 
 SMALL = 4096  # pairs up to which all of them go to HiGHS

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from walras.domains.load_balancing.bound import Bound, counting_bound, rounded_bound
+from walras.domains.load_balancing.feasibility import refuse_impossible, refuse_unmet
 from walras.domains.load_balancing.inputs import Placement, Vector, make_round
 from walras.domains.load_balancing.instance import Round
-from walras.domains.load_balancing.possible import refuse_impossible, refuse_unmet
 from walras.domains.load_balancing.program import (
     SMALL,
     Found,
@@ -21,9 +21,9 @@ from walras.domains.load_balancing.program import (
 )
 from walras.domains.load_balancing.result import Rebalanced
 from walras.domains.load_balancing.search import Effort, Placed, search, tidied
-from walras.engines.settings import Settings, check_range, make_plain
 from walras.errors import EngineError
-from walras.history import Progress
+from walras.progress import Progress
+from walras.settings import Settings, check_range, make_plain
 from walras.status import Status
 
 Callback = Callable[[Progress], bool | None]

@@ -13,9 +13,8 @@ import numpy as np
 
 from walras.domains.load_balancing.bound import limits_of
 from walras.domains.load_balancing.instance import Floats, Ints, Round
-from walras.kernels import local_search_flow as flow
-from walras.kernels import local_search_place as place
-from walras.kernels.local_search_random import seeded
+from walras.kernels.local_search import flow, place
+from walras.kernels.local_search.random_numbers import seeded
 
 IDLE = 1e-4  # load that a kept replica carries at least, of the mean server's
 _CHUNK = 250  # attempts between two looks at the clock

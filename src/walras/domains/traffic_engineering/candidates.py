@@ -16,11 +16,11 @@ import platformdirs
 
 from walras.domains.traffic_engineering.network import Ints, Longs, Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
-from walras.engines.settings import Settings
 from walras.errors import DataError, InputError
 from walras.files import replacing
-from walras.kernels import paths as kernels
-from walras.kernels.paths_simple import shortest_from
+from walras.kernels.paths import disjoint as kernels
+from walras.kernels.paths.simple import shortest_from
+from walras.settings import Settings
 
 Kind = Literal["edge-disjoint", "shortest"]
 Watch = Callable[[int, int], None]

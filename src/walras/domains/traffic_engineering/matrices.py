@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from walras.data.graphs import read_demands
+from walras.data.formats.graphs import read_demands
 from walras.domains.traffic_engineering.network import Bools, Floats, Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import DataError, InputError

@@ -11,9 +11,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.settings import check_range
 from walras.errors import InputError
 from walras.reals import reals
+from walras.settings import check_range
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]

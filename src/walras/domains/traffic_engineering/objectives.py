@@ -33,7 +33,7 @@ from walras.domains.traffic_engineering.network import (
 )
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import InputError
-from walras.kernels.path_arrays import path_columns
+from walras.kernels.paths.arrays import path_columns
 from walras.separable import Family, Leximin, Rows, Separable, Side, Utility
 
 

@@ -19,7 +19,7 @@ from walras.domains.traffic_engineering.network import (
     of_kind,
 )
 from walras.errors import InputError
-from walras.kernels.path_arrays import path_keys
+from walras.kernels.paths.arrays import path_keys
 
 
 class PairNames(Sequence[str]):

@@ -9,11 +9,11 @@ from typing import Literal
 import numpy as np
 
 from walras import data
-from walras.data.graphs import Graph, read_graph
+from walras.data.formats.graphs import Graph, read_graph
 from walras.data.te_topologies import Topologies
 from walras.domains.traffic_engineering.network import Floats, Network, generator
-from walras.engines.settings import check_range
 from walras.errors import InputError
+from walras.settings import check_range
 
 Parallel = Literal["error", "merge"]
 

@@ -16,8 +16,8 @@ from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
 from walras.domains.traffic_engineering.network import Floats, Network, generator, of_kind
 from walras.domains.traffic_engineering.paths import Paths
-from walras.engines.settings import check_range
 from walras.errors import InputError
+from walras.settings import check_range
 
 SIGMA = 2.477
 """Lognormal spread at which the top tenth of all demands carries 88.4 % of the traffic: with

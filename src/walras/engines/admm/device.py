@@ -1,4 +1,4 @@
-"""The slices of a solve on a GPU: :class:`walras.engines.admm.part.Part` in torch."""
+"""The slices of a solve on a GPU: :class:`walras.engines.admm.worker.Part` in torch."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from walras.engines.admm.executor import Crew, Executor, summed
-from walras.engines.admm.leaves import Tree
 from walras.engines.admm.proofs.bound import Bound
 from walras.engines.admm.proofs.repair import Repair
 from walras.engines.admm.slices import Slice
-from walras.kernels.gpu_copies import Copies
-from walras.kernels.gpu_groups import Groups, solve_groups
-from walras.kernels.gpu_segments import Segments, floats
+from walras.engines.admm.tree_reduction import Tree
+from walras.engines.admm.worker_pool import Crew, Executor, summed
+from walras.kernels.gpu.block_prox import Groups, solve_groups
+from walras.kernels.gpu.consensus_copies import Copies
+from walras.kernels.gpu.segments import Segments, floats
 
 Floats = npt.NDArray[np.float64]
 
@@ -61,7 +61,7 @@ class TorchPart:
         self.repair, self.bound = Repair(data, here), Bound(data, here)  # on the host
 
     def begin(self, rho: float, pull: Floats) -> Floats:
-        """See :meth:`walras.engines.admm.part.Part.begin`, and likewise for all others."""
+        """See :meth:`walras.engines.admm.worker.Part.begin`, and likewise for all others."""
         copies, pulled = self._copies, floats(pull, self._device)
         self._state = self._wide() - pulled[copies.row] * copies.a / (rho * copies.w)
         return _NOTHING

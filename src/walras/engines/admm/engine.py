@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.admm.executor import Crew, executor_on
+from walras.diagnosis.relaxation import improving_ray, least_relaxation
 from walras.engines.admm.form import Form, has_own_rows, make_form
 from walras.engines.admm.method import Method
-from walras.engines.admm.proofs.anytime import COARSE, Anytime
-from walras.engines.admm.proofs.gathered import Gathered
+from walras.engines.admm.proofs.central_prover import Gathered
+from walras.engines.admm.proofs.distributed_prover import Summed
+from walras.engines.admm.proofs.incumbent import COARSE, Anytime
 from walras.engines.admm.proofs.prover import Prover
-from walras.engines.admm.proofs.roles import Roles, roles
-from walras.engines.admm.proofs.sharpen import Sharpen
-from walras.engines.admm.proofs.summed import Summed
+from walras.engines.admm.proofs.row_classification import Roles, roles
+from walras.engines.admm.proofs.tighten_duals import Sharpen
 from walras.engines.admm.schemes import (
     PUBLISHED_CORES,
     Collapsed,
@@ -29,17 +29,17 @@ from walras.engines.admm.schemes import (
 from walras.engines.admm.settings import AdmmSettings
 from walras.engines.admm.slices import cut
 from walras.engines.admm.start import beginning
-from walras.engines.conic_setup import beginning as where_interior_begins
-from walras.engines.diary import Diary
-from walras.engines.exact import is_linear
-from walras.engines.hurry import is_too_short
-from walras.engines.iterate import Iterate
-from walras.engines.relaxation import improving_ray, least_relaxation
-from walras.engines.settings import Settings
+from walras.engines.admm.worker_pool import Crew, executor_on
+from walras.engines.exact.conic_setup import beginning as where_interior_begins
+from walras.engines.exact.engine import is_linear
+from walras.engines.exact.setup_time import is_too_short
 from walras.errors import EngineError
-from walras.history import Timings
+from walras.iterate import Iterate
 from walras.kernels.devices import CPU
+from walras.progress import Timings
+from walras.progress_log import Diary
 from walras.separable import Separable
+from walras.settings import Settings
 from walras.status import Status
 
 Floats = npt.NDArray[np.float64]

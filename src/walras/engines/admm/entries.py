@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from walras.engines.admm.metric import Floats, Ints, Rows32, gathered, metric
-from walras.engines.reach import reach
 from walras.kernels import columns
+from walras.programs.implied_bounds import reach
 from walras.separable import Separable
 
 

@@ -17,7 +17,7 @@ from walras.certificate.structure import structure
 from walras.engines.admm.entries import Entries, Homes, with_copies, without_copies
 from walras.engines.admm.scalars import copied, lifted
 from walras.kernels import columns
-from walras.kernels.groups import MOST_ROWS
+from walras.kernels.block_prox.newton import MOST_ROWS
 from walras.separable import Separable, Side, Utility, utility
 
 Floats = npt.NDArray[np.float64]

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.certificate.structure import structure
-from walras.engines.admm.executor import Crew
+from walras.engines.admm.coupling_rows import Narrow
 from walras.engines.admm.form import Form
-from walras.engines.admm.narrow import Narrow
 from walras.engines.admm.roots import increasing_root
 from walras.engines.admm.start import Beginning
+from walras.engines.admm.worker_pool import Crew
 
 Floats = npt.NDArray[np.float64]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from walras.engines.admm.executor import Executor, Threads
-from walras.engines.settings import check_range
+from walras.engines.admm.worker_pool import Executor, Threads
 from walras.errors import InputError
+from walras.settings import check_range
 
 MODES = ("hard", "paper", "penalty", "augmented-lagrangian")
 

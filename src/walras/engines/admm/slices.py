@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from walras.engines.admm.entries import Entries
 from walras.engines.admm.form import Form, RowData
-from walras.engines.admm.leaves import added, leaves_of
-from walras.engines.admm.proofs.roles import Roles
+from walras.engines.admm.proofs.row_classification import Roles
+from walras.engines.admm.tree_reduction import added, leaves_of
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

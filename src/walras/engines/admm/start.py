@@ -9,15 +9,15 @@ import numpy.typing as npt
 
 from walras.certificate.bound import dual_bound
 from walras.certificate.certify import gap_between, minimised_value
-from walras.certificate.mend import allowed
+from walras.certificate.dual_repair import allowed
 from walras.certificate.repair import best_scalars, repair, scaled_down
 from walras.certificate.structure import structure
-from walras.engines.admm.complementary import MOST, complementary_prices
+from walras.engines.admm.dual_start import MOST, complementary_prices
 from walras.engines.admm.form import Form
 from walras.engines.admm.metric import gathered
-from walras.engines.reach import equal_shares, least_limit
-from walras.engines.settings import Start
+from walras.programs.implied_bounds import equal_shares, least_limit
 from walras.separable import Separable, Utility
+from walras.settings import Start
 
 Floats = npt.NDArray[np.float64]
 

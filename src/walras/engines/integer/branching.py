@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from walras.engines.attempt import attempted
-from walras.engines.highs import LinearProgram, solve_program
 from walras.engines.integer.tasks import Tasks
-from walras.engines.settings import Settings
+from walras.programs.attempt import attempted
+from walras.programs.highs import LinearProgram, solve_program
+from walras.settings import Settings
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]

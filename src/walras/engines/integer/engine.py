@@ -14,17 +14,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.attempt import attempted
-from walras.engines.exact import exact, is_linear, linear_program
-from walras.engines.highs import Answer, LinearProgram, no_answer
-from walras.engines.integer.assigning import assign
-from walras.engines.integer.pump import pump
+from walras.engines.exact.engine import exact, is_linear, linear_program
+from walras.engines.integer.feasibility_pump import pump
+from walras.engines.integer.generalised_assignment import assign
 from walras.engines.integer.tasks import recognised
-from walras.engines.iterate import Iterate
-from walras.engines.rounding import solve_whole, whole_point
-from walras.engines.settings import Settings
-from walras.history import History, Timings
+from walras.iterate import Iterate
+from walras.programs.attempt import attempted
+from walras.programs.highs import Answer, LinearProgram, no_answer
+from walras.programs.rounding import solve_whole, whole_point
+from walras.progress import History, Timings
 from walras.separable.form import Separable
+from walras.settings import Settings
 from walras.status import Status
 
 Floats = npt.NDArray[np.float64]

@@ -14,8 +14,8 @@ import numpy as np
 
 from walras.engines.interior.form import Bools, Floats, Form, Ints, Restriction
 from walras.engines.interior.point import Layout, Point
+from walras.engines.interior.presolve_simplices import Decided, Simplices
 from walras.engines.interior.shares import block_centres
-from walras.engines.interior.simplices import Decided, Simplices
 from walras.separable import Side
 
 _FIRST_SHARE = 0.99  # of all limits, that the blocks of the first round have together

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.certificate.structure import structure
+from walras.engines.interior.equilibrium_start import market_scores, scarcity
 from walras.engines.interior.form import Bools, Floats, Form, Ints
-from walras.engines.interior.market import market_scores, scarcity
-from walras.engines.interior.newcomers import new_demands
+from walras.engines.interior.new_demands import new_demands
 from walras.engines.interior.point import Layout, Point
 from walras.engines.interior.start import INSIDE, packing_rows, raise_packing, scaled_inside
 from walras.kernels import cpu as kernels

@@ -7,23 +7,23 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from walras.certificate import certify, dual_bound, gap_between
-from walras.engines.diary import Diary
 from walras.engines.interior.blocks import OpenBlocks, carried_blocks
 from walras.engines.interior.columns import MORE, Pool, carried, first_entries, known_entries, slim
 from walras.engines.interior.form import Bools, Floats, Form, Restriction, make_form, redundant_rows
-from walras.engines.interior.method import FEASIBLE, Ending, gap_scale, run
-from walras.engines.interior.newcomers import new_demands
+from walras.engines.interior.loop import FEASIBLE, Ending, gap_scale, run
+from walras.engines.interior.new_demands import new_demands
+from walras.engines.interior.objective_scaling import in_worth, unit_of_objective
 from walras.engines.interior.point import Layout, Point, Residuals
-from walras.engines.interior.simplices import Simplices, decide
+from walras.engines.interior.presolve_simplices import Simplices, decide
 from walras.engines.interior.start import cold_start, warm_start
-from walras.engines.interior.worth import in_worth, unit_of_objective
-from walras.engines.iterate import Iterate
-from walras.engines.settings import Settings, Start
-from walras.history import Progress, Timings
+from walras.iterate import Iterate
 from walras.kernels import cpu as kernels
 from walras.kernels.devices import eliminate_on
-from walras.kernels.elimination import Elimination
+from walras.kernels.schur.elimination import Elimination
+from walras.progress import Progress, Timings
+from walras.progress_log import Diary
 from walras.separable import Separable, Side
+from walras.settings import Settings, Start
 from walras.status import Status
 
 _ROUNDS = 40

@@ -4,7 +4,7 @@ With D = (h + z/x + zu/w)^-1 on columns and Theta on rows (slack over price), th
 
     dx = D (g - A'dp),    A D A' dp + Theta dp - E dt = A D g + beta,    E'dp + H dt = tau
 
-loses its columns and the local rows of every block in :mod:`walras.kernels.elimination`; the
+loses its columns and the local rows of every block in :mod:`walras.kernels.schur.elimination`; the
 shared scalars t border what is left.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from walras.engines.interior.form import Floats, Form
-from walras.kernels.elimination import Elimination, Factor
+from walras.kernels.schur.elimination import Elimination, Factor
 
 
 @dataclass(frozen=True, eq=False)

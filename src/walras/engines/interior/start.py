@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from walras.engines.interior.form import EQUALITY, INEQUALITY, Bools, Floats, Form
-from walras.engines.interior.newcomers import centre_newcomers
+from walras.engines.interior.new_demands import centre_newcomers
 from walras.engines.interior.point import Layout, Point, products
 from walras.engines.interior.shares import are_shares, centred_scalar, shared_start
 from walras.separable import Utility, utility

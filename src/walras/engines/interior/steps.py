@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 
-from walras.engines.interior.falls import Falls, Heights
 from walras.engines.interior.form import Floats, Form
 from walras.engines.interior.newton import Direction, Newton
 from walras.engines.interior.point import (
@@ -24,7 +23,8 @@ from walras.engines.interior.point import (
     products,
     row_model,
 )
-from walras.kernels.elimination import Elimination
+from walras.engines.interior.step_length import Falls, Heights
+from walras.kernels.schur.elimination import Elimination
 from walras.separable import Utility
 
 _CLIP = 10.0  # second-order terms at most this many barrier parameters

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import InputError
-from walras.network.costs import CPUCost, QuadraticCPU, ThroughputCPU
+from walras.network.problem.cpu_costs import CPUCost, QuadraticCPU, ThroughputCPU
 from walras.network.protocol.centre import Learner, Terms
 from walras.network.protocol.messages import Codec
 from walras.network.protocol.node import Charter
@@ -131,9 +131,9 @@ def _pack_learner(learner: Learner) -> Json:
 
 def _unpack_learner(packed: Json) -> Learner:
     # Imported here: centres without a model start without SciPy, in half the time.
-    from walras.network import losses  # noqa: PLC0415
     from walras.network.drivers.shard import ShardGradient  # noqa: PLC0415
-    from walras.network.shards import Shards  # noqa: PLC0415
+    from walras.network.problem import losses  # noqa: PLC0415
+    from walras.network.problem.shards import Shards  # noqa: PLC0415
 
     arrays = ("features", "targets", "weight", "sizes")
     check_keys(packed, "learner", ("loss", *arrays, "centres", "start", "step", "alpha"))

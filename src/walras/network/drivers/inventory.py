@@ -9,7 +9,7 @@ from typing import Any
 from walras.errors import InputError
 from walras.network.drivers.bundle import Json
 from walras.network.drivers.launch import LOCAL, Host
-from walras.network.stated import flag, number, text, whole
+from walras.network.validation import flag, number, text, whole
 
 _CHOICES = {"pace": ("rounds", "clock"), "launcher": ("processes", "ray")}
 

@@ -11,21 +11,21 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import InputError
-from walras.network.costs import CPUCost
 from walras.network.drivers.shard import ShardGradient
-from walras.network.faults import Faults
-from walras.network.graph import Network
-from walras.network.links import Ideal
-from walras.network.optimum import best_shares
-from walras.network.problem import Problem
+from walras.network.graph.network import Network
+from walras.network.links.faults import Faults
+from walras.network.links.quantizers import Ideal
+from walras.network.methods.interfaces import Setting
+from walras.network.methods.surplus import Surplus
+from walras.network.problem.cpu_costs import CPUCost
+from walras.network.problem.network_problem import Problem
+from walras.network.problem.optimum import best_shares
 from walras.network.protocol.centre import Learner, Terms
 from walras.network.protocol.membership import Memory
 from walras.network.protocol.messages import Codec
 from walras.network.protocol.node import Charter, Node
 from walras.network.protocol.settings import Settings
-from walras.network.sides import Setting
-from walras.network.stated import of_kind
-from walras.network.surplus import Surplus
+from walras.network.validation import of_kind
 
 _SLIGHT = 1e-9  # of the budget: rounding of an optimal share of 0
 _PERIODS = 1000  # changes of a network whose links are counted together

@@ -23,9 +23,9 @@ from walras.network.drivers.bundle import Json, check_keys, unpack_charter, unpa
 from walras.network.drivers.cgroup import Enforcer
 from walras.network.drivers.consistency import knowledge
 from walras.network.drivers.folder import made, own_file, read_json, terms_path, write_whole
-from walras.network.drivers.journal import Journal, Keeping
-from walras.network.drivers.pacing import Clock, Pace, Rounds
-from walras.network.drivers.sockets import Keys, Peer, Post, out_of_sockets
+from walras.network.drivers.recorded_node import Journal, Keeping
+from walras.network.drivers.scheduling import Clock, Pace, Rounds
+from walras.network.drivers.transport import Keys, Peer, Post, out_of_sockets
 from walras.network.protocol.messages import MessageError
 
 _REPORT = 0.25  # seconds between reports

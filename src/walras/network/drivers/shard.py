@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from walras.network.losses import Loss
-from walras.network.shards import Shards
+from walras.network.problem.losses import Loss
+from walras.network.problem.shards import Shards
 from walras.network.types import Floats
 
 

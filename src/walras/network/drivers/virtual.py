@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from walras.network.drivers.plan import Plan
-from walras.network.faults import Faults
-from walras.network.graph import Network
+from walras.network.graph.network import Network
+from walras.network.links.faults import Faults
+from walras.network.problem.quanta import AuditError
 from walras.network.protocol.auditing import Books, books
 from walras.network.protocol.membership import Memory
 from walras.network.protocol.node import Node
-from walras.network.quanta import AuditError
 from walras.network.run import Run
 from walras.network.types import Bools, Floats, Ints
 

@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from walras.network.costs import CPUCost
-from walras.network.rules import box_price, handed_over, model_step, push, tracker
+from walras.network.methods.rules import box_price, handed_over, model_step, push, tracker
+from walras.network.problem.cpu_costs import CPUCost
 from walras.network.types import Floats, Ints
 
 SURPLUS_UNIT = 2.0**-40  # one quantum of the model's surplus

@@ -15,7 +15,7 @@ from hashlib import sha256
 import numpy as np
 
 from walras.network.protocol.centre import Local, Terms
-from walras.network.protocol.estates import Estates
+from walras.network.protocol.crash_settlement import Estates
 from walras.network.protocol.ledger import Ledger, Link
 from walras.network.protocol.membership import Membership, Memory
 from walras.network.protocol.messages import Codec, Message

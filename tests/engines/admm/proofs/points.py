@@ -8,13 +8,13 @@ from contextlib import contextmanager
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.admm.executor import Crew, _ThreadCrew
 from walras.engines.admm.form import make_form
 from walras.engines.admm.method import Method
-from walras.engines.admm.proofs.roles import roles
-from walras.engines.admm.proofs.sharpen import Sharpen
+from walras.engines.admm.proofs.row_classification import roles
+from walras.engines.admm.proofs.tighten_duals import Sharpen
 from walras.engines.admm.slices import Slice, cut
 from walras.engines.admm.start import Beginning
+from walras.engines.admm.worker_pool import Crew, _ThreadCrew
 from walras.separable import Separable
 
 Floats = npt.NDArray[np.float64]

@@ -13,12 +13,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.certificate.structure import structure
-from walras.engines.admm.executor import summed
 from walras.engines.admm.proofs.repair import USED
 from walras.engines.admm.proofs.residuals import MOST, evened
-from walras.engines.admm.proofs.roles import covers
+from walras.engines.admm.proofs.row_classification import covers
+from walras.engines.admm.worker_pool import summed
 from walras.kernels import columns
-from walras.kernels.runs import few, map_runs
+from walras.kernels.parallel import few, map_runs
 from walras.separable import Separable, Utility
 
 Floats = npt.NDArray[np.float64]

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.certificate.bound import ROUNDING, row_terms
-from walras.certificate.mend import signed
-from walras.engines.admm.ceiling import ceilings
+from walras.certificate.dual_repair import signed
 from walras.engines.admm.entries import runs
-from walras.engines.admm.proofs.answer import may_move, moves, one_way
 from walras.engines.admm.proofs.contribution import Contribution, Point
+from walras.engines.admm.proofs.free_entry_duals import may_move, moves, one_way
+from walras.engines.admm.scalar_bounds import ceilings
 from walras.engines.admm.slices import Leaf, Slice
-from walras.kernels import copies
-from walras.kernels.groups_prices import best_prices
+from walras.kernels import consensus_copies as copies
+from walras.kernels.block_prox.row_prices import best_prices
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

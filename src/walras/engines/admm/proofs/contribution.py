@@ -7,8 +7,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.admm.own import joined, parted
-from walras.engines.admm.proofs.roles import Roles
+from walras.engines.admm.private_rows import joined, parted
+from walras.engines.admm.proofs.row_classification import Roles
 from walras.engines.admm.slices import Leaves, Slice
 
 Floats = npt.NDArray[np.float64]

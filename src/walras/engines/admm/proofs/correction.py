@@ -19,7 +19,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.engines.admm.entries import Entries
-from walras.engines.admm.proofs.within import Errors, Within, narrow_rows
+from walras.engines.admm.proofs.block_normal_equations import Errors, Within, narrow_rows
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

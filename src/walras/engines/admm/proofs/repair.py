@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.certificate.repair import metric
+from walras.engines.admm.proofs.block_normal_equations import Errors
 from walras.engines.admm.proofs.contribution import Contribution, Point
 from walras.engines.admm.proofs.correction import Correction
 from walras.engines.admm.proofs.residuals import MOST, errors, evened, violations
-from walras.engines.admm.proofs.within import Errors
 from walras.engines.admm.slices import Leaf, Slice
-from walras.kernels import copies
+from walras.kernels import consensus_copies as copies
 from walras.separable import Utility, utility
 
 Floats = npt.NDArray[np.float64]
@@ -226,7 +226,10 @@ class Repair(Contribution):
         return self._best if kept else self._point.entries()
 
     def _scaled(self, own: Floats | None, ratio: Floats | None, most: float = np.inf) -> Floats:
-        """Scale in place (:func:`walras.kernels.copies.scaled`); (narrow,) what rows then use."""
+        """Scale in place; (narrow,) what rows then use.
+
+        See :func:`walras.kernels.consensus_copies.scaled`.
+        """
         entries = self._data.entries
         own = np.full(self._load.shape, np.inf) if own is None else own
         ratio = np.full(self._last + 1, np.inf) if ratio is None else ratio

@@ -1,0 +1,1 @@
+"""What the commands share: options, tables, progress, errors."""

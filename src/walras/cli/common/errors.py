@@ -1,0 +1,102 @@
+"""Exit codes, and how errors are shown: a few lines on stderr, never a traceback."""
+
+from __future__ import annotations
+
+import enum
+import sys
+from collections.abc import Callable, Sequence
+
+from walras.cli.common.streams import tell
+from walras.cli.common.usage_errors import UsageError, as_option
+from walras.errors import (
+    DataError,
+    EngineError,
+    InfeasibleError,
+    InputError,
+    UnboundedError,
+    WalrasError,
+)
+from walras.status import Status
+
+
+class ExitCode(enum.IntEnum):
+    """What the ``walras`` command returns; these numbers do not change between versions."""
+
+    OK = 0
+    FAILED = 1
+    BAD_INPUT = 2
+    INFEASIBLE = 3
+    UNBOUNDED = 4
+    LIMIT = 5
+    NO_DATA = 6
+    INTERRUPTED = 130
+
+
+_OF_ERROR: dict[type[WalrasError], tuple[ExitCode, str]] = {
+    UsageError: (ExitCode.BAD_INPUT, "usage"),
+    InputError: (ExitCode.BAD_INPUT, "input"),
+    InfeasibleError: (ExitCode.INFEASIBLE, "infeasible"),
+    UnboundedError: (ExitCode.UNBOUNDED, "unbounded"),
+    DataError: (ExitCode.NO_DATA, "data"),
+    EngineError: (ExitCode.FAILED, "engine"),
+}
+
+_OF_STATUS = {
+    Status.OPTIMAL: ExitCode.OK,
+    Status.INACCURATE: ExitCode.LIMIT,
+    Status.LIMIT: ExitCode.LIMIT,
+    Status.INFEASIBLE: ExitCode.INFEASIBLE,
+    Status.UNBOUNDED: ExitCode.UNBOUNDED,
+    Status.INTERRUPTED: ExitCode.INTERRUPTED,
+    Status.FAILED: ExitCode.FAILED,
+}
+
+
+def exit_code(outcome: Status | WalrasError) -> ExitCode:
+    """The exit code for a solution's status or for an error."""
+    if isinstance(outcome, WalrasError):
+        return _code_and_kind(outcome)[0]
+    return _OF_STATUS[outcome]
+
+
+def describe(error: WalrasError, arguments: Sequence[str] = ()) -> str:
+    """An error as the command line shows it: what, where, what is allowed, what to do.
+
+    Args:
+        error: What went wrong.
+        arguments: Of the command line; an option among them is named in the place of its setting.
+    """
+    lines = [f"error[{_code_and_kind(error)[1]}]: {error.what}"]
+    where = as_option(error.where, arguments)
+    parts = (("where", where), ("allowed", error.allowed), ("remedy", error.remedy))
+    lines += [f"  {label + ':':<9}{text}" for label, text in parts if text]
+    return "\n".join(lines)
+
+
+def guarded(command: Callable[[], int], arguments: Sequence[str] = ()) -> None:
+    """Run a command and exit with its code; show a ``WalrasError`` and exit with the error's."""
+    try:
+        code = command()
+        if sys.stdout is not None:
+            sys.stdout.flush()  # a disk that is full shows itself here
+        sys.exit(code)
+    except WalrasError as error:
+        tell(describe(error, arguments))
+        sys.exit(exit_code(error))
+    except MemoryError:
+        told = EngineError(
+            "out of memory", allowed="what this process may use",
+            remedy="give it more memory, a smaller problem, or --engine admm",
+        )  # fmt: skip
+        tell(describe(told, arguments))
+        sys.exit(exit_code(told))
+    except KeyboardInterrupt:
+        tell("interrupted")
+        sys.exit(ExitCode.INTERRUPTED)
+
+
+def _code_and_kind(error: WalrasError) -> tuple[ExitCode, str]:
+    for kind, result in _OF_ERROR.items():
+        if isinstance(error, kind):
+            return result
+    return ExitCode.FAILED, "walras"

@@ -1,0 +1,177 @@
+"""Progress with time left, and stopping with the best so far.
+
+On a terminal a bar, else one line of JSON a second; both on standard error, and nothing at all for
+what ends at once. They are told from a thread of their own, so that time moves on the screen while
+a long step says nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+from walras.cli.common.streams import tell
+from walras.progress import Progress
+
+_AFTER = 1.5  # seconds before anything is shown
+_EVERY = 1.0  # seconds between lines, and between estimates of the time left
+
+Callback = Callable[[Progress], bool]
+
+
+class Interruptible:
+    """The first Ctrl-C asks the solve to stop with what it has; the second ends the program."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._previous: Any = None
+
+    def __enter__(self) -> Self:
+        self._previous = signal.signal(signal.SIGINT, self._ask)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        signal.signal(signal.SIGINT, self._previous)
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        tell("stopping with the best so far; Ctrl-C again to end at once")
+
+
+class TimeLeft:
+    """Seconds left, from the share done: what is left of the expected seconds, at the pace so far.
+
+    Steps are uneven, so the pace is that of what was done and of half of all at the pace expected.
+
+    Args:
+        expected: Seconds that all may take.
+    """
+
+    def __init__(self, expected: float) -> None:
+        self._expected = expected
+
+    def after(self, elapsed: float, share: float) -> float:
+        """Seconds left when a share (0 to 1) is done after some seconds."""
+        prior = self._expected / 2
+        pace = (prior + elapsed) / (prior + share * self._expected)
+        return (1.0 - min(share, 1.0)) * self._expected * pace
+
+
+class Stages:
+    """Progress over stages whose expected seconds are given.
+
+    Args:
+        expected: Seconds that each stage may take, by its name; they weigh the bar.
+        tolerance: Gap at which a solve ends, to tell how far it is.
+        interrupt: Stops the solves when asked.
+        shown: Whether to show anything.
+    """
+
+    def __init__(
+        self,
+        expected: dict[str, float],
+        tolerance: float,
+        interrupt: Interruptible,
+        *,
+        shown: bool = True,
+    ) -> None:
+        self._expected = expected
+        self._total = sum(expected.values())
+        self._tolerance = tolerance
+        self._interrupt = interrupt
+        self._bar = _bar(self._total) if shown and sys.stderr.isatty() else None
+        self._began = time.perf_counter()
+        self._left = TimeLeft(self._total)
+        self._before = self._done = 0.0  # seconds expected of the stages before, and with this one
+        self._name, self._best = "", 0.0
+        self._ended = threading.Event()
+        self._teller = threading.Thread(target=self._tell_on, daemon=True) if shown else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        self._ended.set()
+        if self._teller is not None and self._teller.is_alive():
+            self._teller.join()
+        if self._bar is not None:
+            self._bar.stop()
+
+    def begin(self, name: str) -> Callback:
+        """Start a stage; the one before is done. Returns the callback for its solve."""
+        self._before += self._expected.get(self._name, 0.0)
+        self._name, self._best = name, 0.0
+        self._reached(0.0)
+        if self._teller is not None and self._teller.ident is None:
+            self._teller.start()  # not before: it names the stage
+        return self._step
+
+    def advance(self, done: int, total: int) -> None:
+        """Take down how far a stage is that counts what it has done.
+
+        Raises:
+            KeyboardInterrupt: The user asked to stop; such a stage has no best so far.
+        """
+        self._reached(done / total)
+        if self._interrupt.asked:
+            raise KeyboardInterrupt
+
+    def _step(self, progress: Progress) -> bool:
+        gap = progress.gap if math.isfinite(progress.gap) and progress.gap > 0 else 1.0
+        # Gaps fall by factors, with setbacks: the share done is that of their logarithm so far.
+        self._best = max(self._best, min(1.0, math.log(gap) / math.log(self._tolerance)))
+        self._reached(self._best)
+        return self._interrupt.asked
+
+    def _reached(self, fraction: float) -> None:
+        self._done = self._before + fraction * self._expected.get(self._name, 0.0)
+
+    def _tell_on(self) -> None:
+        if self._ended.wait(_AFTER):
+            return
+        if self._bar is not None:
+            self._bar.start()
+        while True:
+            self._tell()
+            if self._ended.wait(_EVERY):
+                return
+
+    def _tell(self) -> None:
+        elapsed, done = time.perf_counter() - self._began, self._done
+        left = self._left.after(elapsed, done / self._total)
+        if self._bar is not None:
+            self._bar.update(
+                self._bar.task_ids[0], completed=done, description=self._name, left=f"{left:.0f} s"
+            )
+            return
+        line = {"stage": self._name, "done": round(done / self._total, 3),
+                "elapsed": round(elapsed, 1), "left": round(left, 1)}  # fmt: skip
+        tell(json.dumps(line))
+
+
+def _bar(total: float) -> Any:
+    # Imported here: rich takes a third of the time that walras --help may take.
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+    bar = Progress(
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
+        TextColumn("time left {task.fields[left]}"), console=Console(stderr=True), transient=True,
+    )  # fmt: skip
+    bar.add_task("", total=total, left="")
+    return bar

@@ -1,0 +1,1 @@
+"""Synthetic sets of the same form, where the public ones are not at hand."""

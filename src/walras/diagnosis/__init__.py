@@ -1,0 +1,1 @@
+"""What cannot hold together: infeasible sets, least relaxations, rays."""

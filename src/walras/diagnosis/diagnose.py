@@ -1,0 +1,88 @@
+"""Problems without an answer, told in the user's names: what conflicts, or what nothing stops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.certificate import Certificate
+from walras.certificate.feasibility import FEASIBLE
+from walras.diagnosis.elastic_bounds import bounds_as_rows
+from walras.diagnosis.iis import conflict
+from walras.diagnosis.relaxation import Relaxation, improving_ray, least_relaxation
+from walras.errors import InfeasibleError, UnboundedError
+from walras.separable import Separable
+from walras.settings import Settings
+
+Floats = npt.NDArray[np.float64]
+
+_MUCH = 0.75  # share of a relaxation's cost at which another one is the one to name
+_NAMED = 3  # entries that an error names
+_STILL = 1e-9  # a ray, of largest component 1, does not move what it moves less
+
+
+def raise_if_impossible(problem: Separable, proof: Certificate, settings: Settings) -> None:
+    """Name the rows that cannot hold together, or the entries along which nothing stops.
+
+    Args:
+        problem: The problem.
+        proof: Of the allocation that an engine left.
+        settings: Limits of the programs that look into it.
+
+    Raises:
+        InfeasibleError: No allocation meets the constraints.
+        UnboundedError: The objective improves without end.
+    """
+    limits = replace(settings, start=None, callback=None, verbose=False)
+    if not _can_hold(problem, proof):
+        relaxation = least_relaxation(problem, limits)
+        if relaxation.is_needed:
+            way = _way_out(problem, relaxation, limits)
+            raise InfeasibleError(
+                "no allocation meets all constraints",
+                where=str(conflict(problem, relaxation, limits)),
+                allowed="bounds that some allocation meets",
+                remedy=f"the least relaxation that would do: {way}",
+            )
+    ray = improving_ray(problem, limits)
+    if ray is not None:
+        raise UnboundedError(
+            "the objective improves without end",
+            where=_along(problem, ray.x, ray.t),
+            allowed="a finite optimum",
+            remedy="bound these entries or add a constraint",
+        )
+
+
+def _way_out(problem: Separable, relaxation: Relaxation, limits: Settings) -> str:
+    """The relaxation in words, or a much cheaper one that moves bounds of single entries, too."""
+    wider = bounds_as_rows(problem)
+    if wider is not None and not np.any(relaxation.positive):
+        other = least_relaxation(wider, limits)
+        if other.is_needed and other.cost <= _MUCH * relaxation.cost:
+            return other.text()
+    return relaxation.text()
+
+
+def _can_hold(problem: Separable, proof: Certificate) -> bool:
+    """Whether an allocation shows it: inside all domains, and rows met by their own bounds.
+
+    Large terms that cancel hide a violation that is relative to them.
+    """
+    rows = problem.rows
+    y = rows.matrix @ proof.x + rows.scalar_matrix @ proof.t
+    over = np.maximum(y - rows.upper, rows.lower - y)
+    size = np.max([np.where(np.isfinite(b), np.abs(b), 0.0) for b in (rows.lower, rows.upper)], 0)
+    met = np.all((over <= FEASIBLE * size) | (size == 0.0))
+    return bool(proof.feasible and np.isfinite(proof.value) and met)
+
+
+def _along(problem: Separable, x: Floats, t: Floats) -> str:
+    """The entries that a ray moves most, and the scalars that it moves, by name."""
+    most = np.argsort(-np.abs(x), kind="stable")[:_NAMED]
+    names = [problem.entry_name(int(q)) for q in most if abs(x[q]) > _STILL]
+    scalars = problem.scalar_names or [f"scalar {k}" for k in range(len(t))]
+    names += [str(scalars[int(k)]) for k in np.flatnonzero(np.abs(t) > _STILL)]
+    return ", ".join(names)

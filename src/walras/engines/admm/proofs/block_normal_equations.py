@@ -1,0 +1,177 @@
+"""The tight rows of demands and the inverse of their equations, demand by demand.
+
+A demand has the rows of its block and, behind them, its own narrow rows
+(:mod:`walras.engines.admm.private_rows`). Rows of one demand share no entry with those of another,
+so that ``A = L D L'`` falls into small blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.linalg import lapack
+
+from walras.engines.admm.entries import Entries, runs
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+_DEPENDENT = 1e-11  # relative, for rows of one demand that repeat one another
+_NEAR = 1e-9  # square of a pivot from which they may
+_LENIENT = 1e-9  # relative, where tight rows may contradict one another
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """What the rows of a slice's demands ask for.
+
+    Attributes:
+        error: (groups, K) errors of the rows of their blocks.
+        tight: (groups, K) which of them are tight.
+        own_error: (own,) errors of their own narrow rows, group by group.
+        own_tight: (own,) which of them are tight.
+        own_ptr: (groups + 1,) first of each group.
+        first: Their first place among the rows that copies name.
+    """
+
+    error: Floats
+    tight: Bools
+    own_error: Floats
+    own_tight: Bools
+    own_ptr: Ints
+    first: int
+
+
+@dataclass(frozen=True, eq=False)
+class Within:
+    """The tight rows of demands over some entries.
+
+    Attributes:
+        rows: (R, m) L.
+        error: (R,) their errors.
+        inverse: (R, R) of A, where rows repeat one another that of least norm.
+    """
+
+    rows: sp.csr_array
+    error: Floats
+    inverse: sp.csr_array
+
+    @classmethod
+    def of(
+        cls, entries: Entries, some: Ints, metric: Floats, errors: Errors, *, lenient: bool
+    ) -> Within:
+        """The rows over some entries of a slice.
+
+        Args:
+            entries: The entries of the slice.
+            some: (m,) those that may move.
+            metric: (m,) D.
+            errors: What the rows ask for.
+            lenient: Whether they may give way a little.
+        """
+        group = np.searchsorted(entries.ptr, some, side="right") - 1
+        groups, slots = errors.tight.shape
+        first = np.arange(groups + 1) * slots + errors.own_ptr
+        block = (first[:-1, None] + np.arange(slots)).ravel()
+        count, local = int(first[-1]), entries.local[:, some]
+        rows, error = _block_rows(local, first[group], count), np.zeros(count)
+        error[block] = np.where(errors.tight, errors.error, 0.0).ravel()
+        if not len(errors.own_error):
+            return cls(rows, error, _inverse(_blocks(local, group, metric, errors.tight), lenient))
+        own = np.delete(np.arange(count), block)
+        error[own] = np.where(errors.own_tight, errors.own_error, 0.0)
+        held = np.zeros(count)
+        held[block] = errors.tight.ravel()
+        place = np.full(errors.first + len(own) + 1, -1)
+        place[errors.first : -1] = np.where(errors.own_tight, own, -1)
+        rows = sp.csr_array(
+            sp.diags_array(held) @ rows + narrow_rows(entries, some, place, 0 * some, count)
+        )
+        return cls(rows, error, _inverse_by_group(rows, metric, first, lenient=lenient))
+
+
+def _block_rows(local: Floats, first: Ints, count: int) -> sp.csr_array:
+    """(count, m) the rows of the demands' blocks, those of an entry's demand from ``first`` on."""
+    slots, entries = local.shape
+    row = first + np.arange(slots)[:, None]
+    at = row.ravel(), np.tile(np.arange(entries), slots)
+    return sp.csr_array((local.ravel(), at), shape=(count, entries))
+
+
+def narrow_rows(entries: Entries, some: Ints, place: Ints, first: Ints, count: int) -> sp.csr_array:
+    """(count, m) narrow rows over some entries.
+
+    Args:
+        entries: The entries.
+        some: (m,) which.
+        place: (rows,) where each row that copies name goes, -1 for nowhere.
+        first: (m,) what is added to that.
+        count: Rows.
+    """
+    copy, column = runs(entries.copies, some)
+    row = place[entries.row[copy]]
+    held = np.flatnonzero((row >= 0) & (entries.a[copy] != 0))
+    at = (row + first[column])[held], column[held]
+    return sp.csr_array((entries.a[copy[held]], at), shape=(count, len(some)))
+
+
+def _blocks(local: Floats, group: Ints, metric: Floats, tight: Bools) -> Floats:
+    """(groups, K, K): L D L' of each demand's tight rows."""
+    groups, slots = tight.shape
+    out = np.zeros((groups, slots, slots))
+    for k in range(slots):
+        for i in range(slots):
+            out[:, k, i] = np.bincount(group, local[k] * local[i] * metric, groups)
+    return out * tight[:, :, None] * tight[:, None, :]
+
+
+def _inverse(blocks: Floats, lenient: bool) -> sp.csr_array:
+    """The inverse of blocks (groups, K, K) of one size."""
+    inverses, scale = _scaled(blocks, lenient=lenient)
+    inverses = np.linalg.pinv(inverses, rcond=_DEPENDENT, hermitian=True) * scale
+    groups, slots = blocks.shape[:2]
+    where = np.arange(groups), np.arange(groups + 1)
+    return sp.csr_array(sp.bsr_array((inverses, *where), shape=(groups * slots,) * 2))
+
+
+def _inverse_by_group(
+    rows: sp.csr_array, metric: Floats, first: Ints, *, lenient: bool
+) -> sp.csr_array:
+    """The inverse of ``L D L'``, whose blocks begin at the rows ``first``."""
+    whole, found = sp.csr_array((rows * metric) @ rows.T), []
+    for a, b in pairwise(first.tolist()):
+        some = slice(whole.indptr[a], whole.indptr[b])
+        of = np.repeat(np.arange(b - a), np.diff(whole.indptr[a : b + 1]))
+        block = np.zeros((b - a, b - a))
+        block[of, whole.indices[some] - a] = whole.data[some]
+        found.append(_one_inverse(block, lenient=lenient))
+    size = np.diff(first)
+    column = [np.tile(np.arange(a, b), b - a) for a, b in pairwise(first.tolist())]
+    ptr = np.append(0, np.cumsum(np.repeat(size, size)))
+    values = np.concatenate([block.ravel() for block in found])
+    return sp.csr_array((values, np.concatenate(column), ptr), shape=whole.shape)
+
+
+def _one_inverse(block: Floats, *, lenient: bool) -> Floats:
+    """(n, n) the inverse by Cholesky's factors, or that of least norm."""
+    scaled, scale = _scaled(block, lenient=lenient)
+    idle = np.diagonal(block) <= 0  # rows over entries that cannot move
+    factor, wrong = lapack.dpotrf(scaled + np.diag(idle * 1.0), lower=True)
+    if wrong or np.min(np.diagonal(factor)) ** 2 < _NEAR:
+        return np.asarray(np.linalg.pinv(scaled, rcond=_DEPENDENT, hermitian=True) * scale)
+    lower = np.tril(lapack.dpotri(factor, lower=True)[0])
+    return np.asarray((lower + lower.T - np.diag(np.diagonal(lower))) * scale)
+
+
+def _scaled(blocks: Floats, *, lenient: bool) -> tuple[Floats, Floats]:
+    """(..., n, n) blocks with a unit diagonal, and the factors that their inverses take."""
+    size = np.sqrt(np.diagonal(blocks, axis1=-2, axis2=-1))
+    unit = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
+    scale = unit[..., :, None] * unit[..., None, :]
+    ridge = _LENIENT * np.eye(size.shape[-1]) if lenient else 0.0
+    return np.nan_to_num(blocks * scale) + ridge, scale  # nan: of huge entries

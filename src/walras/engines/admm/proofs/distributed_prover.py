@@ -1,0 +1,263 @@
+"""Proofs where the demands are held: what crosses are sums over narrow rows, and a few numbers.
+
+The steps of :mod:`.balance`, :mod:`walras.certificate.repair` and :mod:`walras.certificate.bound`,
+in which demands meet in their use of narrow rows, in pairs of these, in the scalar and in totals
+alone. The number of demands does not change what crosses; the allocation itself does so once, when
+the solve ends.
+
+Two steps that need all entries together are left out: a scalar without bounds is paid by scaling
+prices, not by balancing them, and a utility that has nothing to act on waits for the next iterate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.certificate.bound import ROUNDING, row_terms
+from walras.certificate.dual_repair import HUGE, PASSES, signed
+from walras.certificate.feasibility import FEASIBLE
+from walras.certificate.repair import CORRECTIONS
+from walras.certificate.structure import structure
+from walras.engines.admm.method import Method
+from walras.engines.admm.proofs.balance import SWEEPS, helps
+from walras.engines.admm.proofs.correction import RIDGE
+from walras.engines.admm.proofs.free_entry_duals import may_move, one_way
+from walras.engines.admm.proofs.prover import Allocation
+from walras.engines.admm.proofs.repair import SLIGHTLY, USED
+from walras.engines.admm.proofs.residuals import errors, evened, violations
+from walras.engines.admm.proofs.row_classification import Roles, covers
+from walras.engines.admm.proofs.tighten_duals import Sharpen
+from walras.separable import Utility, utility
+
+Floats = npt.NDArray[np.float64]
+Candidate = tuple[Floats, float, float]  # prices of narrow rows; factors of the demands' (mend)
+
+
+class Summed:
+    """:class:`walras.engines.admm.proofs.prover.Prover` of problems whose rows have roles.
+
+    Args:
+        method: The state of the solve.
+        sharpen: Of its form.
+        roles: Of its rows.
+    """
+
+    def __init__(self, method: Method, sharpen: Sharpen, roles: Roles) -> None:
+        self._method, self._crew, self._sharpen = method, method.crew, sharpen
+        self._rows, problem = method.form.narrow, method.form.problem
+        self._problem, shape, source = problem, structure(problem), self._rows.source[:-1]
+        self._packing = np.append(shape.packing[source], False)
+        self._whole = np.append(shape.shares[source], False)
+        self._corrected, self._answered = roles.corrected, bool(np.any(roles.loose))
+        self._open = np.append(shape.open_rows[source], False)
+        cover = covers(problem)
+        self._shared, self._cover = np.any(cover), np.append(cover[source], False)
+        self._helps = helps(problem)
+        self._together = shape.homogeneous
+        self._t, self._kept_t = 0.0, 0.0
+        self._size = np.zeros(len(self._packing))
+        self._prices = np.zeros(len(self._packing))
+        self._replaced = self._crew.replaced
+
+    def allocation(self) -> Allocation:
+        """See :meth:`walras.engines.admm.proofs.prover.Prover.allocation`."""
+        crew, aim = self._crew, self._method.scalar
+        aim = aim if np.isfinite(aim) else 0.0
+        load = crew.total("repair.begin", USED if self._helps else 0.0)
+        for _ in range(SWEEPS if self._helps else 0):
+            if self._shared:
+                load = crew.total("repair.even", aim, self._evened(load, aim))
+            load = crew.total("repair.fill", self._left(load, self._packing & (load > 0)))
+        load, t, far = self._settled(load, aim)
+        for attempt in range(CORRECTIONS if self._corrected else 0):
+            moved = self._moved(load, t, attempt) if far > FEASIBLE else None
+            if moved is None:
+                break
+            load, t, far = self._settled(moved, t)
+        self._t = t
+        worth, terms = crew.total("repair.value") + self._narrow_value(load)
+        problem = self._problem
+        paid = float(problem.scalar_cost[0]) * t if problem.scalars else 0.0
+        return Allocation(
+            problem.constant + float(worth) + paid,
+            far,
+            float(terms) + abs(paid) + abs(problem.constant),
+        )
+
+    def _settled(self, load: Floats, t: float) -> tuple[Floats, float, float]:
+        """Scaled to what rows allow: what that uses, its best scalar, and its violation."""
+        rows = self._rows
+        ratio = self._left(load, self._packing & (load > rows.upper)) * SLIGHTLY
+        empty = self._whole & (load == 0)
+        if np.any(empty):
+            load = self._crew.total("repair.wake", empty * 1.0)
+        whole = self._whole & (load > 0)
+        wanted = np.where(empty, rows.lower, np.clip(load, rows.lower, rows.upper))
+        ratio = np.where(whole, wanted / np.where(whole, load, 1.0), ratio)
+        load = self._crew.total("repair.settle", ratio)
+        self._size = self._crew.total("repair.terms") if self._corrected else np.abs(load)
+        t = self._scalar_for(load, t)
+        above, size = violations(rows, load, self._size, t)
+        within = [float(far[0]) for far in self._crew.collect("repair.far", t)]
+        return load, t, max(float(np.max(above / size)), *within, 0.0)
+
+    def _moved(self, load: Floats, t: float, attempt: int) -> Floats | None:
+        """What the entries use once they are corrected; None where they cannot be."""
+        error, held = errors(self._rows, load, self._size, t)
+        tight = np.flatnonzero(held)
+        system = self._crew.total("repair.system", tight, t, float(attempt))
+        between, through, size = system[:, :-2], system[:, -2], system[:, -1]
+        ridge = RIDGE * size + np.finfo(float).tiny
+        try:
+            y = np.linalg.solve(between + np.diag(ridge), error[tight] - through)
+        except np.linalg.LinAlgError:  # the rows contradict one another
+            return None
+        return self._crew.total("repair.move", y) if np.all(np.isfinite(y)) else None
+
+    def _narrow_value(self, load: Floats) -> Floats:
+        """What utilities of narrow rows are worth, and the size of that."""
+        rows = self._rows
+        of = [part[rows.kind != Utility.NONE] for part in (
+            rows.kind, rows.weight, rows.parameter, load
+        )]  # fmt: skip
+        return np.array([np.sum(utility.value(*of)), np.sum(utility.terms(*of))])
+
+    def _evened(self, load: Floats, t: float) -> Floats:
+        """Factors that bring narrow rows to their shares of the scalar, if they have such."""
+        if not np.any(self._cover):
+            return np.zeros(0)
+        return evened(self._cover, load, self._rows.shift, t)
+
+    def _left(self, load: Floats, held: npt.NDArray[np.bool_]) -> Floats:
+        """What is left of some rows, as a factor of what is used."""
+        with np.errstate(over="ignore"):  # of next to nothing
+            return np.where(held, self._rows.upper / np.where(held, load, 1.0), np.inf)
+
+    def _scalar_for(self, load: Floats, t: float) -> float:
+        """The scalar's cheapest value that all rows allow."""
+        problem, home = self._problem, self._method.form.scalar_in
+        if not home:
+            return 0.0
+        low, high = float(problem.scalar_lower[0]), float(problem.scalar_upper[0])
+        t = float(np.clip(t, low, high))
+        cost = float(problem.scalar_cost[0])
+        if cost == 0.0:
+            return t
+        if home == "groups":
+            ends = np.array(self._crew.collect("repair.scalar_range")).T
+        else:
+            rows = self._rows
+            held = rows.shift != 0
+            ends = np.array([rows.lower[held] - load[held], rows.upper[held] - load[held]])
+            ends = np.sort(ends / rows.shift[held], axis=0)
+        low = max(low, float(np.max(ends[0], initial=-np.inf)))
+        high = min(high, float(np.min(ends[1], initial=np.inf)))
+        best = low if cost > 0 else high
+        return best if low <= high and np.isfinite(best) else t
+
+    def keep(self) -> None:
+        """See :meth:`walras.engines.admm.proofs.prover.Prover.keep`."""
+        self._crew.total("repair.keep")
+        self._kept_t = self._t
+
+    def bound(self, best: float) -> float:
+        """See :meth:`walras.engines.admm.proofs.prover.Prover.bound`."""
+        crew, rows = self._crew, self._rows
+        price = signed(rows.kind, rows.lower, rows.upper, self._method.narrow.price)
+        crew.total("bound.ask")
+        if self._sharpen.applies(self._method.t):
+            price = self._sharpen(crew, price, self._method.t)
+        for candidate in self._candidates(price):
+            value, mended = self._evaluated(*candidate)
+            if value > best:
+                crew.total("bound.keep")
+                best, self._prices = value, mended
+        return best
+
+    def _candidates(self, price: Floats) -> Iterator[Candidate]:
+        """The prices as they are, and scaled to what the scalar asks for: ``e + E'pi = 0``."""
+        home = self._method.form.scalar_in
+        cost = float(self._problem.scalar_cost[0]) if home else 0.0
+        paid = float(self._paid(price, "bound.paid")[0])
+        factor = -cost / paid if cost * paid < 0.0 else 1.0
+        if abs(factor - 1.0) < ROUNDING or not abs(factor) <= np.sqrt(HUGE):
+            yield price, 1.0, 1.0
+        elif self._together:
+            yield price * factor, factor, factor
+        else:
+            own = np.where(self._rows.shift != 0, factor, 1.0)
+            yield price * own, factor, 1.0
+            yield price, 1.0, 1.0
+
+    def _paid(self, price: Floats, task: str) -> Floats:
+        """What prices pay for the scalar, and the size of that.
+
+        Args:
+            price: (narrow,) prices of the narrow rows.
+            task: Which of the demands' prices.
+        """
+        if self._method.form.scalar_in == "groups":
+            return self._crew.total(task)
+        paid = self._rows.shift * price
+        return np.array([np.sum(paid), np.sum(np.abs(paid))])
+
+    def _evaluated(self, price: Floats, factor: float, rest: float) -> tuple[float, Floats]:
+        """The bound that prices prove, and the mended prices of the narrow rows."""
+        crew, rows = self._crew, self._rows
+        bare = np.where(self._open, 0.0, price)
+        if self._answered:
+            crew.total("bound.price", bare, factor, rest)
+            bare = self._answer(bare)
+            rise = np.max(crew.collect("bound.rise", bare), axis=0)
+        else:
+            rise = np.max(crew.collect("bound.mend", bare, factor, rest), axis=0)
+        mended = bare + rise
+        own = row_terms(rows.kind, rows.weight, rows.parameter, rows.lower, rows.upper, mended)
+        value = self._problem.constant + float(np.sum(own))
+        value += self._scalar_terms(self._paid(mended, "bound.paid_now"))
+        return value + float(crew.total("bound.value", rise)[0]), mended
+
+    def _answer(self, price: Floats) -> Floats:
+        """Prices moved for entries that nothing limits."""
+        rows = self._rows
+        for _ in range(PASSES):
+            able = may_move(rows, price) * 1.0
+            asked = np.array(self._crew.collect("bound.answer", price, *able))
+            high, low = np.max(asked[:, 0], axis=0), np.min(asked[:, 1], axis=0)
+            inside, high[-1] = high[-1], 0.0
+            before, price = (
+                price,
+                signed(rows.kind, rows.lower, rows.upper, price + one_way(high, low)),
+            )
+            if not inside and np.array_equal(price, before):
+                break
+        return price
+
+    def _scalar_terms(self, paid: Floats) -> float:
+        """The least that the scalar adds at what prices pay for it."""
+        if not self._method.form.scalar_in:
+            return 0.0
+        problem = self._problem
+        slope = float(problem.scalar_cost[0] + paid[0])
+        at = float((problem.scalar_lower if slope > 0 else problem.scalar_upper)[0])
+        if np.isfinite(at):
+            return slope * at
+        size = abs(float(problem.scalar_cost[0])) + abs(float(paid[1]))
+        return 0.0 if abs(slope) <= ROUNDING * size else -np.inf
+
+    def best(self) -> tuple[Floats, Floats, Floats]:
+        """See :meth:`walras.engines.admm.proofs.prover.Prover.best`."""
+        method, crew = self._method, self._crew
+        return (
+            method.assembled(crew.collect("repair.best")),
+            np.full(self._problem.scalars, self._kept_t),
+            method.assembled_prices("bound.best", self._prices, "bound.own_best"),
+        )
+
+    def lost(self) -> bool:
+        """See :meth:`walras.engines.admm.proofs.prover.Prover.lost`."""
+        before, self._replaced = self._replaced, self._crew.replaced
+        return self._replaced != before

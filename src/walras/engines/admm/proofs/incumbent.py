@@ -1,0 +1,136 @@
+"""The best that is proved so far: an allocation that can be used, and a bound, at any moment."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.certificate.certify import minimised_value, objective_terms, relative_gap
+from walras.certificate.feasibility import FEASIBLE, violation
+from walras.certificate.repair import best_scalars
+from walras.engines.admm.proofs.prover import Allocation, Prover
+from walras.progress import Progress
+from walras.progress_log import Diary
+from walras.separable import Separable
+
+Floats = npt.NDArray[np.float64]
+
+COARSE = 5e-3  # tolerance from which the first few iterations may meet it, or hold a scalar back
+# Iterations before the first proof of a coarse gap, and between two proofs: as many as the trend of
+# the gap asks for, but some, for a proof costs a few to a dozen iterations, and no more than a
+# share of those made. They are counted, not timed: the same problem ends at the same iterate.
+_FIRST, _LEAST, _MOST, _GROWTH = 4, 8, 16, 0.2
+
+
+class Anytime:
+    """Repairs and bounds iterates now and then, and keeps the best of each.
+
+    Args:
+        problem: The problem.
+        diary: Where every iteration is recorded.
+        tolerance: The gap that is asked for.
+
+    Attributes:
+        x: (entries,) the best allocation, once it is taken over.
+        t: (scalars,) its scalars.
+        prices: (rows,) the best prices.
+        bound: What they prove.
+        gap: Relative gap between the best value and the best bound.
+        cost: Seconds that the last proof took.
+    """
+
+    def __init__(self, problem: Separable, diary: Diary, tolerance: float) -> None:
+        self.problem = problem
+        x = np.clip(np.zeros(problem.entries), problem.lower, problem.upper)
+        self.x, self.t = x, best_scalars(problem, x, np.zeros(problem.scalars))
+        self.prices = np.zeros(problem.rows.count)
+        self.bound, self.gap = -np.inf, np.inf
+        self._rest = self._allocation = _resting(problem, self.x, self.t)
+        self._diary, self._tolerance = diary, tolerance
+        self._last, self.cost = (0, np.inf), 0.0
+        self._next = _FIRST if tolerance >= COARSE else _MOST
+
+    def due(self, iteration: int) -> bool:
+        """Whether enough iterations have been made since the last proof."""
+        return iteration >= self._next
+
+    @property
+    def value(self) -> float:
+        """The minimised objective of the best allocation."""
+        return self._allocation.value
+
+    def prove(self, iteration: int, prover: Prover) -> None:
+        """Look at an iterate: repair it, bound the optimum, and keep what is better."""
+        began = time.perf_counter()
+        self._look(prover)
+        while prover.lost():  # before, or between two sums that then are of two states
+            self._look_anew(prover)
+        self._next = iteration + self._pause(iteration)
+        self.cost = time.perf_counter() - began
+
+    def record(
+        self, iteration: int, primal: float, dual: float, traffic: float = 0.0, note: str = ""
+    ) -> bool:
+        """Note an iteration; True when the caller's callback or the time limit says stop."""
+        problem = self.problem
+        return self._diary.record(
+            Progress(
+                iteration=iteration,
+                elapsed=self._diary.elapsed,
+                value=problem.reported(self.value),
+                bound=problem.reported(self.bound),
+                gap=self.gap,
+                primal_residual=primal,
+                dual_residual=dual,
+                traffic=traffic,
+                note=note,
+            )
+        )
+
+    def _pause(self, iteration: int) -> int:
+        """Iterations until the gap meets the tolerance, if it goes on falling at its last rate."""
+        (before, wide), gap = self._last, self.gap
+        self._last = (iteration, gap)
+        most = max(_MOST, int(_GROWTH * iteration))
+        if not self._tolerance < gap < wide or iteration == before:  # looked at once more
+            return most
+        rate = np.log(wide / gap) / (iteration - before)
+        return int(np.clip(np.ceil(np.log(gap / self._tolerance) / rate), _LEAST, most))
+
+    def hand_over(self, prover: Prover) -> None:
+        """Take over what the prover kept; the present point is proved again if that was lost."""
+        kept = prover.best()
+        while prover.lost():
+            self._look_anew(prover)
+            kept = prover.best()
+        if self._allocation is not self._rest:
+            self.x, self.t = kept[:2]
+        if np.isfinite(self.bound):
+            self.prices = kept[2]
+
+    def _look_anew(self, prover: Prover) -> None:
+        self._allocation, self.bound, self.gap = self._rest, -np.inf, np.inf
+        self._look(prover)
+
+    def _look(self, prover: Prover) -> None:
+        new = prover.allocation()
+        far, known = new.violation, self._allocation.violation
+        better = new.value < self.value if far <= FEASIBLE else far < known
+        if better or (known > FEASIBLE >= far):
+            prover.keep()
+            self._allocation = new
+        self.bound = prover.bound(self.bound)
+        best = self._allocation
+        if best.violation <= FEASIBLE:
+            self.gap = relative_gap(self.problem, best.value, self.bound, best.terms)
+
+
+def _resting(problem: Separable, x: Floats, t: Floats) -> Allocation:
+    """What is known of the allocation that gives nothing, where that is one: the first there is."""
+    if violation(problem, x, t) > FEASIBLE:
+        return Allocation()
+    return Allocation(
+        minimised_value(problem, x, t), violation(problem, x, t), objective_terms(problem, x, t)
+    )

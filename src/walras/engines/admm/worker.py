@@ -1,0 +1,251 @@
+"""One slice of the demands: its state, and the passes over it.
+
+Every pass takes a few numbers or one vector over the narrow rows, and returns sums of that size.
+With metric weights w_k, a copy k of entry q has the state z_k; the demands' block answers
+``x = argmin g(x) + rho/2 sum_k w_k (x - z_k)^2``, the rows' block ``y = argmin f(y) + rho/2 sum_k
+w_k (y - (2x - z_k))^2``, and ``z += relaxation (y - x)``: Douglas-Rachford splitting, which is
+ADMM with the multipliers ``rho w (z - x)``.
+"""
+
+from __future__ import annotations
+
+from weakref import proxy
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.engines.admm.private_rows import Own
+from walras.engines.admm.proofs.bound import Bound
+from walras.engines.admm.proofs.repair import Repair
+from walras.engines.admm.slices import Leaf, Leaves, Slice
+from walras.kernels import consensus_copies as copies
+from walras.kernels.block_prox import newton as groups
+
+Floats = npt.NDArray[np.float64]
+
+_NOTHING = np.zeros(1)
+
+
+class Part:
+    """The state of a slice.
+
+    Args:
+        data: The slice.
+    """
+
+    def __init__(self, data: Slice) -> None:
+        self.data = data
+        entries = data.entries
+        self._weight = entries.weight
+        self._leaves = Leaves(data)
+        self._shared = bool(np.any(data.groups.shift))
+        self.state = np.zeros(0)  # of each copy; of each entry in schemes without copies
+        self._held: Floats | None = None
+        self._anchor: Floats | None = None
+        self.x = np.array(data.x)
+        self._seen = self.x.copy()
+        self._centre = np.empty(entries.count)
+        self._step = np.empty(entries.count)
+        self._rho = np.nan
+        self.price = np.array(data.price)
+        self._own = Own(data.own, data.own_price, self._own_capacities())
+        self._excess = np.zeros_like(self.price)
+        here = proxy(self)  # no cycle, so that a solve's arrays go when it ends
+        self.repair, self.bound = Repair(data, here), Bound(data, here)
+
+    def begin(self, rho: float, pull: Floats) -> Floats:
+        """The state of a fixed point at x and prices (narrow,): there ``rho w (x - z) = a p``."""
+        entries, price = self.data.entries, self._own.joined(pull)
+        self.state = self._wide() - price[entries.row] * entries.a / (rho * entries.w)
+        return _NOTHING
+
+    def aim(self, rho: float) -> Floats:
+        """Centres of the demands' block for the present state."""
+        entries = self.data.entries
+        self._set_step(rho)
+        self._own.forget()
+        copies.centres(
+            entries.copies, self.state, entries.w, rho, entries.cost, self._step, self._centre
+        )
+        return _NOTHING
+
+    def _set_step(self, rho: float) -> None:
+        """s = 1 / (h + rho W), kept while rho stays."""
+        if rho != self._rho:
+            np.divide(1.0, self.data.entries.quadratic + rho * self._weight, out=self._step)
+            self._rho = rho
+
+    def stand(self) -> Floats:
+        """The state of schemes without copies: x itself."""
+        self.state = self.x.copy()
+        return _NOTHING
+
+    def follow(self, relaxation: float) -> Floats:
+        """Move the state of schemes without copies towards x; the square of the way, in W."""
+        way = self.x - self.state
+        copies.blend(self.state, self.x, 1.0 - relaxation)
+        weighed = self._weight * way
+        return self._leaves.sums(lambda leaf: np.array([weighed[leaf[1]] @ way[leaf[1]]]))
+
+    def aim_at_prices(self, rho: float, pull: Floats) -> Floats:
+        """Centres of a primal-dual step from the state against prices of the narrow rows."""
+        entries = self.data.entries
+        self._set_step(rho)
+        copies.priced_centres(
+            entries.copies, entries.row, entries.place, entries.a, pull, self.state,
+            rho * self._weight, entries.cost, self._step, self._centre,
+        )  # fmt: skip
+        return _NOTHING
+
+    def respond(self, t: float, tolerance: float, softness: float = 0.0) -> Floats:
+        """Solve the demands' block; what its rows pay for the shared scalar, and its slope."""
+        entries, rows = self.data.entries, self.data.groups
+        lower, upper = rows.lower, rows.upper
+        if t != 0.0:
+            lower, upper = lower - t * rows.shift, upper - t * rows.shift
+        if softness > 0.0:
+            lower, upper = lower - self._excess, upper - self._excess
+
+        def solve(leaf: Leaf) -> Floats:
+            j, _, _, places, _ = leaf
+            found = groups.solve_groups(
+                entries.ptr[places], entries.local, self._centre, self._step, entries.lower,
+                entries.upper, rows.kind[j], rows.weight[j], rows.parameter[j], lower[j], upper[j],
+                softness, tolerance, rows.shift[j], self.price[j], self.x,
+            )  # fmt: skip
+            return np.array(found)
+
+        if self._shared:
+            return self._leaves.sums(solve)
+        solve(self._leaves.whole)  # nothing is summed
+        return self._leaves.sums(lambda leaf: np.zeros(2))
+
+    def use(self, price: Floats) -> Floats:
+        """(2, narrow): what the copies use of each row at its price over rho, and the slope.
+
+        The slice's own rows take a step of their prices.
+        """
+        entries, price = self.data.entries, self._own.joined(price, self._rho)
+
+        def sums(leaf: Leaf) -> Floats:
+            _, q, _, _, places = leaf
+            out = np.zeros((2, self.data.narrow))
+            copies.row_sums(
+                entries.copies[places], entries.row, entries.a, entries.w, self.state, self.x[q],
+                entries.lower[q], entries.upper[q], price, out[0], out[1],
+            )  # fmt: skip
+            return out
+
+        found = self._leaves.sums(sums)
+        self._own.step(found, self._rho)
+        return self._own.parted(found)
+
+    def activities(self) -> Floats:
+        """(narrow,) what x uses of each row."""
+        entries = self.data.entries
+
+        def sums(leaf: Leaf) -> Floats:
+            _, q, _, _, places = leaf
+            out = np.zeros(self.data.narrow)
+            copies.activities(
+                entries.copies[places], entries.row, entries.place, entries.a, self.x[q], out
+            )
+            return out
+
+        return self._leaves.sums(sums)
+
+    def capacities(self) -> Floats:
+        """(narrow,) sum of a^2 / w over each row: its slope with every copy inside its bounds."""
+        return self._own.parted(self._capacities())
+
+    def _capacities(self) -> Floats:
+        entries = self.data.entries
+        square = entries.a * entries.a / entries.w
+
+        def sums(leaf: Leaf) -> Floats:
+            k = leaf[2]
+            return np.bincount(entries.row[k], square[k], self.data.narrow).astype(np.float64)
+
+        return self._leaves.sums(sums)
+
+    def _own_capacities(self) -> Floats:
+        """(shared + own + 1,) the same of its own rows, too, where it has any."""
+        if not len(self.data.own.source):
+            return np.zeros(self.data.narrow)
+        return np.asarray(np.sum(self._capacities(), axis=0))
+
+    def advance(self, price: Floats, relaxation: float) -> Floats:
+        """Move the state; squares of (y - x), x and (z - x) in the metric."""
+        entries, price = self.data.entries, self._own.joined(price, self._rho)
+
+        def sums(leaf: Leaf) -> Floats:
+            _, q, _, _, places = leaf
+            found = copies.advance(
+                entries.copies[places], entries.row, entries.a, entries.w, self.state, self.x[q],
+                entries.lower[q], entries.upper[q], price, relaxation,
+            )  # fmt: skip
+            return np.array(found)
+
+        return self._leaves.sums(sums)
+
+    def anchor(self) -> Floats:
+        """Remember the state as the anchor of an epoch."""
+        self._anchor = self.state.copy()
+        return _NOTHING
+
+    def recall(self, share: float) -> Floats:
+        """Take the state back towards the anchor, of which it keeps ``1 - share``."""
+        if self._anchor is not None:  # lost with another holder of the slice
+            copies.blend(self.state, self._anchor, share)
+        return _NOTHING
+
+    def join(self) -> Floats:
+        """The state ``x + u`` for multipliers u that stay: ``advance`` then makes it ``y + u``."""
+        if self._held is None:
+            self._held = np.zeros_like(self.state)
+        np.add(self._wide(), self._held, out=self.state)
+        return _NOTHING
+
+    def charge(self) -> Floats:
+        """Move the multipliers that stayed: ``u += y - x``."""
+        self._held = self.state - self._wide()
+        return _NOTHING
+
+    def _wide(self) -> Floats:
+        """(copies,) x of each copy's entry."""
+        return np.repeat(self.x, np.diff(self.data.entries.copies))
+
+    def drift(self) -> Floats:
+        """Squares, in the metric, of x and of its change since the last call."""
+        change = self.x - self._seen
+        size, moved = self.x * self.x, change * change
+        self._seen = self.x.copy()
+
+        def sums(leaf: Leaf) -> Floats:
+            weight = self._weight[leaf[1]]
+            return np.array([weight @ size[leaf[1]], weight @ moved[leaf[1]]])
+
+        return self._leaves.sums(sums)
+
+    def rescale(self, factor: float) -> Floats:
+        """Keep the multipliers ``rho w (z - x)`` while rho is divided by ``factor``."""
+        wide = self._wide()
+        self.state = wide + factor * (self.state - wide)
+        return _NOTHING
+
+    def soften(self, rho: float) -> Floats:
+        """The scaled multipliers of soft rows take up what is left of them: ``p / rho``."""
+        np.divide(self.price, rho, out=self._excess)
+        return _NOTHING
+
+    def entries(self) -> Floats:
+        """(n,) the allocation."""
+        return self.x
+
+    def prices(self) -> Floats:
+        """(groups, K) the prices of the slice's rows."""
+        return self.price
+
+    def own_prices(self) -> Floats:
+        """(own,) the prices of its own narrow rows."""
+        return self._own.price

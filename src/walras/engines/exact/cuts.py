@@ -1,0 +1,175 @@
+"""Cuts of convex terms by integer programs: tangents, and secants where nothing lies between.
+
+Roots and logarithms have no tangent at y = 0. Where whole entries alone add up to y, nothing lies
+between zero and the least coefficient: the secant over that interval is a cut, exact at both ends.
+Other such terms are cut at a floor, which falls as long as integer programs answer with less.
+Squares of integer entries are cut by secants between neighbouring integers, which are tighter than
+tangents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from walras.diagnosis.positivity import least_positive
+from walras.separable import utility
+from walras.separable.form import Separable, Utility
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+# Tangents that are vertical at zero are first taken no closer than this share of the relaxed
+# activity, then closer by this factor at a time, as long as slopes are this many times the relaxed
+# one at most. Activities that are met have tangents of their own up to steeper slopes.
+_NEAREST, _CLOSER, _STEEPEST, _STEEPEST_MET = 1e-3, 1e-3, 1e7, 1e12
+_CLOSEST = 1e-15
+_NEIGHBOURS = 3
+VERTICAL = (Utility.LOG, Utility.POWER, Utility.ENTROPY)  # their tangents at zero
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The convex terms f(y) of a problem, y = matrix z over the columns z = (x, t).
+
+    Attributes:
+        matrix: (terms, columns).
+        kind: (terms,) values of Utility.
+        weight: (terms,).
+        parameter: (terms,).
+        whole: (terms,) column of the integer entry that y is, or -1.
+        least: (terms,) least activity above zero, as in :func:`.positivity.least_positive`.
+    """
+
+    matrix: sp.csr_array
+    kind: npt.NDArray[np.int8]
+    weight: Floats
+    parameter: Floats
+    whole: Ints
+    least: Floats
+
+    @property
+    def vertical(self) -> Bools:
+        """(terms,) True where the tangent at y = 0 is vertical."""
+        return np.isin(self.kind, VERTICAL)
+
+    @property
+    def strict(self) -> Bools:
+        """(terms,) True where f is infinite at y = 0."""
+        return np.isinf(self.value(np.zeros(len(self.kind))))
+
+    def value(self, y: Floats) -> Floats:
+        """f(y) a term."""
+        return utility.value(self.kind, self.weight, self.parameter, y)
+
+    def slope(self, y: Floats) -> Floats:
+        """f'(y) a term."""
+        return utility.slope(self.kind, self.weight, self.parameter, y)
+
+    @classmethod
+    def of(cls, problem: Separable) -> Terms:
+        """Utility rows, then the quadratic costs of entries."""
+        rows = problem.rows
+        own = np.flatnonzero(rows.is_utility)
+        bent = np.flatnonzero(problem.quadratic)
+        columns = problem.entries + problem.scalars
+        units = sp.csr_array(
+            (np.ones(len(bent)), (np.arange(len(bent)), bent)), shape=(len(bent), columns)
+        )
+        utilities = sp.csr_array(
+            sp.hstack([rows.matrix, sp.csc_array(rows.scalar_matrix)], format="csr")
+        )[own]
+        integer = problem.integer if problem.integer is not None else np.zeros(0, bool)
+        return cls(
+            sp.csr_array(sp.vstack([utilities, units])),
+            np.concatenate([rows.utility[own], np.full(len(bent), Utility.QUADRATIC)]).astype(
+                np.int8
+            ),
+            np.concatenate([rows.weight[own], problem.quadratic[bent]]),
+            np.concatenate([rows.parameter[own], np.zeros(len(bent))]),
+            np.concatenate([np.full(len(own), -1), np.where(integer[bent], bent, -1)]),
+            np.concatenate([least_positive(problem)[own], np.zeros(len(bent))]),
+        )
+
+
+class Cuts:
+    """Rows ``u_k - slope y_k >= height``, collected.
+
+    Args:
+        terms: The convex terms.
+        relaxed: (terms,) their activities in the relaxation, at which the first cuts are.
+    """
+
+    def __init__(self, terms: Terms, relaxed: Floats) -> None:
+        self._terms = terms
+        self._lowest = _where_steep(terms, relaxed, _STEEPEST)
+        self._least = _where_steep(terms, relaxed, _STEEPEST_MET)
+        self._floor = np.maximum(_NEAREST * np.abs(relaxed), self._lowest)
+        self._term: list[Ints] = []
+        self._slope: list[Floats] = []
+        self._height: list[Floats] = []
+        self._from_zero()
+        self.at(relaxed)
+
+    def at(self, y: Floats) -> bool:
+        """Tangents at y, or near it; secants to both sides for squares of integer entries.
+
+        Whether a floor fell, so that the next ones are closer.
+        """
+        terms, before = self._terms, self._floor
+        y = self._inside(y)
+        smooth = np.flatnonzero(terms.whole < 0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # outside a domain
+            slope = terms.slope(y)
+            height = terms.value(y) - slope * y
+        self._add(smooth, slope[smooth], height[smooth])
+        whole = np.flatnonzero(terms.whole >= 0)
+        half = terms.weight[whole] / 2
+        for step in range(-_NEIGHBOURS, _NEIGHBOURS):
+            # w/2 y^2 between the integers k and k + 1: slope w/2 (2k + 1).
+            k = np.floor(y[whole]) + step
+            rise = half * (2 * k + 1)
+            self._add(whole, rise, half * k * k - rise * k)
+        return bool(np.any(self._floor < before))
+
+    def rows(self) -> tuple[sp.csr_array, Floats]:
+        """The cuts over (z, u) and their right-hand sides."""
+        term = np.concatenate(self._term)
+        count, number = len(term), self._terms.matrix.shape[0]
+        own = sp.csr_array((np.ones(count), (np.arange(count), term)), shape=(count, number))
+        steep = sp.diags_array(-np.concatenate(self._slope)) @ self._terms.matrix[term]
+        return sp.csr_array(sp.hstack([steep, own])), np.concatenate(self._height)
+
+    def _from_zero(self) -> None:
+        """Secants from f(0) = 0 to the least activity above it, where f is finite there."""
+        terms = self._terms
+        some = np.flatnonzero((terms.least > 0) & ~terms.strict & (terms.kind != Utility.QUADRATIC))
+        least = terms.least[some]
+        with np.errstate(divide="ignore", invalid="ignore"):  # least is zero elsewhere
+            slope = terms.value(terms.least)[some] / least
+        self._add(some, slope, np.zeros(len(some)))
+
+    def _inside(self, y: Floats) -> Floats:
+        """Activities where tangents are not vertical; the floor falls where they were below it."""
+        terms, floor = self._terms, self._floor
+        self._floor = np.where(y < floor, np.maximum(_CLOSER * floor, self._lowest), floor)
+        floor = np.where(y >= self._least, np.minimum(y, floor), floor)
+        floor = np.where(terms.least > 0, terms.least, np.where(terms.vertical, floor, 0.0))
+        return np.where(terms.kind == Utility.QUADRATIC, y, np.maximum(y, floor))
+
+    def _add(self, term: Ints, slope: Floats, height: Floats) -> None:
+        sound = np.isfinite(slope) & np.isfinite(height)
+        self._term.append(term[sound])
+        self._slope.append(slope[sound])
+        self._height.append(height[sound])
+
+
+def _where_steep(terms: Terms, y: Floats, times: float) -> Floats:
+    """Activities at which slopes are so many times those at y: of powers y times^(-1/a)."""
+    power = terms.kind == Utility.POWER
+    share = times ** (-1.0 / np.where(power, terms.parameter, 1.0))
+    return np.asarray(np.maximum(share, _CLOSEST) * np.abs(y))

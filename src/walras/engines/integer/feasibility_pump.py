@@ -1,0 +1,100 @@
+"""Whole numbers inside ADMM: a convex step and a rounding step that pull at each other.
+
+Minimise c·x over the constraints with x whole as ``f(x) + [z whole]``, ``x = z``:
+
+    x  <-  argmin over the constraints of  c·x + rho/2 |x - z + u|^2      (the first-order engine)
+    z  <-  round(x + u),        u  <-  u + x - z
+
+over the whole entries (Xu et al., OSDI 2025, section 4.2; Diamond, Takapoulos and Boyd 2018). Where
+the same z comes back, the entries nearest to a half are rounded at random, as in the feasibility
+pump (Fischetti, Glover and Lodi 2005), and u starts again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.engines.admm import admm
+from walras.separable.form import Separable
+from walras.settings import Settings, Start
+
+Floats = npt.NDArray[np.float64]
+
+_ROUNDS = 30
+_TOLERANCE = 1e-3  # of the convex steps
+_STEPS = 200  # iterations of each
+_SHAKEN = 0.2  # share of the entries that may flip when the projection cycles
+_DIGITS = 6
+
+
+def pump(
+    problem: Separable, relaxed: Floats, settings: Settings, seed: int,
+    repaired: Callable[[Floats], bool],
+) -> None:  # fmt: skip
+    """Offer whole points near the relaxation to ``repaired`` until it has enough.
+
+    Args:
+        problem: A linear problem with whole entries.
+        relaxed: (entries,) a solution of its relaxation.
+        settings: ``time_limit`` for all rounds together.
+        seed: Of the random tie-breaks.
+        repaired: Takes (entries,) a point whose whole entries are whole; True ends the pump.
+    """
+    began = time.perf_counter()
+    random = np.random.default_rng(seed)
+    whole = np.asarray(problem.integer, dtype=np.bool_)
+    x, u = relaxed.copy(), np.zeros(problem.entries)
+    rho = _penalty(problem, relaxed)
+    seen: set[bytes] = set()
+    start: Start | None = None
+    for _ in range(_ROUNDS):
+        z = np.where(whole, np.round(x + u), x)
+        if z[whole].tobytes() in seen:
+            z, u = _shaken(x, z, whole, random), np.zeros(problem.entries)
+        seen.add(z[whole].tobytes())
+        z = np.clip(z, problem.lower, problem.upper)
+        if repaired(z):
+            return
+        left = settings.after(time.perf_counter() - began).time_limit
+        if left == 0.0:
+            return
+        near = _near(problem, z - u, whole, rho)
+        found = admm(
+            near,
+            Settings(_TOLERANCE, left, settings.threads, start, max_iterations=_STEPS),
+        )
+        x, start = found.x, Start(found.x, found.prices)
+        u = np.where(whole, u + x - z, 0.0)
+
+
+def _penalty(problem: Separable, relaxed: Floats) -> float:
+    """Of the size of the costs: so that a whole step of an entry outweighs a typical cost."""
+    typical = np.abs(problem.cost[problem.cost != 0.0])
+    return float(np.median(typical)) if len(typical) else 1.0
+
+
+def _near(
+    problem: Separable, target: Floats, whole: npt.NDArray[np.bool_], rho: float
+) -> Separable:
+    """The convex step: the problem with a pull towards ``target``."""
+    pull = np.where(whole, rho, 0.0)
+    return replace(
+        problem, integer=None, quadratic=pull, cost=problem.cost - pull * target, gap_scale=None
+    )
+
+
+def _shaken(
+    x: Floats, z: Floats, whole: npt.NDArray[np.bool_], random: np.random.Generator
+) -> Floats:
+    """Flip some of the entries whose rounding was the closest call."""
+    entries = np.flatnonzero(whole)
+    doubt = np.abs(x[entries] - z[entries]) + 0.3 * random.random(len(entries))
+    flips = entries[np.argsort(-doubt)[: max(1, int(_SHAKEN * len(entries) * random.random()))]]
+    out = z.copy()
+    out[flips] += np.where(x[flips] >= z[flips], 1.0, -1.0)
+    return out

@@ -1,0 +1,340 @@
+"""Generalised assignments: prices, annealed search, knapsacks, HiGHS on the entries that are left.
+
+The prices of the agents give a bound L and reduced costs r. With an assignment of cost U in hand,
+an entry with ``L + r_ij > U`` is in no better one and is dropped; the knapsacks of
+:mod:`.relaxing` raise the bound and drop more. HiGHS then looks among the entries most likely to
+be in a good assignment, deals out the tasks of a few agents at a time, and in the end proves what
+it can on all that is left; its bound holds for the whole. Source of the neighbourhoods: Yagiura,
+Ibaraki and Glover 2004 (ejection chains); of fixing by reduced costs: Savelsbergh 1997.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.engines.integer.branching import branch, reassigned
+from walras.engines.integer.lagrangian_bound import relax
+from walras.engines.integer.tasks import NEVER, Tasks
+from walras.iterate import Iterate
+from walras.kernels.local_search import assign as kernel
+from walras.kernels.local_search.random_numbers import seeded
+from walras.progress import Progress, Timings
+from walras.progress_log import Diary
+from walras.separable.form import Separable, Side
+from walras.settings import Settings
+from walras.status import Status
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
+
+_NEAR = 10  # agents that the search tries for a task
+_FIRST, _MORE = 1500, 300  # steps of the prices: at first, and once an assignment is known
+_PRICES, _STEP_SECONDS = 0.15, 2.5e-9  # part of a time limit for them; of a step, an entry
+_AHEAD = 0.01  # relative: how far above the bound the optimum is taken to be, before one is known
+_STEPS = 10_000  # proposals of the first annealing, a task
+_MOST_STEPS = 6_000_000  # of a first annealing: another must fit in, should it end above a capacity
+_SLOWER, _SLOWEST = 1.5, 6  # factor from one annealing to the next, and how often
+# Temperatures of the annealings in turn, of the spread of costs; where each ends, of its first.
+_HOT, _COLD = (0.06, 0.1, 0.03), 0.05
+_HARDEST = 1e6  # at most
+_HARDER = 2.0  # factor on the penalty after an annealing that ended above a capacity
+_SECOND = 3  # the agent, by its cost, whose distance from the cheapest is the spread
+_HALF = 0.5  # a mean task above a capacity costs about half a temperature, at least
+_LEAST = 0.2  # worth of weight on an agent, at least, of the mean
+_STALE = 4  # annealings without a better assignment after which HiGHS has its turn
+_RUNS = 6  # annealings where there is no time limit
+_SMALL = 1_000  # entries up to which HiGHS gets all that are useful at once
+_LARGE = 60_000  # entries from which HiGHS does not get all that are useful
+_SEARCH, _SEARCH_LARGE = 0.15, 0.4  # shares of a time limit: for prices and annealing
+_RELAX = 0.12  # for the knapsacks
+_LIKELY = 0.2  # for HiGHS on the entries that are most likely; of the whole, nothing where large
+_DEAL, _DEAL_MANY = 0.5, 0.9  # of what then is left: for dealing out again; all where large
+_MANY, _FEW = 2.5, 2  # useful entries a task that are many, likely ones
+_DEALT, _DEALT_FEW, _DEAL_SECONDS = 6, 3, 0.5  # agents dealt out, their entries a task, seconds
+_NO_LIMIT = 60.0  # seconds for HiGHS where the caller sets no limit
+
+
+def assign(problem: Separable, tasks: Tasks, settings: Settings, seed: int) -> Iterate:
+    """Solve a generalised assignment.
+
+    Args:
+        problem: The problem.
+        tasks: The same as dense arrays.
+        settings: ``time_limit`` and ``callback`` stop it; ``tolerance`` ends it early.
+        seed: Of the search.
+    """
+    began = time.perf_counter()
+    search = _Search(problem, tasks, settings, seed, began)
+    search.run()
+    message = "annealed search"
+    if not search.done(began):
+        search.prove()
+        message = "annealed search, HiGHS on the entries left"
+    return search.iterate(time.perf_counter() - began, message)
+
+
+class _Search:
+    """Prices, the best assignment and the best bound so far."""
+
+    def __init__(
+        self, problem: Separable, tasks: Tasks, settings: Settings, seed: int, began: float
+    ) -> None:
+        self._problem, self._tasks, self._settings = problem, tasks, settings
+        self._began = began
+        self._price = np.zeros(len(tasks.capacity))
+        self._bound, self._best_cost = -np.inf, np.inf
+        self._best = np.argmin(tasks.cost, axis=1).astype(np.int32)
+        self._random = seeded(seed)
+        self._diary = Diary(settings)
+        self._stopped, self._penalty = False, 1.0
+        self._raised = np.full(tasks.cost.shape, -np.inf)  # bounds of using single entries
+        steps = tasks.cost[tasks.cost < NEVER]
+        self._whole = bool(np.all(steps == np.round(steps)))
+
+    def run(self) -> None:
+        """Prices, then annealings, until the search's time is over or the bound is reached."""
+        t = self._tasks
+        self._ascend(self._first_steps(), self._greedy(t.cost))
+        self._greedy(t.cost + self._price * t.weight)
+        limit = self._settings.time_limit
+        large = t.cost.size > _LARGE
+        share = _SEARCH_LARGE if large else _SEARCH
+        until = None if limit is None else self._began + share * limit
+        state: kernel.Assignment | None = None
+        spread, stale, slower = 1.0, 0, 0
+        for run in range(_RUNS if limit is None else 10**6):
+            reduced = t.cost + self._price * t.weight
+            near = self._near(reduced)
+            if state is None:
+                state = kernel.make_assignment(near[:, 0], t.weight)
+                spread = _spread(np.take_along_axis(reduced, near, axis=1))
+            before = self._best_cost
+            if run and np.any(state.load > t.capacity * (1.0 + 1e-12)):
+                self._penalty = min(_HARDER * self._penalty, _HARDEST)
+            self._anneal(near, state, _HOT[run % len(_HOT)] * spread, slower)
+            slower += bool(np.isfinite(self._best_cost))  # until one is known, none is drawn out
+            stale = 0 if self._best_cost < before or np.isinf(before) else stale + 1
+            self._ascend(_MORE, self._best_cost)
+            self._note()
+            late = until is not None and time.perf_counter() > until
+            late = late and not (large and np.isinf(self._best_cost))  # HiGHS would find none
+            idle = stale == _STALE and (until is None or not large)
+            if late or idle or self._stopped or self.done(self._began):
+                return
+
+    def _first_steps(self) -> int:
+        """Steps of the prices that fit into a part of the time limit."""
+        limit = self._settings.time_limit
+        if limit is None:
+            return _FIRST
+        fit = _PRICES * limit / (_STEP_SECONDS * self._tasks.cost.size)
+        return int(np.clip(fit, _FIRST // 10, _FIRST))
+
+    def _greedy(self, cost: Floats) -> float:
+        """Give each task, those that lose most first, to its cheapest agent with room.
+
+        Keeps the assignment if it is the best. Returns its cost at the tasks' own costs; where a
+        task finds no room it goes to the agent with most.
+        """
+        t = self._tasks
+        ordered = np.sort(cost, axis=1)
+        regret = ordered[:, min(1, ordered.shape[1] - 1)] - ordered[:, 0]
+        room, agent = t.capacity.copy(), np.zeros(len(cost), dtype=np.int32)
+        for j in np.argsort(-regret, kind="stable").tolist():
+            fits = t.weight[j] <= room
+            likes = np.where(fits, cost[j], np.inf) if fits.any() else t.weight[j] - room
+            agent[j] = np.argmin(likes)
+            room[agent[j]] -= t.weight[j, agent[j]]
+        total = float(t.cost[np.arange(len(cost)), agent].sum())
+        if np.all(room >= 0.0) and total < min(self._best_cost, NEVER):
+            self._best, self._best_cost = agent, total
+        return total
+
+    def _near(self, reduced: Floats) -> Ints:
+        count = min(_NEAR, reduced.shape[1])
+        near = np.argpartition(reduced, count - 1, axis=1)[:, :count]
+        order = np.argsort(np.take_along_axis(reduced, near, axis=1), axis=1, kind="stable")
+        return np.take_along_axis(near, order, axis=1).astype(np.int32)
+
+    def _anneal(self, near: Ints, state: kernel.Assignment, hot: float, slower: int) -> None:
+        t = self._tasks
+        # What weight is worth on each agent: its price, but something where there is room to spare.
+        least = max(_LEAST * float(self._price.mean()), _HALF * hot / float(t.weight.mean() + 1e-9))
+        worth = np.maximum(self._price, least)
+        penalty = self._penalty * worth
+        longer = _SLOWER ** min(slower, _SLOWEST)
+        steps = _STEPS * len(t.cost)
+        if self._settings.time_limit is not None:  # about ten million proposals a second
+            steps = int(min(steps, _MOST_STEPS, max(2e5, 3e5 * self._settings.time_limit)))
+        found = kernel.anneal(
+            t.cost, t.weight, t.capacity, near, state, self._best, self._best_cost, hot,
+            _COLD * hot, penalty, int(longer * steps), self._random,
+        )  # fmt: skip
+        self._best_cost = float(found)
+
+    def _ascend(self, steps: int, target: float) -> None:
+        t = self._tasks
+        price = self._price.copy()
+        aim = target if np.isfinite(target) else self._bound + _AHEAD * abs(self._bound)
+        bound = float(kernel.ascend(t.cost, t.weight, t.capacity, price, aim, steps))
+        if bound > self._bound:
+            self._bound, self._price = bound, price
+
+    def rounded(self) -> float:
+        """The bound, rounded up where all costs are whole."""
+        return float(np.ceil(self._bound - 1e-6)) if self._whole else self._bound
+
+    def done(self, began: float) -> bool:
+        """Whether the tolerance is reached, or the time over."""
+        limit = self._settings.time_limit
+        if self._stopped or (limit is not None and time.perf_counter() - began >= limit):
+            return True
+        return self._closed
+
+    @property
+    def _closed(self) -> bool:
+        """Whether the gap is within the tolerance."""
+        gap = self._best_cost - self.rounded()
+        small = gap <= self._settings.tolerance * max(abs(self._best_cost), 1e-12)
+        return bool(np.isfinite(self._best_cost) and small)
+
+    def prove(self) -> None:
+        """Knapsacks, HiGHS on the likely entries, a few agents at a time, then on all useful."""
+        t = self._tasks
+        large = t.cost.size > _LARGE
+        self._relax()
+        many = self._useful().sum() > _MANY * len(t.cost)
+        if many and not large and not self._closed:
+            self._branch(self._likely(_FEW), _LIKELY * self._limit)
+        if t.cost.size > _SMALL:
+            self._deal(self._left() * (1.0 if large else _DEAL_MANY if many else _DEAL))
+        keep = self._useful()
+        if keep.sum() <= _LARGE and not self.done(self._began):
+            bound = self._branch(keep, self._left())
+            if np.isfinite(bound):
+                self._bound = max(self._bound, min(bound, self._best_cost))
+
+    @property
+    def _limit(self) -> float:
+        return _NO_LIMIT if self._settings.time_limit is None else self._settings.time_limit
+
+    def _left(self) -> float:
+        """Seconds left of the time limit."""
+        return max(0.0, self._limit - (time.perf_counter() - self._began))
+
+    def _until(self, seconds: float) -> Callable[[], bool]:
+        """Whether neither these seconds from now nor the time limit are over."""
+        end = time.perf_counter() + min(seconds, self._left())
+        return lambda: time.perf_counter() < end and not self._stopped
+
+    def _relax(self) -> None:
+        """Raise the bound, and that of every entry, by knapsacks."""
+        reduced = self._tasks.cost + self._price * self._tasks.weight
+        price = reduced.min(axis=1)
+        self._raised = self._bound + reduced - price[:, None]
+        useful = self._useful()
+        if not np.isfinite(self._best_cost) or useful.sum() > _LARGE:
+            return
+        goes_on = self._until(_RELAX * self._limit)
+        found = relax(self._tasks, useful, price, self._best_cost, goes_on)
+        self._raised = np.maximum(self._raised, found.raised)
+        self._bound = max(self._bound, min(found.bound, self._best_cost))
+        self._note()
+
+    def _useful(self) -> Bools:
+        """Entries that may be in a better assignment, and those of the best."""
+        step = 1.0 - 1e-6 if self._whole else 0.0
+        keep = (self._raised <= self._best_cost - step) & (self._tasks.cost < NEVER)
+        if np.isfinite(self._best_cost):
+            keep[np.arange(len(keep)), self._best] = True
+        return np.asarray(keep)
+
+    def _likely(self, few: int) -> Bools:
+        """The useful entries whose bound is least, ``few`` a task on average."""
+        useful = self._useful()
+        bounds = self._raised[useful]
+        last = min(few * len(useful), len(bounds)) - 1
+        return np.asarray(useful & (self._raised <= np.partition(bounds, last)[last]))
+
+    def _branch(self, keep: Bools, seconds: float) -> float:
+        """HiGHS on some entries from the best assignment; returns its bound."""
+        start = self._best if np.isfinite(self._best_cost) else None
+        settings = replace(self._settings, time_limit=min(seconds, self._left()), start=None)
+        found = branch(self._tasks, keep, start, settings)
+        if found.agent is not None:
+            self._take(found.agent)
+        self._note()
+        return found.bound
+
+    def _deal(self, seconds: float) -> None:
+        """Deal out the tasks of a few agents at a time, drawn at random."""
+        random = np.random.default_rng(int(self._random[0] % 2**32))
+        agents, goes_on, likely = len(self._tasks.capacity), self._until(seconds), None
+        count = min(_DEALT, agents // 2 + 1)
+        while np.isfinite(self._best_cost) and goes_on() and not self._closed:
+            likely = self._likely(_DEALT_FEW) if likely is None else likely
+            chosen = np.sort(random.choice(agents, count, replace=False)).astype(np.int32)
+            limit = min(_DEAL_SECONDS, self._left())
+            settings = replace(self._settings, time_limit=limit, start=None)
+            before = self._best_cost
+            self._take(reassigned(self._tasks, likely, self._best, chosen, settings))
+            if self._best_cost < before:
+                self._note()
+                likely = None
+
+    def _take(self, agent: Ints) -> None:
+        """Keep an assignment within the capacities if it is no dearer than the best."""
+        cost = float(self._tasks.cost[np.arange(len(agent)), agent].sum())
+        if cost <= self._best_cost:
+            self._best, self._best_cost = agent, cost
+
+    def _note(self) -> None:
+        p = self._problem
+        gap = (self._best_cost - self.rounded()) / max(abs(self._best_cost), 1e-12)
+        value, bound = (p.reported(v + p.constant) for v in (self._best_cost, self.rounded()))
+        step = Progress(self._diary.steps, self._diary.elapsed, value, bound, gap, 0.0, 0.0)
+        if self._diary.record(step) and self._diary.outcome is Status.INTERRUPTED:
+            self._stopped = True
+
+    def iterate(self, seconds: float, message: str) -> Iterate:
+        """Where the search ended."""
+        p, t = self._problem, self._tasks
+        x = np.zeros(p.entries)
+        entry = t.entry[np.arange(len(self._best)), self._best]
+        x[entry[entry >= 0]] = 1.0
+        prices = np.zeros(p.rows.count)
+        agents = np.flatnonzero(t.row >= 0)
+        prices[t.row[agents]] = self._price[agents]
+        status = Status.INTERRUPTED if self._stopped else Status.LIMIT
+        if self._closed:
+            status = Status.OPTIMAL
+        return Iterate(
+            x=x, t=np.zeros(0), prices=_with_tasks(p, prices), status=status,
+            history=self._diary.history, timings=Timings(iterate=seconds), message=message,
+            bound=min(self.rounded(), self._best_cost) + p.constant,
+            bound_source="branch and bound",
+        )  # fmt: skip
+
+
+def _spread(near: Floats) -> float:
+    """What the next agents of a task cost more than the cheapest, on average."""
+    width = min(_SECOND, near.shape[1] - 1)
+    return max(float(np.mean(near[:, width] - near[:, 0])), 1e-3 * float(np.abs(near).mean()), 1e-6)
+
+
+def _with_tasks(problem: Separable, prices: Floats) -> Floats:
+    """Prices with those of the tasks' rows: a task is worth its least reduced cost, negated."""
+    rows = problem.rows
+    reduced = problem.cost + rows.matrix.T @ prices
+    least = np.full(problem.shape[1], np.inf)
+    np.minimum.at(least, problem.demand, reduced)
+    mine = np.flatnonzero(rows.side == Side.DEMAND)
+    worth = -least[rows.owner[mine]]
+    prices[mine] = np.where(rows.lower[mine] <= 0.0, np.maximum(worth, 0.0), worth)
+    return prices

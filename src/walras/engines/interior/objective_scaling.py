@@ -1,0 +1,48 @@
+"""Unit of the objective: that of steep powers may be a hundred decades from one.
+
+Scaling the objective scales prices and nothing else, but floors and products of tiny prices would
+meet the ends of double precision: of throughputs of 1e7 at alpha 20, slopes are 1e-140.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from walras.programs.implied_bounds import equal_shares
+from walras.separable import Separable, Utility
+
+_EVEN = 100.0  # exponents of two up to this are as good as none
+_MOST = 900.0
+
+
+def unit_of_objective(problem: Separable) -> float:
+    """The power of two nearest to what the steepest power is worth at equal shares; 1 near that."""
+    rows = problem.rows
+    steep = np.flatnonzero((rows.utility == Utility.POWER) & (rows.parameter > 1))
+    if not len(steep):
+        return 1.0
+    y = (abs(rows.matrix) @ np.abs(equal_shares(problem)))[steep]
+    some = steep[y > 0]
+    size = np.log2(rows.weight[some]) + (1.0 - rows.parameter[some]) * np.log2(y[y > 0])
+    largest = float(np.max(size, initial=-np.inf))
+    if not np.isfinite(largest) or abs(largest) <= _EVEN:
+        return 1.0
+    return float(np.exp2(np.clip(np.round(largest), -_MOST, _MOST)))
+
+
+def in_worth(problem: Separable, unit: float) -> Separable:
+    """The problem with an objective of one for each ``unit`` of its own."""
+    if unit == 1.0:
+        return problem
+    scale = problem.gap_scale
+    return replace(
+        problem,
+        cost=problem.cost / unit,
+        quadratic=problem.quadratic / unit,
+        scalar_cost=problem.scalar_cost / unit,
+        constant=problem.constant / unit,
+        gap_scale=None if scale is None else scale / unit,
+        rows=replace(problem.rows, weight=problem.rows.weight / unit),
+    )

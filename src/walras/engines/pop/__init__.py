@@ -1,0 +1,1 @@
+"""POP: random parts of a problem, solved each by itself."""

@@ -1,0 +1,165 @@
+"""POP: split the demands at random among k copies of the cluster a k-th its size, solve each.
+
+Source: Narayanan et al., SOSP 2021. Each part gets a random k-th of the demands and a k-th of
+*every* resource's capacity, as POP does where units of a resource are interchangeable (its cluster
+scheduler divides the workers of each type by k); whole resources are not dealt out. A demand that
+is large beside a k-th of a resource is split among the parts: their client splitting, which they
+use for flows, not for jobs. Their code halves the largest demand again and again until a share of
+pieces is added, and deals these out; here each of the largest has an equal piece in every part,
+which serves more. The parts know nothing of one another, which is what is fast about POP and what
+it loses.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from walras.engines.exact.engine import exact
+from walras.engines.interior import interior
+from walras.engines.pop.parts import Part, asks, merge, split
+from walras.errors import EngineError
+from walras.iterate import Iterate
+from walras.progress import Progress
+from walras.separable import Separable
+from walras.settings import Settings, check_range
+
+Engine = Callable[[Separable, Settings], Iterate]
+_PARTS = 4  # unless told otherwise; more are faster and worse
+_SPLITTING = 0.1  # of flows, unless told otherwise
+
+
+def pop(
+    problem: Separable,
+    settings: Settings,
+    parts: int | None = None,
+    *,
+    engine: Engine = interior,
+    seed: int = 0,
+    splitting: float | None = None,
+) -> Iterate:
+    """Solve k random parts side by side in threads and put their allocations together.
+
+    Args:
+        problem: The whole problem.
+        settings: Limits; ``threads`` is shared out among the parts, ``time_limit`` holds for all.
+        parts: Number of parts k, 1 to the number of demands that ask for something; 4, or one
+            a demand if there are fewer, when None.
+        engine: Solves each part.
+        seed: Of the random split.
+        splitting: Share of the demands, the largest, that are split among all parts, 0 to 1; a
+            tenth of flows on paths, which have no resource of their own, 0 of others, when None.
+
+    Returns:
+        A feasible point when every part is; prices are averaged where parts share a row. Its
+        status is at best ``INACCURATE``, as the parts' optima are seldom the whole's, whose
+        certificate may know better. ``timings.iterate`` is the wall time taken here,
+        ``timings.ideal`` the longest of the parts' own iteration times: what POP's authors report.
+
+    Raises:
+        InputError: ``parts``, ``seed`` or ``splitting`` is out of range.
+        EngineError: The problem has integer entries, or a part, not the whole, has no solution.
+    """
+    if problem.integer is not None and np.any(problem.integer):
+        raise EngineError(
+            "has integer entries", where="problem", allowed="continuous entries",
+            remedy="use engine='auto', which solves them by branch and bound",
+        )  # fmt: skip
+    demands = max(int(np.sum(asks(problem))), 1)
+    parts = min(_PARTS, demands) if parts is None else parts
+    check_range("parts", parts, 1, demands, whole=True, words=", the number of demands")
+    check_range("seed", seed, 0, 2**63, whole=True)
+    share = _splitting(problem, splitting)
+    began = time.perf_counter()
+    pieces = split(problem, parts, seed, share)
+    built = time.perf_counter()
+    iterates = _solved(pieces, settings, engine)
+    _check_solved(iterates)
+    wall = time.perf_counter() - built
+    return merge(problem, pieces, iterates, build=built - began, wall=wall)
+
+
+def _solved(pieces: Sequence[Part], settings: Settings, engine: Engine) -> list[Iterate]:
+    """The parts' points, found side by side."""
+    relay, threads, parts = _Relay(settings), settings.workers, len(pieces)
+    with ThreadPoolExecutor(min(parts, threads), thread_name_prefix="walras-pop") as pool:
+
+        def run(k: int) -> Iterate:
+            own = relay.settings(pieces[k], k, max(1, threads // parts))
+            found = engine(pieces[k].problem, own)
+            if found.status.has_allocation or engine is exact:
+                return found
+            return _again(pieces[k], found, relay.settings(pieces[k], k, own.workers))
+
+        jobs = [pool.submit(run, k) for k in range(parts)]
+        try:
+            wait(jobs)
+        except KeyboardInterrupt:
+            relay.stop()  # all parts with the best so far; the second Ctrl-C is raised
+        return [job.result() for job in jobs]
+
+
+def _splitting(problem: Separable, asked: float | None) -> float:
+    if asked is None:
+        return _SPLITTING if np.all(problem.resource < 0) else 0.0
+    check_range("splitting", asked, 0.0, 1.0)
+    return asked
+
+
+def _again(piece: Part, found: Iterate, settings: Settings) -> Iterate:
+    """A part whose engine left no allocation by the general solver, as whole problems are."""
+    other = exact(piece.problem, settings)
+    return replace(
+        other, history=found.history + other.history, timings=found.timings + other.timings
+    )
+
+
+class _Relay:
+    """Shares the caller's settings out among the parts; stops all of them alike."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._began = time.perf_counter()
+
+    def settings(self, piece: Part, k: int, threads: int) -> Settings:
+        """The settings of part k, which begins now and has the time that is left."""
+        whole = self._settings.after(time.perf_counter() - self._began)
+        start = whole.start
+        return replace(
+            whole,
+            threads=threads,
+            start=start and piece.start(start),
+            callback=partial(self._tell, k),
+        )
+
+    def stop(self) -> None:
+        """Stop every part at its next step."""
+        self._stopped = True
+
+    def _tell(self, k: int, progress: Progress) -> bool:
+        """Pass one part's step on, one part at a time."""
+        with self._lock:
+            callback = self._settings.callback
+            if callback is not None and not self._stopped:
+                note = f"part {k} {progress.note}".rstrip()
+                self._stopped = bool(callback(replace(progress, note=note)))
+            return self._stopped
+
+
+def _check_solved(iterates: Sequence[Iterate]) -> None:
+    for k, iterate in enumerate(iterates):
+        if not iterate.status.has_allocation:
+            raise EngineError(
+                f"part {k} of {len(iterates)} is {iterate.status}: {iterate.message}".rstrip(": "),
+                where="engine 'pop'",
+                allowed="problems whose random parts can be solved by themselves",
+                remedy="use fewer parts, or engine='auto'",
+            )

@@ -1,0 +1,230 @@
+"""The parts of POP: demands and their pieces dealt out, sub-problems, points put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.iterate import Iterate
+from walras.progress import Timings, join
+from walras.separable import Family, Rows, Separable, Side
+from walras.settings import Start
+from walras.status import Status
+
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One sub-problem and where it came from.
+
+    Attributes:
+        problem: The sub-problem.
+        entries: Its entries, by their position in the whole problem.
+        rows: Its rows, by their position in the whole problem.
+        entry_share: (entries,) share of its demand that each entry's demand is here.
+        row_share: (rows,) share of the whole's row that each row is; 1 / k of the shared ones.
+    """
+
+    problem: Separable
+    entries: Indices
+    rows: Indices
+    entry_share: Floats
+    row_share: Floats
+
+    def start(self, whole: Start) -> Start:
+        """The part of a start of the whole."""
+        return Start(x=whole.x[self.entries] * self.entry_share, prices=whole.prices[self.rows])
+
+
+def asks(problem: Separable) -> Bools:
+    """(demands,) True on those of which some entry can be more than nothing."""
+    live = (problem.lower < problem.upper) & (problem.demand >= 0)
+    return np.bincount(problem.demand[live], minlength=problem.shape[1]) > 0
+
+
+def split(problem: Separable, parts: int, seed: int, splitting: float = 0.0) -> list[Part]:
+    """Deal the demands out at random, in parts whose sizes differ by at most one.
+
+    Demands that ask for nothing are dealt last: a part of such alone may have no optimum. The
+    largest are split into k equal pieces, one for every part.
+
+    Args:
+        problem: The whole problem.
+        parts: Number of parts k.
+        seed: Of the random order.
+        splitting: Share of the demands, the largest, that are split.
+    """
+    order = np.random.default_rng(seed).permutation(problem.shape[1])
+    order = order[np.argsort(~asks(problem)[order], kind="stable")]
+    share = np.zeros((parts, problem.shape[1] + 1))
+    share[np.arange(len(order)) % parts, order] = 1.0
+    share[:, _largest(problem, splitting)] = 1.0 / parts
+    share[0, -1] = 1.0  # entries and rows without a demand (owner -1) go with the first part
+    return [_part(problem, share[k], parts) for k in range(parts)]
+
+
+def _largest(problem: Separable, splitting: float) -> Indices:
+    """The demands that ask for most: a share of those that ask for something."""
+    size = np.where(asks(problem), _sizes(problem), 0.0)
+    count = round(splitting * np.count_nonzero(size))
+    return np.argsort(-size, kind="stable")[:count]
+
+
+def _sizes(problem: Separable) -> Floats:
+    """(demands,) what each asks for: the largest bound, or factor of a scalar, of its own rows.
+
+    Relative to the row's largest coefficient: ``y <= 5`` and ``t - y / 5 <= 0`` both ask for 5.
+    """
+    rows = problem.rows
+    own = np.flatnonzero((rows.side == Side.DEMAND) & ~rows.is_utility & (rows.owner >= 0))
+    part = abs(rows.matrix.tocsr()[own])
+    unit = (
+        part.max(axis=1).toarray().ravel() if len(own) and problem.entries else np.zeros(len(own))
+    )
+    bounds = [np.where(np.isfinite(b[own]), np.abs(b[own]), 0.0) for b in (rows.lower, rows.upper)]
+    scalar = np.abs(rows.scalar_matrix[own]).max(axis=1, initial=0.0)
+    asked = np.maximum.reduce([*bounds, scalar]) / np.where(unit > 0, unit, np.inf)
+    out = np.zeros(problem.shape[1])
+    np.maximum.at(out, rows.owner[own], asked)
+    return out
+
+
+def _part(problem: Separable, share: Floats, parts: int) -> Part:
+    """The sub-problem with a share of each demand and a k-th of every shared row.
+
+    ``share`` has one number more than there are demands: of what has no demand (owner -1).
+    """
+    whole = problem.rows
+    entries = np.flatnonzero(share[problem.demand] > 0)
+    own = whole.side == Side.DEMAND
+    row_share = np.where(own, share[np.where(own, whole.owner, -1)], 1.0 / parts)
+    kept = np.flatnonzero(row_share > 0)
+    demands = np.flatnonzero(share[:-1] > 0)
+    position = np.full(len(share), -1, dtype=np.int32)
+    position[demands] = np.arange(len(demands), dtype=np.int32)
+    held = share[problem.demand[entries]]
+    return Part(
+        problem=replace(
+            problem,
+            resource=problem.resource[entries],
+            demand=position[problem.demand[entries]],
+            cost=problem.cost[entries],
+            quadratic=problem.quadratic[entries] / held,
+            lower=problem.lower[entries] * held,
+            upper=problem.upper[entries] * held,
+            integer=None if problem.integer is None else problem.integer[entries],
+            rows=_rows(whole, entries, kept, position, row_share[kept]),
+            demand_names=[problem.demand_names[j] for j in demands.tolist()],
+            constant=problem.constant / parts,
+            gap_scale=problem.gap_scale and problem.gap_scale / parts,
+            namer=_renumbered(problem, entries),
+            keys=None,
+        ),
+        entries=entries,
+        rows=kept,
+        entry_share=held,
+        row_share=row_share[kept],
+    )
+
+
+def _renumbered(problem: Separable, entries: Indices) -> Callable[[int], str] | None:
+    """The user's names of some of the entries, numbered anew."""
+    namer = problem.namer
+    return None if namer is None else lambda q: namer(int(entries[q]))
+
+
+def _rows(
+    whole: Rows, entries: Indices, kept: Indices, position: npt.NDArray[np.int32], share: Floats
+) -> Rows:
+    """The rows kept; a row g.x + e.t <= b of share s becomes g.x + (s e).t <= s b.
+
+    A utility f(y) becomes s f(y / s), so that equal parts add up to f(y).
+    """
+    side, owner = whole.side[kept], whole.owner[kept]
+    utility = whole.is_utility[kept]
+    less = np.where(utility, 1.0, share)
+    part = np.where(utility, share, 1.0)
+    matrix = whole.matrix[:, entries].tocsc()[kept].tocsc()
+    matrix.data = matrix.data / part[matrix.indices]
+    own = side == Side.DEMAND
+    return Rows(
+        matrix=matrix,
+        scalar_matrix=whole.scalar_matrix[kept] * less[:, None],
+        lower=whole.lower[kept] * less,
+        upper=whole.upper[kept] * less,
+        side=side,
+        owner=np.where(own, position[np.where(own, owner, -1)], owner).astype(np.int32),
+        utility=whole.utility[kept],
+        weight=whole.weight[kept] * part,
+        parameter=whole.parameter[kept],
+        families=_families(whole.families, kept),
+    )
+
+
+def _families(families: Sequence[Family], kept: Indices) -> tuple[Family, ...]:
+    out = []
+    for family in families:
+        low, high = np.searchsorted(kept, (family.start, family.stop))
+        numbers = (kept[low:high] - family.start).tolist()
+        labels = [family.labels[k] if len(family.labels) else str(k) for k in numbers]
+        out.append(Family(family.name, int(low), int(high), labels, family.plain))
+    return tuple(out)
+
+
+def merge(
+    problem: Separable,
+    pieces: Sequence[Part],
+    iterates: Sequence[Iterate],
+    *,
+    build: float,
+    wall: float,
+) -> Iterate:
+    """Put the parts' points together; a row's price is the mean of its parts', by their shares.
+
+    With a shared scalar t each part's prices clear ``sum_k prices_k s_k e_k = cost of t`` by
+    themselves, so together they clear it at a k-th.
+
+    Args:
+        problem: The whole problem.
+        pieces: Its parts.
+        iterates: Their points.
+        build: Seconds spent on splitting.
+        wall: Seconds spent on solving.
+    """
+    x = np.zeros(problem.entries)
+    prices = np.zeros(problem.rows.count)
+    for piece, iterate in zip(pieces, iterates, strict=True):
+        x[piece.entries] += iterate.x
+        # The activity of a utility row was divided by its share, so its price counts as often.
+        utility = problem.rows.is_utility[piece.rows]
+        prices[piece.rows] += iterate.prices * np.where(utility, 1.0, piece.row_share)
+    scale = len(pieces) if problem.scalars else 1
+    t = np.array([iterate.t for iterate in iterates]).reshape(len(pieces), problem.scalars)
+    worst = np.where(problem.scalar_cost < 0, t.min(axis=0), t.max(axis=0))
+    return Iterate(
+        x=x,
+        t=worst,
+        prices=prices / scale,
+        status=_worst(iterates),
+        history=join([iterate.history for iterate in iterates]),
+        timings=Timings(
+            build=build,
+            iterate=wall,
+            ideal=max(iterate.timings.iterate for iterate in iterates),
+        ),
+        message=f"POP-{len(pieces)}",
+    )
+
+
+def _worst(iterates: Sequence[Iterate]) -> Status:
+    """How the whole ended: as its worst part, and where all are optimal, unproved for the whole."""
+    ranking = (Status.INTERRUPTED, Status.LIMIT, Status.INACCURATE)
+    found = {iterate.status for iterate in iterates}
+    ended = Status.OPTIMAL if len(iterates) == 1 else Status.INACCURATE
+    return next((status for status in ranking if status in found), ended)

@@ -1,0 +1,394 @@
+r"""Many small subproblems at once: the prices of up to three rows a group, by Newton's method.
+
+Group j owns a run of columns and solves
+
+    min  sum_q d_q (x_q - v_q)^2 / 2 + sum_k f_k(a_k x)    l <= x <= u,    k = 1, ..., K <= 3,
+
+where f_k is a convex cost or the indicator of ``lower_k <= a_k x <= upper_k``, softened on request.
+Its dual has K variables p: ``x(p) = clip(v - A'p / d)``; it is concave and once differentiable, and
+its generalised Hessian ``-A_S D_S^-1 A_S'`` sums over the columns S that are not clipped. The step
+is Newton's on the prices whose constraint acts, kept in their orthant (Bertsekas 1982), and cut
+where the slope along it has changed its sign too far; where that cycles, prices are found one
+inside the other (:mod:`walras.kernels.block_prox.nested`). Where S is empty the Hessian vanishes
+and that of all columns takes its place, for steps that double until some column is free again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.kernels.block_prox.dense import factored, solved
+from walras.kernels.block_prox.nested import nested
+from walras.kernels.block_prox.rows import LOG, NONE, POWER, moved, regime, wanted
+from walras.kernels.parallel import inner, jit
+from walras.kernels.reference import Floats, Ints
+
+MOST_ROWS = 3
+_STEPS = 60
+_BLEND = 1e-6  # share of the Hessian of all columns that makes a singular one regular
+_FEW = 32  # columns up to which cutting out slices costs more than vectors save
+_LEAST = 1e-300
+_LARGEST = 1e100
+_LEAST_SHARE = 1e-12
+_NARROW = 64  # columns up to which prices one inside the other are affordable
+ENDLESS = 1e30  # a price that no row with an answer has
+ROUNDED = 1e-10  # error that rounding may leave
+_OVERSHOT = 0.5  # largest slope at the end of a step, relative to that at its start
+
+
+@inner
+def _sums_many(
+    a: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats, p: float
+) -> tuple[float, float]:
+    """F and H of one row, in vector instructions."""
+    total, curve = 0.0, 0.0
+    for q in range(len(a)):
+        free = v[q] - p * a[q] * s[q]
+        x = min(max(free, lower[q]), upper[q])
+        inside = s[q] if x == free else 0.0
+        total += a[q] * x
+        curve += a[q] * a[q] * inside
+    return total, curve
+
+
+@inner
+def _sums_one(
+    low: int, high: int, a: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats, p: float
+) -> tuple[float, float]:
+    """F and H of one row."""
+    if high - low > _FEW:  # slices, so that the compiler knows every index to be positive
+        total, curve = _sums_many(
+            a[low:high], v[low:high], s[low:high], lower[low:high], upper[low:high], p
+        )
+        return total, curve
+    total, curve = 0.0, 0.0
+    for q in range(np.uint64(low), np.uint64(high)):
+        free = v[q] - p * a[q] * s[q]
+        x = min(max(free, lower[q]), upper[q])
+        total += a[q] * x
+        if x == free:
+            curve += a[q] * a[q] * s[q]
+    return total, curve
+
+
+@inner
+def _sums_two(
+    a: Floats, b: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats,
+    p: float, r: float, out: Floats,
+) -> None:  # fmt: skip
+    """out = [F_1, F_2, H_11, H_12, H_22] of two rows."""
+    first, second, aa, ab, bb = 0.0, 0.0, 0.0, 0.0, 0.0
+    for q in range(len(a)):
+        free = v[q] - (p * a[q] + r * b[q]) * s[q]
+        x = min(max(free, lower[q]), upper[q])
+        inside = s[q] if x == free else 0.0
+        first += a[q] * x
+        second += b[q] * x
+        aa += a[q] * a[q] * inside
+        ab += a[q] * b[q] * inside
+        bb += b[q] * b[q] * inside
+    out[0], out[1], out[2], out[3], out[4] = first, second, aa, ab, bb
+
+
+@inner
+def _sums(
+    low: int, high: int, local: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats,
+    p: Floats, f: Floats, h: Floats, scratch: Floats,
+) -> None:  # fmt: skip
+    """Activities F(p) of a group's several rows, and the Hessian of its dual, negated."""
+    rows = len(p)
+    if rows == 2:
+        a, b = local[0][low:high], local[1][low:high]
+        _sums_two(a, b, v, s, lower, upper, p[0], p[1], scratch)
+        f[0], f[1] = scratch[0], scratch[1]
+        h[0, 0], h[0, 1], h[1, 0], h[1, 1] = scratch[2], scratch[3], scratch[3], scratch[4]
+        return
+    f[:] = 0.0
+    h[:] = 0.0
+    for q in range(len(v)):
+        free = v[q]
+        for k in range(rows):
+            free -= p[k] * local[k, low + q] * s[q]
+        x = min(max(free, lower[q]), upper[q])
+        inside = s[q] if x == free else 0.0
+        for k in range(rows):
+            f[k] += local[k, low + q] * x
+            for m in range(k + 1):
+                h[k, m] += local[k, low + q] * local[m, low + q] * inside
+    for k in range(rows):
+        for m in range(k):
+            h[m, k] = h[k, m]
+
+
+@inner
+def _clip(
+    low: int, high: int, local: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats,
+    p: Floats, x: Floats,
+) -> None:  # fmt: skip
+    """x = clip(v - s A'p)."""
+    if len(p) == 2:
+        a, b, first, second = local[0][low:high], local[1][low:high], p[0], p[1]
+        for q in range(len(x)):
+            free = v[q] - (first * a[q] + second * b[q]) * s[q]
+            x[q] = min(max(free, lower[q]), upper[q])
+        return
+    for q in range(len(x)):
+        free = v[q]
+        for k in range(len(p)):
+            free -= p[k] * local[k, low + q] * s[q]
+        x[q] = min(max(free, lower[q]), upper[q])
+
+
+@inner
+def _blend(low: int, local: Floats, s: Floats, share: float, h: Floats) -> None:
+    """Add a share of the Hessian of all columns, and as much of its diagonal again.
+
+    The diagonal is for rows that are parallel on all columns: where they ask for different things
+    their prices move together until one of them is zero.
+    """
+    for k in range(len(local)):
+        for m in range(k + 1):
+            total = 0.0
+            for q in range(len(s)):
+                total += local[k, low + q] * local[m, low + q] * s[q]
+            h[k, m] += share * total
+            if m < k:
+                h[m, k] += share * total
+        h[k, k] += share * total
+
+
+@inner
+def _gradient(
+    f: Floats, p: Floats, kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats,
+    lower: Floats, upper: Floats, softness: float, h: Floats, g: Floats,
+    free: npt.NDArray[np.bool_], sense: npt.NDArray[np.int8],
+) -> float:  # fmt: skip
+    """g = F - what the rows ask for, H with their slopes; the largest |g| relative to its terms.
+
+    Of these, what all prices move together counts: large ones of rows that are nearly parallel
+    cancel.
+    """
+    worst = 0.0
+    for k in range(len(p)):
+        sense[k] = regime(kind[k], lower[k], upper[k], p[k], f[k])
+        free[k] = sense[k] != 0
+        g[k] = 0.0
+        if not free[k]:
+            continue
+        if kind[k] == NONE:
+            target, slope = upper[k] if sense[k] > 0 else lower[k], softness
+            target += softness * p[k]
+        else:
+            target, slope = wanted(kind[k], weight[k], parameter[k], p[k])
+        g[k] = f[k] - target
+        pull = slope * p[k]
+        for m in range(len(p)):
+            pull += h[k, m] * p[m]
+        h[k, k] += slope
+        size = abs(f[k]) + abs(target) + abs(pull)
+        worst = max(worst, abs(g[k]) / (size + _LEAST))
+    return worst
+
+
+@inner
+def _forget(kind: npt.NDArray[np.int8], p: Floats) -> None:
+    """The prices of rows of which nothing is known."""
+    for k in range(len(p)):
+        p[k] = -1.0 if kind[k] in (LOG, POWER) else 0.0
+
+
+@inner
+def _newton(
+    low: int, high: int, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
+    kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
+    softness: float, tolerance: float, p: Floats, work: Floats,
+    free: npt.NDArray[np.bool_], sense: npt.NDArray[np.int8],
+) -> None:  # fmt: skip
+    """Prices p of one group, in place; ``work`` then holds H, for the free rows, from row 4 on."""
+    rows = len(p)
+    f, g, step, old = work[0, :rows], work[1, :rows], work[2, :rows], work[3, :rows]
+    pull, side = work[10, :rows], work[11, :rows]
+    h, c, scratch = work[4:7], work[7:10], work[12]
+    _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
+    error = _gradient(f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense)
+    if error > tolerance and np.max(np.abs(p)) > ENDLESS:  # left by a bound without an answer
+        _forget(kind, p)
+        _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
+        error = _gradient(f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense)
+    stretch = 1.0
+    for _ in range(_STEPS):
+        if not error > tolerance:
+            return
+        weightless = False
+        if not factored(h, free, c):
+            weightless = True
+            for k in range(rows):
+                weightless = weightless and h[k, k] == 0.0
+            _blend(low, local, s, 1.0 if weightless else _BLEND, h)
+            factored(h, free, c)
+        solved(c, g, step)
+        share, stretch = 1.0, 2.0 * stretch if weightless else 1.0
+        for k in range(rows):  # without an answer prices grow for ever; they stay finite
+            step[k] = min(max(stretch * step[k], -_LARGEST), _LARGEST)
+            if weightless and step[k] * p[k] < 0.0:  # too dear for every column: half as much
+                step[k] = min(step[k], -0.5 * p[k]) if p[k] > 0.0 else max(step[k], -0.5 * p[k])
+        for k in range(rows):
+            old[k], pull[k], side[k] = p[k], g[k], sense[k]
+        while True:
+            before, after = 0.0, 0.0
+            for k in range(rows):
+                if side[k] != 0.0:
+                    p[k] = moved(kind[k], lower[k], upper[k], old[k], share * step[k], side[k])
+                before += pull[k] * (p[k] - old[k])
+            _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
+            error = _gradient(
+                f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense
+            )
+            for k in range(rows):
+                after += g[k] * (p[k] - old[k])
+            if not after < -_OVERSHOT * before or share < _LEAST_SHARE:
+                break
+            share *= max(before / (before - after), 0.1)
+    cycles = error > max(tolerance, ROUNDED) and np.max(np.abs(p)) <= ENDLESS
+    if cycles and high - low <= _NARROW:
+        nested(
+            low, local, v, s, x_lower, x_upper, kind, weight, parameter, lower, upper, softness,
+            p,
+        )  # fmt: skip
+        _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
+        _gradient(f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense)
+
+
+@inner
+def _gradient_one(
+    f: float, h: float, p: float, kind: int, weight: float, parameter: float, lower: float,
+    upper: float, softness: float,
+) -> tuple[float, float, float, int]:  # fmt: skip
+    """g, H with the slope of what the row asks for, the relative error, and the regime."""
+    sense = regime(kind, lower, upper, p, f)
+    if sense == 0:
+        return 0.0, h, 0.0, 0
+    if kind == NONE:
+        target, slope = (upper if sense > 0 else lower) + softness * p, softness
+    else:
+        target, slope = wanted(kind, weight, parameter, p)
+    g, h = f - target, h + slope
+    return g, h, abs(g) / (abs(f) + abs(target) + h * abs(p) + _LEAST), sense
+
+
+@inner
+def _newton_one(
+    low: int, high: int, a: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
+    kind: int, weight: float, parameter: float, lower: float, upper: float, softness: float,
+    tolerance: float, p: float,
+) -> tuple[float, float, bool]:  # fmt: skip
+    """The same for one row, in scalars: its price, H there, and whether the row acts."""
+    f, h = _sums_one(low, high, a, v, s, x_lower, x_upper, p)
+    g, h, error, sense = _gradient_one(f, h, p, kind, weight, parameter, lower, upper, softness)
+    if error > tolerance and abs(p) > ENDLESS:
+        p = -1.0 if kind in (LOG, POWER) else 0.0
+        f, h = _sums_one(low, high, a, v, s, x_lower, x_upper, p)
+        g, h, error, sense = _gradient_one(f, h, p, kind, weight, parameter, lower, upper, softness)
+    stretch = 1.0
+    for _ in range(_STEPS):
+        if not error > tolerance:
+            break
+        weightless = h == 0.0
+        if weightless:
+            for q in range(np.uint64(low), np.uint64(high)):
+                h += a[q] * a[q] * s[q]
+        stretch = 2.0 * stretch if weightless else 1.0
+        step = min(max(stretch * g / h, -_LARGEST), _LARGEST) if h > 0.0 else 0.0
+        if weightless and step * p < 0.0:
+            step = min(step, -0.5 * p) if p > 0.0 else max(step, -0.5 * p)
+        old, pull, side, share = p, g, sense, 1.0
+        while True:
+            p = moved(kind, lower, upper, old, share * step, side)
+            f, h = _sums_one(low, high, a, v, s, x_lower, x_upper, p)
+            g, h, error, sense = _gradient_one(
+                f, h, p, kind, weight, parameter, lower, upper, softness
+            )
+            before, after = pull * (p - old), g * (p - old)
+            if not after < -_OVERSHOT * before or share < _LEAST_SHARE:
+                break
+            share *= max(before / (before - after), 0.1)
+    return p, h, sense != 0
+
+
+@jit
+def _solve_single(
+    first: int, last: int, ptr: Ints, a: Floats, v: Floats, s: Floats, x_lower: Floats,
+    x_upper: Floats, kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats,
+    lower: Floats, upper: Floats, softness: float, tolerance: float, shift: Floats,
+    price: Floats, x: Floats,
+) -> tuple[float, float]:  # fmt: skip
+    """Groups of one row each."""
+    value, slope = 0.0, 0.0
+    for j in range(first, last):
+        low, high = ptr[j], ptr[j + 1]
+        p, h, acts = _newton_one(
+            low, high, a, v, s, x_lower, x_upper, kind[j], weight[j], parameter[j],
+            lower[j], upper[j], softness, tolerance, price[j],
+        )  # fmt: skip
+        price[j] = p
+        for q in range(np.uint64(low), np.uint64(high)):
+            x[q] = min(max(v[q] - p * a[q] * s[q], x_lower[q]), x_upper[q])
+        value += shift[j] * p
+        if acts and h > 0.0:
+            slope += shift[j] * shift[j] / h
+    return value, slope
+
+
+@jit
+def _solve_groups(
+    first: int, last: int, ptr: Ints, local: Floats, v: Floats, s: Floats, x_lower: Floats,
+    x_upper: Floats, kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats,
+    lower: Floats, upper: Floats, softness: float, tolerance: float, shift: Floats,
+    price: Floats, x: Floats,
+) -> tuple[float, float]:  # fmt: skip
+    rows = local.shape[0]
+    work = np.zeros((13, 5))
+    free, sense = np.zeros(rows, np.bool_), np.zeros(rows, np.int8)
+    value, slope = 0.0, 0.0
+    for j in range(first, last):
+        low, high, p = ptr[j], ptr[j + 1], price[j]
+        # Slices, so that the compiler knows every index to be positive and uses vectors.
+        vj, sj = v[low:high], s[low:high]
+        xl, xu = x_lower[low:high], x_upper[low:high]
+        _newton(
+            low, high, local, vj, sj, xl, xu, kind[j], weight[j], parameter[j],
+            lower[j], upper[j], softness, tolerance, p, work, free, sense,
+        )  # fmt: skip
+        _clip(low, high, local, vj, sj, xl, xu, p, x[low:high])
+        shifted = False
+        for k in range(rows):
+            value += shift[j, k] * p[k]
+            shifted = shifted or (shift[j, k] != 0.0 and free[k])
+            work[1, k] = shift[j, k] if free[k] else 0.0
+        if shifted:
+            factored(work[4:7], free, work[7:10])
+            solved(work[7:10], work[1, :rows], work[2, :rows])
+            for k in range(rows):
+                slope += work[1, k] * work[2, k]
+    return value, slope
+
+
+def solve_groups(
+    ptr: Ints, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
+    kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
+    softness: float, tolerance: float, shift: Floats, price: Floats, x: Floats,
+) -> tuple[float, float]:  # fmt: skip
+    """Compiled :func:`walras.kernels.block_prox.reference.solve_groups`."""
+    if local.shape[0] == 1:
+        single = (kind[:, 0], weight[:, 0], parameter[:, 0], lower[:, 0], upper[:, 0])
+        value, slope = _solve_single(
+            0, len(ptr) - 1, ptr, local[0], v, s, x_lower, x_upper, *single, softness, tolerance,
+            shift[:, 0], price[:, 0], x,
+        )  # fmt: skip
+        return float(value), float(slope)
+    value, slope = _solve_groups(
+        0, len(ptr) - 1, ptr, local, v, s, x_lower, x_upper, kind, weight, parameter, lower,
+        upper, softness, tolerance, shift, price, x,
+    )  # fmt: skip
+    return float(value), float(slope)

@@ -1,0 +1,1 @@
+"""The kernels in torch, for GPUs."""

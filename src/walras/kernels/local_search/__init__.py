@@ -1,0 +1,1 @@
+"""Compiled local search: assignments, flows and placements."""

@@ -1,0 +1,1 @@
+"""Compiled matching: exact, relaxed, by local search, and its derivatives."""

@@ -1,0 +1,281 @@
+"""Balance a large matching: bring every cluster under a limit and the success up to its goal.
+
+From a placement near the optimum of the linear relaxation little is wrong: some clusters are over
+the limit tau, and some success is missing. Moves and swaps lower
+
+    sum_i max(0, z_i(n_i) sum_{j on i} t_ji - tau)  +  P max(0, G - sum_j a_{j, x_j}),
+
+each task looking only at the few clusters of least reduced cost, and at the tasks there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from walras.kernels.matching.local_search import Tasks, tally
+from walras.kernels.parallel import inner, jit
+from walras.kernels.reference import Floats
+
+_LEAST = 1e-12  # share of tau that a change must gain
+
+
+class Lists(NamedTuple):
+    """The tasks of each cluster as doubly linked lists; -1 ends them.
+
+    Attributes:
+        first: (clusters,) first task.
+        following: (tasks,) next task.
+        before: (tasks,) task before.
+    """
+
+    first: Tasks
+    following: Tasks
+    before: Tasks
+
+
+@inner
+def _enter(lists: Lists, j: int, i: int) -> None:
+    head = lists.first[i]
+    lists.following[j], lists.before[j] = head, -1
+    if head >= 0:
+        lists.before[head] = j
+    lists.first[i] = j
+
+
+@inner
+def _leave(lists: Lists, j: int, i: int) -> None:
+    before, following = lists.before[j], lists.following[j]
+    if before >= 0:
+        lists.following[before] = following
+    else:
+        lists.first[i] = following
+    if following >= 0:
+        lists.before[following] = before
+
+
+@inner
+def _listed(x: Tasks, clusters: int) -> Lists:
+    n = len(x)
+    lists = Lists(np.empty(clusters, np.int32), np.empty(n, np.int32), np.empty(n, np.int32))
+    lists.first[:] = -1
+    for j in range(n):
+        _enter(lists, j, x[j])
+    return lists
+
+
+@inner
+def _over(value: float, tau: float) -> float:
+    return value - tau if value > tau else 0.0
+
+
+@inner
+def _best_change(
+    j: int, t: Floats, a: Floats, zeta: Floats, missing: float, price: float, x: Tasks,
+    near: Tasks, tau: float, total: Floats, count: Tasks, lists: Lists,
+) -> tuple[float, int, int]:  # fmt: skip
+    """The gain of task j's best change, its cluster, and the task to swap with (-1: a move)."""
+    o = x[j]
+    best, place, partner = _LEAST * tau, -1, -1
+    own = _over(zeta[o, count[o]] * total[o], tau)
+    lacking = price * missing if missing > 0 else 0.0
+    left = _over(zeta[o, count[o] - 1] * (total[o] - t[j, o]), tau)
+    for q in range(near.shape[1]):
+        i = near[j, q]
+        if i == o:
+            continue
+        before = own + _over(zeta[i, count[i]] * total[i], tau) + lacking
+        short = missing - a[j, i] + a[j, o]
+        gain = before - left - _over(zeta[i, count[i] + 1] * (total[i] + t[j, i]), tau)
+        gain -= price * short if short > 0 else 0.0
+        if gain > best:
+            best, place, partner = gain, i, -1
+        k = lists.first[i]
+        while k >= 0:
+            here = zeta[o, count[o]] * (total[o] - t[j, o] + t[k, o])
+            there = zeta[i, count[i]] * (total[i] - t[k, i] + t[j, i])
+            gain = before - _over(here, tau) - _over(there, tau)
+            lost = short - a[k, o] + a[k, i]
+            gain -= price * lost if lost > 0 else 0.0
+            if gain > best:
+                best, place, partner = gain, i, k
+            k = lists.following[k]
+    return best, place, partner
+
+
+@inner
+def _move(j: int, i: int, t: Floats, x: Tasks, total: Floats, count: Tasks, lists: Lists) -> None:
+    o = x[j]
+    total[o] -= t[j, o]
+    total[i] += t[j, i]
+    count[o] -= 1
+    count[i] += 1
+    _leave(lists, j, o)
+    _enter(lists, j, i)
+    x[j] = i
+
+
+@inner
+def _remaining(
+    zeta: Floats, total: Floats, count: Tasks, tau: float, missing: float, price: float
+) -> float:
+    value = price * missing if missing > 0 else 0.0
+    for i in range(len(total)):
+        value += _over(zeta[i, count[i]] * total[i], tau)
+    return value
+
+
+@jit
+def balance(
+    t: Floats, a: Floats, zeta: Floats, goal: float, price: float, x: Tasks, near: Tasks,
+    tau: float, sweeps: int,
+) -> float:  # fmt: skip
+    """Lower what is over ``tau`` and what is missing, in place, until nothing is left or helps.
+
+    Args:
+        t: (tasks, clusters) times.
+        a: (tasks, clusters) chances of success.
+        zeta: (clusters, tasks + 1) ratio of the time together, by the number of tasks.
+        goal: G, success wanted in all.
+        price: P of a unit of missing success.
+        x: (tasks,) cluster of each task.
+        near: (tasks, k) clusters that a task looks at.
+        tau: Limit of every cluster's load.
+        sweeps: Sweeps over the tasks at most.
+
+    Returns:
+        What is left: 0 when every load is within ``tau`` and no success is missing.
+    """
+    n, m = t.shape
+    total, count = np.empty(m), np.empty(m, dtype=np.int32)
+    lists = _listed(x, m)
+    missing = goal - tally(t, a, x, total, count)
+    for _ in range(sweeps):
+        changed = False
+        for j in range(n):
+            o = x[j]
+            if missing <= 0 and zeta[o, count[o]] * total[o] <= tau:
+                continue
+            _, i, k = _best_change(j, t, a, zeta, missing, price, x, near, tau, total, count, lists)
+            if i < 0:
+                continue
+            changed = True
+            missing += a[j, o] - a[j, i]
+            _move(j, i, t, x, total, count, lists)
+            if k >= 0:
+                missing += a[k, i] - a[k, o]
+                _move(k, o, t, x, total, count, lists)
+        missing = goal - tally(t, a, x, total, count)  # sums anew: no rounding piles up
+        if not changed or _remaining(zeta, total, count, tau, missing, price) <= 0:
+            break
+    left: float = _remaining(zeta, total, count, tau, missing, price)
+    return left
+
+
+@jit
+def anneal(
+    t: Floats, a: Floats, zeta: Floats, goal: float, price: float, x: Tasks, near: Tasks,
+    excess: Floats, tau: float, hot: float, proposals: int, seed: int,
+) -> float:  # fmt: skip
+    """Simulated annealing of the same sum, plus the excess reduced cost of what is placed.
+
+    The excess holds back changes that waste the slack under ``tau``: the loads, weighted by the
+    relaxation's prices, rise by exactly that much.
+
+    Args:
+        t: As in :func:`balance`, and so the next six.
+        a: See there.
+        zeta: See there.
+        goal: See there.
+        price: See there.
+        x: See there.
+        near: See there.
+        excess: (tasks, clusters) reduced cost over the task's least.
+        tau: Limit of every cluster's load.
+        hot: First temperature; the last is a thousandth of it.
+        proposals: Changes to try.
+        seed: Of the choices.
+
+    Returns:
+        What is left, as :func:`balance` does.
+    """
+    n, m = t.shape
+    total, count = np.empty(m), np.empty(m, dtype=np.int32)
+    lists = _listed(x, m)
+    missing = goal - tally(t, a, x, total, count)
+    state, heat = (seed * 2654435761 + 12345) % 2147483648, hot
+    cool = 1e-3 ** (1.0 / max(1, proposals))
+    for _ in range(proposals):
+        heat *= cool
+        state = _next(state)
+        j = (state >> 8) % n
+        state = _next(state)
+        i = near[j, (state >> 8) % near.shape[1]]
+        o = x[j]
+        if i == o:
+            continue
+        state = _next(state)
+        k = _partner(lists, i, (state >> 12) % 8) if (state >> 8) % 4 else -1
+        cost, missed = _cost_of_change(
+            j, i, k, t, a, zeta, missing, price, x, excess, tau, total, count
+        )
+        state = _next(state)
+        if cost > 0 and (state >> 8) / 8388608.0 >= np.exp(-cost / heat):
+            continue
+        missing = missed
+        _move(j, i, t, x, total, count, lists)
+        if k >= 0:
+            _move(k, o, t, x, total, count, lists)
+    missing = goal - tally(t, a, x, total, count)
+    left: float = _remaining(zeta, total, count, tau, missing, price)
+    return left
+
+
+@inner
+def _next(state: int) -> int:
+    """A linear congruential generator modulo 2^31; its high bits are the random ones."""
+    return (state * 1103515245 + 12345) % 2147483648
+
+
+@inner
+def _cost_of_change(
+    j: int, i: int, k: int, t: Floats, a: Floats, zeta: Floats, missing: float, price: float,
+    x: Tasks, excess: Floats, tau: float, total: Floats, count: Tasks,
+) -> tuple[float, float]:  # fmt: skip
+    """What moving j to i (and k of i to where j was) adds to the sum; the success missing then."""
+    o = x[j]
+    missed = missing - a[j, i] + a[j, o]
+    cost = excess[j, i] - excess[j, o]
+    here, there, moved = total[o] - t[j, o], total[i] + t[j, i], 1
+    if k >= 0:
+        here, there, moved = here + t[k, o], there - t[k, i], 0
+        missed += a[k, i] - a[k, o]
+        cost += excess[k, o] - excess[k, i]
+    cost += _over(zeta[o, count[o] - moved] * here, tau) - _over(zeta[o, count[o]] * total[o], tau)
+    cost += _over(zeta[i, count[i] + moved] * there, tau) - _over(zeta[i, count[i]] * total[i], tau)
+    cost += price * ((missed if missed > 0 else 0.0) - (missing if missing > 0 else 0.0))
+    return cost, missed
+
+
+@inner
+def _partner(lists: Lists, i: int, walk: int) -> int:
+    """The first task of a cluster, -1 if it has none; it then stands further down its list."""
+    k: int = lists.first[i]
+    if k >= 0 and lists.following[k] >= 0:
+        _leave(lists, k, i)
+        last = lists.first[i]
+        while walk > 0 and lists.following[last] >= 0:
+            last = lists.following[last]
+            walk -= 1
+        _insert_after(lists, last, k)
+    return k
+
+
+@inner
+def _insert_after(lists: Lists, k: int, j: int) -> None:
+    following = lists.following[k]
+    lists.following[j], lists.before[j] = following, k
+    if following >= 0:
+        lists.before[following] = j
+    lists.following[k] = j

@@ -1,0 +1,1 @@
+"""Compiled path search and the arrays of a set of paths."""

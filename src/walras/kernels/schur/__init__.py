@@ -1,0 +1,1 @@
+"""Newton systems of blocks: elimination and the Schur complement."""

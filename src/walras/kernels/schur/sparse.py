@@ -1,0 +1,168 @@
+"""The Schur complement of small blocks on many narrow rows: only what blocks have in common.
+
+Blocks that touch a few of a thousand rows fill a fraction of the matrix. Its pattern is found once;
+each product then knows its place among the nonzeros, which stay in the cache where the matrix
+itself would not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from walras.kernels.parallel import jit, span
+from walras.kernels.reference import Floats, Ints
+
+Indices = npt.NDArray[np.int32]
+Places = npt.NDArray[np.uint32]  # unsigned: no index is taken from the end
+
+_LEAST_ROWS = 256  # a smaller matrix stays in the cache anyway
+_PRODUCTS = 4.0  # products an element of the matrix up to which its pattern pays
+
+
+@jit
+def _mark(ptr: Ints, indptr: Indices, indices: Indices, place: Indices) -> None:
+    """One in ``place`` (rows, rows) wherever a lower triangle's product falls."""
+    for i in range(len(place)):
+        place[i, i] = 1
+    for j in range(len(ptr) - 1):
+        low, high = indptr[ptr[j]], indptr[ptr[j + 1]]
+        for m in range(low, high):
+            for k in range(low, m + 1):
+                a, b = indices[m], indices[k]
+                place[max(a, b), min(a, b)] = 1
+
+
+@jit
+def _number(place: Indices, row: Indices, column: Indices) -> int:
+    """Marks column by column replaced by their number; counts only while ``row`` is empty."""
+    count = 0
+    for k in range(len(place)):
+        for i in range(k, len(place)):
+            if place[i, k] > 0:
+                if len(row):
+                    row[count], column[count], place[i, k] = i, k, count
+                count += 1
+    return count
+
+
+@jit
+def _locate(ptr: Ints, indptr: Indices, indices: Indices, place: Indices, out: Places) -> None:
+    """The number of every product's element, in the order in which they are formed."""
+    at = 0
+    for j in range(len(ptr) - 1):
+        low, high = indptr[ptr[j]], indptr[ptr[j + 1]]
+        for m in range(low, high):
+            for k in range(low, m + 1):
+                a, b = indices[m], indices[k]
+                out[at] = place[max(a, b), min(a, b)]
+                at += 1
+
+
+@jit
+def _sum(
+    ptr: Ints,
+    d: Floats,
+    v: Floats,
+    indptr: Indices,
+    data: Floats,
+    where: Places,
+    values: Floats,
+) -> None:
+    """S with its diagonal halved: of two columns that share a row it is to count both orders."""
+    cell = np.empty(indptr[-1])
+    for a in range(v.shape[0]):
+        for q in range(len(d)):
+            for m in span(indptr, q):
+                cell[m] = data[m] * d[q] * v[a, q]
+        at = np.uint64(0)
+        for j in range(len(ptr) - 1):
+            low, high = np.uint64(indptr[ptr[j]]), np.uint64(indptr[ptr[j + 1]])
+            for m in range(low, high):
+                own = cell[m]
+                for k in range(low, m):
+                    values[where[at]] -= own * cell[k]
+                    at += np.uint64(1)
+                values[where[at]] -= 0.5 * own * own
+                at += np.uint64(1)
+    at = np.uint64(0)
+    for j in range(len(ptr) - 1):
+        low = np.uint64(indptr[ptr[j]])
+        for q in span(ptr, j):
+            first = np.uint64(indptr[q])
+            for m in span(indptr, q):
+                own = d[q] * data[m]
+                at += first - low
+                for k in range(first, m):
+                    values[where[at]] += own * data[k]
+                    at += np.uint64(1)
+                values[where[at]] += 0.5 * own * data[m]
+                at += np.uint64(1)
+
+
+@jit
+def _expand(
+    values: Floats, row: Indices, column: Indices, scale: Floats, shift: float, out: Floats
+) -> None:
+    size = len(out)
+    for k in range(size):
+        out[k, k:] = 0.0
+    for n in range(len(values)):
+        i, k = row[n], column[n]
+        out[k, i] = values[n] * (scale[i] * scale[k])
+    for i in range(size):
+        out[i, i] = (out[i, i] if out[i, i] > 0 else 1.0) + shift
+
+
+@dataclass(frozen=True, eq=False)
+class SparseSchur:
+    """Where the products of blocks fall; see the module.
+
+    Attributes:
+        ptr: (blocks + 1,) first column of each block.
+        narrow: CSC (narrow rows, n).
+        row: (nonzeros,) row of each nonzero of the lower triangle, column by column.
+        column: (nonzeros,) its column.
+        diagonal: (narrow rows,) nonzeros on the diagonal.
+        where: (products,) nonzero that each product belongs to.
+    """
+
+    ptr: Ints
+    narrow: sp.csc_array
+    row: Indices
+    column: Indices
+    diagonal: Ints
+    where: Places
+
+    @classmethod
+    def of(cls, ptr: Ints, narrow: sp.csc_array) -> SparseSchur | None:
+        """The pattern, or None where blocks have too many products or rows are too few."""
+        size = narrow.shape[0]
+        each = np.diff(narrow.indptr[ptr]).astype(np.int64)
+        products = int(np.sum(each * (each + 1) // 2))
+        if size < _LEAST_ROWS or products > _PRODUCTS * size**2 or not products:
+            return None
+        place = np.zeros((size, size), dtype=np.int32)
+        _mark(ptr, narrow.indptr, narrow.indices, place)
+        none = np.zeros(0, dtype=np.int32)
+        count = _number(place, none, none)
+        row, column = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
+        _number(place, row, column)
+        where = np.empty(products, dtype=np.uint32)
+        _locate(ptr, narrow.indptr, narrow.indices, place, where)
+        return cls(ptr, narrow, row, column, np.flatnonzero(row == column), where)
+
+    def values(self, d: Floats, v: Floats, theta: Floats) -> Floats:
+        """(nonzeros,) the lower triangle of :func:`walras.kernels.reference.schur` plus theta."""
+        out = np.zeros(len(self.row))
+        narrow = self.narrow
+        _sum(self.ptr, d, v, narrow.indptr, narrow.data, self.where, out)
+        out[self.diagonal] = 2.0 * out[self.diagonal] + theta
+        return out
+
+    def expand(self, values: Floats, scale: Floats, shift: float, out: Floats) -> None:
+        """As :func:`walras.kernels.cpu.scaled_triangle`, from the nonzeros."""
+        _expand(values, self.row, self.column, scale, shift, out)

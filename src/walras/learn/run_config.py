@@ -1,0 +1,181 @@
+"""Cells of a comparison: what is asked for, checked before anything is trained."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from itertools import product
+from typing import Any
+
+from walras.errors import InputError
+from walras.learn.settings import Learning, named
+from walras.learn.training_problem import complete, draw
+from walras.predict import SETTINGS, Recipe, recipe
+from walras.predict.recipes.recipes import DEFAULTS
+from walras.settings import check_range
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a row of a comparison shares with the other methods' rows.
+
+    Attributes:
+        recipe: Name of the recipe.
+        clusters: Its clusters.
+        train_tasks: Tasks to train on.
+        tasks_per_round: N.
+        seed: Of split, rounds and training.
+        test_rounds: Rounds judged.
+        min_success: The floor, or None for one that binds in half of the rounds.
+        options: Other options of the recipe.
+    """
+
+    recipe: str
+    clusters: tuple[str, ...]
+    train_tasks: int
+    tasks_per_round: int
+    seed: int
+    test_rounds: int
+    min_success: float | None
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def setting(self) -> str:
+        """The letter of a known setting, else the clusters."""
+        known = [name for name, own in SETTINGS.items() if own == self.clusters]
+        return known[0] if known else "+".join(self.clusters)
+
+    @property
+    def name(self) -> str:
+        """Of its file."""
+        digest = hashlib.sha256(repr(self).encode()).hexdigest()[:8]
+        sizes = f"{self.train_tasks}-n{self.tasks_per_round}-s{self.seed}"
+        return f"{self.recipe}-{self.setting[:24]}-{sizes}-{digest}"
+
+    def load(self) -> Recipe:
+        """The recipe with this cell's split."""
+        return recipe(
+            self.recipe, clusters=self.clusters, train_tasks=self.train_tasks, seed=self.seed,
+            **dict(self.options),
+        )  # fmt: skip
+
+
+def grid(
+    settings: Sequence[Sequence[str] | str] | None,
+    train_tasks: Sequence[int],
+    tasks_per_round: Sequence[int],
+    seeds: int | Sequence[int],
+    rest: Mapping[str, Any],
+) -> list[Cell]:
+    """Every setting with every size and seed, each once; see :func:`walras.learn.compare`.
+
+    Args:
+        settings: Lists of clusters, or letters; the recipe's own clusters if None.
+        train_tasks: Sizes.
+        tasks_per_round: Sizes of rounds.
+        seeds: How many, or which.
+        rest: The cell's other fields.
+
+    Raises:
+        InputError: Nothing is asked for, a size or seed is out of range, clusters are unknown, or
+            tasks are too few: told before anything is trained.
+    """
+    sizes = {"train_tasks": train_tasks, "tasks_per_round": tasks_per_round}
+    asked: Mapping[str, object] = sizes
+    for name, given in asked.items():
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise InputError(
+                f"is {given!r}", where=name, allowed="a list of whole numbers",
+                remedy=f"write {name}=[{given}]",
+            )  # fmt: skip
+    _check_options(rest["options"])
+    for name, values in (*sizes.items(), ("test_rounds", [rest["test_rounds"]])):
+        for value in values:
+            check_range(name, value, 1, 10**9, whole=True)
+    drawn = range(seeds) if isinstance(seeds, int) else seeds
+    for seed in drawn:
+        check_range("seeds", seed, 0, 2**63 - 1, whole=True)
+    own = [DEFAULTS.get(rest["recipe"], ())] if settings is None else map(_clusters, settings)
+    cells = [
+        Cell(clusters=clusters, train_tasks=train, tasks_per_round=size, seed=seed, **rest)
+        for clusters, train, size, seed in product(own, train_tasks, tasks_per_round, drawn)
+    ]
+    if not cells:
+        _refuse_nothing()
+    for cell in {(c.clusters, c.train_tasks, c.tasks_per_round): c for c in cells[::-1]}.values():
+        data = cell.load()
+        for name in ("train", "validation", "test"):
+            pool, part = complete(getattr(data, name)), f"the recipe's {name} set"
+            draw(pool, 1, cell.tasks_per_round, (0,), part)  # raises where tasks are too few
+    return list(dict.fromkeys(cells))
+
+
+def _check_options(options: Sequence[tuple[str, Any]]) -> None:
+    fields = {"name", "clusters", "train_tasks", "seed"}  # the cell's own
+    known = sorted(set(signature(recipe).parameters) - fields)
+    for name, _ in options:
+        if name not in known:
+            raise InputError(
+                f"has '{name}'", where="recipe_options", allowed=", ".join(known),
+                remedy="give options of walras.predict.recipe",
+            )  # fmt: skip
+
+
+def _refuse_nothing() -> None:
+    raise InputError(
+        "asks for nothing", where="compare", allowed="a method, a setting, a size and a seed",
+        remedy="give at least one of each",
+    )  # fmt: skip
+
+
+def _clusters(given: Sequence[str] | str) -> tuple[str, ...]:
+    if not isinstance(given, str):
+        return tuple(given)
+    if given not in SETTINGS:
+        raise InputError(
+            f"there is no setting '{given}'", where="settings",
+            allowed=f"{', '.join(SETTINGS)}, or lists of clusters", remedy="name the clusters",
+        )  # fmt: skip
+    return SETTINGS[given]
+
+
+def by_name(
+    methods: Sequence[str | Learning] | Mapping[str, Learning], changes: Mapping[str, Any]
+) -> dict[str, Learning]:
+    """Methods with their settings, all judged under the same terms.
+
+    Raises:
+        InputError: There is none, a name is unknown or there twice, or their terms differ.
+    """
+    found = _named([methods] if isinstance(methods, str) else methods, changes)
+    if not found:
+        _refuse_nothing()
+    first, *others = found.items()
+    for name, own in others:
+        for term in ("objective", "price", "speedup"):
+            mine, theirs = getattr(own, term), getattr(first[1], term)
+            if mine != theirs:
+                raise InputError(
+                    f"'{name}' has {term} {mine!r}, '{first[0]}' has {theirs!r}", where="methods",
+                    allowed="the same objective, price and speedup: they enter the regret",
+                    remedy=f"give {term}={mine!r} to all, or compare them apart",
+                )  # fmt: skip
+    return found
+
+
+def _named(
+    methods: Sequence[str | Learning] | Mapping[str, Learning], changes: Mapping[str, Any]
+) -> dict[str, Learning]:
+    if isinstance(methods, Mapping):
+        return {name: own.with_(**changes) for name, own in methods.items()}
+    made = [m if isinstance(m, Learning) else named(m) for m in methods]
+    names = [m.method for m in made]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"'{twice}' is there twice", where="methods", allowed="different names",
+            remedy="give a mapping from names of your own to settings",
+        )  # fmt: skip
+    return {m.method: m.with_(**changes) for m in made}

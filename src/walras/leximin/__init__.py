@@ -1,0 +1,1 @@
+"""Leximin: max-min fairness decided level by level."""

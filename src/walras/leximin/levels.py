@@ -1,0 +1,52 @@
+"""What leximin finds: its levels, and the allocation of the last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.iterate import Iterate
+from walras.reals import read_only
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """One level of a leximin solution.
+
+    Attributes:
+        value: t* of the level.
+        bound: Certified upper bound on it, given the levels below.
+        gap: Relative distance of the two, whichever is above.
+        frozen: (family rows,) True on the rows frozen at this level.
+        prices: (rows,) prices of the level, given the levels below.
+    """
+
+    value: float
+    bound: float
+    gap: float
+    frozen: Bools
+    prices: Floats
+
+    def __post_init__(self) -> None:
+        for name in ("frozen", "prices"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+
+@dataclass(frozen=True, eq=False)
+class LeximinResult:
+    """All levels and the last level's allocation.
+
+    Attributes:
+        iterate: The last level's point, with the first level's prices.
+        levels: In order.
+        finished: Whether there are as many as asked for, or as there can be.
+    """
+
+    iterate: Iterate
+    levels: tuple[Level, ...]
+    finished: bool = True

@@ -1,0 +1,373 @@
+"""A problem decided by real processes that talk over ZeroMQ."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import EngineError, InputError
+from walras.network.drivers.bundle import Json, pack_terms
+from walras.network.drivers.consistency import alive, check, in_flight
+from walras.network.drivers.descriptors import ensure
+from walras.network.drivers.folder import made, write_whole
+from walras.network.drivers.launch import Child, Host, Launcher, Member, Started
+from walras.network.drivers.lock import Lock, claim
+from walras.network.drivers.manifest import FILE, Manifest
+from walras.network.drivers.plan import Plan
+from walras.network.drivers.recorded_node import Keeping
+from walras.network.epoch import Epoch, epoch
+from walras.network.graph.network import Network
+from walras.network.methods.surplus import Surplus
+from walras.network.problem.network_problem import Problem
+from walras.network.problem.optimum import Optimum
+from walras.network.problem.quanta import AuditError
+from walras.network.protocol.settings import Settings
+from walras.network.types import Bools, Floats, Ints
+from walras.network.validation import of_kind, whole
+
+FINAL = "final.json"
+_START_SECONDS = 240.0  # who ends is noticed at once; who is merely slow gets this long
+_STOP_SECONDS = 60.0
+_PERIOD = 20  # ms between ticks by the clock
+_PATIENCE = 3.0  # s that a round waits for a neighbour
+_TRACE_LIMIT = 64  # MiB
+_FILES, _FILES_EACH = 16, 2  # open files that starting takes, and that each process leaves
+
+Watch = Callable[[Sequence[Member], float], bool]
+"""Called with the centres and the seconds so far; stops the deployment when it returns True."""
+
+
+@dataclass(frozen=True, eq=False)
+class Deployment:
+    """What real processes decided.
+
+    Attributes:
+        problem: What was to be decided.
+        folder: Of traces, logs and ``deployment.json``; ``walras network replay`` reads it.
+        alive: (centres,) whose processes ran to the end.
+        held: (centres,) quanta of CPU that each holds, 0 for the others.
+        models: (centres, scalars) their models; None without a loss.
+        epochs: (centres,) how often each started anew.
+        in_flight: Quanta sent and not credited between them.
+        seconds: From the first tick to the last report.
+        bytes: Sent by all.
+        refused: Messages and connections turned away, by reason.
+        enforced: (centres,) whether the share was enforced by a control group.
+        digests: Fingerprint of each centre's state at its end, empty for the others.
+        failures: What centres ended with that ended by an error of their own, by number.
+    """
+
+    problem: Problem
+    folder: Path
+    alive: Bools
+    held: Ints
+    models: Floats | None
+    epochs: Ints
+    in_flight: int
+    seconds: float
+    bytes: int
+    refused: dict[str, int]
+    enforced: Bools
+    digests: tuple[str, ...]
+    failures: Mapping[int, str]
+
+    @property
+    def shares(self) -> Floats:
+        """(centres,) what each uses, within its box: what it holds beyond is idle."""
+        return np.where(self.alive, self.problem.used(self.held), 0.0)
+
+    @property
+    def audit(self) -> int:
+        """Quanta held and in flight over the budget: 0, or less while an estate is not settled."""
+        return int(self.held.sum()) + self.in_flight - self.problem.quanta.total
+
+    @cached_property
+    def optimum(self) -> Optimum:
+        """The best that those alive at the end could do, by an independent solver."""
+        return self.problem.optimum(self.alive)
+
+    @property
+    def epoch(self) -> Epoch | None:
+        """Seconds of an epoch with these shares; None where no cost states a time."""
+        return epoch(self.problem, self.shares, self.alive)
+
+    @property
+    def cost_gap(self) -> float:
+        """``(F - F*) / |F*|`` of those alive, signed; absolute where F* is 0 to rounding."""
+        filled = np.where(self.alive, self.shares, self.problem.inside)
+        best, scale = self.problem.measure(self.alive)
+        return (float(self.problem.cost(filled)[self.alive].sum()) - best) / scale
+
+
+def deploy(
+    problem: Problem,
+    network: Network,
+    *,
+    steps: int = 1000,
+    pace: Literal["rounds", "clock"] = "rounds",
+    period: int = _PERIOD,
+    hosts: Sequence[Host] | None = None,
+    folder: Path | None = None,
+    resume: bool = False,
+    restart: bool = False,
+    method: Surplus | None = None,
+    settings: Settings | None = None,
+    start: npt.ArrayLike | None = None,
+    seed: int = 0,
+    cgroups: Sequence[Json] | None = None,
+    launcher: Literal["processes", "ray"] = "processes",
+    durable: bool = False,
+    trace_limit: int = _TRACE_LIMIT,
+    time_limit: float = 300.0,
+    watch: Watch | None = None,
+) -> Deployment:
+    """Let every centre run as a process of its own, until all have made their steps.
+
+    Args:
+        problem: What is to be decided; costs and losses that are classes of Walras.
+        network: Who talks to whom; undirected. Of one that changes, the links at its first step.
+        steps: Ticks of each centre; with ``resume`` as many more.
+        pace: ``rounds`` in step with the neighbours, or ``clock``: every ``period`` ms.
+        period: Milliseconds between ticks by the clock.
+        hosts: Where each centre runs; this host when left out.
+        folder: For traces and logs; a fresh temporary one when left out.
+        resume: Go on where its traces end, with the same problem, network and settings.
+        restart: Start a process again that ended by itself.
+        method: Steps of the algorithm; safe ones when left out.
+        settings: Leases and patience, in rounds or milliseconds; fit to the network if left out.
+        start: (centres,) the budget's first split, in proportion; equal when left out.
+        seed: Of the first model.
+        cgroups: Per centre ``{"group": path, "processors": number}``, to enforce its share.
+        launcher: ``ray`` places the processes on the nodes of a Ray cluster.
+        durable: Have traces on the disk before a message leaves: they survive a loss of power.
+        trace_limit: MiB after which a trace begins anew with the centre's state.
+        time_limit: Seconds after which all are stopped where they are.
+        watch: Called about ten times a second.
+
+    Raises:
+        InputError: Settings do not go together, a port or folder is taken or another problem's.
+        DataError: The folder's files cannot be written, are damaged, or of different moments.
+        EngineError: A process does not start, or all are lost.
+        AuditError: More than the budget was held and in flight.
+    """
+    _require_sockets()
+    of_kind(network, Network, "network")
+    chosen = settings or _patience(pace, period, network.diameter, steps)
+    plan = Plan(problem, network.at(0), chosen, method or Surplus(), start, seed)
+    keeping = Keeping(durable, 2**20 * whole(trace_limit, "trace_limit", least=1))
+    job = _Job(plan, pace, period, keeping, hosts, cgroups, launcher, resume * steps)
+    with _crew(job, folder) as crew:
+        seconds = _supervise(crew, time_limit, watch, restart=restart)
+        return _result(problem, crew.folder, crew.members, seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """What is to be run, and how; ``extend`` by so many steps, 0 for a new deployment."""
+
+    plan: Plan
+    pace: str
+    period: int
+    keeping: Keeping
+    hosts: Sequence[Host] | None
+    cgroups: Sequence[Json] | None
+    launcher: str
+    extend: int
+
+
+@contextmanager
+def _crew(job: _Job, folder: Path | None) -> Iterator[Launcher]:
+    """The processes of a deployment, introduced to one another; none is left at the end."""
+    plan, n = job.plan, job.plan.problem.centres
+    hosts = [Host()] * n if job.hosts is None else list(job.hosts)
+    _check_lengths(n, hosts, job.cgroups)
+    terms = [pack_terms(plan.terms(k)) for k in range(n)]
+    paced = {"kind": job.pace, "period": job.period, "patience": _PATIENCE}
+    home = Path(tempfile.mkdtemp(prefix="walras-")) if folder is None else made(folder, 0o700)
+    with closing(Lock(home / "deployment.lock")):
+        manifest = _manifest(plan, home, paced, resume=job.extend > 0)
+        shared = {
+            "deployment": manifest.deployment, "charter": manifest.charter, "pace": manifest.pace,
+            "keeping": asdict(job.keeping), "folder": str(home), "resume": job.extend > 0,
+            "extend": job.extend,
+        }  # fmt: skip
+        told = [
+            {**shared, "terms": terms[k], "cgroup": None if job.cgroups is None else job.cgroups[k]}
+            for k in range(n)
+        ]
+        with (
+            closing(claim(manifest.deployment, home)),
+            _launcher(told, plan.charter.neighbours, hosts, home, job.launcher) as crew,
+        ):
+            crew.bind(_START_SECONDS)
+            if job.extend:
+                known = {k: member.known for k, member in enumerate(crew.members)}
+                check(known, plan.problem.quanta.total)
+            crew.introduce()
+            yield crew
+
+
+def _require_sockets() -> None:
+    if importlib.util.find_spec("zmq") is None:
+        raise EngineError(
+            "pyzmq is not installed", where="walras.network.deploy",
+            allowed="simulate, which needs no sockets", remedy="pip install 'walras[network]'",
+        )  # fmt: skip
+
+
+def _patience(pace: str, period: int, diameter: int, steps: int) -> Settings:
+    if pace == "rounds":
+        return Settings.of_diameter(diameter, steps=steps)
+    beat = max(100, 2 * period)
+    lease = max(2000, 6 * (diameter + 2) * beat)
+    return Settings(lease, lease // 10, beat, 20 * period, 60_000, steps)
+
+
+def _manifest(plan: Plan, folder: Path, pace: Json, *, resume: bool) -> Manifest:
+    """A new deployment, written into the folder; on resuming, the one that is already there.
+
+    Raises:
+        DataError: The folder cannot be written, or its files are damaged.
+        InputError: The folder holds another deployment, or none to resume.
+    """
+    if resume != (folder / FILE).exists():
+        raise InputError(
+            f"holds {'no' if resume else 'a'} deployment", where=str(folder),
+            allowed="an empty folder, or resume with the folder of an earlier deployment",
+            remedy=f"{'leave resume out' if resume else 'resume=True, or another folder'}",
+        )  # fmt: skip
+    if resume:
+        manifest = Manifest.read(folder)
+        manifest.check(plan, pace)
+        (folder / FINAL).unlink(missing_ok=True)  # it is no longer where the traces end
+        return manifest
+    manifest = Manifest.of(plan, pace)
+    manifest.write(folder)
+    return manifest
+
+
+def _check_lengths(centres: int, hosts: Sequence[Host], cgroups: Sequence[Json] | None) -> None:
+    for name, given in (("hosts", hosts), ("cgroups", cgroups)):
+        if given is not None and len(given) != centres:
+            raise InputError(
+                f"are {len(given)}", where=name, allowed=f"{centres}, one a centre",
+                remedy="name each centre's",
+            )  # fmt: skip
+
+
+def _launcher(
+    told: Sequence[Json], neighbours: Sequence[Sequence[int]], hosts: Sequence[Host], folder: Path,
+    launcher: str,
+) -> Launcher:  # fmt: skip
+    from walras.network.drivers.transport import Keys  # noqa: PLC0415 (needs the extra)
+
+    if launcher == "processes":
+        ensure(_FILES_EACH * len(told) + _FILES)
+    keys = [Keys.new() for _ in told]
+    own = [
+        {
+            "keys": {"public": keys[k].public, "secret": keys[k].secret},
+            "listen": hosts[k].listen,
+            "allowed": {str(j): keys[j].public for j in neighbours[k]},
+        }
+        for k in range(len(told))
+    ]
+
+    def start(k: int) -> Started:
+        log = folder / f"centre-{k:03d}.log"
+        if launcher == "ray":
+            from walras.network.drivers.ray_launch import RayChild  # noqa: PLC0415 (needs ray)
+
+            return RayChild(hosts[k], log)
+        return Child(hosts[k], log)
+
+    full = [{**told[k], **own[k]} for k in range(len(told))]
+    return Launcher(full, [pair.public for pair in keys], neighbours, start, folder)
+
+
+def _supervise(crew: Launcher, limit: float, watch: Watch | None, *, restart: bool) -> float:
+    """Until all that are left have done their steps, and stopped; returns the seconds it took."""
+    began = time.monotonic()
+    while (seconds := time.monotonic() - began) < limit:
+        crew.collect(0.1)
+        running = [member for member in crew.members if not member.lost]
+        if restart:
+            for k, member in enumerate(crew.members):
+                if member.lost and not member.failure:
+                    crew.restart(k)
+        if all(member.lost for member in crew.members):
+            raise _all_lost(crew.members)
+        if watch is not None and watch(crew.members, seconds):
+            break
+        if all(member.state.get("done") for member in running):
+            break
+    seconds = time.monotonic() - began
+    crew.stop(_STOP_SECONDS)
+    return seconds
+
+
+def _all_lost(members: Sequence[Member]) -> EngineError:
+    first = next((m.failure for m in members if m.failure), "have all ended by themselves")
+    return EngineError(
+        first, where="the processes of the centres", allowed="one that runs to its end",
+        remedy="see the logs in the folder",
+    )  # fmt: skip
+
+
+def _result(
+    problem: Problem, folder: Path, members: Sequence[Member], seconds: float
+) -> Deployment:
+    n = len(members)
+    final = {k: member.final for k, member in enumerate(members) if member.final is not None}
+    if not final:
+        raise _all_lost(members)
+    digests = tuple(final[k]["digest"] if k in final else "" for k in range(n))
+    write_whole(folder / FINAL, json.dumps(list(digests)).encode())
+    known = {k: state["known"] for k, state in final.items()}
+    living = alive(known)
+    flights = list(in_flight(known, living))
+    _audit(problem, known, living, flights, folder)
+    held, epochs = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    refused: dict[str, int] = {}
+    for state in final.values():
+        for reason, times in state["refused"].items():
+            refused[reason] = refused.get(reason, 0) + times
+    for k in living:
+        held[k], epochs[k] = known[k]["held"], known[k]["epoch"]
+    models = None
+    if problem.loss is not None:
+        width = len(next(iter(final.values()))["model"])
+        models = np.array([final[k]["model"] if k in final else [np.nan] * width for k in range(n)])
+    return Deployment(
+        problem, folder, np.isin(np.arange(n), living), held, models, epochs, sum(flights),
+        seconds, sum(state["bytes"] for state in final.values()), refused,
+        np.array([k in final and final[k]["enforced"] for k in range(n)]), digests,
+        {k: member.failure for k, member in enumerate(members) if member.failure},
+    )  # fmt: skip
+
+
+def _audit(
+    problem: Problem, known: Mapping[int, Json], living: Sequence[int], flights: Sequence[int],
+    folder: Path,
+) -> None:  # fmt: skip
+    """See that the living hold no more than the budget; one link's lack pays for no other's."""
+    over = sum(known[k]["held"] for k in living) + sum(f for f in flights if f > 0)
+    over -= problem.quanta.total
+    if over > 0 or min(flights, default=0) < 0:
+        raise AuditError(
+            f"{over} quanta are held and in flight over the budget, "
+            f"{min(flights, default=0)} the least in flight on a link", where=str(folder),
+            allowed="0 or less over the budget, 0 or more on every link",
+            remedy="use none of these shares, and report this as a defect, with the traces",
+        )  # fmt: skip

@@ -1,0 +1,218 @@
+"""Recorded traces played again: the same calls, the same states, and books that agree."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from walras.errors import DataError, InputError
+from walras.network._deploy import FINAL
+from walras.network.drivers.bundle import unpack_terms
+from walras.network.drivers.folder import read_json, terms_path
+from walras.network.drivers.manifest import Manifest, fingerprints
+from walras.network.drivers.recorded_node import check_fingerprint, node_of
+from walras.network.drivers.trace import (
+    HEAD_BYTES,
+    TAKE,
+    TICK,
+    Event,
+    Owner,
+    Trace,
+    apply,
+    traces,
+)
+from walras.network.problem.quanta import AuditError
+from walras.network.protocol.auditing import Books, books
+from walras.network.protocol.centre import Terms
+from walras.network.protocol.messages import MessageError
+from walras.network.protocol.node import Charter, Node
+
+_AUDIT_EVERY = 500  # events
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """What a replay found.
+
+    Attributes:
+        nodes: The last life of every centre, as its trace left it.
+        events: Ticks and messages that were played.
+        audits: How often the books were taken; they agreed each time.
+        books: Where all quanta were at the end.
+        same: Whether each centre's state is the one that its process ended with; None for those
+            that did not end well, or whose traces were cut short since.
+    """
+
+    nodes: tuple[Node, ...]
+    events: int
+    audits: int
+    books: Books
+    same: tuple[bool | None, ...]
+
+
+def replay(folder: Path, *, progress: Callable[[int, int], None] | None = None) -> Replay:
+    """Play all traces of a deployment again, in an order in which each message is sent first.
+
+    Every message that a centre took must be one that another's replay sends, byte for byte.
+
+    Args:
+        folder: Of the deployment.
+        progress: Called with the bytes of traces read, and in all.
+
+    Raises:
+        DataError: A file is missing or damaged, or a message was taken that none sent.
+        AuditError: A quantum was lost or made.
+    """
+    manifest = Manifest.read(folder)
+    charter = manifest.agreed
+    players = [
+        _Player(terms, charter, traces(folder, Owner(manifest.deployment, terms.centre)))
+        for terms in _terms(folder, manifest)
+    ]
+    sent: list[set[bytes]] = [set() for _ in players]
+    total = sum(t.path.stat().st_size for player in players for t in player.traces)
+    whole = all(player.begun == (0, 0) for player in players)
+    events = audits = 0
+    moved = True
+    while moved:
+        moved = False
+        for k, player in enumerate(players):
+            for _ in range(_AUDIT_EVERY):
+                if not player.can_go(sent[k], players):
+                    break
+                for receiver, data in player.go():
+                    sent[receiver].add(_mark(data))
+                moved, events = True, events + 1
+        # Traces that begin with a state begin at different moments: then only the end is of one.
+        _check([life for p in players for life in p.lives], events, ordered=whole or not moved)
+        audits += 1
+        if progress is not None:
+            progress(min(total, sum(player.read for player in players)), total)
+    stuck = [k for k, player in enumerate(players) if player.next is not None]
+    if stuck:
+        raise DataError(
+            "took a message that no centre sent", where=f"trace of centre {stuck[0]}",
+            allowed="messages that the other traces explain",
+            remedy="the traces are of different deployments, or were changed",
+        )  # fmt: skip
+    nodes = tuple(player.lives[-1] for player in players)
+    final = books([life for player in players for life in player.lives])
+    same = [
+        None if p.torn else found for p, found in zip(players, _same(folder, nodes), strict=True)
+    ]
+    return Replay(nodes, events, audits, final, tuple(same))
+
+
+class _Player:
+    """One centre's traces, played event by event."""
+
+    def __init__(self, terms: Terms, charter: Charter, recorded: list[Trace]) -> None:
+        if not recorded:
+            raise DataError(
+                "has no trace", where=f"centre {terms.centre}", allowed="one trace at least",
+                remedy="give the folder of a deployment that ran",
+            )  # fmt: skip
+        self.traces = recorded
+        self.lives = [node_of(recorded[0], terms, charter)]
+        self.begun = (recorded[0].memory.epoch, self.lives[0].ticks)
+        self.read = 0
+        self._end = 0
+        self._terms, self._charter = terms, charter
+        self._events = self._all()
+        self.next: Event | None = None
+        self._advance()
+
+    def can_go(self, sent: set[bytes], players: Sequence[_Player]) -> bool:
+        """Whether the next event may happen: a message has to be sent first."""
+        event = self.next
+        if event is None:
+            return False
+        if event.kind != TAKE or _mark(event.data) in sent:
+            return True
+        try:
+            message = self._charter.codec.decode(event.data)
+        except MessageError:
+            return True  # as when it happened: it is dropped
+        # One that was sent before the sender's trace begins.
+        return (message.sender[1], message.tick) <= players[message.sender[0]].begun
+
+    def go(self) -> list[tuple[int, bytes]]:
+        """Let it happen."""
+        event, out = self.next, []
+        if event is not None:
+            self.read += HEAD_BYTES + len(event.data)
+            check_fingerprint(self.lives[-1], event, self.traces[len(self.lives) - 1])
+            with contextlib.suppress(MessageError):  # as when it happened: it was dropped
+                out = apply(self.lives[-1], event)
+            self._advance()
+            out = out if event.kind == TICK else []
+        return out
+
+    @property
+    def torn(self) -> bool:
+        """Whether the last trace ends within a record, once all is played."""
+        return self._end < self.traces[-1].path.stat().st_size
+
+    def _all(self) -> Iterator[tuple[Trace, Event]]:
+        for trace in self.traces:
+            self._end = trace.begin
+            for event, self._end in trace.records():
+                yield trace, event
+
+    def _advance(self) -> None:
+        found = next(self._events, None)
+        self.next = None if found is None else found[1]
+        trace = self.traces[-1] if found is None else found[0]
+        while len(self.lives) <= self.traces.index(trace):
+            self.lives.append(node_of(self.traces[len(self.lives)], self._terms, self._charter))
+
+
+def _mark(data: bytes) -> bytes:
+    return blake2b(data, digest_size=12).digest()
+
+
+def _check(lives: list[Node], events: int, *, ordered: bool) -> None:
+    found = books(lives)
+    if found.difference.any() or (ordered and found.least_in_flight < 0):
+        raise AuditError(
+            f"{found.difference.tolist()} quanta are over or missing, {found.least_in_flight} the "
+            "least in flight on a link", where=f"event {events}",
+            allowed="exactly 0, and at least 0", remedy="report this as a defect, with the traces",
+        )  # fmt: skip
+
+
+def _terms(folder: Path, manifest: Manifest) -> Iterator[Terms]:
+    """What each centre alone was told, from its own file."""
+    for k, expected in enumerate(manifest.terms):
+        path = terms_path(folder, k)
+        found = read_json(path)
+        try:
+            mine = found["deployment"] == manifest.deployment
+            terms = unpack_terms(found["terms"])
+            if not mine or terms.centre != k or fingerprints(terms) != expected:
+                raise ValueError("they are another deployment's")
+        except (InputError, AttributeError, KeyError, TypeError, ValueError) as error:
+            raise DataError(
+                f"holds no terms of centre {k}: {error}", where=str(path),
+                allowed="the file that the centre wrote in its folder",
+                remedy="gather the folders of all hosts in one",
+            ) from error  # fmt: skip
+        yield terms
+
+
+def _same(folder: Path, nodes: tuple[Node, ...]) -> tuple[bool | None, ...]:
+    path = folder / FINAL
+    digests = read_json(path) if path.exists() else [""] * len(nodes)
+    if not isinstance(digests, list) or len(digests) != len(nodes):
+        raise DataError(
+            "does not hold one fingerprint a centre", where=str(path),
+            allowed=f"a list of {len(nodes)}",
+            remedy="delete it, to replay without",
+        )  # fmt: skip
+    return tuple(
+        node.digest == digest if digest else None
+        for node, digest in zip(nodes, digests, strict=True)
+    )

@@ -1,0 +1,279 @@
+"""Run a method on a network in virtual time: every centre steps once a step."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import InaccuracyWarning, InputError
+from walras.network.graph.network import Network
+from walras.network.links.faults import Faults
+from walras.network.links.quantizers import Links, LogQuantizer
+from walras.network.methods.interfaces import Method, ModelSide, Setting, ShareSide
+from walras.network.methods.surplus import Surplus
+from walras.network.problem.network_problem import Problem
+from walras.network.problem.quanta import AuditError, DivergedError, audit, countable
+from walras.network.problem.test_set import TestSet
+from walras.network.run import Run
+from walras.network.types import Bools, Floats, Ints, Weights
+from walras.network.validation import of_kind, whole
+
+_MEMORY = 2**31  # bytes of shares that a run may keep
+_SOON = 100  # steps before which a loss may rise
+_SWING = 0.05  # of what the loss fell in all: a rise between two looks that is none of rounding
+_SLIGHT = 1e-6  # of the loss: rounding, in single precision too
+_LOOKS = 100  # times that the loss of all data is computed
+_STEPS = ("share_step", "share_momentum", "model_step", "alpha", "step")  # that may be given
+DEFAULT_LINKS = LogQuantizer(rho=0.125, mode="innovation")
+
+Progress = Callable[[int, int], None]
+"""Called with the steps done and the steps in all."""
+
+
+def simulate(
+    problem: Problem,
+    network: Network,
+    *,
+    links: Links = DEFAULT_LINKS,
+    steps: int = 1000,
+    faults: Faults | None = None,
+    seed: int = 0,
+    method: Method | None = None,
+    start: npt.ArrayLike | None = None,
+    every: int = 1,
+    test: TestSet | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Let every centre step so many times.
+
+    Args:
+        problem: What is to be decided.
+        network: Who talks to whom, and when.
+        links: What messages carry; innovation-coded logarithms when left out.
+        steps: How many.
+        faults: What goes wrong. Messages are lost or overtaken, not delayed: for that see
+            :func:`walras.network.drivers.virtual.simulate_protocol`.
+        seed: Of faults and batches: the same seed gives the same run.
+        method: The algorithm; ``Surplus()`` with safe steps when left out.
+        start: (centres,) the budget's first split, in proportion; equal when left out. Where it
+            leaves a box, the nearest split that does not.
+        every: Steps between records. The audit is taken at every step all the same.
+        test: Samples on which the mean model is tested where its loss is looked at.
+        progress: Called now and then.
+
+    Raises:
+        InputError: Settings do not go together, or a step is unsafe.
+        AuditError: A quantum was lost or made. The run stops.
+        DivergedError: A method diverged to numbers that are not finite, or not to be counted.
+
+    Warns:
+        InaccuracyWarning: The loss did not fall, or swings at the end.
+    """
+    _check_kinds(network, links, method, faults)
+    _check(problem, network, whole(steps, "steps"), whole(every, "every"))
+    chosen = Surplus() if method is None else method
+    first = None if start is None else _fractions(start, problem.centres)
+    setting = Setting(problem, network, links, faults, seed, first)
+    sharing = chosen.shares(setting)
+    training = chosen.models(setting) if problem.loss is not None else None
+    diary = _Diary(problem, steps, every, test)
+    diary.begin(training)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for number, graph in _steps(network, steps, progress):
+            try:
+                sharing.step(graph, number)
+                if training is not None:
+                    training.step(graph, number)
+                diary.note(number, sharing, training)
+            except DivergedError as error:
+                raise _diverged(number, error, chosen) from error
+    diary.warn(steps)
+    return diary.run(chosen.name, training)
+
+
+def _steps(
+    network: Network, steps: int, progress: Progress | None
+) -> Iterator[tuple[int, Network]]:
+    """Number and links of each step; ``progress`` is called ten times a second."""
+    graph, period = network.at(0), 0
+    last = time.perf_counter()
+    for number in range(steps):
+        if network.period(number) != period:
+            graph, period = network.at(number), network.period(number)
+        yield number, graph
+        if progress is not None and time.perf_counter() - last > 0.1:
+            last = time.perf_counter()
+            progress(number + 1, steps)
+
+
+class _Diary:
+    """What a run records."""
+
+    def __init__(self, problem: Problem, steps: int, every: int, test: TestSet | None) -> None:
+        recorded = np.arange(every, steps + 1, every)
+        if not len(recorded) or recorded[-1] != steps:
+            recorded = np.append(recorded, steps)
+        n = len(recorded)
+        self._problem, self._recorded, self._test = problem, recorded, test
+        self._shares = np.empty((n, problem.centres))
+        self._held = np.empty((n, problem.centres))
+        self._excess = 0.0
+        self._alive = np.ones((n, problem.centres), bool)
+        self._numbers = np.full((n, 5), np.nan)  # consensus, loss, tracking, seconds, accuracy
+        self._bits = np.zeros(n, np.int64)
+        self._audit = np.zeros(steps, np.int64)  # a run with another number stops
+        self._next = 0
+        self._first = np.nan  # loss of the first models' mean
+        self._looks = max(1, n // _LOOKS)
+        self._began = time.perf_counter()
+
+    def begin(self, training: ModelSide | None) -> None:
+        """Look at the loss before the first step."""
+        if training is not None:
+            self._first = self._loss(training.models.mean(axis=0), slice(None))
+            self._began = time.perf_counter()
+
+    def _loss(self, model: Weights, alive: Bools | slice) -> float:
+        loss, data = self._problem.learning
+        everywhere = np.repeat(model[None], self._problem.centres, axis=0)
+        return float(loss.value(everywhere, data, self._problem.centres)[alive].sum())
+
+    def warn(self, steps: int) -> None:
+        """Say so where the loss did not fall, or swings at the end by much of what it fell."""
+        seen = self._numbers[:, 1]
+        seen = seen[np.isfinite(seen)]
+        if steps < _SOON or not len(seen) or not self._alive.all():
+            return
+        fell = max(self._first - float(seen.min()), 0.0)
+        late = seen[-max(2, len(seen) // 4) :]
+        swings = float(np.diff(late).max(initial=0.0)) > _SWING * fell
+        slight = _SLIGHT * max(abs(self._first), float(np.abs(seen).max()))
+        if seen[-1] > self._first + slight or (swings and np.ptp(late) > slight):
+            warnings.warn(
+                f"the loss does not descend: {self._first:.6g} before the run, {seen.min():.6g} at "
+                f"best, {seen[-1]:.6g} at its end; allowed: a loss that falls; remedy: shorter "
+                "steps (model_step=, alpha=), a larger smoothness_hint, or a smooth loss",
+                InaccuracyWarning, stacklevel=3,
+            )  # fmt: skip
+
+    def note(self, number: int, sharing: ShareSide, training: ModelSide | None) -> None:
+        """Audit the step just made; record it if it is its turn."""
+        self._count(number, sharing.quanta)
+        self._measure(sharing)
+        k = self._next
+        if number + 1 != self._recorded[k]:
+            return
+        seconds = time.perf_counter() - self._began
+        self._next += 1
+        self._shares[k], self._alive[k] = sharing.shares, sharing.alive
+        self._held[k] = sharing.held
+        self._bits[k] = sharing.bits + (training.bits if training is not None else 0)
+        self._numbers[k, 3] = seconds
+        if not np.isfinite(self._shares[k]).all():
+            raise DivergedError("the shares diverge: they are not finite")
+        if training is not None:
+            self._look(k, number, sharing, training)
+            # Looking at the loss is not the method's time.
+            self._began += time.perf_counter() - self._began - seconds
+
+    def _count(self, number: int, quanta: tuple[Ints, Ints] | None) -> None:
+        if quanta is None:
+            return
+        if not all(countable(part) for part in quanta):
+            raise DivergedError("the shares diverge: they are too large to count")
+        over = audit(*quanta, self._problem.quanta.total)
+        if over:
+            raise AuditError(
+                f"{over} quanta are {'too many' if over > 0 else 'missing'}",
+                where=f"step {number + 1}", allowed="exactly 0", remedy="report this as a defect",
+            )  # fmt: skip
+
+    def _measure(self, sharing: ShareSide) -> None:
+        """Note how far a share is outside its box."""
+        if self._problem.boxed:
+            shares = np.where(sharing.alive, sharing.shares, self._problem.inside)
+            self._excess = max(self._excess, self._problem.excess(shares))
+
+    def _look(self, k: int, number: int, sharing: ShareSide, training: ModelSide) -> None:
+        models = training.models[sharing.alive]
+        mean = models.mean(axis=0)
+        self._numbers[k, 0] = float(np.abs(models - mean).max())
+        self._numbers[k, 2] = training.tracking_error
+        if not np.isfinite(mean).all():
+            raise DivergedError("the models diverge: they are not finite")
+        if k % self._looks == 0 or k + 1 == len(self._recorded):
+            self._numbers[k, 1] = self._loss(mean, sharing.alive)
+            if self._test is not None:
+                self._numbers[k, 4] = self._test.accuracy(self._problem.learning[0], mean)
+
+    def run(self, name: str, training: ModelSide | None) -> Run:
+        """All that was recorded."""
+        return Run(
+            method=name, problem=self._problem, recorded=self._recorded, shares=self._shares,
+            holdings=self._held, alive=self._alive,
+            model=None if training is None else training.models,
+            consensus_error=self._numbers[:, 0], loss=self._numbers[:, 1],
+            tracking_error=self._numbers[:, 2], bits=self._bits, audit=self._audit,
+            seconds=self._numbers[:, 3], accuracy=self._numbers[:, 4],
+            halvings=tuple(getattr(training, "halvings", ())), largest_excess=self._excess,
+        )  # fmt: skip
+
+
+def _check_kinds(network: object, links: object, method: object, faults: object) -> None:
+    """Refuse what is no network, no links, method or faults, such as their names or classes."""
+    if faults is not None:
+        of_kind(faults, Faults, "faults")
+    for name, value, needed, example in (
+        ("network", network, "at", "Network.ring(8)"),
+        ("links", links, "quantise", "LogQuantizer(0.125)"),
+        ("method", method, "shares", "Surplus()"),
+    ):
+        usable = hasattr(value, needed) and not isinstance(value, type)
+        if not usable and not (name == "method" and value is None):
+            raise InputError(
+                f"is {value!r}", where=name, allowed=f"an object such as {example}",
+                remedy=f"{name}={example}",
+            )  # fmt: skip
+
+
+def _check(problem: Problem, network: Network, steps: int, every: int) -> None:
+    if network.centres != problem.centres:
+        raise InputError(
+            f"has {network.centres} centres, the problem {problem.centres}", where="network",
+            allowed="as many as costs", remedy="draw a network of that size",
+        )  # fmt: skip
+    if steps < 1 or every < 1:
+        raise InputError(
+            f"are {steps} and {every}", where="steps and every", allowed="1 or more each",
+            remedy="run a step at least",
+        )  # fmt: skip
+    if 8 * problem.centres * (steps // every) > _MEMORY:
+        raise InputError(
+            f"would keep {problem.centres} shares of {steps // every} records", where="every",
+            allowed=f"at most {_MEMORY / 2**30:g} GiB",
+            remedy=f"every={-(-8 * problem.centres * steps // _MEMORY)} or more",
+        )  # fmt: skip
+
+
+def _fractions(start: npt.ArrayLike, centres: int) -> Floats:
+    fractions = np.asarray(start, np.float64)
+    if fractions.shape != (centres,):
+        raise InputError(
+            f"has the shape {fractions.shape}", where="start", allowed=f"({centres},)",
+            remedy="give one fraction a centre",
+        )  # fmt: skip
+    return fractions
+
+
+def _diverged(number: int, error: DivergedError, method: Method) -> DivergedError:
+    """Where it happened, and what may help: whether a step was given, or all are the safe ones."""
+    given = [name for name in _STEPS if getattr(method, name, None) is not None]
+    remedy = f"leave out {', '.join(given)}: then safe steps are computed" if given else (
+        "the steps were the safe ones: state boxes that shares cannot leave, or costs and features "
+        "of like size"
+    )  # fmt: skip
+    return DivergedError(error.what, where=f"step {number + 1}", remedy=remedy)

@@ -1,0 +1,154 @@
+"""When a centre ticks: by the clock, or in rounds with its neighbours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Set
+from typing import Protocol
+
+from walras.network.drivers.recorded_node import Journal
+
+_LOOK = 0.1  # s between looks at who is missing
+_AWAKE = 1.0  # s between two looks that count, at most: who slept itself blames nobody for it
+_HUNG = 20.0  # times the patience, for a neighbour whose connection stands
+
+
+class Pace(Protocol):
+    """Decides when to tick, and which messages it is time for."""
+
+    @property
+    def now(self) -> int:
+        """The node's clock."""
+
+    def wait(self) -> int:
+        """Milliseconds until something is due, unless a message comes first."""
+
+    def keep(self, sender: int, tick: int, data: bytes) -> None:
+        """A message came."""
+
+    def due(self) -> Iterator[tuple[int, bytes]]:
+        """The messages that it is time for."""
+
+    def ready(self) -> bool:
+        """Whether to tick."""
+
+    def tick(self) -> int:
+        """The time of the tick that begins."""
+
+
+class Clock:
+    """A tick every few milliseconds; messages are taken as they come.
+
+    Args:
+        journal: Of the node.
+        period: Milliseconds between ticks.
+    """
+
+    def __init__(self, journal: Journal, period: int) -> None:
+        # The host's clock goes on where an earlier process, or an earlier boot, had left it.
+        self._shift = max(0, journal.last + 1 - _milliseconds())
+        self._period, self._next = period, self.now
+        self._kept: list[tuple[int, bytes]] = []
+
+    @property
+    def now(self) -> int:
+        """Milliseconds."""
+        return _milliseconds() + self._shift
+
+    def wait(self) -> int:
+        """Until the next tick."""
+        return self._next - self.now
+
+    def keep(self, sender: int, tick: int, data: bytes) -> None:
+        """Kept for this turn only."""
+        self._kept.append((sender, data))
+
+    def due(self) -> Iterator[tuple[int, bytes]]:
+        """All."""
+        kept, self._kept = self._kept, []
+        yield from kept
+
+    def ready(self) -> bool:
+        """When the period is over."""
+        return self.now >= self._next
+
+    def tick(self) -> int:
+        """Now; ticks that were missed are not made up for."""
+        now = self.now
+        self._next = max(self._next + self._period, now + 1)
+        return now
+
+
+class Rounds:
+    """A tick when every neighbour's message of the last round is there.
+
+    Messages of later rounds wait, so that a run does not depend on who is quicker. A neighbour that
+    runs is waited for, however slow the host is. One whose connection is down for ``patience``, or
+    that stands still for 20 times as long, is not waited for until it catches up.
+
+    Args:
+        journal: Of the node.
+        patience: Seconds.
+        lost: The neighbours whose connections are down, kept up to date by their sockets.
+    """
+
+    def __init__(self, journal: Journal, patience: float, lost: Set[int]) -> None:
+        self._journal, self._patience, self._lost = journal, patience, lost
+        self._kept: dict[tuple[int, int], bytes] = {}  # by tick and sender
+        self._latest: dict[int, int] = {}
+        self._late: set[int] = set()
+        self._waited, self._looked = 0.0, time.monotonic()
+
+    @property
+    def now(self) -> int:
+        """The number of the round."""
+        return max(0, self._journal.node.ticks - 1)
+
+    def wait(self) -> int:
+        """Until the next look at who is missing."""
+        return 0 if self._complete() else int(1000 * _LOOK)
+
+    def keep(self, sender: int, tick: int, data: bytes) -> None:
+        """Kept until its round."""
+        self._kept[tick, sender] = data
+        self._latest[sender] = max(self._latest.get(sender, 0), tick)
+        if tick >= self._journal.node.ticks:
+            self._late.discard(sender)
+
+    def due(self) -> Iterator[tuple[int, bytes]]:
+        """Once the round is complete, its messages and earlier ones, in a fixed order."""
+        if not self._complete():
+            return
+        for tick, sender in sorted(key for key in self._kept if key[0] <= self._journal.node.ticks):
+            yield sender, self._kept.pop((tick, sender))
+
+    def ready(self) -> bool:
+        """When the round is complete."""
+        return self._complete()
+
+    def tick(self) -> int:
+        """The next round."""
+        self._waited = 0.0
+        return self._journal.node.ticks
+
+    def _look(self) -> None:
+        """Count the time since the last look as waiting."""
+        now = time.monotonic()
+        self._waited += min(now - self._looked, _AWAKE)
+        self._looked = now
+
+    def _complete(self) -> bool:
+        self._look()
+        ticks = self._journal.node.ticks
+        missing = {
+            j for j in self._journal.node.terms.weights
+            if self._latest.get(j, 0) < ticks and j not in self._late
+        }  # fmt: skip
+        if self._waited >= self._patience:
+            hung = self._waited >= _HUNG * self._patience
+            self._late |= missing if hung else missing & self._lost
+        return missing <= self._late
+
+
+def _milliseconds() -> int:
+    return time.monotonic_ns() // 1_000_000

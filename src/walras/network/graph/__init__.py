@@ -1,0 +1,1 @@
+"""Who talks to whom: graphs, random families, reading them from files."""

@@ -1,0 +1,373 @@
+"""Who talks to whom, with which weight, and how that changes in time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from walras.data.formats.graphs import read_graph
+from walras.errors import InputError
+from walras.network.graph.random_graphs import draw
+from walras.network.graph.reading import in_range, link_pairs, link_weights, metropolis, read_links
+from walras.network.types import Floats, Ints
+from walras.network.validation import choice, number, whole
+
+_DENSE = 600  # nodes up to which spectra are computed in full
+
+
+@dataclass(frozen=True)
+class Law:
+    """How a network changes in time.
+
+    Attributes:
+        every: Steps between two changes.
+        kind: ``redraw`` draws the graph anew, ``union`` shows one part of its links at a time.
+        parts: For ``union``: parts, whose union over that many changes is the whole graph.
+        failing: Probability that a link is down for the length of a change.
+        seed: Of the draws.
+    """
+
+    every: int
+    kind: Literal["redraw", "union"] = "redraw"
+    parts: int = 1
+    failing: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A weighted graph of centres.
+
+    Attributes:
+        centres: How many.
+        tail: (arcs,) where an arc begins; an undirected link is two arcs: all links one way come
+            first, then all of them the other way.
+        head: (arcs,) where it ends: what the tail sends, the head hears.
+        weight: (arcs,) > 0.
+        directed: Whether any link leads one way only, or has two weights.
+        family: How it was drawn, to draw it again.
+        law: How it changes; None for never.
+    """
+
+    centres: int
+    tail: Ints
+    head: Ints
+    weight: Floats
+    directed: bool = False
+    family: tuple[Any, ...] = ()
+    law: Law | None = None
+
+    @classmethod
+    def of(
+        cls,
+        centres: int,
+        links: npt.ArrayLike,
+        weights: npt.ArrayLike | None = None,
+        *,
+        directed: bool = False,
+        family: tuple[Any, ...] = (),
+    ) -> Network:
+        """A graph from a list of links.
+
+        Args:
+            centres: How many nodes.
+            links: (links, 2) node numbers, from sender to receiver when directed.
+            weights: (links,); Metropolis weights 1 / (1 + the larger degree) when left out, or
+                1 / (1 + out-degree of the sender) when directed.
+            directed: Whether a link leads one way only.
+            family: How it was drawn.
+
+        Raises:
+            InputError: A link or weight cannot be used, or the graph is not connected.
+        """
+        _check_several(centres)
+        pairs = link_pairs(centres, links, directed=directed)
+        tail, head = pairs[:, 0], pairs[:, 1]
+        if not directed:
+            tail, head = np.concatenate([tail, head]), np.concatenate([head, tail])
+        if weights is None:
+            w = metropolis(centres, tail, head, directed=directed)
+        else:
+            w = link_weights(weights, len(pairs))
+            w = w if directed else np.concatenate([w, w])
+        network = cls(centres, tail, head, w, directed, family)
+        network.check_connected()
+        return network
+
+    @classmethod
+    def erdos_renyi(
+        cls, centres: int, p: float, *, seed: int = 0, directed: bool = False
+    ) -> Network:
+        """Every pair (every arc, when directed) is a link with probability ``p``.
+
+        Drawn again until it is connected, up to 100 times.
+
+        Raises:
+            InputError: p is not in (0, 1], or too small for a connected graph to turn up.
+        """
+        in_range("p", p, 0.0, 1.0)
+        return cls._drawn(("erdos_renyi", centres, p), seed, directed=directed)
+
+    @classmethod
+    def ring(cls, centres: int, *, directed: bool = False) -> Network:
+        """Everyone talks to the two beside them (to the next one only, when directed)."""
+        return cls._drawn(("ring", centres), 0, directed=directed)
+
+    @classmethod
+    def grid(cls, rows: int, columns: int) -> Network:
+        """A rectangle of centres that talk to those beside, above and below."""
+        return cls._drawn(("grid", rows * columns, rows, columns), 0)
+
+    @classmethod
+    def small_world(cls, centres: int, k: int, p: float, *, seed: int = 0) -> Network:
+        """A ring of links to the ``k`` nearest, each rewired with probability ``p``.
+
+        Source: Watts and Strogatz, Nature 1998.
+        """
+        in_range("p", p, -1e-300, 1.0)
+        return cls._drawn(("small_world", centres, k, p), seed)
+
+    @classmethod
+    def _drawn(cls, family: tuple[Any, ...], seed: int, *, directed: bool = False) -> Network:
+        centres, seed = int(family[1]), whole(seed, "seed")
+        _check_several(centres)
+        for attempt in range(100):
+            links = draw(family, np.random.default_rng((seed, attempt)), directed=directed)
+            try:
+                return cls.of(centres, links, directed=directed, family=family)
+            except InputError as error:
+                if "connected" not in error.what:
+                    raise
+        raise InputError(
+            "was not connected in 100 draws", where=str(family[0]),
+            allowed=f"p well above ln(n) / n = {math.log(centres) / centres:.3g}",
+            remedy="raise p, or give links yourself",
+        )  # fmt: skip
+
+    @classmethod
+    def from_file(cls, path: str | Path, *, directed: bool = False) -> Network:
+        """A graph from node-link JSON, GraphML, SNDlib, or CSV lines ``from,to[,weight]``.
+
+        Raises:
+            DataError: The file is not there, or not of its form.
+            InputError: The graph in it cannot be used.
+        """
+        path = Path(path)
+        if path.suffix == ".csv":
+            links, weights = read_links(path)
+            return cls.of(int(links.max()) + 1, links, weights, directed=directed)
+        graph = read_graph(path)
+        one_way = directed or bool(np.any(graph.one_way))
+        if not directed and one_way:
+            graph = graph.both_ways()
+        links = np.stack([graph.source, graph.target], axis=1)
+        # Cables side by side are one link here.
+        links = np.unique(links if one_way else np.sort(links, axis=1), axis=0)
+        return cls.of(len(graph.names), links, directed=one_way)
+
+    def switching(
+        self, every: int, *, kind: Literal["redraw", "union"] = "redraw", parts: int = 2,
+        seed: int = 0,
+    ) -> Network:  # fmt: skip
+        """The same network, changing every so many steps.
+
+        Args:
+            every: Steps between changes, at least 1.
+            kind: ``redraw`` draws the graph anew from its family (relabels the centres where the
+                family has no chance in it); ``union`` shows one of ``parts`` parts of the links at
+                a time, none of which need be connected.
+            parts: For ``union``.
+            seed: Of the draws.
+
+        Raises:
+            InputError: A number is out of range, there is no such kind, or the graph is directed
+                and not balanced.
+        """
+        every = whole(every, "switching, every", least=1)
+        parts = whole(parts, "switching, parts", least=1)
+        choice("redraw", "union")(kind, "switching, kind")
+        if self.directed and not self.balanced:
+            raise InputError(
+                "does not switch", where="an unbalanced directed network",
+                allowed="undirected or weight-balanced graphs: push-sum weights follow one graph",
+                remedy="leave switching out, or use an undirected graph",
+            )  # fmt: skip
+        failing = self.law.failing if self.law else 0.0
+        return replace(self, law=Law(every, kind, parts, failing, whole(seed, "seed")))
+
+    def failing(self, probability: float, *, every: int = 1, seed: int = 0) -> Network:
+        """The same network, each link down with that probability, drawn every so many steps.
+
+        Raises:
+            InputError: The probability is not in [0, 1), or the graph is directed.
+        """
+        every = whole(every, "failing, every", least=1)
+        if not 0.0 <= number(probability, "failing") < 1.0:
+            raise InputError(
+                f"is {probability}", where="failing", allowed="0 <= probability < 1",
+                remedy="let links come back now and then",
+            )  # fmt: skip
+        if self.directed:
+            raise InputError(
+                "are directed", where="failing links", allowed="undirected graphs",
+                remedy="use an undirected graph",
+            )  # fmt: skip
+        law = self.law or Law(every, "union", 1, 0.0, whole(seed, "seed"))
+        return replace(self, law=replace(law, failing=probability))
+
+    def period(self, step: int) -> int:
+        """Number of changes up to a step; the graph stays as it is within one."""
+        return step // self.law.every if self.law else 0
+
+    def at(self, step: int) -> Network:
+        """The graph in force at a step, without a law of its own."""
+        if self.law is None:
+            return self
+        still, law, period = replace(self, law=None), self.law, self.period(step)
+        rng = np.random.default_rng((law.seed, period, 1))
+        if law.kind == "redraw" and period:
+            still = self._redrawn(int(rng.integers(2**31)))
+        if law.kind == "union" and law.parts > 1:
+            still = still._keep(_link_number(still) % law.parts == period % law.parts)
+        if law.failing:
+            up = np.random.default_rng((law.seed, period, 2)).random(still.links) >= law.failing
+            still = still._keep(up[_link_number(still)])
+        return still
+
+    def _redrawn(self, seed: int) -> Network:
+        if self.family and self.family[0] in ("erdos_renyi", "small_world"):
+            return Network._drawn(self.family, seed, directed=self.directed)
+        label = np.random.default_rng(seed).permutation(self.centres)
+        return replace(self, tail=label[self.tail], head=label[self.head], law=None)
+
+    def _keep(self, kept: npt.NDArray[np.bool_]) -> Network:
+        return replace(
+            self, tail=self.tail[kept], head=self.head[kept], weight=self.weight[kept], law=None
+        )
+
+    def without(self, gone: npt.NDArray[np.bool_]) -> Network:
+        """The graph among the centres that are left; the others keep their numbers."""
+        return self._keep(~(gone[self.tail] | gone[self.head]))
+
+    @property
+    def links(self) -> int:
+        """Links: pairs when undirected, arcs when directed."""
+        return len(self.tail) if self.directed else len(self.tail) // 2
+
+    @cached_property
+    def out_weight(self) -> Floats:
+        """(centres,) weights a centre sends with."""
+        return np.asarray(np.bincount(self.tail, self.weight, self.centres), np.float64)
+
+    @cached_property
+    def in_weight(self) -> Floats:
+        """(centres,) weights a centre hears with."""
+        return np.asarray(np.bincount(self.head, self.weight, self.centres), np.float64)
+
+    @property
+    def balanced(self) -> bool:
+        """Whether every centre hears with the weight it sends with."""
+        return bool(np.allclose(self.out_weight, self.in_weight, rtol=1e-12, atol=0.0))
+
+    @cached_property
+    def receive(self) -> sparse.csr_array:
+        """(centres, centres) row Laplacian D_in - A: y - receive @ y averages what is heard."""
+        return self._laplacian(self.in_weight)
+
+    @cached_property
+    def send(self) -> sparse.csr_array:
+        """(centres, centres) column Laplacian D_out - A: its columns sum to zero."""
+        return self._laplacian(self.out_weight)
+
+    @cached_property
+    def incidence(self) -> sparse.csr_array:
+        """(centres, links) whole numbers: a link takes from its tail and gives to its head."""
+        tail, head = self.tail[: self.links], self.head[: self.links]
+        link, ones = np.arange(self.links), np.ones(self.links, np.int64)
+        ends = (np.concatenate([head, tail]), np.concatenate([link, link]))
+        return sparse.csr_array(
+            (np.concatenate([ones, -ones]), ends), shape=(self.centres, self.links)
+        )
+
+    def _laplacian(self, degree: Floats) -> sparse.csr_array:
+        shape = (self.centres, self.centres)
+        flow = sparse.csr_array((self.weight, (self.head, self.tail)), shape=shape)
+        return sparse.csr_array(sparse.diags_array(degree) - flow)
+
+    @property
+    def spectral_bound(self) -> float:
+        """At least the largest eigenvalue of the Laplacian: max over links of both degrees.
+
+        A centre knows its own part; the maximum takes as many rounds as the diameter.
+        """
+        if not len(self.tail):
+            return 0.0
+        both = self.out_weight if not self.directed else self.out_weight + self.in_weight
+        return float((both[self.tail] + both[self.head]).max())
+
+    @cached_property
+    def eigenvalues(self) -> tuple[float, float]:
+        """Second smallest and largest eigenvalue of the Laplacian's symmetric part."""
+        laplacian = (self.send + self.receive) * 0.25
+        laplacian = sparse.csr_array(laplacian + laplacian.T)
+        if self.centres <= _DENSE:
+            spectrum = np.linalg.eigvalsh(laplacian.toarray())
+            return float(spectrum[1]), float(spectrum[-1])
+        start = np.random.default_rng(0).standard_normal(self.centres)
+        top = sparse.linalg.eigsh(laplacian, 1, return_eigenvectors=False, v0=start)[0]
+        # The smallest eigenvalues of L are the largest of top - L: no factorisation is needed.
+        flipped = sparse.csr_array(sparse.eye_array(self.centres) * top - laplacian)
+        ends = sparse.linalg.eigsh(
+            flipped, 2, return_eigenvectors=False, v0=start, tol=1e-4, maxiter=20000
+        )
+        return float(top - ends.min()), float(top)
+
+    @cached_property
+    def diameter(self) -> int:
+        """Links on the longest of all shortest paths (from a sample of ends when large)."""
+        graph = sparse.csr_array(
+            (np.ones(len(self.tail)), (self.tail, self.head)), shape=(self.centres,) * 2
+        )
+        ends = np.linspace(0, self.centres - 1, min(self.centres, 64)).astype(int)
+        hops = csgraph.dijkstra(graph, unweighted=True, indices=ends)
+        return int(hops[np.isfinite(hops)].max())
+
+    def check_connected(self) -> None:
+        """Refuse a graph in which some centre cannot hear of another.
+
+        Raises:
+            InputError: It is not (strongly) connected; names a centre that is cut off.
+        """
+        ones = np.ones(len(self.tail))
+        graph = sparse.csr_array((ones, (self.tail, self.head)), shape=(self.centres,) * 2)
+        parts, label = csgraph.connected_components(graph, connection="strong")
+        if parts > 1:
+            apart = int(np.argmax(label != label[0]))
+            raise InputError(
+                f"is not {'strongly ' * self.directed}connected: {parts} parts",
+                where=f"network, centres 0 and {apart}", allowed="a path both ways between any two",
+                remedy="add links" + ", or make them two-way" * self.directed,
+            )  # fmt: skip
+
+
+def _check_several(centres: int) -> None:
+    if centres < 2:
+        raise InputError(
+            f"are {centres}", where="centres", allowed="2 or more",
+            remedy="add a centre; one alone needs no network: its share is the whole budget",
+        )  # fmt: skip
+
+
+def _link_number(network: Network) -> Ints:
+    """(arcs,) the number of the link that each arc belongs to."""
+    if network.directed:
+        return np.arange(len(network.tail))
+    return np.tile(np.arange(network.links), 2)

@@ -1,0 +1,1 @@
+"""What links do to messages: quantisers, faults, bits."""

@@ -1,0 +1,121 @@
+"""What may go wrong on the way: lost, late and repeated messages, crashed centres."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from walras.errors import InputError
+from walras.network.validation import number, whole
+
+
+@dataclass(frozen=True)
+class Crash:
+    """A centre that stops.
+
+    Attributes:
+        centre: Its number.
+        step: The step at which it falls silent, with all it holds.
+        rejoin: The step at which it comes back with nothing, or None.
+    """
+
+    centre: int
+    step: int
+    rejoin: int | None = None
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Rates of faults, alike and independent on every link and at every step.
+
+    Attributes:
+        loss: Probability that a message never arrives, 0 <= loss < 1.
+        duplication: Probability that a message arrives twice.
+        reordering: Probability that a message is overtaken by the next one.
+        delay: Most steps that a message is under way beyond the usual one; uniform.
+        crashes: When which centre stops; ``{centre: step}``, or :class:`Crash` objects or
+            tuples ``(centre, step)`` and ``(centre, step, rejoin)``.
+        lease: Steps of silence after which neighbours declare a centre dead. A centre that cannot
+            renew its lease stops itself before.
+
+    Raises:
+        InputError: A rate or a number is out of its range.
+    """
+
+    loss: float = 0.0
+    duplication: float = 0.0
+    reordering: float = 0.0
+    delay: int = 0
+    crashes: Sequence[Crash | tuple[int, ...]] | Mapping[int, int] = ()
+    lease: int = 20
+
+    def __post_init__(self) -> None:
+        for name in ("loss", "duplication", "reordering"):
+            rate = number(getattr(self, name), f"faults.{name}")
+            if not 0.0 <= rate < 1.0:
+                raise _out_of_range(name, rate, "0 <= rate < 1")
+        whole(self.delay, "faults.delay")
+        whole(self.lease, "faults.lease", least=1)
+        given = self.crashes.items() if isinstance(self.crashes, Mapping) else self.crashes
+        if not isinstance(given, Iterable):
+            raise _out_of_range("crashes", given, "a list of crashes: (centre, step[, rejoin])")
+        crashes = [_crash(k, entry) for k, entry in enumerate(given)]
+        for k, crash in enumerate(crashes):
+            if crash.rejoin is not None and crash.rejoin <= crash.step + self.lease:
+                raise _out_of_range(
+                    f"crashes[{k}].rejoin", crash.rejoin,
+                    f"later than step + lease = {crash.step + self.lease}",
+                )  # fmt: skip
+        object.__setattr__(self, "crashes", tuple(crashes))
+
+    @property
+    def all_crashes(self) -> tuple[Crash, ...]:
+        """The crashes, whichever way they were given."""
+        return tuple(self.crashes)  # type: ignore[arg-type]
+
+    @property
+    def silence(self) -> float:
+        """Probability that a message tells nothing: it is lost, or the next one overtakes it.
+
+        What comes twice tells nothing the second time.
+        """
+        return 1.0 - (1.0 - self.loss) * (1.0 - self.reordering)
+
+    @property
+    def any(self) -> bool:
+        """Whether anything goes wrong at all."""
+        return bool(self.loss or self.duplication or self.reordering or self.delay or self.crashes)
+
+    def check(self, centres: int) -> None:
+        """Refuse crashes of centres that do not exist, and of all centres.
+
+        Raises:
+            InputError: A crash names no centre, or none would survive.
+        """
+        for k, crash in enumerate(self.all_crashes):
+            if crash.centre >= centres:
+                raise _out_of_range(f"crashes[{k}].centre", crash.centre, f"0..{centres - 1}")
+        if len({crash.centre for crash in self.all_crashes}) >= centres:
+            raise InputError(
+                "name every centre", where="crashes", allowed=f"at most {centres - 1} centres",
+                remedy="let one centre survive",
+            )  # fmt: skip
+
+
+def _crash(k: int, entry: object) -> Crash:
+    """A crash, from whatever it was given as."""
+    where = f"faults.crashes[{k}]"
+    if isinstance(entry, Crash):
+        entry = (entry.centre, entry.step) + (() if entry.rejoin is None else (entry.rejoin,))
+    if not isinstance(entry, tuple | list) or not 2 <= len(entry) <= 3:
+        raise InputError(
+            f"is {entry}", where=where, allowed="centre and step, or centre, step and rejoin",
+            remedy="Crash(centre, step), or a tuple of these",
+        )  # fmt: skip
+    return Crash(*(whole(value, where) for value in entry))
+
+
+def _out_of_range(name: str, value: object, allowed: str) -> InputError:
+    return InputError(
+        f"is {value}", where=f"faults.{name}", allowed=allowed, remedy="choose a value within"
+    )

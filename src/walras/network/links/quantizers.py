@@ -1,0 +1,218 @@
+"""What a link carries: ideal numbers, uniform codes, or logarithmic codes, counted in bits.
+
+Source of the logarithmic quantiser: Doostmohammadian, Gabidullina and Rabiee, arXiv 2510.25176,
+equation 33, with rounding to the nearest exponent (floor would break the sector around 1).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import InputError
+from walras.network.types import Ints
+from walras.network.validation import number, whole
+
+Mode = Literal["value", "difference", "innovation"]
+"""What is coded: a value, the difference of both ends (neither end knows it: for study only), or
+what is new since the last message."""
+
+Real = TypeVar("Real", bound=np.floating)
+_DOUBLE = 64  # bits of a number sent as it is
+_HEADER = 16  # bits of a message's scale, an exponent with a sign
+_FARTHEST = 2**14 - 1  # largest exponent, either sign
+_NONE = -1e6  # the exponent of zero
+
+
+class Links(Protocol):
+    """What every kind of link knows of itself."""
+
+    @property
+    def mode(self) -> Mode:
+        """What is coded."""
+
+    @property
+    def sector(self) -> float:
+        """Upper bound of decoded over coded value; 1 where nothing is changed."""
+
+    def quantise(self, u: npt.NDArray[Real]) -> npt.NDArray[Real]:
+        """What receivers decode from messages ``u`` (..., scalars), one a row."""
+
+    def bits(self, scalars: int) -> int:
+        """Size of a message of so many scalars."""
+
+
+@dataclass(frozen=True)
+class Ideal:
+    """Links that carry 64-bit numbers."""
+
+    mode: Mode = "value"
+    sector: float = 1.0
+
+    def quantise(self, u: npt.NDArray[Real]) -> npt.NDArray[Real]:
+        """``u`` itself."""
+        return u
+
+    def bits(self, scalars: int) -> int:
+        """64 a scalar."""
+        return _DOUBLE * scalars
+
+
+@dataclass(frozen=True)
+class UniformQuantizer:
+    """Values rounded to multiples of ``step``; leaves a bias of that order.
+
+    Attributes:
+        step: Distance between codes, in the values' unit.
+        width: Bits a scalar; values beyond :attr:`reach` saturate, which a run refuses.
+
+    Raises:
+        InputError: The step is not positive, or the width not in 2..32.
+    """
+
+    step: float
+    width: int = 16
+    mode: Mode = "value"
+    sector: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not number(self.step, "UniformQuantizer.step") > 0.0:
+            raise _refuse("UniformQuantizer.step", self.step, "a positive number")
+        if not 2 <= whole(self.width, "UniformQuantizer.width") <= 32:
+            raise _refuse("UniformQuantizer.width", self.width, "2..32 bits")
+
+    @property
+    def reach(self) -> float:
+        """step (2^(width - 1) - 1): the largest value there is a code for."""
+        return float(self.step * (2 ** (self.width - 1) - 1))
+
+    def quantise(self, u: npt.NDArray[Real]) -> npt.NDArray[Real]:
+        """step x [u / step], saturated."""
+        last = 2 ** (self.width - 1) - 1
+        codes = np.clip(np.rint(u / self.step), -last, last)
+        rounded: npt.NDArray[Real] = (codes * self.step).astype(u.dtype)
+        return rounded
+
+    def bits(self, scalars: int) -> int:
+        """``width`` a scalar."""
+        return self.width * scalars
+
+
+def sent(links: Links, values: npt.NDArray[Real]) -> npt.NDArray[Real]:
+    """What receivers decode from values or differences (innovations take several messages).
+
+    Raises:
+        InputError: A value is beyond the codes' range: receivers would never hear it.
+    """
+    reach = float(getattr(links, "reach", math.inf)) * (1.0 + 1e-12)
+    size = np.abs(values)
+    if (size > reach).any():
+        raise InputError(
+            f"saturates: a message is {float(values.ravel()[size.argmax()]):.6g}",
+            where=f"links, {type(links).__name__}", allowed=f"within +-{reach:g}",
+            remedy="a larger step or width, or LogQuantizer, whose range has no end",
+        )  # fmt: skip
+    return links.quantise(values)
+
+
+class Code(NamedTuple):
+    """A message as it goes over the wire.
+
+    Attributes:
+        scale: Largest exponent in the message, 16 bits.
+        digits: (scalars,) 0 for zero, else sign times one plus the distance below the scale.
+    """
+
+    scale: int
+    digits: Ints
+
+
+@dataclass(frozen=True)
+class LogQuantizer:
+    """Signs and rounded logarithms: q(u) = sgn(u) exp(rho [log|u| / rho]).
+
+    exp(-rho / 2) <= q(u) / u <= exp(rho / 2), tight. A message carries its largest exponent in 16
+    bits and ``width`` bits a scalar (one scalar alone: 16 bits in all); what is more than
+    2^(width - 1) - 2 exponents below the largest counts as zero, and innovation coding sends it
+    when its turn comes.
+
+    Attributes:
+        rho: Distance between neighbouring levels' logarithms, 0.03 <= rho < 2 ln 2.
+        mode: ``innovation`` converges exactly, ``value`` (the paper's reading) to within a factor
+            exp(rho) only, ``difference`` exactly but no wire can carry it.
+        width: Bits a scalar, 2..16.
+
+    Raises:
+        InputError: rho, mode or width is out of range.
+    """
+
+    rho: float
+    mode: Mode = "innovation"
+    width: int = 8
+
+    def __post_init__(self) -> None:
+        if not 0.03 <= number(self.rho, "LogQuantizer.rho") < 2.0 * math.log(2.0):
+            raise _refuse(
+                "LogQuantizer.rho", self.rho,
+                "0.03 <= rho < 2 ln 2 = 1.386: beyond, an innovation's error exceeds itself",
+            )  # fmt: skip
+        if self.mode not in ("value", "difference", "innovation"):
+            raise _refuse("LogQuantizer.mode", self.mode, "value, difference or innovation")
+        if not 2 <= whole(self.width, "LogQuantizer.width") <= 16:
+            raise _refuse("LogQuantizer.width", self.width, "2..16 bits")
+
+    @property
+    def sector(self) -> float:
+        """exp(rho / 2)."""
+        return math.exp(self.rho / 2.0)
+
+    @property
+    def digits(self) -> int:
+        """How many exponents, of either sign, a scalar can tell apart."""
+        return int(2 ** (self.width - 1) - 1)
+
+    def bits(self, scalars: int) -> int:
+        """16 for the scale and ``width`` a scalar; 16 in all for one scalar."""
+        return _HEADER if scalars == 1 else _HEADER + self.width * scalars
+
+    def quantise(self, u: npt.NDArray[Real]) -> npt.NDArray[Real]:
+        """What receivers decode; the same as :meth:`decode` of :meth:`encode`, for each row."""
+        exponent = self._exponents(u)
+        scale = exponent.max(axis=-1, keepdims=True) if u.size else exponent
+        kept = (exponent > _NONE) & (scale - exponent < self.digits)
+        level = np.exp(self.rho * np.where(kept, exponent, 0.0))
+        return np.where(kept, np.copysign(level, u), 0.0).astype(u.dtype)
+
+    def encode(self, u: npt.NDArray[Real]) -> Code:
+        """The message for the scalars ``u`` (scalars,)."""
+        exponent = self._exponents(u)
+        scale = float(exponent.max()) if u.size else _NONE
+        if scale == _NONE:
+            return Code(0, np.zeros(u.shape, np.int64))
+        below = scale - exponent
+        distance = np.where(below < self.digits, below + 1.0, 0.0).astype(np.int64)
+        return Code(int(scale), np.where(u < 0, -distance, distance))
+
+    def decode(self, code: Code) -> npt.NDArray[np.float64]:
+        """The scalars that a message stands for."""
+        distance = np.abs(code.digits)
+        exponent = np.where(distance > 0, code.scale - distance + 1, 0).astype(np.float64)
+        level = np.exp(self.rho * exponent)
+        return np.where(distance > 0, np.copysign(level, code.digits), 0.0)
+
+    def _exponents(self, u: npt.NDArray[Real]) -> npt.NDArray[np.float64]:
+        """[log|u| / rho]; far down for zero and for what is too small to have an exponent."""
+        size = np.abs(u).astype(np.float64)
+        some = size > math.exp(max(-_FARTHEST * self.rho, -744.0))
+        exponent = np.rint(np.log(np.where(some, size, 1.0)) / self.rho)
+        return np.where(some, np.minimum(exponent, _FARTHEST), _NONE)
+
+
+def _refuse(where: str, value: object, allowed: str) -> InputError:
+    return InputError(
+        f"is {value}", where=where, allowed=allowed, remedy="choose a value within the range"
+    )

@@ -1,0 +1,1 @@
+"""The local rules of the centres, and their vectorised form."""

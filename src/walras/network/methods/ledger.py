@@ -1,0 +1,85 @@
+"""Running sums on every arc: what was sent, what arrived, what a dead neighbour still owes.
+
+The sender of arc i -> j debits at once and sends the cumulative sum of all it ever pushed; the
+receiver credits what is new. A lost message is made good by the next, a repeated or late one
+changes nothing (Hadjicostis, Vaidya and Dominguez-Garcia, IEEE TAC 2016). Kept here as two
+differences that stay bounded: what is under way (sent - received), and what i gave j net (sent to
+j - received from j).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from walras.network.graph.network import Network
+from walras.network.types import Bools, Ints
+
+
+class Ledger:
+    """The accounts of all arcs that were ever in force.
+
+    Args:
+        centres: How many.
+
+    Attributes:
+        tail: (accounts,) sender.
+        head: (accounts,) receiver.
+        under_way: (accounts,) quanta pushed and not yet credited.
+        given: (accounts,) net quanta that the tail gave the head, by the tail's books.
+        view: (accounts,) the head's marginal cost as the tail last heard it, NaN if never.
+        base: (accounts,) the tail's marginal cost that the head is known to have.
+        heard: (accounts,) what the head has of the tail's, though the tail may not know.
+    """
+
+    def __init__(self, centres: int) -> None:
+        self._centres = centres
+        self._key = np.zeros(0, np.int64)
+        nothing = np.zeros(0, np.int64)
+        self._last: tuple[Network | None, tuple[Ints, Ints]] = (None, (nothing, nothing))
+        self.tail = self.head = np.zeros(0, np.int64)
+        self.under_way = self.given = np.zeros(0, np.int64)
+        self.view = self.base = self.heard = np.zeros(0)
+
+    def accounts(self, network: Network) -> tuple[Ints, Ints]:
+        """Positions of a graph's arcs, and of the arcs the other way; opens what is new."""
+        if network is self._last[0]:
+            return self._last[1]
+        key = network.tail * self._centres + network.head
+        new = np.setdiff1d(key, self._key)
+        if len(new):
+            self._open(new)
+        back = network.head * self._centres + network.tail
+        found = (np.searchsorted(self._key, key), np.searchsorted(self._key, back))
+        self._last = (network, found)
+        return found
+
+    def _open(self, new: Ints) -> None:
+        key = np.concatenate([self._key, new])
+        order = np.argsort(key)
+        self._key = key[order]
+        self.tail, self.head = np.divmod(self._key, self._centres)
+        for name in ("under_way", "given"):
+            zeros = np.zeros(len(new), np.int64)
+            setattr(self, name, np.concatenate([getattr(self, name), zeros])[order])
+        for name, first in (("view", np.nan), ("base", 0.0), ("heard", 0.0)):
+            column = np.full(len(new), first)
+            setattr(self, name, np.concatenate([getattr(self, name), column])[order])
+
+    def owed(self, centre: int, alive: Bools) -> tuple[Ints, Ints]:
+        """The living neighbours of a dead centre, and what each gave it net.
+
+        Their sum and the dead one's first share make up what it held and what was under way to and
+        from it: nothing that only the dead centre knew is needed.
+        """
+        own = (self.head == centre) & alive[self.tail]
+        return self.tail[own], self.given[own]
+
+    def neighbours(self, centre: int) -> Ints:
+        """All who ever had an account with a centre."""
+        return np.asarray(self.tail[self.head == centre])
+
+    def close(self, centre: int) -> None:
+        """Forget all accounts of a centre."""
+        own = (self.tail == centre) | (self.head == centre)
+        self.under_way[own] = self.given[own] = 0
+        self.view[own], self.base[own], self.heard[own] = np.nan, 0.0, 0.0

@@ -1,0 +1,186 @@
+"""The surplus method's shares when messages are lost and centres crash."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from walras.errors import InputError
+from walras.network.graph.network import Network
+from walras.network.links.faults import Faults
+from walras.network.links.quantizers import sent
+from walras.network.methods.interfaces import Setting
+from walras.network.methods.ledger import Ledger
+from walras.network.methods.liveness import Life
+from walras.network.methods.rules import box_price, handed_over, push
+from walras.network.methods.steps import Steps
+from walras.network.problem.quanta import portioned, summed
+from walras.network.types import Bools, Floats, Ints
+
+_SUM = 64  # bits of a running sum in a message
+
+
+class LossyShares:
+    """Shares on running sums; a crashed centre's are handed to its guardian after the lease.
+
+    No centre hands over what it holds up to its lower limit: it owes the rest, its price is that of
+    what it holds less what it owes, and it pays when quanta come in.
+
+    Args:
+        setting: The problem, the network, the links and the faults.
+        steps: Step sizes, already halved for old prices.
+
+    Raises:
+        InputError: The links or the graph cannot work under faults.
+    """
+
+    def __init__(self, setting: Setting, steps: Steps) -> None:
+        self._faults = setting.faults or Faults()
+        _check(setting, self._faults)
+        problem = self._problem = setting.problem
+        n = problem.centres
+        self._held = problem.first_split(setting.start)
+        self._origin = self._held.copy()  # what a centre began with, and was handed since
+        self._steps, self._links = steps, setting.links
+        self._multiplier = np.zeros(n)
+        self._owed = np.zeros(n, np.int64)
+        self._ledger = Ledger(n)
+        self._life = Life(self._faults, n)
+        self._rng = np.random.default_rng((setting.seed, 23))
+        self.bits = 0
+
+    @property
+    def alive(self) -> Bools:
+        """(centres,) who takes part: not who has come back and holds less than its lower limit."""
+        return self._life.alive & (self._held >= self._problem.least)
+
+    @property
+    def shares(self) -> Floats:
+        """(centres,) what each living centre uses; the dead use nothing."""
+        return np.where(self._life.alive, self._problem.used(self._held), 0.0)
+
+    @property
+    def held(self) -> Floats:
+        """(centres,) what each living centre holds."""
+        return self._problem.quanta.shares(np.where(self._life.alive, self._held, 0))
+
+    @property
+    def quanta(self) -> tuple[Ints, Ints]:
+        """Held by the living; under way, or with the dead whose lease still runs."""
+        stranded = self._held[~self._life.alive]
+        return self._held[self._life.alive], np.concatenate([self._ledger.under_way, stranded])
+
+    def step(self, network: Network, number: int) -> None:
+        """Push to neighbours believed cheaper, send running sums, credit what arrives."""
+        self._take_over(self._life.advance(number, self._ledger.neighbours))
+        back = self._life.rejoining(number)
+        self._multiplier[back], self._owed[back] = 0.0, 0
+        out, there = self._ledger.accounts(network)
+        price = self._price()
+        self._push(network, out, price)
+        arrives = self._arrivals(network)
+        self._deliver(network, out, there, arrives, price)
+        self.bits += (self._links.bits(1) + _SUM) * int(self._life.alive[network.tail].sum())
+
+    def _push(self, network: Network, out: Ints, price: Floats) -> None:
+        ledger = self._ledger
+        # A centre declared dead gets nothing; one that is only silent may.
+        living = self._life.alive
+        open_ = living[network.tail] & (living | ~self._life.settled)[network.head]
+        known = open_ & ~np.isnan(ledger.view[out])
+        mine, theirs = np.where(known, (price[network.tail], ledger.view[out]), 0.0)
+        gain, problem = self._steps.share * network.weight, self._problem
+        wanted = push(gain, mine, theirs, problem.quanta.unit)
+        all_wanted = summed(wanted, network.tail, problem.centres)
+        given, self._owed = handed_over(all_wanted, self._owed, problem.available(self._held))
+        moved = portioned(wanted, network.tail, given)
+        np.subtract.at(self._held, network.tail, moved)
+        ledger.under_way[out] += moved
+        ledger.given[out] += moved
+
+    def _arrivals(self, network: Network) -> Bools:
+        both = self._life.alive[network.tail] & self._life.alive[network.head]
+        return both & (self._rng.random(len(network.tail)) >= self._faults.silence)
+
+    def _deliver(
+        self, network: Network, out: Ints, there: Ints, arrives: Bools, price: Floats
+    ) -> None:
+        ledger, links = self._ledger, self._links
+        here, back = out[arrives], there[arrives]
+        # An acknowledgement rides on the message the other way: it tells what was heard before.
+        acknowledged = ledger.heard[back].copy()
+        mine, known = price[network.tail[arrives]], ledger.base[here]
+        if links.mode == "innovation":
+            decoded = known + links.quantise((mine - known)[:, None])[:, 0]
+        else:
+            decoded = sent(links, mine[:, None])[:, 0]
+        ledger.heard[here] = decoded
+        ledger.view[back] = decoded
+        ledger.base[back] = acknowledged
+        credit = ledger.under_way[here]
+        np.add.at(self._held, network.head[arrives], credit)
+        ledger.given[back] -= credit
+        ledger.under_way[here] = 0
+
+    def _take_over(self, dead: list[int]) -> None:
+        """The edge-refund rule, the refunds handed to the guardian.
+
+        Lost with c are its share and what was under way to and from it: origin_c + sum_j given_jc
+        over its living neighbours j, who close their accounts with c by origin_j -= given_jc.
+        """
+        for centre in dead:
+            self._life.settled[centre] = True
+        for centre in dead:
+            heir = self._life.guardian(centre)
+            neighbours, given = self._ledger.owed(centre, self._life.alive)
+            inherited = int(self._origin[centre]) + int(given.sum())
+            self._origin[neighbours] -= given
+            self._origin[heir] += inherited
+            self._held[heir] += inherited
+            self._held[centre] = self._origin[centre] = 0
+            self._ledger.close(centre)
+
+    def _price(self) -> Floats:
+        problem, steps = self._problem, self._steps
+        x = problem.quanta.shares(self._held - self._owed)
+        shadow = box_price(x, self._multiplier, problem.low, problem.high, steps.penalty)
+        self._multiplier = self._multiplier + self._steps.tempo * (shadow - self._multiplier)
+        return problem.slope(np.where(self._life.alive, x, problem.inside)) + shadow
+
+
+def _check(setting: Setting, faults: Faults) -> None:
+    network, links = setting.network, setting.links
+    faults.check(setting.problem.centres)
+    if network.directed:
+        raise InputError(
+            "is directed", where="network, under faults", allowed="an undirected graph",
+            remedy="acknowledgements need the way back: make links two-way, or leave faults out",
+        )  # fmt: skip
+    if links.mode == "difference":
+        raise InputError(
+            "codes differences", where="links, under faults", allowed="value or innovation",
+            remedy="LogQuantizer(rho, mode='innovation')",
+        )  # fmt: skip
+    if faults.delay:
+        raise InputError(
+            f"is {faults.delay}", where="faults.delay", allowed="0: all step at once here",
+            remedy="walras.network.drivers.virtual.simulate_protocol delays single messages",
+        )  # fmt: skip
+    if network.law is None and faults.crashes:
+        gone = np.zeros(network.centres, bool)
+        gone[[crash.centre for crash in faults.all_crashes]] = True
+        _check_survivors(network, gone)
+
+
+def _check_survivors(network: Network, gone: Bools) -> None:
+    left = network.without(gone)
+    number = np.cumsum(~gone) - 1
+    pairs = np.stack([number[left.tail], number[left.head]], axis=1)[: left.links]
+    if int((~gone).sum()) > 1:
+        try:
+            Network.of(int((~gone).sum()), pairs)
+        except InputError as error:
+            raise InputError(
+                "cut the survivors apart", where="faults.crashes",
+                allowed="crashes that leave a path between any two survivors",
+                remedy="add links, or let the network switch",
+            ) from error  # fmt: skip

@@ -1,0 +1,93 @@
+"""How long a step gradient tracking stands where links lead one way.
+
+On symmetric weights Jury's conditions bound the step, see :mod:`walras.network.methods.steps`. Here
+the graph's eigenvalues are complex, and modes answer gradients late. With A = I - step receive,
+B = I - step send and beta = step alpha, models answer the centres' gradients w by
+
+    y = -beta T(z) w,    T(z) = (z - 1) (zI - A)^-1 (zI - B)^-1.
+
+By the circle criterion the loop is stable for all convex losses whose gradients are L-Lipschitz,
+quadratic or not, if beta L lag < 1, where
+
+    lag = max over the unit circle of lambda_max(-(T + T^H) / 2).
+
+At z = 1 only the mean's integrator has a pole, with the positive residue (pi^T v) 1 1^T. On
+symmetric weights the criterion gives Jury's bound.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from walras.network.graph.network import Network
+from walras.network.types import Floats
+
+_ANGLES = 48  # at which the circle is looked at, evenly in the logarithm
+_MODES = 12  # slowest modes near whose own angles it is looked at more closely
+_WIDTHS = np.linspace(-2.0, 2.0, 9)  # of a resonance
+_REFINED = 24  # more looks around the worst angle
+_ENTRIES = 2**20  # of matrices that are looked at together
+
+
+@lru_cache(maxsize=64)
+def lag(network: Network, step: float) -> float:
+    """What beta L must be below one over; infinite where averaging itself diverges.
+
+    Args:
+        network: A graph that stays, or a balanced one that changes.
+        step: Weighs averaging.
+    """
+    receive, send = network.receive.toarray(), network.send.toarray()
+    if network.law is not None:
+        return _lag_of_any_sequence(send, step)
+    modes = 1.0 - step * np.linalg.eigvals(receive)
+    modes = np.delete(modes, int(np.argmin(np.abs(modes - 1.0))))
+    if not len(modes):
+        return 0.0
+    if np.abs(modes).max() >= 1.0:
+        return np.inf
+
+    angles = _angles(modes)
+    found = _opposition(receive, send, step, angles)
+    top = int(found.argmax())
+    left, right = angles[max(0, top - 1)], angles[min(len(angles) - 1, top + 1)]
+    closer = _opposition(receive, send, step, np.linspace(left, right, _REFINED))
+    return float(max(found[top], closer.max()))
+
+
+def _opposition(receive: Floats, send: Floats, step: float, angles: Floats) -> Floats:
+    """(angles,) lambda_max(-(T + T^H) / 2) at each point of the circle."""
+    n = len(receive)
+    found = np.empty(len(angles))
+    size = max(1, _ENTRIES // n**2)
+    for k in range(0, len(angles), size):
+        apart = (np.exp(1j * angles[k : k + size]) - 1.0)[:, None, None]
+        # zI - A = (z - 1) I + step receive
+        heard = np.linalg.inv(apart * np.eye(n) + step * receive)
+        answer = apart * (heard @ np.linalg.inv(apart * np.eye(n) + step * send))
+        even = -0.5 * (answer + answer.conj().swapaxes(1, 2))
+        found[k : k + size] = np.linalg.eigvalsh(even)[:, -1]
+    return found
+
+
+def _angles(modes: Floats) -> Floats:
+    """Where to look: all over the upper half circle, and closely where a slow mode resonates."""
+    slow = modes[np.argsort(-np.abs(modes))][:_MODES]
+    close = np.abs(np.angle(slow))[:, None] + (1.0 - np.abs(slow))[:, None] * _WIDTHS
+    everywhere = np.concatenate([np.geomspace(1e-4, np.pi, _ANGLES), close.ravel()])
+    return np.unique(everywhere[(everywhere >= 1e-4) & (everywhere <= np.pi)])
+
+
+def _lag_of_any_sequence(laplacian: Floats, step: float) -> float:
+    """The same from norms alone, for balanced graphs of one spectrum that come in any order.
+
+    With sigma = |I - step L - 1 1^T / n|, models apart |y~| <= beta / (1 - sigma) |z~|, trackers
+    apart (1 - sigma) |z~| <= L (|step L| |y~| + 2 beta L |y~| + beta |z~|): the loop's gain is
+    below 1 if beta L ((|step L| + 1/2) / (1 - sigma) + 1) < 1 - sigma, given beta L <= 1/4.
+    """
+    n = len(laplacian)
+    size = step * float(np.linalg.norm(laplacian, 2))
+    left = 1.0 - float(np.linalg.norm(np.eye(n) - step * laplacian - 1.0 / n, 2))
+    return np.inf if left <= 0.0 else max(4.0, ((size + 0.5) / left + 1.0) / left)

@@ -1,0 +1,153 @@
+"""The surplus method's shares over links without faults."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from walras.network.graph.network import Network
+from walras.network.links.channel import Channel
+from walras.network.methods.interfaces import Setting
+from walras.network.methods.rules import box_price, emit, exchange
+from walras.network.methods.steps import Steps
+from walras.network.problem.quanta import portioned, summed
+from walras.network.types import Floats, Ints
+
+_NOTHING = np.zeros(0, np.int64)
+
+
+class Shares:
+    """Whole quanta, moved along links towards lower marginal costs.
+
+    What is *due* to a centre moves by the method, boxes or not: its rates are those of theory. What
+    a centre *holds* follows, and never falls below the lower limit. On a graph that stays, one end
+    of a link owes what it does not have yet, and pays when others have paid it. Since due = held +
+    owed to it - owed by it, whoever holds more than is due owes, and can pay: once nothing more is
+    promised, what is held becomes what is due. On one-way links and changing graphs, where a debt
+    may find no way, what a centre holds beyond what is due goes on to its neighbours until it comes
+    where it is missing.
+
+    Args:
+        setting: The problem, the network and the links.
+        steps: Step sizes.
+    """
+
+    def __init__(self, setting: Setting, steps: Steps) -> None:
+        problem = self._problem = setting.problem
+        n = problem.centres
+        self._held = self._due = problem.first_split(setting.start)
+        self._steps = steps
+        self._multiplier = np.zeros(n)
+        self._channel: Channel[np.float64] = Channel(setting.links, 1)
+        self._perron = np.ones(n)
+        self._graph: Network | None = None
+        self._moved = self._owed = _NOTHING
+        self._limited = bool(problem.floored.any())
+        self._stays = setting.network.law is None
+        weights = 64 if steps.push_sum else 0
+        paid = 64 if self._limited else 0  # without limits, both ends know what is paid
+        self._arc_bits = self._channel.message_bits + weights + paid
+        self.bits = 0
+        self.alive = np.ones(n, bool)
+
+    @property
+    def shares(self) -> Floats:
+        """(centres,) what each uses."""
+        return self._problem.used(self._held)
+
+    @property
+    def held(self) -> Floats:
+        """(centres,) what each holds."""
+        return self._problem.quanta.shares(self._held)
+
+    @property
+    def quanta(self) -> tuple[Ints, Ints]:
+        """Held; nothing is ever in flight."""
+        return self._held, _NOTHING
+
+    def step(self, network: Network, number: int) -> None:
+        """Move what is due by the difference of prices, then pay what can be paid."""
+        price = self._price(network)
+        gain = self._steps.share * network.weight
+        move = self._hand_out if network.directed else self._trade
+        moved = move(network, gain, price)
+        self._due = self._due + network.incidence @ moved
+        if not self._limited:
+            self._held = self._due
+        else:
+            self._follow(network, moved, number)
+        self.bits += self._arc_bits * len(network.tail)
+
+    def _trade(self, network: Network, gain: Floats, price: Floats) -> Ints:
+        """Over each link, by the difference of prices and a part of what moved before."""
+        self._enter(network)
+        apart = self._channel.differences(price[:, None], network)[:, 0]
+        self._moved = exchange(
+            gain[: network.links], apart, np.zeros(1), self._moved, self._steps.momentum,
+            self._problem.quanta.unit,
+        )  # fmt: skip
+        return self._moved
+
+    def _hand_out(self, network: Network, gain: Floats, price: Floats) -> Ints:
+        """One-way links: everyone hands out its own price, weighted to balance in the end."""
+        known = self._channel.broadcast((self._perron * price)[:, None])[:, 0]
+        self._perron = self._perron - self._steps.push_sum * (network.send @ self._perron)
+        return emit(gain, known[network.tail], self._problem.quanta.unit)
+
+    def _follow(self, network: Network, moved: Ints, number: int) -> None:
+        """Let what is held follow what is due, as far as the lower limits allow."""
+        if not network.directed:
+            owed = self._owed + moved
+            paid = self._paid(network, owed)
+            self._held = self._held + network.incidence @ paid
+            if self._stays:
+                self._owed = owed - paid
+                return
+        self._pass_on(network, number)
+
+    def _paid(self, network: Network, owed: Ints) -> Ints:
+        """(links,) what goes over each now: from its tail where positive."""
+        tail, head = network.tail[: network.links], network.head[: network.links]
+        debt, debtor = np.abs(owed), np.where(owed > 0, tail, head)
+        wanted = summed(debt, debtor, network.centres)
+        given = np.minimum(wanted, self._problem.available(self._held))
+        return np.sign(owed) * portioned(debt, debtor, given)
+
+    def _pass_on(self, network: Network, number: int) -> None:
+        """Hand what is held beyond what is due to all neighbours, in equal parts."""
+        over = np.minimum(self._held - self._due, self._problem.available(self._held))
+        place, out = _places(network)
+        each, more = np.divmod(np.maximum(over, 0), np.maximum(out, 1))
+        turn = (place + number) % out[network.tail]  # quanta that are left over take turns
+        given = each[network.tail] + (turn < more[network.tail])
+        self._held = self._held.copy()
+        np.subtract.at(self._held, network.tail, given)
+        np.add.at(self._held, network.head, given)
+
+    def _enter(self, network: Network) -> None:
+        """Another graph: nothing is carried on over its links."""
+        if network is not self._graph:
+            self._graph = network
+            self._moved = self._owed = np.zeros(network.links, np.int64)
+
+    def _price(self, network: Network) -> Floats:
+        """Marginal costs where momentum will carry the shares (Nesterov's method)."""
+        problem, steps = self._problem, self._steps
+        x = problem.quanta.shares(self._due)
+        if steps.momentum and network is self._graph:
+            drift = network.incidence @ self._moved
+            x = x + steps.momentum * problem.quanta.shares(drift)
+        if not problem.boxed:
+            return problem.slope(x)
+        shadow = box_price(x, self._multiplier, problem.low, problem.high, steps.penalty)
+        self._multiplier = self._multiplier + self._steps.tempo * (shadow - self._multiplier)
+        return problem.slope(x) + shadow
+
+
+def _places(network: Network) -> tuple[Ints, Ints]:
+    """(arcs,) an arc's place among its tail's, and (centres,) how many each has."""
+    out = np.bincount(network.tail, minlength=network.centres)
+    order = np.argsort(network.tail, kind="stable")
+    first = np.cumsum(out) - out
+    place = np.empty(len(network.tail), np.int64)
+    place[order] = np.arange(len(order)) - first[network.tail[order]]
+    return place, out

@@ -1,0 +1,281 @@
+"""Step sizes that are safe, from what centres can find out with their neighbours.
+
+Section numbers are those of the explanation page on co-optimisation. For undirected graphs:
+
+* shares: F falls at every step if step < 2 / (K lambda_n L_f), whatever graphs come in turn;
+* model: stable if step lambda_n + sqrt(2 step alpha L) < 2, for any alpha > 0 when losses are
+  convex;
+* alpha < lambda_2 / (K L) when some centre's loss is not convex;
+* exact diffusion: step < 2 / L on every graph, mix < (4 / 3) (2 - K) / (K lambda_n).
+
+K is the links' sector, lambda_n at most the largest sum of two neighbours' weights, L_f and L the
+largest curvature of any centre's cost and loss: three maxima, as many rounds of messages as the
+diameter. On a graph that stays, lambda_2 and lambda_n themselves come from a power iteration, one
+scalar a round. Unbalanced directed graphs need their Perron vector, known to no single centre.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh
+
+from walras.errors import InputError
+from walras.network.graph.network import Network
+from walras.network.links.faults import Faults
+from walras.network.links.quantizers import Links
+from walras.network.methods.passivity import lag
+from walras.network.problem.network_problem import Problem
+from walras.network.types import Floats
+
+METROPOLIS = 2.0  # no Laplacian with Metropolis weights has a larger eigenvalue
+_STALE = 0.5  # of the step when neighbours' prices may be old
+_CAUTION = 0.5  # of the digraph's bound
+_INERTIA = 0.95  # most momentum, where costs are nearly flat
+_NEARLY = 0.9  # of the diffusion step's bound
+_LAZY = np.array([0.3, 0.5, 0.7])  # of one over the largest weight: how a one-way step averages
+_SMALLER = np.array([0.3, 0.1, 0.03])  # of that, for an alpha that is given
+_LONGER = 1.2
+_TRUSTED = 0.8  # of what one-way links stand
+_CLASSICAL = 0.75  # of the diffusion mix's bound: 1 / lambda_n where K = 1
+
+Learner = Literal["tracking", "diffusion"]
+"""How the model is learnt: gradient tracking, or exact diffusion."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Step sizes, and the bounds they keep.
+
+    Attributes:
+        share: Step of the shares.
+        share_bound: Beyond it the cost need not fall.
+        model: Step of model and surplus; NaN without a loss.
+        model_bound: Beyond it the iteration may diverge.
+        alpha: Weight of the gradient against consensus.
+        alpha_bound: lambda_2 / (K L) where losses need not be convex, else infinite.
+        spectral_bound: What lambda_n was taken to be.
+        curvature: L_f, boxes' penalty included.
+        smoothness: L.
+        penalty: (centres,) curvature of the boxes' penalty.
+        push_sum: Step of the push-sum weights; 0 where the graph is balanced.
+        momentum: Of the shares: (sqrt k - 1) / (sqrt k + 1), k = lambda_n L_f / (lambda_2 mu); 0
+            where graphs change, links lead one way, or messages are lost.
+        learner: Whose model step it is.
+        mix: Of exact diffusion; 0 for gradient tracking, which mixes by its step.
+        tempo: Most of the boxes' multipliers: less than 1 on one-way links alone.
+    """
+
+    share: float
+    share_bound: float
+    model: float
+    model_bound: float
+    alpha: float
+    alpha_bound: float
+    spectral_bound: float
+    curvature: float
+    smoothness: float
+    penalty: Floats
+    push_sum: float = 0.0
+    momentum: float = 0.0
+    learner: Learner = "tracking"
+    mix: float = 0.0
+    tempo: float = 1.0
+
+
+def safe_steps(
+    problem: Problem, network: Network, links: Links, faults: Faults | None = None,
+    alpha: float | None = None,
+) -> Steps:  # fmt: skip
+    """The default steps for a problem on a network.
+
+    Args:
+        problem: Costs and losses.
+        network: Its weights; with a law, steps hold for every graph that it may draw.
+        links: Their sector K.
+        faults: Old prices halve the step.
+        alpha: Weight of the gradient; when left out lambda_n / L, or what the bound allows.
+
+    Raises:
+        InputError: alpha is not positive.
+    """
+    if alpha is not None and not (np.isfinite(alpha) and alpha > 0.0):
+        raise InputError(
+            f"is {alpha}", where="alpha", allowed="a positive number",
+            remedy="leave it out for the default",
+        )  # fmt: skip
+    reach = _largest_eigenvalue(network)
+    sharing = _share_steps(problem, network, links, faults, reach)
+    if problem.loss is None:
+        return sharing
+    smooth = float(problem.smoothness.max())
+    limit = np.inf
+    if not problem.loss.convex:
+        limit = network.at(0).eigenvalues[0] / (links.sector * smooth)
+    if network.directed:
+        return _one_way(
+            replace(sharing, smoothness=smooth, alpha_bound=limit), network, links, alpha
+        )
+    chosen = min(reach / smooth, 0.99 * limit) if alpha is None else alpha
+    bound = _model_bound(links.sector * reach, chosen * smooth)
+    stale = _STALE if faults is not None and faults.any else 1.0
+    return replace(
+        sharing, model=0.5 * stale * bound, model_bound=bound, alpha=chosen, alpha_bound=limit,
+        smoothness=smooth,
+    )  # fmt: skip
+
+
+def _one_way(steps: Steps, network: Network, links: Links, alpha: float | None) -> Steps:
+    """Tracking's part where links lead one way: :mod:`walras.network.methods.passivity`.
+
+    The step is the one that stands the largest step times alpha, or a given alpha. Codes spend
+    (2 - K) / K of what ideal links stand.
+    """
+    spent = max(0.0, 2.0 - links.sector) / links.sector / steps.smoothness
+    heaviest = float(max(network.out_weight.max(), network.in_weight.max()))
+    sizes = np.array(_LAZY if alpha is None else [*_LAZY, *(_LAZY[0] * _SMALLER)]) / heaviest
+    stands = np.array([spent / lag(network, size) for size in sizes])  # of step times alpha
+    best = int(stands.argmax() if alpha is None else (stands / sizes).argmax())
+    if alpha is not None:
+        fine = stands > alpha * sizes / _TRUSTED
+        best = int(np.argmax(np.where(fine, sizes, 0.0))) if fine.any() else best
+    size = float(sizes[best])
+    chosen = _TRUSTED * float(stands[best]) / size if alpha is None else alpha
+    return replace(
+        steps, model=size, model_bound=_longest(network, size, spent / chosen), alpha=chosen,
+        alpha_bound=min(steps.alpha_bound, float((stands / sizes).max())),
+    )  # fmt: skip
+
+
+def _longest(network: Network, size: float, budget: float) -> float:
+    """The longest step, of a grid upwards from one, with step lag < budget."""
+    while (longer := size * _LONGER) * lag(network, longer) < budget:
+        size = longer
+    return size * _LONGER
+
+
+def diffusion_steps(steps: Steps, problem: Problem, network: Network, links: Links) -> Steps:
+    """The steps with exact diffusion's in place of gradient tracking's.
+
+    The step's bound is free of the graph (Li, Shi and Yan 2019) and the mix's free of the losses:
+    :func:`mix_bound`.
+    """
+    bound = 2.0 / float(problem.smoothness.max())
+    return replace(
+        steps, learner="diffusion", model=_NEARLY * bound, model_bound=bound, alpha=1.0,
+        mix=_CLASSICAL * mix_bound(network.eigenvalues[1], links.sector),
+    )  # fmt: skip
+
+
+def mix_bound(fastest: float, sector: float) -> float:
+    """(4 / 3) (2 - K) / (K lambda_n): beyond it exact diffusion over coded links may diverge.
+
+    With links that decode K times an innovation, a mode (lambda, h) of model x, surplus s and copy
+    c obeys v = (1 - step h) x - s, c+ = c + K (v - c), s+ = s + l c+, x+ = v - l c+, in units of
+    the step and with l = mix lambda. It leaves the unit circle through -1, where
+    l = 2 (2 - K) (2 - step h) / (K (3 - 2 step h)), least at h = 0. K = 1 gives the 4 / 3 of Li
+    and Yan 2021; at K = 2 an innovation's error is as large as itself.
+    """
+    return 4.0 / 3.0 * (2.0 - sector) / (sector * fastest)
+
+
+def _model_bound(reach: float, pull: float) -> float:
+    """The step with step lambda_n + sqrt(2 step alpha L) = 2.
+
+    Jury's conditions on 1 + step sigma, sigma^2 + (2a + alpha c) sigma + e = 0 with a^2 <= e <=
+    lambda_n a and 0 <= c <= L, are step e < 2a + alpha c and (2 - step a)^2 > 2 step alpha c; both
+    follow.
+    """
+    root = (math.sqrt(2.0 * pull + 8.0 * reach) - math.sqrt(2.0 * pull)) / (2.0 * reach)
+    return root**2
+
+
+def _share_steps(
+    problem: Problem, network: Network, links: Links, faults: Faults | None, reach: float
+) -> Steps:
+    """The shares' part; the model's is left out."""
+    least, bend = problem.curvatures
+    penalty = bend if problem.boxed else np.ones(problem.centres)
+    curvature = float((bend + penalty * problem.boxed).max())
+    faulty = faults is not None and faults.any
+    bound, push, momentum, tempo = 2.0 / (links.sector * reach * curvature), 0.0, 0.0, 1.0
+    share = 0.5 * bound
+    if network.directed:
+        bound, push, slow = _directed(network, links.sector * curvature)
+        share = _CAUTION * bound
+        tempo = min(1.0, _CAUTION * share * slow * float(((least + penalty) ** 2 / penalty).min()))
+    elif network.law is None and not faulty:
+        stiff = reach * curvature / (network.eigenvalues[0] * float(least.min()))
+        momentum = min(_INERTIA, (math.sqrt(stiff) - 1.0) / (math.sqrt(stiff) + 1.0))
+    nan = float("nan")
+    return Steps(
+        share=share * (_STALE if faulty else 1.0), share_bound=bound, model=nan, model_bound=nan,
+        alpha=nan, alpha_bound=np.inf, spectral_bound=reach, curvature=curvature, smoothness=nan,
+        penalty=penalty, push_sum=push, momentum=momentum, tempo=tempo,
+    )  # fmt: skip
+
+
+def _largest_eigenvalue(network: Network) -> float:
+    """A bound on lambda_n of every graph that the network's law may bring."""
+    if network.law is not None and network.law.kind == "redraw" and not network.directed:
+        return max(METROPOLIS, network.spectral_bound)
+    if network.directed:
+        # The symmetric part has no larger norm than the Laplacian itself.
+        return max(_norm(network.send.toarray()), _norm(network.receive.toarray()))
+    return network.spectral_bound
+
+
+def perron(network: Network) -> Floats:
+    """(centres,) the positive vector pi, mean 1, with send @ pi = 0."""
+    laplacian = network.send.toarray()
+    laplacian[-1] = 1.0
+    right = np.zeros(network.centres)
+    right[-1] = network.centres
+    return np.asarray(np.linalg.solve(laplacian, right))
+
+
+def _directed(network: Network, curvature: float) -> tuple[float, float, float]:
+    """Bound of the share step, push-sum's step, and lambda_2 of the balanced graph's even part.
+
+    With L_b = send diag(pi) and L_s its symmetric part, F falls by step v^T L_s v and rises by at
+    most step^2 L_f |L_b v|^2 / 2, v the marginal costs: the bound is 2 / (L_f max |L_b v|^2 / v^T
+    L_s v), which is 2 / (L_f lambda_n) on undirected graphs.
+
+    Where a box is active, a price answers a share x by k + c + c tempo / (z - 1), k its cost's
+    curvature and c the penalty: late, so that a graph whose eigenvalues have an angle, too, may
+    swing. (z - 1) / that has a real part of at least -c tempo / (k + c)^2 on the unit circle, and
+    step lambda_2(L_s) makes up for it while tempo < step lambda_2 (k + c)^2 / c.
+    """
+    balanced = network.send.toarray() * perron(network)
+    even, odd = 0.5 * (balanced + balanced.T), balanced.T @ balanced
+    # Both vanish on equal prices alone, where shifting L_s does no harm.
+    shifted = even + np.full_like(even, 1.0 / network.centres)
+    worst = float(eigh(odd, shifted, eigvals_only=True)[-1])
+    push = 0.0 if network.balanced else 1.0 / (1.0 + float(network.out_weight.max()))
+    return 2.0 / (curvature * worst), push, float(eigh(even, eigvals_only=True)[1])
+
+
+def _norm(matrix: npt.NDArray[np.float64]) -> float:
+    return float(np.linalg.norm(matrix, 2))
+
+
+def checked(
+    name: str, wanted: float | None, default: float, bound: float, *, unsafe: bool
+) -> float:
+    """The step to take: the default, or the one wanted if it is safe or ``unsafe`` is said.
+
+    Raises:
+        InputError: It is not positive, or beyond the bound.
+    """
+    if wanted is None:
+        return default
+    if not (np.isfinite(wanted) and wanted > 0.0) or (wanted >= bound and not unsafe):
+        raise InputError(
+            f"is {wanted:g}", where=name, allowed=f"above 0, below {bound:.6g}",
+            remedy=f"{default:.6g} is safe; unsafe=True takes the step as it is",
+        )  # fmt: skip
+    return wanted

@@ -1,0 +1,138 @@
+"""The algorithm: shares as quanta, the model by exact diffusion or tracking in surplus form."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from walras.errors import InputError
+from walras.network.links.quantizers import Ideal
+from walras.network.methods.diffusion import Diffused
+from walras.network.methods.interfaces import ModelSide, Setting, ShareSide
+from walras.network.methods.lossy_sharing import LossyShares
+from walras.network.methods.lossy_training import LossyModels
+from walras.network.methods.sharing import Shares
+from walras.network.methods.steps import Steps, checked, diffusion_steps, safe_steps
+from walras.network.methods.training import Models
+
+
+@dataclass(frozen=True)
+class Surplus:
+    """Settings of the algorithm; everything left out is computed from what is safe.
+
+    Attributes:
+        alpha: Weight of the gradient against consensus in tracking.
+        share_step: Step of the shares.
+        share_momentum: Part of a link's transfer that goes again at the next step, 0 <= part < 1;
+            0 makes the cost fall at every step.
+        model_step: Step of model and surplus.
+        batch: Samples a centre and step; all when None.
+        momentum: Of the tracker, 0 <= momentum < 1.
+        tempo: Of the boxes' multipliers, as a part of the method of multipliers' own step; less on
+            one-way links that would not stand it.
+        learner: ``diffusion`` is the faster, with half the bits, on a graph that stays; ``auto``
+            takes it wherever it applies (:meth:`tracks` says where not), else ``tracking``.
+        guard: Whether growing residuals halve the model's step.
+        unsafe: Take steps beyond their bounds.
+
+    Raises:
+        InputError: A setting is out of its range.
+    """
+
+    alpha: float | None = None
+    share_step: float | None = None
+    share_momentum: float | None = None
+    model_step: float | None = None
+    batch: int | None = None
+    momentum: float = 0.0
+    tempo: float = 0.1
+    learner: Literal["auto", "tracking", "diffusion"] = "auto"
+    guard: bool = True
+    unsafe: bool = False
+    name: str = "surplus"
+
+    def __post_init__(self) -> None:
+        known = self.learner in ("auto", "tracking", "diffusion")
+        _within("learner", self.learner, known, "auto, tracking or diffusion")
+        _within("momentum", self.momentum, 0.0 <= self.momentum < 1.0, "0 <= momentum < 1")
+        inertia = self.share_momentum
+        _within("share_momentum", inertia, inertia is None or 0.0 <= inertia < 1.0, "0 <= part < 1")
+        _within("tempo", self.tempo, 0.0 < self.tempo <= 1.0, "0 < tempo <= 1")
+        _within("batch", self.batch, self.batch is None or self.batch >= 1, "at least 1")
+
+    def steps(self, setting: Setting) -> Steps:
+        """The steps to take, checked against their bounds.
+
+        Raises:
+            InputError: A step is beyond its bound, and ``unsafe`` was not said.
+        """
+        problem, unsafe = setting.problem, self.unsafe
+        safe = safe_steps(problem, setting.network, setting.links, setting.faults, self.alpha)
+        share = checked("share_step", self.share_step, safe.share, safe.share_bound, unsafe=unsafe)
+        if self.share_momentum is not None:
+            safe = replace(safe, momentum=self.share_momentum)
+        safe = replace(safe, tempo=min(self.tempo, safe.tempo))
+        if problem.loss is None:
+            return replace(safe, share=share)
+        if self._diffuses(setting):
+            safe = diffusion_steps(safe, problem, setting.network, setting.links)
+            size = checked(
+                "model_step", self.model_step, safe.model, safe.model_bound, unsafe=unsafe
+            )
+            return replace(safe, share=share, model=size)
+        alpha = checked("alpha", self.alpha, safe.alpha, safe.alpha_bound, unsafe=unsafe)
+        model = checked("model_step", self.model_step, safe.model, safe.model_bound, unsafe=unsafe)
+        return replace(safe, share=share, alpha=alpha, model=model)
+
+    def tracks(self, setting: Setting) -> str | None:
+        """Why the model is tracked and not diffused; None where exact diffusion applies."""
+        links, network = setting.links, setting.network
+        reasons = {
+            "alpha is given, which tracking alone has": self.alpha is not None,
+            "gradients are of batches or have momentum": bool(self.batch or self.momentum),
+            "the loss need not be convex": not (
+                setting.problem.loss and setting.problem.loss.convex
+            ),
+            "links lead one way": network.directed,
+            "the graph changes": network.law is not None,
+            "messages may be lost or late": setting.faults is not None and setting.faults.any,
+            "codes of values leave a bias": not (
+                links.mode == "innovation" or isinstance(links, Ideal)
+            ),
+        }
+        return next((reason for reason, true in reasons.items() if true), None)
+
+    def _diffuses(self, setting: Setting) -> bool:
+        if self.learner == "tracking":
+            return False
+        reason = self.tracks(setting)
+        if reason is not None and self.learner == "diffusion":
+            raise InputError(
+                "does not apply", where="Surplus.learner = diffusion",
+                allowed=f"not where {reason}", remedy="learner='auto' takes tracking there",
+            )  # fmt: skip
+        return reason is None
+
+    def shares(self, setting: Setting) -> ShareSide:
+        """Whole quanta; on running sums where there are faults."""
+        if setting.faults is not None and setting.faults.any:
+            return LossyShares(setting, self.steps(setting))
+        return Shares(setting, self.steps(setting))
+
+    def models(self, setting: Setting) -> ModelSide:
+        """Exact diffusion or gradient tracking; on running sums where there are faults."""
+        steps = self.steps(setting)
+        if setting.faults is not None and setting.faults.any:
+            return LossyModels(setting, steps, self.batch, self.momentum)
+        guard = self.guard and not self.unsafe
+        if steps.learner == "diffusion":
+            return Diffused(setting, steps, guard=guard)
+        return Models(setting, steps, self.batch, self.momentum, guard=guard)
+
+
+def _within(name: str, value: object, fine: bool, allowed: str) -> None:
+    if not fine or (isinstance(value, float) and not math.isfinite(value)):
+        raise InputError(
+            f"is {value}", where=f"Surplus.{name}", allowed=allowed, remedy="choose another"
+        )

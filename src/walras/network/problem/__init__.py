@@ -1,0 +1,1 @@
+"""What the centres solve: CPU costs, losses, shards, the optimum."""

@@ -1,0 +1,69 @@
+"""Where a cost that is any function bends more sharply than its samples show, or has a kink.
+
+Steps need the largest curvature in the box. Between two samples a smooth marginal cost rises by no
+more than about the curvature there times the distance; where it rises by more, the part with the
+larger rise is halved again and again. A rise that stays as the part shrinks is a kink: the cost has
+no derivative there, and no step is short enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from walras.network.problem.cpu_costs import CPUCost
+from walras.network.types import Floats
+
+_STEEPER = 3.0  # times what the curvature at both ends explains
+_SHORTEST = 1e-4  # of the share: differences of slopes are rounding below
+_STAYS = 0.5  # of the rise, in the last part: a kink
+
+
+class Bend(NamedTuple):
+    """The sharpest bend of a cost between its samples.
+
+    Attributes:
+        share: Where.
+        curvature: Rise of the marginal cost over distance there.
+        kink: Whether it jumps.
+    """
+
+    share: float
+    curvature: float
+    kink: bool
+
+
+def sharpest(cost: CPUCost, shares: Floats) -> Bend | None:
+    """The sharpest bend between neighbouring samples; None where the samples tell all.
+
+    Args:
+        cost: Of one centre.
+        shares: (samples,) ascending.
+    """
+
+    def slope(x: float) -> float:
+        return float(np.asarray(cost.slope(np.array([x]))).ravel()[0])
+
+    rise = np.diff([slope(x) for x in shares])
+    bend = np.array([float(np.asarray(cost.curvature(np.array([x]))).ravel()[0]) for x in shares])
+    if not (bend > 0.0).all():
+        return None  # not convex, which the samples tell
+    explained = np.maximum(bend[:-1], bend[1:]) * np.diff(shares)
+    # A sample on a kink shows a huge curvature itself: it explains nothing beside its neighbour.
+    usual = float(np.median(bend)) * np.diff(shares)
+    odd = np.flatnonzero(rise > _STEEPER * np.minimum(explained, np.maximum(usual, 1e-300)))
+    found = [_followed(slope, float(shares[k]), float(shares[k + 1])) for k in odd]
+    return max(found, key=lambda b: (b.kink, b.curvature), default=None)
+
+
+def _followed(at: Callable[[float], float], low: float, high: float) -> Bend:
+    """Halve towards the larger rise."""
+    first = at(high) - at(low)
+    while high - low > _SHORTEST * max(abs(low), abs(high), 1e-3):
+        middle = 0.5 * (low + high)
+        left = at(middle) - at(low) > at(high) - at(middle)
+        low, high = (low, middle) if left else (middle, high)
+    rise = at(high) - at(low)
+    return Bend(0.5 * (low + high), rise / (high - low), bool(rise > _STAYS * first))

@@ -1,0 +1,361 @@
+"""What a network of centres decides together: CPU shares under a budget, and one model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import InfeasibleError, InputError
+from walras.network.problem.cpu_costs import CPUCost, CPUCosts, QuadraticCPU, ThroughputCPU
+from walras.network.problem.kinks import sharpest
+from walras.network.problem.losses import Loss
+from walras.network.problem.optimum import Optimum, best_model, best_shares
+from walras.network.problem.quanta import MOST, Quanta
+from walras.network.problem.shards import Shards
+from walras.network.types import Bools, Floats, Ints
+from walras.network.validation import number
+
+_NOTHING = 1e-12  # of the usual cost: a cost of 0, to rounding
+_SAMPLES = 65  # shares of a box at which a cost's curvature is looked at
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """min sum_i f_i(x_i) + g_i(y)  over  sum_i x_i = budget,  low_i <= x_i <= high_i.
+
+    Source: Doostmohammadian, Gabidullina and Rabiee, arXiv 2510.25176, problem 1.
+
+    Attributes:
+        costs: The f_i.
+        budget: All CPU, in the shares' unit.
+        low: (centres,) least shares, -inf where there is no box.
+        high: (centres,) largest shares, inf where there is no box.
+        quanta: How shares are counted.
+        least: (centres,) low in quanta.
+        most: (centres,) high in quanta.
+        loss: The kind of the g_i; None when there is nothing to train.
+        data: Every centre's samples.
+    """
+
+    costs: CPUCosts
+    budget: float
+    low: Floats
+    high: Floats
+    loss: Loss | None
+    data: Shards | None
+
+    def __init__(
+        self,
+        cpu: Sequence[CPUCost | Callable[[float], float]] | CPUCosts,
+        budget: float,
+        boxes: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+        loss: Loss | None = None,
+        shards: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]] | Shards | None = None,
+    ) -> None:
+        """Check and stack the centres' costs, boxes and data.
+
+        Args:
+            cpu: One cost a centre.
+            budget: What the shares sum to, > 0.
+            boxes: Least and largest share, each a number or (centres,).
+            loss: Such as ``Logistic()``; goes with ``shards``.
+            shards: ``(features, targets)`` of each centre.
+
+        Raises:
+            InputError: Costs, boxes or data cannot be used.
+            InfeasibleError: The budget is outside what the boxes can hold.
+        """
+        costs = cpu if isinstance(cpu, CPUCosts) else CPUCosts.of(cpu)
+        low, high = _boxes(boxes, costs.centres)
+        set_ = object.__setattr__
+        set_(self, "costs", costs)
+        set_(self, "budget", number(budget, "budget"))
+        set_(self, "low", low)
+        set_(self, "high", high)
+        self._count(0.0)
+        self._check_reach(np.ones(costs.centres, bool))
+        set_(self, "loss", loss)
+        set_(self, "data", _data(loss, shards, costs.centres))
+        self._check_convex()
+        if (low < 0.0).any():
+            everyone = np.ones(costs.centres, bool)
+            found = best_shares(costs, self.budget, low, high, everyone)
+            self._count(float(np.abs(found.shares).max()))
+
+    quanta: Quanta
+    least: Ints
+    most: Ints
+
+    def _count(self, largest: float) -> None:
+        """Choose quanta in which the largest share can be counted, and state the boxes in them."""
+        quanta = Quanta.of(self.budget, largest)
+        least, most = quanta.within(self.low, self.high)
+        for name, value in (("quanta", quanta), ("least", least), ("most", most)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def centres(self) -> int:
+        """How many centres there are."""
+        return self.costs.centres
+
+    @property
+    def boxed(self) -> bool:
+        """Whether any share has a bound."""
+        return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
+
+    @cached_property
+    def floored(self) -> Bools:
+        """(centres,) whose share has a lower limit."""
+        return np.isfinite(self.low)
+
+    def first_split(self, start: Floats | None) -> Ints:
+        """(centres,) quanta to begin with: the nearest split in the boxes to the one asked for.
+
+        Args:
+            start: (centres,) fractions of the budget; equal ones when left out.
+
+        Raises:
+            InputError: A fraction is negative or not finite, or all are zero.
+        """
+        asked = self.quanta.split(np.ones(self.centres) if start is None else start)
+        if ((asked >= self.least) & (asked <= self.most)).all():
+            return asked
+        return self.quanta.nearest(asked, self.least, self.most)
+
+    def available(self, held: Ints) -> Ints:
+        """(centres,) quanta that each may hand over: what it holds above its lower limit."""
+        above = np.maximum(held, self.least) - np.where(self.floored, self.least, 0)
+        return np.where(self.floored, above, MOST)
+
+    def used(self, held: Ints) -> Floats:
+        """(centres,) shares in use of what each holds: always inside its box.
+
+        What is held beyond the upper limit is on its way to others, and idle. Who holds less than
+        the lower limit (a centre that has come back, with nothing) uses nothing yet.
+        """
+        share = np.clip(self.quanta.shares(held), self.low, self.high)
+        return np.where(held < self.least, 0.0, share)
+
+    def excess(self, shares: Floats) -> float:
+        """The largest distance of a share from its box."""
+        beyond = np.maximum(self.low - shares, shares - self.high)
+        return max(0.0, float(beyond.max()))
+
+    @cached_property
+    def inside(self) -> Floats:
+        """(centres,) a share in each box at which every cost is defined, for centres that idle."""
+        return np.asarray(np.clip(1.0, self.low, self.high))
+
+    def cost(self, shares: Floats) -> Floats:
+        """(centres,) CPU costs; beyond its box a cost goes on as a parabola."""
+        inside = np.clip(shares, self.low, self.high)
+        beyond = shares - inside
+        if not beyond.any():
+            return self.costs.value(shares)
+        slope, bend = self.costs.slope(inside), self.costs.curvature(inside)
+        return self.costs.value(inside) + beyond * (slope + 0.5 * bend * beyond)
+
+    def slope(self, shares: Floats) -> Floats:
+        """(centres,) marginal costs; beyond its box a marginal cost goes on as a line."""
+        if self.costs.quadratic is not None or not self.boxed:
+            return self.costs.slope(shares)
+        inside = np.clip(shares, self.low, self.high)
+        return self.costs.slope(inside) + self.costs.curvature(inside) * (shares - inside)
+
+    @cached_property
+    def curvatures(self) -> tuple[Floats, Floats]:
+        """(centres,) least and largest second derivative of each cost in its box."""
+        bend = self._sampled_curvature()
+        return bend.min(axis=0), bend.max(axis=0)
+
+    @cached_property
+    def smoothness(self) -> Floats:
+        """(centres,) bounds on the curvature of the centres' losses.
+
+        Raises:
+            InputError: There is nothing to train, or the bounds bound nothing.
+        """
+        loss, data = self.learning
+        found = np.asarray(loss.smoothness(data, self.centres), np.float64)
+        if not np.isfinite(found).all() or not found.max() > 0.0:
+            raise InputError(
+                f"is {found.max()}: no step can be computed from it", where="loss, curvature",
+                allowed="a positive, finite bound on how fast gradients change",
+                remedy="give features that are not all 0, a loss that curves, or its constant: "
+                "TorchLoss(..., smoothness_hint=L)",
+            )  # fmt: skip
+        return found
+
+    @property
+    def learning(self) -> tuple[Loss, Shards]:
+        """The loss and the data.
+
+        Raises:
+            InputError: There is nothing to train.
+        """
+        if self.loss is None or self.data is None:
+            raise InputError(
+                "has no loss", where="problem", allowed="a loss and shards",
+                remedy="Problem(..., loss=Logistic(), shards=[...])",
+            )  # fmt: skip
+        return self.loss, self.data
+
+    def optimum(self, alive: Bools | None = None) -> Optimum:
+        """The best shares and model, by solvers that know nothing of networks.
+
+        Shares by bisection on the price of CPU, the model by quasi-Newton and Newton steps on all
+        data together.
+
+        Args:
+            alive: (centres,) which centres take part; all when left out.
+
+        Raises:
+            InfeasibleError: The budget is outside what the boxes of those alive can hold.
+        """
+        mask = np.ones(self.centres, bool) if alive is None else np.asarray(alive)
+        self._check_reach(mask)
+        found = best_shares(self.costs, self.budget, self.low, self.high, mask)
+        if self.loss is None or self.data is None:
+            return found
+        model, value = best_model(self.loss, self.data.only(mask), self.centres)
+        return replace(found, model=model, loss=value)
+
+    def measure(self, alive: Bools) -> tuple[float, float]:
+        """The least CPU cost of the centres that are alive, and what gaps are divided by.
+
+        That is the cost's modulus; 1 where it is 0 to rounding, beside the cost of a first split.
+        Both are NaN where the boxes of those alive cannot hold the budget.
+        """
+        try:
+            self._check_reach(alive)
+        except InfeasibleError:
+            return float("nan"), float("nan")
+        best = best_shares(self.costs, self.budget, self.low, self.high, alive).cost
+        first = self.quanta.shares(self.first_split(None))
+        usual = float(np.abs(self.cost(first)[alive]).sum())
+        return best, abs(best) if abs(best) > _NOTHING * usual else 1.0
+
+    def _check_reach(self, alive: Bools) -> None:
+        """Refuse a budget that the boxes of those alive cannot hold, rounding aside."""
+        least, most = self.quanta.within(self.low[alive], self.high[alive])
+        if sum(least.tolist()) <= self.quanta.total <= sum(most.tolist()):
+            return
+        low, high = float(self.low[alive].sum()), float(self.high[alive].sum())
+        raise InfeasibleError(
+            f"is {self.budget:g}, and the boxes hold {low:g} to {high:g} in all", where="budget",
+            allowed=f"{low:g}..{high:g}",
+            remedy=f"change the budget by {(low if self.budget < low else high) - self.budget:+g}, "
+            "or widen the boxes",
+        )  # fmt: skip
+
+    def _sampled_curvature(self) -> Floats:
+        if self.costs.quadratic is not None:
+            return self.costs.curvature(np.zeros(self.centres))[None]
+        samples = self._samples()
+        found = [self.costs.curvature(x) for x in samples]
+        return np.array([*found, np.maximum(found[0], self._sharpest(samples))])
+
+    def _sharpest(self, samples: Floats) -> Floats:
+        """(centres,) curvature between the samples of costs that are any function; refuses kinks.
+
+        0 where the samples tell all.
+        """
+        found = np.zeros(self.centres)
+        for own, cost in self.costs.groups:
+            if isinstance(cost, QuadraticCPU | ThroughputCPU):
+                continue
+            k = int(own[0])
+            bend = sharpest(cost, samples[:, k]) if self.low[k] < self.high[k] else None
+            if bend is not None and bend.kink:
+                raise InputError(
+                    f"has a kink near {bend.share:.4g}: no derivative", where=f"cpu[{k}]",
+                    allowed="a cost that can be differentiated throughout its box",
+                    remedy="round the kink off, such as log(exp(f) + exp(g)) for max(f, g)",
+                )  # fmt: skip
+            found[k] = 0.0 if bend is None else bend.curvature
+        return found
+
+    def _samples(self) -> Floats:
+        """(samples, centres) shares across the boxes."""
+        plain = np.zeros(self.centres, bool)
+        if self.costs.quadratic is None:
+            plain = ~(np.isfinite(self.low) & np.isfinite(self.high))
+            for own, cost in self.costs.groups:
+                if hasattr(cost, "center"):
+                    plain[own] = False
+        if plain.any():
+            k = int(np.argmax(plain))
+            raise InputError(
+                "has no finite box", where=f"boxes, centre {k}",
+                allowed="finite low and high for costs that are not quadratic",
+                remedy="boxes=(low, high): the step needs the largest curvature in the box",
+            )  # fmt: skip
+        low = np.where(np.isfinite(self.low), self.low, 0.0)
+        high = np.where(np.isfinite(self.high), self.high, np.maximum(low + 1.0, self.budget))
+        return np.asarray(low + np.linspace(0.0, 1.0, _SAMPLES)[:, None] * (high - low))
+
+    def _check_convex(self) -> None:
+        """Refuse costs that are not finite, or not strictly convex, in their box."""
+        bend = self._sampled_curvature()
+        bad = ~(np.isfinite(bend) & (bend > 0.0)).all(axis=0)
+        if bad.any():
+            k = int(np.argmax(bad))
+            raise InputError(
+                "is not convex with a finite curvature throughout its box", where=f"cpu[{k}]",
+                allowed=f"second derivative > 0 on {self.low[k]:g}..{self.high[k]:g}",
+                remedy="correct the cost, or narrow the box",
+            )  # fmt: skip
+
+
+def _boxes(
+    boxes: tuple[npt.ArrayLike, npt.ArrayLike] | None, centres: int
+) -> tuple[Floats, Floats]:
+    given = (-np.inf, np.inf) if boxes is None else boxes
+    sides = []
+    for name, side in zip(("low", "high"), given, strict=True):
+        array = np.asarray(side, np.float64)
+        if array.ndim > 1 or (array.ndim == 1 and len(array) != centres) or np.isnan(array).any():
+            raise InputError(
+                f"has the shape {array.shape}, or NaN", where=f"boxes, {name}",
+                allowed=f"a number or {centres} numbers", remedy="one bound a centre",
+            )  # fmt: skip
+        sides.append(np.broadcast_to(array, (centres,)).copy())
+    low, high = sides
+    if not (low <= high).all() or np.isinf(low[low == high]).any():
+        k = int(np.argmin((low <= high) & ~((low == high) & np.isinf(low))))
+        raise InputError(
+            f"is {low[k]:g}..{high[k]:g}", where=f"boxes, centre {k}", allowed="low <= high",
+            remedy="widen the box",
+        )  # fmt: skip
+    return low, high
+
+
+def _data(
+    loss: Loss | None,
+    shards: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]] | Shards | None,
+    centres: int,
+) -> Shards | None:
+    if loss is None and shards is None:
+        return None
+    if loss is None or shards is None:
+        raise InputError(
+            f"is missing, and {'shards' if loss is None else 'a loss'} given",
+            where="loss" if loss is None else "shards", allowed="both or neither",
+            remedy="a loss needs every centre's data",
+        )  # fmt: skip
+    if isinstance(loss, type) or not hasattr(loss, "prepare"):
+        raise InputError(
+            f"is {loss!r}", where="loss", allowed="an object such as Logistic()",
+            remedy="loss=Logistic()",
+        )  # fmt: skip
+    data = shards if isinstance(shards, Shards) else Shards.of(shards)
+    if data.centres != centres:
+        raise InputError(
+            f"are {data.centres}", where="shards", allowed=f"{centres}, one for each cost in cpu",
+            remedy="split the data with walras.network.split(features, targets, centres)",
+        )  # fmt: skip
+    return loss.prepare(data)

@@ -1,0 +1,82 @@
+"""Samples that no centre trains on, to test the model with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import InputError
+from walras.network.problem.losses import Loss
+from walras.network.types import Weights
+
+
+@dataclass(frozen=True, eq=False)
+class TestSet:
+    """Samples kept for testing.
+
+    Attributes:
+        features: (samples, features).
+        targets: (samples,).
+        origin: Where they come from.
+
+    Raises:
+        InputError: There is none, or features and targets differ in number.
+    """
+
+    features: Weights
+    targets: npt.NDArray[Any]
+    origin: str = ""
+
+    __test__ = False  # no test case, whatever its name
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.features) != 2 or np.shape(self.targets) != (len(self.features),):
+            raise InputError(
+                f"have the shapes {np.shape(self.features)} and {np.shape(self.targets)}",
+                where="features and targets of TestSet",
+                allowed="(samples, features) and (samples,)", remedy="give one target a sample",
+            )  # fmt: skip
+        if not len(self.features):
+            raise InputError(
+                "are empty", where="features of TestSet", allowed="one sample or more",
+                remedy="keep some samples apart, or leave the test set out",
+            )  # fmt: skip
+
+    def accuracy(self, loss: Loss, model: Weights) -> float:
+        """Part of the samples whose class is found; NaN for losses that predict numbers.
+
+        Args:
+            loss: Knows how to predict.
+            model: (scalars,).
+
+        Raises:
+            InputError: The samples have other features than those trained on.
+        """
+        found = self._predicted(loss, model)
+        if not np.issubdtype(found.dtype, np.integer):
+            return float("nan")
+        return float((found == self.targets).mean())
+
+    def error(self, loss: Loss, model: Weights) -> float:
+        """Root of the mean square of what is predicted less the target.
+
+        Args:
+            loss: Knows how to predict.
+            model: (scalars,).
+
+        Raises:
+            InputError: The samples have other features than those trained on.
+        """
+        return float(np.sqrt(((self._predicted(loss, model) - self.targets) ** 2).mean()))
+
+    def _predicted(self, loss: Loss, model: Weights) -> npt.NDArray[Any]:
+        try:
+            return loss.predict(model, self.features)
+        except ValueError as error:
+            raise InputError(
+                f"has {self.features.shape[1]} features a sample", where="test",
+                allowed="as many as the shards have", remedy="keep samples of the same data apart",
+            ) from error  # fmt: skip

@@ -1,0 +1,194 @@
+"""Losses of any torch module: the gradients of all centres in one batched call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.errors import EngineError, InputError
+from walras.network.problem.shards import Shards
+from walras.network.types import Floats, Weights
+from walras.network.validation import number
+
+_ROUNDS = 20  # of the power iteration for the curvature
+_SAMPLES = 256  # a centre for it
+_AWAY = (1e-3, 1e-2, 1e-1)  # of the model's size: how far away gradients are looked at
+_FLAT = 1e-3  # of their differences: a Hessian that bounds nothing
+_NONE = 1e-7  # of the gradient over the model: no curvature in single precision
+
+
+@dataclass(frozen=True, eq=False)
+class TorchLoss:
+    """The mean over samples of ``criterion(module(features), targets)``; need not be convex.
+
+    The model is the module's parameters in one row; modules with buffers that training changes
+    (batch normalisation) cannot be used, since every centre would need its own.
+
+    Attributes:
+        module: A ``torch.nn.Module`` without randomness in its forward pass.
+        criterion: From outputs and targets to one loss a sample, such as
+            ``torch.nn.functional.cross_entropy`` with ``reduction="none"``.
+        integers: Whether targets are class numbers.
+        regularisation: Of ``|y|^2 / 2``.
+        smoothness_hint: L if known: how fast a centre's gradient changes, at most. Estimated near
+            the first model otherwise, which needs a loss that curves there.
+
+    Raises:
+        EngineError: torch is not installed.
+        InputError: The module has no parameters, or buffers, or the hint is no positive number.
+    """
+
+    module: Any
+    criterion: Callable[[Any, Any], Any]
+    integers: bool = True
+    regularisation: float = 0.0
+    smoothness_hint: float | None = None
+    convex: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        torch = _torch()
+        if not isinstance(self.module, torch.nn.Module) or not list(self.module.parameters()):
+            raise InputError(
+                "has no parameters", where="TorchLoss.module", allowed="a torch.nn.Module",
+                remedy="give the network to train",
+            )  # fmt: skip
+        if list(self.module.buffers()):
+            raise InputError(
+                "has buffers", where="TorchLoss.module", allowed="parameters only",
+                remedy="use group or layer normalisation in place of batch normalisation",
+            )  # fmt: skip
+
+        hint = self.smoothness_hint
+        if hint is not None and not number(hint, "TorchLoss.smoothness_hint") > 0.0:
+            raise InputError(
+                f"is {hint}", where="TorchLoss.smoothness_hint", allowed="a positive number",
+                remedy="leave it out to have it estimated",
+            )  # fmt: skip
+
+    def prepare(self, shards: Shards) -> Shards:
+        """Single precision, and class numbers as integers."""
+        targets = shards.targets.astype(np.int64 if self.integers else np.float32)
+        features = shards.features.astype(np.float32)
+        return Shards(features, targets, shards.weight.astype(np.float32), shards.sizes)
+
+    def start(self, shards: Shards, seed: int) -> Weights:
+        """The module's own parameters, as it was handed in."""
+        parts = [p.detach().reshape(-1) for p in self.module.parameters()]
+        return np.asarray(_torch().cat(parts).numpy(), np.float32).copy()
+
+    def value(self, models: Weights, shards: Shards, centres: int) -> Floats:
+        """(rows,) of g_i."""
+        torch = _torch()
+        with torch.no_grad():
+            own = [
+                float((self._samples(row, x, t) * w).sum())
+                for row, x, t, w in zip(*self._tensors(models, shards), strict=True)
+            ]
+        penalty = self.regularisation / (2 * centres) * (models**2).sum(axis=1)
+        return np.asarray(np.array(own) + penalty, np.float64)
+
+    def gradient(self, models: Weights, shards: Shards, centres: int) -> Weights:
+        """(rows, scalars) of g_i, all rows in one call."""
+        grad = self._gradients(*self._tensors(models, shards))
+        return np.asarray(grad.numpy() + self.regularisation / centres * models, models.dtype)
+
+    def smoothness(self, shards: Shards, centres: int) -> Floats:
+        """(rows,) estimates near the first model, doubled: its Hessian's norm, and how much
+        gradients differ a little away.
+
+        Raises:
+            InputError: The Hessian is near 0 where gradients are not, as for L1 and hinge losses:
+                it bounds nothing.
+        """
+        if self.smoothness_hint is not None:
+            return np.full(len(shards.sizes), self.smoothness_hint)
+        few = shards.batch(min(_SAMPLES, int(shards.sizes.max())), np.random.default_rng(0))
+        torch = _torch()
+        models = np.repeat(self.start(shards, 0)[None], len(few.sizes), axis=0)
+        y, x, t, w = self._tensors(models, few)
+        direction = torch.randn(y.shape, generator=torch.Generator().manual_seed(0))
+        size = torch.zeros(len(y))
+        for _ in range(_ROUNDS):
+            direction = direction / direction.norm(dim=1, keepdim=True).clamp_min(1e-30)
+            image = torch.func.grad(self._along)(y, direction, x, t, w)
+            size, direction = image.norm(dim=1), image
+        differ, slope = self._differences(y, x, t, w)
+        flat = (size <= _FLAT * differ) | (size <= _NONE * slope)
+        if bool((flat & (slope > 0.0)).any()):
+            raise InputError(
+                "has no curvature at the first model, where its gradient is not 0",
+                where=f"TorchLoss, centre {int(flat.int().argmax())}",
+                allowed="a loss whose Hessian says how fast gradients change",
+                remedy="smooth it (Huber for L1, softplus for the hinge), or state the constant: "
+                "smoothness_hint=L",
+            )  # fmt: skip
+        size = torch.maximum(size, differ)
+        return np.asarray(2.0 * size.numpy() + self.regularisation / centres, np.float64)
+
+    def _differences(self, y: Any, x: Any, t: Any, w: Any) -> tuple[Any, Any]:
+        """(rows,) the most that gradients differ a little away, over the distance; and their size
+        over the model's.
+        """
+        torch, generator = _torch(), _torch().Generator().manual_seed(1)
+        here, scale = self._gradients(y, x, t, w), y.norm(dim=1, keepdim=True).clamp_min(1.0)
+        most = torch.zeros(len(y))
+        for part in _AWAY:
+            for way in (torch.randn(y.shape, generator=generator), -here):
+                step = part * scale * way / way.norm(dim=1, keepdim=True).clamp_min(1e-30)
+                apart = (self._gradients(y + step, x, t, w) - here).norm(dim=1)
+                most = torch.maximum(most, apart / (part * scale[:, 0]))
+        return most, here.norm(dim=1) / scale[:, 0]
+
+    def predict(self, model: Weights, features: npt.ArrayLike) -> npt.NDArray[Any]:
+        """(samples,) the class of the largest output, or the output itself."""
+        torch = _torch()
+        with torch.no_grad():
+            x = torch.from_numpy(np.asarray(features, np.float32))
+            out = self._forward(torch.from_numpy(np.asarray(model, np.float32)), x)
+        return np.asarray((out.argmax(dim=1) if self.integers else out.squeeze(-1)).numpy())
+
+    @cached_property
+    def _gradients(self) -> Callable[..., Any]:
+        func = _torch().func
+
+        def own(row: Any, x: Any, t: Any, w: Any) -> Any:
+            return (self._samples(row, x, t) * w).sum()
+
+        return func.vmap(func.grad(own))  # type: ignore[no-any-return]
+
+    def _along(self, models: Any, direction: Any, x: Any, t: Any, w: Any) -> Any:
+        """The gradients' product with a direction, whose gradient is the Hessian's."""
+        return (self._gradients(models, x, t, w) * direction).sum()
+
+    def _samples(self, row: Any, x: Any, t: Any) -> Any:
+        return self.criterion(self._forward(row, x), t)
+
+    def _forward(self, row: Any, x: Any) -> Any:
+        """The module with the parameters that a row holds."""
+        named, at = {}, 0
+        for name, parameter in self.module.named_parameters():
+            named[name] = row[at : at + parameter.numel()].view(parameter.shape)
+            at += parameter.numel()
+        return _torch().func.functional_call(self.module, named, (x,))
+
+    def _tensors(self, models: Weights, shards: Shards) -> tuple[Any, Any, Any, Any]:
+        torch = _torch()
+        arrays = (models.astype(np.float32), shards.features, shards.targets, shards.weight)
+        y, x, t, w = (torch.from_numpy(np.ascontiguousarray(a)) for a in arrays)
+        return y, x, t, w
+
+
+def _torch() -> Any:
+    try:
+        import torch  # noqa: PLC0415  an extra, and two seconds to import
+    except ImportError as error:
+        raise EngineError(
+            "torch is not installed", where="TorchLoss", allowed="the extra walras[torch]",
+            remedy="pip install 'walras[torch]'",
+        ) from error  # fmt: skip
+    return torch

@@ -1,0 +1,153 @@
+"""The tables of a scenario: what each may state, and what holds where nothing is stated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from functools import partial
+from typing import Any
+
+from walras.errors import InputError
+from walras.network._simulate import DEFAULT_LINKS
+from walras.network.links.faults import Faults
+from walras.network.methods.surplus import Surplus
+from walras.network.validation import (
+    Check,
+    Table,
+    anything,
+    bounds,
+    choice,
+    flag,
+    number,
+    numbers,
+    text,
+    whole,
+)
+
+_SEED, _COUNT = whole, partial(whole, least=1)
+KEYS: Mapping[str, Mapping[str, Check]] = {
+    "": {
+        "seed": _SEED, "steps": _COUNT, "every": _COUNT, "network": anything, "cpu": anything,
+        "loss": anything, "links": anything, "faults": anything, "method": anything,
+        "deploy": anything,
+    },
+    "network": {
+        "kind": choice("erdos_renyi", "ring", "grid", "small_world", "file"), "centres": whole,
+        "p": number, "k": _COUNT, "rows": _COUNT, "columns": _COUNT, "file": text,
+        "directed": flag, "seed": _SEED, "switching": _COUNT, "law": choice("redraw", "union"),
+        "parts": _COUNT, "failing": number,
+    },
+    "cpu": {
+        "kind": choice("quadratic", "throughput"), "center": numbers, "scale": numbers,
+        "work": numbers, "rate": numbers, "efficiency": number, "power": number,
+        "budget": number, "low": bounds, "high": bounds, "seed": _SEED,
+    },
+    "loss": {
+        "kind": choice("svm", "logistic", "least_squares", "softmax"),
+        "data": choice("points", "mnist", "mnist-3-5"), "samples": _COUNT,
+        "regularisation": number, "sharpness": number, "classes_each": _COUNT, "seed": _SEED,
+    },
+    "links": {
+        "kind": choice("log", "uniform", "ideal"), "rho": number, "mode": text, "width": whole,
+        "step": number,
+    },
+    "faults": {
+        "loss": number, "duplication": number, "reordering": number, "delay": whole,
+        "crashes": anything, "lease": whole,
+    },
+    "method": {
+        "alpha": number, "share_step": number, "share_momentum": number, "model_step": number,
+        "batch": whole, "momentum": number, "tempo": number, "learner": text, "guard": flag,
+        "unsafe": flag,
+    },
+    "deploy": dict.fromkeys(
+        (
+            "pace", "period", "launcher", "restart", "durable", "trace_limit", "time_limit",
+            "hosts", "cgroup",
+        ),
+        anything,
+    ),
+}  # fmt: skip
+"""What each table may state. ``deploy`` is looked at where it is used."""
+
+_KINDS: Mapping[str, str] = {
+    "network": "erdos_renyi", "cpu": "quadratic", "loss": "svm", "links": "log",
+}  # fmt: skip
+_OF_KIND: Mapping[str, Table] = {
+    "erdos_renyi": {"centres": 20, "p": 0.3, "directed": False},
+    "ring": {"centres": 20, "directed": False},
+    "grid": {"rows": 4, "columns": 4},
+    "small_world": {"centres": 20, "k": 4, "p": 0.2},
+    "file": {"file": "", "directed": False},
+    "throughput": {"rate": 10.0, "efficiency": 1.0, "power": 1.0, "low": 0.5, "high": 16.0},
+    "svm": {"sharpness": 3.0},
+    "log": {"rho": DEFAULT_LINKS.rho, "mode": DEFAULT_LINKS.mode, "width": DEFAULT_LINKS.width},
+    "uniform": {"step": 0.01, "width": 16},
+}
+_STEPS = 2000
+_RECORDS = 1000  # of a run, about, where nothing else is asked for
+
+
+def completed(content: object) -> dict[str, Any]:
+    """All tables, every value in its type, with the defaults of this version filled in.
+
+    Left out are only what is drawn with a seed, what is computed from the problem (safe steps, the
+    budget), and the tables ``loss``, ``faults`` and ``deploy`` where nothing is stated in them.
+
+    Args:
+        content: As read from TOML.
+
+    Raises:
+        InputError: A key is unknown, or a value is not of its type.
+    """
+    top = {"seed": 0, "steps": _STEPS, **_checked("", content)}
+    parts = {name: _checked(name, top.get(name, {})) for name in KEYS if name}
+    for name, kind in _KINDS.items():
+        if parts[name] or name != "loss":
+            parts[name] = _with_kind(parts[name], name, kind, top["seed"])
+    if parts["faults"]:
+        parts["faults"] = _defaults_of(Faults) | {"crashes": []} | parts["faults"]
+    parts["method"] = _defaults_of(Surplus) | parts["method"]
+    stated = {name: part for name, part in parts.items() if part}
+    return {"every": max(1, top["steps"] // _RECORDS), **top, **stated}
+
+
+def _with_kind(part: Table, name: str, kind: str, seed: int) -> dict[str, Any]:
+    """A table with its kind and that kind's defaults."""
+    found = {"kind": kind, **_OF_KIND.get(part.get("kind", kind), {}), **part}
+    if name != "links":
+        found = {"seed": seed, **found}
+    if "switching" in found:
+        found = {"law": "redraw", **({"parts": 2} if found.get("law") == "union" else {}), **found}
+    if name == "loss":
+        found = {"data": "points", "regularisation": 0.01, **found}
+        found = {"samples": 2000, **found} if found["data"] == "points" else found
+    return found
+
+
+def _defaults_of(kind: type) -> dict[str, Any]:
+    """The defaults of a class that a table may state; None stands for what is computed."""
+    return {
+        field.name: field.default for field in fields(kind)
+        if field.default not in (MISSING, None) and field.name in KEYS[_TABLE_OF[kind]]
+    }  # fmt: skip
+
+
+_TABLE_OF: Mapping[type, str] = {Faults: "faults", Surplus: "method"}
+
+
+def _checked(name: str, table: object) -> dict[str, Any]:
+    """The table with every value in its type; keys that mean nothing are refused."""
+    where = name or "the file"
+    if not isinstance(table, Mapping):
+        raise InputError(
+            f"is {table!r}", where=where, allowed="a table", remedy=f"begin it with [{name}]"
+        )
+    for key in table:
+        if key not in KEYS[name]:
+            raise InputError(
+                f"has the unknown key '{key}'", where=where, allowed=", ".join(KEYS[name]),
+                remedy="correct its spelling, or leave it out",
+            )  # fmt: skip
+    dotted = f"{name}." if name else ""
+    return {key: KEYS[name][key](value, dotted + key) for key, value in table.items()}

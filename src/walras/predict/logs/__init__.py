@@ -1,0 +1,1 @@
+"""Logs of what ran: reading, checking, writing."""

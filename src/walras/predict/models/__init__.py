@@ -1,0 +1,1 @@
+"""The models of times and success, and their calibration."""

@@ -1,0 +1,1 @@
+"""Training sets made from public measurements."""

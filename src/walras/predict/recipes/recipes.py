@@ -1,0 +1,204 @@
+"""Recipes: tasks, clusters and splits made of measured data, to train and compare on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.data.dataset import Source
+from walras.data.gavel import CLUSTERS as GAVEL_CLUSTERS
+from walras.data.zeus import GPUS
+from walras.errors import InputError
+from walras.predict.graphs.graph import Floats, Ints
+from walras.predict.recipes.pools import SETTINGS, Pool, Requests, gavel_pool, nb201_pool, zeus_pool
+from walras.predict.tasks import Tasks
+
+Split = Literal["train", "validation", "test"]
+Match = Callable[[Floats, Floats], npt.NDArray[np.integer[Any]]]
+"""Places the tasks of rounds: (rounds, M, N) times and success to the (rounds, N) clusters."""
+
+RECIPES = ("nb201", "gavel", "zeus")
+DEFAULTS = {"nb201": SETTINGS["A"], "gavel": GAVEL_CLUSTERS, "zeus": GPUS}
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """Tasks on clusters, split for training, tuning and judging.
+
+    Attributes:
+        name: ``nb201``, ``gavel`` or ``zeus``.
+        train: Tasks to train on.
+        validation: Tasks to tune and calibrate on.
+        test: Tasks that nothing was chosen by.
+        fail: (M,) failure rate given to each cluster.
+        speedup: (M,) measured median time of two jobs at once over one after the other, or None.
+        measured: What was measured, in words.
+        composed: What was composed from measurements made elsewhere, in words.
+        source: Whether the numbers are measured or a synthetic stand-in's.
+        origin: Where they come from.
+    """
+
+    name: str
+    train: Tasks
+    validation: Tasks
+    test: Tasks
+    fail: Floats
+    speedup: Floats | None
+    measured: str
+    composed: str
+    source: Source
+    origin: str
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """Name of each cluster."""
+        return self.train.clusters
+
+    def rounds(
+        self, split: Split = "test", *, tasks: int = 5, count: int = 300, seed: int = 0
+    ) -> Ints:
+        """(count, tasks) positions in a split of the tasks of each round, drawn without repeats.
+
+        Raises:
+            InputError: A round asks for more tasks than the split has, or for none.
+        """
+        pool = len(getattr(self, split))
+        if not 1 <= tasks <= pool:
+            raise InputError(
+                f"is {tasks}", where="tasks", allowed=f"1 to the {pool} of split '{split}'",
+                remedy="draw smaller rounds",
+            )  # fmt: skip
+        random = np.random.default_rng((seed, ("train", "validation", "test").index(split)))
+        return np.array([random.choice(pool, tasks, replace=False) for _ in range(count)])
+
+    def min_success(
+        self, match: Match, *, tasks: int = 5, count: int = 200, seed: int = 0
+    ) -> float:
+        """The floor that binds in about half of the rounds.
+
+        It is the median, over rounds of training tasks, of the mean success of the placement with
+        the least makespan.
+
+        Args:
+            match: Places rounds without a floor, such as ``lambda t, a: match_rounds(t, a,
+                0.0).assignment`` with :func:`walras.matching.match_rounds`.
+            tasks: Number in a round.
+            count: Number of rounds.
+            seed: Draws the rounds.
+        """
+        chosen = self.rounds("train", tasks=tasks, count=count, seed=seed)
+        times, success = in_rounds(self.train.times, chosen), in_rounds(self.train.success, chosen)
+        placed = match(times, success)
+        reached = np.take_along_axis(success, placed[:, None, :].astype(np.int64), axis=1)
+        return float(np.median(reached.mean(axis=(1, 2))))
+
+
+def in_rounds(values: Floats, chosen: Ints) -> Floats:
+    """(rounds, M, N) values of the tasks of each round.
+
+    Args:
+        values: (M, tasks) times or success.
+        chosen: (rounds, N) positions, as of :meth:`Recipe.rounds`.
+    """
+    return np.ascontiguousarray(values[:, chosen].transpose(1, 0, 2))
+
+
+def recipe(
+    name: str,
+    *,
+    clusters: Sequence[str] | str | None = None,
+    train_tasks: int = 100,
+    validation_tasks: int = 1000,
+    test_tasks: int = 2000,
+    requests: Requests = "constant",
+    seed: int = 0,
+    synthetic: bool | None = None,
+) -> Recipe:
+    """Tasks on clusters from measured data.
+
+    Args:
+        name: ``nb201`` (forward passes on GPUs, CPUs and phones), ``gavel`` (training jobs) or
+            ``zeus`` (training configurations, with measured success).
+        clusters: Columns of the data set, two or more, or one of the settings ``A`` to ``D`` of
+            ``nb201``; a setting of three, or all GPUs, when left out.
+        train_tasks: Tasks to train on; measurements are dear.
+        validation_tasks: Tasks to tune and calibrate on. ``gavel`` and ``zeus``, which are small,
+            divide what training leaves into two halves instead.
+        test_tasks: Tasks to judge on.
+        requests: Forward passes of an ``nb201`` task: the same for all, or lognormal with their
+            logarithm as one more feature.
+        seed: Draws the split.
+        synthetic: As in :func:`walras.data.load`.
+
+    Raises:
+        InputError: A name is unknown, or there are too few tasks.
+        DataError: A data set cannot be read, or is wanted and not found.
+    """
+    if name not in RECIPES:
+        raise InputError(
+            f"there is no recipe '{name}'", where="name", allowed=", ".join(RECIPES),
+            remedy="choose one of them",
+        )  # fmt: skip
+    names = _clusters(name, clusters)
+    rng = np.random.default_rng(seed)
+    if name == "nb201":
+        pool = nb201_pool(names, requests, rng, synthetic)
+        sizes = [train_tasks, validation_tasks, test_tasks]
+    else:
+        pool = (gavel_pool if name == "gavel" else zeus_pool)(names, synthetic)
+        left = len(pool.tasks) - train_tasks
+        sizes = [train_tasks, left // 2, left - left // 2]
+    if min(sizes) < 1 or sum(sizes) > len(pool.tasks):
+        others = f", {validation_tasks} to tune, {test_tasks} to judge" if name == "nb201" else ""
+        raise InputError(
+            f"asks for {train_tasks} tasks to train on{others}",
+            where=f"recipe '{name}'",
+            allowed=f"{len(pool.tasks)} in all, at least one each to train, tune and judge on",
+            remedy="ask for fewer",
+        )  # fmt: skip
+    order = rng.permutation(len(pool.tasks))
+    ends = np.cumsum(sizes)
+    parts = [np.sort(order[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+    return _assembled(name, pool, parts)
+
+
+def _clusters(name: str, clusters: Sequence[str] | str | None) -> tuple[str, ...]:
+    if isinstance(clusters, str):
+        if name != "nb201" or clusters not in SETTINGS:
+            raise InputError(
+                f"there is no setting '{clusters}'", where="clusters",
+                allowed=f"{', '.join(SETTINGS)} of 'nb201', or a list of clusters",
+                remedy="name the clusters",
+            )  # fmt: skip
+        return SETTINGS[clusters]
+    names = tuple(clusters or DEFAULTS[name])
+    if len(set(names)) < len(names) or len(names) < 2:
+        raise InputError(
+            f"are {', '.join(names)}", where="clusters", allowed="two or more different ones",
+            remedy="name each cluster once",
+        )  # fmt: skip
+    return names
+
+
+def _assembled(name: str, pool: Pool, parts: Sequence[Ints]) -> Recipe:
+    mean = pool.tasks.times[:, parts[0]].mean(axis=1)
+    train, validation, test = (_with_success(pool, part, mean) for part in parts)
+    return Recipe(
+        name, train, validation, test, pool.fail, pool.speedup, pool.measured, pool.composed,
+        pool.source, pool.origin,
+    )  # fmt: skip
+
+
+def _with_success(pool: Pool, part: Ints, mean: Floats) -> Tasks:
+    """A = share exp(-f T / mean T), or share (1 - f) where failures do not grow with time."""
+    tasks = pool.tasks.take(part)
+    risk = pool.fail[:, None] * tasks.times / mean[:, None]
+    kept = np.exp(-risk) if pool.hazard else np.broadcast_to(1.0 - pool.fail[:, None], risk.shape)
+    success = pool.share[part] * kept
+    return Tasks(
+        tasks.names, tasks.clusters, tasks.features, tasks.times, success, graphs=pool.graphs(part)
+    )

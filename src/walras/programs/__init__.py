@@ -1,0 +1,1 @@
+"""What other solvers do for us: HiGHS, Clarabel, scaling, bounds of integers."""

@@ -1,0 +1,1 @@
+"""Which engine solves a problem: the registry, the cost model, and the choice."""

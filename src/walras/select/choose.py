@@ -1,0 +1,129 @@
+"""Which engine a problem goes to: the one that is expected to end first.
+
+What engines cost is learned from timed runs (:mod:`.costs`); which of them can do a problem at all
+is a matter of rules.
+
+The first-order engine is a candidate for tolerances of 1e-3 and more, where no shared scalar stands
+in narrow rows, and not for leximin: beyond the first level, rows that must keep what they have cost
+it many times the iterations. It gives up its copies (``collapse``) where they would not fit into
+memory, and never for speed: on UsCarrier's flows an iteration without copies costs 0.7 of one with
+them, but 1 % takes 2 to 4 times as many, at all demand levels (docs/explanation/first_order.md).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from walras.engines.exact.engine import is_linear
+from walras.engines.integer.engine import SMALL
+from walras.engines.interior.form import MAX_BORDER
+from walras.errors import InputError
+from walras.select.cost_model import left_over, narrow_rows, predicted
+from walras.separable import Separable, Side
+
+ENGINES = ("interior", "admm", "exact", "integer", "pop")
+
+_ADMM_TOLERANCE = 1e-3
+_COPY_BYTES, _ENTRY_BYTES = 36.0, 120.0  # that the first-order engine holds
+_MEMORY_SHARE = 0.5  # of the machine's memory, which the copies may fill
+_NARROW_LIMIT = 12_000
+_EXACT_LIMIT = 3_000_000  # nonzeros from which neither HiGHS nor Clarabel ends
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An engine and why.
+
+    Attributes:
+        engine: Its name.
+        reason: In words.
+        seconds: Predicted seconds of each engine that could do it.
+        collapse: Whether the first-order engine does without copies.
+    """
+
+    engine: str
+    reason: str
+    seconds: dict[str, float]
+    collapse: bool = False
+
+
+def choose(
+    problem: Separable, engine: str = "auto", tolerance: float = 1e-6, *, levels: bool = False
+) -> Choice:
+    """The engine for a problem.
+
+    Args:
+        problem: What is to be solved.
+        engine: ``auto``, or the name of an engine, which is then taken.
+        tolerance: Gap that is asked for; first-order iterations are for a few digits.
+        levels: Whether it is the first of the levels of leximin; others follow that are as large.
+
+    Raises:
+        InputError: Unknown name.
+    """
+    if engine in ENGINES:
+        return _fitted(Choice(engine, "asked for", {}), problem)
+    if engine != "auto":
+        raise InputError(
+            f"there is no engine {engine!r}",
+            where="engine",
+            allowed=f"auto, {', '.join(ENGINES)}",
+            remedy="use one of these names",
+        )
+    return _fitted(_quickest(problem, tolerance, levels=levels), problem)
+
+
+def _fitted(choice: Choice, problem: Separable) -> Choice:
+    """The choice, without copies where the first-order engine's would not fit into memory."""
+    need = _COPY_BYTES * problem.rows.matrix.nnz + _ENTRY_BYTES * problem.entries
+    have = memory()
+    if choice.engine != "admm" or need <= _MEMORY_SHARE * have:
+        return choice
+    words = f"without copies, with which it takes {need / 2**30:.1f} of {have / 2**30:.1f} GiB"
+    return replace(choice, reason=f"{choice.reason}; {words}", collapse=True)
+
+
+def memory() -> float:
+    """Bytes of memory of this machine; ``inf`` where it does not say."""
+    names = getattr(os, "sysconf_names", {})  # no such thing on Windows
+    if "SC_PHYS_PAGES" not in names or "SC_PAGE_SIZE" not in names:
+        return float("inf")
+    return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
+
+
+def _quickest(problem: Separable, tolerance: float, *, levels: bool) -> Choice:
+    """The engine of the least predicted seconds, of those that can do it."""
+    if problem.integer is not None and np.any(problem.integer):
+        whole = int(np.sum(problem.integer))
+        if whole > SMALL and is_linear(problem):
+            return Choice("integer", f"{whole} entries are whole", {})
+        return Choice("exact", "some entries are integer", {})
+    free = int(np.sum(np.isinf(problem.lower) & np.isinf(problem.upper)))
+    if free + problem.scalars > MAX_BORDER:
+        return Choice("exact", f"{free} entries are free, more than a border of {MAX_BORDER}", {})
+    narrow = narrow_rows(problem)
+    if narrow > _NARROW_LIMIT:
+        large = problem.rows.matrix.nnz > _EXACT_LIMIT
+        return Choice("admm" if large else "exact", f"the narrow side has {narrow} rows", {})
+    able = ["interior", "exact"]
+    if tolerance >= _ADMM_TOLERANCE and not levels and not _narrow_scalar(problem):
+        able.append("admm")
+    seconds = {name: predicted(problem, name, tolerance) for name in able}
+    best, second = sorted(seconds, key=lambda name: seconds[name])[:2]
+    words = f"predicted {seconds[best]:.2g} s, against {seconds[second]:.2g} s of {second}"
+    return Choice(best, words, seconds)
+
+
+def _narrow_scalar(problem: Separable) -> bool:
+    """Whether a shared scalar stands in narrow rows, such as the links' of a utilisation.
+
+    First-order iterations then have not proved a per cent on hard instances in the time of many
+    interior points.
+    """
+    demands, resources = (left_over(problem, side) for side in (Side.DEMAND, Side.RESOURCE))
+    wide = Side.DEMAND if demands <= resources else Side.RESOURCE
+    held = np.any(problem.rows.scalar_matrix != 0, axis=1)
+    return bool(np.any(problem.rows.side[held] != wide))

@@ -1,0 +1,1 @@
+"""From cvxpy expressions to the separable form, and back."""

@@ -1,0 +1,93 @@
+"""What the user calls the columns of a canonicalised cvxpy problem, and its objective."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from walras.separable.cvxpy.atoms import Extreme, Smooth
+from walras.separable.cvxpy.structure import Structure
+
+Floats = npt.NDArray[np.float64]
+
+
+def first_column(variables: Sequence[Any], variable: Any) -> int:
+    """First column of a variable among those of all variables, flattened one after the other."""
+    start = 0
+    for v in variables:
+        if v.id == variable.id:
+            return start
+        start += v.size
+    raise KeyError(variable.id)
+
+
+def variable_name(variables: Sequence[Any], column: int) -> str:
+    """``x[1, 0]`` of the variable in which a column lies, all being flattened by columns."""
+    for variable in variables:
+        if column < variable.size:
+            place = np.unravel_index(column, variable.shape or (1,), order="F")
+            index = ", ".join(str(int(k)) for k in place)
+            return f"{variable.name()}[{index}]" if variable.shape else str(variable.name())
+        column -= variable.size
+    return f"column {column}"
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """Names of columns, entries and shared scalars.
+
+    Attributes:
+        variables: cvxpy variables in the order of the columns.
+        extremes: Piecewise linear atoms, each with a variable of its own in its place.
+        structure: What the columns become.
+    """
+
+    variables: Sequence[Any]
+    extremes: Sequence[Extreme]
+    structure: Structure
+
+    def column(self, column: int) -> str:
+        """``x[1, 0]`` of the user's variable, or the atom that the column stands for."""
+        extreme = self._extreme(column)
+        if extreme is not None:
+            return extreme.name
+        return variable_name(self.variables, column)
+
+    def entry(self, entry: int) -> str:
+        """The name of an entry; those past the columns are constants of utilities."""
+        columns = self.structure.entries
+        if entry >= len(columns):
+            return f"the constant of utility {entry - len(columns)}"
+        return self.column(int(columns[entry]))
+
+    def scalars(self) -> list[str]:
+        """The names of the shared scalars."""
+        return [self.column(int(column)) for column in self.structure.scalars]
+
+    def objective(self, smooth: Sequence[Smooth], cost: Floats) -> str:
+        """The objective in words, such as ``log + max-min``.
+
+        Args:
+            smooth: Its smooth atoms.
+            cost: (columns,) its linear part.
+        """
+        found = self.structure
+        words = sorted({atom.name for atom in smooth})
+        costly = [self._extreme(int(k)) for k in found.scalars[cost[found.scalars] != 0]]
+        words += sorted(
+            {"min-max" if extreme.is_largest else "max-min" for extreme in costly if extreme}
+        )
+        if np.any(cost[found.entries]) or not words:
+            words.append("linear")
+        return " + ".join(words)
+
+    def _extreme(self, column: int) -> Extreme | None:
+        for extreme in self.extremes:
+            start = first_column(self.variables, extreme.placeholder)
+            if start <= column < start + extreme.placeholder.size:
+                return extreme
+        return None

@@ -1,0 +1,433 @@
+"""POP: the split, the merge, and that parts run side by side."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from walras.certificate import certify
+from walras.domains import cluster_scheduling as cs
+from walras.domains import traffic_engineering as te
+from walras.engines.exact.engine import exact
+from walras.engines.pop.engine import pop
+from walras.engines.pop.parts import split
+from walras.errors import EngineError, InputError
+from walras.iterate import Iterate
+from walras.progress import History, Progress, Timings
+from walras.separable import Family, Rows, Separable, Side, Utility
+from walras.settings import Settings, Start
+from walras.solving import solve
+from walras.status import Status
+
+CALM = Settings(threads=2)
+
+
+def cluster(seed: int, jobs: int = 24, resources: int = 4) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(seed)
+    T = rng.lognormal(0, 1, (resources, jobs)) * (rng.random((resources, jobs)) < 0.8)
+    T[0, ~(T > 0).any(axis=0)] = 1
+    return T, rng.choice([1.0, 2.0], jobs), rng.choice([2.0, 4.0], resources)
+
+
+def test_parts_cover_every_demand_once_with_a_kth_of_the_capacity() -> None:
+    T, size, capacity = cluster(0, jobs=10)
+    quota = cs.Quota({"org": list(range(6))}, {"org": 3.0})
+    problem = cs.max_min(T, size, capacity, quota=quota)
+    parts = split(problem, 3, seed=1)
+    assert sorted(len(part.problem.demand_names) for part in parts) == [3, 3, 4]
+    assert sorted(name for part in parts for name in part.problem.demand_names) == sorted(
+        problem.demand_names
+    )
+    entries = np.concatenate([part.entries for part in parts])
+    assert np.array_equal(np.sort(entries), np.arange(problem.entries))
+    for part in parts:
+        rows = {part.problem.rows.name(r): r for r in range(part.problem.rows.count)}
+        assert part.problem.rows.upper[rows["capacity[2]"]] == pytest.approx(capacity[2] / 3)
+        assert part.problem.rows.upper[rows["quota[org]"]] == pytest.approx(1.0)
+        for j, name in enumerate(part.problem.demand_names):
+            assert part.problem.rows.owner[rows[f"time[{name}]"]] == j
+            here = part.problem.demand == j
+            there = problem.demand == int(name)
+            block = part.problem.rows.matrix[[rows[f"throughput[{name}]"]]].toarray()[0]
+            assert -block[here] == pytest.approx(T[T[:, int(name)] > 0, int(name)])
+            assert np.array_equal(part.problem.resource[here], problem.resource[there])
+
+
+@pytest.mark.parametrize("state", [cs.max_min, cs.proportional_fairness, cs.total_throughput])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_feasible_and_no_better_than_the_whole(state: object, seed: int) -> None:
+    T, size, capacity = cluster(seed)
+    problem = state(T, size, capacity)  # type: ignore[operator]
+    best = cs.evaluate(T, size, capacity, problem.dense(exact(problem, CALM).x))
+    point = pop(problem, CALM, 3, engine=exact, seed=seed)
+    judged = cs.evaluate(T, size, capacity, problem.dense(point.x))
+    assert judged.violation < 1e-7
+    assert point.status is Status.INACCURATE
+    figure = {
+        cs.max_min: lambda e: e.least,
+        cs.proportional_fairness: lambda e: e.log_fairness,
+        cs.total_throughput: lambda e: e.mean,
+    }[state]  # type: ignore[index]
+    assert figure(judged) < figure(best) + 1e-6
+    assert figure(judged) > figure(best) - 0.9 * abs(figure(best)) - 0.5
+    if problem.scalars:
+        assert point.t[0] == pytest.approx(judged.least, rel=1e-6)
+
+
+def test_one_part_is_the_whole_problem() -> None:
+    problem = cs.proportional_fairness(*cluster(2))
+    whole, one = exact(problem, CALM), pop(problem, CALM, 1, engine=exact)
+    assert one.status is Status.OPTIMAL
+    assert one.x == pytest.approx(whole.x, abs=1e-6)
+    assert one.prices == pytest.approx(whole.prices, abs=1e-5)
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_fewer_demands_than_parts_by_default(jobs: int) -> None:
+    T, size, capacity = cluster(3, jobs=jobs)
+    s = solve(cs.max_min(T, size, capacity), engine="pop", threads=1)
+    assert s.status.has_allocation
+    assert cs.evaluate(T, size, capacity, s.x).violation < 1e-9
+    assert pop(cs.max_min(T, size, capacity), CALM).message == f"POP-{jobs}"
+
+
+def test_threads_are_the_cores_allowed_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 3, 5}, raising=False)
+    assert Settings().workers == 3
+    assert Settings(threads=2).workers == 2
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert Settings().workers == os.cpu_count()
+
+
+def test_exact_when_jobs_are_interchangeable() -> None:
+    # The granular case POP is made for: identical jobs, so every part is the whole in small.
+    T = np.repeat([[2.0], [1.0]], 12, axis=1)
+    problem = cs.max_min(T, np.ones(12), [3.0, 3.0])
+    whole, parts = exact(problem, CALM), pop(problem, CALM, 4, engine=exact)
+    assert parts.t == pytest.approx(whole.t)
+    assert parts.prices[:2] == pytest.approx(whole.prices[:2])
+    # The demands' prices stay a price system of the whole: the scalar's cost is spread over them.
+    r = problem.rows.scalar_matrix[:, 0] @ parts.prices
+    assert r == pytest.approx(-problem.scalar_cost[0])
+
+
+def test_the_seed_decides_the_split() -> None:
+    problem = cs.max_min(*cluster(3))
+    a, b, c = (pop(problem, CALM, 4, engine=exact, seed=s) for s in (5, 5, 6))
+    assert np.array_equal(a.x, b.x)
+    assert not np.array_equal(a.x, c.x)
+
+
+def test_shared_utilities_and_equalities_are_split_too() -> None:
+    # Two equal demands on one resource: minimise (y - 3)^2 / 2 of the load y, and x_0 + x_1 = 2.
+    both = np.ones((2, 2))
+    rows = Rows(
+        matrix=sp.csc_array(both),
+        scalar_matrix=np.zeros((2, 0)),
+        lower=np.array([-np.inf, 2.0]),
+        upper=np.array([np.inf, 2.0]),
+        side=np.array([Side.RESOURCE, Side.COUPLED], np.int8),
+        owner=np.array([0, -1], np.int32),
+        utility=np.array([Utility.QUADRATIC, Utility.NONE], np.int8),
+        weight=np.ones(2),
+        parameter=np.array([3.0, 0.0]),
+        families=(Family("load", 0, 1), Family("total", 1, 2)),
+    )
+    zero = np.zeros(2)
+    problem = Separable(
+        resource=np.zeros(2, np.int32), demand=np.arange(2, dtype=np.int32), cost=zero,
+        quadratic=zero, lower=zero, upper=np.full(2, np.inf), scalar_cost=np.zeros(0),
+        scalar_lower=np.zeros(0), scalar_upper=np.zeros(0), rows=rows,
+        resource_names=["r"], demand_names=["a", "b"],
+    )  # fmt: skip
+    point = pop(problem, CALM, 2, engine=exact)
+    assert point.x == pytest.approx([1.0, 1.0], abs=1e-6)
+    assert point.prices == pytest.approx(exact(problem, CALM).prices, abs=1e-5)
+
+
+def stub(problem: Separable, settings: Settings, seconds: float = 0.0) -> Iterate:
+    return Iterate(
+        x=np.zeros(problem.entries),
+        t=np.zeros(problem.scalars),
+        prices=np.zeros(problem.rows.count),
+        status=Status.OPTIMAL,
+        timings=Timings(iterate=seconds),
+    )
+
+
+def test_parts_run_at_the_same_time_and_the_ideal_is_the_longest() -> None:
+    together = threading.Barrier(3, timeout=30)
+    seconds = iter((0.1, 0.7, 0.2))
+
+    def engine(problem: Separable, settings: Settings) -> Iterate:
+        together.wait()  # passes only when all three are here at once
+        assert settings.threads == 1
+        return stub(problem, settings, next(seconds))
+
+    point = pop(cs.max_min(*cluster(0)), Settings(threads=3), 3, engine=engine)
+    assert point.timings.ideal == 0.7
+    assert point.timings.iterate > 0
+
+
+def test_the_time_limit_is_shared_by_parts_that_wait() -> None:
+    limits = []
+
+    def engine(problem: Separable, settings: Settings) -> Iterate:
+        limits.append(settings.time_limit)
+        threading.Event().wait(0.05)
+        return stub(problem, settings)
+
+    pop(cs.max_min(*cluster(0)), Settings(threads=1, time_limit=9.0), 3, engine=engine)
+    assert all(limit is not None and limit <= 9.0 for limit in limits)
+    assert limits[2] == pytest.approx(9.0 - 0.1, abs=0.09)
+
+
+def test_a_callback_sees_every_part_and_stops_all() -> None:
+    told: list[Progress] = []
+    step = Progress(0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+    answers = []
+
+    def engine(problem: Separable, settings: Settings) -> Iterate:
+        assert settings.callback is not None
+        answers.append(settings.callback(step))
+        return replace(stub(problem, settings), status=Status.INTERRUPTED, history=History((step,)))
+
+    def callback(progress: Progress) -> bool:
+        told.append(progress)
+        return len(told) == 2
+
+    limits = Settings(threads=1, callback=callback)
+    point = pop(cs.max_min(*cluster(0)), limits, 3, engine=engine)
+    assert answers == [False, True, True]
+    assert [progress.note for progress in told] == ["part 0", "part 1"]
+    assert point.status is Status.INTERRUPTED
+    assert len(point.history) == 3
+
+
+def test_each_part_gets_its_own_start() -> None:
+    problem = cs.max_min(*cluster(4))
+    start = Start(
+        np.arange(problem.entries, dtype=float), np.arange(problem.rows.count, dtype=float) + 0.5
+    )
+    seen: list[tuple[Separable, Start]] = []
+
+    def engine(part: Separable, settings: Settings) -> Iterate:
+        assert settings.start is not None
+        seen.append((part, settings.start))
+        return stub(part, settings)
+
+    pop(problem, Settings(threads=1, start=start), 3, engine=engine, seed=2)
+    for piece, (part, given) in zip(split(problem, 3, 2), seen, strict=True):
+        assert np.array_equal(given.x, piece.entries)
+        assert np.array_equal(given.prices, piece.rows + 0.5)
+        assert part.demand_names == piece.problem.demand_names
+
+
+@pytest.mark.parametrize("parts", [0, -1, 25])
+def test_parts_out_of_range(parts: int) -> None:
+    with pytest.raises(InputError, match="1 to 24"):
+        pop(cs.max_min(*cluster(0)), CALM, parts, engine=exact)
+
+
+@pytest.mark.parametrize("state", [cs.max_min, cs.proportional_fairness, cs.leximin])
+def test_parts_and_seed_through_solve(state: Callable[..., Any]) -> None:
+    problem = state(*cluster(3))
+
+    def solved(parts: int | None, seed: int | None) -> np.ndarray:
+        return solve(problem, engine="pop", parts=parts, seed=seed, threads=2).x
+
+    assert np.array_equal(solved(None, None), solved(4, 0))
+    assert not np.array_equal(solved(4, 0), solved(4, 1))
+    assert not np.array_equal(solved(4, 0), solved(6, 0))
+    alone = solve(problem, engine="pop", parts=1, threads=1)
+    whole = solve(problem, engine="interior", threads=1)
+    assert alone.value == pytest.approx(whole.value, rel=1e-6)
+    assert solve(problem, engine="pop", parts=16, threads=1).value <= whole.value + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"parts": 25}, r"setting parts.*1 to 24, the number of demands"),
+        ({"parts": 0}, "setting parts"), ({"parts": 2.5}, "a whole number"),
+        ({"parts": True}, "setting parts"), ({"parts": "4"}, "setting parts"),
+        ({"seed": -1}, "setting seed"), ({"seed": 0.5}, "setting seed"),
+    ],
+)  # fmt: skip
+def test_bad_parts_and_seeds(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        solve(cs.max_min(*cluster(0)), engine="pop", **given)
+
+
+@pytest.mark.parametrize("engine", ["auto", "interior", "exact"])
+@pytest.mark.parametrize("given", [{"parts": 4}, {"seed": 0}])
+def test_parts_and_seed_belong_to_pop_alone(engine: str, given: dict[str, int]) -> None:
+    with pytest.raises(InputError, match=f"setting {next(iter(given))}.*engine 'pop'"):
+        solve(cs.max_min(*cluster(0)), engine=engine, **given)  # type: ignore[arg-type]
+
+
+def test_a_part_that_cannot_be_solved_alone() -> None:
+    problem = cs.max_min(*cluster(0))
+    rows = problem.rows
+    # Each demand must use 0.9 of a GPU of type 0: together they can, the larger parts cannot.
+    tight = replace(problem, rows=replace(rows, upper=np.where(rows.side == 0, 0.0, rows.upper)),
+                    lower=np.full(problem.entries, 0.9))  # fmt: skip
+    with pytest.raises(EngineError, match="part 0 of 2 is infeasible"):
+        pop(tight, CALM, 2, engine=exact)
+
+
+def failing(problem: Separable, settings: Settings) -> Iterate:
+    """An engine that breaks down on the part that holds demand 0."""
+    if "0" not in problem.demand_names:
+        return exact(problem, settings)
+    return replace(stub(problem, settings, 0.25), status=Status.FAILED, message="broke down")
+
+
+def test_a_part_whose_engine_fails_goes_to_the_general_solver() -> None:
+    problem = cs.max_min(*cluster(0))
+    found, want = (pop(problem, CALM, 3, engine=engine) for engine in (failing, exact))
+    assert found.status is want.status is Status.INACCURATE
+    assert found.x == pytest.approx(want.x, abs=1e-6)
+    assert found.timings.ideal > 0.25  # what the first engine took counts
+
+
+def test_a_remedy_does_not_name_the_engine_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("walras.engines.pop.engine.exact", failing)
+    with pytest.raises(EngineError, match="broke down") as caught:
+        pop(cs.max_min(*cluster(0)), CALM, 3, engine=failing)
+    assert "interior" not in caught.value.remedy
+
+
+@pytest.mark.parametrize("state", [cs.max_min, cs.leximin])
+def test_the_end_of_all_parts_is_no_limit_of_the_users(state: Callable[..., Any]) -> None:
+    problem = state(*cluster(3))
+    ended = solve(problem, engine="pop", threads=1)
+    assert ended.status is Status.INACCURATE
+    assert ended.certificate.feasible
+    assert ended.gap > 1e-6
+    stopped = solve(problem, engine="pop", threads=1, time_limit=0.0)
+    assert stopped.status is Status.LIMIT
+    alike = state(np.repeat([[2.0], [1.0]], 12, axis=1), np.ones(12), [3.0, 3.0])
+    assert solve(alike, engine="pop", threads=1).status is Status.OPTIMAL  # the proof knows better
+
+
+def test_whole_entries_are_refused() -> None:
+    T = np.random.default_rng(1).uniform(1, 3, (3, 5))
+    with pytest.raises(EngineError, match="integer entries"):
+        solve(cs.max_min(T, np.ones(5), [2.0, 2, 2]), engine="pop", integer=True)
+
+
+@pytest.mark.parametrize("objective", ["max_concurrent_flow", "min_max_utilisation"])
+@pytest.mark.parametrize("parts", [None, 8])
+def test_demands_that_ask_for_nothing_make_no_part(objective: str, parts: int | None) -> None:
+    """A part of such alone has no optimum where a scalar is held by what demands ask for."""
+    net = te.load_topology("B4", synthetic=True)
+    demand = np.zeros((12, 12))
+    demand[np.arange(8), np.arange(4, 12)] = 1.0
+    problem = getattr(te, objective)(net, demand, te.candidate_paths(net, k=2, cache=False))
+    s = solve(problem, engine="pop", parts=parts)
+    assert s.certificate.feasible
+    assert np.isfinite(s.gap)
+    with pytest.raises(InputError, match="1 to 8"):
+        solve(problem, engine="pop", parts=9)
+
+
+def wide(seed: int = 4) -> tuple[te.Network, np.ndarray, te.Paths]:
+    """A ring of 30 nodes with chords, and traffic of which few demands are most."""
+    rng = np.random.default_rng(seed)
+    ends = {(v, (v + 1) % 30) for v in range(30)}
+    ends |= {(int(a), int(b)) for a, b in rng.integers(0, 30, (60, 2)) if a != b}
+    source, target = np.array(sorted(ends)).T
+    net = te.Network(
+        tuple(map(str, range(30))), source, target, rng.uniform(10.0, 100.0, len(source))
+    )
+    demand = te.lognormal_traffic(net, seed=seed, total=0.15 * float(net.capacity.sum()))
+    return net, demand, te.candidate_paths(net, cache=False)
+
+
+def test_the_largest_demands_have_a_piece_in_every_part() -> None:
+    net, demand, paths = wide()
+    problem = te.max_total_flow(net, demand, paths)
+    own = paths.demands(demand)
+    count = round(0.1 * np.count_nonzero(own))
+    largest = set(np.argsort(-own, kind="stable")[:count].tolist())
+    pieces, names = split(problem, 4, 0, 0.1), list(paths.pair_names)
+    times, total = np.zeros(len(own)), np.zeros(len(own))
+    for piece in pieces:
+        rows = piece.problem.rows
+        for r, whole in enumerate(piece.rows.tolist()):
+            if rows.side[r] == Side.DEMAND:
+                j = int(problem.rows.owner[whole])
+                assert piece.problem.demand_names[rows.owner[r]] == names[j]
+                times[j] += 1
+                total[j] += rows.upper[r]
+    assert total == pytest.approx(own)
+    assert times.tolist() == [4.0 if j in largest else 1.0 for j in range(len(own))]
+    sizes = [len(piece.problem.demand_names) for piece in pieces]
+    assert max(sizes) - min(sizes) <= count
+    assert split(problem, 4, 0, 0.0)[0].problem.entries < pieces[0].problem.entries
+
+
+def test_pop_of_flows_splits_large_demands_and_of_jobs_none() -> None:
+    net, demand, paths = wide()
+    problem = te.max_total_flow(net, demand, paths)
+    best = solve(problem).value
+    served = {
+        (parts, splitting): pop(problem, CALM, parts, splitting=splitting).x.sum()
+        for parts in (4, 16)
+        for splitting in (None, 0.1, 0.0)
+    }
+    for parts, least in ((4, 0.97), (16, 0.85)):
+        assert served[parts, None] == pytest.approx(served[parts, 0.1])
+        assert least * best <= served[parts, None] <= best * (1 + 1e-9)
+        assert served[parts, 0.0] < served[parts, None] - 0.05 * best
+    flow = te.pop_flow(net, demand, paths, 4)
+    assert flow.flow.sum() == pytest.approx(served[4, None])
+    jobs = cs.max_min(*cluster(5))
+    assert pop(jobs, CALM).x == pytest.approx(pop(jobs, CALM, splitting=0.0).x)
+
+
+@pytest.mark.parametrize(
+    "state", [te.max_total_flow, te.min_max_utilisation, te.max_concurrent_flow]
+)
+def test_split_flows_of_every_objective_are_feasible_and_bounded(state: Any) -> None:
+    net, demand, paths = wide()
+    problem = state(net, demand, paths)
+    best = solve(problem, tolerance=1e-8)
+    found = solve(problem, engine="pop", parts=4)
+    assert found.certificate.feasible
+    worse = (found.value - best.value) * (-1.0 if problem.maximize else 1.0)
+    assert -1e-6 * best.value <= worse <= 0.2 * best.value
+    beyond = (found.bound - best.value) * (1.0 if problem.maximize else -1.0)
+    assert beyond >= -1e-6 * best.value
+    assert np.isfinite(found.bound)
+
+
+@pytest.mark.parametrize(
+    "state", [cs.max_min, cs.proportional_fairness, cs.total_throughput, cs.leximin]
+)
+def test_split_jobs_add_up(state: Any) -> None:
+    """Interchangeable jobs, all of them split: every part is the whole in small."""
+    T = np.repeat([[2.0], [1.0]], 12, axis=1)
+    problem = state(T, np.ones(12), [3.0, 3.0])
+    if state is cs.leximin:
+        problem = problem.problem
+    whole = solve(problem, tolerance=1e-8)
+    found = pop(problem, CALM, 3, engine=exact, splitting=1.0)
+    proof = certify(problem, found.x, found.t, found.prices)
+    assert proof.feasible
+    assert problem.reported(proof.value) == pytest.approx(whole.value, rel=1e-6)
+    assert proof.gap <= 1e-5
+
+
+@pytest.mark.parametrize("splitting", [-0.1, 1.5, "all", True])
+def test_a_splitting_out_of_range_is_refused(splitting: Any) -> None:
+    with pytest.raises(InputError, match="splitting"):
+        pop(cs.max_min(*cluster(3)), CALM, 3, splitting=splitting)

@@ -1,0 +1,165 @@
+"""The first-order engine's kernels against their definition, HiGHS' and Clarabel's answers."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from walras.kernels import consensus_copies as copies
+from walras.kernels.block_prox import newton as groups
+from walras.kernels.block_prox import reference as groups_reference
+
+KINDS = {"log": 1, "power": 2, "quadratic": 3, "convex power": 4, "entropy": 5}
+PARAMETER = {1: 0.0, 2: 2.0, 3: 0.7, 4: 2.5, 5: 0.0}
+
+
+def random_groups(seed: int, rows: int, count: int = 4, cost: int = 0) -> SimpleNamespace:
+    """Groups with rows that some point of theirs meets; the first row may carry a cost."""
+    rng = np.random.default_rng(seed)
+    width = rng.integers(2, 40, count)
+    n, ptr = int(width.sum()), np.append(0, np.cumsum(width)).astype(np.int64)
+    local = rng.uniform(0.1, 2.0, (rows, n)) * (rng.random((rows, n)) < 0.9)
+    local[0] = np.maximum(local[0], 0.1)
+    x_lower = np.where((rng.random(n) < 0.8) | (cost > 0), 0.0, -rng.random(n))
+    x_upper = np.where(rng.random(n) < 0.5, np.inf, 1.0 + rng.random(n))
+    inside = x_lower + rng.random(n) * 0.5
+    activity = np.add.reduceat(local * inside, ptr[:-1], axis=1).T
+    lower = np.where(rng.random((count, rows)) < 0.4, activity - 0.1, -np.inf)
+    upper = np.where(rng.random((count, rows)) < 0.7, activity + 0.1, np.inf)
+    equal = rng.random((count, rows)) < 0.2
+    lower, upper = np.where(equal, activity, lower), np.where(equal, activity, upper)
+    kind = np.zeros((count, rows), np.int8)
+    if cost:
+        kind[:, 0], lower[:, 0], upper[:, 0] = cost, -np.inf, np.inf
+    return SimpleNamespace(
+        ptr=ptr, local=local, v=rng.normal(0.2, 0.5, n), s=rng.uniform(0.2, 3.0, n),
+        x_lower=x_lower, x_upper=x_upper, kind=kind, weight=rng.uniform(0.5, 2.0, kind.shape),
+        parameter=np.full(kind.shape, PARAMETER.get(cost, 0.0)), lower=lower, upper=upper,
+    )  # fmt: skip
+
+
+def solved(
+    g: SimpleNamespace, kernel: object, softness: float = 0.0, t: float = 0.0,
+    shift: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, float, float]:  # fmt: skip
+    price = np.where(np.isin(g.kind, (1, 2)), -1.0, 0.0)
+    x, shift = np.zeros(len(g.v)), np.zeros(g.lower.shape) if shift is None else shift
+    value, slope = kernel(
+        g.ptr, g.local, g.v, g.s, g.x_lower, g.x_upper, g.kind, g.weight, g.parameter,
+        g.lower - t * shift, g.upper - t * shift, softness, 1e-12, shift, price, x,
+    )  # type: ignore[operator]  # fmt: skip
+    return x, price, value, slope
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 2), st.sampled_from([0.0, 0.3]))
+def test_groups_agree_with_their_definition(seed: int, rows: int, softness: float) -> None:
+    g = random_groups(seed, rows)
+    x, _, _, _ = solved(g, groups.solve_groups, softness)
+    known, _, _, _ = solved(g, groups_reference.solve_groups, softness)
+    assert x == pytest.approx(known, abs=1e-6)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 2), st.sampled_from(sorted(KINDS)))
+def test_groups_with_a_cost_agree_with_their_definition(seed: int, rows: int, name: str) -> None:
+    g = random_groups(seed, rows, cost=KINDS[name])
+    x, price, _, _ = solved(g, groups.solve_groups)
+    known, known_price, _, _ = solved(g, groups_reference.solve_groups)
+    assert x == pytest.approx(known, abs=1e-6)
+    assert price[:, 0] == pytest.approx(known_price[:, 0], rel=1e-5, abs=1e-6)
+
+
+def _model(g: SimpleNamespace, x: cp.Variable) -> tuple[cp.Expression, list[cp.Constraint]]:
+    cost = cp.sum(cp.multiply(0.5 / g.s, cp.square(x - g.v)))
+    bounded = np.isfinite(g.x_upper)
+    rows = [x >= g.x_lower, x[bounded] <= g.x_upper[bounded]]
+    for j in range(len(g.ptr) - 1):
+        run = slice(g.ptr[j], g.ptr[j + 1])
+        for k in range(len(g.local)):
+            y = g.local[k, run] @ x[run]
+            if g.kind[j, k] == KINDS["log"]:
+                cost -= g.weight[j, k] * cp.log(y)
+            rows += [y <= g.upper[j, k]] if np.isfinite(g.upper[j, k]) else []
+            rows += [y >= g.lower[j, k]] if np.isfinite(g.lower[j, k]) else []
+    return cost, rows
+
+
+@pytest.mark.parametrize("seed", [34, 50, 52, 53])
+@pytest.mark.parametrize("rows", [1, 2, 3])
+@pytest.mark.parametrize("cost", ["", "log"])
+def test_groups_agree_with_clarabel(rows: int, cost: str, seed: int) -> None:
+    g = random_groups(seed, rows, cost=KINDS.get(cost, 0))
+    x = cp.Variable(len(g.v))
+    objective, constraints = _model(g, x)
+    close = 1e-7 if cost else 1e-10  # what Clarabel reaches with and without a logarithm
+    cp.Problem(cp.Minimize(objective), constraints).solve(
+        solver=cp.CLARABEL, tol_gap_abs=close, tol_gap_rel=close, tol_feas=close
+    )
+    found, _, _, _ = solved(g, groups.solve_groups)
+    assert found == pytest.approx(x.value, abs=5e-4 if cost else 2e-5)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "rows"),
+    [(groups.solve_groups, k) for k in (1, 2, 3)]
+    + [(groups_reference.solve_groups, k) for k in (1, 2)],
+)
+def test_the_scalars_slope_is_the_derivative(kernel: object, rows: int) -> None:
+    g = random_groups(3, rows, count=3)
+    shift = np.zeros(g.lower.shape)
+    shift[:, -1] = 1.0
+    _, _, value, slope = solved(g, kernel, t=0.05, shift=shift)
+    ahead = solved(g, kernel, t=0.05 + 1e-6, shift=shift)[2]
+    behind = solved(g, kernel, t=0.05 - 1e-6, shift=shift)[2]
+    assert slope == pytest.approx((ahead - behind) / 2e-6, rel=1e-3, abs=1e-6)
+    assert behind <= value + 1e-9
+    assert value <= ahead + 1e-9
+
+
+def test_parallel_rows_that_ask_for_different_things_leave_one_price() -> None:
+    # x <= 1 and x >= 1/4 from prices of both: the centre 1/2 meets both.
+    g = SimpleNamespace(
+        ptr=np.array([0, 1]), local=np.array([[1.0], [-1.0]]), v=np.array([0.5]), s=np.ones(1),
+        x_lower=np.zeros(1), x_upper=np.full(1, np.inf), kind=np.zeros((1, 2), np.int8),
+        weight=np.ones((1, 2)), parameter=np.zeros((1, 2)), lower=np.full((1, 2), -np.inf),
+        upper=np.array([[1.0, -0.25]]),
+    )  # fmt: skip
+    price, x = np.array([[0.4, 0.4]]), np.zeros(1)
+    groups.solve_groups(
+        g.ptr, g.local, g.v, g.s, g.x_lower, g.x_upper, g.kind, g.weight, g.parameter, g.lower,
+        g.upper, 0.0, 1e-12, np.zeros((1, 2)), price, x,
+    )  # fmt: skip
+    assert x == pytest.approx([0.5])
+    assert price == pytest.approx(np.zeros((1, 2)), abs=1e-12)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_passes_over_copies_agree_with_their_definition(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, m = 30, 7
+    ptr = np.append(0, np.cumsum(rng.integers(1, 4, n))).astype(np.int64)
+    count = int(ptr[-1])
+    row = rng.integers(0, m, count).astype(np.uint32)
+    place = rng.permutation(m).astype(np.uint32)
+    a, w, state = rng.normal(1, 1, count), rng.uniform(0.5, 2, count), rng.normal(0, 1, count)
+    x, cost, s = rng.random(n), rng.normal(0, 1, n), rng.uniform(0.1, 1, n)
+    lower, upper, price = np.zeros(n), rng.uniform(1, 2, n), rng.normal(0, 1, m)
+    found: list[list[np.ndarray]] = []
+    for kernel in (copies, groups_reference):
+        value, slope, v, u, used, z = (np.zeros(k) for k in (m, m, n, n, m, count))
+        z[:] = state
+        kernel.row_sums(ptr, row, a, w, state, x, lower, upper, price, value, slope)
+        kernel.centres(ptr, state, w, 0.3, cost, s, v)
+        kernel.priced_centres(ptr, row, place, a, price, x, 1.0 / s, cost, s, u)
+        kernel.activities(ptr, row, place, a, x, used)
+        norms = kernel.advance(ptr, row, a, w, z, x, lower, upper, price, 1.6)
+        found.append([value, slope, v, u, used, z, np.array(norms)])
+    for one, other in zip(*found, strict=True):
+        assert one == pytest.approx(other, rel=1e-12, abs=1e-12)

@@ -1,0 +1,135 @@
+"""The compiled matching kernels against plain definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.matching.rounds import batch, cost, enumerate_best
+
+from walras.kernels.matching.balance import anneal, balance
+from walras.kernels.matching.local_search import cost_of, improve, search, tally
+from walras.kernels.matching.rounds import HARD, improve_rounds, most_tasks, solve_rounds
+
+DECAY = 0.6 + 0.4 * np.exp(-np.array([[0.3], [0.6], [1.0]]) * (np.arange(7) - 1.0))
+DECAY[:, 0] = 1.0
+ONES = np.ones((3, 7))
+
+
+def _kernel(times: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(times.transpose(0, 2, 1))
+
+
+@pytest.mark.parametrize("zeta", [ONES, DECAY], ids=["apart", "together"])
+@pytest.mark.parametrize("price", [HARD, 20.0, 3.0])
+def test_branch_and_bound_equals_enumeration(zeta: np.ndarray, price: float) -> None:
+    times, success = batch(1, 12, 3, 6)
+    floor, n = 0.84, 6
+    found = solve_rounds(
+        _kernel(times), _kernel(success), zeta, np.full(12, n * floor), np.full(12, price / n),
+        0.0, 10**6,
+    )  # fmt: skip
+    soft = np.inf if price == HARD else price
+    for b in range(12):
+        best = enumerate_best(times[b], success[b], floor, zeta, soft)
+        if not np.isfinite(best):
+            assert found.x[b].tolist() == success[b].argmax(axis=0).tolist()
+            continue
+        assert found.value[b] == pytest.approx(best, rel=1e-12)
+        assert cost(times[b], success[b], found.x[b], floor, zeta, soft) == pytest.approx(best)
+        assert found.bound[b] <= best * (1 + 1e-12)
+        assert found.bound[b] >= best * (1 - 1e-11)
+
+
+def test_a_search_cut_short_keeps_a_true_bound() -> None:
+    times, success = batch(2, 6, 4, 14)
+    arrays = _kernel(times), _kernel(success), np.ones((4, 15))
+    goal, price = np.full(6, 14 * 0.85), np.full(6, HARD)
+    whole = solve_rounds(*arrays, goal, price, 0.0, 10**7)
+    short = solve_rounds(*arrays, goal, price, 0.0, 5)
+    assert np.all(whole.nodes < 10**7)
+    assert np.any(short.nodes > 5)
+    assert np.all(short.bound <= whole.value * (1 + 1e-12))
+    assert np.all(short.value >= whole.value * (1 - 1e-12))
+
+
+def test_the_answer_does_not_depend_on_threads() -> None:
+    times, success = batch(3, 20, 3, 9)
+    given_ = _kernel(times), _kernel(success), np.ones((3, 10)), np.full(20, 7.6), np.full(20, HARD)
+    one, two = (solve_rounds(*given_, 0.0, 10**6, threads) for threads in (1, 2))
+    assert np.array_equal(one.x, two.x)
+    assert np.array_equal(one.nodes, two.nodes)
+
+
+@given(seed=st.integers(0, 10_000), price=st.sampled_from([0.0, 1.0, HARD]))
+@settings(max_examples=40)
+def test_local_search_never_worsens_and_reports_its_cost(seed: int, price: float) -> None:
+    times, success = batch(seed, 1, 3, 6)
+    t, a = _kernel(times)[0], _kernel(success)[0]
+    x = np.random.default_rng(seed).integers(0, 3, 6).astype(np.int32)
+    total, count = np.empty(3), np.empty(3, dtype=np.int32)
+    before = cost_of(DECAY, total, count, tally(t, a, x, total, count), 5.0, price)
+    after = improve(t, a, DECAY, 5.0, price, x, 100)
+    again = cost_of(DECAY, total, count, tally(t, a, x, total, count), 5.0, price)
+    assert after <= before
+    assert after == pytest.approx(again, rel=1e-12)
+    improve_rounds(t[None], a[None], DECAY, np.array([5.0]), np.array([price]), x[None])
+    assert cost_of(DECAY, total, count, tally(t, a, x, total, count), 5.0, price) <= after
+    kept = after
+    assert search(t, a, DECAY, 5.0, price, x, 100, 6, 0.0, seed) <= kept
+
+
+def test_most_tasks_counts_what_fits() -> None:
+    times, _ = batch(5, 1, 3, 6)
+    t = _kernel(times)[0]
+    cut = 0.6 * t.sum(axis=0).max()
+    for i, most in enumerate(most_tasks(t, DECAY, cut)):
+        spans = [DECAY[i, k] * np.sort(t[:, i])[:k].sum() for k in range(1, 7)]
+        assert most == max((k for k in range(1, 7) if spans[k - 1] < cut), default=0)
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_balance_brings_loads_and_success_to_their_limits(together: bool) -> None:
+    times, success = batch(6, 1, 6, 120)
+    t, a = _kernel(times)[0], _kernel(success)[0]
+    zeta = np.ones((6, 121))
+    if together:
+        zeta[:, 1:] = 0.6 + 0.4 * np.exp(-0.2 * np.arange(120))
+    x = t.argmin(axis=1).astype(np.int32)
+    start = x.copy()
+    near = np.argsort(t, axis=1)[:, :4].astype(np.int32)
+    total, count = np.empty(6), np.empty(6, dtype=np.int32)
+    known = start.copy()
+    goal = 0.82 * 120
+    tau = 1.05 * improve(t, a, zeta, goal, HARD, known, 10_000)
+    assert tau < 1e6
+    left = balance(t, a, zeta, goal, 1.0, x, near, tau, 100)
+    reached = tally(t, a, x, total, count)
+    over = np.maximum(zeta[np.arange(6), count] * total - tau, 0).sum()
+    assert left == pytest.approx(over + max(goal - reached, 0))
+    assert left < 1e-9
+    excess = np.ascontiguousarray(t - t.min(axis=1, keepdims=True))
+    twice = []
+    for _ in range(2):
+        y = start.copy()
+        anneal(t, a, zeta, goal, 1.0, y, near, excess, tau, 0.01, 20_000, 3)
+        twice.append(y)
+    assert np.array_equal(*twice)
+    assert np.all(np.isin(twice[0], np.arange(6)))
+
+
+def test_equal_tasks_are_not_told_apart() -> None:
+    """18 tasks of two kinds: 3^18 placements, but only C(11, 2)^2 = 3,025 that differ."""
+    times = np.array([[4.0, 9.0], [5.0, 7.0], [6.0, 8.0]])[:, np.arange(18) % 2]
+    given_ = _kernel(times[None]), np.full((1, 18, 3), 0.9), np.ones((3, 19))
+    found = solve_rounds(*given_, np.zeros(1), np.full(1, HARD), 0.0, 10**6)
+    counts = [(p, q, 9 - p - q) for p in range(10) for q in range(10 - p)]
+    best = min(
+        max(a * times[i, 0] + b * times[i, 1] for i, (a, b) in enumerate(zip(x, y, strict=True)))
+        for x in counts
+        for y in counts
+    )
+    assert found.value[0] == pytest.approx(best, rel=1e-12)
+    assert found.bound[0] == pytest.approx(best, rel=1e-9)
+    assert found.nodes[0] < 18 * 3025

@@ -1,0 +1,163 @@
+"""Scenarios in TOML: what they say, and what is wrong with them when something is."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from walras import network as wn
+from walras.errors import DataError, InputError
+from walras.network.scenario.scenario import EXAMPLE, read_scenario, scenario
+from walras.network.scenario.tables import KEYS
+
+
+def test_the_example_says_what_its_comments_say() -> None:
+    found = scenario(tomllib.loads(EXAMPLE))
+    assert found.problem.centres == found.network.centres == 20
+    assert found.network.law is not None
+    assert found.network.law.every == 50
+    assert found.links == wn.LogQuantizer(0.125)
+    assert found.faults is not None
+    assert found.faults.all_crashes == (wn.Crash(4, 500), wn.Crash(9, 800, 1500))
+    assert isinstance(found.problem.loss, wn.SmoothHinge)
+    assert found.test is not None
+    assert (found.steps, found.every) == (3000, 3)
+
+
+def test_nothing_is_a_scenario_too() -> None:
+    found = scenario({})
+    assert found.problem.loss is None
+    assert found.faults is None
+    assert found.steps == 2000
+
+
+@pytest.mark.parametrize(
+    ("table", "check"),
+    [
+        ({"network": {"kind": "ring", "centres": 5}}, lambda s: s.network.links == 5),
+        ({"network": {"kind": "grid", "rows": 2, "columns": 3}}, lambda s: s.problem.centres == 6),
+        ({"network": {"kind": "small_world", "centres": 12}}, lambda s: s.network.links == 24),
+        ({"network": {"directed": True}}, lambda s: s.network.directed),
+        ({"network": {"failing": 0.1}}, lambda s: s.network.law.failing == 0.1),
+        ({"cpu": {"kind": "throughput"}}, lambda s: s.problem.boxed),
+        ({"cpu": {"center": 2.0, "scale": 1.0, "budget": 50}}, lambda s: s.problem.budget == 50.0),
+        ({"links": {"kind": "ideal"}}, lambda s: s.links == wn.Ideal()),
+        ({"links": {"kind": "uniform", "step": 0.1}}, lambda s: s.links.step == 0.1),
+        ({"method": {"alpha": 2.0}}, lambda s: s.method.alpha == 2.0),
+        ({"loss": {"kind": "logistic", "classes_each": 1}}, lambda s: s.problem.loss is not None),
+    ],
+)
+def test_tables_become_what_they_name(table: dict[str, object], check: object) -> None:
+    assert check(scenario(table))  # type: ignore[operator]
+
+
+def test_mnist_is_found_or_stood_in_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("WALRAS_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    found = scenario({"loss": {"kind": "logistic", "data": "mnist-3-5"}})
+    assert found.test is not None
+    assert "synthetic stand-in" in found.test.origin
+    assert set(np.unique(found.test.targets)) == {-1.0, 1.0}
+    assert found.problem.learning[1].features.shape[-1] == 785
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {},
+        {"cpu": {"kind": "throughput"}, "links": {"kind": "uniform"}, "network": {"kind": "grid"}},
+        {"cpu": {"low": 0.0}, "loss": {"kind": "logistic"}, "faults": {"crashes": [[1, 5, 50]]}},
+        {"network": {"switching": 9, "law": "union"}, "method": {"alpha": 2.0}},
+    ],
+)
+def test_the_tables_say_all_that_a_scenario_is(table: dict[str, object]) -> None:
+    """Read again, they are the same scenario, whatever defaults a later version has."""
+    found = scenario(table)
+    again = scenario(json.loads(json.dumps(found.tables)))
+    assert again.tables == found.tables
+    assert (again.problem.budget, again.links) == (found.problem.budget, found.links)
+    assert (again.faults, again.method) == (found.faults, found.method)
+    np.testing.assert_array_equal(again.network.tail, found.network.tail)
+    np.testing.assert_array_equal(again.problem.low, found.problem.low)
+
+
+def test_defaults_are_stated_where_they_mean_something() -> None:
+    tables = scenario({"cpu": {"high": [float("inf")] * 20}}).tables
+    assert tables["network"] == {
+        "seed": 0, "kind": "erdos_renyi", "centres": 20, "p": 0.3, "directed": False,
+    }  # fmt: skip
+    assert tables["links"] == {"kind": "log", "rho": 0.125, "mode": "innovation", "width": 8}
+    assert tables["method"]["tempo"] == 0.1
+    assert "model_step" not in tables["method"]  # computed from the problem
+    assert {"loss", "faults", "deploy"}.isdisjoint(tables)
+    assert scenario({"cpu": {"high": ["inf"] * 20}}).tables == tables
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        ({"step": 3}, r"the file: has the unknown key 'step'; allowed: seed, steps"),
+        ({"network": {"nodes": 3}}, "network: has the unknown key 'nodes'"),
+        ({"method": {"name": "x"}}, "unknown key 'name'"),
+        ({"network": 3}, r"network: is 3; allowed: a table"),
+        ({"network": {"kind": "star"}}, r"network\.kind: is 'star'; allowed: erdos_renyi"),
+        ({"cpu": {"kind": "cubic"}}, r"cpu\.kind"),
+        ({"loss": {"kind": "tree"}}, r"loss\.kind"),
+        ({"loss": {"data": "cifar"}}, r"loss\.data"),
+        ({"links": {"kind": "wire"}}, r"links\.kind"),
+        ({"links": {"rho": 9.0}}, r"LogQuantizer\.rho: is 9"),
+        ({"steps": "many"}, "steps: is 'many'; allowed: a number"),
+        ({"cpu": {"center": [1.0, 2.0]}}, r"cpu\.center: has 2 numbers; allowed: one, or 20"),
+        ({"faults": {"crashes": [[1]]}}, r"faults\.crashes\[0\]"),
+        ({"faults": {"loss": 2.0}}, r"faults\.loss"),
+        ({"steps": 0}, "steps: is 0; allowed: a number, whole and 1 or more"),
+        ({"steps": float("nan")}, "steps: is nan"),
+        ({"every": float("inf")}, "every: is inf"),
+        ({"seed": -1}, "seed: is -1; allowed: a number, whole and 0 or more"),
+        ({"network": {"directed": "false"}}, r"network\.directed: is 'false'; allowed: true or"),
+        ({"network": {"centres": 2.5}}, r"network\.centres: is 2\.5"),
+        ({"network": {"seed": -1}}, r"network\.seed: is -1"),
+        ({"network": {"file": 3}}, r"network\.file: is 3; allowed: text"),
+        ({"network": {"law": []}}, r"network\.law: is \[\]; allowed: redraw, union"),
+        ({"method": {"unsafe": "false"}}, r"method\.unsafe: is 'false'; allowed: true or false"),
+        ({"method": {"guard": "x"}}, r"method\.guard: is 'x'"),
+        ({"method": {"model_step": "x"}}, r"method\.model_step: is 'x'; allowed: a number"),
+        ({"method": {"batch": 2.5}}, r"method\.batch: is 2\.5"),
+        ({"method": {"alpha": float("nan")}}, r"method\.alpha: is nan"),
+        ({"links": {"rho": "x"}}, r"links\.rho: is 'x'; allowed: a number"),
+        ({"links": {"width": []}}, r"links\.width: is \[\]"),
+        ({"cpu": {"center": "x"}}, r"cpu\.center: is 'x'; allowed: a number"),
+        ({"cpu": {"center": [1.0, "a"]}}, r"cpu\.center\[1\]: is 'a'"),
+        ({"cpu": {"low": {}}}, r"cpu\.low: is \{\}"),
+        ({"cpu": {"scale": True}}, r"cpu\.scale: is True"),
+        ({"loss": {"samples": -1}}, r"loss\.samples: is -1"),
+        ({"loss": {"classes_each": 2.5}}, r"loss\.classes_each: is 2\.5"),
+        ({"loss": {"kind": []}}, r"loss\.kind: is \[\]; allowed: svm"),
+        ({"faults": {"loss": "x"}}, r"faults\.loss: is 'x'"),
+        ({"faults": {"lease": "x"}}, r"faults\.lease: is 'x'"),
+        ({"faults": {"crashes": 3}}, r"faults\.crashes: is 3"),
+        ({"faults": {"crashes": [["a", 500]]}}, r"faults\.crashes\[0\]: is 'a'"),
+    ],
+)
+def test_what_means_nothing_is_refused(table: dict[str, object], reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        scenario(table)
+
+
+def test_every_setting_of_the_method_can_be_stated() -> None:
+    stated = {field.name for field in fields(wn.Surplus)} - {"name"}
+    assert set(KEYS["method"]) == stated
+
+
+def test_a_file_that_is_no_toml_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    with pytest.raises(DataError, match="cannot be read"):
+        read_scenario(path)
+    path.write_text("steps = [")
+    with pytest.raises(DataError, match=r"bad\.toml"):
+        read_scenario(path)

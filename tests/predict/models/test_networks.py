@@ -1,0 +1,180 @@
+"""Torch models: end to end on graphs and features, your own modules, pretraining, saving."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from walras.errors import EngineError, InputError
+from walras.predict import Recipe, TaskGraph, Tasks, fit, load, recipe, two_stage
+from walras.predict.models.networks import GraphNetwork, NetworkModel, graph_tensors
+
+
+class Own(nn.Module):
+    """A user's module: scores from the features."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(30, 6)
+
+    def forward(self, features: Any) -> Any:
+        return self.layer(features)
+
+
+def error(predictor: Any, tasks: Tasks) -> float:
+    return float(np.abs(np.log(predictor.predict(tasks).times / tasks.times)).mean())
+
+
+@pytest.mark.parametrize("model", ["mlp", "gnn", "own"])
+def test_networks_learn_and_are_saved_and_loaded(small: Recipe, model: str, tmp_path: Path) -> None:
+    chosen: Any = Own() if model == "own" else model
+    seen: list[tuple[int, int]] = []
+    predictor = fit(
+        small.train, small.validation, model=chosen, layers=2,
+        progress=lambda done, total: seen.append((done, total)),
+    )  # fmt: skip
+    averages = fit(small.train, small.validation, method="tam")
+    assert error(predictor, small.test) < 0.75 * error(averages, small.test)
+    assert seen[-1] == (150, 150)
+    predictor.save(tmp_path / "p.npz")
+    again = load(tmp_path / "p.npz", module=Own if model == "own" else None)
+    np.testing.assert_allclose(
+        again.predict(small.test).times, predictor.predict(small.test).times, rtol=1e-6
+    )
+
+
+def test_a_graph_network_does_not_depend_on_the_numbering_of_operators(small: Recipe) -> None:
+    torch.manual_seed(0)
+    network = GraphNetwork(clusters=3, hidden=8, layers=2).double()
+    order = np.array([5, 2, 7, 0, 1, 6, 4, 3])
+    tasks = small.test.take(np.arange(20))
+    turned = replace(tasks, graphs=tuple(_renumbered(g, order) for g in tasks.graphs))
+    inputs = [graph_tensors(t) for t in (tasks, turned)]
+    one, other = (network(replace(i, node=i.node.double())) for i in inputs)
+    np.testing.assert_allclose(one.detach().numpy(), other.detach().numpy(), rtol=1e-10)
+
+
+def _renumbered(graph: TaskGraph, order: Any) -> TaskGraph:
+    place = np.argsort(order)
+    return TaskGraph(
+        tuple(graph.kinds[k] for k in order), graph.macs[order], graph.params[order],
+        graph.elements[order], place[graph.edges], graph.batch,
+    )  # fmt: skip
+
+
+def test_gradients_of_the_graph_network_against_finite_differences(small: Recipe) -> None:
+    torch.manual_seed(0)
+    network = GraphNetwork(clusters=2, hidden=4, layers=2).double()
+    inputs = graph_tensors(small.test.take(np.arange(5)))
+    node = inputs.node.double().requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: network(replace(inputs, node=x)), (node,), atol=1e-6)
+
+
+def test_the_same_seed_gives_the_same_network(small: Recipe) -> None:
+    times = [
+        fit(small.train, small.validation, model="mlp", epochs=20, seed=s).predict(small.test).times
+        for s in (1, 1, 2)
+    ]
+    np.testing.assert_array_equal(times[0], times[1])
+    assert not np.array_equal(times[0], times[2])
+
+
+def test_without_a_validation_set_a_fifth_is_held_out(small: Recipe) -> None:
+    predictor = fit(small.train, model="mlp", epochs=60, method="bagged", members=2)
+    assert len(predictor.models) == 2
+    assert predictor.predict(small.test).spread.min() > 0
+
+
+def test_pretraining_on_other_clusters_helps_where_tasks_are_few(small: Recipe) -> None:
+    others = recipe(
+        "nb201", clusters=["2080ti_1", "silver_4210r"], train_tasks=400, validation_tasks=100,
+        test_tasks=10, synthetic=True, seed=5,
+    )  # fmt: skip
+    start = fit(others.train, others.validation, model="gnn", epochs=60)
+    few = small.train.take(np.arange(20))
+    settings: dict[str, Any] = {"model": "gnn", "epochs": 60, "learning_rate": 3e-3}
+    fresh = fit(few, small.validation, **settings)
+    warm = fit(few, small.validation, start=start, **settings)
+    assert error(warm, small.test) < error(fresh, small.test)
+
+
+def test_tasks_measured_on_some_clusters_only(small: Recipe) -> None:
+    missing = np.random.default_rng(0).random(small.train.times.shape) < 0.3
+    partly = replace(
+        small.train, times=np.where(missing, np.nan, small.train.times),
+        success=np.where(missing, np.nan, small.train.success),
+    )  # fmt: skip
+    for loss in ("raw", "log"):
+        predictor = fit(partly, small.validation, model="mlp", epochs=40, loss=loss)
+        assert np.isfinite(predictor.predict(small.test).times).all()
+
+
+def test_bad_modules_and_inputs_are_refused(small: Recipe, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"torch module: returns shape .*allowed: \(100, 6\)"):
+        fit(small.train, small.validation, model=nn.Linear(30, 5))
+    with pytest.raises(InputError, match="model: is dict"):
+        fit(small.train, small.validation, model={})
+    bare = replace(small.train, graphs=())
+    with pytest.raises(InputError, match="no graphs"):
+        fit(bare, small.validation, model="gnn")
+    with pytest.raises(InputError, match="start: has no torch models"):
+        fit(small.train, small.validation, model="mlp", start=fit(small.train))
+    predictor = fit(small.train, small.validation, model=Own(), epochs=2)
+    with pytest.raises(InputError, match="features: have 3 columns"):
+        predictor.predict(replace(small.test, features=small.test.features[:, :3]))
+    predictor.save(tmp_path / "own.npz")
+    with pytest.raises(InputError, match="module of your own"):
+        load(tmp_path / "own.npz")
+    with pytest.raises(InputError, match="does not fit"):
+        load(tmp_path / "own.npz", module=lambda: nn.Linear(30, 6))
+
+
+def test_without_torch_the_error_says_what_to_install(
+    small: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from walras import predict
+    from walras.predict import torch_available
+
+    monkeypatch.setattr(torch_available, "find_spec", lambda name: None)
+    with pytest.raises(EngineError, match=r"pip install 'walras\[torch\]'"):
+        two_stage.fit(small.train, small.validation, model="gnn")
+    with pytest.raises(EngineError, match="from_torch"):
+        _ = predict.from_torch
+    assert error(fit(small.train, small.validation), small.test) < 0.3
+
+
+def test_a_models_weights_can_be_learned_further(small: Recipe) -> None:
+    """What decision-focused training needs: differentiable scores of a trained model."""
+    predictor = fit(small.train, small.validation, model="gnn", epochs=5)
+    model = predictor.models[0]
+    assert isinstance(model, NetworkModel)
+    scores = model.scores(model.inputs(small.test.take(np.arange(8))))
+    scores.sum().backward()
+    assert all(p.grad is not None for p in model.module.parameters())
+
+
+def test_training_leaves_torch_s_draws_and_the_users_module_as_they_were(small: Recipe) -> None:
+    own = nn.Sequential(nn.Linear(30, 6), nn.Dropout())
+    before = torch.get_rng_state(), copy.deepcopy(own.state_dict()), own.training
+    fit(small.train, small.validation, model=own, epochs=1)
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert all(torch.equal(value, before[1][name]) for name, value in own.state_dict().items())
+    assert own.training is before[2]
+    own.lock = threading.Lock()
+    with pytest.raises(InputError, match="torch module: cannot be copied"):
+        fit(small.train, small.validation, model=own, epochs=1)
+
+
+def test_as_many_tasks_are_held_out_as_intervals_need(small: Recipe) -> None:
+    few = small.train.take(np.arange(30))
+    found = fit(few, model="mlp", epochs=1).predict(small.test)
+    assert np.isfinite(found.high).all()
+    assert np.isinf(fit(few, model="mlp", epochs=1, level=0.95).radius).all()

@@ -1,0 +1,246 @@
+"""Clarabel in a process of its own: the same answer, ended in time, and clear when it breaks."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import queue
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from walras.certificate import certify
+from walras.domains import cluster_scheduling as cs
+from walras.engines.exact import conic
+from walras.engines.exact.conic_setup import ENDED
+from walras.engines.exact.engine import exact
+from walras.errors import EngineError
+from walras.programs import clarabel_process as conic_beside
+from walras.programs import clarabel_thread as conic_thread
+from walras.programs.clarabel_process import answered_beside, serve
+from walras.programs.clarabel_program import ConicPoint, ConicProgram, ConicStep, Wanted, answered
+from walras.progress import Progress
+from walras.separable import Separable
+from walras.settings import Settings
+from walras.status import Status
+
+WANTED = Wanted(1e-9, 1e-8, 0.99, 100, 1, None)
+NEVER, SOON = float("inf"), 0.5  # a deadline, and seconds
+# A step every tenth of a second until told to stop, then where it is.
+SLOW = """
+import sys, time
+from walras.engines import conic_beside as beside
+from walras.programs.clarabel_program import ConicPoint, ConicStep
+
+def answered(program, wanted, told):
+    count = 0
+    while not told(ConicStep(count, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)):
+        count += 1
+        time.sleep(0.1)
+    return ConicPoint(program.linear, program.offset, "CallbackTerminated")
+
+beside.answered = answered
+beside.serve(sys.stdin.buffer, sys.stdout.buffer)
+"""
+
+
+def program() -> ConicProgram:
+    """Maximise x + 2 y over the disc of radius one: at (1, 2) / sqrt 5."""
+    matrix = sp.csc_matrix([[0.0, 0.0], [-1.0, 0.0], [0.0, -1.0]])
+    return ConicProgram(
+        sp.csc_matrix((2, 2)),
+        np.array([-1.0, -2.0]),
+        matrix,
+        np.array([1.0, 0.0, 0.0]),
+        (("SecondOrderConeT", 3),),
+    )
+
+
+def unheeded(step: ConicStep) -> bool:
+    return False
+
+
+def acting(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """The process does this instead."""
+    monkeypatch.setattr(conic_beside, "_COMMAND", ("-c", script))
+
+
+def logarithms() -> Separable:
+    rng = np.random.default_rng(0)
+    return cs.proportional_fairness(
+        throughput=rng.uniform(0.5, 2.0, (4, 12)), size=np.ones(12), capacity=np.full(4, 2.0)
+    )
+
+
+def test_both_ways_give_the_same_point() -> None:
+    steps: list[ConicStep] = []
+
+    def told(step: ConicStep) -> bool:
+        steps.append(step)
+        return False
+
+    apart = answered_beside(program(), WANTED, told, NEVER)
+    here = answered(program(), WANTED, unheeded)
+    assert apart is not None
+    np.testing.assert_array_equal(apart.z, here.z)
+    np.testing.assert_array_equal(apart.dual, here.dual)
+    np.testing.assert_allclose(here.z, np.array([1.0, 2.0]) / np.sqrt(5.0), atol=1e-8)
+    assert (apart.status, here.status) == ("Solved", "Solved")
+    assert [step.iterations for step in steps] == list(range(len(steps)))
+    assert len(steps) > 2
+
+
+def test_what_is_said_and_heard() -> None:
+    source, target = io.BytesIO(), io.BytesIO()
+    for word in [(program(), WANTED), *[False] * 100]:
+        pickle.dump(word, source)
+    source.seek(0)
+    serve(source, target)
+    target.seek(0)
+    words = [pickle.load(target)]
+    while not isinstance(words[-1], ConicPoint):
+        words.append(pickle.load(target))
+    assert all(isinstance(word, ConicStep) for word in words[:-1])
+    assert words[-1].status == "Solved"
+
+
+def test_a_deadline_in_the_setup_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    acting(monkeypatch, "import time; time.sleep(600)")
+    began = time.perf_counter()
+    assert answered_beside(program(), WANTED, unheeded, began + SOON) is None
+    assert SOON <= time.perf_counter() - began < 60.0
+
+
+def test_an_iteration_that_would_be_late_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    acting(monkeypatch, SLOW)
+    deadline = time.perf_counter() + 8.0
+    found = answered_beside(program(), WANTED, unheeded, deadline)
+    assert found is not None
+    assert found.status == "CallbackTerminated"
+    np.testing.assert_array_equal(found.z, program().linear)
+
+
+def test_a_process_that_breaks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    acting(monkeypatch, "raise SystemExit(3)")
+    with pytest.raises(EngineError, match="ended with code 3"):
+        answered_beside(program(), WANTED, unheeded, NEVER)
+
+
+def test_where_no_process_can_be_started_it_runs_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "no such program")
+    found = answered_beside(program(), WANTED, unheeded, NEVER)
+    assert found is not None
+    assert found.status == "Solved"
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert conic_beside._started() is None
+
+
+@pytest.fixture(autouse=True)
+def _hears_ctrl_c() -> Iterator[None]:
+    """A shell starts what runs in its background deaf to Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def pressed(after: float) -> threading.Timer:
+    """Ctrl-C in some seconds."""
+    timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+def test_ctrl_c_stops_at_the_next_iteration(monkeypatch: pytest.MonkeyPatch) -> None:
+    acting(monkeypatch, SLOW)
+    count: list[int] = []
+
+    def told(step: ConicStep) -> bool:
+        count.append(step.iterations)
+        if len(count) == 3:
+            pressed(0.05)
+        return False
+
+    found = answered_beside(program(), WANTED, told, NEVER)
+    assert found is not None
+    assert found.status == conic_thread.INTERRUPTED
+    assert len(count) >= 3
+
+
+def test_an_interrupted_wait_loses_no_word() -> None:
+    heard = conic_thread.Heard()
+    heard.add(None)
+    heard._calls.get()  # taken from the queue, and lost as the interrupt came
+    heard.wait(0.0)
+    assert heard.next() is None
+    with pytest.raises(queue.Empty):
+        heard.wait(time.perf_counter() + 0.15)
+
+
+def test_a_signal_that_another_thread_was_given_is_heard() -> None:
+    """As Ray's threads may be: the main thread, which is to act on it, is not woken."""
+    heard = conic_thread.Heard()
+    idle = threading.Event()
+    other = threading.Thread(target=idle.wait, daemon=True)
+    other.start()
+
+    def press() -> None:
+        assert other.ident is not None
+        signal.pthread_kill(other.ident, signal.SIGINT)
+
+    threading.Timer(0.3, press).start()
+    began = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        heard.wait(began + 20.0)
+    idle.set()
+    assert time.perf_counter() - began < 10.0
+
+
+def test_an_engine_with_a_long_setup_gives_the_same_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = logarithms()
+    here = exact(problem, Settings(threads=1))
+    monkeypatch.setattr(conic, "LONG", -1.0)
+    for limit in (None, 60.0):
+        apart = exact(problem, Settings(threads=1, time_limit=limit))
+        np.testing.assert_array_equal(apart.x, here.x)
+        assert (apart.status, apart.message) == (Status.OPTIMAL, "Clarabel: Solved")
+        assert len(apart.history) == len(here.history)
+    seen: list[Progress] = []
+
+    def third(step: Progress) -> bool:
+        seen.append(step)
+        return len(seen) == 3
+
+    stopped = exact(problem, Settings(threads=1, callback=third))
+    assert (stopped.status, len(stopped.history)) == (Status.INTERRUPTED, 3)
+    assert certify(problem, stopped.x, stopped.t, stopped.prices).feasible
+
+
+@pytest.mark.parametrize("by_limit", [True, False])
+def test_an_engine_ended_in_its_setup_leaves_a_certified_point(
+    monkeypatch: pytest.MonkeyPatch, by_limit: bool
+) -> None:
+    acting(monkeypatch, "import time; time.sleep(600)")
+    monkeypatch.setattr(conic, "LONG", -1.0)
+    problem, settings = logarithms(), Settings(threads=1)
+    if by_limit:
+        settings = replace(settings, time_limit=SOON)
+    else:
+        pressed(SOON)
+    began = time.perf_counter()
+    found = exact(problem, settings)
+    assert time.perf_counter() - began < 60.0
+    assert found.message == ENDED
+    assert found.status is (Status.LIMIT if by_limit else Status.INTERRUPTED)
+    proof = certify(problem, found.x, found.t, found.prices)
+    assert proof.feasible
+    assert np.isfinite(proof.gap)
