@@ -22,12 +22,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from walras.learn.comparison import COLUMNS, Cell, measured
+from walras.learn.comparison import COLUMNS, RunConfig, measured
 from walras.learn.decide import placed_by
-from walras.learn.fitting import Learned, fit_lesson, viewed
+from walras.learn.fitting import FittedModel, fit_lesson, viewed
 from walras.learn.linear import indicators, placements
 from walras.learn.settings import Learning
-from walras.learn.training_problem import Judge, complete, draw, lesson
+from walras.learn.training_problem import Evaluator, complete, draw, lesson
 from walras.predict import SETTINGS, Recipe, Tasks
 from walras.predict.models.calibration import logit
 
@@ -66,7 +66,7 @@ def compare_scenarios(
     rows = []
     for letter, size, tasks, seed in product(settings, train_tasks, tasks_per_round, seeds):
         judged = options.get("test_rounds", 300)
-        cell = Cell("nb201", SETTINGS[letter], size, tasks, seed, judged, None, recipe)
+        cell = RunConfig("nb201", SETTINGS[letter], size, tasks, seed, judged, None, recipe)
         rows += [row for name, own in chosen for row in _rows(cell, name, own)]
     frame = pd.DataFrame(rows, columns=COLUMNS)
     frame.attrs["complete"] = True
@@ -74,13 +74,13 @@ def compare_scenarios(
 
 
 @cache
-def _rows(cell: Cell, name: str, settings: Learning) -> list[dict[str, Any]]:
+def _rows(cell: RunConfig, name: str, settings: Learning) -> list[dict[str, Any]]:
     """The rows of a method in a cell; kept, as studies are measured a few seeds at a time."""
     data, own = _data(cell), settings.with_(seed=cell.seed)
     began = time.perf_counter()
     made = lesson(data, own, tasks_per_round=cell.tasks_per_round)
     rounds = draw(complete(data.test), cell.test_rounds, cell.tasks_per_round, (cell.seed, 25))
-    judge, learned = Judge(data.test, rounds, made.terms), fit_lesson(made, own)
+    judge, learned = Evaluator(data.test, rounds, made.terms), fit_lesson(made, own)
     times, success = learned.times(judge.tasks), learned.success(judge.tasks)
     placed = {
         name: {
@@ -99,11 +99,11 @@ def _rows(cell: Cell, name: str, settings: Learning) -> list[dict[str, Any]]:
 
 
 @lru_cache(maxsize=1)
-def _data(cell: Cell) -> Recipe:
+def _data(cell: RunConfig) -> Recipe:
     return cell.load()
 
 
-def members(learned: Learned, tasks: Tasks) -> tuple[Floats, Floats]:
+def members(learned: FittedModel, tasks: Tasks) -> tuple[Floats, Floats]:
     """(S, M, tasks) times and chances that each model of an ensemble predicts."""
     seen, whole = viewed(tasks, learned.settings), learned.predictor
     found = [replace(whole, models=(model,)).predict(seen) for model in whole.models]
@@ -111,7 +111,7 @@ def members(learned: Learned, tasks: Tasks) -> tuple[Floats, Floats]:
 
 
 def with_errors(
-    each: tuple[Floats, Floats], learned: Learned, held: Tasks, seed: int
+    each: tuple[Floats, Floats], learned: FittedModel, held: Tasks, seed: int
 ) -> tuple[Floats, Floats]:
     """Members with errors in log time and in logits, those of one validation task for each task."""
     off = np.log(held.times / learned.times(held))
@@ -123,7 +123,7 @@ def with_errors(
     return times * np.exp(late), 1.0 / (1.0 + np.exp(-(logit(success) + safe)))
 
 
-def best(judge: Judge, times: Floats, success: Floats) -> dict[str, Ints]:
+def best(judge: Evaluator, times: Floats, success: Floats) -> dict[str, Ints]:
     """(rounds, N) placements of least expected cost under both decoders.
 
     Args:

@@ -42,7 +42,7 @@ def _trained(instance: RecipeInstance, budget: Budget, method: str, *, peer: boo
     from walras.learn.fitting import two_stage, view_of, viewed
     from walras.learn.settings import Learning
     from walras.learn.train import train
-    from walras.learn.training_problem import Judge, draw, lesson
+    from walras.learn.training_problem import Evaluator, draw, lesson
 
     torch.set_num_threads(budget.threads)
     settings = Learning(
@@ -59,7 +59,7 @@ def _trained(instance: RecipeInstance, budget: Budget, method: str, *, peer: boo
         seconds.append(time.perf_counter() - began)
         test = viewed(recipe.test, own)
         pool = np.arange(len(test.names))
-        judge = Judge(test, draw(pool, _ROUNDS, instance.spec.tasks, (seed, 99)), made.terms)
+        judge = Evaluator(test, draw(pool, _ROUNDS, instance.spec.tasks, (seed, 99)), made.terms)
         # The ablation's premise: times are predicted, success is known.
         placed = judge.terms.place(judge.of(trained.predict(test).times), judge.truth[1])
         regrets.append(float(judge.elastic(placed).mean()))

@@ -12,7 +12,7 @@ from walras.status import Status
 _log = logging.getLogger("walras")
 
 
-class Diary:
+class IterationLog:
     """Records every step of a solve and asks the caller whether to go on.
 
     Args:

@@ -30,7 +30,7 @@ from walras.progress import Progress, log_to_stderr
 from walras.select.blas_threads import blas_limited
 from walras.select.choose import Choice, choose
 from walras.select.foreign_settings import refuse_unknown
-from walras.select.registry import Engine, Own, engine_named
+from walras.select.registry import Engine, EngineOptions, engine_named
 from walras.separable import Leximin, Separable, leximin_of
 from walras.settings import Settings, Start
 from walras.solution import Solution
@@ -100,12 +100,17 @@ def solve(
     problem, base, first = _checked(problem, start, placed, unknown, integer=integer)
     settings = Settings(tolerance, time_limit, threads, first, callback, verbose, device=device)
     choice = _choice_on(device, choose(base, engine, tolerance, levels=base is not problem))
-    own = Own(parts, seed, mode, executor, collapse, rho, restarts)
+    own = EngineOptions(parts, seed, mode, executor, collapse, rho, restarts)
     return _solve_within(problem, own, choice, settings, polish=polish)
 
 
 def _solve_within(
-    problem: Separable | Leximin, own: Own, choice: Choice, settings: Settings, *, polish: bool
+    problem: Separable | Leximin,
+    own: EngineOptions,
+    choice: Choice,
+    settings: Settings,
+    *,
+    polish: bool,
 ) -> Solution:
     run = engine_named(choice.engine, own, collapse=choice.collapse)
     base = problem.problem if isinstance(problem, Leximin) else problem

@@ -16,7 +16,7 @@ from walras.errors import InputError
 from walras.learn import Learning
 from walras.learn.fitting import fit_lesson
 from walras.learn.linear import placements
-from walras.learn.training_problem import Judge, Lesson, lesson
+from walras.learn.training_problem import Evaluator, TrainingProblem, lesson
 from walras.matching import evaluate, match_rounds
 from walras.predict import Recipe, recipe
 
@@ -30,11 +30,11 @@ def data() -> Recipe:
 
 
 @pytest.fixture(scope="module")
-def made(data: Recipe) -> Lesson:
+def made(data: Recipe) -> TrainingProblem:
     return lesson(data, BAGGED.with_(rounds=30), tasks_per_round=4)
 
 
-def test_one_scenario_is_the_exact_matching(made: Lesson) -> None:
+def test_one_scenario_is_the_exact_matching(made: TrainingProblem) -> None:
     judge = made.validation
     found = best(judge, judge.tasks.times[None], judge.tasks.success[None])
     assert judge.elastic(found["elastic"]) == pytest.approx(0.0, abs=1e-9)
@@ -45,7 +45,7 @@ def test_one_scenario_is_the_exact_matching(made: Lesson) -> None:
     assert not own.violated[feasible].any()
 
 
-def test_outcomes_are_those_of_the_metrics(made: Lesson) -> None:
+def test_outcomes_are_those_of_the_metrics(made: TrainingProblem) -> None:
     t, a = (values[:2] for values in made.validation.truth)
     makespan, mean = outcomes(t, a)
     for k, placed in enumerate(placements(3, 4)):
@@ -54,9 +54,9 @@ def test_outcomes_are_those_of_the_metrics(made: Lesson) -> None:
         np.testing.assert_allclose(mean[:, k], own.mean_success)
 
 
-def test_no_placement_costs_less_on_average(data: Recipe, made: Lesson) -> None:
+def test_no_placement_costs_less_on_average(data: Recipe, made: TrainingProblem) -> None:
     learned = fit_lesson(made, BAGGED)
-    judge = Judge(data.test, made.validation.rounds[:3], made.terms)
+    judge = Evaluator(data.test, made.validation.rounds[:3], made.terms)
     times, success = members(learned, data.test)
     assert times.shape == success.shape == (3, 3, 60)
     np.testing.assert_allclose(times.mean(axis=0), learned.times(data.test))
@@ -73,7 +73,7 @@ def test_no_placement_costs_less_on_average(data: Recipe, made: Lesson) -> None:
         assert cost(own, placed) == pytest.approx(least)
 
 
-def test_errors_are_those_of_validation_tasks(data: Recipe, made: Lesson) -> None:
+def test_errors_are_those_of_validation_tasks(data: Recipe, made: TrainingProblem) -> None:
     learned = fit_lesson(made, BAGGED)
     each, held = members(learned, data.test), made.validation.tasks
     times, success = with_errors(each, learned, held, 0)

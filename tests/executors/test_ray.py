@@ -19,12 +19,12 @@ import walras as wl
 from walras.engines.admm.engine import admm
 from walras.engines.admm.form import make_form
 from walras.engines.admm.proofs import row_classification as roles
-from walras.engines.admm.proofs.incumbent import Anytime
+from walras.engines.admm.proofs.incumbent import Incumbent
 from walras.engines.admm.settings import AdmmSettings
 from walras.engines.admm.worker_pool import executor_on
 from walras.executors import ray_cluster
 from walras.executors import ray_pool as ray_crew
-from walras.executors.ray_pool import RayCrew
+from walras.executors.ray_pool import RayPool
 from walras.iterate import Iterate
 from walras.settings import Settings
 
@@ -43,11 +43,11 @@ def local_ray() -> Iterator[None]:
 
 
 @pytest.fixture
-def crews(monkeypatch: pytest.MonkeyPatch) -> list[RayCrew]:
+def crews(monkeypatch: pytest.MonkeyPatch) -> list[RayPool]:
     """The crews that solves open, in order."""
-    opened: list[RayCrew] = []
+    opened: list[RayPool] = []
 
-    class Watched(RayCrew):
+    class Watched(RayPool):
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
             opened.append(self)
@@ -66,7 +66,7 @@ def iterate(problem: wl.Separable, iterations: int, **options: Any) -> Iterate:
     return admm(problem, Settings(tolerance=1e-12), AdmmSettings(iterations=iterations, **options))
 
 
-def pid_of(crew: RayCrew, k: int) -> int:
+def pid_of(crew: RayPool, k: int) -> int:
     return int(ray.get(crew._actors.holders[k].__ray_call__.remote(lambda holder: os.getpid())))
 
 
@@ -78,7 +78,7 @@ def test_actors_find_what_one_process_finds(
     objective: Any, actors: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Iteration by iteration: proofs come after each of them."""
-    monkeypatch.setattr(Anytime, "due", lambda self, iteration: True)
+    monkeypatch.setattr(Incumbent, "due", lambda self, iteration: True)
     problem = problem_of(objective)
     one = iterate(problem, 60)
     many = iterate(problem, 60, executor=wl.Ray(actors=actors))
@@ -113,7 +113,7 @@ def test_actors_tell_what_the_published_timing_shares() -> None:
     assert 0.0 < s.timings.ideal < s.timings.iterate / 64
 
 
-def test_bytes_of_a_pass_do_not_depend_on_the_number_of_demands(crews: list[RayCrew]) -> None:
+def test_bytes_of_a_pass_do_not_depend_on_the_number_of_demands(crews: list[RayPool]) -> None:
     """A pass sends a price and brings back use and slope of every narrow row, an actor."""
     found = []
     for n in (24, 96):
@@ -130,7 +130,7 @@ def test_bytes_of_a_pass_do_not_depend_on_the_number_of_demands(crews: list[RayC
 
 @pytest.mark.parametrize("objective", [cs.max_min, cs.proportional_fairness, cs.total_throughput])
 def test_the_allocation_crosses_once_when_the_solve_ends(
-    objective: Any, crews: list[RayCrew]
+    objective: Any, crews: list[RayPool]
 ) -> None:
     problem = problem_of(objective)
     gathered: list[int] = []
@@ -148,7 +148,7 @@ def test_the_allocation_crosses_once_when_the_solve_ends(
 
 @pytest.mark.parametrize("objective", [te.max_min_fair, te.max_total_flow_by_link])
 def test_levels_and_equalities_are_proved_where_the_demands_are(
-    objective: Any, crews: list[RayCrew]
+    objective: Any, crews: list[RayPool]
 ) -> None:
     net = te.load_topology("B4")
     traffic = 30.0 * te.lognormal_traffic(net, seed=0)
@@ -175,7 +175,7 @@ def flows_by_link(sources: int) -> wl.Separable:
 
 
 def test_rows_of_single_demands_cross_at_the_end_alone(
-    crews: list[RayCrew], monkeypatch: pytest.MonkeyPatch
+    crews: list[RayPool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(roles, "MOST_CORRECTED", 0)
     found = []
@@ -196,7 +196,7 @@ def test_rows_of_single_demands_cross_at_the_end_alone(
 
 
 def test_a_lost_actor_takes_the_prices_of_its_own_rows_with_it(
-    crews: list[RayCrew], monkeypatch: pytest.MonkeyPatch
+    crews: list[RayPool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(roles, "MOST_CORRECTED", 0)
     problem = flows_by_link(12)
@@ -211,7 +211,7 @@ def test_a_lost_actor_takes_the_prices_of_its_own_rows_with_it(
     assert s.value == pytest.approx(wl.solve(problem, engine="exact").value, rel=2e-2)
 
 
-def test_a_lost_actor_is_replaced_and_the_solve_goes_on(crews: list[RayCrew]) -> None:
+def test_a_lost_actor_is_replaced_and_the_solve_goes_on(crews: list[RayPool]) -> None:
     problem = problem_of(cs.max_min)
     killed: list[int] = []
 
@@ -229,7 +229,7 @@ def test_a_lost_actor_is_replaced_and_the_solve_goes_on(crews: list[RayCrew]) ->
 
 
 @pytest.mark.parametrize("note", ["proof", ""])
-def test_what_a_lost_actor_had_kept_is_proved_again(note: str, crews: list[RayCrew]) -> None:
+def test_what_a_lost_actor_had_kept_is_proved_again(note: str, crews: list[RayPool]) -> None:
     problem = problem_of(cs.max_min)
     last: list[wl.history.Progress] = []
 
@@ -247,7 +247,7 @@ def test_what_a_lost_actor_had_kept_is_proved_again(note: str, crews: list[RayCr
     assert s.gap < 1.0
 
 
-def test_the_actors_end_with_the_solve(crews: list[RayCrew]) -> None:
+def test_the_actors_end_with_the_solve(crews: list[RayPool]) -> None:
     pids: list[int] = []
 
     def note(step: wl.history.Progress) -> bool:
@@ -264,7 +264,7 @@ def test_the_actors_end_with_the_solve(crews: list[RayCrew]) -> None:
 
 
 def test_an_actor_that_cannot_be_kept_is_one_clear_error(
-    crews: list[RayCrew], monkeypatch: pytest.MonkeyPatch
+    crews: list[RayPool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ray_crew, "_LOSSES", 1)
     killed: list[int] = []

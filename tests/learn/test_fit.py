@@ -17,7 +17,7 @@ from walras.learn import Learning, fit, train
 from walras.learn.decide import placed_by, tuned_margin
 from walras.learn.fitting import fit_lesson, two_stage, viewed
 from walras.learn.heads import Trainable
-from walras.learn.training_problem import Judge, complete, draw, lesson
+from walras.learn.training_problem import Evaluator, complete, draw, lesson
 from walras.matching import match_rounds
 from walras.predict import Recipe, Tasks
 
@@ -137,7 +137,7 @@ def test_the_oracle_has_no_regret_and_the_floor_binds_in_half_of_the_rounds(
     truth = small.validation.times, small.validation.success
     assert judge.regret(placed_by(judge, *truth, Learning()), "elastic") == pytest.approx(0.0)
     assert np.all(judge.elastic(np.zeros(judge.rounds.shape, np.int32)) >= -1e-9)
-    own = Judge(small.train, made.draw(300, (5,)), made.terms)
+    own = Evaluator(small.train, made.draw(300, (5,)), made.terms)
     free = match_rounds(*own.truth, 0.0).outcome.mean_success
     assert 0.3 < float((free < made.terms.floor).mean()) < 0.7
 

@@ -112,17 +112,17 @@ def test_a_wrong_derivative_does_not_pass(wrong: float, monkeypatch: pytest.Monk
 
 def test_rounds_that_are_not_solved_are_not_differentiated_in_silence() -> None:
     times, success = (torch.as_tensor(v) for v in batch(5, 2, 3, 6))
-    cold = Smoothing(1e-8, sharpness=1e6)  # below what double precision can hold
-    found = relaxed_match(times, success, 0.8, cold)
+    reinitialised = Smoothing(1e-8, sharpness=1e6)  # below what double precision can hold
+    found = relaxed_match(times, success, 0.8, reinitialised)
     assert not bool(found.solved.all())
     t = times.clone().requires_grad_()
-    shares = matched(t, success, 0.8, cold)
+    shares = matched(t, success, 0.8, reinitialised)
     with pytest.warns(wl.InaccuracyWarning, match=r"not reliable in \d of 2 rounds.*temperature"):
         shares.sum().backward()
     with pytest.warns(wl.InaccuracyWarning, match="the derivative"):
         forward_gradient(found, found.x)
     with pytest.warns(wl.InaccuracyWarning):
-        assert not check_gradient(times, success, 0.8, cold).passed
+        assert not check_gradient(times, success, 0.8, reinitialised).passed
 
 
 def test_orthogonal_directions_beat_the_printed_ones() -> None:

@@ -15,7 +15,7 @@ from walras.learn.linear import allowed, indicators, least_cost, placements
 from walras.learn.losses import Rounds, _as_printed, smoothing_of, true_cost
 from walras.learn.losses_drawn import pool_cost
 from walras.learn.train import loss_of
-from walras.learn.training_problem import Terms
+from walras.learn.training_problem import PlacementRule
 from walras.matching import Decay, relaxed_match
 
 WARM: dict[str, Any] = {"temperature": 0.3}
@@ -79,7 +79,7 @@ def test_losses_on_pools_agree_with_differences(
 ) -> None:
     t, a, truth = rounds(2, n=n)
     settings = Learning(method=f"pool-{kind}", samples=12)
-    terms = Terms(truth.floor, truth.price, 1.0)
+    terms = PlacementRule(truth.floor, truth.price, 1.0)
     pool = losses_drawn._pool(t, a, truth, terms, 12)
     if n == 8:  # a pool that is drawn has the best on predictions, which jumps as they move
         assert pool.shape == (4, 12, 8)

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from walras import learn, predict
 from walras.cli.common.output import Cell, Table
-from walras.learn import Learned
+from walras.learn import FittedModel
 from walras.learn.decide import placed_by
-from walras.learn.training_problem import Judge
+from walras.learn.training_problem import Evaluator
 
 Floats = npt.NDArray[np.float64]
 
@@ -49,7 +49,7 @@ class Pupil:
     """
 
     name: str
-    learned: Learned
+    learned: FittedModel
     elastic: Floats
     hard: dict[str, float]
     seconds: float
@@ -101,7 +101,7 @@ def teach(
         test_tasks=TASKS * ROUNDS, seed=seed,
     )  # fmt: skip
     options: dict[str, Any] = {"tasks_per_round": TASKS, "seed": seed}
-    found: list[tuple[str, Learned, float]] = []
+    found: list[tuple[str, FittedModel, float]] = []
     for name, method, own in (
         (AVERAGES, "tam", {}), (ONE_HOTS, "tsm", {}), (BEFORE, "tsm", _COUNTS)
     ):  # fmt: skip
@@ -116,12 +116,12 @@ def teach(
     )  # fmt: skip
     found.append((AFTER, through, spent + time.perf_counter() - began))
     order = np.random.default_rng((seed, 28)).permutation(len(recipe.test))
-    judge = Judge(recipe.test, order.reshape(ROUNDS, TASKS), through.terms)
+    judge = Evaluator(recipe.test, order.reshape(ROUNDS, TASKS), through.terms)
     pupils = tuple(_judged(name, learned, judge, seconds) for name, learned, seconds in found)
     return Taught(pupils, len(recipe.train), recipe.source)
 
 
-def _judged(name: str, learned: Learned, judge: Judge, seconds: float) -> Pupil:
+def _judged(name: str, learned: FittedModel, judge: Evaluator, seconds: float) -> Pupil:
     times, success = learned.times(judge.tasks), learned.success(judge.tasks)
     elastic, hard = (
         placed_by(judge, times, success, learned.settings.with_(decoder=decoder))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from walras.engines.admm.slices import Slice
-from walras.engines.admm.worker_pool import Crew, Executor
+from walras.engines.admm.worker_pool import Executor, WorkerPool
 from walras.errors import EngineError, InputError
 from walras.settings import check_range
 
@@ -64,15 +64,15 @@ class Ray:
         """One slice an actor; the threads of this process do not matter."""
         return self.actors
 
-    def open(self, slices: Sequence[Slice]) -> Crew:
+    def open(self, slices: Sequence[Slice]) -> WorkerPool:
         """Connect, and give every slice to an actor of its own.
 
         Raises:
             EngineError: The cluster cannot be reached, or has too few cores for the actors.
         """
-        from walras.executors.ray_pool import RayCrew  # noqa: PLC0415 (loads ray)
+        from walras.executors.ray_pool import RayPool  # noqa: PLC0415 (loads ray)
 
-        return RayCrew(slices, self.actors_for(len(slices)))
+        return RayPool(slices, self.actors_for(len(slices)))
 
     def actors_for(self, slices: int) -> Actors:
         """Connect, and start an actor for each slice.
@@ -109,13 +109,13 @@ class _Keeper:
     def slices(self, workers: int) -> int:
         return self._settings.slices(workers)
 
-    def open(self, slices: Sequence[Slice]) -> Crew:
-        from walras.executors.ray_pool import RayCrew  # noqa: PLC0415 (loads ray)
+    def open(self, slices: Sequence[Slice]) -> WorkerPool:
+        from walras.executors.ray_pool import RayPool  # noqa: PLC0415 (loads ray)
 
         if self._actors is None or len(self._actors.holders) != len(slices):
             self.end()
             self._actors = self._settings.actors_for(len(slices))
-        return RayCrew(slices, self._actors, ends=False)
+        return RayPool(slices, self._actors, ends=False)
 
     @contextmanager
     def kept(self) -> Iterator[Executor]:

@@ -18,7 +18,7 @@ from ray.exceptions import RayActorError
 
 from walras.engines.admm.slices import Slice
 from walras.engines.admm.tree_reduction import GATHERED, Tree
-from walras.engines.admm.worker import Part
+from walras.engines.admm.worker import Worker
 from walras.errors import EngineError
 
 Floats = npt.NDArray[np.float64]
@@ -35,7 +35,7 @@ class _Holder:
     def hold(self, data: Slice) -> None:
         """Take a slice."""
         # Ray's arrays are read-only, for which the compiled passes would be compiled again.
-        self._part, self._work = Part(copy.deepcopy(data)), 0.0
+        self._part, self._work = Worker(copy.deepcopy(data)), 0.0
 
     def run(self, task: str, *args: object) -> Floats:
         """What the slice answers."""
@@ -89,8 +89,8 @@ class Actors:
         self.holders.clear()
 
 
-class RayCrew:
-    """:class:`walras.engines.admm.worker_pool.Crew` in Ray actors.
+class RayPool:
+    """:class:`walras.engines.admm.worker_pool.WorkerPool` in Ray actors.
 
     An actor that is lost is replaced: its slice starts from the prices known when the iteration
     began, and the entries that it was sent out with or that were last gathered here, and repeats
@@ -129,7 +129,7 @@ class RayCrew:
 
     @property
     def work(self) -> float:
-        """See :class:`walras.engines.admm.worker_pool.Crew`; not known once an actor was lost."""
+        """See :class:`walras.engines.admm.worker_pool.WorkerPool`; not known once an actor was lost."""
         if self.replaced:
             return float("nan")
         try:
@@ -138,16 +138,16 @@ class RayCrew:
             return float("nan")
 
     def mark(self, task: str, *args: object) -> None:
-        """See :class:`walras.engines.admm.worker_pool.Crew`."""
+        """See :class:`walras.engines.admm.worker_pool.WorkerPool`."""
         self._since = [(task, args)]
         self._iterations += 1
 
     def total(self, task: str, *args: object) -> Floats:
-        """See :class:`walras.engines.admm.worker_pool.Crew`."""
+        """See :class:`walras.engines.admm.worker_pool.WorkerPool`."""
         return self._tree.total(task, self.collect(task, *args))
 
     def collect(self, task: str, *args: object) -> list[Floats]:
-        """See :class:`walras.engines.admm.worker_pool.Crew`."""
+        """See :class:`walras.engines.admm.worker_pool.WorkerPool`."""
         self._since.append((task, args))
         jobs = [holder.run.remote(task, *args) for holder in self._actors.holders]
         found = [self._answer(k, job) for k, job in enumerate(jobs)]

@@ -15,7 +15,7 @@ from walras.errors import EngineError
 from walras.learn.advice import Advice, Finding, advise
 from walras.learn.analysis import Paired, holm, paired, summary
 from walras.learn.comparison import compare
-from walras.learn.fitting import Learned, fit
+from walras.learn.fitting import FittedModel, fit
 from walras.learn.settings import METHODS, Learning
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ __all__ = [
     "METHODS",
     "Advice",
     "Finding",
+    "FittedModel",
     "Gradient",
     "GradientCheck",
-    "Learned",
     "Learning",
     "Paired",
     "advise",

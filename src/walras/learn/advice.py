@@ -12,9 +12,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from walras.learn.decide import placed_by
-from walras.learn.fitting import Learned, fit_lesson, viewed
+from walras.learn.fitting import FittedModel, fit_lesson, viewed
 from walras.learn.settings import Learning, named
-from walras.learn.training_problem import Judge, Lesson, complete, data_of, draw, lesson, lesson_of
+from walras.learn.training_problem import (
+    Evaluator,
+    TrainingProblem,
+    complete,
+    data_of,
+    draw,
+    lesson,
+    lesson_of,
+)
 from walras.predict import Recipe, Tasks
 
 Floats = npt.NDArray[np.float64]
@@ -166,14 +174,14 @@ def _finding(name: str, regret: Floats, settings: Learning, base: Floats) -> Fin
 
 def _folds(
     data: Recipe | Tasks, settings: Learning, size: int, floor: float | None
-) -> Iterator[tuple[Lesson, Judge]]:
+) -> Iterator[tuple[TrainingProblem, Evaluator]]:
     """Lessons, each with a judge of tasks that it does not have."""
     for k, (train, held, kept) in enumerate(_parts(data, settings.seed)):
         made = lesson_of(train, held, settings, size, floor)
         rounds = draw(
             complete(kept), _ROUNDS, size, (settings.seed, 26, k), f"part {k + 1} of the data"
         )
-        yield made, Judge(kept, rounds, made.terms)
+        yield made, Evaluator(kept, rounds, made.terms)
 
 
 def _parts(data: Recipe | Tasks, seed: int) -> Iterator[tuple[Tasks, Tasks, Tasks]]:
@@ -199,7 +207,7 @@ def fit_best(
     tasks_per_round: int,
     min_success: float | None,
     progress: Told | None,
-) -> Learned:
+) -> FittedModel:
     """Train what :func:`advise` finds best, on all training tasks; see :func:`walras.learn.fit`."""
     advice = advise(
         data, tasks_per_round=tasks_per_round, min_success=min_success, progress=progress,
@@ -208,6 +216,6 @@ def fit_best(
     chosen = advice.best.settings
     made = lesson(data, chosen, tasks_per_round=tasks_per_round, min_success=min_success)
     learned = fit_lesson(made, chosen)
-    return Learned(
+    return FittedModel(
         chosen, learned.predictor, learned.terms, learned.margin, learned.history, advice.findings
     )

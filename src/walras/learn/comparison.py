@@ -23,15 +23,15 @@ import pandas as pd
 from walras.errors import DataError, EngineError, InputError, WalrasError
 from walras.files import write_text
 from walras.learn.decide import placed_by, tuned_margin
-from walras.learn.fitting import Learned, fit, fit_lesson, two_stage, view_of, viewed
-from walras.learn.run_config import Cell, by_name, grid
+from walras.learn.fitting import FittedModel, fit, fit_lesson, two_stage, view_of, viewed
+from walras.learn.run_config import RunConfig, by_name, grid
 from walras.learn.settings import LINEAR, THROUGH, Learning
-from walras.learn.training_problem import Judge, Lesson, complete, draw, lesson
+from walras.learn.training_problem import Evaluator, TrainingProblem, complete, draw, lesson
 from walras.machine import cores
 from walras.predict import Predictor, Recipe
 from walras.settings import check_range
 
-__all__ = ["COLUMNS", "KEYS", "METRICS", "Cell", "compare", "finished", "measured", "run_cell"]
+__all__ = ["COLUMNS", "KEYS", "METRICS", "RunConfig", "compare", "finished", "measured", "run_cell"]
 
 METRICS = (
     "elastic_regret", "hard_regret", "violations", "shortfall", "penalised_regret", "reliability",
@@ -107,14 +107,14 @@ def compare(
 
 
 def _rows(
-    cells: Sequence[Cell], chosen: Mapping[str, Learning], store: _Store, workers: int,
+    cells: Sequence[RunConfig], chosen: Mapping[str, Learning], store: _Store, workers: int,
     progress: Told | None,
-) -> tuple[dict[Cell, list[dict[str, Any]]], bool]:  # fmt: skip
+) -> tuple[dict[RunConfig, list[dict[str, Any]]], bool]:  # fmt: skip
     """The rows of each cell, those that are missing run now; and whether Ctrl-C ended it."""
     rows = {cell: kept for cell in cells if (kept := store.read(cell)) is not None}
     todo = [cell for cell in cells if cell not in rows]
 
-    def finished(cell: Cell, own: list[dict[str, Any]]) -> None:
+    def finished(cell: RunConfig, own: list[dict[str, Any]]) -> None:
         rows[cell] = own
         store.write(cell, own)
         if progress is not None:
@@ -126,8 +126,8 @@ def _rows(
 
 
 def _here(
-    todo: Sequence[Cell], methods: Mapping[str, Learning],
-    finished: Callable[[Cell, list[dict[str, Any]]], None],
+    todo: Sequence[RunConfig], methods: Mapping[str, Learning],
+    finished: Callable[[RunConfig, list[dict[str, Any]]], None],
 ) -> bool:  # fmt: skip
     try:
         for cell in todo:
@@ -138,12 +138,12 @@ def _here(
 
 
 def _apart(
-    todo: Sequence[Cell], methods: Mapping[str, Learning],
-    finished: Callable[[Cell, list[dict[str, Any]]], None], workers: int,
+    todo: Sequence[RunConfig], methods: Mapping[str, Learning],
+    finished: Callable[[RunConfig, list[dict[str, Any]]], None], workers: int,
 ) -> bool:  # fmt: skip
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, context, _alone)
-    jobs: dict[Future[list[dict[str, Any]]], Cell] = {
+    jobs: dict[Future[list[dict[str, Any]]], RunConfig] = {
         pool.submit(run_cell, cell, methods): cell for cell in todo
     }
     try:
@@ -174,11 +174,11 @@ def _alone() -> None:
         torch.set_num_threads(1)
 
 
-def run_cell(cell: Cell, methods: Mapping[str, Learning]) -> list[dict[str, Any]]:
+def run_cell(cell: RunConfig, methods: Mapping[str, Learning]) -> list[dict[str, Any]]:
     """Train every method on a cell and judge it on the test set, which nothing was chosen by."""
     data = cell.load()
     starts: dict[str, tuple[Predictor, float]] = {}
-    judges: dict[str, tuple[Lesson, Judge]] = {}
+    judges: dict[str, tuple[TrainingProblem, Evaluator]] = {}
     rows = []
     for name, settings in methods.items():
         own = settings.with_(seed=cell.seed)
@@ -196,8 +196,11 @@ def run_cell(cell: Cell, methods: Mapping[str, Learning]) -> list[dict[str, Any]
 
 
 def _judge(
-    cell: Cell, data: Recipe, settings: Learning, known: dict[str, tuple[Lesson, Judge]]
-) -> tuple[Lesson, Judge]:
+    cell: RunConfig,
+    data: Recipe,
+    settings: Learning,
+    known: dict[str, tuple[TrainingProblem, Evaluator]],
+) -> tuple[TrainingProblem, Evaluator]:
     """The lesson and the test rounds; methods under the same terms share them and the oracle."""
     key = repr((settings.objective, settings.price, settings.speedup, settings.rounds))
     if key not in known:
@@ -207,14 +210,14 @@ def _judge(
         rounds = draw(
             complete(data.test), cell.test_rounds, cell.tasks_per_round, (cell.seed, 25)
         )  # fmt: skip
-        known[key] = made, Judge(data.test, rounds, made.terms)
+        known[key] = made, Evaluator(data.test, rounds, made.terms)
     return known[key]
 
 
 def _timed(
-    cell: Cell, data: Recipe, made: Lesson, settings: Learning,
+    cell: RunConfig, data: Recipe, made: TrainingProblem, settings: Learning,
     starts: dict[str, tuple[Predictor, float]],
-) -> tuple[Learned, float]:  # fmt: skip
+) -> tuple[FittedModel, float]:  # fmt: skip
     """The trained method and its seconds, those of its two-stage start among them."""
     begin = time.perf_counter()
     if settings.method == "auto":
@@ -235,7 +238,7 @@ def _timed(
     return found, time.perf_counter() - begin + spent
 
 
-def _metrics(learned: Learned, made: Lesson, judge: Judge) -> dict[str, float]:
+def _metrics(learned: FittedModel, made: TrainingProblem, judge: Evaluator) -> dict[str, float]:
     """Both decoders on the test rounds, each with its own margin."""
     own, held = learned.settings, made.validation
     tuning = learned.predictor.predict(viewed(held.tasks, own))
@@ -248,7 +251,7 @@ def _metrics(learned: Learned, made: Lesson, judge: Judge) -> dict[str, float]:
     return measured(judge, placed)
 
 
-def measured(judge: Judge, placed: Mapping[str, npt.NDArray[np.int32]]) -> dict[str, float]:
+def measured(judge: Evaluator, placed: Mapping[str, npt.NDArray[np.int32]]) -> dict[str, float]:
     """The ``METRICS`` of placements by both decoders, ``elastic`` and ``hard``."""
     hard = judge.hard(placed["hard"])
     return {
@@ -282,14 +285,14 @@ class _Store:
                 allowed="a folder you may write to", remedy="choose another folder",
             ) from error  # fmt: skip
 
-    def read(self, cell: Cell) -> list[dict[str, Any]] | None:
+    def read(self, cell: RunConfig) -> list[dict[str, Any]] | None:
         """The rows of a finished cell."""
         if self._cells is None or not (file := self._cells / f"{cell.name}.json").exists():
             return None
         rows: list[dict[str, Any]] = json.loads(file.read_text())
         return rows
 
-    def write(self, cell: Cell, rows: list[dict[str, Any]]) -> None:
+    def write(self, cell: RunConfig, rows: list[dict[str, Any]]) -> None:
         """Keep a cell, whole or not at all."""
         if self._cells is None:
             return

@@ -6,13 +6,17 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.learn.settings import Learning
-from walras.learn.training_problem import MARGINS, Judge
+from walras.learn.training_problem import MARGINS, Evaluator
 
 Floats = npt.NDArray[np.float64]
 
 
 def placed_by(
-    judge: Judge, times: Floats, success: Floats, settings: Learning, margin: float | None = None
+    judge: Evaluator,
+    times: Floats,
+    success: Floats,
+    settings: Learning,
+    margin: float | None = None,
 ) -> npt.NDArray[np.int32]:
     """(rounds, tasks) placements of a judge's rounds on (clusters, tasks) predictions.
 
@@ -35,7 +39,7 @@ def placed_by(
 
 
 def _largest_shares(
-    judge: Judge, t: Floats, a: Floats, settings: Learning, margin: float
+    judge: Evaluator, t: Floats, a: Floats, settings: Learning, margin: float
 ) -> npt.NDArray[np.int32]:
     # Imported here: torch is an optional extra.
     from walras.learn.losses import smoothing_of  # noqa: PLC0415
@@ -50,7 +54,7 @@ def _largest_shares(
     return np.asarray(found.x.argmax(1).cpu().numpy(), dtype=np.int32)
 
 
-def tuned_margin(judge: Judge, times: Floats, success: Floats, settings: Learning) -> float:
+def tuned_margin(judge: Evaluator, times: Floats, success: Floats, settings: Learning) -> float:
     """The margin of least regret on a judge's rounds; 0 unless another is better.
 
     Args:

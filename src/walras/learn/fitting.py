@@ -13,7 +13,7 @@ from walras import predict
 from walras.errors import InputError
 from walras.learn.decide import placed_by, tuned_margin
 from walras.learn.settings import LINEAR, THROUGH, TWO_STAGE, Learning, named
-from walras.learn.training_problem import Judge, Lesson, Terms, lesson
+from walras.learn.training_problem import Evaluator, PlacementRule, TrainingProblem, lesson
 from walras.predict import KINDS, Predictor, Recipe, Tasks
 from walras.predict.torch_available import need_torch
 from walras.predict.two_stage import Told
@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class FittedModel:
     """A trained predictor with the terms it was trained for.
 
     Attributes:
@@ -36,7 +36,7 @@ class Learned:
 
     settings: Learning
     predictor: Predictor
-    terms: Terms
+    terms: PlacementRule
     margin: float
     history: tuple[tuple[int, float], ...] = ()
     choice: tuple[Any, ...] = ()
@@ -63,7 +63,7 @@ class Learned:
         Raises:
             InputError: Other tasks than those trained on, or no positions among them.
         """
-        judge = Judge(tasks, _positions(rounds, len(tasks)), self.terms)
+        judge = Evaluator(tasks, _positions(rounds, len(tasks)), self.terms)
         found = self.predictor.predict(viewed(tasks, self.settings))
         return placed_by(judge, found.times, found.success, self.settings, self.margin)
 
@@ -92,7 +92,7 @@ def fit(
     checkpoint: str | Path | None = None,
     progress: Told | None = None,
     **changes: Any,
-) -> Learned:
+) -> FittedModel:
     """Train predictors for the decisions that they feed.
 
     Everything is chosen on training and validation tasks; a recipe's test set is never read.
@@ -124,13 +124,13 @@ def fit(
 
 
 def fit_lesson(
-    made: Lesson,
+    made: TrainingProblem,
     settings: Learning,
     *,
     start: Predictor | None = None,
     checkpoint: str | Path | None = None,
     progress: Told | None = None,
-) -> Learned:
+) -> FittedModel:
     """Train on a lesson; see :func:`fit`."""
     seen = view_of(made, settings)
     _check(settings, start, checkpoint)
@@ -141,7 +141,7 @@ def fit_lesson(
         found, history = _through(seen, settings, start, checkpoint, progress)
     held = found.predict(seen.validation.tasks)
     margin = tuned_margin(seen.validation, held.times, held.success, settings)
-    return Learned(settings, found, made.terms, margin, tuple(history))
+    return FittedModel(settings, found, made.terms, margin, tuple(history))
 
 
 def _check(settings: Learning, start: object, checkpoint: object) -> None:
@@ -158,7 +158,7 @@ def _check(settings: Learning, start: object, checkpoint: object) -> None:
         )  # fmt: skip
 
 
-def two_stage(made: Lesson, settings: Learning, progress: Told | None = None) -> Predictor:
+def two_stage(made: TrainingProblem, settings: Learning, progress: Told | None = None) -> Predictor:
     """Train before the matching; ``tsm`` takes the loss that decodes better on validation."""
     changes = TWO_STAGE.get(settings.method, {})
     if "loss" in changes or "method" in changes:
@@ -175,28 +175,28 @@ def two_stage(made: Lesson, settings: Learning, progress: Told | None = None) ->
 
 
 def _stage_one(
-    made: Lesson, settings: Learning, progress: Told | None, **changes: Any
+    made: TrainingProblem, settings: Learning, progress: Told | None, **changes: Any
 ) -> Predictor:
     options = settings.training(**changes)
     return predict.fit(made.train, made.validation.tasks, options, progress=progress)
 
 
 def _through(
-    made: Lesson, settings: Learning, start: Predictor | None, checkpoint: str | Path | None,
+    made: TrainingProblem, settings: Learning, start: Predictor | None, checkpoint: str | Path | None,
     progress: Told | None,
 ) -> tuple[Predictor, list[tuple[int, float]]]:  # fmt: skip
     need_torch(f"walras.learn.fit('{settings.method}')")
     # Imported here: torch is an optional extra and takes two seconds.
-    from walras.learn.heads import cold  # noqa: PLC0415
+    from walras.learn.heads import reinitialised  # noqa: PLC0415
     from walras.learn.train import train  # noqa: PLC0415
 
     first = start or two_stage(made, settings)
     if not settings.warm_start:
-        first = cold(first)
+        first = reinitialised(first)
     return train(first, made, settings, progress=progress, checkpoint=checkpoint)
 
 
-def view_of(made: Lesson, settings: Learning) -> Lesson:
+def view_of(made: TrainingProblem, settings: Learning) -> TrainingProblem:
     """The lesson with the features that the model reads."""
     if settings.model != "counts":
         return made

@@ -158,7 +158,7 @@ def _moved(inputs: Any, device: str) -> Any:
     return GraphTensors(node, tail, head, graph, inputs.count)
 
 
-def cold(predictor: Predictor) -> Predictor:
+def reinitialised(predictor: Predictor) -> Predictor:
     """The same linear models with their slopes forgotten: about each cluster's averages.
 
     Raises:

@@ -11,7 +11,7 @@ import torch
 from walras.learn.linear import MOST, allowed, indicators, least_cost, placements
 from walras.learn.losses import Loss, Rounds, smoothing_of, true_cost
 from walras.learn.settings import Learning
-from walras.learn.training_problem import Terms
+from walras.learn.training_problem import PlacementRule
 from walras.matching import evaluate
 from walras.matching.speedup import Decay, zeta_table
 
@@ -33,7 +33,7 @@ def score_loss(settings: Learning) -> Loss:
     draws, terms = settings.samples or _DRAWS, _terms(settings)
 
     def loss(t: torch.Tensor, a: torch.Tensor, truth: Rounds) -> torch.Tensor:
-        cloud = _Cloud(t, a, draws, settings.noise, truth.key)
+        cloud = PerturbedSamples(t, a, draws, settings.noise, truth.key)
         placed = cloud.placed(terms(truth))
         cost = torch.as_tensor(_cost(placed, truth, settings.speedup)).to(t.device)
         return cloud.surrogate(cost, cost.mean(0))
@@ -49,7 +49,7 @@ def perturbed_loss(settings: Learning) -> Loss:
     draws, terms, smoothing = settings.samples or _DRAWS, _terms(settings), smoothing_of(settings)
 
     def loss(t: torch.Tensor, a: torch.Tensor, truth: Rounds) -> torch.Tensor:
-        cloud = _Cloud(t, a, draws, settings.noise, truth.key)
+        cloud = PerturbedSamples(t, a, draws, settings.noise, truth.key)
         placed = torch.as_tensor(cloud.placed(terms(truth))).to(t.device)
         m = t.shape[1]
         x = torch.nn.functional.one_hot(placed.long(), m).movedim(-1, -2).to(t.dtype)
@@ -62,7 +62,7 @@ def perturbed_loss(settings: Learning) -> Loss:
     return loss
 
 
-class _Cloud:
+class PerturbedSamples:
     """Predictions drawn around the model's."""
 
     def __init__(
@@ -74,7 +74,7 @@ class _Cloud:
         self._drawn = torch.as_tensor(rng.normal(size=shape)).to(t.device)
         self._noise = noise
 
-    def placed(self, terms: Terms) -> npt.NDArray[np.int32]:
+    def placed(self, terms: PlacementRule) -> npt.NDArray[np.int32]:
         """(draws, rounds, tasks) exact placements."""
         with torch.no_grad():
             times = torch.exp(self._log + self._noise * self._drawn[0])
@@ -120,7 +120,7 @@ def pool_loss(settings: Learning) -> Loss:
 
 
 def _pool(
-    t: torch.Tensor, a: torch.Tensor, truth: Rounds, terms: Terms, size: int
+    t: torch.Tensor, a: torch.Tensor, truth: Rounds, terms: PlacementRule, size: int
 ) -> npt.NDArray[np.int32]:
     """(rounds or 1, placements, tasks)."""
     rounds, m, n = t.shape
@@ -177,8 +177,8 @@ def linear_loss(settings: Learning) -> Loss:
     return loss
 
 
-def _terms(settings: Learning) -> Callable[[Rounds], Terms]:
-    return lambda truth: Terms(
+def _terms(settings: Learning) -> Callable[[Rounds], PlacementRule]:
+    return lambda truth: PlacementRule(
         truth.floor, truth.price, 1.0, settings.objective, settings.speedup
     )  # fmt: skip
 

@@ -18,7 +18,7 @@ from walras.settings import check_range
 
 
 @dataclass(frozen=True)
-class Cell:
+class RunConfig:
     """What a row of a comparison shares with the other methods' rows.
 
     Attributes:
@@ -68,7 +68,7 @@ def grid(
     tasks_per_round: Sequence[int],
     seeds: int | Sequence[int],
     rest: Mapping[str, Any],
-) -> list[Cell]:
+) -> list[RunConfig]:
     """Every setting with every size and seed, each once; see :func:`walras.learn.compare`.
 
     Args:
@@ -99,7 +99,7 @@ def grid(
         check_range("seeds", seed, 0, 2**63 - 1, whole=True)
     own = [DEFAULTS.get(rest["recipe"], ())] if settings is None else map(_clusters, settings)
     cells = [
-        Cell(clusters=clusters, train_tasks=train, tasks_per_round=size, seed=seed, **rest)
+        RunConfig(clusters=clusters, train_tasks=train, tasks_per_round=size, seed=seed, **rest)
         for clusters, train, size, seed in product(own, train_tasks, tasks_per_round, drawn)
     ]
     if not cells:

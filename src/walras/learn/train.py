@@ -23,7 +23,7 @@ from walras.learn.heads import Trainable
 from walras.learn.losses import Loss, Rounds, forward_loss, implicit_loss
 from walras.learn.losses_drawn import linear_loss, perturbed_loss, pool_loss, score_loss
 from walras.learn.settings import LINEAR, Learning
-from walras.learn.training_problem import Lesson
+from walras.learn.training_problem import TrainingProblem
 from walras.predict import Predictor
 
 # What torch raises on files that are missing, cut short, of another kind or without the keys.
@@ -73,7 +73,7 @@ def loss_of(settings: Learning) -> Loss:
 
 def train(
     start: Predictor,
-    lesson: Lesson,
+    lesson: TrainingProblem,
     settings: Learning,
     *,
     loss: Loss | None = None,
@@ -121,7 +121,9 @@ def train(
 class _Run:
     """A training under way."""
 
-    def __init__(self, start: Predictor, lesson: Lesson, settings: Learning, loss: Loss) -> None:
+    def __init__(
+        self, start: Predictor, lesson: TrainingProblem, settings: Learning, loss: Loss
+    ) -> None:
         self.settings, self.lesson = settings, lesson
         self.model = Trainable(start, lesson.train).to(settings.device)
         self.loss = loss

@@ -34,7 +34,7 @@ _HELD_OUT = 0.25  # of a log's tasks, to validate on
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class PlacementRule:
     """What rounds are placed under.
 
     Attributes:
@@ -72,7 +72,7 @@ class Terms:
 
 
 @dataclass(frozen=True, eq=False)
-class Judge:
+class Evaluator:
     """Rounds whose true times and success are known, with their oracles.
 
     Attributes:
@@ -83,7 +83,7 @@ class Judge:
 
     tasks: Tasks
     rounds: Ints
-    terms: Terms
+    terms: PlacementRule
 
     @cached_property
     def truth(self) -> tuple[Floats, Floats]:
@@ -141,7 +141,7 @@ class Judge:
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
+class TrainingProblem:
     """Tasks to train on, a judge of validation rounds, and the terms of both.
 
     Attributes:
@@ -151,11 +151,11 @@ class Lesson:
     """
 
     train: Tasks
-    validation: Judge
+    validation: Evaluator
     tasks_per_round: int
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> PlacementRule:
         """Floor, price and the rest."""
         return self.validation.terms
 
@@ -226,7 +226,7 @@ def lesson(
     *,
     tasks_per_round: int,
     min_success: float | None = None,
-) -> Lesson:
+) -> TrainingProblem:
     """Make a lesson of a recipe, or of a log's tasks; a recipe's test set is not looked at.
 
     Args:
@@ -272,25 +272,27 @@ def _held_out(data: Tasks, seed: int, tasks_per_round: int) -> tuple[Tasks, Task
 
 def lesson_of(
     train: Tasks, held: Tasks, settings: Learning, tasks_per_round: int, min_success: float | None
-) -> Lesson:
+) -> TrainingProblem:
     """A lesson of tasks to train on and others to validate on; see :func:`lesson`."""
     check_range("tasks_per_round", tasks_per_round, 1, 10**6, whole=True)
     if min_success is not None:
         check_range("min_success", min_success, 0.0, 1.0, words=": a mean chance over the tasks")
     mean = np.nanmean(train.times, axis=1)
     scale = tasks_per_round / float((1.0 / mean).sum())
-    free = Terms(0.0, 0.0, scale, settings.objective, settings.speedup)
+    free = PlacementRule(0.0, 0.0, scale, settings.objective, settings.speedup)
     floor = min_success
     if floor is None:
         rounds = draw(
             complete(train), 300, tasks_per_round, (settings.seed, 22), "the training set"
         )  # fmt: skip
-        own = Judge(train, rounds, free)
+        own = Evaluator(train, rounds, free)
         floor = float(np.median(own.outcome(own.terms.place(*own.truth, "hard")).mean_success))
-    terms = Terms(floor, settings.price * scale, scale, settings.objective, settings.speedup)
+    terms = PlacementRule(
+        floor, settings.price * scale, scale, settings.objective, settings.speedup
+    )
     rounds = draw(
         complete(held), settings.rounds, tasks_per_round, (settings.seed, 23), "the validation set"
     )
-    found = Lesson(train, Judge(held, rounds, terms), tasks_per_round)
+    found = TrainingProblem(train, Evaluator(held, rounds, terms), tasks_per_round)
     found.draw(1, (0,))  # raises where tasks are too few
     return found

@@ -305,7 +305,7 @@ def curvatures(problem: Smoothed, at: State, by: Forces) -> torch.Tensor:
         out = p.new_zeros(p.shape[0], m + 1, m + 1)
         out[:, :m, :m] = spread
     else:
-        zeta, slope, bend = problem.curve.at(at.counts)
+        zeta, slope, curvature = problem.curve.at(at.counts)
         pull = slope * at.sums  # dL/dn
         out = p.new_zeros(p.shape[0], 2 * m + 1, 2 * m + 1)
         out[:, :m, :m] = zeta[:, :, None] * spread * zeta[:, None, :]
@@ -313,7 +313,7 @@ def curvatures(problem: Smoothed, at: State, by: Forces) -> torch.Tensor:
         out[:, :m, m:-1] = mixed
         out[:, m:-1, :m] = mixed.transpose(1, 2)
         out[:, m:-1, m:-1] = pull[:, :, None] * spread * pull[:, None, :]
-        out[:, m:-1, m:-1] += torch.diag_embed(p * bend * at.sums)
+        out[:, m:-1, m:-1] += torch.diag_embed(p * curvature * at.sums)
     out[:, -1, -1] = by.curvature
     return out
 

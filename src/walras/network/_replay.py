@@ -26,9 +26,9 @@ from walras.network.drivers.trace import (
 )
 from walras.network.problem.quanta import AuditError
 from walras.network.protocol.auditing import Books, books
-from walras.network.protocol.centre import Terms
+from walras.network.protocol.centre import NodeConfig
 from walras.network.protocol.messages import MessageError
-from walras.network.protocol.node import Charter, Node
+from walras.network.protocol.node import NetworkConfig, Node
 
 _AUDIT_EVERY = 500  # events
 
@@ -109,7 +109,7 @@ def replay(folder: Path, *, progress: Callable[[int, int], None] | None = None) 
 class _Player:
     """One centre's traces, played event by event."""
 
-    def __init__(self, terms: Terms, charter: Charter, recorded: list[Trace]) -> None:
+    def __init__(self, terms: NodeConfig, charter: NetworkConfig, recorded: list[Trace]) -> None:
         if not recorded:
             raise DataError(
                 "has no trace", where=f"centre {terms.centre}", allowed="one trace at least",
@@ -184,7 +184,7 @@ def _check(lives: list[Node], events: int, *, ordered: bool) -> None:
         )  # fmt: skip
 
 
-def _terms(folder: Path, manifest: Manifest) -> Iterator[Terms]:
+def _terms(folder: Path, manifest: Manifest) -> Iterator[NodeConfig]:
     """What each centre alone was told, from its own file."""
     for k, expected in enumerate(manifest.terms):
         path = terms_path(folder, k)

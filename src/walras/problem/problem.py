@@ -22,7 +22,7 @@ from walras.problem.report import Report, report_inside, report_outside
 from walras.progress import Progress
 from walras.select.choose import choose
 from walras.select.foreign_settings import refuse_unknown
-from walras.select.registry import Own, engine_named
+from walras.select.registry import EngineOptions, engine_named
 from walras.separable.cvxpy.atoms import OutsideForm
 from walras.separable.cvxpy.compile import Stated, Template
 from walras.separable.cvxpy.leaves import stated_bounds
@@ -161,7 +161,7 @@ class Problem:
         refuse_unknown(placed, unknown, self.solve)
         settings = {"tolerance": tolerance, "time_limit": time_limit, "threads": threads,
                     "callback": callback, "verbose": verbose, "device": device}  # fmt: skip
-        own = Own(parts, seed, mode, executor, collapse, rho, restarts)
+        own = EngineOptions(parts, seed, mode, executor, collapse, rho, restarts)
         return self._recorded(engine, settings, {"start": start, "polish": polish, **vars(own)})
 
     def _recorded(self, engine: str, settings: dict[str, Any], ours: dict[str, Any]) -> Solution:
@@ -245,7 +245,7 @@ class Problem:
                 allowed="auto or exact for this problem",
                 remedy="leave the engine out",
             )
-        engine_named("exact", Own(**others))  # refuses what other engines alone take
+        engine_named("exact", EngineOptions(**others))  # refuses what other engines alone take
         if settings.device != CPU:
             raise InputError(
                 f"is {settings.device!r}, but the problem is outside the separable form: "

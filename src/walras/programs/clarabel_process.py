@@ -49,7 +49,7 @@ def answered_beside(
     heard = Heard()
     # Clarabel keeps no time: what the process spends before it begins is not known to it.
     said = (program, replace(wanted, seconds=None))
-    talk = threading.Thread(target=_converse, args=(child, said, heard), daemon=True)
+    talk = threading.Thread(target=_exchange, args=(child, said, heard), daemon=True)
     talk.start()
     try:
         return _followed(child, heard, told, deadline)
@@ -73,7 +73,7 @@ def _started() -> subprocess.Popen[bytes] | None:
         return None
 
 
-def _converse(
+def _exchange(
     child: subprocess.Popen[bytes],
     said: tuple[ConicProgram, Wanted],
     heard: Heard,

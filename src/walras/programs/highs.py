@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from walras.errors import EngineError
 from walras.machine import cores
-from walras.programs.highs_callbacks import Watch
+from walras.programs.highs_callbacks import CallbackRecorder
 from walras.programs.integer_bounds import whole_bounds
 from walras.programs.lp_scaling import Units, units_of
 from walras.progress import Progress
@@ -285,7 +285,7 @@ def run(
 
     Where HiGHS breaks down, its best point and bound are what is left, and ``FAILED`` without any.
     """
-    watch = Watch(solver, settings, told)
+    watch = CallbackRecorder(solver, settings, told)
     _size_scheduler(solver, settings.threads)
     solver.run()
     watch.raise_kept()
@@ -309,7 +309,7 @@ def run(
     return replace(answer, status=Status.INACCURATE, bound=bound)
 
 
-def _read(solver: highspy.Highs, watch: Watch, status: Status, message: str) -> Answer:
+def _read(solver: highspy.Highs, watch: CallbackRecorder, status: Status, message: str) -> Answer:
     info = solver.getInfo()
     is_integer = bool(info.mip_node_count >= 0)
     solution = solver.getSolution()

@@ -19,7 +19,7 @@ _log = logging.getLogger("walras")
 _LOG_EVERY = 0.5  # seconds between lines while HiGHS works
 
 
-class _Keeper:
+class ExceptionTrap:
     """Keeps what is raised inside it, which HiGHS would lose, until HiGHS has stopped."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class _Keeper:
         return True
 
 
-class Watch:
+class CallbackRecorder:
     """Listens to HiGHS: records progress and passes on the caller's wish to stop.
 
     Args:
@@ -58,7 +58,7 @@ class Watch:
         self._settings = settings
         self._told = told
         self._stop = False
-        self._keeper = _Keeper()
+        self._keeper = ExceptionTrap()
         if solver.getNumCol() and (settings.callback is not None or settings.verbose):
             solver.cbSimplexInterrupt.subscribe(self._interrupt)
             solver.cbIpmInterrupt.subscribe(self._interrupt)

@@ -25,7 +25,7 @@ _OWNERS = {"parts": ("pop",), "seed": ("pop", "integer")}  # all others are the 
 
 
 @dataclass(frozen=True)
-class Own:
+class EngineOptions:
     """The settings that some engines alone have, as in :func:`walras.solve`; None: not given.
 
     Attributes:
@@ -47,10 +47,10 @@ class Own:
     restarts: bool | None = None
 
 
-_NOTHING = Own()
+_NOTHING = EngineOptions()
 
 
-def engine_named(name: str, own: Own = _NOTHING, *, collapse: bool = False) -> Engine:
+def engine_named(name: str, own: EngineOptions = _NOTHING, *, collapse: bool = False) -> Engine:
     """The engine of a name, with the settings that it alone has.
 
     Args:
@@ -82,7 +82,7 @@ def engine_named(name: str, own: Own = _NOTHING, *, collapse: bool = False) -> E
     return _ENGINES[name]
 
 
-def _first_order(own: Own, *, collapse: bool) -> AdmmSettings:
+def _first_order(own: EngineOptions, *, collapse: bool) -> AdmmSettings:
     options = AdmmSettings(
         mode=own.mode or "hard",
         collapse=collapse and own.mode in (None, "hard") if own.collapse is None else own.collapse,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from walras.engines.admm.coupling_rows import Narrow
+from walras.engines.admm.coupling_rows import CouplingRows
 from walras.engines.admm.form import RowData
 
 Floats = npt.NDArray[np.float64]
@@ -37,7 +37,7 @@ def _uses(a: Floats, centre: Floats, upper: Floats) -> Use:
 
 def _settled(rows: RowData, use: Use, size: float, price: float) -> float:
     """What the row uses once it is settled from a price."""
-    narrow = Narrow(rows, np.array([size]), None)
+    narrow = CouplingRows(rows, np.array([size]), None)
     narrow.price = np.array([price])
     narrow.settle(use, 1.0, 1e-12, 200)
     return float(use(narrow.price)[0, 0])
@@ -47,7 +47,7 @@ def test_where_newtons_method_goes_round_the_price_is_still_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert all(_error(seed) <= 1e-9 for seed in range(100))
-    monkeypatch.setattr(Narrow, "_between", lambda self, new: new)
+    monkeypatch.setattr(CouplingRows, "_between", lambda self, new: new)
     assert sum(_error(seed) > 1e-2 for seed in range(100)) >= 5
 
 

@@ -11,7 +11,7 @@ import walras as wl
 from walras.engines.admm import engine
 from walras.engines.admm.engine import PROOF
 from walras.engines.admm.method import Method
-from walras.engines.admm.proofs.incumbent import Anytime
+from walras.engines.admm.proofs.incumbent import Incumbent
 from walras.engines.admm.worker_pool import Threads, _ThreadCrew
 from walras.kernels import consensus_copies as copies
 from walras.kernels.block_prox import newton as groups
@@ -77,7 +77,7 @@ def test_long_after_the_last_proof(flow: Separable, monkeypatch: pytest.MonkeyPa
 def test_in_a_proof_and_in_the_one_after_it(
     flow: Separable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Anytime, "prove", interrupting(Anytime.prove, 2, times=2))
+    monkeypatch.setattr(Incumbent, "prove", interrupting(Incumbent.prove, 2, times=2))
     s = solved(flow)
     assert s.status is wl.Status.INTERRUPTED
     assert [step.iteration for step in proofs(s)] == [16]

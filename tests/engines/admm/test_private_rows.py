@@ -11,7 +11,7 @@ from tests.engines.admm.test_admm import cluster
 import walras as wl
 from walras.engines.admm import AdmmSettings, admm
 from walras.engines.admm.form import RowData, has_own_rows, make_form
-from walras.engines.admm.private_rows import Own
+from walras.engines.admm.private_rows import PrivateRows
 from walras.engines.admm.proofs import row_classification as roles_of
 from walras.engines.admm.slices import cut
 from walras.engines.admm.start import beginning
@@ -99,7 +99,7 @@ def test_copies_of_a_slice_name_the_rows_that_it_knows(count: int) -> None:
 
 def test_prices_are_joined_and_sums_parted() -> None:
     rows = RowData.of(flows(1), np.arange(LINKS, LINKS + 2))
-    own = Own(rows, np.array([4.0, -2.0]), np.ones(6))
+    own = PrivateRows(rows, np.array([4.0, -2.0]), np.ones(6))
     shared = np.array([1.0, 2.0, 3.0, 0.0])
     assert np.array_equal(own.joined(shared, 2.0), [1.0, 2.0, 3.0, 2.0, -1.0, 0.0])
     assert np.array_equal(own.parted(own.joined(shared)[None]), shared[None])
@@ -107,7 +107,7 @@ def test_prices_are_joined_and_sums_parted() -> None:
     sums[1, :, 3:5] = [[0.5, 0.0], [2.0, 1.0]]  # of equalities: p' = p + used / slope
     own.step(sums, 3.0)
     assert own.price == pytest.approx([4.0 + 0.5 * 3.0 / 2.0, -2.0])
-    none = Own(RowData.of(flows(1), np.arange(0)), np.zeros(0), np.ones(4))
+    none = PrivateRows(RowData.of(flows(1), np.arange(0)), np.zeros(0), np.ones(4))
     assert none.joined(shared) is shared
     assert none.parted(sums) is sums
 

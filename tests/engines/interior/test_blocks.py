@@ -13,7 +13,7 @@ from walras.engines.exact.engine import linear_program
 from walras.engines.interior import engine
 from walras.engines.interior.form import Restriction, make_form
 from walras.engines.interior.point import Layout
-from walras.engines.interior.presolve_simplices import Decided, Simplices, decide
+from walras.engines.interior.presolve_simplices import Presolved, Simplices, presolve
 from walras.engines.interior.shares import block_centres
 from walras.engines.interior.start import cold_start
 from walras.programs.highs import LinearProgram, solve_program
@@ -30,7 +30,7 @@ def flow(seed: int, objective: object, scale: float = 1.0) -> Separable:
     return objective(case.net, scale * case.demand, case.paths)  # type: ignore[operator]
 
 
-def optimum(problem: Separable, decided: Decided | None = None) -> float:
+def optimum(problem: Separable, decided: Presolved | None = None) -> float:
     """By HiGHS; with ``decided``, only where that holds."""
     program = linear_program(problem)
     if decided is not None:
@@ -54,7 +54,7 @@ def test_what_is_decided_costs_nothing(seed: int, objective: object, scale: floa
     problem = flow(seed, objective, scale)
     simplices = Simplices.of(problem)
     assert simplices is not None
-    decided = decide(simplices)
+    decided = presolve(simplices)
     assert optimum(problem, decided) == pytest.approx(optimum(problem), rel=1e-7, abs=1e-9)
     assert not np.all(decided.settled)
 
@@ -62,7 +62,7 @@ def test_what_is_decided_costs_nothing(seed: int, objective: object, scale: floa
 def test_scarce_traffic_is_decided_at_once() -> None:
     simplices = Simplices.of(flow(3, te.max_total_flow, 1e-3))
     assert simplices is not None
-    decided = decide(simplices)
+    decided = presolve(simplices)
     assert np.sum(decided.settled) == simplices.blocks - 1  # one is left to solve
     assert np.sum(decided.loose) == simplices.problem.rows.count - simplices.blocks
 

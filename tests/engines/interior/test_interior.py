@@ -16,7 +16,7 @@ from walras.certificate import certify
 from walras.engines.interior import engine, interior
 from walras.engines.interior.columns import Pool, first_entries, known_entries
 from walras.engines.interior.form import MAX_BORDER, Form, make_form
-from walras.engines.interior.loop import Ending, run
+from walras.engines.interior.loop import Termination, run
 from walras.engines.interior.point import Layout, Point
 from walras.separable import Separable, Side
 from walras.settings import Settings
@@ -59,7 +59,7 @@ def test_columns_that_end_short_of_their_rows_prove_what_repair_leaves(
     problem = cs.total_throughput(*cluster(40, 300))
     rounds: list[int] = []
 
-    def stalled(form: Form, layout: Layout, point: Point, _: float, *arguments: Any) -> Ending:
+    def stalled(form: Form, layout: Layout, point: Point, _: float, *arguments: Any) -> Termination:
         ending = run(form, layout, point, 1e-9, *arguments)
         rounds.append(len(form.columns))
         if len(form.columns) == problem.entries:

@@ -7,7 +7,7 @@ import pytest
 
 import walras as wl
 from walras.domains import cluster_scheduling as cs
-from walras.engines.interior.objective_scaling import in_worth, unit_of_objective
+from walras.engines.interior.objective_scaling import scale_objective, unit_of_objective
 
 
 @pytest.mark.parametrize("unit", [1e-7, 1e7])
@@ -31,8 +31,8 @@ def test_units_of_throughput_do_not_matter(unit: float, alpha: float) -> None:
 def test_in_worth_everything_that_is_worth_something_is_scaled() -> None:
     round_ = [[4.0, 8.0]], [1, 1], [1]
     problem = cs.alpha_fair(*round_, alpha=20.0, previous=np.full((1, 2), 0.1), churn=0.5)
-    scaled = in_worth(problem, 4.0)
+    scaled = scale_objective(problem, 4.0)
     np.testing.assert_array_equal(scaled.cost, problem.cost / 4.0)
     np.testing.assert_array_equal(scaled.rows.weight, problem.rows.weight / 4.0)
     assert scaled.constant == problem.constant / 4.0
-    assert in_worth(problem, 1.0) is problem
+    assert scale_objective(problem, 1.0) is problem

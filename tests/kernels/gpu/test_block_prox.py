@@ -14,9 +14,9 @@ from tests.domains.instances import draw
 
 import walras as wl
 from walras.engines.admm import AdmmSettings, admm
-from walras.engines.admm.device import OnDevice, TorchPart
-from walras.engines.admm.proofs.incumbent import Anytime
-from walras.engines.admm.worker import Part
+from walras.engines.admm.device import OnDevice, TorchWorker
+from walras.engines.admm.proofs.incumbent import Incumbent
+from walras.engines.admm.worker import Worker
 from walras.engines.admm.worker_pool import Executor, Threads
 from walras.kernels import consensus_copies as copies
 from walras.kernels.block_prox import newton as groups
@@ -261,7 +261,7 @@ WAYS: list[dict[str, Any]] = [
 def test_the_engine_takes_the_same_iterations_on_a_device(
     device: str, objective: Any, way: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Anytime, "due", lambda self, iteration: True)
+    monkeypatch.setattr(Incumbent, "due", lambda self, iteration: True)
     data = draw(5, 5, 30)
     problem = objective(data.throughput, data.size, data.capacity * 2)
     places: tuple[Executor, Executor] = Threads(), OnDevice(device)
@@ -283,4 +283,4 @@ def test_a_part_on_a_device_knows_every_task() -> None:
     def tasks(part: type) -> set[str]:
         return {name for name in vars(part) if not name.startswith("_")}
 
-    assert tasks(Part) == tasks(TorchPart)
+    assert tasks(Worker) == tasks(TorchWorker)

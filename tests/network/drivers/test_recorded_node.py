@@ -18,7 +18,7 @@ from walras.network.drivers.consistency import check, check_one, knowledge
 from walras.network.drivers.folder import terms_path, write_whole
 from walras.network.drivers.manifest import Manifest
 from walras.network.drivers.plan import Plan
-from walras.network.drivers.recorded_node import Journal, Keeping
+from walras.network.drivers.recorded_node import Keeping, RecordedNode
 from walras.network.drivers.trace import CLOSE, TICK, Event, Recorder, Trace, path_of
 from walras.network.protocol.settings import Settings
 
@@ -44,9 +44,9 @@ class Crew:
             journal.begin()
         self.ticked = 0
 
-    def _journal(self, k: int) -> Journal:
+    def _journal(self, k: int) -> RecordedNode:
         charter = self.plan.charter
-        return Journal(self.folder, self.plan.terms(k), charter, self._name, self.keeping)
+        return RecordedNode(self.folder, self.plan.terms(k), charter, self._name, self.keeping)
 
     def run(self, rounds: int) -> None:
         for _ in range(rounds):

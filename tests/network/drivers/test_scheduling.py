@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from walras.network.drivers.recorded_node import Journal
+from walras.network.drivers.recorded_node import RecordedNode
 from walras.network.drivers.scheduling import Rounds
 
 PATIENCE = 3.0
@@ -22,7 +22,7 @@ class World:
         self.node = SimpleNamespace(ticks=1, terms=SimpleNamespace(weights={1: 0.5, 2: 0.5}))
         self.lost: set[int] = set()
         self.rounds = Rounds(
-            cast(Journal, SimpleNamespace(node=self.node)), PATIENCE, self.lost
+            cast(RecordedNode, SimpleNamespace(node=self.node)), PATIENCE, self.lost
         )  # fmt: skip
 
     def wait(self, seconds: float, *, look: float = 0.1) -> bool:

@@ -17,7 +17,7 @@ import zmq
 
 from walras.errors import EngineError, InputError
 from walras.network.drivers.descriptors import ensure
-from walras.network.drivers.transport import Keys, Peer, Post
+from walras.network.drivers.transport import Keys, Peer, Transport
 
 ONE, TWO, STRANGER = Keys.new(), Keys.new(), Keys.new()
 ANY = "tcp://127.0.0.1:*"
@@ -25,10 +25,10 @@ LIMIT = 1000
 
 
 @contextmanager
-def _posts(second: Keys, shown: str | None = None) -> Iterator[tuple[Post, Post]]:
+def _posts(second: Keys, shown: str | None = None) -> Iterator[tuple[Transport, Transport]]:
     """Centre 0, and one that says it is centre 1; ``shown``: the key it expects of centre 0."""
-    first = Post(ONE, ANY, {1: TWO.public}, LIMIT)
-    other = Post(second, ANY, {0: ONE.public}, LIMIT)
+    first = Transport(ONE, ANY, {1: TWO.public}, LIMIT)
+    other = Transport(second, ANY, {0: ONE.public}, LIMIT)
     other.connect({0: Peer(first.address, shown or ONE.public)})
     try:
         yield first, other
@@ -38,7 +38,7 @@ def _posts(second: Keys, shown: str | None = None) -> Iterator[tuple[Post, Post]
 
 
 def _exchange(
-    first: Post, other: Post, data: bytes, seconds: float = 1.0
+    first: Transport, other: Transport, data: bytes, seconds: float = 1.0
 ) -> list[tuple[int, bytes]]:
     other.send(0, data)
     found: list[tuple[int, bytes]] = []
@@ -76,10 +76,10 @@ def test_messages_beyond_the_limit_never_arrive() -> None:
 
 
 def test_a_port_in_use_is_named() -> None:
-    first = Post(ONE, ANY, {}, LIMIT)
+    first = Transport(ONE, ANY, {}, LIMIT)
     try:
         with pytest.raises(InputError) as error:
-            Post(TWO, first.address, {}, LIMIT)
+            Transport(TWO, first.address, {}, LIMIT)
     finally:
         first.close()
     assert "is in use" in str(error.value)
@@ -87,8 +87,8 @@ def test_a_port_in_use_is_named() -> None:
 
 
 def test_a_connection_that_goes_and_comes_back_is_noticed() -> None:
-    first = Post(ONE, ANY, {1: TWO.public}, LIMIT)
-    other = Post(TWO, ANY, {0: ONE.public}, LIMIT)
+    first = Transport(ONE, ANY, {1: TWO.public}, LIMIT)
+    other = Transport(TWO, ANY, {0: ONE.public}, LIMIT)
     address = first.address
     other.connect({0: Peer(address, ONE.public)})
     try:
@@ -96,7 +96,7 @@ def test_a_connection_that_goes_and_comes_back_is_noticed() -> None:
         assert (other.lost, other.returned()) == (set(), set())
         first.close()
         _wait_until(other, lambda: other.lost == {0})
-        first = Post(ONE, address, {1: TWO.public}, LIMIT)
+        first = Transport(ONE, address, {1: TWO.public}, LIMIT)
         _wait_until(other, lambda: not other.lost, first)
         assert other.returned() == {0}
         assert other.returned() == set()
@@ -106,7 +106,7 @@ def test_a_connection_that_goes_and_comes_back_is_noticed() -> None:
         first.close()
 
 
-def _wait_until(post: Post, done: Callable[[], bool], *others: Post) -> None:
+def _wait_until(post: Transport, done: Callable[[], bool], *others: Transport) -> None:
     until = time.monotonic() + 10.0
     while not done():
         assert time.monotonic() < until
@@ -159,7 +159,7 @@ def test_connections_that_say_nothing_do_not_keep_a_centre_busy() -> None:
 def test_a_centre_may_have_hundreds_of_neighbours() -> None:
     """More than ZeroMQ has sockets for in its usual settings."""
     many = {k: TWO.public for k in range(1, 361)}
-    first = Post(ONE, ANY, many, LIMIT)
+    first = Transport(ONE, ANY, many, LIMIT)
     try:
         first.connect({k: Peer("tcp://127.0.0.1:9", TWO.public) for k in many})
     finally:
@@ -172,7 +172,7 @@ def test_sockets_that_cannot_be_had_leave_nothing_open(monkeypatch: pytest.Monke
     def fails(socket: object, events: object) -> object:
         raise zmq.ZMQError(errno.EMFILE)
 
-    first = Post(ONE, ANY, {1: TWO.public}, LIMIT)
+    first = Transport(ONE, ANY, {1: TWO.public}, LIMIT)
     monkeypatch.setattr("zmq.Socket.get_monitor_socket", fails)
     with pytest.raises(zmq.ZMQError, match="Too many open files"):
         first.connect({1: Peer("tcp://127.0.0.1:9", TWO.public)})
@@ -191,8 +191,8 @@ def test_too_few_files_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_address_of_ipv6() -> None:
-    first = Post(ONE, "tcp://[::1]:*", {1: TWO.public}, LIMIT)
-    other = Post(TWO, ANY, {0: ONE.public}, LIMIT)
+    first = Transport(ONE, "tcp://[::1]:*", {1: TWO.public}, LIMIT)
+    other = Transport(TWO, ANY, {0: ONE.public}, LIMIT)
     other.connect({0: Peer(first.address, ONE.public)})
     try:
         assert first.address.startswith("tcp://[::1]:")

@@ -87,8 +87,8 @@ def test_slopes_are_the_derivatives(cost: wn.CPUCost) -> None:
     x, h = np.linspace(0.5, 3.0, 7), 1e-5
     slope = (cost.value(x + h) - cost.value(x - h)) / (2 * h)
     np.testing.assert_allclose(cost.slope(x), slope, rtol=1e-6)
-    bend = (cost.slope(x + 1e-4) - cost.slope(x - 1e-4)) / 2e-4
-    np.testing.assert_allclose(cost.curvature(x), bend, rtol=1e-4)
+    second = (cost.slope(x + 1e-4) - cost.slope(x - 1e-4)) / 2e-4
+    np.testing.assert_allclose(cost.curvature(x), second, rtol=1e-4)
 
 
 def test_a_throughput_curve_comes_back_from_its_measurements() -> None:

@@ -8,15 +8,15 @@ from walras.network.graph.network import Network
 from walras.network.problem.cpu_costs import QuadraticCPU
 from walras.network.problem.quanta import Quanta
 from walras.network.protocol.auditing import books
-from walras.network.protocol.centre import Learner, Terms
+from walras.network.protocol.centre import Learner, NodeConfig
 from walras.network.protocol.membership import Memory
 from walras.network.protocol.messages import Codec
-from walras.network.protocol.node import Charter, Node
-from walras.network.protocol.records import Life
+from walras.network.protocol.node import NetworkConfig, Node
+from walras.network.protocol.records import Incarnation
 from walras.network.protocol.settings import Settings
 from walras.network.types import Floats
 
-PATIENT = Settings(lease=12, margin=2, beat=2, patience=4, arrival=20, steps=10**6)
+PATIENT = Settings(lease=12, margin=2, heartbeat=2, patience=4, arrival=20, steps=10**6)
 
 
 class World:
@@ -48,25 +48,25 @@ class World:
         least, most = self.quanta.within(self.low, self.high)
         begun = self.quanta.nearest(self.quanta.split(np.ones(n)), least, most)
         codec = Codec(b"testbed0", n, 1 + scalars)
-        self.charter = Charter(codec, settings, begun, [list(w) for w in weights])
+        self.charter = NetworkConfig(codec, settings, begun, [list(w) for w in weights])
         self._terms = [self._term(k, w) for k, w in enumerate(weights)]
         self.nodes = [Node(t, self.charter, Memory.first(n)) for t in self._terms]
         self.lives = list(self.nodes)
         self.memory = [node.view.memory for node in self.nodes]
         self.up = [True] * n
         self.skew = [0] * n
-        self._before: dict[Life, int] = {}
+        self._before: dict[Incarnation, int] = {}
         self.now = 0
         self.mail: list[tuple[int, int, bytes]] = []
 
-    def _term(self, k: int, weights: dict[int, float]) -> Terms:
+    def _term(self, k: int, weights: dict[int, float]) -> NodeConfig:
         def gradient(model: Floats) -> Floats:
             return model - self.targets[k]
 
         learner = Learner(gradient, np.zeros(self.targets.shape[1]), 0.3, 0.25)
         cost = QuadraticCPU(float(self.centre[k]), float(self.scale[k]))
         rate = 0.4 * float(self.scale.min())
-        return Terms(
+        return NodeConfig(
             k, weights, cost, float(self.low[k]), float(self.high[k]), 1.0, rate, 0.1,
             self.quanta.unit, self.quanta.total, learner,
         )  # fmt: skip

@@ -31,7 +31,7 @@ _TINY = np.finfo(float).tiny
 _EXACT = 1e-12
 
 
-class Narrow:
+class CouplingRows:
     """Prices of the narrow rows, and of the shared scalar if it stands in them.
 
     Args:

@@ -1,4 +1,4 @@
-"""The slices of a solve on a GPU: :class:`walras.engines.admm.worker.Part` in torch."""
+"""The slices of a solve on a GPU: :class:`walras.engines.admm.worker.Worker` in torch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from walras.engines.admm.proofs.bound import Bound
 from walras.engines.admm.proofs.repair import Repair
 from walras.engines.admm.slices import Slice
 from walras.engines.admm.tree_reduction import Tree
-from walras.engines.admm.worker_pool import Crew, Executor, summed
+from walras.engines.admm.worker_pool import Executor, WorkerPool, summed
 from walras.kernels.gpu.block_prox import Groups, solve_groups
 from walras.kernels.gpu.consensus_copies import Copies
 from walras.kernels.gpu.segments import Segments, floats
@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 _NOTHING = np.zeros(1)
 
 
-class TorchPart:
+class TorchWorker:
     """The state of a slice on a torch device, and the passes over it.
 
     Args:
@@ -61,7 +61,7 @@ class TorchPart:
         self.repair, self.bound = Repair(data, here), Bound(data, here)  # on the host
 
     def begin(self, rho: float, pull: Floats) -> Floats:
-        """See :meth:`walras.engines.admm.worker.Part.begin`, and likewise for all others."""
+        """See :meth:`walras.engines.admm.worker.Worker.begin`, and likewise for all others."""
         copies, pulled = self._copies, floats(pull, self._device)
         self._state = self._wide() - pulled[copies.row] * copies.a / (rho * copies.w)
         return _NOTHING
@@ -206,7 +206,7 @@ class OnDevice:
         """One slice: the device is parallel in itself."""
         return 1
 
-    def open(self, slices: Sequence[Slice]) -> Crew:
+    def open(self, slices: Sequence[Slice]) -> WorkerPool:
         """A crew that holds these slices on the device."""
         return _DeviceCrew(slices, torch.device(self.device))
 
@@ -217,7 +217,7 @@ class OnDevice:
 
 class _DeviceCrew:
     def __init__(self, slices: Sequence[Slice], device: torch.device) -> None:
-        self._parts = [TorchPart(one, device) for one in slices]
+        self._parts = [TorchWorker(one, device) for one in slices]
         self._tree = Tree([one.run for one in slices])
 
     @property

@@ -12,11 +12,11 @@ import numpy.typing as npt
 from walras.diagnosis.relaxation import improving_ray, least_relaxation
 from walras.engines.admm.form import Form, has_own_rows, make_form
 from walras.engines.admm.method import Method
-from walras.engines.admm.proofs.central_prover import Gathered
-from walras.engines.admm.proofs.distributed_prover import Summed
-from walras.engines.admm.proofs.incumbent import COARSE, Anytime
+from walras.engines.admm.proofs.central_prover import CentralProver
+from walras.engines.admm.proofs.distributed_prover import DistributedProver
+from walras.engines.admm.proofs.incumbent import COARSE, Incumbent
 from walras.engines.admm.proofs.prover import Prover
-from walras.engines.admm.proofs.row_classification import Roles, roles
+from walras.engines.admm.proofs.row_classification import RowClassification, roles
 from walras.engines.admm.proofs.tighten_duals import Sharpen
 from walras.engines.admm.schemes import (
     PUBLISHED_CORES,
@@ -29,7 +29,7 @@ from walras.engines.admm.schemes import (
 from walras.engines.admm.settings import AdmmSettings
 from walras.engines.admm.slices import cut
 from walras.engines.admm.start import beginning
-from walras.engines.admm.worker_pool import Crew, executor_on
+from walras.engines.admm.worker_pool import WorkerPool, executor_on
 from walras.engines.exact.conic_setup import beginning as where_interior_begins
 from walras.engines.exact.engine import is_linear
 from walras.engines.exact.setup_time import is_too_short
@@ -37,7 +37,7 @@ from walras.errors import EngineError
 from walras.iterate import Iterate
 from walras.kernels.devices import CPU
 from walras.progress import Timings
-from walras.progress_log import Diary
+from walras.progress_log import IterationLog
 from walras.separable import Separable
 from walras.settings import Settings
 from walras.status import Status
@@ -89,15 +89,15 @@ class _Solve:
     problem: Separable
     settings: Settings
     options: AdmmSettings
-    diary: Diary = field(init=False)
-    best: Anytime | None = None
-    crew: Crew | None = None
+    iteration_log: IterationLog = field(init=False)
+    best: Incumbent | None = None
+    crew: WorkerPool | None = None
     method: Method | None = None
     prover: Prover | None = None
     built: float = 0.0
 
     def __post_init__(self) -> None:
-        self.diary = Diary(self.settings)
+        self.iteration_log = IterationLog(self.settings)
 
     def run(self) -> Status:
         """Cut the problem into slices, and iterate on them."""
@@ -108,17 +108,17 @@ class _Solve:
         slices = cut(
             form, executor.slices(settings.workers), first.x, first.price, of_rows, first.own
         )
-        self.best = Anytime(problem, self.diary, settings.tolerance)
-        self.built = self.diary.elapsed
+        self.best = Incumbent(problem, self.iteration_log, settings.tolerance)
+        self.built = self.iteration_log.elapsed
         self.crew = executor.open(slices)
         sharpen = Sharpen(form)
         self.method = method = Method(form, self.crew, first, sharpen.ceiling)
         if of_rows is None:
-            self.prover = Gathered(problem, method, sharpen, settings.workers)
+            self.prover = CentralProver(problem, method, sharpen, settings.workers)
         else:
-            self.prover = Summed(method, sharpen, of_rows)
+            self.prover = DistributedProver(method, sharpen, of_rows)
         while True:
-            status = _run(method, self.best, self.prover, self.diary, settings, options)
+            status = _run(method, self.best, self.prover, self.iteration_log, settings, options)
             self.best.hand_over(self.prover)
             if status is not Status.OPTIMAL or self.best.gap <= settings.tolerance:
                 return status  # else it was lost on the way
@@ -158,14 +158,14 @@ class _Solve:
             x, t, prices = best.x, best.t, best.prices
         work = self.crew.work if self.crew else 0.0
         return Iterate(
-            x=x, t=t, prices=prices, status=status, history=self.diary.history,
-            timings=_timings(self.built, self.diary.elapsed, work, self.options),
+            x=x, t=t, prices=prices, status=status, history=self.iteration_log.history,
+            timings=_timings(self.built, self.iteration_log.elapsed, work, self.options),
         )  # fmt: skip
 
 
 def _split(
     problem: Separable, settings: Settings, options: AdmmSettings
-) -> tuple[Form, Roles | None]:
+) -> tuple[Form, RowClassification | None]:
     """The form of a solve, and its roles in proofs by sums.
 
     Where demands would meet in too many rows for that, they keep those that are theirs alone.
@@ -203,9 +203,9 @@ def _restarts(form: Form) -> bool:
 
 def _run(
     method: Method,
-    best: Anytime,
+    best: Incumbent,
     prover: Prover,
-    diary: Diary,
+    iteration_log: IterationLog,
     settings: Settings,
     options: AdmmSettings,
 ) -> Status:
@@ -216,14 +216,16 @@ def _run(
         method.crew.mark(*scheme.resume(method))
         ended = scheme.iterate(method)
         over = ended or k + 1 == options.iterations
-        over = over or time.perf_counter() + best.cost > diary.deadline  # the last proof takes time
+        over = (
+            over or time.perf_counter() + best.cost > iteration_log.deadline
+        )  # the last proof takes time
         proved = best.due(method.count) or over
         if proved:
             _prove(method, best, prover)
         if _record(method, best, PROOF if proved else ""):
             if not proved:
                 _prove(method, best, prover)
-            return diary.outcome or Status.INTERRUPTED
+            return iteration_log.outcome or Status.INTERRUPTED
         if not proved:
             continue
         if best.gap <= _SHARE * settings.tolerance and not own_rule:
@@ -235,25 +237,25 @@ def _run(
             method.settle_for(best.bound + _ROOM * settings.tolerance * abs(best.bound))
         if k >= doubtful and not np.isfinite(best.gap):
             doubtful = 4 * k
-            if _has_no_optimum(method.form.problem, diary, settings):
+            if _has_no_optimum(method.form.problem, iteration_log, settings):
                 return Status.FAILED
     if not np.isfinite(best.gap):
         return Status.FAILED
     return Status.INACCURATE if ended else Status.LIMIT
 
 
-def _prove(method: Method, best: Anytime, prover: Prover) -> None:
+def _prove(method: Method, best: Incumbent, prover: Prover) -> None:
     """Look at the present point."""
     best.prove(method.count, prover)
 
 
-def _record(method: Method, best: Anytime, note: str) -> bool:
+def _record(method: Method, best: Incumbent, note: str) -> bool:
     """Tell of the present iteration; True when the callback or the time limit says stop."""
     residuals = method.residuals
     return best.record(method.count, residuals.primal, residuals.dual, method.crew.traffic, note)
 
 
-def _has_no_optimum(problem: Separable, diary: Diary, settings: Settings) -> bool:
+def _has_no_optimum(problem: Separable, iteration_log: IterationLog, settings: Settings) -> bool:
     """Whether the problem is proved infeasible or unbounded, in as long as was spent so far."""
-    brief = Settings(threads=settings.threads, time_limit=diary.elapsed)
+    brief = Settings(threads=settings.threads, time_limit=iteration_log.elapsed)
     return least_relaxation(problem, brief).is_needed or improving_ray(problem, brief) is not None

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.certificate.structure import structure
-from walras.engines.admm.coupling_rows import Narrow
+from walras.engines.admm.coupling_rows import CouplingRows
 from walras.engines.admm.form import Form
 from walras.engines.admm.roots import increasing_root
 from walras.engines.admm.start import Beginning
-from walras.engines.admm.worker_pool import Crew
+from walras.engines.admm.worker_pool import WorkerPool
 
 Floats = npt.NDArray[np.float64]
 
@@ -47,7 +47,9 @@ class Method:
         reach: The most that a scalar in the demands' rows can be.
     """
 
-    def __init__(self, form: Form, crew: Crew, first: Beginning, reach: float = np.inf) -> None:
+    def __init__(
+        self, form: Form, crew: WorkerPool, first: Beginning, reach: float = np.inf
+    ) -> None:
         self.form, self.crew, self.rho = form, crew, first.rho
         problem = form.problem
         scalar = None
@@ -59,7 +61,7 @@ class Method:
             )
         self._group_scalar = scalar if form.scalar_in == "groups" else None
         capacities = crew.total("capacities") if form.capacities is None else form.capacities
-        self.narrow = Narrow(
+        self.narrow = CouplingRows(
             form.narrow, capacities, scalar if form.scalar_in == "narrow" else None
         )
         self.narrow.price, self.narrow.t, self.t = first.pull, first.t, first.t

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.admm.coupling_rows import Narrow
+from walras.engines.admm.coupling_rows import CouplingRows
 from walras.engines.admm.form import RowData
 
 Floats = npt.NDArray[np.float64]
@@ -38,7 +38,7 @@ def parted(sums: Floats, own: int) -> tuple[Floats, Floats]:
     return np.delete(sums, there, axis=-1) if own else sums, sums[..., there]
 
 
-class Own:
+class PrivateRows:
     """The own rows of a slice, between the rows that all share and the one that asks for nothing.
 
     Args:
@@ -48,7 +48,7 @@ class Own:
     """
 
     def __init__(self, rows: RowData, price: Floats, capacities: Floats) -> None:
-        self._narrow = Narrow(rows, parted(capacities, len(price))[1], None)
+        self._narrow = CouplingRows(rows, parted(capacities, len(price))[1], None)
         self._narrow.price = np.array(price)
 
     @property

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from walras.engines.admm.entries import Entries
 from walras.engines.admm.form import Form, RowData
-from walras.engines.admm.proofs.row_classification import Roles
+from walras.engines.admm.proofs.row_classification import RowClassification
 from walras.engines.admm.tree_reduction import added, leaves_of
 
 Floats = npt.NDArray[np.float64]
@@ -48,7 +48,7 @@ class Slice:
     own_price: Floats
     run: range
     edges: tuple[int, ...]
-    roles: Roles | None = None
+    roles: RowClassification | None = None
 
 
 class Leaves:
@@ -86,7 +86,7 @@ def _leaf(data: Slice, first: int, last: int) -> Leaf:
 
 
 def cut(
-    form: Form, count: int, x: Floats, price: Floats, roles: Roles | None = None,
+    form: Form, count: int, x: Floats, price: Floats, roles: RowClassification | None = None,
     own_price: Floats | None = None,
 ) -> tuple[Slice, ...]:  # fmt: skip
     """At most ``count`` slices with about equal numbers of entries and copies.
@@ -114,7 +114,7 @@ def cut(
 
 def _slice(
     form: Form, edges: list[int], run: range, x: Floats, price: Floats, own_price: Floats,
-    roles: Roles | None,
+    roles: RowClassification | None,
 ) -> Slice:  # fmt: skip
     """The groups of a run of leaves, of which some may be empty."""
     a, b = edges[run.start], edges[run.stop]

@@ -14,7 +14,7 @@ from weakref import proxy
 import numpy as np
 import numpy.typing as npt
 
-from walras.engines.admm.private_rows import Own
+from walras.engines.admm.private_rows import PrivateRows
 from walras.engines.admm.proofs.bound import Bound
 from walras.engines.admm.proofs.repair import Repair
 from walras.engines.admm.slices import Leaf, Leaves, Slice
@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 _NOTHING = np.zeros(1)
 
 
-class Part:
+class Worker:
     """The state of a slice.
 
     Args:
@@ -48,7 +48,7 @@ class Part:
         self._step = np.empty(entries.count)
         self._rho = np.nan
         self.price = np.array(data.price)
-        self._own = Own(data.own, data.own_price, self._own_capacities())
+        self._own = PrivateRows(data.own, data.own_price, self._own_capacities())
         self._excess = np.zeros_like(self.price)
         here = proxy(self)  # no cycle, so that a solve's arrays go when it ends
         self.repair, self.bound = Repair(data, here), Bound(data, here)

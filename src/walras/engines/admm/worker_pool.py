@@ -19,14 +19,14 @@ import numpy.typing as npt
 
 from walras.engines.admm.slices import Slice
 from walras.engines.admm.tree_reduction import Tree
-from walras.engines.admm.worker import Part
+from walras.engines.admm.worker import Worker
 from walras.errors import InputError
 from walras.kernels.devices import CPU
 
 Floats = npt.NDArray[np.float64]
 
 
-class Crew(Protocol):
+class WorkerPool(Protocol):
     """The holders of the slices of one solve."""
 
     @property
@@ -73,7 +73,7 @@ class Executor(Protocol):
         """Number of slices to cut, given the workers that the caller allows."""
         ...
 
-    def open(self, slices: Sequence[Slice]) -> Crew:
+    def open(self, slices: Sequence[Slice]) -> WorkerPool:
         """A crew that holds these slices."""
         ...
 
@@ -98,7 +98,7 @@ class Threads:
         """One slice a thread."""
         return workers
 
-    def open(self, slices: Sequence[Slice]) -> Crew:
+    def open(self, slices: Sequence[Slice]) -> WorkerPool:
         """A crew of threads."""
         return _ThreadCrew(slices)
 
@@ -132,7 +132,7 @@ def executor_on(device: str, executor: Executor) -> Executor:
 
 class _ThreadCrew:
     def __init__(self, slices: Sequence[Slice]) -> None:
-        self._parts = [Part(one) for one in slices]
+        self._parts = [Worker(one) for one in slices]
         self._tree = Tree([one.run for one in slices])
         self._work = [0.0] * len(slices)
         self._pool = ThreadPoolExecutor(len(slices), thread_name_prefix="walras-admm")

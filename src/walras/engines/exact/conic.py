@@ -30,7 +30,7 @@ from walras.programs.clarabel_program import Cone, ConicPoint, ConicProgram, Con
 from walras.programs.clarabel_thread import INTERRUPTED, answered_here
 from walras.programs.equilibration import in_units, unit_of_worth
 from walras.progress import Progress, Timings
-from walras.progress_log import Diary
+from walras.progress_log import IterationLog
 from walras.separable.form import Separable, Utility
 from walras.settings import Settings
 from walras.status import Status
@@ -88,11 +88,11 @@ def solve_conic(problem: Separable, settings: Settings) -> Iterate:
     Returns:
         The point and a price for every row; that of a utility row is its slope f'(y).
     """
-    diary, setup = Diary(settings), least_seconds(problem)
+    iteration_log, setup = IterationLog(settings), least_seconds(problem)
     if settings.time_limit is not None and settings.time_limit < setup:
         return beginning(problem, settings, NOT_BEGUN)
     units = in_units(problem)
-    scales = scales_of(units.problem, settings.after(diary.elapsed))
+    scales = scales_of(units.problem, settings.after(iteration_log.elapsed))
     quadratic, linear = _objective(units.problem, scales)
     blocks, worth = _blocks(units.problem, scales), unit_of_worth(linear)
     program = ConicProgram(
@@ -102,27 +102,29 @@ def solve_conic(problem: Separable, settings: Settings) -> Iterate:
         np.concatenate([block.offset for block in blocks]),
         tuple(cone for block in blocks for cone in block.cones),
     )
-    constant, built = problem.constant + _left_out(units.problem, scales), diary.elapsed
+    constant, built = problem.constant + _left_out(units.problem, scales), iteration_log.elapsed
     spare = None
     if setup > LONG and settings.time_limit is not None:
         spare = beginning(problem, settings, ENDED)
     try:
-        found = _run(program, settings, diary, partial(_progress, problem, constant, worth), setup)
+        found = _run(
+            program, settings, iteration_log, partial(_progress, problem, constant, worth), setup
+        )
     except KeyboardInterrupt:
-        found, diary.outcome = None, Status.INTERRUPTED
+        found, iteration_log.outcome = None, Status.INTERRUPTED
     if found is None:
         spare = spare or beginning(problem, settings, ENDED)
-        timings = Timings(build=built, iterate=diary.elapsed - built)
-        status = diary.outcome or Status.LIMIT
-        return replace(spare, status=status, history=diary.history, timings=timings)
+        timings = Timings(build=built, iterate=iteration_log.elapsed - built)
+        status = iteration_log.outcome or Status.LIMIT
+        return replace(spare, status=status, history=iteration_log.history, timings=timings)
     n, s = problem.entries, problem.scalars
     return Iterate(
         x=found.z[:n] * units.entry,
         t=found.z[n : n + s],
         prices=_prices(problem, blocks, found.dual) * units.row * worth,
-        status=diary.outcome or _STATUS.get(found.status, Status.FAILED),
-        history=diary.history,
-        timings=Timings(build=built, iterate=diary.elapsed - built),
+        status=iteration_log.outcome or _STATUS.get(found.status, Status.FAILED),
+        history=iteration_log.history,
+        timings=Timings(build=built, iterate=iteration_log.elapsed - built),
         message=f"Clarabel: {found.status}",
     )
 
@@ -130,7 +132,7 @@ def solve_conic(problem: Separable, settings: Settings) -> Iterate:
 def _run(
     program: ConicProgram,
     settings: Settings,
-    diary: Diary,
+    iteration_log: IterationLog,
     told: Callable[[float, ConicStep], Progress],
     setup: float,
 ) -> ConicPoint | None:
@@ -140,16 +142,16 @@ def _run(
     """
     found = None
     for longest in _STEPS:
-        wanted, spent = _wanted(settings, longest, diary.elapsed), diary.elapsed
+        wanted, spent = _wanted(settings, longest, iteration_log.elapsed), iteration_log.elapsed
 
         def heed(step: ConicStep, spent: float = spent) -> bool:
-            return diary.record(told(spent, step))
+            return iteration_log.record(told(spent, step))
 
         if setup > LONG:
-            found = answered_beside(program, wanted, heed, diary.deadline) or found
+            found = answered_beside(program, wanted, heed, iteration_log.deadline) or found
         else:
             found = answered_here(program, wanted, heed)
-        too_late = time.perf_counter() + setup > diary.deadline
+        too_late = time.perf_counter() + setup > iteration_log.deadline
         if found is None or found.status not in _STUCK or too_late:
             break
     return found

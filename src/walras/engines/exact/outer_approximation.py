@@ -28,7 +28,7 @@ from walras.programs.attempt import attempted
 from walras.programs.highs import Answer, LinearProgram, no_answer, solve_program
 from walras.programs.rounding import is_steep, solve_whole
 from walras.progress import Progress, Timings
-from walras.progress_log import Diary
+from walras.progress_log import IterationLog
 from walras.separable.form import Separable, Utility
 from walras.settings import Settings
 from walras.status import Status
@@ -53,7 +53,7 @@ def solve_by_cuts(problem: Separable, settings: Settings) -> Iterate:
         The best point, the bound that the integer programs proved, and the prices of the
         continuous relaxation.
     """
-    diary = Diary(settings)
+    iteration_log = IterationLog(settings)
     quiet = replace(settings, callback=None, verbose=False)
     bare = replace(problem, integer=None)
     relaxed = attempted(lambda: solve_conic(bare, quiet), None)
@@ -62,7 +62,7 @@ def solve_by_cuts(problem: Separable, settings: Settings) -> Iterate:
         relaxed = replace(rest, status=Status.INACCURATE)
     if not relaxed.status.has_allocation:
         return relaxed
-    search = _Search(problem, relaxed, settings, diary)
+    search = _Search(problem, relaxed, settings, iteration_log)
     stopped = relaxed.status in (Status.LIMIT, Status.INTERRUPTED)
     status = relaxed.status if stopped else search.run()
     return Iterate(
@@ -70,9 +70,9 @@ def solve_by_cuts(problem: Separable, settings: Settings) -> Iterate:
         t=search.best[problem.entries :],
         prices=relaxed.prices,
         status=status,
-        history=diary.history,
-        timings=Timings(iterate=diary.elapsed),
-        message=f"outer approximation, {diary.steps} integer programs",
+        history=iteration_log.history,
+        timings=Timings(iterate=iteration_log.elapsed),
+        message=f"outer approximation, {iteration_log.steps} integer programs",
         bound=search.bound + problem.constant,
         bound_source="HiGHS",
     )
@@ -82,9 +82,9 @@ class _Search:
     """The loop: integer program, conic solve with the integers fixed, cuts."""
 
     def __init__(
-        self, problem: Separable, relaxed: Iterate, settings: Settings, diary: Diary
+        self, problem: Separable, relaxed: Iterate, settings: Settings, iteration_log: IterationLog
     ) -> None:
-        self.problem, self.settings, self.diary = problem, settings, diary
+        self.problem, self.settings, self.iteration_log = problem, settings, iteration_log
         self.terms = Terms.of(problem)
         self.cost = np.concatenate([problem.cost, problem.scalar_cost])
         self.whole = (
@@ -114,11 +114,11 @@ class _Search:
                 return answer.status
             before, self.bound = self.bound, max(self.bound, min(answer.bound, self._aside))
             is_new = self._look_at(answer.x[: len(self.cost)])
-            is_over = self.diary.record(self._step())
+            is_over = self.iteration_log.record(self._step())
             if self._gap() <= self.settings.tolerance:
                 return Status.OPTIMAL
             if is_over:
-                return self.diary.outcome or Status.LIMIT
+                return self.iteration_log.outcome or Status.LIMIT
             if self.bound > self.best_value:  # by more than the tolerance: cuts of sizes too unlike
                 return Status.INACCURATE
             if self._is_impossible():
@@ -141,7 +141,7 @@ class _Search:
 
     def _is_impossible(self) -> bool:
         """Whether no choice gives every logarithm something; asked once, after a few."""
-        if self.best_value < np.inf or self.diary.steps < _FEW or self._was_asked:
+        if self.best_value < np.inf or self.iteration_log.steps < _FEW or self._was_asked:
             return False
         self._was_asked = True
         return least_relaxation(self.problem, self._limits()).is_needed
@@ -261,14 +261,14 @@ class _Search:
 
     def _limits(self) -> Settings:
         """Settings of one part of the search: silent, within the time that is left."""
-        left = self.settings.after(self.diary.elapsed)
+        left = self.settings.after(self.iteration_log.elapsed)
         return replace(left, callback=None, verbose=False)
 
     def _step(self) -> Progress:
         reported, constant = self.problem.reported, self.problem.constant
         return Progress(
-            self.diary.steps,
-            self.diary.elapsed,
+            self.iteration_log.steps,
+            self.iteration_log.elapsed,
             reported(self.best_value + constant),
             reported(self.bound + constant),
             max(self._gap(), 0.0),

@@ -24,7 +24,7 @@ from walras.iterate import Iterate
 from walras.kernels.local_search import assign as kernel
 from walras.kernels.local_search.random_numbers import seeded
 from walras.progress import Progress, Timings
-from walras.progress_log import Diary
+from walras.progress_log import IterationLog
 from walras.separable.form import Separable, Side
 from walras.settings import Settings
 from walras.status import Status
@@ -91,7 +91,7 @@ class _Search:
         self._bound, self._best_cost = -np.inf, np.inf
         self._best = np.argmin(tasks.cost, axis=1).astype(np.int32)
         self._random = seeded(seed)
-        self._diary = Diary(settings)
+        self._diary = IterationLog(settings)
         self._stopped, self._penalty = False, 1.0
         self._raised = np.full(tasks.cost.shape, -np.inf)  # bounds of using single entries
         steps = tasks.cost[tasks.cost < NEVER]

@@ -14,7 +14,7 @@ import numpy as np
 
 from walras.engines.interior.form import Bools, Floats, Form, Ints, Restriction
 from walras.engines.interior.point import Layout, Point
-from walras.engines.interior.presolve_simplices import Decided, Simplices
+from walras.engines.interior.presolve_simplices import Presolved, Simplices
 from walras.engines.interior.shares import block_centres
 from walras.separable import Side
 
@@ -38,7 +38,7 @@ class OpenBlocks:
     """
 
     simplices: Simplices
-    decided: Decided
+    decided: Presolved
     active: Bools = field(init=False)
     choice: Ints = field(init=False)
 

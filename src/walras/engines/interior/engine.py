@@ -10,18 +10,18 @@ from walras.certificate import certify, dual_bound, gap_between
 from walras.engines.interior.blocks import OpenBlocks, carried_blocks
 from walras.engines.interior.columns import MORE, Pool, carried, first_entries, known_entries, slim
 from walras.engines.interior.form import Bools, Floats, Form, Restriction, make_form, redundant_rows
-from walras.engines.interior.loop import FEASIBLE, Ending, gap_scale, run
+from walras.engines.interior.loop import FEASIBLE, Termination, gap_scale, run
 from walras.engines.interior.new_demands import new_demands
-from walras.engines.interior.objective_scaling import in_worth, unit_of_objective
+from walras.engines.interior.objective_scaling import scale_objective, unit_of_objective
 from walras.engines.interior.point import Layout, Point, Residuals
-from walras.engines.interior.presolve_simplices import Simplices, decide
+from walras.engines.interior.presolve_simplices import Simplices, presolve
 from walras.engines.interior.start import cold_start, warm_start
 from walras.iterate import Iterate
 from walras.kernels import cpu as kernels
 from walras.kernels.devices import eliminate_on
 from walras.kernels.schur.elimination import Elimination
 from walras.progress import Progress, Timings
-from walras.progress_log import Diary
+from walras.progress_log import IterationLog
 from walras.separable import Separable, Side
 from walras.settings import Settings, Start
 from walras.status import Status
@@ -62,7 +62,7 @@ def interior(problem: Separable, settings: Settings) -> Iterate:
         EngineError: Too many free entries.
     """
     unit = unit_of_objective(problem)
-    problem = in_worth(problem, unit)
+    problem = scale_objective(problem, unit)
     solve = _Solve(problem, settings, unit)
     try:
         if _many_columns(problem):
@@ -88,7 +88,7 @@ class _Solve:
     problem: Separable
     settings: Settings
     unit: float = 1.0
-    diary: Diary = field(init=False)
+    iteration_log: IterationLog = field(init=False)
     start: Start | None = None
     built: float = 0.0
     form: Form | None = None
@@ -100,7 +100,7 @@ class _Solve:
     path: list[tuple[Point, float, float]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.diary, start = Diary(self.settings), self.settings.start
+        self.iteration_log, start = IterationLog(self.settings), self.settings.start
         most = _NEWS * len(self.problem.demand_names)
         if start is not None and np.sum(new_demands(self.problem, start.x)) <= most:
             self.start = replace(start, prices=start.prices / self.unit)
@@ -113,11 +113,11 @@ class _Solve:
         """All entries at once."""
         form = make_form(self.problem, Restriction(redundant=redundant_rows(self.problem)))
         layout = Layout.of(form)
-        self.built = self.diary.elapsed
+        self.built = self.iteration_log.elapsed
         ending = self._begin(form, layout, _SHARE * self.settings.tolerance, "")
         return self.result(self._outcome(ending))
 
-    def _begin(self, form: Form, layout: Layout, tolerance: float, note: str) -> Ending:
+    def _begin(self, form: Form, layout: Layout, tolerance: float, note: str) -> Termination:
         """A run from the warm start, if there is one and it gets anywhere, else from the data."""
         start, point = self.start, cold_start(form, layout)
         if start is not None:
@@ -132,7 +132,7 @@ class _Solve:
         problem, tolerance = self.problem, self.settings.tolerance
         pool = Pool.of(problem.demand)
         active = self._first(pool)
-        self.built = self.diary.elapsed
+        self.built = self.iteration_log.elapsed
         loose, gap, settled = max(_FIRST_TOLERANCE, tolerance), np.inf, False
         form = make_form(problem, Restriction(np.flatnonzero(active)))
         layout = Layout.of(form)
@@ -176,7 +176,7 @@ class _Solve:
 
     def by_blocks(self, simplices: Simplices) -> Iterate:
         """What can be decided at once, then the blocks whose choice is open."""
-        blocks = OpenBlocks(simplices, decide(simplices))
+        blocks = OpenBlocks(simplices, presolve(simplices))
         if blocks.capacities > simplices.blocks:  # the capacities are the wide side
             return self.whole()
         tolerance = loose = _SHARE * self.settings.tolerance
@@ -185,7 +185,7 @@ class _Solve:
             blocks.take_all()
         else:
             loose = max(_ROUGH_BLOCKS, tolerance)
-        self.built = self.diary.elapsed
+        self.built = self.iteration_log.elapsed
         old, gap, ending = None, np.inf, None
         for _ in range(_ROUNDS):
             form = make_form(self.problem, blocks.restriction())
@@ -207,7 +207,7 @@ class _Solve:
         return self.result(self._outcome(ending))
 
     def _review(
-        self, blocks: OpenBlocks, form: Form, ending: Ending, *, final: bool
+        self, blocks: OpenBlocks, form: Form, ending: Termination, *, final: bool
     ) -> tuple[float, int]:
         """Let blocks in, and before the last rounds out; the gap, and how many came in."""
         prices = form.row_prices(ending.point.p)
@@ -246,23 +246,23 @@ class _Solve:
         tolerance: float,
         note: str,
         most: int | None = None,
-    ) -> Ending:
+    ) -> Termination:
         if self.elimination is None or form is not self.form:
             self.elimination = eliminate_on(
                 self.settings.device, form.ptr, form.local, form.narrow, self.threads
             )
         self.path, self.form, self.point = [], form, point
-        began = self.diary.steps
+        began = self.iteration_log.steps
 
         def watch(k: int, found: Residuals, gap: float, step: float, point: Point) -> bool:
             self.point = point
             if not self.path or gap < _APART * self.path[-1][1]:
                 self.path.append((slim(point), gap, found.mu))
             value, bound = found.value, found.value - found.gap
-            return self.diary.record(
+            return self.iteration_log.record(
                 Progress(
                     iteration=began + k,
-                    elapsed=self.diary.elapsed,
+                    elapsed=self.iteration_log.elapsed,
                     value=self.problem.reported(value * self.unit),
                     bound=self.problem.reported(bound * self.unit),
                     gap=gap,
@@ -281,12 +281,12 @@ class _Solve:
             most or self.settings.max_iterations,
             self.elimination,
             watch,
-            self.diary.deadline,
+            self.iteration_log.deadline,
         )
         self.point = ending.point
         return ending
 
-    def _price(self, pool: Pool, active: Bools, ending: Ending) -> tuple[float, int]:
+    def _price(self, pool: Pool, active: Bools, ending: Termination) -> tuple[float, int]:
         """Bound the whole problem, let the entries in that pay, and return gap and their number."""
         form = self.form
         if form is None or self.point is None:
@@ -311,9 +311,9 @@ class _Solve:
             active[near[order[: _COMPANY * len(added)]]] = True
         return gap, len(added)
 
-    def _outcome(self, ending: Ending | None) -> Status:
-        if self.diary.outcome is not None:
-            return self.diary.outcome
+    def _outcome(self, ending: Termination | None) -> Status:
+        if self.iteration_log.outcome is not None:
+            return self.iteration_log.outcome
         if ending is not None and ending.stopped:
             return Status.LIMIT
         return Status.OPTIMAL if ending is not None and ending.converged else Status.FAILED
@@ -336,6 +336,6 @@ class _Solve:
             t=t,
             prices=prices * self.unit,
             status=status,
-            history=self.diary.history,
-            timings=Timings(build=self.built, iterate=self.diary.elapsed - self.built),
+            history=self.iteration_log.history,
+            timings=Timings(build=self.built, iterate=self.iteration_log.elapsed - self.built),
         )

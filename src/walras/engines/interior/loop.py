@@ -25,7 +25,7 @@ _LEAST = 1e-2  # the barrier parameter stops at this share of what the tolerance
 
 
 @dataclass(frozen=True)
-class Ending:
+class Termination:
     """Why the loop ended.
 
     Attributes:
@@ -69,7 +69,7 @@ def run(
     elimination: Elimination,
     watch: Watcher,
     deadline: float = np.inf,
-) -> Ending:
+) -> Termination:
     """Iterate until the gap is within the tolerance, nothing moves, or the watcher says stop.
 
     Args:
@@ -101,7 +101,7 @@ def run(
         converged = gap <= tolerance and max(found.primal_error, found.dual_error) <= limit
         stopped = watch(k, found, gap, length, point) or time.perf_counter() > deadline
         if converged or stopped:
-            return Ending(point, found, converged, stopped, k)
+            return Termination(point, found, converged, stopped, k)
         if _is_stuck(form, best[1], since, length, tolerance):
             break
         try:
@@ -111,7 +111,7 @@ def run(
             break
         length = min(primal, dual)
         found = _measure(form, layout, point)
-    return Ending(best[0], best[1], False, False, k)
+    return Termination(best[0], best[1], False, False, k)
 
 
 def _never_zero(form: Form) -> bool:

@@ -96,10 +96,10 @@ def _centred(
         weighted = a / z[:, None]
         slack = np.divide(theta, price, out=np.zeros_like(price), where=present)
         slope = np.where(present, bound - mu * np.add.reduceat(weighted, first) - slack, 0.0)
-        bend = mu * np.add.reduceat(weighted[:, :, None] * weighted[:, None, :], first)
+        curvature = mu * np.add.reduceat(weighted[:, :, None] * weighted[:, None, :], first)
         own = np.divide(slack**2, theta, out=np.ones_like(price), where=present)
-        own += _RIDGE * np.diagonal(bend, axis1=1, axis2=2)
-        move = -np.linalg.solve(bend + unit * own[:, None], slope[:, :, None])[:, :, 0]
+        own += _RIDGE * np.diagonal(curvature, axis1=1, axis2=2)
+        move = -np.linalg.solve(curvature + unit * own[:, None], slope[:, :, None])[:, :, 0]
         if np.max(-np.sum(slope * move, axis=1)) < _CENTRED * mu:
             break
         fall = np.maximum.reduceat(-np.sum(a * move[owner], axis=1) / z, first)

@@ -32,7 +32,7 @@ def unit_of_objective(problem: Separable) -> float:
     return float(np.exp2(np.clip(np.round(largest), -_MOST, _MOST)))
 
 
-def in_worth(problem: Separable, unit: float) -> Separable:
+def scale_objective(problem: Separable, unit: float) -> Separable:
     """The problem with an objective of one for each ``unit`` of its own."""
     if unit == 1.0:
         return problem

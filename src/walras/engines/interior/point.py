@@ -325,9 +325,9 @@ def _model_utilities(form: Form, point: Point, model: RowModel) -> None:
     rho[power] = (form.weight[power] / p[power]) ** (1 / a) - s[power]
     other = (kind > Utility.NONE) & ~log & ~power
     args = kind[other], form.weight[other], form.parameter[other], s[other]
-    bend = utility.curvature(*args)
-    theta[other] = 1.0 / bend
-    rho[other] = -(p[other] + utility.slope(*args)) / bend
+    curvature = utility.curvature(*args)
+    theta[other] = 1.0 / curvature
+    rho[other] = -(p[other] + utility.slope(*args)) / curvature
 
 
 def products(layout: Layout, point: Point) -> float:

@@ -92,7 +92,7 @@ class Simplices:
 
 
 @dataclass(frozen=True, eq=False)
-class Decided:
+class Presolved:
     """What holds in some optimal allocation, found before solving.
 
     Attributes:
@@ -106,7 +106,7 @@ class Decided:
     loose: Bools
 
 
-def decide(simplices: Simplices) -> Decided:
+def presolve(simplices: Simplices) -> Presolved:
     """Rows that cannot bind, entries that meet no other row, blocks with one choice; repeatedly.
 
     A row with the one scalar, ``load - c t <= 0``, cannot bind where its largest load is under c
@@ -135,7 +135,7 @@ def decide(simplices: Simplices) -> Decided:
         load = matrix.T @ (capacity & ~loose).astype(np.float64)
         meets = np.maximum.reduceat(np.where(closed, 0.0, load[s.entry] * s.size), s.ptr[:-1])
         settled[int(np.argmax(meets))] = False
-    return Decided(closed, settled, loose)
+    return Presolved(closed, settled, loose)
 
 
 def _cannot_bind(problem: Separable, least: Floats, most: Floats, capacity: Bools) -> Bools:

@@ -138,10 +138,10 @@ def _lowest(loss: Callable[[Floats], tuple[float, Floats]], v: Floats, enough: f
             length *= 0.5
         else:
             break
-        move, bend = length * way, new - slope
+        move, curvature = length * way, new - slope
         v, value, slope = v + move, lower, new
-        if move @ bend > 0:
-            pairs = [*pairs[1 - _MEMORY :], (move, bend, float(move @ bend))]
+        if move @ curvature > 0:
+            pairs = [*pairs[1 - _MEMORY :], (move, curvature, float(move @ curvature))]
     return v
 
 
@@ -149,15 +149,15 @@ def _newton_like(pairs: list[tuple[Floats, Floats, float]], slope: Floats) -> Fl
     """The inverse Hessian that past moves and changes of slope tell, times a slope: two loops."""
     out = slope.copy()
     shares = []
-    for move, bend, product in reversed(pairs):
+    for move, curvature, product in reversed(pairs):
         shares.append(float(move @ out) / product)
-        out -= shares[-1] * bend
+        out -= shares[-1] * curvature
     if not pairs:
         return out / float(np.linalg.norm(out))
-    _, bend, product = pairs[-1]
-    out *= product / float(bend @ bend)
-    for (move, bend, product), share in zip(pairs, reversed(shares), strict=True):
-        out += (share - float(bend @ out) / product) * move
+    _, curvature, product = pairs[-1]
+    out *= product / float(curvature @ curvature)
+    for (move, curvature, product), share in zip(pairs, reversed(shares), strict=True):
+        out += (share - float(curvature @ out) / product) * move
     return out
 
 

@@ -23,7 +23,7 @@ _DAMPING = (0.98, 0.9995)  # for short and for long steps
 
 
 @dataclass(frozen=True, eq=False)
-class Heights:
+class InverseDistance:
     """What a unit of each coordinate's move is as a fall: -1/a, 0 where any value is allowed.
 
     Attributes:
@@ -35,7 +35,7 @@ class Heights:
     dual: Floats
 
     @classmethod
-    def of(cls, layout: Layout, point: Point) -> Heights:
+    def of(cls, layout: Layout, point: Point) -> InverseDistance:
         """Of a point whose coordinates that must stay positive are so."""
         primal = _per_unit(point.primal, layout.slack_positive)
         primal[len(primal) - point.rows :] *= layout.hastened
@@ -54,7 +54,7 @@ def _per_unit(values: Floats, rows: Bools) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Falls:
+class RelativeStep:
     """Falls of a step's coordinates.
 
     Attributes:
@@ -66,7 +66,7 @@ class Falls:
     dual: Floats
 
     @classmethod
-    def of(cls, heights: Heights, step: Step) -> Falls:
+    def of(cls, heights: InverseDistance, step: Step) -> RelativeStep:
         """The falls of a step."""
         return cls(step.primal * heights.primal, step.dual * heights.dual)
 
@@ -81,11 +81,11 @@ class Falls:
         primal, dual = (float(np.max(f, initial=1e-12)) for f in (self.primal, self.dual))
         return min(1.0, damping / primal), min(1.0, damping / dual)
 
-    def added(self, more: Falls, primal: float, dual: float) -> Falls:
+    def added(self, more: RelativeStep, primal: float, dual: float) -> RelativeStep:
         """The falls of this step plus shares of another one."""
-        return Falls(self.primal + primal * more.primal, self.dual + dual * more.dual)
+        return RelativeStep(self.primal + primal * more.primal, self.dual + dual * more.dual)
 
-    def best_shares(self, correction: Falls, *, together: bool) -> tuple[float, float]:
+    def best_shares(self, correction: RelativeStep, *, together: bool) -> tuple[float, float]:
         """The shares of a correction, primal and dual, that allow the longest steps.
 
         Args:

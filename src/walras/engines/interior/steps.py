@@ -23,7 +23,7 @@ from walras.engines.interior.point import (
     products,
     row_model,
 )
-from walras.engines.interior.step_length import Falls, Heights
+from walras.engines.interior.step_length import InverseDistance, RelativeStep
 from walras.kernels.schur.elimination import Elimination
 from walras.separable import Utility
 
@@ -39,7 +39,7 @@ _LEAST_GAIN = 0.02  # of the two lengths together, for which one more corrector 
 
 
 @dataclass(frozen=True, eq=False)
-class Wish:
+class ComplementarityTarget:
     """By how much the products are to move; of a utility row, its second-order term.
 
     Attributes:
@@ -84,9 +84,9 @@ class System:
         return bool(np.any(self.form.h > 0))
 
     @cached_property
-    def heights(self) -> Heights:
+    def heights(self) -> InverseDistance:
         """Of the point, for the falls of its steps."""
-        return Heights.of(self.layout, self.point)
+        return InverseDistance.of(self.layout, self.point)
 
     @cached_property
     def _ratio(self) -> Floats:
@@ -102,7 +102,7 @@ class System:
         move = self.newton.solve(g, rho - self.residuals.primal, -self.residuals.border)
         return self._step(pull, rho, move)
 
-    def correction(self, wish: Wish) -> Step:
+    def correction(self, wish: ComplementarityTarget) -> Step:
         """What moves the products by a wish and leaves the other equations as they are."""
         own = len(self._ratio)
         pull = wish.products[:own] * -self.heights.primal[:own]
@@ -149,15 +149,17 @@ class System:
             step = step.plus(self._step(none, rows, fix), 1.0, 1.0)
         return step
 
-    def corrector(self, affine: Step, target: float) -> Wish:
+    def corrector(self, affine: Step, target: float) -> ComplementarityTarget:
         """Every product to the target, less the predictor's second-order term."""
         most = _CLIP * self.residuals.mu
-        bend = np.clip(affine.primal * affine.dual, -most, most)
-        return Wish(target - bend, self._utility_second_order(affine))
+        curvature = np.clip(affine.primal * affine.dual, -most, most)
+        return ComplementarityTarget(target - curvature, self._utility_second_order(affine))
 
-    def centring(self, target: float) -> Wish:
+    def centring(self, target: float) -> ComplementarityTarget:
         """Every product to the target, no second-order term."""
-        return Wish(np.full(len(self.point.primal), target), np.zeros(self.point.rows))
+        return ComplementarityTarget(
+            np.full(len(self.point.primal), target), np.zeros(self.point.rows)
+        )
 
     def _utility_second_order(self, affine: Step) -> Floats:
         """-ds dq/q of ``s q = const`` with q = p (log) or p^(1/a) (power)."""
@@ -168,13 +170,15 @@ class System:
             out[rows] = -affine.s[rows] * affine.p[rows] / (a * self.point.p[rows])
         return out
 
-    def centred(self, step: Step, lengths: tuple[float, float], target: float) -> Wish:
+    def centred(
+        self, step: Step, lengths: tuple[float, float], target: float
+    ) -> ComplementarityTarget:
         """A pull on the products that a longer step would leave far from the target."""
         trial = self.point.plus(step, *(min(1.0, length + _REACH) for length in lengths))
         low, high = _OUTLIERS[0] * target, _OUTLIERS[1] * target
         products = trial.primal * trial.dual
         pull = np.maximum(np.clip(products, low, high) - products, -high)
-        return Wish(pull, np.zeros(trial.rows))
+        return ComplementarityTarget(pull, np.zeros(trial.rows))
 
 
 def iterate(system: System, least: float) -> tuple[Point, float, float]:
@@ -186,23 +190,25 @@ def iterate(system: System, least: float) -> tuple[Point, float, float]:
     """
     layout, point, mu = system.layout, system.point, system.residuals.mu
     affine = system.predictor()
-    falls = Falls.of(system.heights, affine)
+    falls = RelativeStep.of(system.heights, affine)
     after = products(layout, point.plus(affine, *falls.lengths)) / layout.count
     sigma = float(np.clip(min(after / mu if mu > 0 else 0.0, 1.0) ** 3, *_SIGMA))
     target = max(sigma * mu, least)
     step, falls = _corrected(system, affine, falls, target)
     if min(falls.lengths) < _SHORT:
         plain = affine.plus(system.correction(system.centring(target)), 1.0, 1.0)
-        if min(Falls.of(system.heights, plain).lengths) > min(falls.lengths):
+        if min(RelativeStep.of(system.heights, plain).lengths) > min(falls.lengths):
             step = plain
     step = system.refined(step)
-    primal, dual = Falls.of(system.heights, step).damped()
+    primal, dual = RelativeStep.of(system.heights, step).damped()
     if system.together:
         primal = dual = min(primal, dual)
     return point.plus(step, primal, dual), primal, dual
 
 
-def _corrected(system: System, step: Step, falls: Falls, target: float) -> tuple[Step, Falls]:
+def _corrected(
+    system: System, step: Step, falls: RelativeStep, target: float
+) -> tuple[Step, RelativeStep]:
     """The predictor with Mehrotra's correction and a few of Gondzio's, each with its best share."""
     wish = system.corrector(step, target)
     for k in range(1 + system.layout.correctors):
@@ -211,7 +217,7 @@ def _corrected(system: System, step: Step, falls: Falls, target: float) -> tuple
                 break
             wish = system.centred(step, falls.lengths, target)
         correction, before = system.correction(wish), sum(falls.lengths)
-        more = Falls.of(system.heights, correction)
+        more = RelativeStep.of(system.heights, correction)
         shares = falls.best_shares(more, together=system.together)
         step, falls = step.plus(correction, *shares), falls.added(more, *shares)
         if k and sum(falls.lengths) < before + _LEAST_GAIN:

@@ -25,7 +25,7 @@ def _pull_round(
     m, n = t.shape
     y, p, lam = np.empty(m + 1), np.empty(m), np.zeros(m + 1)
     sums(t, a, x, y)
-    _, nu, bend = floor_cost(y[m] - floor, law)
+    _, nu, curvature = floor_cost(y[m] - floor, law)
     weights(y, beta, p)
     _spread(x, v, tau, scratch)  # u = P v
     for i in range(m):
@@ -36,10 +36,10 @@ def _pull_round(
     k, system, image = np.empty((m + 1, m + 1)), np.empty((m + 1, m + 1)), np.empty(m + 1)
     covariance(t, a, x, scratch, k)
     for j in range(m + 1):  # I + G K, column by column: K is symmetric
-        through_curvature(p, beta, bend, k[j], image)
+        through_curvature(p, beta, curvature, k[j], image)
         for i in range(m + 1):
             system[i, j] = image[i] / tau + (1.0 if i == j else 0.0)
-    through_curvature(p, beta, bend, lam.copy(), lam)
+    through_curvature(p, beta, curvature, lam.copy(), lam)
     if not solve_small(system, lam):
         lam[:] = np.nan
     for i in range(m):
@@ -53,7 +53,7 @@ def _pull_round(
             z = scratch[i, j]
             by_t[i, j] = -(p[i] * z + lam[i] * x[i, j])
             by_a[i, j] = (nu * z - lam[m] * x[i, j]) / n
-            by_floor += bend * z * a[i, j] / n
+            by_floor += curvature * z * a[i, j] / n
     return by_floor
 
 

@@ -47,13 +47,13 @@ def _residual(
 ) -> tuple[float, float]:  # fmt: skip
     """r = y - h(y), with p and x of y in place; returns the dual function and phi''."""
     m = len(p)
-    phi, nu, bend = floor_cost(y[m] - floor, law)
+    phi, nu, curvature = floor_cost(y[m] - floor, law)
     entropy = weights(y, beta, p)
     soft = matching(t, a, p, nu, tau, x)
     sums(t, a, x, r)
     for i in range(m + 1):
         r[i] = y[i] - r[i]
-    return entropy / beta + nu * y[m] + phi - tau * soft, bend
+    return entropy / beta + nu * y[m] + phi - tau * soft, curvature
 
 
 @inner
@@ -76,17 +76,17 @@ def _newton(
     k, system, d = np.empty((m + 1, m + 1)), np.empty((m + 1, m + 1)), np.empty(m + 1)
     image, w = np.empty(m + 1), np.empty_like(t)
     steps = 0
-    dual, bend = _residual(t, a, floor, law, beta, tau, y, p, x, r)
+    dual, curvature = _residual(t, a, floor, law, beta, tau, y, p, x, r)
     while steps < most and _largest(r) > tolerance:
         covariance(t, a, x, w, k)
         for i in range(m + 1):  # I + K G, a row of K G being G times a row of K
-            through_curvature(p, beta, bend, k[i], system[i])
+            through_curvature(p, beta, curvature, k[i], system[i])
             for j in range(m + 1):
                 system[i, j] = system[i, j] / tau + (1.0 if i == j else 0.0)
             d[i] = -r[i]
         if not solve_small(system, d):
             break
-        through_curvature(p, beta, bend, d, image)
+        through_curvature(p, beta, curvature, d, image)
         slope, norm = 0.0, 0.0
         for i in range(m + 1):
             slope -= r[i] * image[i]
@@ -95,7 +95,7 @@ def _newton(
         moved = _searched(
             t, a, floor, law, beta, tau, y, d, dual, slope, math.sqrt(norm), p, x, trial, new
         )
-        dual, bend = _residual(t, a, floor, law, beta, tau, y, p, x, r)
+        dual, curvature = _residual(t, a, floor, law, beta, tau, y, p, x, r)
         if not moved:
             break
     return steps, _largest(r)

@@ -113,7 +113,7 @@ def covariance(t: Floats, a: Floats, x: Floats, w: Floats, k: Floats) -> None:
 
 
 @inner
-def through_curvature(p: Floats, beta: float, bend: float, v: Floats, out: Floats) -> None:
+def through_curvature(p: Floats, beta: float, curvature: float, v: Floats, out: Floats) -> None:
     """G v."""
     m = len(p)
     mean = 0.0
@@ -121,4 +121,4 @@ def through_curvature(p: Floats, beta: float, bend: float, v: Floats, out: Float
         mean += p[i] * v[i]
     for i in range(m):
         out[i] = beta * p[i] * (v[i] - mean)
-    out[m] = bend * v[m]
+    out[m] = curvature * v[m]

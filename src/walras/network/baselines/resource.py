@@ -149,19 +149,19 @@ class _Admm(_Floating):
         self.shares = shares_at(problem.costs, self._price, problem.low, problem.high)
         self.bits += len(network.tail) * self._channel.message_bits
 
-    def _local(self, bend: Floats, pull: Floats) -> Floats:
+    def _local(self, curvature: Floats, pull: Floats) -> Floats:
         """The root p of x_i(p) - budget / n + bend p = pull; its left side grows with p."""
         problem = self.problem
         each = problem.budget / problem.centres
         quadratic = problem.costs.quadratic
         if quadratic is not None and not problem.boxed:
-            root = (pull + each - quadratic.center) / (bend + quadratic.scale)
+            root = (pull + each - quadratic.center) / (curvature + quadratic.scale)
             return np.asarray(root)
         low, high = np.full(problem.centres, -1e6), np.full(problem.centres, 1e6)
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
             x = shares_at(problem.costs, middle, problem.low, problem.high)
-            below = x - each + bend * middle < pull
+            below = x - each + curvature * middle < pull
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return np.asarray(0.5 * (low + high))
 

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from walras.errors import InputError
 from walras.network.problem.cpu_costs import CPUCost, QuadraticCPU, ThroughputCPU
-from walras.network.protocol.centre import Learner, Terms
+from walras.network.protocol.centre import Learner, NodeConfig
 from walras.network.protocol.messages import Codec
-from walras.network.protocol.node import Charter
+from walras.network.protocol.node import NetworkConfig
 from walras.network.protocol.settings import Settings
 
 Json = dict[str, Any]
@@ -28,7 +28,7 @@ _LOSSES = ("LeastSquares", "Logistic", "SmoothHinge", "Softmax")
 _TYPES = ("<f4", "<f8", "<i4", "<i8", "|i1", "|u1")
 
 
-def pack_charter(charter: Charter) -> Json:
+def pack_charter(charter: NetworkConfig) -> Json:
     """What all centres agree on."""
     codec = charter.codec
     return {
@@ -40,7 +40,7 @@ def pack_charter(charter: Charter) -> Json:
     }
 
 
-def unpack_charter(packed: Json) -> Charter:
+def unpack_charter(packed: Json) -> NetworkConfig:
     """The charter that :func:`pack_charter` packed.
 
     Raises:
@@ -50,10 +50,10 @@ def unpack_charter(packed: Json) -> Charter:
     check_keys(packed["settings"], "settings", tuple(f.name for f in fields(Settings)))
     begun = np.array(packed["begun"], np.int64)
     codec = Codec(bytes.fromhex(packed["network"]), len(begun), int(packed["width"]))
-    return Charter(codec, Settings(**packed["settings"]), begun, packed["neighbours"])
+    return NetworkConfig(codec, Settings(**packed["settings"]), begun, packed["neighbours"])
 
 
-def pack_terms(terms: Terms) -> Json:
+def pack_terms(terms: NodeConfig) -> Json:
     """What one centre alone is told.
 
     Raises:
@@ -67,26 +67,26 @@ def pack_terms(terms: Terms) -> Json:
         "high": _finite(terms.high),
         "penalty": terms.penalty,
         "rate": terms.rate,
-        "tempo": terms.tempo,
+        "tempo": terms.multiplier_step,
         "unit": terms.unit,
         "total": terms.total,
         "learner": None if terms.learner is None else _pack_learner(terms.learner),
     }
 
 
-def unpack_terms(packed: Json) -> Terms:
+def unpack_terms(packed: Json) -> NodeConfig:
     """The terms that :func:`pack_terms` packed.
 
     Raises:
         InputError: A key is unknown or missing, or a value cannot be used.
     """
-    check_keys(packed, "terms", tuple(f.name for f in fields(Terms)))
+    check_keys(packed, "terms", tuple(f.name for f in fields(NodeConfig)))
     cost = dict(packed["cost"])
     make = _COSTS.get(cost.pop("kind", ""))
     if make is None:
         raise _unknown("cost", packed["cost"].get("kind"), tuple(_COSTS))
     learner = packed["learner"]
-    return Terms(
+    return NodeConfig(
         **{
             **packed,
             "weights": {int(j): float(w) for j, w in packed["weights"].items()},

@@ -17,8 +17,8 @@ from walras.errors import DataError, InputError
 from walras.network.drivers.bundle import Json, pack_charter, pack_terms, unpack_charter
 from walras.network.drivers.folder import read_json, write_whole
 from walras.network.drivers.plan import Plan
-from walras.network.protocol.centre import Terms
-from walras.network.protocol.node import Charter
+from walras.network.protocol.centre import NodeConfig
+from walras.network.protocol.node import NetworkConfig
 
 FILE = "deployment.json"
 _FORMAT = 2
@@ -93,7 +93,7 @@ class Manifest:
         write_whole(folder / FILE, json.dumps(content).encode())
 
     @property
-    def agreed(self) -> Charter:
+    def agreed(self) -> NetworkConfig:
         """The charter."""
         return unpack_charter(self.charter)
 
@@ -122,7 +122,7 @@ class Manifest:
             raise _differs("start", "another split of the budget", "its own")
 
 
-def fingerprints(terms: Terms) -> dict[str, str]:
+def fingerprints(terms: NodeConfig) -> dict[str, str]:
     """A fingerprint of each of a centre's terms."""
     return {name: _fingerprint(value) for name, value in pack_terms(terms).items()}
 

@@ -20,10 +20,10 @@ from walras.network.methods.surplus import Surplus
 from walras.network.problem.cpu_costs import CPUCost
 from walras.network.problem.network_problem import Problem
 from walras.network.problem.optimum import best_shares
-from walras.network.protocol.centre import Learner, Terms
+from walras.network.protocol.centre import Learner, NodeConfig
 from walras.network.protocol.membership import Memory
 from walras.network.protocol.messages import Codec
-from walras.network.protocol.node import Charter, Node
+from walras.network.protocol.node import NetworkConfig, Node
 from walras.network.protocol.settings import Settings
 from walras.network.validation import of_kind
 
@@ -109,7 +109,7 @@ class Plan:
         return tuple(found)
 
     @cached_property
-    def charter(self) -> Charter:
+    def charter(self) -> NetworkConfig:
         """What all centres are told."""
         n = self.problem.centres
         fractions = None if self.start is None else np.asarray(self.start, np.float64)
@@ -120,9 +120,9 @@ class Plan:
             )  # fmt: skip
         begun = self.problem.first_split(fractions)
         codec = Codec(self._name(begun.tobytes()), n, self._terms[0].width)
-        return Charter(codec, self.settings, begun, [list(w) for w in self.weights])
+        return NetworkConfig(codec, self.settings, begun, [list(w) for w in self.weights])
 
-    def terms(self, centre: int) -> Terms:
+    def terms(self, centre: int) -> NodeConfig:
         """What one centre is told."""
         return self._terms[centre]
 
@@ -132,7 +132,7 @@ class Plan:
         return Node(self.terms(centre), self.charter, memory or first)
 
     @cached_property
-    def _terms(self) -> tuple[Terms, ...]:
+    def _terms(self) -> tuple[NodeConfig, ...]:
         problem, n = self.problem, self.problem.centres
         # Any fault stands for all: neighbours' prices may be old.
         steps = self.method.steps(
@@ -141,9 +141,9 @@ class Plan:
         costs = _single_costs(problem)
         learners = self._learners(steps.model, steps.alpha)
         return tuple(
-            Terms(
+            NodeConfig(
                 k, self.weights[k], costs[k], float(problem.low[k]), float(problem.high[k]),
-                float(steps.penalty[k]), steps.share, steps.tempo, problem.quanta.unit,
+                float(steps.penalty[k]), steps.share, steps.multiplier_step, problem.quanta.unit,
                 problem.quanta.total, learners[k],
             )
             for k in range(n)

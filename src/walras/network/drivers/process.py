@@ -23,9 +23,9 @@ from walras.network.drivers.bundle import Json, check_keys, unpack_charter, unpa
 from walras.network.drivers.cgroup import Enforcer
 from walras.network.drivers.consistency import knowledge
 from walras.network.drivers.folder import made, own_file, read_json, terms_path, write_whole
-from walras.network.drivers.recorded_node import Journal, Keeping
+from walras.network.drivers.recorded_node import Keeping, RecordedNode
 from walras.network.drivers.scheduling import Clock, Pace, Rounds
-from walras.network.drivers.transport import Keys, Peer, Post, out_of_sockets
+from walras.network.drivers.transport import Keys, Peer, Transport, out_of_sockets
 from walras.network.protocol.messages import MessageError
 
 _REPORT = 0.25  # seconds between reports
@@ -52,7 +52,7 @@ class Process:
         self._terms = unpack_terms(told["terms"])
         charter = unpack_charter(told["charter"])
         self._log = _logger(self._folder / f"centre-{self._terms.centre:03d}.log")
-        self._journal = Journal(
+        self._journal = RecordedNode(
             self._folder, self._terms, charter, told["deployment"], Keeping(**told["keeping"])
         )
         own = {"deployment": told["deployment"], "terms": told["terms"]}
@@ -64,7 +64,7 @@ class Process:
             write_whole(terms_path(self._folder, self._terms.centre), json.dumps(own).encode())
         self._enforcer = Enforcer.of(told["cgroup"], self._log.info)
         allowed = {int(j): key for j, key in told["allowed"].items()}
-        self._post = Post(Keys(**told["keys"]), told["listen"], allowed, charter.codec.limit)
+        self._post = Transport(Keys(**told["keys"]), told["listen"], allowed, charter.codec.limit)
         self._pace = _pace(told["pace"], self._journal, self._post.lost)
         if told["extend"]:
             self._journal.extend(int(told["extend"]), self._pace.now)
@@ -258,7 +258,7 @@ def _check_own(folder: Path, centre: int, own: Json) -> None:
         )  # fmt: skip
 
 
-def _pace(told: Any, journal: Journal, lost: Set[int]) -> Pace:
+def _pace(told: Any, journal: RecordedNode, lost: Set[int]) -> Pace:
     check_keys(told, "pace", ("kind", "period", "patience"))
     if told["kind"] == "rounds":
         return Rounds(journal, float(told["patience"]), lost)

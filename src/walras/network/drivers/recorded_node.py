@@ -29,10 +29,10 @@ from walras.network.drivers.trace import (
     path_of,
     traces,
 )
-from walras.network.protocol.centre import Terms
+from walras.network.protocol.centre import NodeConfig
 from walras.network.protocol.membership import Memory
 from walras.network.protocol.messages import MessageError
-from walras.network.protocol.node import Charter, Node
+from walras.network.protocol.node import NetworkConfig, Node
 
 Out = list[tuple[int, bytes]]
 _ENDING = 10.0  # seconds that an earlier process of the centre may take to end
@@ -52,7 +52,7 @@ class Keeping:
     most: int = 2**26
 
 
-class Journal:
+class RecordedNode:
     """The lives of one centre in one folder.
 
     Args:
@@ -73,7 +73,12 @@ class Journal:
     """
 
     def __init__(
-        self, folder: Path, terms: Terms, charter: Charter, deployment: str, keeping: Keeping
+        self,
+        folder: Path,
+        terms: NodeConfig,
+        charter: NetworkConfig,
+        deployment: str,
+        keeping: Keeping,
     ) -> None:
         path = folder / f"centre-{terms.centre:03d}.lock"
         self._lock: Lock | None = Lock(path, _ENDING)
@@ -201,7 +206,7 @@ class Journal:
         return end
 
 
-def node_of(trace: Trace, terms: Terms, charter: Charter) -> Node:
+def node_of(trace: Trace, terms: NodeConfig, charter: NetworkConfig) -> Node:
     """The node at the beginning of a trace.
 
     Raises:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Set
 from typing import Protocol
 
-from walras.network.drivers.recorded_node import Journal
+from walras.network.drivers.recorded_node import RecordedNode
 
 _LOOK = 0.1  # s between looks at who is missing
 _AWAKE = 1.0  # s between two looks that count, at most: who slept itself blames nobody for it
@@ -44,7 +44,7 @@ class Clock:
         period: Milliseconds between ticks.
     """
 
-    def __init__(self, journal: Journal, period: int) -> None:
+    def __init__(self, journal: RecordedNode, period: int) -> None:
         # The host's clock goes on where an earlier process, or an earlier boot, had left it.
         self._shift = max(0, journal.last + 1 - _milliseconds())
         self._period, self._next = period, self.now
@@ -92,7 +92,7 @@ class Rounds:
         lost: The neighbours whose connections are down, kept up to date by their sockets.
     """
 
-    def __init__(self, journal: Journal, patience: float, lost: Set[int]) -> None:
+    def __init__(self, journal: RecordedNode, patience: float, lost: Set[int]) -> None:
         self._journal, self._patience, self._lost = journal, patience, lost
         self._kept: dict[tuple[int, int], bytes] = {}  # by tick and sender
         self._latest: dict[int, int] = {}

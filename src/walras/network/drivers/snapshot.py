@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 
 from walras.errors import DataError
-from walras.network.protocol.centre import Local, Terms
-from walras.network.protocol.crash_settlement import Estates
+from walras.network.protocol.centre import Local, NodeConfig
+from walras.network.protocol.crash_settlement import Settlement
 from walras.network.protocol.ledger import Ledger, Link
 from walras.network.protocol.membership import Membership, Memory
-from walras.network.protocol.node import Charter, Heard, Node
+from walras.network.protocol.node import Heard, NetworkConfig, Node
 from walras.network.protocol.records import Record
 
 _CLASSES: dict[str, type] = {
     kind.__name__: kind
-    for kind in (Node, Local, Estates, Ledger, Link, Membership, Memory, Record, Heard)
+    for kind in (Node, Local, Settlement, Ledger, Link, Membership, Memory, Record, Heard)
 }
 _SERIES: dict[str, Any] = {
     "tuple": tuple, "set": set, "frozenset": frozenset, "deque": deque, "list": list,
@@ -35,7 +35,7 @@ def frozen(node: Node) -> Any:
     return _freeze(node, (node.terms, node.charter, node.charter.settings))
 
 
-def thawed(state: Any, terms: Terms, charter: Charter) -> Node:
+def thawed(state: Any, terms: NodeConfig, charter: NetworkConfig) -> Node:
     """The node that :func:`frozen` wrote.
 
     Raises:

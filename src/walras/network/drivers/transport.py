@@ -63,7 +63,7 @@ class Peer:
     public: str
 
 
-class Post:
+class Transport:
     """Takes and sends one centre's messages.
 
     Args:

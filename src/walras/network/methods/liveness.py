@@ -10,7 +10,7 @@ from walras.network.links.faults import Faults
 from walras.network.types import Ints
 
 
-class Life:
+class Liveness:
     """The fate of every centre, step by step.
 
     A silent centre is declared dead when its lease has run out. Neighbours that are dead together
@@ -56,7 +56,7 @@ class Life:
         self.alive[ready] = True
         return ready
 
-    def guardian(self, centre: int) -> int:
+    def successor(self, centre: int) -> int:
         """The pre-agreed heir: the next centre, by number, that is alive."""
         n = len(self.alive)
         return next(k % n for k in range(centre + 1, centre + n) if self.alive[k % n])

@@ -10,7 +10,7 @@ from walras.network.links.faults import Faults
 from walras.network.links.quantizers import sent
 from walras.network.methods.interfaces import Setting
 from walras.network.methods.ledger import Ledger
-from walras.network.methods.liveness import Life
+from walras.network.methods.liveness import Liveness
 from walras.network.methods.rules import box_price, handed_over, push
 from walras.network.methods.steps import Steps
 from walras.network.problem.quanta import portioned, summed
@@ -44,7 +44,7 @@ class LossyShares:
         self._multiplier = np.zeros(n)
         self._owed = np.zeros(n, np.int64)
         self._ledger = Ledger(n)
-        self._life = Life(self._faults, n)
+        self._life = Liveness(self._faults, n)
         self._rng = np.random.default_rng((setting.seed, 23))
         self.bits = 0
 
@@ -130,12 +130,12 @@ class LossyShares:
         for centre in dead:
             self._life.settled[centre] = True
         for centre in dead:
-            heir = self._life.guardian(centre)
+            successor = self._life.successor(centre)
             neighbours, given = self._ledger.owed(centre, self._life.alive)
             inherited = int(self._origin[centre]) + int(given.sum())
             self._origin[neighbours] -= given
-            self._origin[heir] += inherited
-            self._held[heir] += inherited
+            self._origin[successor] += inherited
+            self._held[successor] += inherited
             self._held[centre] = self._origin[centre] = 0
             self._ledger.close(centre)
 
@@ -143,7 +143,9 @@ class LossyShares:
         problem, steps = self._problem, self._steps
         x = problem.quanta.shares(self._held - self._owed)
         shadow = box_price(x, self._multiplier, problem.low, problem.high, steps.penalty)
-        self._multiplier = self._multiplier + self._steps.tempo * (shadow - self._multiplier)
+        self._multiplier = self._multiplier + self._steps.multiplier_step * (
+            shadow - self._multiplier
+        )
         return problem.slope(np.where(self._life.alive, x, problem.inside)) + shadow
 
 

@@ -9,7 +9,7 @@ from walras.network.links.faults import Faults
 from walras.network.links.quantizers import sent
 from walras.network.methods.interfaces import Setting
 from walras.network.methods.ledger import Ledger
-from walras.network.methods.liveness import Life
+from walras.network.methods.liveness import Liveness
 from walras.network.methods.rules import model_step, tracker
 from walras.network.methods.steps import Steps
 from walras.network.types import Bools, Ints, Weights
@@ -45,7 +45,7 @@ class LossyModels:
         self._velocity = np.zeros_like(self.models)
         self._gradient = self._fresh_gradient()
         self._ledger = Ledger(n)
-        self._life = Life(self._faults, n)
+        self._life = Liveness(self._faults, n)
         self._steps = steps
         # (accounts, scalars): columns of the ledger for what has many scalars.
         self._under_way = self._given = self.models[:0].copy()

@@ -47,12 +47,14 @@ def sharpest(cost: CPUCost, shares: Floats) -> Bend | None:
         return float(np.asarray(cost.slope(np.array([x]))).ravel()[0])
 
     rise = np.diff([slope(x) for x in shares])
-    bend = np.array([float(np.asarray(cost.curvature(np.array([x]))).ravel()[0]) for x in shares])
-    if not (bend > 0.0).all():
+    at_samples = np.array(
+        [float(np.asarray(cost.curvature(np.array([x]))).ravel()[0]) for x in shares]
+    )
+    if not (at_samples > 0.0).all():
         return None  # not convex, which the samples tell
-    explained = np.maximum(bend[:-1], bend[1:]) * np.diff(shares)
+    explained = np.maximum(at_samples[:-1], at_samples[1:]) * np.diff(shares)
     # A sample on a kink shows a huge curvature itself: it explains nothing beside its neighbour.
-    usual = float(np.median(bend)) * np.diff(shares)
+    usual = float(np.median(at_samples)) * np.diff(shares)
     odd = np.flatnonzero(rise > _STEEPER * np.minimum(explained, np.maximum(usual, 1e-300)))
     found = [_followed(slope, float(shares[k]), float(shares[k + 1])) for k in odd]
     return max(found, key=lambda b: (b.kink, b.curvature), default=None)

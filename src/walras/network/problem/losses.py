@@ -52,7 +52,7 @@ class _Scores(ABC):
     """
 
     convex = True
-    bend: float  # the largest curvature in the score
+    curvature: float  # the largest curvature in the score
     regularisation: float
 
     def __post_init__(self) -> None:
@@ -95,7 +95,7 @@ class _Scores(ABC):
 
     def smoothness(self, shards: Shards, centres: int) -> Floats:
         """The largest curvature in the score times that of the samples."""
-        return self.bend * _largest(shards) + self.regularisation / centres
+        return self.curvature * _largest(shards) + self.regularisation / centres
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class LeastSquares(_Scores):
 
     regularisation: float = 0.0
     intercept: bool = True
-    bend = 1.0
+    curvature = 1.0
 
     def prepare(self, shards: Shards) -> Shards:
         """The shards with the constant feature and checked targets."""
@@ -169,7 +169,7 @@ class SmoothHinge(_Classes):
             )  # fmt: skip
 
     @property
-    def bend(self) -> float:  # type: ignore[override]
+    def curvature(self) -> float:  # type: ignore[override]
         """sharpness / 4: the logistic function is steepest in its middle."""
         return self.sharpness / 4.0
 
@@ -198,7 +198,7 @@ class Logistic(_Classes):
 
     regularisation: float = 0.01
     intercept: bool = True
-    bend = 0.25
+    curvature = 0.25
 
     def of_score(self, s: Weights, t: Weights) -> Weights:
         """l(s, t)."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from walras.network.protocol.ledger import Link
 from walras.network.protocol.node import Node
-from walras.network.protocol.records import Life
+from walras.network.protocol.records import Incarnation
 from walras.network.types import Ints
 
 
@@ -50,14 +50,14 @@ def books(lives: Sequence[Node]) -> Books:
     return Books(held, flying, least, held + flying - begun)
 
 
-def _links(node: Node) -> dict[Life, Link]:
+def _links(node: Node) -> dict[Incarnation, Link]:
     opened = {(j, link.epoch): link for j, link in node.ledger.links.items()}
     return opened | node.ledger.closed
 
 
-def _settled(lives: Sequence[Node]) -> set[Life]:
+def _settled(lives: Sequence[Node]) -> set[Incarnation]:
     """Lives whose estates were taken over, by one whose own was not."""
-    gone: set[Life] = set()
+    gone: set[Incarnation] = set()
     # Executors follow one another in the order of their numbers; the last one's word holds.
     for node in sorted(lives, key=lambda node: node.life[0], reverse=True):
         if node.settled and node.life not in gone:

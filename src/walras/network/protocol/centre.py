@@ -34,7 +34,7 @@ class Learner:
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class NodeConfig:
     """What a centre is told before it starts, and never changes.
 
     Attributes:
@@ -58,7 +58,7 @@ class Terms:
     high: float
     penalty: float
     rate: float
-    tempo: float
+    multiplier_step: float
     unit: float
     total: int
     learner: Learner | None = None
@@ -92,7 +92,7 @@ class Local:
         model: (scalars,) its model.
     """
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: NodeConfig) -> None:
         self.terms = terms
         self.multiplier = 0.0
         self.owed = 0
@@ -117,7 +117,7 @@ class Local:
         """A part of the method of multipliers' step; no message is needed for it."""
         t, share = self.terms, self._due(held)
         shadow = float(box_price(share, self.multiplier, t.low, t.high, t.penalty))
-        self.multiplier += t.tempo * (shadow - self.multiplier)
+        self.multiplier += t.multiplier_step * (shadow - self.multiplier)
 
     def pushes(self, held: Ints, price: float, theirs: Mapping[int, float]) -> dict[int, Ints]:
         """What to hand to each neighbour: shares to cheaper ones, surplus to all.

@@ -22,11 +22,11 @@ import numpy as np
 
 from walras.network.protocol.ledger import Ledger
 from walras.network.protocol.membership import Membership
-from walras.network.protocol.records import Life, Record, epoch_of
+from walras.network.protocol.records import Incarnation, Record, epoch_of
 from walras.network.types import Ints
 
 
-class Estates:
+class Settlement:
     """One centre's part in settling estates: its claims, and as executor the sums.
 
     Args:
@@ -39,8 +39,10 @@ class Estates:
 
     def __init__(self, begun: Ints, neighbours: Sequence[Sequence[int]]) -> None:
         self._begun, self._neighbours = begun, neighbours
-        self.settled: frozenset[Life] = frozenset()
-        self._counted: dict[tuple[Life, Life], Ints] = {}  # claims by (claimant, ended life)
+        self.settled: frozenset[Incarnation] = frozenset()
+        self._counted: dict[
+            tuple[Incarnation, Incarnation], Ints
+        ] = {}  # claims by (claimant, ended life)
 
     def executor(self, view: Membership) -> int:
         """The first centre still in its first life, -1 when none is left.
@@ -52,11 +54,11 @@ class Estates:
             first = first[first != view.centre]
         return int(first[0]) if len(first) else -1
 
-    def claims(self, view: Membership, ledger: Ledger) -> Mapping[Life, Ints]:
+    def claims(self, view: Membership, ledger: Ledger) -> Mapping[Incarnation, Ints]:
         """Balances of the closed links to ended neighbours that the executor has not settled."""
         executor = self.executor(view)
         record = view.records[executor] if executor >= 0 else None
-        settled = self.settled if executor == view.centre else frozenset[Life]()
+        settled = self.settled if executor == view.centre else frozenset[Incarnation]()
         if executor != view.centre and record is not None and record.epoch == 0:
             settled = record.settled
         nothing = np.zeros(self._begun.shape[1], np.int64)
@@ -96,10 +98,10 @@ class Estates:
         return True
 
     def _complete(
-        self, view: Membership, ledger: Ledger, fresh: set[Life]
-    ) -> dict[tuple[Life, Life], Ints] | None:
+        self, view: Membership, ledger: Ledger, fresh: set[Incarnation]
+    ) -> dict[tuple[Incarnation, Incarnation], Ints] | None:
         """The claims on these lives by all living neighbours, or None while one is missing."""
-        found: dict[tuple[Life, Life], Ints] = {}
+        found: dict[tuple[Incarnation, Incarnation], Ints] = {}
         own = self.claims(view, ledger)
         for life in fresh:
             informed = [r for r in view.records if r is not None and _knows(r, life, view)]
@@ -116,19 +118,19 @@ class Estates:
         return found
 
 
-def _ended_lives(view: Membership, centre: int) -> list[Life]:
+def _ended_lives(view: Membership, centre: int) -> list[Incarnation]:
     return [(centre, epoch) for epoch in range(int(view.ended[centre]))]
 
 
-def _knows(record: Record, life: Life, view: Membership) -> bool:
+def _knows(record: Record, life: Incarnation, view: Membership) -> bool:
     """Whether its writer knew of the end, and so will do no more business with that life.
 
     A majority of such records names every life that may have: it was leased before, which a
     majority had heard.
     """
     own = record.centre == view.centre
-    return bool((view.ended if own else record.buried)[life[0]] > life[1])
+    return bool((view.ended if own else record.confirmed_dead)[life[0]] > life[1])
 
 
-def _claims_of(record: Record | None, epoch: int) -> Mapping[Life, Ints]:
+def _claims_of(record: Record | None, epoch: int) -> Mapping[Incarnation, Ints]:
     return record.claims if record is not None and record.epoch == epoch else {}

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from walras.network.protocol.records import Epochs, Life, Record, version_of
+from walras.network.protocol.records import Epochs, Incarnation, Record, version_of
 from walras.network.protocol.settings import Settings
 from walras.network.types import Ints
 
@@ -37,7 +37,7 @@ class Memory:
     """
 
     epoch: int
-    condemned: tuple[int, ...]
+    suspected_dead: tuple[int, ...]
 
     @classmethod
     def first(cls, centres: int) -> Memory:
@@ -46,9 +46,9 @@ class Memory:
 
     def next_life(self, centre: int) -> Memory:
         """Of a centre that starts anew: it signs its own past life as ended."""
-        condemned = list(self.condemned)
-        condemned[centre] = max(condemned[centre], self.epoch + 1)
-        return Memory(self.epoch + 1, tuple(condemned))
+        suspected_dead = list(self.suspected_dead)
+        suspected_dead[centre] = max(suspected_dead[centre], self.epoch + 1)
+        return Memory(self.epoch + 1, tuple(suspected_dead))
 
 
 class Membership:
@@ -66,14 +66,14 @@ class Membership:
     """
 
     def __init__(self, centre: int, memory: Memory, settings: Settings) -> None:
-        n = len(memory.condemned)
+        n = len(memory.suspected_dead)
         self.centre, self.memory, self._settings = centre, memory, settings
         self.records: list[Record | None] = [None] * n
         self.ended: Epochs = np.zeros(n, np.int32)
         self.lease_until = -1
         self._majority = n // 2 + 1
         self._condemned: Epochs = np.zeros((n, n), np.int32)
-        self._condemned[centre] = memory.condemned
+        self._condemned[centre] = memory.suspected_dead
         self._confirmed: Ints = np.zeros(n, np.int64)  # own version that each centre has heard
         self._advanced: list[int | None] = [None] * n  # when something new was heard of each
         self._held_by: dict[tuple[int, int], int] = {}  # version by neighbour and centre
@@ -86,7 +86,7 @@ class Membership:
         """Of the own latest record."""
         return version_of(self.memory.epoch, self._beat)
 
-    def is_ended(self, life: Life) -> bool:
+    def is_ended(self, life: Incarnation) -> bool:
         """Whether more than half have signed that life's end."""
         return bool(life[1] < self.ended[life[0]])
 
@@ -129,11 +129,11 @@ class Membership:
             k = record.centre
             self.records[k] = record
             self._advanced[k] = now
-            self._condemned[k] = np.maximum(self._condemned[k], record.condemned)
+            self._condemned[k] = np.maximum(self._condemned[k], record.suspected_dead)
             self._confirmed[k] = record.heard[self.centre]
             # A grant comes with what its giver knows: whoever is leased knows every end that a
             # majority knew before it was.
-            self.ended = np.maximum(self.ended, record.buried)
+            self.ended = np.maximum(self.ended, record.confirmed_dead)
         if new:
             self._renew()
             self._count()
@@ -158,8 +158,8 @@ class Membership:
         pack: Callable[[Record], bytes],
         *,
         done: bool,
-        settled: frozenset[Life],
-        claims: Mapping[Life, Ints],
+        settled: frozenset[Incarnation],
+        claims: Mapping[Incarnation, Ints],
     ) -> None:
         """Make the next beat's record, which starts a new lease once it is heard."""
         self._beat += 1

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from walras.errors import WalrasError
-from walras.network.protocol.records import Life, Record
+from walras.network.protocol.records import Incarnation, Record
 from walras.network.types import Floats, Ints
 
 _HEAD = struct.Struct("<4s8sHHIIQQQBH")
@@ -55,8 +55,8 @@ class Message:
         versions: Centre and version of every record in it, also of those left out unread.
     """
 
-    sender: Life
-    receiver: Life
+    sender: Incarnation
+    receiver: Incarnation
     number: int
     confirmed: int
     tick: int
@@ -191,8 +191,8 @@ class Codec:
         """The bytes of a record."""
         parts = [
             np.asarray(record.heard, "<i8").tobytes(),
-            np.asarray(record.condemned, "<i4").tobytes(),
-            np.asarray(record.buried, "<i4").tobytes(),
+            np.asarray(record.suspected_dead, "<i4").tobytes(),
+            np.asarray(record.confirmed_dead, "<i4").tobytes(),
         ]
         parts += [_LIFE.pack(*life) for life in sorted(record.settled)]
         for life, balance in sorted(record.claims.items()):
@@ -221,24 +221,30 @@ def _unpack(raw: bytes, centres: int, width: int) -> Record:
     reader = _Reader(raw)
     _, centre, version, done, settled, claims = reader.unpack(_RECORD)
     heard = reader.ints(centres)
-    condemned, buried = reader.epochs(centres), reader.epochs(centres)
-    if heard.min() < 0 or heard.max() >= _MOST or min(condemned.min(), buried.min()) < 0:
+    suspected_dead, confirmed_dead = reader.epochs(centres), reader.epochs(centres)
+    if (
+        heard.min() < 0
+        or heard.max() >= _MOST
+        or min(suspected_dead.min(), confirmed_dead.min()) < 0
+    ):
         raise _refuse(f"has a record of centre {centre} with negative entries", "0 or more")
     over = frozenset(_life(reader, centres)[0] for _ in range(settled))
     claimed = dict(_claim(reader, centres, width) for _ in range(claims))
     reader.end()
     for shared in (heard, *claimed.values()):
         shared.flags.writeable = False  # by all who read the same bytes
-    condemned.flags.writeable = buried.flags.writeable = False
-    return Record(centre, version, heard, condemned, buried, done != 0, over, claimed, raw)
+    suspected_dead.flags.writeable = confirmed_dead.flags.writeable = False
+    return Record(
+        centre, version, heard, suspected_dead, confirmed_dead, done != 0, over, claimed, raw
+    )
 
 
-def _claim(reader: _Reader, centres: int, width: int) -> tuple[Life, Ints]:
+def _claim(reader: _Reader, centres: int, width: int) -> tuple[Incarnation, Ints]:
     life, some = _life(reader, centres)
     return life, reader.ints(width) if some else np.zeros(width, np.int64)
 
 
-def _life(reader: _Reader, centres: int) -> tuple[Life, bool]:
+def _life(reader: _Reader, centres: int) -> tuple[Incarnation, bool]:
     centre, epoch = reader.unpack(_LIFE)
     some, centre = bool(centre >> 15), centre & 0x7FFF
     if centre >= centres:

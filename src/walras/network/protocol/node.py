@@ -14,18 +14,18 @@ from hashlib import sha256
 
 import numpy as np
 
-from walras.network.protocol.centre import Local, Terms
-from walras.network.protocol.crash_settlement import Estates
+from walras.network.protocol.centre import Local, NodeConfig
+from walras.network.protocol.crash_settlement import Settlement
 from walras.network.protocol.ledger import Ledger, Link
 from walras.network.protocol.membership import Membership, Memory
 from walras.network.protocol.messages import Codec, Message
-from walras.network.protocol.records import Life
+from walras.network.protocol.records import Incarnation
 from walras.network.protocol.settings import Settings
 from walras.network.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Charter:
+class NetworkConfig:
     """What all centres of a network agree on before it starts.
 
     Attributes:
@@ -66,7 +66,7 @@ class Node:
         refused: Messages that were well-formed but not acceptable, by reason.
     """
 
-    def __init__(self, terms: Terms, charter: Charter, memory: Memory) -> None:
+    def __init__(self, terms: NodeConfig, charter: NetworkConfig, memory: Memory) -> None:
         centres, width = len(charter.begun), terms.width
         self.terms, self.charter = terms, charter
         self.local = Local(terms)
@@ -75,7 +75,7 @@ class Node:
         begun[:, 0] = charter.begun
         first = memory.epoch == 0
         self.ledger = Ledger(begun[terms.centre] if first else np.zeros(width, np.int64))
-        self._estates = Estates(begun, charter.neighbours)
+        self._estates = Settlement(begun, charter.neighbours)
         self.ticks = 0
         self._rest_at = charter.settings.steps
         self.refused: Counter[str] = Counter()
@@ -85,7 +85,7 @@ class Node:
         self._beaten: int | None = None
 
     @property
-    def life(self) -> Life:
+    def life(self) -> Incarnation:
         """The centre and its epoch."""
         return self.terms.centre, self.view.memory.epoch
 
@@ -105,7 +105,7 @@ class Node:
         return self.resting and all(link.drained for link in self.ledger.links.values())
 
     @property
-    def settled(self) -> frozenset[Life]:
+    def settled(self) -> frozenset[Incarnation]:
         """Ended lives whose estates it took over."""
         return self._estates.settled
 
@@ -146,8 +146,8 @@ class Node:
             stable storage before they leave.
         """
         self.ticks += 1
-        beat = self._beaten is None or now - self._beaten >= self.charter.settings.beat
-        if beat:
+        heartbeat = self._beaten is None or now - self._beaten >= self.charter.settings.heartbeat
+        if heartbeat:
             self.view.review(now)
         if self.ended:
             return []
@@ -156,14 +156,14 @@ class Node:
         self._estates.settle(self.view, self.ledger)
         if self.view.leased(now) and not self.resting and self._taught:
             self._step(now)
-        if beat:
+        if heartbeat:
             self._beaten = now
             claims = self._estates.claims(self.view, self.ledger)
             self.view.speak(
                 now, self.charter.codec.pack, done=self.done, settled=self.settled, claims=claims
             )
         price = self.local.price(self.ledger.held) if self._taught else None
-        return [(j, self._compose(j, price, beat)) for j in self.terms.weights]
+        return [(j, self._compose(j, price, heartbeat)) for j in self.terms.weights]
 
     def on_message(self, data: bytes, now: int) -> None:
         """Take a message; what is late, repeated or of an ended life changes nothing.
@@ -236,10 +236,10 @@ class Node:
         record = self.view.records[neighbour]
         return 0 if record is None else record.epoch
 
-    def _compose(self, neighbour: int, price: float | None, beat: bool) -> bytes:
+    def _compose(self, neighbour: int, price: float | None, heartbeat: bool) -> bytes:
         """The next message for a neighbour; before business it carries news only."""
         link = self.ledger.links.get(neighbour)
-        news = self.view.news_for(neighbour) if beat else []
+        news = self.view.news_for(neighbour) if heartbeat else []
         if link is None:
             nothing = np.zeros(self.terms.width, np.int64)
             to = (neighbour, self._epoch_of(neighbour))

@@ -11,15 +11,15 @@ import numpy.typing as npt
 from walras.network.types import Ints
 
 Epochs = npt.NDArray[np.int32]
-Life = tuple[int, int]
+Incarnation = tuple[int, int]
 """A centre and its epoch: the number of times that it started anew before."""
 
 _BEATS = 40  # bits of a version below the epoch
 
 
-def version_of(epoch: int, beat: int) -> int:
+def version_of(epoch: int, heartbeat: int) -> int:
     """One number that orders a centre's records: later lives first, then later beats."""
-    return (epoch << _BEATS) | beat
+    return (epoch << _BEATS) | heartbeat
 
 
 def epoch_of(version: int) -> int:
@@ -46,11 +46,11 @@ class Record:
     centre: int
     version: int
     heard: Ints
-    condemned: Epochs
-    buried: Epochs
+    suspected_dead: Epochs
+    confirmed_dead: Epochs
     done: bool
-    settled: frozenset[Life]
-    claims: Mapping[Life, Ints]
+    settled: frozenset[Incarnation]
+    claims: Mapping[Incarnation, Ints]
     raw: bytes = b""
 
     @property

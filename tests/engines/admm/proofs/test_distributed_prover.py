@@ -26,15 +26,15 @@ from walras.engines.admm import AdmmSettings, admm
 from walras.engines.admm import worker_pool as executor
 from walras.engines.admm.form import make_form
 from walras.engines.admm.method import Method
-from walras.engines.admm.proofs.central_prover import Gathered
-from walras.engines.admm.proofs.distributed_prover import Summed
-from walras.engines.admm.proofs.incumbent import Anytime
+from walras.engines.admm.proofs.central_prover import CentralProver
+from walras.engines.admm.proofs.distributed_prover import DistributedProver
+from walras.engines.admm.proofs.incumbent import Incumbent
 from walras.engines.admm.proofs.row_classification import roles
 from walras.engines.admm.proofs.tighten_duals import Sharpen
 from walras.engines.admm.slices import Slice
-from walras.engines.admm.worker import Part
-from walras.engines.admm.worker_pool import Crew, Threads, _ThreadCrew
-from walras.progress_log import Diary
+from walras.engines.admm.worker import Worker
+from walras.engines.admm.worker_pool import Threads, WorkerPool, _ThreadCrew
+from walras.progress_log import IterationLog
 from walras.separable import Leximin, Separable, Utility
 from walras.settings import Settings
 
@@ -51,11 +51,11 @@ BANK = [
 GATHERED = ("free entry", "two free scalars")
 
 
-def summed(method: Method, sharpen: Sharpen) -> Summed:
+def summed(method: Method, sharpen: Sharpen) -> DistributedProver:
     """The prover of a problem with roles."""
     of_rows = roles(method.form)
     assert of_rows is not None
-    return Summed(method, sharpen, of_rows)
+    return DistributedProver(method, sharpen, of_rows)
 
 
 def disturbed(problem: Separable, seed: int, noise: float) -> tuple[Floats, Floats, Floats]:
@@ -84,7 +84,7 @@ def test_the_bank_is_proved_as_in_one_place(problem: Separable, noise: float) ->
     point = disturbed(problem, 1, noise)
     found, bound, (x, t, prices) = proved(problem, point, slices=2)
     with standing_at(problem, *point) as (method, sharpen):
-        known = Gathered(problem, method, sharpen, 1)
+        known = CentralProver(problem, method, sharpen, 1)
         expected, best = known.allocation(), known.bound(-np.inf)
     scale = max(abs(expected.value), 1.0)
     assert found.violation <= max(FEASIBLE, 1.001 * expected.violation)
@@ -105,7 +105,7 @@ def test_rows_of_single_demands_are_proved_as_in_one_place(noise: float, slices:
     point = disturbed(problem, 1, noise)
     found, bound, (x, t, prices) = proved(problem, point, slices=slices, own=True)
     with standing_at(problem, *point) as (method, sharpen):
-        known = Gathered(problem, method, sharpen, 1)
+        known = CentralProver(problem, method, sharpen, 1)
         expected, best = known.allocation(), known.bound(-np.inf)
     assert found.violation <= FEASIBLE
     assert expected.violation <= FEASIBLE
@@ -145,7 +145,7 @@ def test_problems_of_every_kind_are_proved_as_in_one_place(
     point = disturbed(problem, seed, noise)
     found, bound, best = proved(problem, point, slices=1)
     with standing_at(problem, *point) as (method, sharpen):
-        known = Gathered(problem, method, sharpen, 1)
+        known = CentralProver(problem, method, sharpen, 1)
         expected, level = known.allocation(), known.bound(-np.inf)
     scale = max(abs(expected.value), 1.0)
     assert found.violation <= max(FEASIBLE, 1.001 * expected.violation)
@@ -221,7 +221,7 @@ class Losing(_ThreadCrew):
         if self._at in (self._calls, task) and not self._lost:
             self._lost = 1
             first = self._slices[0]
-            self._parts[0] = part = Part(
+            self._parts[0] = part = Worker(
                 replace(first, x=np.roll(first.x, 1), price=first.price[::-1].copy())
             )
             for done, given in self._since:
@@ -235,7 +235,7 @@ def test_what_was_added_up_from_two_states_is_not_believed(at: int) -> None:
     problem = cluster(cs.max_min, 5, 20)
     point = disturbed(problem, 0, 0.05)
     with standing_at(problem, *point, slices=2, opened=partial(Losing, at=at)) as (method, sharpen):
-        prover, best = summed(method, sharpen), Anytime(problem, Diary(Settings()), 1e-3)
+        prover, best = summed(method, sharpen), Incumbent(problem, IterationLog(Settings()), 1e-3)
         best.prove(1, prover)
         best.hand_over(prover)
         assert method.crew.replaced == 1
@@ -247,7 +247,7 @@ def test_what_was_added_up_from_two_states_is_not_believed(at: int) -> None:
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_what_is_lost_as_it_is_handed_over_is_solved_again(objective: object) -> None:
     class Careless(Threads):
-        def open(self, slices: Sequence[Slice]) -> Crew:
+        def open(self, slices: Sequence[Slice]) -> WorkerPool:
             return Losing(slices, "repair.best")
 
     problem = cluster(objective, 8, 40)
@@ -363,9 +363,9 @@ def test_entries_that_nothing_limits_are_priced(seed: int, *, levels: bool) -> N
 
 
 def test_the_arrays_of_a_solve_go_when_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    alive: list[weakref.ref[Part]] = []
+    alive: list[weakref.ref[Worker]] = []
 
-    class Watched(Part):
+    class Watched(Worker):
         def __init__(self, data: Slice) -> None:
             super().__init__(data)
             alive.append(weakref.ref(self))

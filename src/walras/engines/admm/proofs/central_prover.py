@@ -18,7 +18,7 @@ from walras.separable import Separable
 Floats = npt.NDArray[np.float64]
 
 
-class Gathered:
+class CentralProver:
     """:class:`walras.engines.admm.proofs.prover.Prover` of any problem.
 
     Args:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.engines.admm.private_rows import joined, parted
-from walras.engines.admm.proofs.row_classification import Roles
+from walras.engines.admm.proofs.row_classification import RowClassification
 from walras.engines.admm.slices import Leaves, Slice
 
 Floats = npt.NDArray[np.float64]
@@ -47,7 +47,7 @@ class Contribution:
         self._last = data.narrow - 1 - self._own  # of the rows that slices share: asks for nothing
 
     @property
-    def _roles(self) -> Roles:
+    def _roles(self) -> RowClassification:
         if self._data.roles is None:
             raise ValueError("proofs of this problem are not made by slices")
         return self._data.roles

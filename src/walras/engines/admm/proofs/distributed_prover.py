@@ -28,7 +28,7 @@ from walras.engines.admm.proofs.free_entry_duals import may_move, one_way
 from walras.engines.admm.proofs.prover import Allocation
 from walras.engines.admm.proofs.repair import SLIGHTLY, USED
 from walras.engines.admm.proofs.residuals import errors, evened, violations
-from walras.engines.admm.proofs.row_classification import Roles, covers
+from walras.engines.admm.proofs.row_classification import RowClassification, covers
 from walras.engines.admm.proofs.tighten_duals import Sharpen
 from walras.separable import Utility, utility
 
@@ -36,7 +36,7 @@ Floats = npt.NDArray[np.float64]
 Candidate = tuple[Floats, float, float]  # prices of narrow rows; factors of the demands' (mend)
 
 
-class Summed:
+class DistributedProver:
     """:class:`walras.engines.admm.proofs.prover.Prover` of problems whose rows have roles.
 
     Args:
@@ -45,7 +45,7 @@ class Summed:
         roles: Of its rows.
     """
 
-    def __init__(self, method: Method, sharpen: Sharpen, roles: Roles) -> None:
+    def __init__(self, method: Method, sharpen: Sharpen, roles: RowClassification) -> None:
         self._method, self._crew, self._sharpen = method, method.crew, sharpen
         self._rows, problem = method.form.narrow, method.form.problem
         self._problem, shape, source = problem, structure(problem), self._rows.source[:-1]

@@ -12,7 +12,7 @@ from walras.certificate.feasibility import FEASIBLE, violation
 from walras.certificate.repair import best_scalars
 from walras.engines.admm.proofs.prover import Allocation, Prover
 from walras.progress import Progress
-from walras.progress_log import Diary
+from walras.progress_log import IterationLog
 from walras.separable import Separable
 
 Floats = npt.NDArray[np.float64]
@@ -24,7 +24,7 @@ COARSE = 5e-3  # tolerance from which the first few iterations may meet it, or h
 _FIRST, _LEAST, _MOST, _GROWTH = 4, 8, 16, 0.2
 
 
-class Anytime:
+class Incumbent:
     """Repairs and bounds iterates now and then, and keeps the best of each.
 
     Args:
@@ -41,14 +41,14 @@ class Anytime:
         cost: Seconds that the last proof took.
     """
 
-    def __init__(self, problem: Separable, diary: Diary, tolerance: float) -> None:
+    def __init__(self, problem: Separable, iteration_log: IterationLog, tolerance: float) -> None:
         self.problem = problem
         x = np.clip(np.zeros(problem.entries), problem.lower, problem.upper)
         self.x, self.t = x, best_scalars(problem, x, np.zeros(problem.scalars))
         self.prices = np.zeros(problem.rows.count)
         self.bound, self.gap = -np.inf, np.inf
         self._rest = self._allocation = _resting(problem, self.x, self.t)
-        self._diary, self._tolerance = diary, tolerance
+        self._diary, self._tolerance = iteration_log, tolerance
         self._last, self.cost = (0, np.inf), 0.0
         self._next = _FIRST if tolerance >= COARSE else _MOST
 

@@ -42,7 +42,7 @@ class Caps:
 
 
 @dataclass(frozen=True, eq=False)
-class Roles:
+class RowClassification:
     """The roles of the demands' rows.
 
     Attributes:
@@ -67,7 +67,7 @@ class Roles:
     loose: Bools
     corrected: bool
 
-    def part(self, groups: slice, entries: slice) -> Roles:
+    def part(self, groups: slice, entries: slice) -> RowClassification:
         """The roles of a run of groups."""
         caps = self.caps
         if caps is not None:
@@ -85,7 +85,7 @@ class Roles:
         )
 
 
-def roles(form: Form) -> Roles | None:
+def roles(form: Form) -> RowClassification | None:
     """The roles of a problem's rows; None where sums over slices do not prove enough."""
     problem, shape = form.problem, structure(form.problem)
     as_asked = (problem.entries, problem.rows.count) == (form.asked_entries, form.asked_rows)
@@ -102,7 +102,7 @@ def roles(form: Form) -> Roles | None:
 
     loose = np.zeros(problem.entries, dtype=bool)
     loose[shape.loose] = True
-    return Roles(
+    return RowClassification(
         packing=held(shape.packing),
         limits=held(shape.limiting),
         cover=held(covers(problem)),

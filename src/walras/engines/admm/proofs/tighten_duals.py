@@ -21,7 +21,7 @@ from walras.certificate.structure import structure
 from walras.engines.admm.form import Form
 from walras.engines.admm.roots import increasing_root
 from walras.engines.admm.scalar_bounds import ceiling
-from walras.engines.admm.worker_pool import Crew
+from walras.engines.admm.worker_pool import WorkerPool
 from walras.separable import Utility
 
 Floats = npt.NDArray[np.float64]
@@ -82,7 +82,7 @@ class Sharpen:
         """
         return self.helps or (self._together and t >= (1.0 - _CLOSE) * self.ceiling)
 
-    def __call__(self, crew: Crew, price: Floats, t: float) -> Floats:
+    def __call__(self, crew: WorkerPool, price: Floats, t: float) -> Floats:
         """Leave sharper prices with the holders of the demands, who were asked about the iterate's.
 
         Args:
@@ -108,7 +108,7 @@ class Sharpen:
         crew.total("bound.sharpen", self._own, self._sign)
         return price
 
-    def _to_scalar(self, crew: Crew, price: Floats, t: float) -> bool:
+    def _to_scalar(self, crew: WorkerPool, price: Floats, t: float) -> bool:
         """The demands' prices at the largest scalar that the narrow rows' prices pay for.
 
         Where they pay for more than some demand can reach by itself, that demand decides alone:
