@@ -5,11 +5,12 @@ Public names load when they are first used, so that ``import walras`` is quick.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from walras.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from walras import data, dede, domains, learn, matching, network, predict
+    from walras import data, dede, domains, learn, matching, network, plot, predict
     from walras.errors import (
         DataError,
         EngineError,
@@ -41,8 +42,12 @@ _HOME = {
     "DataError": "walras.errors",
     "EngineError": "walras.errors",
     "InaccuracyWarning": "walras.errors",
+    **{
+        name: f"walras.{name}"
+        for name in ("data", "dede", "domains", "learn", "matching", "network", "predict")
+    },
 }
-_MODULES = ("data", "dede", "domains", "learn", "matching", "predict", "network")
+_MODULES = ("data", "dede", "domains", "learn", "matching", "network", "plot", "predict")
 
 __all__ = [
     "DataError",
@@ -64,20 +69,11 @@ __all__ = [
     "learn",
     "matching",
     "network",
+    "plot",
     "predict",
     "solve",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"walras.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module 'walras' has no attribute {name!r}")
-    found = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__, {**_HOME, **{name: f"walras.{name}" for name in _MODULES}}, __all__
+)

@@ -178,7 +178,7 @@ def test_without_the_plot_extra_it_says_so(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(demo_module, "can_draw", lambda: False)
     result = run(tmp_path, "--jobs", "20", "--large", "0")
     assert result.exit_code == 0
-    assert "pip install 'walras[plot]'" in result.stdout
+    assert "pip install '.[plot]'" in result.stdout
     assert not (tmp_path / "out" / "report.html").exists()
     assert (tmp_path / "out" / "run.json").exists()
 

@@ -33,6 +33,7 @@ from walras.cli.demo_placement import Placing
 from walras.cli.precompile import compiled_beside
 from walras.domains.cluster_scheduling.rounds import Round, dede_like, gavel
 from walras.errors import DataError, InputError
+from walras.extras import install_hint
 from walras.files import write_text
 from walras.settings import Settings
 
@@ -51,7 +52,7 @@ _LEARNING = {"training through the matching": 6.0}
 _WARM_UP = {"loading the kernels (the first run compiles them)": 1.0}
 _CENTRES = {"data centres without a master": 4.0}
 _PACKAGES = ("walras", "numpy", "scipy", "numba", "highspy", "clarabel")
-_WITHOUT_PLOT = "No report: it needs matplotlib and jinja2 (pip install 'walras[plot]')."
+_WITHOUT_PLOT = f"No report: it needs matplotlib and jinja2 ({install_hint('plot')})."
 
 
 def demo(

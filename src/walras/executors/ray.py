@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from walras.engines.admm.slices import Slice
 from walras.engines.admm.worker_pool import Executor, WorkerPool
 from walras.errors import EngineError, InputError
+from walras.extras import install_hint
 from walras.settings import check_range
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Ray:
                 "ray is not installed",
                 where="walras.Ray",
                 allowed="solves in this process",
-                remedy="pip install 'walras[scale]', or leave executor out",
+                remedy=f"{install_hint('scale')}, or leave executor out",
             )
 
     def slices(self, workers: int) -> int:

@@ -129,7 +129,7 @@ class RayPool:
 
     @property
     def work(self) -> float:
-        """See :class:`walras.engines.admm.worker_pool.WorkerPool`; not known once an actor was lost."""
+        """As a pool of threads says it; not known once an actor was lost."""
         if self.replaced:
             return float("nan")
         try:

@@ -8,6 +8,7 @@ import re
 import scipy.sparse as sp
 
 from walras.errors import EngineError, InputError
+from walras.extras import install_hint
 from walras.kernels.reference import Floats, Ints
 from walras.kernels.schur.elimination import CpuElimination, Elimination
 
@@ -39,7 +40,7 @@ def check_device(name: object) -> None:
             "torch is not installed",
             where=f"setting device={name!r}",
             allowed="'cpu' without torch",
-            remedy="pip install 'walras[torch]', or use device='cpu'",
+            remedy=f"{install_hint('torch')}, or use device='cpu'",
         )
     import torch  # noqa: PLC0415 (an extra, and two seconds)
 

@@ -2,16 +2,14 @@
 
 ``fit`` trains one, ``compare`` many, ``advise`` says what pays on given data. ``matched`` is a
 differentiable step of a torch model of your own: predicted times and chances in, relaxed matching
-out. What trains or differentiates through a matching needs torch, the extra ``walras[torch]``.
+out. What trains or differentiates through a matching needs torch, the extra ``torch``.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from walras.errors import EngineError
+from walras.lazy import lazy_names
 from walras.learn.advice import Advice, Finding, advise
 from walras.learn.analysis import Paired, holm, paired, summary
 from walras.learn.comparison import compare
@@ -23,14 +21,14 @@ if TYPE_CHECKING:
     from walras.learn.forward import forward_gradient
     from walras.learn.implicit import Gradient, dense_gradient, implicit_gradient, matched
 
-_HOME = {
-    "Gradient": "implicit",
-    "GradientCheck": "check",
-    "check_gradient": "check",
-    "dense_gradient": "implicit",
-    "forward_gradient": "forward",
-    "implicit_gradient": "implicit",
-    "matched": "implicit",
+_NEED_TORCH = {
+    "Gradient": "walras.learn.implicit",
+    "GradientCheck": "walras.learn.check",
+    "check_gradient": "walras.learn.check",
+    "dense_gradient": "walras.learn.implicit",
+    "forward_gradient": "walras.learn.forward",
+    "implicit_gradient": "walras.learn.implicit",
+    "matched": "walras.learn.implicit",
 }
 
 __all__ = [
@@ -55,14 +53,6 @@ __all__ = [
     "summary",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'walras.learn' has no attribute {name!r}")
-    if importlib.util.find_spec("torch") is None:
-        raise EngineError(
-            "torch is not installed", where=f"walras.learn.{name}",
-            allowed="walras.matching.match and the metrics without torch",
-            remedy="pip install 'walras[torch]'",
-        )  # fmt: skip
-    return getattr(importlib.import_module(f"walras.learn.{_HOME[name]}"), name)
+__getattr__, __dir__ = lazy_names(
+    __name__, {}, __all__, torch=_NEED_TORCH, renamed={"Learned": "FittedModel"}
+)

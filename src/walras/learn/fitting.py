@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from walras import predict
 from walras.errors import InputError
+from walras.extras import need_torch
 from walras.learn.decide import placed_by, tuned_margin
 from walras.learn.settings import LINEAR, THROUGH, TWO_STAGE, Learning, named
 from walras.learn.training_problem import Evaluator, PlacementRule, TrainingProblem, lesson
 from walras.predict import KINDS, Predictor, Recipe, Tasks
-from walras.predict.torch_available import need_torch
 from walras.predict.two_stage import Told
 
 Floats = npt.NDArray[np.float64]
@@ -182,10 +182,10 @@ def _stage_one(
 
 
 def _through(
-    made: TrainingProblem, settings: Learning, start: Predictor | None, checkpoint: str | Path | None,
-    progress: Told | None,
+    made: TrainingProblem, settings: Learning, start: Predictor | None,
+    checkpoint: str | Path | None, progress: Told | None,
 ) -> tuple[Predictor, list[tuple[int, float]]]:  # fmt: skip
-    need_torch(f"walras.learn.fit('{settings.method}')")
+    need_torch(f"walras.learn.fit('{settings.method}')", "models that need only NumPy: 'linear'")
     # Imported here: torch is an optional extra and takes two seconds.
     from walras.learn.heads import reinitialised  # noqa: PLC0415
     from walras.learn.train import train  # noqa: PLC0415

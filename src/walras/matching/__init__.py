@@ -2,16 +2,14 @@
 
 ``match`` places the tasks of one round and explains it; ``match_rounds`` solves many small rounds
 at once; ``relaxed_match`` is the smoothed problem that predictors are trained through (needs torch,
-the extra ``walras[torch]``).
+the extra ``torch``).
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from walras.errors import EngineError
+from walras.lazy import lazy_names
 from walras.matching.exact import Matches, decode, match_rounds
 from walras.matching.match import MatchSettings, match, match_round
 from walras.matching.metrics import Outcome, Scores, elastic_regret, evaluate, scores
@@ -21,8 +19,6 @@ from walras.matching.speedup import Decay, Speedup, pair_ratio
 
 if TYPE_CHECKING:
     from walras.matching.relaxed import Relaxed, Smoothing, relaxed_match
-
-_NEEDS_TORCH = ("Relaxed", "Smoothing", "relaxed_match")
 
 __all__ = [
     "Decay",
@@ -48,14 +44,7 @@ __all__ = [
     "scores",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _NEEDS_TORCH:
-        raise AttributeError(f"module 'walras.matching' has no attribute {name!r}")
-    if importlib.util.find_spec("torch") is None:
-        raise EngineError(
-            "torch is not installed", where=f"walras.matching.{name}",
-            allowed="match, match_rounds and the metrics without torch",
-            remedy="pip install 'walras[torch]'",
-        )  # fmt: skip
-    return getattr(importlib.import_module("walras.matching.relaxed"), name)
+__getattr__, __dir__ = lazy_names(
+    __name__, {}, __all__,
+    torch=dict.fromkeys(("Relaxed", "Smoothing", "relaxed_match"), "walras.matching.relaxed"),
+)  # fmt: skip

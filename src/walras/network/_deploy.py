@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import EngineError, InputError
+from walras.extras import install_hint
 from walras.network.drivers.bundle import Json, pack_terms
 from walras.network.drivers.consistency import alive, check, in_flight
 from walras.network.drivers.descriptors import ensure
@@ -222,7 +223,7 @@ def _require_sockets() -> None:
     if importlib.util.find_spec("zmq") is None:
         raise EngineError(
             "pyzmq is not installed", where="walras.network.deploy",
-            allowed="simulate, which needs no sockets", remedy="pip install 'walras[network]'",
+            allowed="simulate, which needs no sockets", remedy=install_hint("network"),
         )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Figures and the report; needs the extra ``walras[plot]``.
+"""Figures and the report; needs the extra ``plot``.
 
 Every figure is a function of a tidy table, the one from which the printed tables come.
 """

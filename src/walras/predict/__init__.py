@@ -7,9 +7,9 @@ predictor.predict(data.test).times
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from walras.lazy import lazy_names
 from walras.predict.graphs.graph import FEATURES, KINDS, TaskGraph, closed_form
 from walras.predict.logs.log import TaskLog, read_log
 from walras.predict.logs.sacct import read_sacct
@@ -19,7 +19,6 @@ from walras.predict.recipes.pools import SETTINGS
 from walras.predict.recipes.recipes import Recipe, in_rounds, recipe
 from walras.predict.settings import Training
 from walras.predict.tasks import Tasks
-from walras.predict.torch_available import need_torch
 from walras.predict.two_stage import fit
 
 if TYPE_CHECKING:
@@ -49,9 +48,6 @@ __all__ = [
     "reliability_table",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "from_torch":
-        raise AttributeError(f"module 'walras.predict' has no attribute {name!r}")
-    need_torch("walras.predict.from_torch")
-    return importlib.import_module("walras.predict.graphs.torch_export").from_torch
+__getattr__, __dir__ = lazy_names(
+    __name__, {}, __all__, torch={"from_torch": "walras.predict.graphs.torch_export"}
+)

@@ -137,9 +137,9 @@ def _torch(
     progress: Told | None,
 ) -> tuple[Sequence[Model], Held]:  # fmt: skip
     # Imported here: torch is an optional extra and takes two seconds.
-    from walras.predict.torch_available import need_torch  # noqa: PLC0415
+    from walras.extras import need_torch  # noqa: PLC0415
 
-    need_torch(f"model '{settings.model}'")
+    need_torch(f"model '{settings.model}'", "model='linear', which needs only NumPy")
     from walras.predict.training import fit_networks  # noqa: PLC0415
 
     if validation is None:

@@ -27,5 +27,5 @@ def test_a_command_that_draws_needs_the_extra_before_it_begins(
     assert isinstance(found.exception, EngineError)
     assert found.exception.where == where
     assert "no_such_package" in str(found.exception)
-    assert "walras[plot]" in found.exception.remedy
+    assert ".[plot]" in found.exception.remedy
     assert not (tmp_path / "out").exists()

@@ -22,7 +22,8 @@ def speak(who: Membership, now: int) -> None:
 
 def word(
     centre: int, heartbeat: int, heard: dict[int, int] | None = None, *, epoch: int = 0,
-    signed: dict[int, int] | None = None, confirmed_dead: dict[int, int] | None = None, centres: int = 5,
+    signed: dict[int, int] | None = None, confirmed_dead: dict[int, int] | None = None,
+    centres: int = 5,
 ) -> Record:  # fmt: skip
     def vector(values: dict[int, int] | None, kind: type) -> np.ndarray:
         out: np.ndarray = np.zeros(centres, kind)

@@ -140,10 +140,9 @@ def test_bad_modules_and_inputs_are_refused(small: Recipe, tmp_path: Path) -> No
 def test_without_torch_the_error_says_what_to_install(
     small: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from walras import predict
-    from walras.predict import torch_available
+    from walras import extras, predict
 
-    monkeypatch.setattr(torch_available, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     with pytest.raises(EngineError, match=r"pip install 'walras\[torch\]'"):
         two_stage.fit(small.train, small.validation, model="gnn")
     with pytest.raises(EngineError, match="from_torch"):

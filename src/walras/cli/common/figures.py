@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from walras.errors import EngineError
+from walras.extras import install_hint
 
 _PACKAGES = ("matplotlib", "jinja2")
 
@@ -26,5 +27,5 @@ def need_figures(where: str) -> None:
     if not can_draw():
         raise EngineError(
             f"draws, and needs {' and '.join(_PACKAGES)}", where=where,
-            allowed="with the extra walras[plot]", remedy="pip install 'walras[plot]'",
+            allowed="with the extra plot", remedy=install_hint("plot"),
         )  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import EngineError, InputError
+from walras.extras import install_hint
 from walras.network.problem.shards import Shards
 from walras.network.types import Floats, Weights
 from walras.network.validation import number
@@ -188,7 +189,7 @@ def _torch() -> Any:
         import torch  # noqa: PLC0415  an extra, and two seconds to import
     except ImportError as error:
         raise EngineError(
-            "torch is not installed", where="TorchLoss", allowed="the extra walras[torch]",
-            remedy="pip install 'walras[torch]'",
+            "torch is not installed", where="TorchLoss", allowed="the extra torch",
+            remedy=install_hint("torch"),
         ) from error  # fmt: skip
     return torch

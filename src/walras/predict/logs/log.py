@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from walras.errors import DataError, EngineError, InputError
+from walras.extras import install_hint
 from walras.files import replacing, write_csv
 from walras.predict.graphs.features import Features, feature_rows, found
 from walras.predict.graphs.graph import Floats, TaskGraph, closed_form
@@ -178,7 +179,7 @@ def _need_pyarrow() -> None:
     if find_spec("pyarrow") is None:
         raise EngineError(
             "pyarrow is not installed", where="Parquet files", allowed="CSV files without it",
-            remedy="pip install 'walras[parquet]'",
+            remedy=install_hint("parquet"),
         )  # fmt: skip
 
 
