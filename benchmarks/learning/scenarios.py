@@ -24,7 +24,7 @@ import pandas as pd
 
 from walras.learn.comparison import COLUMNS, RunConfig, measured
 from walras.learn.decide import placed_by
-from walras.learn.fitting import FittedModel, fit_lesson, viewed
+from walras.learn.fitting import FittedModel, fit_problem, viewed
 from walras.learn.linear import indicators, placements
 from walras.learn.settings import Learning
 from walras.learn.training_problem import Evaluator, complete, draw, lesson
@@ -80,7 +80,7 @@ def _rows(cell: RunConfig, name: str, settings: Learning) -> list[dict[str, Any]
     began = time.perf_counter()
     made = lesson(data, own, tasks_per_round=cell.tasks_per_round)
     rounds = draw(complete(data.test), cell.test_rounds, cell.tasks_per_round, (cell.seed, 25))
-    judge, learned = Evaluator(data.test, rounds, made.terms), fit_lesson(made, own)
+    judge, learned = Evaluator(data.test, rounds, made.terms), fit_problem(made, own)
     times, success = learned.times(judge.tasks), learned.success(judge.tasks)
     placed = {
         name: {

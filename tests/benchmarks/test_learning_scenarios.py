@@ -14,7 +14,7 @@ from benchmarks.learning.studies import STUDIES, Study
 
 from walras.errors import InputError
 from walras.learn import Learning
-from walras.learn.fitting import fit_lesson
+from walras.learn.fitting import fit_problem
 from walras.learn.linear import placements
 from walras.learn.training_problem import Evaluator, TrainingProblem, lesson
 from walras.matching import evaluate, match_rounds
@@ -55,7 +55,7 @@ def test_outcomes_are_those_of_the_metrics(made: TrainingProblem) -> None:
 
 
 def test_no_placement_costs_less_on_average(data: Recipe, made: TrainingProblem) -> None:
-    learned = fit_lesson(made, BAGGED)
+    learned = fit_problem(made, BAGGED)
     judge = Evaluator(data.test, made.validation.rounds[:3], made.terms)
     times, success = members(learned, data.test)
     assert times.shape == success.shape == (3, 3, 60)
@@ -74,7 +74,7 @@ def test_no_placement_costs_less_on_average(data: Recipe, made: TrainingProblem)
 
 
 def test_errors_are_those_of_validation_tasks(data: Recipe, made: TrainingProblem) -> None:
-    learned = fit_lesson(made, BAGGED)
+    learned = fit_problem(made, BAGGED)
     each, held = members(learned, data.test), made.validation.tasks
     times, success = with_errors(each, learned, held, 0)
     assert times.shape == success.shape == (24, 3, 60)

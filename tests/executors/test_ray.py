@@ -16,12 +16,11 @@ import ray
 from tests.domains.instances import draw
 
 import walras as wl
-from walras.engines.admm.engine import admm
+from walras.engines.admm.engine import admm, executor_on
 from walras.engines.admm.form import make_form
 from walras.engines.admm.proofs import row_classification as roles
 from walras.engines.admm.proofs.incumbent import Incumbent
 from walras.engines.admm.settings import AdmmSettings
-from walras.engines.admm.worker_pool import executor_on
 from walras.executors import ray_cluster
 from walras.executors import ray_pool as ray_crew
 from walras.executors.ray_pool import RayPool

@@ -15,7 +15,7 @@ import walras as wl
 from walras.errors import DataError, EngineError, InputError
 from walras.learn import Learning, fit, train
 from walras.learn.decide import placed_by, tuned_margin
-from walras.learn.fitting import fit_lesson, two_stage, viewed
+from walras.learn.fitting import fit_problem, two_stage, viewed
 from walras.learn.heads import Trainable
 from walras.learn.training_problem import Evaluator, complete, draw, lesson
 from walras.matching import match_rounds
@@ -41,7 +41,7 @@ def test_a_warm_start_is_never_worse_on_validation(
 ) -> None:
     settings = Learning(**(quick | options), learning_rate=0.02)
     made = lesson(small, settings, tasks_per_round=5)
-    learned = fit_lesson(made, settings)
+    learned = fit_problem(made, settings)
     start = learned.history[0][1]
     looks = [step for step, _ in learned.history]
     assert looks == [0, 4, 8]
@@ -118,7 +118,7 @@ def test_a_resumed_training_ends_where_an_uninterrupted_one_does(
 def test_a_tuned_margin_is_never_worse_on_its_rounds(small: Recipe) -> None:
     settings = Learning(method="tsm", margin="tuned", decoder="hard", rounds=150)
     made = lesson(small, settings, tasks_per_round=5)
-    learned = fit_lesson(made, settings)
+    learned = fit_problem(made, settings)
     judge, found = made.validation, learned.predictor.predict(small.validation)
     at = {
         m: judge.regret(placed_by(judge, found.times, found.success, settings, m), "hard")
@@ -148,7 +148,7 @@ def test_the_linear_ablation_is_judged_by_the_known_success(
 ) -> None:
     settings = Learning(**(quick | {"method": method, "objective": "sum"}))
     made = lesson(small, settings, tasks_per_round=4)
-    learned = fit_lesson(made, settings)
+    learned = fit_problem(made, settings)
     judge = made.validation
     placed = learned.place(judge.tasks, judge.rounds)
     for k, rounds in enumerate(judge.rounds[:20]):  # by the definition: every placement

@@ -13,7 +13,8 @@ from walras.lazy import lazy_names
 from walras.learn.advice import Advice, Finding, advise
 from walras.learn.analysis import Paired, holm, paired, summary
 from walras.learn.comparison import compare
-from walras.learn.fitting import FittedModel, fit
+from walras.learn.fit import fit
+from walras.learn.fitting import FittedModel
 from walras.learn.settings import METHODS, Learning
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from walras.learn.decide import placed_by
-from walras.learn.fitting import FittedModel, fit_lesson, viewed
+from walras.learn.fitting import FittedModel, fit_problem, viewed
 from walras.learn.settings import Learning, named
 from walras.learn.training_problem import (
     Evaluator,
@@ -156,7 +156,7 @@ class _Contest:
         """The relative excess of every round of every fold."""
         found = []
         for made, judge in self._lessons:
-            learned = fit_lesson(made, settings)
+            learned = fit_problem(made, settings)
             seen = learned.predictor.predict(viewed(judge.tasks, settings))
             placed = placed_by(judge, seen.times, seen.success, settings, learned.margin)
             found.append(judge.elastic(placed))
@@ -215,7 +215,7 @@ def fit_best(
     )  # fmt: skip
     chosen = advice.best.settings
     made = lesson(data, chosen, tasks_per_round=tasks_per_round, min_success=min_success)
-    learned = fit_lesson(made, chosen)
+    learned = fit_problem(made, chosen)
     return FittedModel(
         chosen, learned.predictor, learned.terms, learned.margin, learned.history, advice.findings
     )

@@ -23,7 +23,8 @@ import pandas as pd
 from walras.errors import DataError, EngineError, InputError, WalrasError
 from walras.files import write_text
 from walras.learn.decide import placed_by, tuned_margin
-from walras.learn.fitting import FittedModel, fit, fit_lesson, two_stage, view_of, viewed
+from walras.learn.fit import fit
+from walras.learn.fitting import FittedModel, fit_problem, two_stage, view_of, viewed
 from walras.learn.run_config import RunConfig, by_name, grid
 from walras.learn.settings import LINEAR, THROUGH, Learning
 from walras.learn.training_problem import Evaluator, TrainingProblem, complete, draw, lesson
@@ -226,7 +227,7 @@ def _timed(
         )
         return found, time.perf_counter() - begin
     if settings.method not in (*THROUGH, *LINEAR):
-        found = fit_lesson(made, settings)
+        found = fit_problem(made, settings)
         return found, time.perf_counter() - begin
     key = repr((settings.model, settings.link, settings.members, settings.epochs,
                 settings.decoder, settings.margin))  # fmt: skip
@@ -234,7 +235,7 @@ def _timed(
         starts[key] = two_stage(view_of(made, settings), settings), time.perf_counter() - begin
     start, spent = starts[key]
     begin = time.perf_counter()
-    found = fit_lesson(made, settings, start=start)
+    found = fit_problem(made, settings, start=start)
     return found, time.perf_counter() - begin + spent
 
 

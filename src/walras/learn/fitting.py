@@ -1,4 +1,4 @@
-"""``fit``: predictors trained through the matching or before it, ready to place rounds."""
+"""Train a predictor on a training problem, before the matching or through it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from walras import predict
 from walras.errors import InputError
 from walras.extras import need_torch
 from walras.learn.decide import placed_by, tuned_margin
-from walras.learn.settings import LINEAR, THROUGH, TWO_STAGE, Learning, named
-from walras.learn.training_problem import Evaluator, PlacementRule, TrainingProblem, lesson
-from walras.predict import KINDS, Predictor, Recipe, Tasks
+from walras.learn.settings import LINEAR, THROUGH, TWO_STAGE, Learning
+from walras.learn.training_problem import Evaluator, PlacementRule, TrainingProblem
+from walras.predict import KINDS, Predictor, Tasks
 from walras.predict.two_stage import Told
 
 Floats = npt.NDArray[np.float64]
@@ -81,49 +81,7 @@ def _positions(rounds: npt.ArrayLike, count: int) -> npt.NDArray[np.int64]:
     return found.astype(np.int64)
 
 
-def fit(
-    method: str | Learning,
-    data: Recipe | Tasks,
-    *,
-    tasks_per_round: int = 15,
-    seed: int = 0,
-    min_success: float | None = None,
-    start: Predictor | None = None,
-    checkpoint: str | Path | None = None,
-    progress: Told | None = None,
-    **changes: Any,
-) -> FittedModel:
-    """Train predictors for the decisions that they feed.
-
-    Everything is chosen on training and validation tasks; a recipe's test set is never read.
-
-    Args:
-        method: One of ``walras.learn.METHODS``, or complete settings.
-        data: A recipe, or tasks of a log (a quarter is held out to validate on).
-        tasks_per_round: N of the rounds trained on and validated with.
-        seed: Of everything that is drawn.
-        min_success: The floor of mean success; one that binds in half of the rounds if None.
-        start: A two-stage predictor to start from; trained here if None.
-        checkpoint: A file for methods that train in steps: continued where it exists.
-        progress: Told (done, all) of the steps.
-        changes: Other settings of :class:`Learning`, by name.
-
-    Raises:
-        InputError: A method, setting or checkpoint does not fit, or there are too few tasks.
-        EngineError: torch is needed and missing, or the loss is no number any more.
-    """
-    given = method if isinstance(method, Learning) else named(method, seed)
-    settings = given.with_(**changes)
-    if settings.method == "auto":
-        # Imported here: advise fits in its turn.
-        from walras.learn.advice import fit_best  # noqa: PLC0415
-
-        return fit_best(data, settings, tasks_per_round, min_success, progress)
-    made = lesson(data, settings, tasks_per_round=tasks_per_round, min_success=min_success)
-    return fit_lesson(made, settings, start=start, checkpoint=checkpoint, progress=progress)
-
-
-def fit_lesson(
+def fit_problem(
     made: TrainingProblem,
     settings: Learning,
     *,
@@ -131,7 +89,7 @@ def fit_lesson(
     checkpoint: str | Path | None = None,
     progress: Told | None = None,
 ) -> FittedModel:
-    """Train on a lesson; see :func:`fit`."""
+    """Train on a training problem; see :func:`walras.learn.fit`."""
     seen = view_of(made, settings)
     _check(settings, start, checkpoint)
     if settings.method in TWO_STAGE:
@@ -197,7 +155,7 @@ def _through(
 
 
 def view_of(made: TrainingProblem, settings: Learning) -> TrainingProblem:
-    """The lesson with the features that the model reads."""
+    """The training problem with the features that the model reads."""
     if settings.model != "counts":
         return made
     judge = replace(made.validation, tasks=viewed(made.validation.tasks, settings))

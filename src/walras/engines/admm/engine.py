@@ -29,11 +29,11 @@ from walras.engines.admm.schemes import (
 from walras.engines.admm.settings import AdmmSettings
 from walras.engines.admm.slices import cut
 from walras.engines.admm.start import beginning
-from walras.engines.admm.worker_pool import WorkerPool, executor_on
+from walras.engines.admm.worker_pool import Executor, Threads, WorkerPool
 from walras.engines.exact.conic_setup import beginning as where_interior_begins
 from walras.engines.exact.engine import is_linear
 from walras.engines.exact.setup_time import is_too_short
-from walras.errors import EngineError
+from walras.errors import EngineError, InputError
 from walras.iterate import Iterate
 from walras.kernels.devices import CPU
 from walras.progress import Timings
@@ -259,3 +259,26 @@ def _has_no_optimum(problem: Separable, iteration_log: IterationLog, settings: S
     """Whether the problem is proved infeasible or unbounded, in as long as was spent so far."""
     brief = Settings(threads=settings.threads, time_limit=iteration_log.elapsed)
     return least_relaxation(problem, brief).is_needed or improving_ray(problem, brief) is not None
+
+
+def executor_on(device: str, executor: Executor) -> Executor:
+    """The executor of a solve on a device.
+
+    Args:
+        device: ``cpu`` or the name of a GPU.
+        executor: What the caller asked for.
+
+    Raises:
+        InputError: A GPU and an executor besides threads are asked for together.
+    """
+    if device == CPU:
+        return executor
+    if not isinstance(executor, Threads):
+        raise InputError(
+            f"is {executor!r}, but the device is {device!r}", where="setting executor",
+            allowed="an executor with device 'cpu', or a GPU without one",
+            remedy="leave out executor, or device",
+        )  # fmt: skip
+    from walras.engines.admm.device import OnDevice  # noqa: PLC0415 (loads torch)
+
+    return OnDevice(device)

@@ -20,8 +20,6 @@ import numpy.typing as npt
 from walras.engines.admm.slices import Slice
 from walras.engines.admm.tree_reduction import Tree
 from walras.engines.admm.worker import Worker
-from walras.errors import InputError
-from walras.kernels.devices import CPU
 
 Floats = npt.NDArray[np.float64]
 
@@ -105,29 +103,6 @@ class Threads:
     def kept(self) -> AbstractContextManager[Executor]:
         """This: threads start at once."""
         return nullcontext(self)
-
-
-def executor_on(device: str, executor: Executor) -> Executor:
-    """The executor of a solve on a device.
-
-    Args:
-        device: ``cpu`` or the name of a GPU.
-        executor: What the caller asked for.
-
-    Raises:
-        InputError: A GPU and an executor besides threads are asked for together.
-    """
-    if device == CPU:
-        return executor
-    if not isinstance(executor, Threads):
-        raise InputError(
-            f"is {executor!r}, but the device is {device!r}", where="setting executor",
-            allowed="an executor with device 'cpu', or a GPU without one",
-            remedy="leave out executor, or device",
-        )  # fmt: skip
-    from walras.engines.admm.device import OnDevice  # noqa: PLC0415 (loads torch)
-
-    return OnDevice(device)
 
 
 class _ThreadCrew:
