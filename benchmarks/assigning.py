@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.judge import Verdict
-from benchmarks.problem import Floats
+from walras.types import Floats
 
 OBJECTIVE = "assignment"
 _FULL = 0.8

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.problem import Floats
+from walras.types import Floats
 
 OBJECTIVE = "moves"
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from benchmarks.balancing import BalanceInstance, BalanceSpec
 from benchmarks.judge import Verdict
-from benchmarks.problem import Floats
 from walras import data
 from walras.domains import load_balancing as lb
+from walras.types import Floats
 
 WARM_UP = 20
 PUBLISHED, STRICTER = 1e-6, 1e-3  # loads above which a shard counts as placed

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import scipy.optimize as so
 
 import walras as wl
@@ -26,8 +25,8 @@ from benchmarks.store import RESULTS
 from walras.domains import traffic_engineering as te
 from walras.select import cost_model as costs
 from walras.select.cost_model import features
+from walras.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Sample = tuple[str, str, list[float], float]  # case, instance, features, seconds
 
 SEED = 0

@@ -12,11 +12,9 @@ import numpy.typing as npt
 from benchmarks.assigning import AssignInstance
 from benchmarks.balancing import BalanceInstance
 from benchmarks.matching import MatchInstance
-from benchmarks.problem import Floats, Instance
+from benchmarks.problem import Instance
 from benchmarks.recipes import RecipeInstance
-
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
+from walras.types import Floats, Ints, Longs
 
 _CORNER = 64  # pairs that a warm-up solves for
 

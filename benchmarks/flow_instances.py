@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.flow import FlowInstance
-from benchmarks.problem import Floats
 from walras import data
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering import Network, Paths
 from walras.domains.traffic_engineering.traffic import SIGMA
 from walras.separable import Separable
+from walras.types import Floats
 
 RELEASED = ("B4", "UsCarrier")  # networks whose candidate paths the peers have published
 PATHS = 4  # candidate paths a pair at most

@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.flow import FlowInstance
 from benchmarks.flow_instances import statement
 from benchmarks.judge import Verdict
-from benchmarks.problem import Floats
 from walras.certificate import certify
+from walras.types import Floats
 
 _FEASIBLE = 1e-9  # relative
 

@@ -13,7 +13,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from benchmarks.flow import AnyInstance, FlowInstance
-from benchmarks.problem import Floats, Instance
+from benchmarks.problem import Instance
+from walras.types import Floats
 
 Indices = npt.NDArray[np.int64]
 

@@ -16,7 +16,7 @@ from scipy.special import expit, softmax
 
 from benchmarks.judge import Verdict
 from benchmarks.matching import MatchInstance, judge_match
-from benchmarks.problem import Floats
+from walras.types import Floats
 
 OBJECTIVE = "gradient-step"
 

@@ -18,10 +18,11 @@ from benchmarks.balancing_rounds import build_balance
 from benchmarks.flow import AnyBuilt, FlowInstance
 from benchmarks.flow_instances import FlowSpec, build_flow
 from benchmarks.matching import MatchInstance, MatchSpec, build_match
-from benchmarks.problem import Bools, Floats, Instance
+from benchmarks.problem import Instance
 from benchmarks.recipes import RecipeInstance, RecipeSpec, build_recipe
 from walras.domains.cluster_scheduling import rounds
 from walras.domains.cluster_scheduling.normalise import normalise
+from walras.types import Bools, Floats
 
 REPORT_SEEDS = (100, 101, 102, 103, 104)
 TUNING_SEEDS = tuple(range(10))

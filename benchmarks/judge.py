@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.problem import Floats, Instance
+from benchmarks.problem import Instance
+from walras.types import Floats
 
 LEXIMIN_LEVELS = 10
 # Objectives of which less is better.

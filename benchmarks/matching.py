@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.judge import Verdict
-from benchmarks.problem import Floats
+from walras.types import Floats
 
 OBJECTIVES = ("match", "relaxed-match")
 FAILURES = (0.429, 0.202, 0.129)  # failures a mean job, the quickest cluster's first

@@ -7,6 +7,7 @@ import re
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from itertools import combinations
 from pathlib import Path
 
@@ -79,6 +80,34 @@ def test_files_and_functions_stay_short(path: Path) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             assert length <= 60, f"{node.name}, line {node.lineno}: {length} lines"
+
+
+def _imports(path: Path) -> set[str]:
+    """The modules of Walras that a file imports, under TYPE_CHECKING or in functions too."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    modules = {".".join(p.relative_to(ROOT / "src").with_suffix("").parts): p for p in SOURCES}
+    graph = {
+        name: sorted(_imports(path) & modules.keys() - {name})
+        for name, path in modules.items() if path.name != "__init__.py"
+    }  # fmt: skip
+    assert sum(map(len, graph.values())) > 1000
+    tuple(TopologicalSorter(graph).static_order())  # raises CycleError, which names the circle
+
+
+def test_each_array_type_is_named_once() -> None:
+    for path in SOURCES:
+        if path != ROOT / "src/walras/types.py":
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"^(Floats|Ints|Longs|Bools) = ", text, re.MULTILINE), path
 
 
 def _dev(*arguments: str) -> subprocess.CompletedProcess[str]:

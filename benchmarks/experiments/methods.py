@@ -13,7 +13,7 @@ import numpy as np
 import walras as wl
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering import Network, Paths
-from walras.domains.traffic_engineering.network import Floats
+from walras.types import Floats
 
 EXACT = "Walras"
 ONE_PER_CENT = 1e-2

@@ -19,8 +19,8 @@ from benchmarks.flow_instances import arrays
 from benchmarks.peers import METHODS as PEERS
 from benchmarks.problem import Budget
 from walras.domains import traffic_engineering as te
-from walras.domains.traffic_engineering.network import Floats
 from walras.plot.style import blank
+from walras.types import Floats
 
 THREADS = (1, 2)
 RUNS = 3

@@ -14,8 +14,8 @@ from benchmarks.experiments.methods import EXACT, METHODS, Routed, Scenario
 from benchmarks.flow_instances import network_and_paths
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering import Network, Paths
-from walras.domains.traffic_engineering.network import Floats
 from walras.engines.admm.engine import PROOF
+from walras.types import Floats
 
 LEVEL = 0.05  # of all capacities: about nine tenths of the traffic can be served, as in the paper
 

@@ -19,7 +19,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from walras.learn.comparison import COLUMNS, RunConfig, measured
@@ -30,9 +29,7 @@ from walras.learn.settings import Learning
 from walras.learn.training_problem import Evaluator, complete, draw, lesson
 from walras.predict import SETTINGS, Recipe, Tasks
 from walras.predict.models.calibration import logit
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
+from walras.types import Floats, Ints
 
 BAGGED = "bagged"
 _NOISY = 8  # scenarios with drawn errors, of each member

@@ -14,9 +14,9 @@ from walras import network as wn
 from walras.network._advise import spectrum, threshold
 from walras.network.methods.interfaces import Setting
 from walras.network.problem.shards import Shards
-from walras.network.types import Floats
 from walras.plot import network as plots
 from walras.plot.style import SERIES, TEXT, blank, legend
+from walras.types import Floats
 
 _CASES = 300
 _SIMULATED = 30  # of the cases with a threshold

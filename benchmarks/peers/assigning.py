@@ -8,11 +8,12 @@ import numpy as np
 
 import walras as wl
 from benchmarks.assigning import AssignInstance
-from benchmarks.problem import Budget, Floats, Outcome
+from benchmarks.problem import Budget, Outcome
 from walras.engines.exact.engine import linear_program
 from walras.programs.highs import solve_program
 from walras.separable import Separable, assignment
 from walras.settings import Settings
+from walras.types import Floats
 
 _TOLERANCE = 1e-9
 

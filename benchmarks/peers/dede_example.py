@@ -17,7 +17,8 @@ from multiprocessing.connection import Connection
 import cvxpy as cp
 import numpy as np
 
-from benchmarks.problem import Budget, Floats, Instance, Outcome
+from benchmarks.problem import Budget, Instance, Outcome
+from walras.types import Floats
 
 _RHO = 0.1
 _STEPS = 100

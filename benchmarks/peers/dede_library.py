@@ -13,7 +13,8 @@ import numpy as np
 import ray
 
 from benchmarks.judge import judge
-from benchmarks.problem import Budget, Floats, Instance, Outcome
+from benchmarks.problem import Budget, Instance, Outcome
+from walras.types import Floats
 
 
 def solve(instance: Instance, objective: str, budget: Budget) -> Outcome:

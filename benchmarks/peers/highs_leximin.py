@@ -10,7 +10,8 @@ import numpy as np
 from benchmarks.forms import Entries, max_min_lp
 from benchmarks.judge import LEXIMIN_LEVELS
 from benchmarks.peers.highs import load
-from benchmarks.problem import Budget, Floats, Instance, Outcome
+from benchmarks.problem import Budget, Instance, Outcome
+from walras.types import Floats
 
 _BINDING = 1e-7  # dual of a job's progress row, all of which sum to one
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.problem import Budget, Floats, Outcome
+from benchmarks.problem import Budget, Outcome
 from benchmarks.recipes import RecipeInstance
+from walras.types import Floats
 
 if TYPE_CHECKING:
     import torch

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from benchmarks.problem import Budget, Floats, Outcome
+from benchmarks.problem import Budget, Outcome
 from benchmarks.recipes import DEVICES, RecipeInstance
 from walras import data, predict
 from walras.predict import Predictor, Recipe
+from walras.types import Floats
 
 _POOL = 2000  # networks that the pretraining sees on other devices
 

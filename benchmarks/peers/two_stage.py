@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.problem import Budget, Floats, Outcome
+from benchmarks.problem import Budget, Outcome
 from benchmarks.recipes import RecipeInstance
 from walras import predict
 from walras.matching import evaluate, match_rounds
 from walras.predict import Predictor, Recipe, in_rounds
+from walras.types import Floats
 
 PLACED = 1500  # tasks in the rounds of a split: 300 rounds of 5, 100 of 15
 VARIANTS: dict[str, dict[str, Any]] = {

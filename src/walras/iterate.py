@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.progress import History, Timings
 from walras.status import Status
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from walras.types import Floats
+
 _Kind = TypeVar("_Kind", bound=np.generic)
 
 
@@ -17,7 +19,7 @@ def read_only(array: npt.NDArray[_Kind]) -> npt.NDArray[_Kind]:
     return view
 
 
-def reals(given: object) -> npt.NDArray[np.float64]:
+def reals(given: object) -> Floats:
     """Any array-like as float64; not a copy where it is that already.
 
     Raises:

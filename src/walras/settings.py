@@ -7,14 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.errors import InputError
 from walras.kernels.devices import CPU, check_device
 from walras.machine import cores
 from walras.progress import Progress
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from walras import explain as insight
@@ -18,8 +17,7 @@ from walras.progress import History, Timings
 from walras.reals import read_only
 from walras.separable import Separable, Side, leximin_of
 from walras.status import Status
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,8 @@ from walras.reals import reals
 from walras.separable import Separable
 from walras.settings import Start
 from walras.solution import Solution
+from walras.types import Floats, Longs
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Earlier = Solution | pd.DataFrame | npt.ArrayLike
 
 
@@ -120,7 +119,7 @@ def _by_entry_name(problem: Separable, earlier: pd.DataFrame) -> Floats:
     return np.array([known.get(name, np.nan) for name in names])
 
 
-def _positions(new: npt.ArrayLike, old: npt.ArrayLike, kind: str) -> Ints:
+def _positions(new: npt.ArrayLike, old: npt.ArrayLike, kind: str) -> Longs:
     """Place of each new name among the old ones, -1 where it is new."""
     known = {str(name): k for k, name in enumerate(np.asarray(old, dtype=object))}
     names = np.asarray(new, dtype=object)
@@ -135,7 +134,7 @@ def _positions(new: npt.ArrayLike, old: npt.ArrayLike, kind: str) -> Ints:
     return place
 
 
-def _by_key(new: Ints, old: Ints, earlier: Solution) -> Floats:
+def _by_key(new: Longs, old: Longs, earlier: Solution) -> Floats:
     """The earlier allocation on the entries of equal key, NaN where the entry is new.
 
     Raises:
@@ -173,7 +172,7 @@ def _table(earlier: Solution) -> Floats:
     return table
 
 
-def _entries(problem: Separable, table: Floats, resource: Ints, demand: Ints) -> Floats:
+def _entries(problem: Separable, table: Floats, resource: Longs, demand: Longs) -> Floats:
     """An allocation on the new entries, NaN where either owner is new.
 
     Args:

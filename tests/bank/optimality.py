@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.separable import Separable, Utility
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from hypothesis import strategies as st
 from tests.bank.statement import Entry, Row, Scalar, state
 
 from walras.separable import Separable, Side, Utility
+from walras.types import Floats
 
 KINDS = (
     "linear", "max-min", Utility.LOG, Utility.POWER, Utility.QUADRATIC, Utility.CONVEX_POWER,
     Utility.ENTROPY, "quadratic",
 )  # fmt: skip
-Floats = npt.NDArray[np.float64]
 
 
 @st.composite

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 
 def batch(seed: int, rounds: int, m: int, n: int) -> tuple[Floats, Floats]:

@@ -20,9 +20,10 @@ import numpy.typing as npt
 
 from walras.certificate.dual_repair import HUGE, allowed, answered, balanced, settled
 from walras.certificate.implied import implied
-from walras.certificate.structure import Floats, Ints, Structure, own_limit, structure
+from walras.certificate.structure import Structure, own_limit, structure
 from walras.kernels import cpu as kernels
 from walras.separable import Separable, Utility, utility
+from walras.types import Floats, Longs
 
 ROUNDING = 32 * np.finfo(float).eps
 
@@ -223,7 +224,7 @@ def _entry_terms(problem: Separable, shape: Structure, pi: Floats, reduced: Floa
     return float(r @ at + 0.5 * h @ (at * at))
 
 
-def _is_rounding(problem: Separable, pi: Floats, reduced: Floats, lost: Ints) -> bool:
+def _is_rounding(problem: Separable, pi: Floats, reduced: Floats, lost: Longs) -> bool:
     """Whether reduced costs that should be zero are zero up to the rounding of their terms."""
     size = np.abs(problem.cost[lost]) + abs(problem.rows.matrix[:, lost]).T @ np.abs(pi)
     return bool(np.all(np.abs(reduced[lost]) <= ROUNDING * size))

@@ -9,8 +9,9 @@ import numpy as np
 from walras.certificate.bound import dual_bound
 from walras.certificate.feasibility import FEASIBLE, row_violations, violation
 from walras.certificate.repair import repaired
-from walras.certificate.structure import Floats, structure
+from walras.certificate.structure import structure
 from walras.separable import Separable, utility
+from walras.types import Floats
 
 PRICES = "prices"  # the source of a bound that was recomputed from the prices
 _SAME = 1e-12  # relative: bounds that differ by less are one

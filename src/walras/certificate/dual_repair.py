@@ -11,10 +11,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from walras.certificate.structure import Floats, Ints, Structure
+from walras.certificate.structure import Structure
 from walras.separable import Separable, Utility
+from walras.types import Bools, Floats, Longs
 
-Bools = npt.NDArray[np.bool_]
 Bounds = tuple[Bools, Bools]
 
 PASSES = 4
@@ -155,14 +155,16 @@ def answered(
     return pi, reduced
 
 
-def _lost(problem: Separable, shape: Structure, reduced: Floats) -> Ints:
+def _lost(problem: Separable, shape: Structure, reduced: Floats) -> Longs:
     """Entries whose reduced cost asks for a bound that they do not have."""
     at = shape.loose
     r = reduced[at]
     return at[np.where(np.isinf(problem.upper[at]), r < 0, r > 0)]
 
 
-def _moves(problem: Separable, shape: Structure, pi: Floats, reduced: Floats, lost: Ints) -> Floats:
+def _moves(
+    problem: Separable, shape: Structure, pi: Floats, reduced: Floats, lost: Longs
+) -> Floats:
     """(rows,) the largest move that a lost entry asks of its row, where all ask the same way."""
     rows = problem.rows
     part = sp.coo_array(rows.matrix[:, lost])

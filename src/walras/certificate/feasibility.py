@@ -23,8 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from walras.certificate.structure import Floats, Ints, structure
+from walras.certificate.structure import structure
 from walras.separable import Separable
+from walras.types import Floats, Longs
 
 FEASIBLE = 1e-9
 
@@ -99,7 +100,7 @@ def violation(problem: Separable, x: Floats, t: Floats, of_rows: Floats | None =
     )
 
 
-def used_part(problem: Separable, x: Floats) -> tuple[Ints | slice, sp.csc_array]:
+def used_part(problem: Separable, x: Floats) -> tuple[Longs | slice, sp.csc_array]:
     """The entries that are not zero and their columns; most allocations are sparse."""
     used = np.flatnonzero(x != 0)
     if 2 * len(used) > len(x):

@@ -10,13 +10,11 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.separable import Separable
+from walras.types import Bools, Floats, Longs
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Bounds = tuple[Floats, Floats]
 
 _PASSES = 10
@@ -61,20 +59,20 @@ def implied_bounds(matrix: sp.csc_array, columns: Bounds, rows: Bounds) -> Bound
     return lower, upper
 
 
-def _coefficients(matrix: sp.csc_array) -> tuple[Ints, Ints, Floats]:
+def _coefficients(matrix: sp.csc_array) -> tuple[Longs, Longs, Floats]:
     column = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
     some = np.flatnonzero(matrix.data)
     return matrix.indices[some].astype(np.int64), column[some], matrix.data[some]
 
 
-def _is_better(known: Floats, found: Floats) -> npt.NDArray[np.bool_]:
+def _is_better(known: Floats, found: Floats) -> Bools:
     """Where a lower bound is above the known one by what is worth another pass."""
     with np.errstate(invalid="ignore"):
         move = found - known > _WORTH * np.maximum(np.abs(known), np.abs(found))
     return (np.isinf(known) & np.isfinite(found)) | (np.isfinite(known) & move)
 
 
-def _from_rows(entries: tuple[Ints, Ints, Floats], columns: Bounds, rows: Bounds) -> Bounds:
+def _from_rows(entries: tuple[Longs, Longs, Floats], columns: Bounds, rows: Bounds) -> Bounds:
     row, column, a = entries
     lower, upper = columns
     count = len(lower)
@@ -95,7 +93,7 @@ def _from_rows(entries: tuple[Ints, Ints, Floats], columns: Bounds, rows: Bounds
     return found_low, np.where(np.abs(found_high) < _NONE, found_high, np.inf)
 
 
-def _others(row: Ints, term: Floats, count: int, nothing: float) -> tuple[Floats, Floats]:
+def _others(row: Longs, term: Floats, count: int, nothing: float) -> tuple[Floats, Floats]:
     """A coefficient's row without it: the sum of the other terms, and its rounding.
 
     Args:

@@ -14,8 +14,9 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from walras.certificate.feasibility import FEASIBLE, RowErrors, row_errors, used_part, violation
-from walras.certificate.structure import Floats, structure
+from walras.certificate.structure import structure
 from walras.separable import Separable, Utility
+from walras.types import Floats
 
 CORRECTIONS = 8
 _AIM = 1e-9  # share of rows' typical terms that a repair measures against: more than is asked for

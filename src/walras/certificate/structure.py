@@ -17,9 +17,8 @@ import scipy.sparse as sp
 
 from walras.kernels import cpu as kernels
 from walras.separable import Separable, Side
+from walras.types import Bools, Floats, Ints, Longs
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 ALL = slice(None)
 
 
@@ -55,22 +54,22 @@ class Structure:
             at most.
     """
 
-    limiting: npt.NDArray[np.bool_]
-    packing: npt.NDArray[np.bool_]
-    cap: npt.NDArray[np.int32]
+    limiting: Bools
+    packing: Bools
+    cap: Ints
     coefficient: Floats
-    negative: npt.NDArray[np.bool_]
-    exempt: npt.NDArray[np.bool_]
-    moved: Ints
-    open_rows: npt.NDArray[np.bool_]
+    negative: Bools
+    exempt: Bools
+    moved: Longs
+    open_rows: Bools
     homogeneous: bool
-    loose: Ints
-    free: Ints
-    free_scalars: Ints
+    loose: Longs
+    free: Longs
+    free_scalars: Longs
     free_columns: sp.csc_array | None
-    holds_free: npt.NDArray[np.bool_]
-    shares: npt.NDArray[np.bool_]
-    unmoved: npt.NDArray[np.bool_]
+    holds_free: Bools
+    shares: Bools
+    unmoved: Bools
     least_coefficient: Floats
     least_term: Floats
 
@@ -124,7 +123,7 @@ def _find(problem: Separable) -> Structure:
     )
 
 
-def _reach(problem: Separable, cap: npt.NDArray[np.int32], coefficient: Floats) -> Floats:
+def _reach(problem: Separable, cap: Ints, coefficient: Floats) -> Floats:
     """(entries,) what each can be by its bounds and its packing row, one at most; 1 if nothing."""
     own = np.maximum(np.abs(problem.lower), np.abs(problem.upper))
     reach = np.minimum(np.minimum(own, _held(problem, cap, coefficient)), 1.0)
@@ -143,7 +142,7 @@ def _least_terms(problem: Separable, reach: Floats) -> Floats:
     return np.where(np.isfinite(least), least, 0.0)
 
 
-def _unmoved(problem: Separable) -> npt.NDArray[np.bool_]:
+def _unmoved(problem: Separable) -> Bools:
     """Utility rows without a coefficient: their activity is zero whatever is allocated."""
     rows, unmoved = problem.rows, problem.rows.is_utility
     if np.any(unmoved):
@@ -152,9 +151,7 @@ def _unmoved(problem: Separable) -> npt.NDArray[np.bool_]:
     return unmoved
 
 
-def _shares(
-    problem: Separable, limiting: npt.NDArray[np.bool_], cap: npt.NDArray[np.int32]
-) -> npt.NDArray[np.bool_]:
+def _shares(problem: Separable, limiting: Bools, cap: Ints) -> Bools:
     """Limiting rows with a lower bound whose entries start at zero and are held by no other row."""
     rows, matrix = problem.rows, problem.rows.matrix
     shares = limiting & (rows.lower > 0)
@@ -171,10 +168,10 @@ def _shares(
 
 def _open_rows(
     problem: Separable,
-    packing: npt.NDArray[np.bool_],
-    cap: npt.NDArray[np.int32],
+    packing: Bools,
+    cap: Ints,
     kind: npt.NDArray[np.int8],
-) -> npt.NDArray[np.bool_]:
+) -> Bools:
     """Packing rows that cap unbounded entries alone; none if an entry is in one not its cap.
 
     Args:
@@ -188,7 +185,7 @@ def _open_rows(
     return np.asarray(found & np.array_equal(inside[found], np.sum(capped[found], axis=1)))
 
 
-def _free_columns(problem: Separable) -> tuple[Ints, Ints, sp.csc_array | None]:
+def _free_columns(problem: Separable) -> tuple[Longs, Longs, sp.csc_array | None]:
     """Entries and scalars without bounds, and their columns."""
     unbounded = np.isinf(problem.lower) & np.isinf(problem.upper) & (problem.quadratic == 0)
     free = np.flatnonzero(unbounded)
@@ -199,21 +196,17 @@ def _free_columns(problem: Separable) -> tuple[Ints, Ints, sp.csc_array | None]:
     return free, scalars, sp.csc_array(sp.hstack([shared, problem.rows.matrix[:, free]]))
 
 
-def _limiting_rows(
-    problem: Separable, holds_negative: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.bool_]:
+def _limiting_rows(problem: Separable, holds_negative: Bools) -> Bools:
     rows = problem.rows
     spoiled = holds_negative | np.any(rows.scalar_matrix, axis=1)
     negative = np.flatnonzero(problem.lower < 0)
     if len(negative):
         spoiled[rows.matrix[:, negative].indices] = True
-    limiting: npt.NDArray[np.bool_] = ~spoiled & np.isfinite(rows.upper) & (rows.upper >= 0)
+    limiting: Bools = ~spoiled & np.isfinite(rows.upper) & (rows.upper >= 0)
     return limiting
 
 
-def _caps(
-    problem: Separable, limiting: npt.NDArray[np.bool_]
-) -> tuple[npt.NDArray[np.int32], Floats]:
+def _caps(problem: Separable, limiting: Bools) -> tuple[Ints, Floats]:
     """The first packing row of each entry by preference of side."""
     matrix = problem.rows.matrix
     preference = np.zeros(len(Side), dtype=np.int8)
@@ -222,12 +215,12 @@ def _caps(
     return kernels.first_rows(matrix.indptr, matrix.indices, matrix.data, rank)
 
 
-def own_limit(problem: Separable, shape: Structure, entries: Ints | slice = ALL) -> Floats:
+def own_limit(problem: Separable, shape: Structure, entries: Longs | slice = ALL) -> Floats:
     """The most some entries can be because their packing row holds, other entries being >= 0."""
     return _held(problem, shape.cap[entries], shape.coefficient[entries])
 
 
-def _held(problem: Separable, cap: npt.NDArray[np.int32], coefficient: Floats) -> Floats:
+def _held(problem: Separable, cap: Ints, coefficient: Floats) -> Floats:
     """What packing rows leave to the entries that they hold; ``inf`` to others."""
     out = np.full(len(cap), np.inf)
     held = cap >= 0

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.cli.common.output import Cell, Table
 from walras.cli.common.progress import Callback, Interruptible, Stages
@@ -16,8 +15,7 @@ from walras.domains.cluster_scheduling.rounds import Round
 from walras.separable import Separable
 from walras.solution import Solution
 from walras.solving import solve
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 MAX_MIN, FAIR = "max-min", "proportional"
 POP_MAX_MIN, POP_FAIR = "max-min by POP-4", "proportional by POP-4"

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from walras import learn, predict
 from walras.cli.common.output import Cell, Table
 from walras.learn import FittedModel
 from walras.learn.decide import placed_by
 from walras.learn.training_problem import Evaluator
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 TASKS = 5  # a round: small ones are decoded exactly in no time, so many can be judged
 ROUNDS = 1500  # judged; they share no task, so that their mean has a standard error

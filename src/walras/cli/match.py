@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import typer
 
@@ -22,6 +21,7 @@ from walras.cli.common.tables import Sheet, read
 from walras.cli.match_intervals import Ends, check_same, interval
 from walras.errors import InputError, WalrasError
 from walras.matching import MatchSettings, Placement, Plan, Round, match_round, round_of
+from walras.types import Floats
 
 _SHOWN = 20  # tasks in the table; json and csv have all of them
 _NAMED = 5  # tasks left out that are named
@@ -165,7 +165,7 @@ def _round(
     )  # fmt: skip
 
 
-def _curves(sheet: Sheet, times: pd.DataFrame) -> npt.NDArray[np.float64]:
+def _curves(sheet: Sheet, times: pd.DataFrame) -> Floats:
     """(clusters, counts) ratios, in the order of the clusters of ``times``."""
     counts = [str(k + 1) for k in range(len(sheet.columns) - 1)]
     if list(sheet.columns[1:]) != counts:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from walras.cli.common.tables import Cell, Sheet, read
 from walras.errors import InputError
+from walras.types import Bools, Floats
 
 _ENDLESS = ("inf", "+inf", "infinity")
 
@@ -18,9 +18,7 @@ Ends = tuple[Path | None, Path | None]
 """Files of the lower and of the upper ends."""
 
 
-def interval(
-    name: str, files: Ends, values: pd.DataFrame, usable: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.float64] | None:
+def interval(name: str, files: Ends, values: pd.DataFrame, usable: Bools) -> Floats | None:
     """(2, clusters, tasks) lower and upper ends; None without files.
 
     Args:
@@ -60,9 +58,7 @@ def interval(
     return np.stack([end.T for end in ends])
 
 
-def _ends(
-    sheet: Sheet, name: str, values: pd.DataFrame, usable: npt.NDArray[np.bool_], *, endless: bool
-) -> npt.NDArray[np.float64]:
+def _ends(sheet: Sheet, name: str, values: pd.DataFrame, usable: Bools, *, endless: bool) -> Floats:
     """(tasks, clusters) numbers of one file, in the order of ``values``."""
     clusters = [str(label) for label in values.columns]
     check_same(sheet.columns[1:], clusters, sheet, "cluster", f"--{name}")

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import typer
 from typer.core import TyperGroup
@@ -43,6 +42,7 @@ from walras.separable import Leximin, Separable
 from walras.separable.mps import read_mps
 from walras.solution import Solution
 from walras.solving import solve
+from walras.types import Floats
 
 _SHOWN = 12  # jobs in the table; json and csv have all of them
 _SMALL = 5e-4  # shares of time below this are not worth a word
@@ -326,7 +326,7 @@ def _print_cluster(given: Tables, solution: Solution, objective: Objective, outp
 
 
 def _worst_off(
-    x: npt.NDArray[np.float64], judged: cs.Evaluation, due: npt.NDArray[np.float64],
+    x: Floats, judged: cs.Evaluation, due: Floats,
     resources: list[str], jobs: list[str],
 ) -> Table:  # fmt: skip
     """The jobs that get least of what is due: by weight, and of a makespan by the steps left."""

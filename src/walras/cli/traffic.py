@@ -31,12 +31,12 @@ from walras.cli.common.streams import put, tell
 from walras.cli.traffic_files import check_drawing, draw, read_flows
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering.candidates import Kind
-from walras.domains.traffic_engineering.network import Floats
 from walras.errors import InputError
 from walras.separable import Leximin, Separable
 from walras.settings import check_range
 from walras.solution import Solution
 from walras.solving import solve
+from walras.types import Floats
 
 _SHOWN = 12  # links and pairs in the tables; json and csv have all of them
 _NEGLIGIBLE = 1e-9  # share of the largest flow below which a flow is rounding

@@ -9,8 +9,8 @@ import numpy as np
 from walras.cli.common.figures import need_figures
 from walras.cli.common.tables import Cell, read
 from walras.domains import traffic_engineering as te
-from walras.domains.traffic_engineering.network import Floats
 from walras.errors import InputError
+from walras.types import Floats
 
 
 def read_flows(path: Path, paths: te.Paths) -> Floats:

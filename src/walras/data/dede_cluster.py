@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.data.dataset import Source
 from walras.data.store import unreadable
+from walras.types import Floats, Longs
 
 NAME = "dede_cluster"
 THROUGHPUT_FILE = "simulation_throughputs.npy"
@@ -33,9 +33,9 @@ class ClusterThroughputs:
     """
 
     worker_types: tuple[str, ...]
-    workers: npt.NDArray[np.int64]
-    scale_factors: npt.NDArray[np.int64]
-    throughput: npt.NDArray[np.float64]
+    workers: Longs
+    scale_factors: Longs
+    throughput: Floats
     source: Source
     origin: str
 
@@ -67,8 +67,8 @@ def read(folder: Path) -> ClusterThroughputs:
 
 
 def assemble(
-    throughput: npt.NDArray[np.float64],
-    workers: npt.NDArray[np.int64],
+    throughput: Floats,
+    workers: Longs,
     source: Source,
     origin: str,
 ) -> ClusterThroughputs:

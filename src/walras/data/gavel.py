@@ -15,6 +15,7 @@ import pandas as pd
 from walras.data.dataset import Source
 from walras.data.store import unreadable
 from walras.errors import InputError
+from walras.types import Floats, Longs
 
 NAME = "gavel"
 FILE = "simulation_throughputs.json"
@@ -40,10 +41,10 @@ class GavelThroughputs:
     """
 
     job_types: tuple[str, ...]
-    scale_factors: npt.NDArray[np.int64]
+    scale_factors: Longs
     clusters: tuple[str, ...]
-    throughput: npt.NDArray[np.float64]
-    unconsolidated: npt.NDArray[np.float64]
+    throughput: Floats
+    unconsolidated: Floats
     source: Source
     origin: str
 
@@ -51,9 +52,7 @@ class GavelThroughputs:
         for array in (self.scale_factors, self.throughput, self.unconsolidated):
             array.setflags(write=False)
 
-    def columns(
-        self, job_types: Sequence[str], scale_factors: npt.ArrayLike
-    ) -> npt.NDArray[np.int64]:
+    def columns(self, job_types: Sequence[str], scale_factors: npt.ArrayLike) -> Longs:
         """The column of each job in ``throughput``.
 
         Args:
@@ -130,7 +129,7 @@ def assemble(alone: Measurements, source: Source, origin: str) -> GavelThroughpu
     """
     pairs = sorted(alone[CLUSTERS[0]], key=lambda pair: pair[1])
 
-    def rates(suffix: str) -> npt.NDArray[np.float64]:
+    def rates(suffix: str) -> Floats:
         measured = [alone[cluster + suffix] for cluster in CLUSTERS]
         return np.array([[rate.get(pair, 0.0) for pair in pairs] for rate in measured])
 

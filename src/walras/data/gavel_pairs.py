@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.data.dataset import Source
 from walras.data.gavel import CLUSTERS, FILE, NAME
 from walras.data.store import locate, unreadable
+from walras.types import Floats
 
 _STAND_IN: Mapping[str, tuple[float, float]] = {
     "v100": (0.7293, 0.3328), "p100": (0.8846, 0.1398), "k80": (0.9469, 0.091),
@@ -38,12 +38,12 @@ class Colocation:
     """
 
     clusters: tuple[str, ...]
-    speedup: Mapping[str, npt.NDArray[np.float64]]
+    speedup: Mapping[str, Floats]
     unfit: Mapping[str, int]
     source: Source
     origin: str
 
-    def median(self) -> npt.NDArray[np.float64]:
+    def median(self) -> Floats:
         """(m,) median ζ of two jobs on each GPU type."""
         return np.array([np.median(self.speedup[cluster]) for cluster in self.clusters])
 
@@ -88,7 +88,7 @@ def read(folder: Path) -> Colocation:
     return Colocation(CLUSTERS, speedup, unfit, "measured", str(folder))
 
 
-def _pairs(jobs: dict[str, dict[str, list[float]]]) -> npt.NDArray[np.float64]:
+def _pairs(jobs: dict[str, dict[str, list[float]]]) -> Floats:
     """ζ of each pair, 0 where it does not fit."""
     alone = {job: float(rates.get("null", 0.0)) for job, rates in jobs.items()}  # type: ignore[arg-type]
     found = []

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from walras.data.dataset import Source
 from walras.data.store import unreadable
 from walras.errors import DataError
+from walras.types import Floats
 
 NAME = "lb_random"
 FILE = "random_numbers.csv"
@@ -33,7 +33,7 @@ class RoundNumbers:
         origin: Where they come from, in words.
     """
 
-    numbers: npt.NDArray[np.float64]
+    numbers: Floats
     source: Source
     origin: str
 

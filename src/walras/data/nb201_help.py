@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from walras.data.dataset import Source
 from walras.data.formats.pickles import load_plain, load_plain_after
 from walras.data.store import MOST_UNPACKED, unreadable
 from walras.errors import DataError, InputError
+from walras.types import Floats, Longs
 
 NAME = "nb201_help"
 FILE = "nb201_latency_ms.csv"
@@ -51,9 +51,9 @@ class Latencies:
         origin: Where they come from, in words.
     """
 
-    operations: npt.NDArray[np.int64]
+    operations: Longs
     devices: tuple[str, ...]
-    latency_ms: npt.NDArray[np.float64]
+    latency_ms: Floats
     source: Source
     origin: str
 
@@ -61,7 +61,7 @@ class Latencies:
         for array in (self.operations, self.latency_ms):
             array.setflags(write=False)
 
-    def of(self, devices: Sequence[str]) -> npt.NDArray[np.float64]:
+    def of(self, devices: Sequence[str]) -> Floats:
         """(networks, k) milliseconds on some devices.
 
         Raises:

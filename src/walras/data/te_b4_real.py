@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.data.dataset import Source
 from walras.data.formats.pickles import load_plain
 from walras.data.store import unreadable
+from walras.types import Floats
 
 NAME = "te_b4_real"
 FILE = "b4_real_tm.npy"
@@ -29,7 +29,7 @@ class B4Traffic:
         origin: Where they come from, in words.
     """
 
-    demand: npt.NDArray[np.float64]
+    demand: Floats
     source: Source
     origin: str
 

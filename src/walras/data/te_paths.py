@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.data.dataset import Source
 from walras.data.formats.pickles import load_plain
 from walras.data.store import unreadable
 from walras.errors import DataError
+from walras.types import Ints, Longs
 
 NAME = "te_paths"
 NETWORKS = ("B4", "UsCarrier")
@@ -30,8 +30,8 @@ class PathSet:
         offset: (paths + 1,) path p visits ``nodes[offset[p]:offset[p + 1]]``.
     """
 
-    nodes: npt.NDArray[np.int32]
-    offset: npt.NDArray[np.int64]
+    nodes: Ints
+    offset: Longs
 
     def __post_init__(self) -> None:
         self.nodes.setflags(write=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate import Certificate
 from walras.certificate.feasibility import FEASIBLE
@@ -15,8 +14,7 @@ from walras.diagnosis.relaxation import Relaxation, improving_ray, least_relaxat
 from walras.errors import InfeasibleError, UnboundedError
 from walras.separable import Separable
 from walras.settings import Settings
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 _MUCH = 0.75  # share of a relaxation's cost at which another one is the one to name
 _NAMED = 3  # entries that an error names

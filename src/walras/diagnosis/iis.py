@@ -14,19 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from walras.diagnosis.relaxation import (
-    Floats,
-    Relaxation,
-    columns,
-    row_bounds,
-    row_scale,
-    shortened,
-)
+from walras.diagnosis.relaxation import Relaxation, columns, row_bounds, row_scale, shortened
 from walras.programs.highs import LinearProgram
 from walras.programs.rounding import solve_whole
 from walras.separable.form import Separable
 from walras.settings import Settings
 from walras.status import Status
+from walras.types import Floats
 
 _MOST = 64  # rows that are filtered: one small program each
 _SECONDS = 5.0  # that the filter may take

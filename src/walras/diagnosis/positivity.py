@@ -16,16 +16,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.programs.highs import LinearProgram, solve_program
 from walras.separable import Separable
 from walras.settings import Settings
 from walras.status import Status
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats
 
 
 def held_at_zero(program: LinearProgram, wanted: Bools, settings: Settings) -> Bools:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.diagnosis.positivity import held_at_zero, least_positive
@@ -20,10 +19,7 @@ from walras.programs.rounding import solve_whole, tightened
 from walras.separable.form import Rows, Separable, Utility
 from walras.settings import Settings
 from walras.status import Status
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats, Ints
 
 # Violations below this share of a row's scale are rounding.
 _NEGLIGIBLE = 1e-7
@@ -307,9 +303,9 @@ def columns(problem: Separable) -> sp.csc_array:
     return sp.csc_array(sp.hstack([rows.matrix, sp.csc_array(rows.scalar_matrix)]))
 
 
-def is_strict(rows: Rows) -> npt.NDArray[np.bool_]:
+def is_strict(rows: Rows) -> Bools:
     """Rows whose utility is infinite at y = 0."""
-    found: npt.NDArray[np.bool_] = (rows.utility == Utility.LOG) | (
+    found: Bools = (rows.utility == Utility.LOG) | (
         (rows.utility == Utility.POWER) & (rows.parameter > 1)
     )
     return found

@@ -12,7 +12,6 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import ray
 from ray.exceptions import RayActorError
 
@@ -20,8 +19,8 @@ from walras.engines.admm.slices import Slice
 from walras.engines.admm.tree_reduction import GATHERED, Tree
 from walras.engines.admm.worker import Worker
 from walras.errors import EngineError
+from walras.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Task = tuple[str, tuple[object, ...]]
 
 _START_SECONDS = 120.0

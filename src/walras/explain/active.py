@@ -11,14 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate import Certificate
 from walras.separable import Separable, Side, utility
 from walras.separable.amounts import bound_of_one
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats
 
 _NOTHING = 1e-9  # shares below this are zero whatever their partner is
 

@@ -10,11 +10,12 @@ import pandas as pd
 
 from walras.certificate import Certificate, dual_bound
 from walras.errors import InputError
-from walras.explain.active import Active, Bools, Floats, active
+from walras.explain.active import Active, active
 from walras.explain.one_sided_prices import MOST, NEAR, price_ends
-from walras.explain.sensitivity import Ints, Move, Sensitivity
+from walras.explain.sensitivity import Move, Sensitivity
 from walras.separable import Separable, Side
 from walras.separable.amounts import bound_of_one, scalar_of_amount, scaled_amounts
+from walras.types import Bools, Floats, Longs
 
 _HOLDS = 0.1  # relative change of a price up to which it holds, where prices are curved
 _STEADY = 1e-6  # relative change of a price, for a change of the bound by its size, that is none
@@ -98,7 +99,7 @@ def _refuse_without_rows(problem: Separable) -> None:
 
 
 def _amounts(
-    problem: Separable, certificate: Certificate, state: Active, mine: Ints, at_upper: Bools
+    problem: Separable, certificate: Certificate, state: Active, mine: Longs, at_upper: Bools
 ) -> tuple[Floats, Floats]:
     """(rows,) what is used of each row's amount, and the amount."""
     rows, t = problem.rows, certificate.t
@@ -108,7 +109,7 @@ def _amounts(
     return state.activity[mine] + allowed, np.where(allowed != 0, scaled, amount)
 
 
-def _gains(problem: Separable, certificate: Certificate, mine: Ints) -> Floats:
+def _gains(problem: Separable, certificate: Certificate, mine: Longs) -> Floats:
     """(rows,) what a unit more of each gains at most over the present value, by weak duality.
 
     The bound at the same prices falls by the price; where the amount multiplies a scalar, the
@@ -130,7 +131,7 @@ def _gains(problem: Separable, certificate: Certificate, mine: Ints) -> Floats:
 
 
 def _sides(
-    problem: Separable, certificate: Certificate, state: Active, mine: Ints, sense: Floats,
+    problem: Separable, certificate: Certificate, state: Active, mine: Longs, sense: Floats,
     holds: Floats,
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """(rows,) prices of the bound's next and last unit; they differ where no range holds."""
@@ -148,9 +149,9 @@ def _sides(
 
 
 def _ranges(
-    problem: Separable, certificate: Certificate, state: Active, mine: Ints, sense: Floats,
+    problem: Separable, certificate: Certificate, state: Active, mine: Longs, sense: Floats,
     load: Floats,
-) -> tuple[Floats, Floats, Ints]:  # fmt: skip
+) -> tuple[Floats, Floats, Longs]:  # fmt: skip
     """How far each row's amount may be loosened and tightened, and the basis of that.
 
     ``sense`` is +1 where loosening raises the bound, -1 where it lowers it; ``load`` is what is

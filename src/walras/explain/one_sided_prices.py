@@ -18,9 +18,9 @@ import scipy
 import scipy.sparse as sp
 
 from walras.certificate import Certificate
-from walras.explain.active import Active, Floats
-from walras.explain.sensitivity import Ints
+from walras.explain.active import Active
 from walras.separable import Separable
+from walras.types import Floats, Longs
 
 NEAR = 1e-5  # share of its size within which a row has no slack, an entry is at its bound
 MOST = 50_000  # coefficients of a problem whose kinks are looked into
@@ -28,7 +28,7 @@ _UNBOUNDED = 3  # milp's status
 
 
 def price_ends(
-    problem: Separable, certificate: Certificate, state: Active, asked: Ints, sense: Floats
+    problem: Separable, certificate: Certificate, state: Active, asked: Longs, sense: Floats
 ) -> tuple[Floats, Floats]:
     """The least and the largest optimal price of some rows, in the sense of loosening.
 

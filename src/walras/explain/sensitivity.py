@@ -23,20 +23,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from walras.certificate import Certificate
-from walras.explain.active import Active, Floats
+from walras.explain.active import Active
 from walras.separable import Separable, utility
+from walras.types import Floats, Longs
 
 _SOFT = 1e-9  # curvature given to entries that have none, as a share of the objective
 _SHIFT = 1e-11  # makes the factor exist; refinement takes it out again
 _REFINEMENTS = 4
 _CONSISTENT = 1e-6  # error above which a bound cannot move while the other rows stay tight
 _FLAT = 1e-9  # changes below this share of a row's or an entry's size are rounding
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +76,9 @@ class Sensitivity:
     problem: Separable
     certificate: Certificate
     state: Active
-    columns: Ints
-    scalars: Ints
-    tight: Ints
+    columns: Longs
+    scalars: Longs
+    tight: Longs
     metric: Floats
     size: Floats
     curved: bool
@@ -171,7 +170,7 @@ def _room(problem: Separable, certificate: Certificate, state: Active) -> Floats
     return np.minimum(np.minimum(x - problem.lower, problem.upper - x), state.reach)
 
 
-def _curvatures(problem: Separable, state: Active) -> tuple[Ints, Floats]:
+def _curvatures(problem: Separable, state: Active) -> tuple[Longs, Floats]:
     """Curved utility rows and ``objective / (f'' size^2)`` of each."""
     rows = problem.rows
     own = np.flatnonzero(rows.is_utility)

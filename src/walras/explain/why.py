@@ -12,18 +12,17 @@ from dataclasses import dataclass, fields
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from walras.certificate import Certificate
 from walras.errors import InputError
-from walras.explain.active import Active, Floats, active
+from walras.explain.active import Active, active
 from walras.separable import Separable, Side
 from walras.separable.amounts import scaled_amounts
+from walras.types import Bools, Floats, Longs
 
 _PLAINLY = 1e-3  # share of an entry's reach from which it is in use, whatever its reduced cost
 _SHOWN = 5  # entries and rows that the text lists
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +148,7 @@ def demand_index(problem: Separable, demand: object) -> int:
 
 
 def entry_terms(
-    problem: Separable, certificate: Certificate, state: Active, entries: Ints
+    problem: Separable, certificate: Certificate, state: Active, entries: Longs
 ) -> tuple[Floats, Floats]:
     """(benefit, cost) of one more unit of each entry at the prices of what binds, both >= 0."""
     part = problem.rows.matrix[:, entries].tocoo()
@@ -164,7 +163,7 @@ def entry_terms(
 
 
 def _choices(
-    problem: Separable, certificate: Certificate, state: Active, entries: Ints
+    problem: Separable, certificate: Certificate, state: Active, entries: Longs
 ) -> pd.DataFrame:
     """One row a resource; of several entries for one the amounts add, the marginal one speaks."""
     benefit, cost = entry_terms(problem, certificate, state, entries)
@@ -199,22 +198,22 @@ def _choices(
     return pd.concat([first, rest]).drop(columns=["owner", "size"]).reset_index(drop=True)
 
 
-def _owned(problem: Separable, j: int) -> Ints:
+def _owned(problem: Separable, j: int) -> Longs:
     rows = problem.rows
     return np.flatnonzero((rows.side == Side.DEMAND) & (rows.owner == j))
 
 
-def _holds_level(problem: Separable, met: Ints) -> npt.NDArray[np.bool_]:
+def _holds_level(problem: Separable, met: Longs) -> Bools:
     """Rows that state what the demand is for: utilities, and rows with a shared scalar."""
     rows = problem.rows
     shared = np.any(rows.scalar_matrix[met], axis=1)
-    level: npt.NDArray[np.bool_] = rows.is_utility[met] | shared
+    level: Bools = rows.is_utility[met] | shared
     level &= rows.side[met] != Side.RESOURCE
     return level
 
 
 def _reached(
-    problem: Separable, certificate: Certificate, state: Active, met: Ints
+    problem: Separable, certificate: Certificate, state: Active, met: Longs
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Activity of the level rows without their scalars, and what a unit more of it would add."""
     rows = problem.rows
@@ -229,7 +228,7 @@ def _reached(
 
 
 def _rows(
-    problem: Separable, certificate: Certificate, state: Active, met: Ints, j: int
+    problem: Separable, certificate: Certificate, state: Active, met: Longs, j: int
 ) -> pd.DataFrame:
     rows = problem.rows
     met = met[~_holds_level(problem, met) & ~rows.is_utility[met]]

@@ -6,11 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.parallel import jit, span
-from walras.kernels.reference import Floats, Ints
+from walras.types import Bools, Floats, Longs
 
 Index = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.uint32]  # unsigned: no index is taken from the end
-Bools = npt.NDArray[np.bool_]
 
 
 @jit
@@ -36,7 +35,7 @@ def least(ptr: Index, row: Index, a: Floats, limit: Floats, unit: bool, out: Flo
 
 
 @jit
-def count_copies(order: Ints, ptr: Index, row: Index, slot: Ints, out: Ints) -> None:
+def count_copies(order: Longs, ptr: Index, row: Index, slot: Longs, out: Longs) -> None:
     """out[q + 1] = copies of entry order[q]: rows without a slot, at least one."""
     for q in range(len(order)):
         count = 0
@@ -47,8 +46,8 @@ def count_copies(order: Ints, ptr: Index, row: Index, slot: Ints, out: Ints) -> 
 
 @jit
 def split(
-    order: Ints, ptr: Index, row: Index, data: Floats, slot: Ints, place: Rows,
-    copies: Ints, local: Floats, copy_row: Rows, copy_a: Floats,
+    order: Longs, ptr: Index, row: Index, data: Floats, slot: Longs, place: Rows,
+    copies: Longs, local: Floats, copy_row: Rows, copy_a: Floats,
 ) -> None:  # fmt: skip
     """Coefficients of rows with a slot to ``local``, of others to the entry's copies."""
     for q in range(len(order)):
@@ -63,7 +62,7 @@ def split(
 
 
 @jit
-def own(ptr: Index, row: Index, data: Floats, slot: Ints, local: Floats) -> None:
+def own(ptr: Index, row: Index, data: Floats, slot: Longs, local: Floats) -> None:
     """Coefficients of rows with a slot to ``local``."""
     for q in range(local.shape[1]):
         for k in span(ptr, q):

@@ -13,15 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.parallel import jit, span
-from walras.kernels.reference import Floats, Ints
+from walras.types import Bools, Floats, Longs
 
 Rows = npt.NDArray[np.uint32]  # unsigned: no index is taken from the end
-Bools = npt.NDArray[np.bool_]
 
 
 @jit
 def centres(
-    ptr: Ints, state: Floats, w: Floats, rho: float, cost: Floats, s: Floats, v: Floats
+    ptr: Longs, state: Floats, w: Floats, rho: float, cost: Floats, s: Floats, v: Floats
 ) -> None:
     """v_q = s_q (rho sum_k w_k z_k - c_q), with s_q = 1 / (h_q + rho sum_k w_k)."""
     for q in range(len(v)):
@@ -33,7 +32,7 @@ def centres(
 
 @jit
 def row_sums(
-    ptr: Ints, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats, lower: Floats,
+    ptr: Longs, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats, lower: Floats,
     upper: Floats, price: Floats, value: Floats, slope: Floats,
 ) -> None:  # fmt: skip
     """Add what the copies use of each row at its price over rho, and how fast that falls."""
@@ -53,7 +52,7 @@ def row_sums(
 
 @jit
 def advance(
-    ptr: Ints, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats, lower: Floats,
+    ptr: Longs, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats, lower: Floats,
     upper: Floats, price: Floats, relaxation: float,
 ) -> tuple[float, float, float]:  # fmt: skip
     """Move the state by ``relaxation * (y - x)``.
@@ -81,7 +80,7 @@ def blend(state: Floats, anchor: Floats, share: float) -> None:
 
 @jit
 def priced_centres(
-    ptr: Ints, row: Rows, place: Rows, a: Floats, price: Floats, x: Floats, weight: Floats,
+    ptr: Longs, row: Rows, place: Rows, a: Floats, price: Floats, x: Floats, weight: Floats,
     cost: Floats, s: Floats, v: Floats,
 ) -> None:  # fmt: skip
     """v_q = s_q (W_q x_q - c_q - sum_k a_k p_k), a step from x against the prices of its rows.
@@ -96,7 +95,7 @@ def priced_centres(
 
 
 @jit
-def activities(ptr: Ints, row: Rows, place: Rows, a: Floats, x: Floats, value: Floats) -> None:
+def activities(ptr: Longs, row: Rows, place: Rows, a: Floats, x: Floats, value: Floats) -> None:
     """Add a_k x_q to the place of every row of entry q."""
     for q in range(len(x)):
         for k in span(ptr, q):
@@ -105,7 +104,7 @@ def activities(ptr: Ints, row: Rows, place: Rows, a: Floats, x: Floats, value: F
 
 @jit
 def reduced(
-    ptr: Ints, row: Rows, place: Rows, a: Floats, price: Floats, cost: Floats, out: Floats
+    ptr: Longs, row: Rows, place: Rows, a: Floats, price: Floats, cost: Floats, out: Floats
 ) -> None:
     """out_q = c_q + sum_k a_k p_k over the places of the rows of entry q."""
     for q in range(len(out)):
@@ -117,7 +116,7 @@ def reduced(
 
 @jit
 def scaled(
-    edges: Ints, ptr: Ints, used: Ints, local: Floats, copies: Ints, row: Rows, place: Rows,
+    edges: Longs, ptr: Longs, used: Longs, local: Floats, copies: Longs, row: Rows, place: Rows,
     a: Floats, own: Floats, ratio: Floats, gains: Bools, most: float, lower: Floats, upper: Floats,
     x: Floats, own_load: Floats, load: Floats,
 ) -> None:  # fmt: skip

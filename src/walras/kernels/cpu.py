@@ -8,7 +8,6 @@ solves may run side by side in threads, and results depend on the number of runs
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.kernels.cpu_entries import (
@@ -20,8 +19,9 @@ from walras.kernels.cpu_entries import (
     tallies,
     wanted,
 )
-from walras.kernels.parallel import Ints32, few, jit, map_runs, span
-from walras.kernels.reference import Floats, Ints, block_sums
+from walras.kernels.parallel import few, jit, map_runs, span
+from walras.kernels.reference import block_sums
+from walras.types import Bools, Floats, Ints, Longs
 
 __all__ = [
     "backward",
@@ -48,7 +48,7 @@ _FILLED = 4.0  # products an element of the matrix for which a thread more pays
 
 @jit
 def _orthogonalise(
-    first: int, last: int, ptr: Ints, local: Floats, d: Floats, theta: Floats, r: Floats, v: Floats
+    first: int, last: int, ptr: Longs, local: Floats, d: Floats, theta: Floats, r: Floats, v: Floats
 ) -> None:
     slots = local.shape[0]
     tail = np.zeros((slots, slots))
@@ -88,7 +88,7 @@ def _orthogonalise(
 
 
 def orthogonalise(
-    ptr: Ints, local: Floats, d: Floats, theta: Floats, threads: int = 1
+    ptr: Longs, local: Floats, d: Floats, theta: Floats, threads: int = 1
 ) -> tuple[Floats, Floats]:
     """Compiled :func:`walras.kernels.reference.orthogonalise`."""
     slots, blocks = local.shape[0], len(ptr) - 1
@@ -107,7 +107,7 @@ def orthogonalise(
 def _forward(
     first: int,
     last: int,
-    ptr: Ints,
+    ptr: Longs,
     r: Floats,
     v: Floats,
     d: Floats,
@@ -137,7 +137,7 @@ def _forward(
 
 
 def forward(
-    ptr: Ints, r: Floats, v: Floats, d: Floats, g: Floats, beta: Floats, threads: int = 1
+    ptr: Longs, r: Floats, v: Floats, d: Floats, g: Floats, beta: Floats, threads: int = 1
 ) -> tuple[Floats, Floats]:
     """Compiled :func:`walras.kernels.reference.forward`."""
     top, x = np.empty((len(ptr) - 1, v.shape[0])), np.empty(len(g))
@@ -149,7 +149,7 @@ def forward(
 def _backward(
     first: int,
     last: int,
-    ptr: Ints,
+    ptr: Longs,
     r: Floats,
     v: Floats,
     d: Floats,
@@ -180,7 +180,7 @@ def _backward(
 
 
 def backward(
-    ptr: Ints,
+    ptr: Longs,
     r: Floats,
     v: Floats,
     d: Floats,
@@ -203,12 +203,12 @@ def backward(
 def _scatter(
     first: int,
     last: int,
-    ptr: Ints,
+    ptr: Longs,
     d: Floats,
     v: Floats,
-    wide: npt.NDArray[np.bool_],
-    indptr: Ints32,
-    indices: Ints32,
+    wide: Bools,
+    indptr: Ints,
+    indices: Ints,
     data: Floats,
     out: Floats,
 ) -> None:
@@ -272,12 +272,12 @@ def scaled_triangle(s: Floats, scale: Floats, shift: float, out: Floats) -> None
 
 @jit
 def _wide_rows(
-    chosen: Ints,
-    ptr: Ints,
+    chosen: Longs,
+    ptr: Longs,
     d: Floats,
     v: Floats,
-    indptr: Ints32,
-    indices: Ints32,
+    indptr: Ints,
+    indices: Ints,
     data: Floats,
     w: Floats,
 ) -> None:
@@ -293,7 +293,7 @@ def _wide_rows(
 
 
 def schur(
-    ptr: Ints,
+    ptr: Longs,
     d: Floats,
     v: Floats,
     narrow: sp.csc_array,

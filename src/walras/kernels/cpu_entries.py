@@ -7,20 +7,21 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.kernels.parallel import jit, jit_in_order, map_entries, map_runs, span
-from walras.kernels.reference import COLD, Floats, Ints
+from walras.kernels.reference import COLD
+from walras.types import Bools, Floats, Ints, Longs
 
 
 @jit
 def _cheapest(
     first: int,
     last: int,
-    ptr: Ints,
+    ptr: Longs,
     score: Floats,
-    active: npt.NDArray[np.bool_],
+    active: Bools,
     limit: float,
     most: int,
-    found: Ints,
-    count: Ints,
+    found: Longs,
+    count: Longs,
 ) -> None:
     for j in range(first, last):
         kept = 0
@@ -40,13 +41,13 @@ def _cheapest(
 
 
 def cheapest(
-    ptr: Ints,
+    ptr: Longs,
     score: Floats,
-    active: npt.NDArray[np.bool_],
+    active: Bools,
     limit: float,
     most: int,
     threads: int = 1,
-) -> Ints:
+) -> Longs:
     """Compiled :func:`walras.kernels.reference.cheapest`."""
     blocks = len(ptr) - 1
     found = np.full(blocks * most, -1, dtype=np.int64)
@@ -64,8 +65,8 @@ def cheapest(
 def _wanted(
     first: int,
     last: int,
-    ptr: Ints,
-    row: npt.NDArray[np.int32],
+    ptr: Longs,
+    row: Ints,
     benefit: Floats,
     use: Floats,
     budget: Floats,
@@ -100,8 +101,8 @@ def _wanted(
 
 
 def wanted(
-    ptr: Ints,
-    row: npt.NDArray[np.int32],
+    ptr: Longs,
+    row: Ints,
     benefit: Floats,
     use: Floats,
     budget: Floats,
@@ -128,8 +129,8 @@ def wanted(
 def _reduced_costs(
     first: int,
     last: int,
-    indptr: npt.NDArray[np.int32],
-    indices: npt.NDArray[np.int32],
+    indptr: Ints,
+    indices: Ints,
     data: Floats,
     prices: Floats,
     out: Floats,
@@ -160,10 +161,10 @@ def reduced_costs(matrix: sp.csc_array, cost: Floats, prices: Floats, threads: i
 def _price_rise(
     first: int,
     last: int,
-    row: npt.NDArray[np.int32],
+    row: Ints,
     coefficient: Floats,
     reduced: Floats,
-    exempt: npt.NDArray[np.bool_],
+    exempt: Bools,
     out: Floats,
 ) -> None:
     for q in range(first, last):
@@ -174,10 +175,10 @@ def _price_rise(
 
 
 def price_rise(
-    row: npt.NDArray[np.int32],
+    row: Ints,
     coefficient: Floats,
     reduced: Floats,
-    exempt: npt.NDArray[np.bool_],
+    exempt: Bools,
     rows: int,
     threads: int = 1,
 ) -> Floats:
@@ -195,11 +196,11 @@ def price_rise(
 
 @jit
 def _tallies(
-    indices: npt.NDArray[np.int32],
-    cap: npt.NDArray[np.int32],
+    indices: Ints,
+    cap: Ints,
     kind: npt.NDArray[np.int8],
-    inside: Ints,
-    capped: Ints,
+    inside: Longs,
+    capped: Longs,
 ) -> None:
     for m in range(len(indices)):
         inside[np.uint64(indices[m])] += 1
@@ -209,12 +210,12 @@ def _tallies(
 
 
 def tallies(
-    indices: npt.NDArray[np.int32],
-    cap: npt.NDArray[np.int32],
+    indices: Ints,
+    cap: Ints,
     kind: npt.NDArray[np.int8],
     rows: int,
     kinds: int,
-) -> tuple[Ints, Ints]:
+) -> tuple[Longs, Longs]:
     """Compiled :func:`walras.kernels.reference.tallies`."""
     inside, capped = np.zeros(rows, dtype=np.int64), np.zeros((rows, kinds), dtype=np.int64)
     _tallies(indices, cap, kind, inside, capped)
@@ -222,15 +223,13 @@ def tallies(
 
 
 @jit
-def _negative_rows(
-    indices: npt.NDArray[np.int32], data: Floats, out: npt.NDArray[np.bool_]
-) -> None:
+def _negative_rows(indices: Ints, data: Floats, out: Bools) -> None:
     for m in range(len(data)):
         if data[m] < 0:
             out[indices[m]] = True
 
 
-def negative_rows(matrix: sp.csc_array) -> npt.NDArray[np.bool_]:
+def negative_rows(matrix: sp.csc_array) -> Bools:
     """Compiled :func:`walras.kernels.reference.negative_rows`."""
     out = np.zeros(matrix.shape[0], dtype=np.bool_)
     _negative_rows(matrix.indices, matrix.data, out)
@@ -239,11 +238,11 @@ def negative_rows(matrix: sp.csc_array) -> npt.NDArray[np.bool_]:
 
 @jit
 def _first_rows(
-    indptr: npt.NDArray[np.int32],
-    indices: npt.NDArray[np.int32],
+    indptr: Ints,
+    indices: Ints,
     data: Floats,
     rank: npt.NDArray[np.int8],
-    row: npt.NDArray[np.int32],
+    row: Ints,
     coefficient: Floats,
 ) -> None:
     for q in range(len(row)):
@@ -256,11 +255,11 @@ def _first_rows(
 
 
 def first_rows(
-    indptr: npt.NDArray[np.int32],
-    indices: npt.NDArray[np.int32],
+    indptr: Ints,
+    indices: Ints,
     data: Floats,
     rank: npt.NDArray[np.int8],
-) -> tuple[npt.NDArray[np.int32], Floats]:
+) -> tuple[Ints, Floats]:
     """Compiled :func:`walras.kernels.reference.first_rows`."""
     row = np.full(len(indptr) - 1, -1, dtype=np.int32)
     coefficient = np.ones(len(row))

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 from walras.errors import EngineError, InputError
 from walras.extras import install_hint
-from walras.kernels.reference import Floats, Ints
 from walras.kernels.schur.elimination import CpuElimination, Elimination
+from walras.types import Floats, Longs
 
 CPU = "cpu"
 _NAMES = re.compile(r"cpu|cuda(:\d+)?")
@@ -56,7 +56,7 @@ def check_device(name: object) -> None:
 
 
 def eliminate_on(
-    device: str, ptr: Ints, local: Floats, narrow: sp.csc_array, threads: int
+    device: str, ptr: Longs, local: Floats, narrow: sp.csc_array, threads: int
 ) -> Elimination:
     """The elimination of a form's blocks on a device that :func:`check_device` passed.
 

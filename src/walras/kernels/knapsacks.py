@@ -14,12 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.kernels.parallel import inner, jit
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
+from walras.types import Bools, Floats, Ints
 
 _SMOOTH = 0.6  # of the last direction of the prices
 _PATIENCE = 20  # steps without a better bound until they shorten
@@ -67,9 +64,7 @@ class Ascent(NamedTuple):
     state: Floats
 
 
-def make_entries(
-    cost: Floats, size: Ints, room: Ints, keep: npt.NDArray[np.bool_]
-) -> tuple[Entries, Ints]:
+def make_entries(cost: Floats, size: Ints, room: Ints, keep: Bools) -> tuple[Entries, Ints]:
     """The entries of (tasks, agents) arrays that are kept, and their agents.
 
     Args:

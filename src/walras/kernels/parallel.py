@@ -10,12 +10,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.kernels.compiling import compiler
-from walras.kernels.reference import Ints
-
-Ints32 = npt.NDArray[np.int32]
+from walras.types import Ints, Longs
 
 _PASS = 100_000  # columns a thread below which starting it costs more than it saves
 # Sums may be reordered for vector instructions; the order is fixed once compiled.
@@ -34,7 +31,7 @@ inner = compiler(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
 
 
 @inner
-def span(ptr: Ints | Ints32, j: int) -> range:
+def span(ptr: Longs | Ints, j: int) -> range:
     """Places of run j: unsigned, so that no index among them is looked at as one from the end."""
     return range(np.uint64(ptr[j]), np.uint64(ptr[j + 1]))
 
@@ -49,7 +46,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def map_runs(threads: int, work: Callable[[int, int], None], ptr: Ints | Ints32) -> None:
+def map_runs(threads: int, work: Callable[[int, int], None], ptr: Longs | Ints) -> None:
     """``work(first, last)`` on runs of blocks with about equal shares of the work.
 
     The last run is the caller's: a thread that only waited would cost each pass another wake-up,

@@ -9,19 +9,18 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from walras.types import Bools, Floats, Ints, Longs
 
 COLD = 5.0  # heats behind the best, from which an entry gets nothing
 _DEPENDENT = 1e-14
 
 
-def block_sums(ptr: Ints, values: Floats) -> Floats:
+def block_sums(ptr: Longs, values: Floats) -> Floats:
     """Sum of ``values`` (n,) over each block, (blocks,)."""
     return np.add.reduceat(values, ptr[:-1]) if len(ptr) > 1 else np.zeros(0)
 
 
-def orthogonalise(ptr: Ints, local: Floats, d: Floats, theta: Floats) -> tuple[Floats, Floats]:
+def orthogonalise(ptr: Longs, local: Floats, d: Floats, theta: Floats) -> tuple[Floats, Floats]:
     """Local rows of every block made orthonormal in the metric of the Newton system.
 
     For block j with local rows U (slots x columns) the matrix ``U D U' + Theta`` is R'R with R
@@ -62,7 +61,7 @@ def orthogonalise(ptr: Ints, local: Floats, d: Floats, theta: Floats) -> tuple[F
 
 
 def forward(
-    ptr: Ints, r: Floats, v: Floats, d: Floats, g: Floats, beta: Floats
+    ptr: Longs, r: Floats, v: Floats, d: Floats, g: Floats, beta: Floats
 ) -> tuple[Floats, Floats]:
     """First half of a solve: local rows eliminated from the right-hand sides.
 
@@ -89,7 +88,7 @@ def forward(
 
 
 def backward(
-    ptr: Ints,
+    ptr: Longs,
     r: Floats,
     v: Floats,
     d: Floats,
@@ -122,13 +121,13 @@ def backward(
     return x, q
 
 
-def _spread(ptr: Ints, v: Floats, q: Floats) -> Floats:
+def _spread(ptr: Longs, v: Floats, q: Floats) -> Floats:
     """V'q on columns, (n,)."""
     width = np.diff(ptr)
     return sum((v[a] * np.repeat(q[:, a], width) for a in range(v.shape[0])), np.zeros(v.shape[1]))
 
 
-def schur(ptr: Ints, d: Floats, v: Floats, narrow: sp.csc_array, threads: int = 1) -> Floats:
+def schur(ptr: Longs, d: Floats, v: Floats, narrow: sp.csc_array, threads: int = 1) -> Floats:
     """``N D N' - sum_j (N D V')_j (N D V')_j'``: what blocks leave of the narrow rows.
 
     Args:
@@ -149,9 +148,7 @@ def schur(ptr: Ints, d: Floats, v: Floats, narrow: sp.csc_array, threads: int = 
     return out
 
 
-def cheapest(
-    ptr: Ints, score: Floats, active: npt.NDArray[np.bool_], limit: float, most: int
-) -> Ints:
+def cheapest(ptr: Longs, score: Floats, active: Bools, limit: float, most: int) -> Longs:
     """Up to ``most`` inactive columns a block with a score below ``limit``, the lowest first.
 
     Args:
@@ -174,8 +171,8 @@ def cheapest(
 
 
 def wanted(
-    ptr: Ints,
-    row: npt.NDArray[np.int32],
+    ptr: Longs,
+    row: Ints,
     benefit: Floats,
     use: Floats,
     budget: Floats,
@@ -226,12 +223,12 @@ def reduced_costs(matrix: sp.csc_array, cost: Floats, prices: Floats) -> Floats:
 
 
 def tallies(
-    indices: npt.NDArray[np.int32],
-    cap: npt.NDArray[np.int32],
+    indices: Ints,
+    cap: Ints,
     kind: npt.NDArray[np.int8],
     rows: int,
     kinds: int,
-) -> tuple[Ints, Ints]:
+) -> tuple[Longs, Longs]:
     """Coefficients of each row, and entries that each row caps, by kind.
 
     Args:
@@ -250,7 +247,7 @@ def tallies(
     return np.bincount(indices, minlength=rows), capped
 
 
-def negative_rows(matrix: sp.csc_array) -> npt.NDArray[np.bool_]:
+def negative_rows(matrix: sp.csc_array) -> Bools:
     """(rows,) True on rows with a negative coefficient."""
     out = np.zeros(matrix.shape[0], dtype=np.bool_)
     out[matrix.indices[matrix.data < 0]] = True
@@ -258,10 +255,10 @@ def negative_rows(matrix: sp.csc_array) -> npt.NDArray[np.bool_]:
 
 
 def price_rise(
-    row: npt.NDArray[np.int32],
+    row: Ints,
     coefficient: Floats,
     reduced: Floats,
-    exempt: npt.NDArray[np.bool_],
+    exempt: Bools,
     rows: int,
 ) -> Floats:
     """Least rise of each row's price that leaves no reduced cost of its entries negative.
@@ -283,11 +280,11 @@ def price_rise(
 
 
 def first_rows(
-    indptr: npt.NDArray[np.int32],
-    indices: npt.NDArray[np.int32],
+    indptr: Ints,
+    indices: Ints,
     data: Floats,
     rank: npt.NDArray[np.int8],
-) -> tuple[npt.NDArray[np.int32], Floats]:
+) -> tuple[Ints, Floats]:
     """The row of best rank among those in which each column has a positive coefficient.
 
     Args:

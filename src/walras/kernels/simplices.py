@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.parallel import few, jit, map_runs, span
-from walras.kernels.reference import Floats, Ints
+from walras.types import Bools, Floats, Longs
 
-Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.int32]
 
 _NEWTON = 40
@@ -22,8 +21,8 @@ _CENTRED = 1e-6  # the next error is about its square
 
 @jit
 def activity_ranges(
-    ptr: Ints,
-    entry: Ints,
+    ptr: Longs,
+    entry: Longs,
     closed: Bools,
     whole: Bools,
     size: Floats,
@@ -75,11 +74,11 @@ def activity_ranges(
 def _choices(
     first: int,
     last: int,
-    ptr: Ints,
+    ptr: Longs,
     price: Floats,
     closed: Bools,
     whole: Bools,
-    choice: Ints,
+    choice: Longs,
     margin: Floats,
 ) -> None:
     for j in range(first, last):
@@ -95,8 +94,8 @@ def _choices(
 
 
 def choices(
-    ptr: Ints, price: Floats, closed: Bools, whole: Bools, threads: int = 1
-) -> tuple[Ints, Floats]:
+    ptr: Longs, price: Floats, closed: Bools, whole: Bools, threads: int = 1
+) -> tuple[Longs, Floats]:
     """Each block's cheapest place (-1: nothing) and by how much it is cheaper than the next one.
 
     Args:
@@ -115,7 +114,7 @@ def choices(
 def _centres(
     first: int,
     last: int,
-    ptr: Ints,
+    ptr: Longs,
     a: Floats,
     b: Floats,
     inside: Bools,
@@ -147,7 +146,7 @@ def _centres(
 
 
 def centres(
-    ptr: Ints,
+    ptr: Longs,
     a: Floats,
     b: Floats,
     inside: Bools,

@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from walras.learn.decide import placed_by
@@ -24,8 +23,8 @@ from walras.learn.training_problem import (
     lesson_of,
 )
 from walras.predict import Recipe, Tasks
+from walras.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Told = Callable[[int, int], None]
 
 _FOLDS = 3

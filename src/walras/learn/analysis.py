@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import scipy
 
 from walras.errors import InputError
 from walras.predict import SETTINGS
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 CELL = ["setting", "train_tasks", "tasks_per_round"]
 BASELINES = ("tsm-raw", "tsm-log")

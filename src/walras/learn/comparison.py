@@ -16,8 +16,6 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from walras.errors import DataError, EngineError, InputError, WalrasError
@@ -31,6 +29,7 @@ from walras.learn.training_problem import Evaluator, TrainingProblem, complete, 
 from walras.machine import cores
 from walras.predict import Predictor, Recipe
 from walras.settings import check_range
+from walras.types import Ints
 
 __all__ = ["COLUMNS", "KEYS", "METRICS", "RunConfig", "compare", "finished", "measured", "run_cell"]
 
@@ -252,7 +251,7 @@ def _metrics(learned: FittedModel, made: TrainingProblem, judge: Evaluator) -> d
     return measured(judge, placed)
 
 
-def measured(judge: Evaluator, placed: Mapping[str, npt.NDArray[np.int32]]) -> dict[str, float]:
+def measured(judge: Evaluator, placed: Mapping[str, Ints]) -> dict[str, float]:
     """The ``METRICS`` of placements by both decoders, ``elastic`` and ``hard``."""
     hard = judge.hard(placed["hard"])
     return {

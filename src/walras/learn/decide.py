@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.learn.settings import Learning
 from walras.learn.training_problem import MARGINS, Evaluator
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats, Ints
 
 
 def placed_by(
@@ -17,7 +15,7 @@ def placed_by(
     success: Floats,
     settings: Learning,
     margin: float | None = None,
-) -> npt.NDArray[np.int32]:
+) -> Ints:
     """(rounds, tasks) placements of a judge's rounds on (clusters, tasks) predictions.
 
     Args:
@@ -40,7 +38,7 @@ def placed_by(
 
 def _largest_shares(
     judge: Evaluator, t: Floats, a: Floats, settings: Learning, margin: float
-) -> npt.NDArray[np.int32]:
+) -> Ints:
     # Imported here: torch is an optional extra.
     from walras.learn.losses import smoothing_of  # noqa: PLC0415
     from walras.matching import relaxed_match  # noqa: PLC0415

@@ -17,8 +17,7 @@ from walras.learn.settings import LINEAR, THROUGH, TWO_STAGE, Learning
 from walras.learn.training_problem import Evaluator, PlacementRule, TrainingProblem
 from walras.predict import KINDS, Predictor, Tasks
 from walras.predict.two_stage import Told
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats, Ints, Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +52,7 @@ class FittedModel:
         """(M, N) predicted chances of success; errors as :meth:`times`."""
         return self.predictor.predict(viewed(tasks, self.settings)).success
 
-    def place(self, tasks: Tasks, rounds: npt.ArrayLike) -> npt.NDArray[np.int32]:
+    def place(self, tasks: Tasks, rounds: npt.ArrayLike) -> Ints:
         """(K, N) clusters of the tasks of rounds.
 
         Args:
@@ -68,7 +67,7 @@ class FittedModel:
         return placed_by(judge, found.times, found.success, self.settings, self.margin)
 
 
-def _positions(rounds: npt.ArrayLike, count: int) -> npt.NDArray[np.int64]:
+def _positions(rounds: npt.ArrayLike, count: int) -> Longs:
     found = np.asarray(rounds)
     whole = found.ndim == 2 and found.size > 0 and np.issubdtype(found.dtype, np.integer)
     if not whole or found.min() < 0 or found.max() >= count:

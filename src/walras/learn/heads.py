@@ -11,13 +11,13 @@ import torch
 from torch import nn
 
 from walras.errors import InputError
-from walras.predict.graphs.graph import Floats
 from walras.predict.models.calibration import conformal_radius
 from walras.predict.models.glm import Link, centre_and_spread
 from walras.predict.models.model import LinearModel, Model
 from walras.predict.models.networks import GraphTensors, NetworkModel
 from walras.predict.predictor import Predictor, combined
 from walras.predict.tasks import Tasks
+from walras.types import Floats
 
 _EDGE = 1e-6  # of a chance, under a logit
 _LEAST = 1e-6  # of a time, in units of a cluster's mean

@@ -11,17 +11,15 @@ from functools import lru_cache
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.errors import InputError
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Bools, Floats, Ints, Longs
 
 MOST = 20_000  # placements that are enumerated
 
 
 @lru_cache(maxsize=8)
-def placements(clusters: int, tasks: int) -> npt.NDArray[np.int32]:
+def placements(clusters: int, tasks: int) -> Ints:
     """(clusters ** tasks, tasks) every placement.
 
     Raises:
@@ -47,7 +45,7 @@ def indicators(clusters: int, tasks: int) -> Floats:
     return found
 
 
-def allowed(success: Floats, floor: float) -> npt.NDArray[np.bool_]:
+def allowed(success: Floats, floor: float) -> Bools:
     """(rounds, placements) where the mean success meets the floor; the safest always."""
     rounds, m, n = success.shape
     mean = success.reshape(rounds, -1) @ indicators(m, n).T / n
@@ -56,8 +54,8 @@ def allowed(success: Floats, floor: float) -> npt.NDArray[np.bool_]:
 
 
 def least_cost(
-    costs: Floats, feasible: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.int64]:  # fmt: skip
+    costs: Floats, feasible: Bools
+) -> Longs:  # fmt: skip
     """(rounds,) the placement of least linear cost among the feasible.
 
     Args:
@@ -69,6 +67,6 @@ def least_cost(
     return np.asarray(np.where(feasible, total, np.inf).argmin(axis=1))
 
 
-def place_linear(times: Floats, success: Floats, floor: float) -> npt.NDArray[np.int32]:
+def place_linear(times: Floats, success: Floats, floor: float) -> Ints:
     """(rounds, tasks) placements of least total time that meet the floor."""
     return placements(*times.shape[1:])[least_cost(times, allowed(success, floor))]

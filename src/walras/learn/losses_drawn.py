@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from walras.learn.linear import MOST, allowed, indicators, least_cost, placements
@@ -14,8 +13,7 @@ from walras.learn.settings import Learning
 from walras.learn.training_problem import PlacementRule
 from walras.matching import evaluate
 from walras.matching.speedup import Decay, zeta_table
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats, Ints
 
 _DRAWS = 16
 _POOL = 32
@@ -74,7 +72,7 @@ class PerturbedSamples:
         self._drawn = torch.as_tensor(rng.normal(size=shape)).to(t.device)
         self._noise = noise
 
-    def placed(self, terms: PlacementRule) -> npt.NDArray[np.int32]:
+    def placed(self, terms: PlacementRule) -> Ints:
         """(draws, rounds, tasks) exact placements."""
         with torch.no_grad():
             times = torch.exp(self._log + self._noise * self._drawn[0])
@@ -119,9 +117,7 @@ def pool_loss(settings: Learning) -> Loss:
     return loss
 
 
-def _pool(
-    t: torch.Tensor, a: torch.Tensor, truth: Rounds, terms: PlacementRule, size: int
-) -> npt.NDArray[np.int32]:
+def _pool(t: torch.Tensor, a: torch.Tensor, truth: Rounds, terms: PlacementRule, size: int) -> Ints:
     """(rounds or 1, placements, tasks)."""
     rounds, m, n = t.shape
     if float(m) ** n <= min(MOST, 2000):
@@ -184,7 +180,7 @@ def _terms(settings: Learning) -> Callable[[Rounds], PlacementRule]:
 
 
 def _cost(
-    placed: npt.NDArray[np.int32], truth: Rounds, speedup: Decay | None
+    placed: Ints, truth: Rounds, speedup: Decay | None
 ) -> Floats:  # fmt: skip
     """(draws, rounds) makespan + price x shortfall in truth."""
     shape = (len(placed), *truth.t.shape)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.errors import InputError
 from walras.learn.linear import place_linear
@@ -24,9 +23,7 @@ from walras.matching import (
 from walras.matching.round import FLOOR_ROUNDING
 from walras.predict import Recipe, Tasks, in_rounds
 from walras.settings import check_range
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from walras.types import Floats, Ints, Longs
 
 NODES = 100_000  # nodes a round; about 50 ms. Rounds of 25 tasks may stop at it
 MARGINS = np.array([-0.06, -0.04, -0.02, -0.01, 0.0, 0.01, 0.02, 0.04, 0.06, 0.1])
@@ -53,7 +50,7 @@ class PlacementRule:
 
     def place(
         self, times: Floats, success: Floats, decoder: str = "elastic", margin: float = 0.0
-    ) -> npt.NDArray[np.int32]:
+    ) -> Ints:
         """(rounds, tasks) clusters of the exact placements on (rounds, clusters, tasks) numbers.
 
         Args:
@@ -82,7 +79,7 @@ class Evaluator:
     """
 
     tasks: Tasks
-    rounds: Ints
+    rounds: Longs
     terms: PlacementRule
 
     @cached_property
@@ -94,7 +91,7 @@ class Evaluator:
         """(K, M, N) values of the rounds' tasks, from (M, tasks)."""
         return in_rounds(values, self.rounds)
 
-    def outcome(self, placed: npt.NDArray[np.int32]) -> Outcome:
+    def outcome(self, placed: Ints) -> Outcome:
         """What placements do in truth."""
         return evaluate(*self.truth, placed, self.terms.floor, self.terms.speedup)
 
@@ -108,7 +105,7 @@ class Evaluator:
         """Of the oracle under the floor."""
         return self.outcome(self.terms.place(*self.truth, "hard"))
 
-    def elastic(self, placed: npt.NDArray[np.int32]) -> Floats:
+    def elastic(self, placed: Ints) -> Floats:
         """(K,) relative excess of makespan + price x shortfall; of the sum of the times for
         ``objective="sum"``, where a placement that misses the floor in truth is infeasible: inf.
 
@@ -122,15 +119,15 @@ class Evaluator:
         missed = chosen.shortfall > self.best.shortfall + FLOOR_ROUNDING
         return np.where(missed, np.inf, np.maximum(excess, 0.0))
 
-    def hard(self, placed: npt.NDArray[np.int32]) -> dict[str, float]:
+    def hard(self, placed: Ints) -> dict[str, float]:
         """Means over the rounds of the metrics under a hard floor."""
         return self._scores(placed).means()
 
-    def _scores(self, placed: npt.NDArray[np.int32]) -> Scores:
+    def _scores(self, placed: Ints) -> Scores:
         rho = self.terms.price / self.terms.scale
         return scores(self.outcome(placed), self.best_hard, self.rounds.shape[1], rho)
 
-    def regret(self, placed: npt.NDArray[np.int32], decoder: str) -> float:
+    def regret(self, placed: Ints, decoder: str) -> float:
         """The mean that training is stopped and tuned by: elastic, or penalised for ``hard``.
 
         Never negative in any round: what a missed floor saves does not offset another round.
@@ -160,11 +157,11 @@ class TrainingProblem:
         return self.validation.terms
 
     @cached_property
-    def complete(self) -> Ints:
+    def complete(self) -> Longs:
         """Training tasks that were measured on every cluster: rounds are drawn from these."""
         return complete(self.train)
 
-    def draw(self, count: int, key: tuple[int, ...]) -> Ints:
+    def draw(self, count: int, key: tuple[int, ...]) -> Longs:
         """(count, N) training rounds; the same key draws the same."""
         return draw(self.complete, count, self.tasks_per_round, key, "the training set")
 
@@ -178,12 +175,12 @@ class TrainingProblem:
         return found.hexdigest()[:16]
 
 
-def complete(tasks: Tasks) -> Ints:
+def complete(tasks: Tasks) -> Longs:
     """Positions of the tasks whose time and success are known on every cluster."""
     return np.flatnonzero(~np.isnan(tasks.times + tasks.success).any(axis=0))
 
 
-def draw(pool: Ints, count: int, size: int, key: tuple[int, ...], part: str = "the data") -> Ints:
+def draw(pool: Longs, count: int, size: int, key: tuple[int, ...], part: str = "the data") -> Longs:
     """(count, size) of a pool, each row without repeats.
 
     Args:

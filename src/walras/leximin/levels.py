@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from walras.iterate import Iterate
 from walras.reals import read_only
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats
 
 
 @dataclass(frozen=True, eq=False)

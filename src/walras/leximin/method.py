@@ -16,7 +16,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate import Certificate, certify, violation
 from walras.certificate.structure import own_limit, structure
@@ -28,10 +27,7 @@ from walras.progress import Timings, join
 from walras.separable import Leximin, Separable
 from walras.settings import Settings
 from walras.status import Status
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
+from walras.types import Bools, Floats
 
 _ACCEPTED = 1e-7  # violation at which a later level still counts; the last repair mends it
 _SLICE = 1_000_000  # entries looked at together

@@ -11,17 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse import csgraph
 
 from walras.certificate import Certificate
 from walras.certificate.structure import own_limit, structure
 from walras.separable import Separable
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
+from walras.types import Bools, Floats, Longs
 
 PRESENT = 1e-9  # share of the objective or of a bound below which a number counts as zero
 _NOTHING = 1e-6  # share of a job's own limit below which a level is no scale to measure by
@@ -169,7 +165,7 @@ def _family_sizes(stage: Separable) -> Floats:
     return out
 
 
-def _implied(stage: Separable, held: Ints, tight: Ints, kept: Bools, prices: Floats) -> Ints:
+def _implied(stage: Separable, held: Longs, tight: Longs, kept: Bools, prices: Floats) -> Longs:
     """One held row a component of the market that a level clears, which the other rows imply.
 
     Rows that share entries form a component; its prices add its equalities up to 0 = 0, so one of

@@ -14,9 +14,7 @@ from walras.matching.metrics import Outcome, evaluate
 from walras.matching.round import FLOOR_ROUNDING, Round, check_rounds, matrix
 from walras.matching.speedup import Speedup, zeta_table
 from walras.settings import check_range
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
+from walras.types import Bools, Floats, Ints, Longs
 
 NODES = 2_000_000  # nodes a round; about half a second
 
@@ -39,8 +37,8 @@ class Matches:
     outcome: Outcome
     objective: Floats
     bound: Floats
-    feasible: npt.NDArray[np.bool_]
-    nodes: npt.NDArray[np.int64]
+    feasible: Bools
+    nodes: Longs
 
     @property
     def gap(self) -> Floats:

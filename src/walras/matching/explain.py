@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.matching.metrics import Outcome
 from walras.matching.round import FLOOR_ROUNDING, Round
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
+from walras.types import Floats, Ints
 
 _SAME = 1e-9  # relative changes below this are none
 

@@ -23,8 +23,6 @@ from walras.settings import check_range, make_plain
 from walras.solving import solve
 from walras.status import Status
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
 Callback = Callable[[Progress], bool | None]
 
 METHODS = ("auto", "branch-and-bound", "search", "milp")

@@ -13,9 +13,7 @@ import numpy.typing as npt
 from walras.errors import InputError
 from walras.matching.round import FLOOR_ROUNDING
 from walras.matching.speedup import Speedup, zeta_table
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
+from walras.types import Bools, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +35,7 @@ class Outcome:
     shortfall: Floats
 
     @property
-    def violated(self) -> npt.NDArray[np.bool_]:
+    def violated(self) -> Bools:
         """(...,) whether the floor is missed."""
         return self.shortfall > 0
 

@@ -8,9 +8,7 @@ import scipy.sparse as sp
 
 from walras.matching.round import FLOOR_ROUNDING, Round
 from walras.separable import Family, Rows, Separable, Side
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
+from walras.types import Floats, Ints
 
 
 def relaxation(round_: Round, most: Ints | None = None) -> Separable:

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from walras.errors import InputError
@@ -19,9 +18,8 @@ from walras.matching.round import Round
 from walras.solution import Solution
 from walras.solving import solve
 from walras.status import Status
+from walras.types import Floats, Ints
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
 Interval = tuple[float, float]
 
 _SLOWEST = 1e-9  # relative; clusters this near to the makespan are the slowest, too

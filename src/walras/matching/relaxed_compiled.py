@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from walras.kernels.matching.derivatives import pull_back
 from walras.kernels.matching.relaxed import solve_relaxed
 from walras.matching.smoothed import Smoothed, State, vector
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 
 def compiles(problem: Smoothed) -> bool:

@@ -12,9 +12,8 @@ import pandas as pd
 
 from walras.errors import InfeasibleError, InputError
 from walras.matching.speedup import Speedup, zeta_table
+from walras.types import Bools, Floats
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
 Table = npt.ArrayLike | pd.DataFrame
 
 FLOOR_ROUNDING = 1e-9  # a mean success this far below the floor still meets it
@@ -74,7 +73,7 @@ class Round:
         return bool(np.any(self.zeta[:, 1:] != 1.0))
 
     @cached_property
-    def usable(self) -> npt.NDArray[np.bool_]:
+    def usable(self) -> Bools:
         """(clusters, tasks) True where the cluster can run the task."""
         return np.isfinite(self.times)
 

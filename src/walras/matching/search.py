@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.kernels.matching.balance import anneal, balance
 from walras.kernels.matching.local_search import improve
@@ -20,9 +19,7 @@ from walras.matching.round import Round
 from walras.solution import Solution
 from walras.solving import solve
 from walras.status import Status
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
+from walras.types import Floats, Ints
 
 _LOOSE = 1e-3  # gap at which the relaxation of a round may stop
 _NEAR = 8  # clusters that a task looks at

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import InputError
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats, Longs
 
 _FORMS = (
     "None, a Decay, an array (counts,) or (clusters, counts) of the ratios for 1, 2, ... tasks, "
@@ -137,7 +136,7 @@ def zeta_table(speedup: Speedup | None, clusters: int, tasks: int) -> Floats:
     return table
 
 
-def _ratios(speedup: Speedup, clusters: int, counts: npt.NDArray[np.int64]) -> Floats:
+def _ratios(speedup: Speedup, clusters: int, counts: Longs) -> Floats:
     if isinstance(speedup, Decay):
         found = speedup.at(counts)
         return _shaped(found, clusters, len(counts))

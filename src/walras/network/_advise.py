@@ -18,8 +18,8 @@ from walras.network.methods.interfaces import Setting
 from walras.network.methods.steps import Steps
 from walras.network.methods.surplus import Surplus
 from walras.network.problem.network_problem import Problem
-from walras.network.types import Floats
 from walras.network.validation import of_kind
+from walras.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

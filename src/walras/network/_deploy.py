@@ -34,8 +34,8 @@ from walras.network.problem.network_problem import Problem
 from walras.network.problem.optimum import Optimum
 from walras.network.problem.quanta import AuditError
 from walras.network.protocol.settings import Settings
-from walras.network.types import Bools, Floats, Ints
 from walras.network.validation import of_kind, whole
+from walras.types import Bools, Floats, Longs
 
 FINAL = "final.json"
 _START_SECONDS = 240.0  # who ends is noticed at once; who is merely slow gets this long
@@ -72,9 +72,9 @@ class Deployment:
     problem: Problem
     folder: Path
     alive: Bools
-    held: Ints
+    held: Longs
     models: Floats | None
-    epochs: Ints
+    epochs: Longs
     in_flight: int
     seconds: float
     bytes: int

@@ -19,8 +19,8 @@ from walras.network.problem.network_problem import Problem
 from walras.network.problem.quanta import AuditError, DivergedError, audit, countable
 from walras.network.problem.test_set import TestSet
 from walras.network.run import Run
-from walras.network.types import Bools, Floats, Ints, Weights
 from walras.network.validation import of_kind, whole
+from walras.types import Bools, Floats, Longs, Weights
 
 _MEMORY = 2**31  # bytes of shares that a run may keep
 _SOON = 100  # steps before which a loss may rise
@@ -180,7 +180,7 @@ class _Diary:
             # Looking at the loss is not the method's time.
             self._began += time.perf_counter() - self._began - seconds
 
-    def _count(self, number: int, quanta: tuple[Ints, Ints] | None) -> None:
+    def _count(self, number: int, quanta: tuple[Longs, Longs] | None) -> None:
         if quanta is None:
             return
         if not all(countable(part) for part in quanta):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from walras.network.problem.network_problem import Problem
-from walras.network.types import Bools, Floats, Ints
+from walras.types import Bools, Floats, Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,7 @@ class Epoch:
         equal: (k,) with the same share of the budget for each living centre, boxes aside.
     """
 
-    centres: Ints
+    centres: Longs
     seconds: Floats
     equal: Floats
 

@@ -11,7 +11,7 @@ import pandas as pd
 from walras.network.epoch import Epoch, epoch
 from walras.network.problem.network_problem import Problem
 from walras.network.problem.optimum import Optimum
-from walras.network.types import Bools, Floats, Ints, Weights
+from walras.types import Bools, Floats, Longs, Weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Run:
 
     method: str
     problem: Problem
-    recorded: Ints
+    recorded: Longs
     shares: Floats
     holdings: Floats
     alive: Bools
@@ -50,8 +50,8 @@ class Run:
     consensus_error: Floats
     loss: Floats
     tracking_error: Floats
-    bits: Ints
-    audit: Ints
+    bits: Longs
+    audit: Longs
     seconds: Floats
     accuracy: Floats
     halvings: tuple[int, ...] = ()

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from walras.progress import History
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 
 def allocation_frame(

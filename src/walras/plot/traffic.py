@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 from matplotlib.collections import LineCollection
@@ -21,8 +20,7 @@ from walras.errors import InputError
 from walras.plot.figures import colour, need
 from walras.plot.style import DASHES, FAINT, TEXT, blank, legend, log_scale
 from walras.progress import History
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 # Empty links are faint, full ones red; links beyond their capacity keep the last colour.
 _HEAT = LinearSegmentedColormap.from_list("heat", ["#c9d3e0", "#1f6fd1", "#d1731f", "#c43d3d"])

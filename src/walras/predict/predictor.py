@@ -14,11 +14,11 @@ import pandas as pd
 
 from walras.errors import DataError, InputError
 from walras.files import replacing
-from walras.predict.graphs.graph import Floats
 from walras.predict.models.calibration import apply_logistic, logit
 from walras.predict.models.glm import inverse_link
 from walras.predict.models.model import Arrays, AverageModel, LinearModel, Model
 from walras.predict.tasks import Tasks, check_tasks
+from walras.types import Floats
 
 _FORMAT = 1
 _TILT = {"ucb-optimistic": -1.0, "ucb-pessimistic": 1.0}

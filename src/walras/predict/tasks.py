@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.errors import InputError
-from walras.predict.graphs.graph import Floats, Ints, TaskGraph
+from walras.predict.graphs.graph import TaskGraph
+from walras.types import Bools, Floats, Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Tasks:
         self._check("success", wrong, "0..1, NaN where unknown")
         self._check("runs", ~(self.runs >= 0) | np.isinf(self.runs), ">= 0")
 
-    def _check(self, name: str, wrong: npt.NDArray[np.bool_], allowed: str) -> None:
+    def _check(self, name: str, wrong: Bools, allowed: str) -> None:
         if wrong.any():
             i, j = np.argwhere(wrong)[0]
             where = f"{name}[{i}, {j}] (task {self.names[j]} on cluster {self.clusters[i]})"
@@ -80,7 +80,7 @@ class Tasks:
         total = np.nansum(self.times, axis=1)
         return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
-    def take(self, columns: Ints) -> Tasks:
+    def take(self, columns: Longs) -> Tasks:
         """Some of the tasks, by position."""
         return Tasks(
             tuple(self.names[j] for j in columns), self.clusters, self.features[columns],

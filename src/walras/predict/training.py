@@ -12,12 +12,12 @@ import torch
 from torch import nn
 
 from walras.errors import EngineError, InputError
-from walras.predict.graphs.graph import Ints
 from walras.predict.models.glm import centre_and_spread
 from walras.predict.models.networks import GraphTensors, NetworkKind, NetworkModel
 from walras.predict.predictor import Predictor
 from walras.predict.settings import Training
 from walras.predict.tasks import Tasks
+from walras.types import Longs
 
 _BATCH = 256
 _DECAY = 1e-4
@@ -152,7 +152,7 @@ def _train(
     module.load_state_dict(kept)
 
 
-def _batches(count: int, rng: np.random.Generator) -> list[Ints | None]:
+def _batches(count: int, rng: np.random.Generator) -> list[Longs | None]:
     if count <= _BATCH:
         return [None]
     return list(np.array_split(rng.permutation(count), -(-count // _BATCH)))
@@ -168,7 +168,7 @@ class _Measured:
         self._success = torch.from_numpy(tasks.success.T.copy()).float()
         self._runs = torch.from_numpy(tasks.runs.T.copy()).float()
 
-    def loss(self, part: Ints | None, loss: str) -> Any:
+    def loss(self, part: Longs | None, loss: str) -> Any:
         """Squared error of the times, raw or in logarithms, and the Brier score of success."""
         inputs, chosen = self._inputs, slice(None)
         if part is not None:
@@ -187,7 +187,7 @@ class _Measured:
         return (wrong**2 * known).sum() / torch.clamp(known.sum(), min=1) + brier
 
 
-def _part(inputs: Any, part: Ints) -> Any:
+def _part(inputs: Any, part: Longs) -> Any:
     """Some of the tasks."""
     chosen = torch.from_numpy(part)
     if not isinstance(inputs, GraphTensors):

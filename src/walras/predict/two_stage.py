@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from walras.errors import InputError
-from walras.predict.graphs.graph import Floats
 from walras.predict.models.calibration import apply_logistic, conformal_radius, fit_logistic
 from walras.predict.models.linear import LINKS, check_measured, fit_average, fit_linear, tune_linear
 from walras.predict.models.model import Model
 from walras.predict.predictor import Predictor, combined
 from walras.predict.settings import Training
 from walras.predict.tasks import Tasks, check_tasks
+from walras.types import Floats
 
 _FOLDS = 5
 _HELD_OUT = 0.2  # of the tasks, for torch models without a validation set

@@ -11,14 +11,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import dims_to_solver_cones
 
 from walras.errors import InputError
+from walras.types import Bools, Floats
 
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Interval = tuple[Floats, Floats]
 
 _CENTRE = np.array([-1.051383945322714, 0.556409619469370, 1.258967884768947])  # of the exponential

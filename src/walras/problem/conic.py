@@ -22,13 +22,14 @@ import scipy.sparse as sp
 
 from walras.certificate.feasibility import FEASIBLE
 from walras.errors import EngineError
-from walras.problem.cones import Floats, Interval, Program
+from walras.problem.cones import Interval, Program
 from walras.problem.diagnose_conic import raise_impossible
 from walras.problem.dual import bound_of, implied_box, trivial_bound
 from walras.problem.measure import Numbers, make_dense, read
 from walras.problem.proof import ENOUGH, LEAST_SCALE, Found, proved
 from walras.progress import Timings
 from walras.settings import Settings
+from walras.types import Floats
 
 _TIGHT = 1e-10  # what Clarabel may break constraints by
 _DUAL = 1e-6  # dual residual up to which an unfinished solve's dual objective counts as a bound

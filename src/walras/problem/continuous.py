@@ -12,14 +12,11 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
-import numpy.typing as npt
 from cvxpy.reductions.discrete2mixedint.valinvec2mixedint import Valinvec2mixedint
 
 from walras.problem.measure import read
 from walras.separable.cvxpy import leaves
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from walras.types import Floats, Longs
 
 
 def with_whole_choices(problem: cp.Problem) -> cp.Problem:
@@ -45,7 +42,7 @@ class Continuous:
     problem: cp.Problem
     stated: tuple[Any, ...]
     copies: tuple[Any, ...]
-    places: tuple[Ints, ...]
+    places: tuple[Longs, ...]
     whole: tuple[Any, ...]
 
     @classmethod
@@ -69,7 +66,7 @@ class Continuous:
         objective = problem.objective.tree_copy(id_objects=swap)
         return cls(cp.Problem(objective, rows + ties), stated, copies, places, whole)
 
-    def columns(self, first: dict[int, int]) -> Ints:
+    def columns(self, first: dict[int, int]) -> Longs:
         """Columns of the whole elements, from each variable's first column."""
         return np.concatenate([first[w.id] + np.arange(w.size) for w in self.whole])
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from walras.problem.cones import Floats, Interval, Program
+from walras.problem.cones import Interval, Program
+from walras.types import Floats, Longs
 
 _SWEEPS = 20  # of narrowing intervals
 _WIDER = 1e-9  # relative widening of an implied interval, for rounding
@@ -144,11 +144,11 @@ def _moved(before: Floats, after: Floats) -> bool:
 class _Sum:
     """Sums a row of terms that may be infinite, all or without one of them."""
 
-    def __init__(self, finite: Floats, infinite: npt.NDArray[np.int64], sign: float) -> None:
+    def __init__(self, finite: Floats, infinite: Longs, sign: float) -> None:
         self._finite, self._infinite, self._sign = finite, infinite, sign
 
     @classmethod
-    def of(cls, terms: Floats, at: npt.NDArray[np.int64], count: int) -> _Sum:
+    def of(cls, terms: Floats, at: Longs, count: int) -> _Sum:
         endless = ~np.isfinite(terms)
         sign = float(np.sign(terms[endless][0])) if np.any(endless) else 1.0
         kept = np.where(endless, 0.0, terms)
@@ -160,7 +160,7 @@ class _Sum:
     def all(self) -> Floats:
         return np.where(self._infinite > 0, self._sign * np.inf, self._finite)
 
-    def without(self, terms: Floats, at: npt.NDArray[np.int64]) -> Floats:
+    def without(self, terms: Floats, at: Longs) -> Floats:
         endless = ~np.isfinite(terms)
         left = self._infinite[at] - endless
         rest = self._finite[at] - np.where(endless, 0.0, terms)

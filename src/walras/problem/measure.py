@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from cvxpy.constraints import nonpos
 
 from walras.separable.cvxpy.atoms import short_name
+from walras.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[Any]
 
 

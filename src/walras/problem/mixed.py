@@ -17,11 +17,10 @@ from typing import Any
 import clarabel
 import cvxpy as cp
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.errors import EngineError, InfeasibleError
-from walras.problem.cones import Floats, Interval, Program
+from walras.problem.cones import Interval, Program
 from walras.problem.conic import chain_of, panics_told, solve_conic
 from walras.problem.continuous import Continuous
 from walras.problem.dual import bound_of, implied_box, trivial_bound
@@ -30,6 +29,7 @@ from walras.programs.highs import Answer, LinearProgram, solve_program
 from walras.progress import Timings
 from walras.settings import Settings
 from walras.status import Status
+from walras.types import Bools, Floats
 
 _SHARPER = 0.1  # integer programs' gap as a share of the tolerance
 _MOST = 1_000  # integer programs
@@ -287,7 +287,7 @@ class _Search:
             blocks.append(sp.csr_array(p.linear[None, :]))
             upper = np.append(upper, np.inf)
             lower = np.append(lower, least - _SLACK * (1.0 + abs(least)))
-        integer: npt.NDArray[np.bool_] = np.zeros(len(p.linear), dtype=np.bool_)
+        integer: Bools = np.zeros(len(p.linear), dtype=np.bool_)
         integer[self.columns] = True
         low, high = self._limits()
         return LinearProgram(

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import clarabel
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
+
 Cone = tuple[str] | tuple[str, int] | tuple[str, float]
 
 

@@ -13,15 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.certificate.structure import structure
 from walras.programs.implied_bounds import least_limit, reach
 from walras.separable import Separable
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats
 
 _EVEN = 2.0**10  # what is within this of one is as good as one: Clarabel's own scaling serves
 

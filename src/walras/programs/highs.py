@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import highspy
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.errors import EngineError
@@ -23,10 +22,9 @@ from walras.progress import Progress
 from walras.quiet_highs import new_highs
 from walras.settings import Settings
 from walras.status import Status
+from walras.types import Bools, Floats
 
 _log = logging.getLogger("walras")
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 # Past this many nonzeros the interior point with crossover beats the dual simplex method on
 # allocation problems, which are massively degenerate.

@@ -5,12 +5,10 @@ what each can be beside all others.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.kernels import columns
 from walras.separable import Separable
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 _SLICE = 100_000  # nonzeros looked at together
 

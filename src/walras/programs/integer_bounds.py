@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.errors import InfeasibleError
 from walras.separable import Separable
+from walras.types import Floats, Longs
 
-Floats = npt.NDArray[np.float64]
 _OFF = 1e-9  # by which a whole bound may be off
 
 
@@ -17,7 +16,7 @@ def whole_bounds(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     return np.ceil(lower - _OFF), np.floor(upper + _OFF)
 
 
-def without_whole(problem: Separable) -> npt.NDArray[np.int64]:
+def without_whole(problem: Separable) -> Longs:
     """Whole entries that no whole number suits."""
     if problem.integer is None:
         return np.zeros(0, np.int64)

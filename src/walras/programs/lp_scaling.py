@@ -12,12 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats, Longs
+
 Bounds = tuple[Floats, Floats]
 
 _LARGE_BOUND = 1e6
@@ -100,7 +98,7 @@ def _even(matrix: sp.csc_array, bounds: Bounds, whole: Bools | None) -> tuple[Fl
     return np.exp2(np.round(np.log2(column[:-1]))), np.exp2(np.round(np.log2(row)))
 
 
-def _coefficients(matrix: sp.csc_array, bounds: Bounds) -> tuple[Floats, Ints, Ints]:
+def _coefficients(matrix: sp.csc_array, bounds: Bounds) -> tuple[Floats, Longs, Longs]:
     """Sizes, rows and columns of all coefficients and bounds that are not zero."""
     columns = matrix.shape[1]
     beside = [np.flatnonzero(np.isfinite(b) & (b != 0)) for b in bounds]
@@ -112,7 +110,7 @@ def _coefficients(matrix: sp.csc_array, bounds: Bounds) -> tuple[Floats, Ints, I
     return np.asarray(np.abs(size[held])), row[held], column[held].astype(np.int64)
 
 
-def _means(size: Floats, of: Ints, count: int) -> Floats:
+def _means(size: Floats, of: Longs, count: int) -> Floats:
     """(count,) root of the smallest times the largest of each; 1 without any."""
     least, most = np.full(count, np.inf), np.zeros(count)
     np.minimum.at(least, of, size)

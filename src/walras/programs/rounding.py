@@ -20,7 +20,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.certificate.implied import implied_bounds
@@ -28,9 +27,7 @@ from walras.programs.highs import Answer, LinearProgram, as_is, solve_program
 from walras.progress import Progress
 from walras.settings import Settings
 from walras.status import Status
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
+from walras.types import Floats, Ints
 
 _KEPT = 1e-9  # of a row's size, or of one: what may be over
 _LEANS = 1e-15  # from a whole number: less is no lean

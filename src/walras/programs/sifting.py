@@ -12,15 +12,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.programs.highs import Answer, LinearProgram, solve_program
 from walras.progress import Progress
 from walras.settings import Settings
 from walras.status import Status
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats
 
 WIDE = 30  # columns a row from which sifting pays
 _SHORT = 8  # nonzeros of a column at most; a shared scalar has more

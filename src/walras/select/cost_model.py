@@ -21,7 +21,6 @@ from functools import cache
 from importlib import resources
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.engines.exact.engine import is_linear
 from walras.engines.interior.columns import FIRST
@@ -29,8 +28,7 @@ from walras.engines.interior.form import MAX_SLOTS
 from walras.programs.highs import PRIMAL_BELOW
 from walras.programs.sifting import WIDE
 from walras.separable import Separable, Side
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 FILE = "costs.json"
 _SETUP, _PACE = 20.0, 10.0  # first-order iterations that stating and proving cost, and their rate

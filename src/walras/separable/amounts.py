@@ -8,15 +8,12 @@ more of the amount raises the bound by t.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.separable.form import Rows, Side
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from walras.types import Floats, Longs
 
 
-def scalar_of_amount(rows: Rows) -> Ints:
+def scalar_of_amount(rows: Rows) -> Longs:
     """(rows,) the shared scalar that multiplies the resource's amount, -1 where there is none.
 
     A family counts when all rows of resources in it that hold a scalar are of the form: where some

@@ -22,10 +22,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.errors import InputError
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats, Ints, Longs
 
 
 class Side(enum.IntEnum):
@@ -220,7 +217,7 @@ class Separable:
     gap_scale: float | None = None
     gap_unit: str = "of the value"
     namer: Callable[[int], str] | None = None
-    keys: Callable[[], npt.NDArray[np.int64]] | None = None
+    keys: Callable[[], Longs] | None = None
 
     def __post_init__(self) -> None:
         check(self)

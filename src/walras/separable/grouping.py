@@ -14,14 +14,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from walras.separable.form import Side
-
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Ints, Longs
 
 # Coupled rows cost an engine one dense column each; past this many, groups are merged instead.
 MOST_COUPLED = 100
@@ -40,8 +37,8 @@ class RowBlock:
     """
 
     name: str
-    start: Ints
-    entries: Ints
+    start: Longs
+    entries: Longs
     side: Side | None = None
     hint: Side | None = None
 
@@ -68,14 +65,14 @@ class Groups:
         """Whether no entry has a group yet."""
         return len(self._parent) == 0
 
-    def of(self, entries: Ints) -> Ints:
+    def of(self, entries: Longs) -> Longs:
         """Present group of each entry, -1 if none."""
         label = self.label[entries]
         if self.is_empty:
             return label
         return np.where(label >= 0, self._parent[label], -1)
 
-    def spans(self, block: RowBlock) -> Ints:
+    def spans(self, block: RowBlock) -> Longs:
         """(rows,) how many groups each row touches: 0, 1, or 2 for two and more."""
         group = self.of(block.entries)
         at = block.start[:-1]
@@ -112,7 +109,7 @@ class Groups:
         self._absorbed += [(block, np.ones(block.rows, bool)) for block in blocks]
         return True
 
-    def _open(self, row: Ints, entries: Ints) -> bool:
+    def _open(self, row: Longs, entries: Longs) -> bool:
         """Make each row a new group, if no two rows share an entry."""
         order = np.unique(row, return_inverse=True)[1]
         self.label[entries] = len(self._parent) + order
@@ -123,7 +120,7 @@ class Groups:
         self._parent = np.concatenate([self._parent, fresh])
         return True
 
-    def _merge(self, rows: int, row: Ints, entries: Ints, group: Ints) -> None:
+    def _merge(self, rows: int, row: Longs, entries: Longs, group: Longs) -> None:
         """Union-find over rows, groups and entries without one, as connected components."""
         fresh = np.unique(entries[group < 0])
         # Nodes: the rows, then the groups there are, then the entries without one.
@@ -166,11 +163,11 @@ class Groups:
                 names.setdefault(label, {})[block.name] = block.hint is side
         return Counter(tuple(known) for known in names.values() if not all(known.values()))
 
-    def _home(self, block: RowBlock, chosen: Bools) -> Ints:
+    def _home(self, block: RowBlock, chosen: Bools) -> Longs:
         """Present group of each chosen row."""
         return self.of(block.entries[block.start[:-1][chosen]])
 
-    def owners(self) -> tuple[npt.NDArray[np.int32], int]:
+    def owners(self) -> tuple[Ints, int]:
         """(entries,) groups numbered by their first entry, -1 if none; and their number."""
         group = self.of(np.arange(len(self.label)))
         covered = np.flatnonzero(group >= 0)
@@ -197,8 +194,8 @@ class Split:
         tied: Names of blocks whose rows overlap into one group, its side, how many such groups.
     """
 
-    resource: npt.NDArray[np.int32]
-    demand: npt.NDArray[np.int32]
+    resource: Ints
+    demand: Ints
     resources: int
     demands: int
     coupled: tuple[tuple[str, int, int], ...]

@@ -11,15 +11,13 @@ from typing import Any
 
 import highspy
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.errors import DataError, InfeasibleError
 from walras.quiet_highs import new_highs
 from walras.separable.form import Family, Rows, Separable, Side
 from walras.separable.mps_lines import Lines, scan_lp, scan_mps
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 _SUFFIXES = (".mps", ".lp", ".mps.gz", ".lp.gz")
 _MOST_NOTES = 10

@@ -10,9 +10,7 @@ import scipy.sparse as sp
 
 from walras.errors import InputError
 from walras.separable.form import Family, Rows, Separable, Side, Utility
-
-Floats = npt.NDArray[np.float64]
-Longs = npt.NDArray[np.int64]
+from walras.types import Floats, Longs
 
 
 def assignment(

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.separable.form import Utility
+from walras.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Kinds = npt.NDArray[np.int8]
 _Rule = Callable[[Floats, Floats, Floats], Floats]
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from walras.engines.admm.coupling_rows import CouplingRows
 from walras.engines.admm.form import RowData
+from walras.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Use = Callable[[Floats], Floats]
 
 

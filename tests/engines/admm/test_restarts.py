@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,9 +22,9 @@ from walras.engines.admm.start import beginning
 from walras.engines.admm.worker_pool import Threads
 from walras.separable import Separable
 from walras.settings import Settings
+from walras.types import Floats
 
 cs = wl.domains.cluster_scheduling
-Floats = npt.NDArray[np.float64]
 
 
 @pytest.mark.parametrize("collapse", [False, True], ids=["copies", "collapsed"])

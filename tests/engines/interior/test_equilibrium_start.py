@@ -12,8 +12,8 @@ import walras as wl
 from walras.engines.interior.columns import Pool, benefit
 from walras.engines.interior.equilibrium_start import market_scores
 from walras.separable import Separable
+from walras.types import Floats
 
-Floats = npt.NDArray[np.float64]
 cs = wl.domains.cluster_scheduling
 TYPES, JOBS = 30, 400
 

@@ -12,7 +12,7 @@ from walras import network as wn
 from walras.errors import InputError
 from walras.network._simulate import simulate
 from walras.network.methods.passivity import lag
-from walras.network.types import Floats
+from walras.types import Floats
 
 
 def regression(centres: int, seed: int = 0) -> wn.Problem:

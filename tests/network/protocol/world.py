@@ -14,7 +14,7 @@ from walras.network.protocol.messages import Codec
 from walras.network.protocol.node import NetworkConfig, Node
 from walras.network.protocol.records import Incarnation
 from walras.network.protocol.settings import Settings
-from walras.network.types import Floats
+from walras.types import Floats
 
 PATIENT = Settings(lease=12, margin=2, heartbeat=2, patience=4, arrival=20, steps=10**6)
 

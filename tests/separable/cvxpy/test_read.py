@@ -7,7 +7,6 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
-import numpy.typing as npt
 import pytest
 import scipy.sparse as sp
 from cvxpy.cvxcore.python import canonInterface
@@ -16,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from walras.separable.cvxpy.read import Reader, is_readable, parameters_of
+from walras.types import Floats
 
 N, M = 4, 3
-Floats = npt.NDArray[np.float64]
 Places = set[tuple[int, int]]
 
 X, V, S = cp.Variable((N, M)), cp.Variable(M), cp.Variable()

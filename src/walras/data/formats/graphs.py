@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.errors import DataError
+from walras.types import Bools, Floats, Ints
 
 _ENDS = ("source", "target", "key", "id", "directed")  # of a link in JSON; the rest are its facts
 
@@ -37,11 +37,11 @@ class Graph:
     """
 
     names: tuple[str, ...]
-    source: npt.NDArray[np.int32]
-    target: npt.NDArray[np.int32]
-    capacity: npt.NDArray[np.float64]
-    position: npt.NDArray[np.float64]
-    one_way: npt.NDArray[np.bool_]
+    source: Ints
+    target: Ints
+    capacity: Floats
+    position: Floats
+    one_way: Bools
     attributes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from walras.data.cluster_reliability import CLUSTERS, NAME, ClusterReliability
+from walras.types import Floats
 
 Moments = tuple[float, float]
 """Mean and standard deviation."""
@@ -85,9 +85,9 @@ def fit(data: ClusterReliability) -> Model:
     )
 
 
-def _moments(values: npt.NDArray[np.float64]) -> Moments:
+def _moments(values: Floats) -> Moments:
     return round(float(values.mean()), 4), round(float(values.std(ddof=1)), 4)
 
 
-def _logistic(z: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _logistic(z: Floats) -> Floats:
     return 1.0 / (1.0 + np.exp(-z))

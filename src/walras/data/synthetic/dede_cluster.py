@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.data.dede_cluster import NAME, SHAPE, ClusterThroughputs, assemble
+from walras.types import Floats
 
 
 @dataclass(frozen=True)
@@ -119,5 +119,5 @@ def fit(data: ClusterThroughputs) -> Model:
     )
 
 
-def _rounded(values: npt.NDArray[np.float64]) -> tuple[float, ...]:
+def _rounded(values: Floats) -> tuple[float, ...]:
     return tuple(values.round(4).tolist())

@@ -16,9 +16,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.data.gavel import CLUSTERS, NAME, GavelThroughputs, assemble
+from walras.types import Floats
 
 REFERENCE_BATCH = 64
 
@@ -148,11 +148,11 @@ def fit(data: GavelThroughputs) -> Model:
 
 
 def _fit_one(
-    together: npt.NDArray[np.float64],
-    apart: npt.NDArray[np.float64],
-    batch: npt.NDArray[np.float64],
-    gpus: npt.NDArray[np.float64],
-) -> tuple[tuple[float, float, float, float], npt.NDArray[np.float64]]:
+    together: Floats,
+    apart: Floats,
+    batch: Floats,
+    gpus: Floats,
+) -> tuple[tuple[float, float, float, float], Floats]:
     runs = together > 0.0
     design = np.column_stack([np.ones_like(batch), batch, gpus])[runs]
     target = np.log(together[runs])

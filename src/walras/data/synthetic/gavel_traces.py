@@ -16,12 +16,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from walras.data.gavel import GavelThroughputs
 from walras.data.gavel_traces import NAME, TRACES, JobTraces
 from walras.data.synthetic import gavel as gavel_stand_in
+from walras.types import Floats, Longs
 
 
 @dataclass(frozen=True)
@@ -157,9 +157,7 @@ def _trace(
     )
 
 
-def _v100_rate(
-    throughputs: GavelThroughputs, job_types: list[str], scale: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
+def _v100_rate(throughputs: GavelThroughputs, job_types: list[str], scale: Longs) -> Floats:
     columns = throughputs.columns(job_types, scale)
     return np.where(columns >= 0, throughputs.throughput[0, columns], 0.0)
 

@@ -16,10 +16,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
 from walras.data.nb201_help import DEVICES, NAME, OPERATIONS, Latencies
+from walras.types import Floats, Longs
 
 _CONVOLUTIONS = (2, 3)
 _SHORTEST = 0.5  # ms
@@ -114,6 +114,6 @@ def fit(data: Latencies) -> Model:
     return Model(cost, spread)
 
 
-def _design(operations: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _design(operations: Longs) -> Floats:
     counts = [(operations == k).sum(axis=1) for k in range(len(OPERATIONS))]
     return np.column_stack(counts).astype(np.float64)

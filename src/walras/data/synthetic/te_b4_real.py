@@ -11,11 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.data.te_b4_real import NAME, SHAPE, B4Traffic
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse import csgraph
 
 from walras.data.formats.graphs import Graph
 from walras.data.te_topologies import NAME, ZOO_FILES, ZOO_NAME, Topologies
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats, Ints, Longs
 
 _HUBS = (0.0, 0.5, 1.25)
 _SOURCES = 64  # nodes from which hops are counted
@@ -150,7 +148,7 @@ def _neighbour(
     position: Floats,
     degree: Floats,
     i: int,
-    others: npt.NDArray[np.int64],
+    others: Longs,
     random: np.random.Generator,
 ) -> int:
     distance = np.linalg.norm(position[others] - position[i], axis=1)
@@ -204,7 +202,7 @@ def _miss(model: GraphModel, wanted: Floats) -> float:
     return float(np.sum((np.log(found) - np.log(wanted)) ** 2))
 
 
-def _summary(n: int, source: npt.NDArray[np.int32], target: npt.NDArray[np.int32]) -> Floats:
+def _summary(n: int, source: Ints, target: Ints) -> Floats:
     """Mean hops from some nodes to those joined with them, and the largest degree."""
     one = np.ones(len(source))
     links = sp.csr_array((one, (source, target)), shape=(n, n))

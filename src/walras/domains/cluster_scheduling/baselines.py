@@ -7,8 +7,9 @@ import numpy as np
 from walras.domains.cluster_scheduling import cluster as clusters
 from walras.domains.cluster_scheduling import quota as quotas
 from walras.domains.cluster_scheduling.cluster import Cluster
-from walras.domains.cluster_scheduling.matrices import Floats, Matrix, Vector
+from walras.domains.cluster_scheduling.matrices import Matrix, Vector
 from walras.domains.cluster_scheduling.quota import Quota
+from walras.types import Floats
 
 
 def greedy(

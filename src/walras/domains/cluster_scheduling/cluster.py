@@ -10,8 +10,9 @@ import pandas as pd
 import scipy.sparse as sp
 
 from walras.domains.cluster_scheduling import matrices
-from walras.domains.cluster_scheduling.matrices import Bools, Floats, Ints, Matrix, Names, Vector
+from walras.domains.cluster_scheduling.matrices import Matrix, Names, Vector
 from walras.errors import InputError
+from walras.types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

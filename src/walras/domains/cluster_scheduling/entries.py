@@ -11,8 +11,9 @@ import scipy.sparse as sp
 
 from walras.domains.cluster_scheduling import matrices
 from walras.domains.cluster_scheduling.cluster import Cluster
-from walras.domains.cluster_scheduling.matrices import Floats, Ints, Matrix
+from walras.domains.cluster_scheduling.matrices import Matrix
 from walras.errors import InputError
+from walras.types import Floats, Ints
 
 _ROUNDING = 1e-6  # by which a share of time may exceed one
 

@@ -12,9 +12,10 @@ from walras.domains.cluster_scheduling import cluster as clusters
 from walras.domains.cluster_scheduling import matrices
 from walras.domains.cluster_scheduling import quota as quotas
 from walras.domains.cluster_scheduling.cluster import Cluster
-from walras.domains.cluster_scheduling.matrices import Floats, Matrix, Vector
+from walras.domains.cluster_scheduling.matrices import Matrix, Vector
 from walras.domains.cluster_scheduling.quota import Quota
 from walras.errors import InputError
+from walras.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,8 @@ import scipy.sparse as sp
 
 from walras.errors import InputError
 from walras.reals import reals
+from walras.types import Bools, Floats
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
 Labels = tuple[str, ...]
 Matrix = npt.ArrayLike | pd.DataFrame | sp.sparray | sp.spmatrix
 Vector = npt.ArrayLike | pd.Series

@@ -8,8 +8,9 @@ import numpy as np
 
 from walras.domains.cluster_scheduling import cluster as clusters
 from walras.domains.cluster_scheduling.baselines import isolated_share
-from walras.domains.cluster_scheduling.matrices import Floats, Matrix, Vector
+from walras.domains.cluster_scheduling.matrices import Matrix, Vector
 from walras.errors import InputError
+from walras.types import Floats
 
 
 def normalise(

@@ -33,10 +33,11 @@ from walras.domains.cluster_scheduling import matrices, rows
 from walras.domains.cluster_scheduling import quota as quotas
 from walras.domains.cluster_scheduling.cluster import Cluster
 from walras.domains.cluster_scheduling.entries import Entries
-from walras.domains.cluster_scheduling.matrices import Floats, Matrix, Vector
+from walras.domains.cluster_scheduling.matrices import Matrix, Vector
 from walras.domains.cluster_scheduling.quota import Quota
 from walras.errors import InputError
 from walras.separable import Leximin, Separable, Utility
+from walras.types import Floats
 
 _DECADES = 200  # either way, of the slope of a utility
 

@@ -9,8 +9,8 @@ from numbers import Integral
 import numpy as np
 
 from walras.domains.cluster_scheduling import matrices
-from walras.domains.cluster_scheduling.matrices import Floats, Ints
 from walras.errors import InputError
+from walras.types import Floats, Ints
 
 _SHOWN = 5  # names that an error lists
 

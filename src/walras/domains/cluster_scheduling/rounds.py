@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from walras import data
 from walras.errors import InputError
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 _OVERLOAD = 2.0  # GPUs asked for over GPUs there, in the round of a Gavel trace
 _LAW_NOISE = 0.163  # s.d. of log throughput around job + type at scale 1 (DeDe's released table)

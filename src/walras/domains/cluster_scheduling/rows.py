@@ -12,9 +12,9 @@ import scipy.sparse as sp
 
 from walras.domains.cluster_scheduling.cluster import Cluster
 from walras.domains.cluster_scheduling.entries import Entries
-from walras.domains.cluster_scheduling.matrices import Floats, Ints
 from walras.domains.cluster_scheduling.quota import Limits
 from walras.separable import Family, Rows, Side, Utility
+from walras.types import Floats, Ints
 
 # 32 bits where they suffice, else 64.
 _Index = npt.NDArray[np.signedinteger[Any]]

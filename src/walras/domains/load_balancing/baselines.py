@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from walras.domains.load_balancing.bound import Bound, counting_bound
-from walras.domains.load_balancing.instance import Floats, Ints, Round
+from walras.domains.load_balancing.instance import Round
 from walras.domains.load_balancing.program import all_pairs, solve_pairs
 from walras.domains.load_balancing.result import Rebalanced
 from walras.domains.load_balancing.search import Placed
 from walras.errors import EngineError
 from walras.settings import Settings, check_range
 from walras.status import Status
+from walras.types import Floats, Ints
 
 _NO_CUTS = Bound(0.0, (), ())
 _NARROWEST = 0.01  # band of a part whose load is uneven; the greedy mends what is then wrong

@@ -16,14 +16,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse import csgraph
 
-from walras.domains.load_balancing.instance import Bools, Ints, Round
+from walras.domains.load_balancing.instance import Round
 from walras.kernels.local_search import flow
-
-Longs = npt.NDArray[np.int64]
+from walras.types import Bools, Ints, Longs
 
 _FIRST = 32  # shards that a cover looks at first
 TINY = 1e-12  # of all load: what counts as none

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from walras.domains.load_balancing.instance import Bools, Floats, Round
+from walras.domains.load_balancing.instance import Round
+from walras.types import Bools, Floats
 
 _ROOM = 1e300  # of servers without a limit, as a denominator
 

@@ -10,10 +10,11 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
-from walras.domains.load_balancing.instance import Bools, Floats, Ints, Round
+from walras.domains.load_balancing.instance import Round
 from walras.errors import InputError
 from walras.reals import reals
 from walras.settings import check_range
+from walras.types import Bools, Floats, Ints
 
 Vector = npt.ArrayLike | pd.Series
 Placement = npt.ArrayLike | pd.DataFrame | pd.Series | sp.sparray | sp.spmatrix

@@ -6,11 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,12 +20,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.domains.load_balancing.bound import Bound, Cut, limits_of
-from walras.domains.load_balancing.instance import Bools, Floats, Ints, Round
+from walras.domains.load_balancing.instance import Round
 from walras.domains.load_balancing.search import Placed
 from walras.kernels.local_search import flow
 from walras.programs.highs import LinearProgram, solve_program
 from walras.settings import Settings
 from walras.status import Status
+from walras.types import Bools, Floats, Ints
 
 SMALL = 4096  # pairs up to which all of them go to HiGHS
 _INSIDE = 1e-5  # relative: how far inside the bands to look when HiGHS' tolerance left them

@@ -8,9 +8,10 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from walras.domains.load_balancing.instance import Bools, Floats, Ints, Round
+from walras.domains.load_balancing.instance import Round
 from walras.reals import read_only
 from walras.status import Status
+from walras.types import Bools, Floats, Ints
 
 _ROOM = 1e300  # of servers without a limit, as a denominator
 

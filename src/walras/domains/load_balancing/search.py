@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from walras.domains.load_balancing.bound import limits_of
-from walras.domains.load_balancing.instance import Floats, Ints, Round
+from walras.domains.load_balancing.instance import Round
 from walras.kernels.local_search import flow, place
 from walras.kernels.local_search.random_numbers import seeded
+from walras.types import Floats, Ints
 
 IDLE = 1e-4  # load that a kept replica carries at least, of the mean server's
 _CHUNK = 250  # attempts between two looks at the clock

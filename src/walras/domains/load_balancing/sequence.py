@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from walras.domains.load_balancing.inputs import make_round
-from walras.domains.load_balancing.instance import Floats, Ints, Round
+from walras.domains.load_balancing.instance import Round
 from walras.domains.load_balancing.rebalance import solve_round
 from walras.domains.load_balancing.result import Rebalanced
+from walras.types import Floats, Ints
 
 WARM_UP = 20  # rounds that the published means leave out
 PUBLISHED = 1e-6  # load above which a shard counts as placed, in the paper
@@ -104,7 +104,7 @@ def first_round(
 
 def play(
     first: Round,
-    numbers: Sequence[float] | npt.NDArray[np.float64],
+    numbers: Sequence[float] | Floats,
     policy: Policy = solve_round,
     name: str = "Walras",
     progress: Callable[[int, int], None] | None = None,
@@ -129,7 +129,7 @@ def play(
 
 
 def _played(
-    first: Round, numbers: Sequence[float] | npt.NDArray[np.float64], policy: Policy
+    first: Round, numbers: Sequence[float] | Floats, policy: Policy
 ) -> Iterator[tuple[RoundRecord, Rebalanced]]:
     problem = first
     before = problem.server, problem.shard, problem.share * problem.load[problem.shard]

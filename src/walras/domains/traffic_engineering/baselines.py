@@ -14,13 +14,14 @@ import numpy as np
 
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
-from walras.domains.traffic_engineering.network import Bools, Floats, Network
+from walras.domains.traffic_engineering.network import Network
 from walras.domains.traffic_engineering.objectives import max_total_flow, min_max_utilisation
 from walras.domains.traffic_engineering.paths import Paths
 from walras.domains.traffic_engineering.traffic import top_tenth
 from walras.errors import InputError
 from walras.separable import Separable
 from walras.solving import solve
+from walras.types import Bools, Floats
 
 _FULL = 1e-9  # share of its capacity below which a link is full
 

@@ -14,13 +14,14 @@ from typing import Literal
 import numpy as np
 import platformdirs
 
-from walras.domains.traffic_engineering.network import Ints, Longs, Network, of_kind
+from walras.domains.traffic_engineering.network import Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import DataError, InputError
 from walras.files import replacing
 from walras.kernels.paths import disjoint as kernels
 from walras.kernels.paths.simple import shortest_from
 from walras.settings import Settings
+from walras.types import Ints, Longs
 
 Kind = Literal["edge-disjoint", "shortest"]
 Watch = Callable[[int, int], None]

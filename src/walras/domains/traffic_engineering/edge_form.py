@@ -8,9 +8,10 @@ from scipy.sparse import csgraph
 
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
-from walras.domains.traffic_engineering.network import Floats, Longs, Network
+from walras.domains.traffic_engineering.network import Network
 from walras.errors import InputError
 from walras.separable import Family, Rows, Separable, Side, Utility
+from walras.types import Floats, Longs
 
 
 def max_total_flow_by_link(network: Network, demand: Demand) -> Separable:

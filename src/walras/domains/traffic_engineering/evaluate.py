@@ -8,9 +8,10 @@ import numpy as np
 
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
-from walras.domains.traffic_engineering.network import Floats, of_kind
+from walras.domains.traffic_engineering.network import of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import InputError
+from walras.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from walras.data.formats.graphs import read_demands
-from walras.domains.traffic_engineering.network import Bools, Floats, Network, of_kind
+from walras.domains.traffic_engineering.network import Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import DataError, InputError
 from walras.reals import reals
+from walras.types import Bools, Floats
 
 Demand = npt.ArrayLike | pd.DataFrame
 

@@ -14,11 +14,8 @@ import numpy.typing as npt
 from walras.errors import InputError
 from walras.reals import reals
 from walras.settings import check_range
+from walras.types import Bools, Floats, Ints, Longs
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 _Kind = TypeVar("_Kind")
 
 _MERGE = "load_topology(..., parallel='merge'), on the command line --parallel merge"

@@ -24,17 +24,12 @@ import scipy.sparse as sp
 
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
-from walras.domains.traffic_engineering.network import (
-    Bools,
-    Floats,
-    Longs,
-    Network,
-    of_kind,
-)
+from walras.domains.traffic_engineering.network import Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import InputError
 from walras.kernels.paths.arrays import path_columns
 from walras.separable import Family, Leximin, Rows, Separable, Side, Utility
+from walras.types import Bools, Floats, Longs
 
 
 def max_total_flow(network: Network, demand: Demand, paths: Paths) -> Separable:

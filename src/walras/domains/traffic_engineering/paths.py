@@ -10,16 +10,10 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from walras.domains.traffic_engineering.network import (
-    Bools,
-    Floats,
-    Ints,
-    Longs,
-    Network,
-    of_kind,
-)
+from walras.domains.traffic_engineering.network import Network, of_kind
 from walras.errors import InputError
 from walras.kernels.paths.arrays import path_keys
+from walras.types import Bools, Floats, Ints, Longs
 
 
 class PairNames(Sequence[str]):

@@ -8,12 +8,13 @@ import numpy as np
 
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
-from walras.domains.traffic_engineering.network import Floats, of_kind
+from walras.domains.traffic_engineering.network import of_kind
 from walras.domains.traffic_engineering.objectives import max_total_flow
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import InputError
 from walras.solution import Solution
 from walras.solving import solve
+from walras.types import Floats
 
 Watch = Callable[[float, float], None]
 """Called with (factor, share served at it) after each solve."""

@@ -11,9 +11,10 @@ import numpy as np
 from walras import data
 from walras.data.formats.graphs import Graph, read_graph
 from walras.data.te_topologies import Topologies
-from walras.domains.traffic_engineering.network import Floats, Network, generator
+from walras.domains.traffic_engineering.network import Network, generator
 from walras.errors import InputError
 from walras.settings import check_range
+from walras.types import Floats
 
 Parallel = Literal["error", "merge"]
 

@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
-from walras.domains.traffic_engineering.network import Floats, Network, generator, of_kind
+from walras.domains.traffic_engineering.network import Network, generator, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import InputError
 from walras.settings import check_range
+from walras.types import Bools, Floats
 
 SIGMA = 2.477
 """Lognormal spread at which the top tenth of all demands carries 88.4 % of the traffic: with
@@ -238,7 +239,7 @@ def redistributed_traffic(demand: Demand, network: Network, share: float) -> Flo
     )
 
 
-def top_tenth(traffic: Floats) -> npt.NDArray[np.bool_]:
+def top_tenth(traffic: Floats) -> Bools:
     """(nodes, nodes) True on the largest tenth of the positive demands, at least one of them."""
     flat = traffic.ravel()
     count = max(1, round(0.1 * np.count_nonzero(flat))) if np.any(flat) else 0

@@ -17,14 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.engines.admm.form import RowData
 from walras.engines.admm.roots import increasing_root
 from walras.separable import Utility, utility
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Floats
 
 _STAY = 0.1  # share of a negative price that a step leaves at least
 _TINY = np.finfo(float).tiny

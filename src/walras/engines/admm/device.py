@@ -9,7 +9,6 @@ from operator import attrgetter
 from weakref import proxy
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from walras.engines.admm.proofs.bound import Bound
@@ -20,8 +19,7 @@ from walras.engines.admm.worker_pool import Executor, WorkerPool, summed
 from walras.kernels.gpu.block_prox import Groups, solve_groups
 from walras.kernels.gpu.consensus_copies import Copies
 from walras.kernels.gpu.segments import Segments, floats
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 _NOTHING = np.zeros(1)
 

@@ -12,13 +12,11 @@ by LSQR (Paige and Saunders 1982), in units of each price. Utilities have the pr
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from walras.separable import Separable, utility
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 MOST = 3_000_000  # coefficients from which iterations are quicker than what prices would save
 _STEPS = 100

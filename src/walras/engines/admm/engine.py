@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.diagnosis.relaxation import improving_ray, least_relaxation
 from walras.engines.admm.form import Form, has_own_rows, make_form
@@ -41,8 +40,6 @@ from walras.progress_log import IterationLog
 from walras.separable import Separable
 from walras.settings import Settings
 from walras.status import Status
-
-Floats = npt.NDArray[np.float64]
 
 _DEFAULT = AdmmSettings()
 _SHARE = 0.999  # of the tolerance that the engine's own proof must reach

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from walras.engines.admm.metric import Floats, Ints, Rows32, gathered, metric
+from walras.engines.admm.metric import Rows32, gathered, metric
 from walras.kernels import columns
 from walras.programs.implied_bounds import reach
 from walras.separable import Separable
+from walras.types import Floats, Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +38,13 @@ class Entries:
             of the problem, which ``row`` then names, and the last for rows of demands.
     """
 
-    ptr: Ints
+    ptr: Longs
     local: Floats
     cost: Floats
     quadratic: Floats
     lower: Floats
     upper: Floats
-    copies: Ints
+    copies: Longs
     row: Rows32
     a: Floats
     w: Floats
@@ -79,14 +80,14 @@ class Homes:
         narrow: Number of narrow rows, with the last, which asks for nothing.
     """
 
-    slot: Ints
+    slot: Longs
     place: Rows32
     slots: int
     narrow: int
 
 
 def with_copies(
-    problem: Separable, order: Ints, ptr: Ints, homes: Homes, *, even: bool = False
+    problem: Separable, order: Longs, ptr: Longs, homes: Homes, *, even: bool = False
 ) -> Entries:
     """The entries with a copy for every narrow row, at least one each.
 
@@ -116,7 +117,7 @@ def with_copies(
 
 
 def without_copies(
-    problem: Separable, order: Ints, ptr: Ints, homes: Homes
+    problem: Separable, order: Longs, ptr: Longs, homes: Homes
 ) -> tuple[Entries, Floats]:
     """The entries without copies, and (narrow,) ``sum_k a_k^2 / w_k`` of each narrow row.
 
@@ -149,14 +150,14 @@ def without_copies(
     return kept, capacity
 
 
-def runs(copies: Ints, some: Ints) -> tuple[Ints, Ints]:
+def runs(copies: Longs, some: Longs) -> tuple[Longs, Longs]:
     """All copies of some entries, and the place among these of each one's entry."""
     first, size = copies[some], copies[some + 1] - copies[some]
     entry = np.repeat(np.arange(len(some)), size)
     return np.arange(len(entry)) + (first - np.cumsum(size) + size)[entry], entry
 
 
-def _own(problem: Separable, order: Ints) -> tuple[Floats, Floats, Floats, Floats]:
+def _own(problem: Separable, order: Longs) -> tuple[Floats, Floats, Floats, Floats]:
     """Costs, their quadratic parts, and bounds."""
     return (
         gathered(problem.cost, order),

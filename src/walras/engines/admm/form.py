@@ -19,11 +19,9 @@ from walras.engines.admm.scalars import copied, lifted
 from walras.kernels import columns
 from walras.kernels.block_prox.newton import MOST_ROWS
 from walras.separable import Separable, Side, Utility, utility
+from walras.types import Bools, Floats, Ints, Longs
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Kinds = npt.NDArray[np.int8]
-Bools = npt.NDArray[np.bool_]
 Owners = npt.NDArray[np.int32]
 
 
@@ -41,7 +39,7 @@ class RowData:
         shift: Coefficient of the shared scalar.
     """
 
-    source: Ints
+    source: Longs
     kind: Kinds
     weight: Floats
     parameter: Floats
@@ -50,7 +48,7 @@ class RowData:
     shift: Floats
 
     @classmethod
-    def of(cls, problem: Separable, source: Ints) -> RowData:
+    def of(cls, problem: Separable, source: Longs) -> RowData:
         """Gather rows; the places where ``source`` is -1 ask for nothing."""
         rows, at, real = problem.rows, np.maximum(source, 0), source >= 0
         kind = np.where(_costs_nothing(problem), Utility.NONE, rows.utility).astype(np.int8)
@@ -112,11 +110,11 @@ class Form:
     """
 
     problem: Separable
-    order: Ints
+    order: Longs
     entries: Entries
     groups: RowData
     own: RowData
-    own_ptr: Ints
+    own_ptr: Longs
     narrow: RowData
     scalar_in: str
     asked_entries: int
@@ -206,7 +204,7 @@ def _most(problem: Separable, local: Bools) -> Bools:
     return local
 
 
-def _scalar_home(problem: Separable, local: npt.NDArray[np.bool_]) -> str:
+def _scalar_home(problem: Separable, local: Bools) -> str:
     if problem.scalars != 1:
         return ""
     held = problem.rows.scalar_matrix[:, 0] != 0
@@ -217,13 +215,13 @@ def _scalar_home(problem: Separable, local: npt.NDArray[np.bool_]) -> str:
     return "" if np.any(local[held]) else "narrow"
 
 
-def _group_ptr(owner: npt.NDArray[np.int32]) -> Ints:
+def _group_ptr(owner: Ints) -> Longs:
     """First entry of each owner's run; entries of nobody are groups of their own."""
     new = np.append(True, np.diff(owner) != 0) | (owner < 0)
     return np.append(np.flatnonzero(new), len(owner)).astype(np.int64)
 
 
-def _slots(problem: Separable, local: npt.NDArray[np.bool_], groups: Ints) -> Ints:
+def _slots(problem: Separable, local: Bools, groups: Longs) -> Longs:
     """(groups, K) row in each slot of each group, -1 where none."""
     rows = problem.rows
     at = np.flatnonzero(local)
@@ -239,7 +237,7 @@ def _slots(problem: Separable, local: npt.NDArray[np.bool_], groups: Ints) -> In
     return source
 
 
-def _by_group(problem: Separable, private: Bools, groups: Ints) -> tuple[Ints, Ints]:
+def _by_group(problem: Separable, private: Bools, groups: Longs) -> tuple[Longs, Longs]:
     """The own rows group by group, and (groups + 1,) the first of each group."""
     at = np.flatnonzero(private)
     place = np.searchsorted(groups, problem.rows.owner[at])
@@ -247,7 +245,7 @@ def _by_group(problem: Separable, private: Bools, groups: Ints) -> tuple[Ints, I
     return at[np.argsort(place, kind="stable")], ptr
 
 
-def _homes(problem: Separable, source: Ints, narrow: Ints) -> Homes:
+def _homes(problem: Separable, source: Longs, narrow: Longs) -> Homes:
     """Where each row of the problem goes."""
     count, real = problem.rows.count, source >= 0
     slot = np.full(count, -1, dtype=np.int64)

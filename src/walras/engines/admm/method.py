@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate.structure import structure
 from walras.engines.admm.coupling_rows import CouplingRows
@@ -13,8 +12,7 @@ from walras.engines.admm.form import Form
 from walras.engines.admm.roots import increasing_root
 from walras.engines.admm.start import Beginning
 from walras.engines.admm.worker_pool import WorkerPool
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 _SLIGHT = 1e-6  # multipliers whose square is a smaller share of x's say nothing
 _PASSES = 2  # evaluations of the rows' block an iteration

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from walras.types import Floats, Longs
+
 Rows32 = npt.NDArray[np.uint32]
 
 
@@ -30,7 +30,7 @@ def metric(row: Rows32, a: Floats, most: Floats, narrow: int) -> Floats:
     return np.asarray(w / np.mean(w))
 
 
-def gathered(values: Floats, order: Ints) -> Floats:
+def gathered(values: Floats, order: Longs) -> Floats:
     """The values in an order; themselves if it is the one they have.
 
     Compiled passes are compiled again for arrays that are read-only or have gaps: those are copied.

@@ -8,12 +8,10 @@ takes Newton's step (:mod:`.narrow`) by itself, so that it does not matter which
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.engines.admm.coupling_rows import CouplingRows
 from walras.engines.admm.form import RowData
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 
 def joined(shared: Floats, own: Floats) -> Floats:

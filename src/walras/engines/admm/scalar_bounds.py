@@ -10,14 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.engines.admm.entries import Entries
 from walras.engines.admm.form import Form, RowData
 from walras.separable import Utility
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from walras.types import Floats, Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +29,7 @@ class Ceilings:
     """
 
     most: Floats
-    pack: Ints
+    pack: Longs
     ratio: Floats
 
 

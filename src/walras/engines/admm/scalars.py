@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.separable import Rows, Separable, Side
+from walras.types import Floats, Ints
 
 
 def lifted(problem: Separable) -> Separable:
@@ -33,7 +33,7 @@ def lifted(problem: Separable) -> Separable:
     )  # fmt: skip
 
 
-def copied(problem: Separable, owner: npt.NDArray[np.int32]) -> Separable:
+def copied(problem: Separable, owner: Ints) -> Separable:
     """One copy t_j of the only scalar t for each owner whose rows it stands in; t_j - t = 0.
 
     Args:
@@ -61,11 +61,11 @@ def copied(problem: Separable, owner: npt.NDArray[np.int32]) -> Separable:
 
 def _with_entries(
     problem: Separable,
-    resource: npt.NDArray[np.int32],
-    demand: npt.NDArray[np.int32],
-    cost: npt.NDArray[np.float64],
-    lower: npt.NDArray[np.float64],
-    upper: npt.NDArray[np.float64],
+    resource: Ints,
+    demand: Ints,
+    cost: Floats,
+    lower: Floats,
+    upper: Floats,
     rows: Rows,
 ) -> Separable:
     """The problem with more entries behind the others."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.engines.admm.method import Method
 from walras.engines.admm.restarts import REFLECTED, Restarts
 from walras.separable import Utility
+from walras.types import Floats
 
 _PLAIN = 20  # iterations before those with restarts
 _EVERY = 10  # most iterations between two looks at rho
@@ -29,7 +29,6 @@ _GROWTH = 2.0  # of the penalty, once a joint minimisation is done
 _LARGEST = 1e10  # penalty relative to the first at which it grows no more
 
 
-Floats = npt.NDArray[np.float64]
 Task = tuple[str, *tuple[object, ...]]
 
 

@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.engines.admm.entries import Entries
 from walras.engines.admm.form import Form, RowData
 from walras.engines.admm.proofs.row_classification import RowClassification
 from walras.engines.admm.tree_reduction import added, leaves_of
+from walras.types import Floats, Longs
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Leaf = tuple[slice, slice, slice, slice, slice]  # groups, entries, copies; places of the first two
 
 
@@ -42,7 +40,7 @@ class Slice:
     groups: RowData
     narrow: int
     own: RowData
-    own_ptr: Ints
+    own_ptr: Longs
     x: Floats
     price: Floats
     own_price: Floats

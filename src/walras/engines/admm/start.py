@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate.bound import dual_bound
 from walras.certificate.certify import gap_between, minimised_value
@@ -18,8 +17,7 @@ from walras.engines.admm.metric import gathered
 from walras.programs.implied_bounds import equal_shares, least_limit
 from walras.separable import Separable, Utility
 from walras.settings import Start
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 _NEAR = 0.1  # gap of an allocation from which on prices that go with it help
 

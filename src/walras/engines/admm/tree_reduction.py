@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
+
 Node = tuple[int, int]  # height above the leaves, and place among its like
 
 SUMS = frozenset({

@@ -12,7 +12,6 @@ from __future__ import annotations
 from weakref import proxy
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.engines.admm.private_rows import PrivateRows
 from walras.engines.admm.proofs.bound import Bound
@@ -20,8 +19,7 @@ from walras.engines.admm.proofs.repair import Repair
 from walras.engines.admm.slices import Leaf, Leaves, Slice
 from walras.kernels import consensus_copies as copies
 from walras.kernels.block_prox import newton as groups
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 _NOTHING = np.zeros(1)
 

@@ -15,13 +15,11 @@ from operator import attrgetter
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.engines.admm.slices import Slice
 from walras.engines.admm.tree_reduction import Tree
 from walras.engines.admm.worker import Worker
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 
 class WorkerPool(Protocol):

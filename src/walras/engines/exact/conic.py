@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.engines.exact.conic_setup import ENDED, LONG, NOT_BEGUN, beginning, least_seconds
@@ -34,9 +33,7 @@ from walras.progress_log import IterationLog
 from walras.separable.form import Separable, Utility
 from walras.settings import Settings
 from walras.status import Status
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from walras.types import Floats, Longs
 
 _STATUS = {
     "Solved": Status.OPTIMAL,
@@ -71,7 +68,7 @@ class _Block:
     matrix: sp.csr_array
     offset: Floats
     cones: tuple[Cone, ...]
-    source: Ints
+    source: Longs
     sign: Floats
 
 
@@ -228,7 +225,7 @@ def _bound_blocks(
     high = np.flatnonzero(np.isfinite(upper) & (lower != upper))
     low = np.flatnonzero(np.isfinite(lower) & (lower != upper))
 
-    def source(rows: Ints) -> Ints:
+    def source(rows: Longs) -> Longs:
         return rows if named else np.full(len(rows), -1)
 
     zero = _Block(
@@ -250,7 +247,7 @@ def _bound_blocks(
 
 
 def _utility_block(
-    problem: Separable, utility: Utility, k: Ints, y: sp.csr_array, u: sp.csr_array, scale: Floats
+    problem: Separable, utility: Utility, k: Longs, y: sp.csr_array, u: sp.csr_array, scale: Floats
 ) -> _Block:
     """The cones of the rows ``k``, all of one utility; ``y`` and ``u`` select from z."""
     a = problem.rows.parameter[k]
@@ -274,7 +271,7 @@ def _utility_block(
     return _interleaved(parts, constants, at, cones, k, scale)
 
 
-def _power_block(a: Floats, k: Ints, y: sp.csr_array, u: sp.csr_array, scale: Floats) -> _Block:
+def _power_block(a: Floats, k: Longs, y: sp.csr_array, u: sp.csr_array, scale: Floats) -> _Block:
     """Concave powers: the cone's first two coordinates swap with the sign of 1 - a."""
     mild = a < 1
     at_first = sp.diags_array(np.where(mild, 1.0, 0.0))
@@ -292,9 +289,9 @@ def _power_block(a: Floats, k: Ints, y: sp.csr_array, u: sp.csr_array, scale: Fl
 def _interleaved(
     parts: tuple[sp.sparray, ...],
     constants: tuple[Floats, ...],
-    at: int | Ints,
+    at: int | Longs,
     cones: list[Cone],
-    k: Ints,
+    k: Longs,
     scale: Floats,
 ) -> _Block:
     """Three-row cones, one a utility row; coordinate ``at`` of each holds y / scale."""
@@ -310,7 +307,7 @@ def _interleaved(
     )
 
 
-def _selector(columns: Ints, width: int) -> sp.csr_array:
+def _selector(columns: Longs, width: int) -> sp.csr_array:
     """(len(columns), width) with a one in each row."""
     count = len(columns)
     return sp.csr_array((np.ones(count), (np.arange(count), columns)), shape=(count, width))

@@ -18,10 +18,7 @@ import scipy.sparse as sp
 from walras.diagnosis.positivity import least_positive
 from walras.separable import utility
 from walras.separable.form import Separable, Utility
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats, Longs
 
 # Tangents that are vertical at zero are first taken no closer than this share of the relaxed
 # activity, then closer by this factor at a time, as long as slopes are this many times the relaxed
@@ -49,7 +46,7 @@ class Terms:
     kind: npt.NDArray[np.int8]
     weight: Floats
     parameter: Floats
-    whole: Ints
+    whole: Longs
     least: Floats
 
     @property
@@ -109,7 +106,7 @@ class Cuts:
         self._lowest = _where_steep(terms, relaxed, _STEEPEST)
         self._least = _where_steep(terms, relaxed, _STEEPEST_MET)
         self._floor = np.maximum(_NEAREST * np.abs(relaxed), self._lowest)
-        self._term: list[Ints] = []
+        self._term: list[Longs] = []
         self._slope: list[Floats] = []
         self._height: list[Floats] = []
         self._from_zero()
@@ -161,7 +158,7 @@ class Cuts:
         floor = np.where(terms.least > 0, terms.least, np.where(terms.vertical, floor, 0.0))
         return np.where(terms.kind == Utility.QUADRATIC, y, np.maximum(y, floor))
 
-    def _add(self, term: Ints, slope: Floats, height: Floats) -> None:
+    def _add(self, term: Longs, slope: Floats, height: Floats) -> None:
         sound = np.isfinite(slope) & np.isfinite(height)
         self._term.append(term[sound])
         self._slope.append(slope[sound])

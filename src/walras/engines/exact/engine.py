@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.diagnosis.relaxation import improving_ray, least_relaxation
@@ -29,8 +28,7 @@ from walras.progress import History, Progress, Timings
 from walras.separable.form import Separable
 from walras.settings import Settings
 from walras.status import Status
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 # A point this many times larger than every bound has run along a ray.
 _FAR = 1e8

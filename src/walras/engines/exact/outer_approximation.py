@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.certificate import dual_bound, gap_between, repair, violation
@@ -32,9 +31,7 @@ from walras.progress_log import IterationLog
 from walras.separable.form import Separable, Utility
 from walras.settings import Settings
 from walras.status import Status
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Floats
 
 _SHARPER = 0.1  # integer programs' gap as a share of the tolerance
 _FEW = 3

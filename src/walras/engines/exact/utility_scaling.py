@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.engines.interior import interior
@@ -23,8 +22,7 @@ from walras.programs.highs import LinearProgram, solve_program
 from walras.separable.form import Separable, Utility
 from walras.settings import Settings
 from walras.status import Status
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 _STEEP = 3.0  # from this a on, powers are measured by the max-min allocation
 _ROUGH = 1e-2  # tolerance of the interior engine that is to tell sizes alone

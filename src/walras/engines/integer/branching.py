@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.engines.integer.tasks import Tasks
 from walras.programs.attempt import attempted
 from walras.programs.highs import LinearProgram, solve_program
 from walras.settings import Settings
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Ints
 
 _ROOM = 1e-9  # relative: what HiGHS' tolerance may exceed a capacity by
 

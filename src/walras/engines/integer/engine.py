@@ -12,7 +12,6 @@ import time
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.engines.exact.engine import exact, is_linear, linear_program
 from walras.engines.integer.feasibility_pump import pump
@@ -26,8 +25,7 @@ from walras.progress import History, Timings
 from walras.separable.form import Separable
 from walras.settings import Settings
 from walras.status import Status
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 SMALL = 2_000  # whole entries up to which HiGHS alone is as good
 SMALL_ASSIGNMENT = 200  # the same of assignments

@@ -17,13 +17,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.engines.admm import admm
 from walras.separable.form import Separable
 from walras.settings import Settings, Start
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Bools, Floats
 
 _ROUNDS = 30
 _TOLERANCE = 1e-3  # of the convex steps
@@ -78,9 +76,7 @@ def _penalty(problem: Separable, relaxed: Floats) -> float:
     return float(np.median(typical)) if len(typical) else 1.0
 
 
-def _near(
-    problem: Separable, target: Floats, whole: npt.NDArray[np.bool_], rho: float
-) -> Separable:
+def _near(problem: Separable, target: Floats, whole: Bools, rho: float) -> Separable:
     """The convex step: the problem with a pull towards ``target``."""
     pull = np.where(whole, rho, 0.0)
     return replace(
@@ -88,9 +84,7 @@ def _near(
     )
 
 
-def _shaken(
-    x: Floats, z: Floats, whole: npt.NDArray[np.bool_], random: np.random.Generator
-) -> Floats:
+def _shaken(x: Floats, z: Floats, whole: Bools, random: np.random.Generator) -> Floats:
     """Flip some of the entries whose rounding was the closest call."""
     entries = np.flatnonzero(whole)
     doubt = np.abs(x[entries] - z[entries]) + 0.3 * random.random(len(entries))

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.engines.integer.branching import branch, reassigned
 from walras.engines.integer.lagrangian_bound import relax
@@ -28,10 +27,7 @@ from walras.progress_log import IterationLog
 from walras.separable.form import Separable, Side
 from walras.settings import Settings
 from walras.status import Status
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats, Ints
 
 _NEAR = 10  # agents that the search tries for a task
 _FIRST, _MORE = 1500, 300  # steps of the prices: at first, and once an assignment is known

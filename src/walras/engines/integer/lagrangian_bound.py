@@ -12,14 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.engines.integer.tasks import Tasks
 from walras.kernels import knapsacks as kernel
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats, Ints
 
 _MOST_ROOM = 10_000  # largest whole capacity
 _STEPS = 20  # between two looks at the clock

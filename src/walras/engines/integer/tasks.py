@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.separable.form import Separable, Side, Utility
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
+from walras.types import Bools, Floats, Ints
 
 NEVER = 1e9  # cost of a pair that is not allowed, relative to the largest cost
 
@@ -55,7 +52,7 @@ def recognised(problem: Separable) -> Tasks | None:
     return _dense(problem, of_task, of_agent)
 
 
-def _is_choice(problem: Separable, mine: npt.NDArray[np.bool_]) -> bool:
+def _is_choice(problem: Separable, mine: Bools) -> bool:
     """Whether each task's row is a plain sum that is one, or at most one."""
     rows = problem.rows
     part = sp.csr_array(rows.matrix)[np.flatnonzero(mine)]
@@ -69,15 +66,13 @@ def _is_choice(problem: Separable, mine: npt.NDArray[np.bool_]) -> bool:
     )
 
 
-def _is_packing(problem: Separable, mine: npt.NDArray[np.bool_]) -> bool:
+def _is_packing(problem: Separable, mine: Bools) -> bool:
     rows = problem.rows
     part = sp.csr_array(rows.matrix)[np.flatnonzero(mine)]
     return bool(np.all(part.data >= 0.0) and np.all(rows.lower[mine] <= 0.0))
 
 
-def _dense(
-    problem: Separable, of_task: npt.NDArray[np.bool_], of_agent: npt.NDArray[np.bool_]
-) -> Tasks | None:
+def _dense(problem: Separable, of_task: Bools, of_agent: Bools) -> Tasks | None:
     rows, (agents, tasks) = problem.rows, problem.shape
     row = np.full(agents, -1, dtype=np.int32)
     row[rows.owner[of_agent]] = np.flatnonzero(of_agent)

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from walras.engines.interior.form import Bools, Floats, Form, Ints, Restriction
+from walras.engines.interior.form import Form, Restriction
 from walras.engines.interior.point import Layout, Point
 from walras.engines.interior.presolve_simplices import Presolved, Simplices
 from walras.engines.interior.shares import block_centres
 from walras.separable import Side
+from walras.types import Bools, Floats, Longs
 
 _FIRST_SHARE = 0.99  # of all limits, that the blocks of the first round have together
 _FITS = 0.999  # share of a capacity that the blocks at rest may take
@@ -40,7 +41,7 @@ class OpenBlocks:
     simplices: Simplices
     decided: Presolved
     active: Bools = field(init=False)
-    choice: Ints = field(init=False)
+    choice: Longs = field(init=False)
 
     def __post_init__(self) -> None:
         """The blocks with the largest limits take part; the others rest at nothing."""

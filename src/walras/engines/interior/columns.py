@@ -12,16 +12,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate.structure import structure
 from walras.engines.interior.equilibrium_start import market_scores, scarcity
-from walras.engines.interior.form import Bools, Floats, Form, Ints
+from walras.engines.interior.form import Form
 from walras.engines.interior.new_demands import new_demands
 from walras.engines.interior.point import Layout, Point
 from walras.engines.interior.start import INSIDE, packing_rows, raise_packing, scaled_inside
 from walras.kernels import cpu as kernels
 from walras.separable import Separable, Utility
+from walras.types import Bools, Floats, Ints, Longs
 
 FIRST = 8  # columns a block and a score in the first round
 WANTED = 5  # columns a block in the first round of a market
@@ -43,11 +43,11 @@ class Pool:
         ptr: (blocks + 1,) first place of each block.
     """
 
-    order: Ints | slice
-    ptr: Ints
+    order: Longs | slice
+    ptr: Longs
 
     @classmethod
-    def of(cls, owner: npt.NDArray[np.int32]) -> Pool:
+    def of(cls, owner: Ints) -> Pool:
         """Entries grouped by owner; the ownerless ones are not in the pool."""
         if owner[0] >= 0 and np.all(owner[1:] >= owner[:-1]):
             first = np.flatnonzero(np.append(True, owner[1:] > owner[:-1]))
@@ -57,14 +57,14 @@ class Pool:
         _, first = np.unique(owner[order], return_index=True)
         return cls(order, np.append(first, len(order)))
 
-    def best(self, score: Floats, closed: Bools, limit: float, most: int, threads: int) -> Ints:
+    def best(self, score: Floats, closed: Bools, limit: float, most: int, threads: int) -> Longs:
         """Open entries of lowest score, at most ``most`` a block, below ``limit``."""
         places = kernels.cheapest(
             self.ptr, score[self.order], closed[self.order], limit, most, threads
         )
         return places if isinstance(self.order, slice) else self.order[places]
 
-    def of_blocks(self, wanted: Bools, owner: npt.NDArray[np.int32]) -> Ints:
+    def of_blocks(self, wanted: Bools, owner: Ints) -> Longs:
         """Entries of the wanted owners, in the pool's order."""
         order = np.arange(len(owner)) if isinstance(self.order, slice) else self.order
         runs = np.flatnonzero(wanted[owner[order[self.ptr[:-1]]]])
@@ -149,7 +149,7 @@ def known_entries(problem: Separable, pool: Pool, x: Floats, prices: Floats, thr
     return np.asarray(active & ~fixed)
 
 
-def _new_scores(problem: Separable, new: Ints, prices: Floats) -> Iterator[Floats]:
+def _new_scores(problem: Separable, new: Longs, prices: Floats) -> Iterator[Floats]:
     """(new,) scores of new demands' entries: what they bring over what they are charged.
 
     The known prices charge for narrow rows; what the demand's own row will charge is not known,
@@ -231,7 +231,7 @@ def carried(form: Form, layout: Layout, old: Form, point: Point, mu: float) -> P
 def _row_values(form: Form, old: Form, values: Floats) -> Floats:
     """Values of the old form's rows on the new one's, which has the same rows in other places."""
 
-    def key(f: Form) -> Ints:
+    def key(f: Form) -> Longs:
         code = 2 * f.source + (f.sign > 0)
         return np.where(f.source >= 0, code, -1 - np.arange(len(code))[::-1])
 

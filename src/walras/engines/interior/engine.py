@@ -9,7 +9,7 @@ import numpy as np
 from walras.certificate import certify, dual_bound, gap_between
 from walras.engines.interior.blocks import OpenBlocks, carried_blocks
 from walras.engines.interior.columns import MORE, Pool, carried, first_entries, known_entries, slim
-from walras.engines.interior.form import Bools, Floats, Form, Restriction, make_form, redundant_rows
+from walras.engines.interior.form import Form, Restriction, make_form, redundant_rows
 from walras.engines.interior.loop import FEASIBLE, Termination, gap_scale, run
 from walras.engines.interior.new_demands import new_demands
 from walras.engines.interior.objective_scaling import scale_objective, unit_of_objective
@@ -25,6 +25,7 @@ from walras.progress_log import IterationLog
 from walras.separable import Separable, Side
 from walras.settings import Settings, Start
 from walras.status import Status
+from walras.types import Bools, Floats
 
 _ROUNDS = 40
 _FIRST_TOLERANCE = 0.3

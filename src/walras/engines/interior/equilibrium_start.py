@@ -14,14 +14,11 @@ is enough to tell which entries an optimal allocation may use.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate.structure import structure
 from walras.kernels import cpu as kernels
 from walras.separable import Separable, Side, Utility
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from walras.types import Floats, Longs
 
 # What there is of resources over what all demands could use, from which rough prices are found. At
 # half of it they save as much of a cold start, but a warm start is to take half of that at most.
@@ -34,7 +31,7 @@ _FARTHEST = 1.0  # step, in logarithms of prices
 _TINY = 1e-9
 
 
-def market_scores(problem: Separable, share: Floats, ptr: Ints, threads: int) -> Floats | None:
+def market_scores(problem: Separable, share: Floats, ptr: Longs, threads: int) -> Floats | None:
     """(entries,) how bad each entry is for its demand at rough prices.
 
     None where the problem is no market, and where resources are scarce: what entries bring, over

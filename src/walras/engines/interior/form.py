@@ -21,10 +21,7 @@ import scipy.sparse as sp
 from walras.certificate.structure import own_limit, structure
 from walras.errors import EngineError
 from walras.separable import Separable, Side, Utility
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats, Longs
 
 MAX_SLOTS = 4
 MAX_BORDER = 64
@@ -68,9 +65,9 @@ class Form:
     """
 
     problem: Separable
-    columns: Ints
-    ptr: Ints
-    block: Ints
+    columns: Longs
+    ptr: Longs
+    block: Longs
     slots: int
     local: Floats
     matrix: sp.csr_array
@@ -81,7 +78,7 @@ class Form:
     kind: npt.NDArray[np.int8]
     weight: Floats
     parameter: Floats
-    source: Ints
+    source: Longs
     sign: Floats
     c: Floats
     h: Floats
@@ -90,7 +87,7 @@ class Form:
     flip: Floats
     e: Floats
     border_h: Floats
-    free: Ints
+    free: Longs
     constant: float
     rest: Floats
 
@@ -132,7 +129,7 @@ def resting(problem: Separable) -> Floats:
 class _Standard:
     """One-sided rows in the order of the problem's, before they are placed in blocks."""
 
-    source: Ints
+    source: Longs
     sign: Floats
     bound: Floats
     kind: npt.NDArray[np.int8]
@@ -152,7 +149,7 @@ class _Places:
     """
 
     standard: _Standard
-    placed: Ints
+    placed: Longs
     slots: int
     blocks: int
     scalar_rows: int
@@ -183,7 +180,7 @@ class Restriction:
         side: Whose entries make a block; those of the side with fewer foreign rows if None.
     """
 
-    entries: Ints | None = None
+    entries: Longs | None = None
     redundant: Bools | None = None
     absent: Bools | None = None
     rest: Floats | None = None
@@ -222,7 +219,7 @@ def make_form(problem: Separable, restriction: Restriction | None = None) -> For
     return _assemble(problem, columns, free, block, matrix, places, rest)
 
 
-def _block_side(problem: Separable, chosen: Ints, given: Side | None) -> tuple[Side, Ints]:
+def _block_side(problem: Separable, chosen: Longs, given: Side | None) -> tuple[Side, Longs]:
     """The side with fewer foreign rows as blocks; ownerless entries are blocks of their own."""
     side = problem.rows.side
     foreign = {s: int(np.sum(side != s)) for s in (Side.DEMAND, Side.RESOURCE)}
@@ -281,7 +278,7 @@ def _standard_rows(problem: Separable, kept: Restriction) -> _Standard:
 
 
 def _place(
-    problem: Separable, side: Side, matrix: sp.csc_array, block: Ints, kept: Restriction
+    problem: Separable, side: Side, matrix: sp.csc_array, block: Longs, kept: Restriction
 ) -> _Places:
     """Position of every standard row: ``block*slots + slot`` when local, after them when narrow."""
     standard = _standard_rows(problem, kept)
@@ -310,9 +307,9 @@ def _place(
 
 def _assemble(
     problem: Separable,
-    columns: Ints,
-    free: Ints,
-    block: Ints,
+    columns: Longs,
+    free: Longs,
+    block: Longs,
     matrix: sp.csc_array,
     places: _Places,
     rest: Floats,
@@ -367,7 +364,7 @@ def _assemble(
     )
 
 
-def _border(problem: Separable, free: Ints, place: sp.csr_array) -> Floats:
+def _border(problem: Separable, free: Longs, place: sp.csr_array) -> Floats:
     """E: coefficients of the shared scalars, then of the free entries, of the rows in place."""
     shared = place @ problem.rows.scalar_matrix
     if not len(free):
@@ -393,6 +390,6 @@ def _local_coefficients(a: sp.csr_array, blocks: int, slots: int, n: int) -> Flo
     return out
 
 
-def is_fixed_target(kind: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
+def is_fixed_target(kind: npt.NDArray[np.int8]) -> Bools:
     """Rows whose slack times price (or a power of it) has a target that does not shrink."""
     return np.isin(kind, (Utility.LOG, Utility.POWER))

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.engines.interior.form import EMPTY, INEQUALITY, Bools, Floats, Form, Ints
+from walras.engines.interior.form import EMPTY, INEQUALITY, Form
 from walras.separable import Separable, Utility
+from walras.types import Bools, Floats, Longs
 
 _STEPS = 30
 _HALVINGS = 20
@@ -68,7 +69,7 @@ def centre_newcomers(
 
 
 def _centred(
-    a: Floats, owner: Ints, base: Floats, bound: Floats, theta: Floats, price: Floats, mu: float
+    a: Floats, owner: Longs, base: Floats, bound: Floats, theta: Floats, price: Floats, mu: float
 ) -> Floats:
     """(blocks, slots) local prices on the central path; rows with theta = 0 stay as they are.
 
@@ -115,7 +116,7 @@ def _centred(
     return price
 
 
-def _interior_blocks(form: Form, blocks: Ints, p: Floats) -> Ints:
+def _interior_blocks(form: Form, blocks: Longs, p: Floats) -> Longs:
     """Those of the blocks whose local prices and reduced costs are positive, as logarithms need."""
     rows = blocks[:, None] * form.slots + np.arange(form.slots)
     priced = np.all((p[rows] > 0) | (form.kind[rows] == EMPTY), axis=1)
@@ -123,7 +124,7 @@ def _interior_blocks(form: Form, blocks: Ints, p: Floats) -> Ints:
     return np.asarray(blocks[priced & ~outside[blocks]])
 
 
-def _usual_blocks(form: Form, fresh: Bools) -> Ints:
+def _usual_blocks(form: Form, fresh: Bools) -> Longs:
     """Blocks of new columns alone, whose local rows are inequalities and logarithms."""
     if not form.slots or np.any(form.h):
         return np.zeros(0, dtype=np.int64)

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from walras.engines.interior.form import Floats, Form
+from walras.engines.interior.form import Form
 from walras.kernels.schur.elimination import Elimination, Factor
+from walras.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,9 @@ from typing import Self
 import numpy as np
 import scipy.sparse as sp
 
-from walras.engines.interior.form import EMPTY, EQUALITY, INEQUALITY, Bools, Floats, Form, Ints
+from walras.engines.interior.form import EMPTY, EQUALITY, INEQUALITY, Form
 from walras.separable import Utility, utility
+from walras.types import Bools, Floats, Longs
 
 _CORRECTORS = 4
 _WORTH = 30.0  # solves that an iteration without correctors must cost for them to pay
@@ -109,12 +110,12 @@ class Layout:
         correctors: centrality correctors an iteration at most; see :func:`_correctors`.
     """
 
-    bounded: Ints
-    pairs: Ints
+    bounded: Longs
+    pairs: Longs
     slack_positive: Bools
     price_positive: Bools
     hastened: Floats
-    fixed: Ints
+    fixed: Longs
     magnitude: sp.csr_array
     largest: Floats
     count: int

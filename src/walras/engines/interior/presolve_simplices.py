@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from walras.certificate.structure import structure
-from walras.engines.interior.form import Bools, Floats, Ints
 from walras.kernels.simplices import activity_ranges, choices
 from walras.separable import Separable, Side
+from walras.types import Bools, Floats, Longs
 
 _PASSES = 5
 _SURELY = 1.0 + 1e-9  # a row is left out if it cannot even come this near
@@ -36,9 +36,9 @@ class Simplices:
     """
 
     problem: Separable
-    entry: Ints
-    ptr: Ints
-    row: Ints
+    entry: Longs
+    ptr: Longs
+    row: Longs
     size: Floats
     whole: Bools
 
@@ -77,11 +77,11 @@ class Simplices:
         return len(self.row)
 
     @property
-    def block(self) -> Ints:
+    def block(self) -> Longs:
         """(places,) block of each place."""
         return np.repeat(np.arange(self.blocks), np.diff(self.ptr))
 
-    def choose(self, reduced: Floats, closed: Bools, threads: int) -> tuple[Ints, Floats]:
+    def choose(self, reduced: Floats, closed: Bools, threads: int) -> tuple[Longs, Floats]:
         """Each block's cheapest place at given reduced costs (entries,), -1 if none pays.
 
         Returns:

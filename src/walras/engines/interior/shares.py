@@ -19,9 +19,10 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 
-from walras.engines.interior.form import EQUALITY, INEQUALITY, Floats, Form
+from walras.engines.interior.form import EQUALITY, INEQUALITY, Form
 from walras.engines.interior.point import Layout, Point
 from walras.kernels.simplices import centres
+from walras.types import Floats
 
 _SHARE = 0.01  # gap at the start, of a guess at the optimum
 _STEPS = 20

@@ -12,11 +12,12 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from walras.engines.interior.form import EQUALITY, INEQUALITY, Bools, Floats, Form
+from walras.engines.interior.form import EQUALITY, INEQUALITY, Form
 from walras.engines.interior.new_demands import centre_newcomers
 from walras.engines.interior.point import Layout, Point, products
 from walras.engines.interior.shares import are_shares, centred_scalar, shared_start
 from walras.separable import Utility, utility
+from walras.types import Bools, Floats
 
 INSIDE = 0.999  # share of its upper bound at which an entry begins at most
 _SWEEPS = 4

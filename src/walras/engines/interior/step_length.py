@@ -13,8 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from walras.engines.interior.form import Bools, Floats
 from walras.engines.interior.point import Layout, Point, Step
+from walras.types import Bools, Floats
 
 _LEAST_SHARE = 0.1
 _CUTS = 20

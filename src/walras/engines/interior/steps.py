@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from walras.engines.interior.form import Floats, Form
+from walras.engines.interior.form import Form
 from walras.engines.interior.newton import Direction, Newton
 from walras.engines.interior.point import (
     Layout,
@@ -26,6 +26,7 @@ from walras.engines.interior.point import (
 from walras.engines.interior.step_length import InverseDistance, RelativeStep
 from walras.kernels.schur.elimination import Elimination
 from walras.separable import Utility
+from walras.types import Floats
 
 _CLIP = 10.0  # second-order terms at most this many barrier parameters
 _ENOUGH = 0.9  # no corrector above this step length

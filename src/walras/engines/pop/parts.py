@@ -13,9 +13,8 @@ from walras.progress import Timings, join
 from walras.separable import Family, Rows, Separable, Side
 from walras.settings import Start
 from walras.status import Status
+from walras.types import Bools, Floats, Ints
 
-Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 
@@ -139,9 +138,7 @@ def _renumbered(problem: Separable, entries: Indices) -> Callable[[int], str] | 
     return None if namer is None else lambda q: namer(int(entries[q]))
 
 
-def _rows(
-    whole: Rows, entries: Indices, kept: Indices, position: npt.NDArray[np.int32], share: Floats
-) -> Rows:
+def _rows(whole: Rows, entries: Indices, kept: Indices, position: Ints, share: Floats) -> Rows:
     """The rows kept; a row g.x + e.t <= b of share s becomes g.x + (s e).t <= s b.
 
     A utility f(y) becomes s f(y / s), so that equal parts add up to f(y).

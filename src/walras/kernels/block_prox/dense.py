@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.kernels.parallel import inner
-from walras.kernels.reference import Floats
+from walras.types import Bools, Floats
 
 _SINGULAR = 1e-10  # least share of a pivot that stays after elimination
 
 
 @inner
-def factored(h: Floats, free: npt.NDArray[np.bool_], c: Floats) -> bool:
+def factored(h: Floats, free: Bools, c: Floats) -> bool:
     """Cholesky factor C of the free part of H; a pivot of ``inf``, and False, where singular."""
     regular = True
     for k in range(len(free)):

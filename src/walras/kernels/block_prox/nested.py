@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from walras.kernels.block_prox.rows import LOG, NONE, POWER, wanted
 from walras.kernels.parallel import inner
-from walras.kernels.reference import Floats
+from walras.types import Floats
 
 _EXPAND = 4.0
 _EVALUATIONS = 120

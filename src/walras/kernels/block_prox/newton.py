@@ -22,7 +22,7 @@ from walras.kernels.block_prox.dense import factored, solved
 from walras.kernels.block_prox.nested import nested
 from walras.kernels.block_prox.rows import LOG, NONE, POWER, moved, regime, wanted
 from walras.kernels.parallel import inner, jit
-from walras.kernels.reference import Floats, Ints
+from walras.types import Bools, Floats, Longs
 
 MOST_ROWS = 3
 _STEPS = 60
@@ -162,7 +162,7 @@ def _blend(low: int, local: Floats, s: Floats, share: float, h: Floats) -> None:
 def _gradient(
     f: Floats, p: Floats, kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats,
     lower: Floats, upper: Floats, softness: float, h: Floats, g: Floats,
-    free: npt.NDArray[np.bool_], sense: npt.NDArray[np.int8],
+    free: Bools, sense: npt.NDArray[np.int8],
 ) -> float:  # fmt: skip
     """g = F - what the rows ask for, H with their slopes; the largest |g| relative to its terms.
 
@@ -203,7 +203,7 @@ def _newton(
     low: int, high: int, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
     kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
     softness: float, tolerance: float, p: Floats, work: Floats,
-    free: npt.NDArray[np.bool_], sense: npt.NDArray[np.int8],
+    free: Bools, sense: npt.NDArray[np.int8],
 ) -> None:  # fmt: skip
     """Prices p of one group, in place; ``work`` then holds H, for the free rows, from row 4 on."""
     rows = len(p)
@@ -318,7 +318,7 @@ def _newton_one(
 
 @jit
 def _solve_single(
-    first: int, last: int, ptr: Ints, a: Floats, v: Floats, s: Floats, x_lower: Floats,
+    first: int, last: int, ptr: Longs, a: Floats, v: Floats, s: Floats, x_lower: Floats,
     x_upper: Floats, kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats,
     lower: Floats, upper: Floats, softness: float, tolerance: float, shift: Floats,
     price: Floats, x: Floats,
@@ -342,7 +342,7 @@ def _solve_single(
 
 @jit
 def _solve_groups(
-    first: int, last: int, ptr: Ints, local: Floats, v: Floats, s: Floats, x_lower: Floats,
+    first: int, last: int, ptr: Longs, local: Floats, v: Floats, s: Floats, x_lower: Floats,
     x_upper: Floats, kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats,
     lower: Floats, upper: Floats, softness: float, tolerance: float, shift: Floats,
     price: Floats, x: Floats,
@@ -375,7 +375,7 @@ def _solve_groups(
 
 
 def solve_groups(
-    ptr: Ints, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
+    ptr: Longs, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
     kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
     softness: float, tolerance: float, shift: Floats, price: Floats, x: Floats,
 ) -> tuple[float, float]:  # fmt: skip

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from walras.kernels.reference import Floats, Ints
+from walras.types import Bools, Floats, Longs
 
 Rows = npt.NDArray[np.uint32]
 
@@ -44,7 +44,7 @@ def _asked(
 
 
 def solve_groups(
-    ptr: Ints, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
+    ptr: Longs, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
     kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
     softness: float, tolerance: float, shift: Floats, price: Floats, x: Floats,
 ) -> tuple[float, float]:  # fmt: skip
@@ -98,7 +98,7 @@ def solve_groups(
 
 
 def _slope(
-    ptr: Ints, local: Floats, v: Floats, s: Floats, x: Floats, shift: Floats, softness: float,
+    ptr: Longs, local: Floats, v: Floats, s: Floats, x: Floats, shift: Floats, softness: float,
     price: Floats,
 ) -> float:  # fmt: skip
     """``sum e' H^-1 e`` over the constraints whose price is not zero."""
@@ -116,7 +116,7 @@ def _slope(
 
 
 def row_sums(
-    ptr: Ints, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats,
+    ptr: Longs, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats,
     lower: Floats, upper: Floats, price: Floats, value: Floats, slope: Floats,
 ) -> None:  # fmt: skip
     """Add ``sum a y`` and ``sum a^2 / w`` over a row's copies, the second over those inside.
@@ -140,7 +140,7 @@ def row_sums(
 
 
 def advance(
-    ptr: Ints, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats,
+    ptr: Longs, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats,
     lower: Floats, upper: Floats, price: Floats, relaxation: float,
 ) -> tuple[float, float, float]:  # fmt: skip
     """Move the state by ``relaxation * (y - x)``; squares of (y - x), x and (z - x) in w."""
@@ -152,9 +152,9 @@ def advance(
 
 
 def _copies(
-    ptr: Ints, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats,
+    ptr: Longs, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats,
     lower: Floats, upper: Floats, price: Floats,
-) -> tuple[Floats, npt.NDArray[np.bool_]]:  # fmt: skip
+) -> tuple[Floats, Bools]:  # fmt: skip
     """y of every copy, and whether it is inside its entry's bounds."""
     width = np.diff(ptr)
     free = 2.0 * np.repeat(x, width) - state - price[row] * a / w
@@ -163,20 +163,20 @@ def _copies(
 
 
 def centres(
-    ptr: Ints, state: Floats, w: Floats, rho: float, cost: Floats, s: Floats, v: Floats
+    ptr: Longs, state: Floats, w: Floats, rho: float, cost: Floats, s: Floats, v: Floats
 ) -> None:
     """v_q = s_q (rho sum_k w_k z_k - c_q)."""
     v[:] = s * (rho * np.add.reduceat(w * state, ptr[:-1]) - cost)
 
 
 def priced_centres(
-    ptr: Ints, row: Rows, place: Rows, a: Floats, price: Floats, x: Floats, weight: Floats,
+    ptr: Longs, row: Rows, place: Rows, a: Floats, price: Floats, x: Floats, weight: Floats,
     cost: Floats, s: Floats, v: Floats,
 ) -> None:  # fmt: skip
     """v_q = s_q (W_q x_q - c_q - sum_k a_k p_k)."""
     v[:] = s * (weight * x - cost - np.add.reduceat(a * price[place[row]], ptr[:-1]))
 
 
-def activities(ptr: Ints, row: Rows, place: Rows, a: Floats, x: Floats, value: Floats) -> None:
+def activities(ptr: Longs, row: Rows, place: Rows, a: Floats, x: Floats, value: Floats) -> None:
     """Add a_k x_q to the place of every row of entry q."""
     np.add.at(value, place[row], a * np.repeat(x, np.diff(ptr)))

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from walras.kernels.block_prox.rows import LOG, NONE
 from walras.kernels.parallel import inner, jit
-from walras.kernels.reference import Floats, Ints
+from walras.types import Floats, Longs
 
 _LINES = 100
 _SAME = 1e-12  # relative: a line this little above the crossing is one of the two
@@ -94,7 +94,7 @@ def _best_price(
 
 @jit
 def best_prices(
-    first: int, last: int, ptr: Ints, a: Floats, e: Floats, c: Floats, b: Floats,
+    first: int, last: int, ptr: Longs, a: Floats, e: Floats, c: Floats, b: Floats,
     kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, y: Floats, price: Floats,
 ) -> float:  # fmt: skip
     """Best prices of a run of groups, in place; the sum of ``r y - E(r)`` over the rows that ask.

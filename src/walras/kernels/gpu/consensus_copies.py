@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from walras.kernels.gpu.segments import Segments, floats, integers
-from walras.kernels.reference import Floats, Ints
+from walras.types import Floats, Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Copies:
 
     @classmethod
     def of(
-        cls, ptr: Ints, row: np.ndarray, a: Floats, w: Floats, narrow: int, device: torch.device
+        cls, ptr: Longs, row: np.ndarray, a: Floats, w: Floats, narrow: int, device: torch.device
     ) -> Copies:
         """The copies of entries that stand in ``narrow`` rows."""
         rows = integers(row.astype(np.int64), device)

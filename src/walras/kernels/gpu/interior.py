@@ -14,8 +14,8 @@ import scipy.sparse as sp
 import torch
 
 from walras.kernels.gpu.segments import Segments, floats, integers
-from walras.kernels.reference import Floats, Ints
 from walras.kernels.schur.elimination import SHIFT, SHIFT_GROWTH, SHIFTS, FactorError
+from walras.types import Floats, Longs
 
 __all__ = ["Narrow", "TorchElimination", "backward", "forward", "orthogonalise", "schur"]
 
@@ -63,7 +63,7 @@ class Narrow:
     cell_order: torch.Tensor
     cell_block: torch.Tensor
     cell_row: torch.Tensor
-    cell_start: Ints
+    cell_start: Longs
 
     @classmethod
     def of(cls, matrix: sp.csc_array, blocks: Segments, device: torch.device) -> Narrow:
@@ -229,7 +229,7 @@ class TorchElimination:
         device: A torch device: ``cuda``, ``cuda:1``, or ``cpu`` for tests.
     """
 
-    def __init__(self, ptr: Ints, local: Floats, narrow: sp.csc_array, device: str) -> None:
+    def __init__(self, ptr: Longs, local: Floats, narrow: sp.csc_array, device: str) -> None:
         self.device = torch.device(device)
         self.blocks = Segments.of(ptr, self.device)
         self.local = floats(local, self.device)

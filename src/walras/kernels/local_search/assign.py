@@ -15,13 +15,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.kernels.local_search.random_numbers import State, below, draw
 from walras.kernels.parallel import inner, jit
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
+from walras.types import Floats, Ints
 
 _SMOOTH = 0.7  # of the last direction of the prices
 _PATIENCE = 15  # steps without a better bound until they shorten

@@ -16,9 +16,8 @@ import numpy.typing as npt
 
 from walras.kernels.local_search.random_numbers import State, seeded
 from walras.kernels.parallel import inner, jit
+from walras.types import Floats, Ints
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.int8]
 
 FREE, OLD, NEW = 0, 1, 2  # kinds of a replica's slot

@@ -14,7 +14,6 @@ from walras.kernels.local_search.flow import (
     FREE,
     NEW,
     Chain,
-    Ints,
     Limits,
     Replicas,
     balance,
@@ -25,6 +24,7 @@ from walras.kernels.local_search.flow import (
 )
 from walras.kernels.local_search.random_numbers import State, below, draw
 from walras.kernels.parallel import inner, jit
+from walras.types import Ints
 
 _SHAKE = 0.3  # relative noise of the scores when building again
 _MOST = 6  # new replicas taken back at once

@@ -16,7 +16,7 @@ import numpy as np
 
 from walras.kernels.matching.local_search import Tasks, tally
 from walras.kernels.parallel import inner, jit
-from walras.kernels.reference import Floats
+from walras.types import Floats
 
 _LEAST = 1e-12  # share of tau that a change must gain
 

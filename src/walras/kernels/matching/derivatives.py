@@ -13,7 +13,7 @@ from walras.kernels.matching.smoothed import (
     weights,
 )
 from walras.kernels.parallel import inner, jit, map_runs
-from walras.kernels.reference import Floats
+from walras.types import Floats
 
 
 @inner

@@ -22,7 +22,7 @@ import numpy as np
 
 from walras.kernels.matching.local_search import Tasks
 from walras.kernels.parallel import inner
-from walras.kernels.reference import Floats
+from walras.types import Floats
 
 _ROUNDING = 1e-12
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from walras.kernels.parallel import jit
-from walras.kernels.reference import Floats
+from walras.types import Floats
 
 
 @jit

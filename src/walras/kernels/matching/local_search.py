@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.parallel import inner, jit
-from walras.kernels.reference import Floats
+from walras.types import Floats
 
 Tasks = npt.NDArray[np.int32]
 

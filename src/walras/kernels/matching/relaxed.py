@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.kernels.matching.linear_systems import solve_small
 from walras.kernels.matching.smoothed import (
@@ -28,9 +27,7 @@ from walras.kernels.matching.smoothed import (
     weights,
 )
 from walras.kernels.parallel import inner, jit, map_runs
-from walras.kernels.reference import Floats
-
-Ints64 = npt.NDArray[np.int64]
+from walras.types import Floats, Longs
 
 # Continuation: the first temperature, in the last one's and in tasks; the ratio of a temperature to
 # the next, at first, at most and at least; Newton steps a temperature, at the last and in all.
@@ -177,7 +174,7 @@ def _searched(
 @jit
 def _run(
     first: int, last: int, t: Floats, a: Floats, floor: Floats, law: Floats, beta: float,
-    tau: float, tolerance: float, warm: bool, y: Floats, x: Floats, steps: Ints64,
+    tau: float, tolerance: float, warm: bool, y: Floats, x: Floats, steps: Longs,
 ) -> None:  # fmt: skip
     for b in range(first, last):
         steps[b] = _solve_round(
@@ -188,7 +185,7 @@ def _run(
 def solve_relaxed(
     t: Floats, a: Floats, floor: Floats, law: Floats, beta: float, tau: float, tolerance: float,
     start: Floats | None, threads: int,
-) -> tuple[Floats, Ints64]:  # fmt: skip
+) -> tuple[Floats, Longs]:  # fmt: skip
     """Matchings of rounds, and the Newton steps of each.
 
     Args:

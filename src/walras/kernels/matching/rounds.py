@@ -10,7 +10,7 @@ import numpy as np
 from walras.kernels.matching.exact import Tree, arrange, ascend, branch, cut_below, make_tree
 from walras.kernels.matching.local_search import Tasks, copy, cost_of, improve, tally
 from walras.kernels.parallel import inner, jit, map_runs
-from walras.kernels.reference import Floats, Ints
+from walras.types import Floats, Longs
 
 HARD = 1e300  # the price of a hard floor; an infinite one would turn 0 * P into NaN
 
@@ -202,7 +202,7 @@ def _solve_counts(
 @jit
 def _run_apart(
     first: int, last: int, t: Floats, a: Floats, zeta: Floats, goal: Floats, price: Floats,
-    tolerance: float, limit: int, x: Tasks, value: Floats, bound: Floats, nodes: Ints,
+    tolerance: float, limit: int, x: Tasks, value: Floats, bound: Floats, nodes: Longs,
 ) -> None:  # fmt: skip
     tree = make_tree(t.shape[1], t.shape[2])
     for b in range(first, last):
@@ -214,7 +214,7 @@ def _run_apart(
 @jit
 def _run_together(
     first: int, last: int, t: Floats, a: Floats, zeta: Floats, goal: Floats, price: Floats,
-    tolerance: float, limit: int, x: Tasks, value: Floats, bound: Floats, nodes: Ints,
+    tolerance: float, limit: int, x: Tasks, value: Floats, bound: Floats, nodes: Longs,
 ) -> None:  # fmt: skip
     tree = make_tree(t.shape[1], t.shape[2])
     for b in range(first, last):
@@ -237,7 +237,7 @@ class Solved:
     x: Tasks
     value: Floats
     bound: Floats
-    nodes: Ints
+    nodes: Longs
 
 
 def solve_rounds(

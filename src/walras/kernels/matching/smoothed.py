@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from walras.kernels.parallel import inner
-from walras.kernels.reference import Floats
+from walras.types import Floats
 
 
 @inner

@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.parallel import jit
-
-Ints = npt.NDArray[np.int32]
+from walras.types import Ints, Longs
 
 
 @jit
-def path_keys(pointer: npt.NDArray[np.int64], source: Ints, last: Ints) -> npt.NDArray[np.int64]:
+def path_keys(pointer: Longs, source: Ints, last: Ints) -> Longs:
     """(paths,) a 64-bit hash of each path's nodes: FNV-1a, a word at a time.
 
     Args:
@@ -33,7 +32,7 @@ def path_keys(pointer: npt.NDArray[np.int64], source: Ints, last: Ints) -> npt.N
 
 @jit
 def path_columns(
-    pointer: npt.NDArray[np.int64],
+    pointer: Longs,
     links: Ints,
     indptr: npt.NDArray[np.signedinteger[Any]],
     indices: npt.NDArray[np.signedinteger[Any]],

@@ -12,11 +12,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.kernels.parallel import inner, jit
+from walras.types import Ints
 
-Ints = npt.NDArray[np.int32]
 UNREACHED = 2**30
 
 

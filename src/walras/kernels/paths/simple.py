@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from walras.kernels.parallel import inner, jit
-from walras.kernels.paths.disjoint import UNREACHED, Graph, Ints, Work, hops_from, search, with_room
+from walras.kernels.paths.disjoint import UNREACHED, Graph, Work, hops_from, search, with_room
+from walras.types import Ints
 
 
 @inner

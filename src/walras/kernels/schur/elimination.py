@@ -23,8 +23,8 @@ import scipy.linalg.lapack as lapack
 import scipy.sparse as sp
 
 from walras.kernels import cpu as kernels
-from walras.kernels.reference import Floats, Ints
 from walras.kernels.schur.sparse import SparseSchur
+from walras.types import Floats, Longs
 
 SHIFT = 1e-15  # of the unit diagonal that scaling leaves
 SHIFT_GROWTH = 100.0
@@ -71,7 +71,7 @@ class CpuElimination:
         space: (matrices, narrow rows, narrow rows) memory that every factorisation uses anew.
     """
 
-    ptr: Ints
+    ptr: Longs
     local: Floats
     narrow: sp.csc_array
     threads: int

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.kernels.parallel import jit, span
-from walras.kernels.reference import Floats, Ints
+from walras.types import Floats, Longs
 
 Indices = npt.NDArray[np.int32]
 Places = npt.NDArray[np.uint32]  # unsigned: no index is taken from the end
@@ -24,7 +24,7 @@ _PRODUCTS = 4.0  # products an element of the matrix up to which its pattern pay
 
 
 @jit
-def _mark(ptr: Ints, indptr: Indices, indices: Indices, place: Indices) -> None:
+def _mark(ptr: Longs, indptr: Indices, indices: Indices, place: Indices) -> None:
     """One in ``place`` (rows, rows) wherever a lower triangle's product falls."""
     for i in range(len(place)):
         place[i, i] = 1
@@ -50,7 +50,7 @@ def _number(place: Indices, row: Indices, column: Indices) -> int:
 
 
 @jit
-def _locate(ptr: Ints, indptr: Indices, indices: Indices, place: Indices, out: Places) -> None:
+def _locate(ptr: Longs, indptr: Indices, indices: Indices, place: Indices, out: Places) -> None:
     """The number of every product's element, in the order in which they are formed."""
     at = 0
     for j in range(len(ptr) - 1):
@@ -64,7 +64,7 @@ def _locate(ptr: Ints, indptr: Indices, indices: Indices, place: Indices, out: P
 
 @jit
 def _sum(
-    ptr: Ints,
+    ptr: Longs,
     d: Floats,
     v: Floats,
     indptr: Indices,
@@ -130,15 +130,15 @@ class SparseSchur:
         where: (products,) nonzero that each product belongs to.
     """
 
-    ptr: Ints
+    ptr: Longs
     narrow: sp.csc_array
     row: Indices
     column: Indices
-    diagonal: Ints
+    diagonal: Longs
     where: Places
 
     @classmethod
-    def of(cls, ptr: Ints, narrow: sp.csc_array) -> SparseSchur | None:
+    def of(cls, ptr: Longs, narrow: sp.csc_array) -> SparseSchur | None:
         """The pattern, or None where blocks have too many products or rows are too few."""
         size = narrow.shape[0]
         each = np.diff(narrow.indptr[ptr]).astype(np.int64)

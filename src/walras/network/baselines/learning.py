@@ -11,7 +11,7 @@ from walras.network.graph.network import Network
 from walras.network.links.channel import Channel
 from walras.network.methods.interfaces import ModelSide, Setting, ShareSide
 from walras.network.methods.surplus import Surplus
-from walras.network.types import Weights
+from walras.types import Weights
 
 
 @dataclass(frozen=True)

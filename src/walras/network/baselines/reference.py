@@ -9,7 +9,7 @@ import numpy as np
 from walras.network.graph.network import Network
 from walras.network.methods.interfaces import ModelSide, Setting, ShareSide
 from walras.network.methods.surplus import Surplus
-from walras.network.types import Weights
+from walras.types import Weights
 
 _SINGLE = 32  # bits of a scalar to and from the server
 

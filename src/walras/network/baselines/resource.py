@@ -13,7 +13,7 @@ from walras.network.methods.interfaces import ModelSide, Setting, ShareSide
 from walras.network.methods.steps import safe_steps
 from walras.network.methods.surplus import Surplus
 from walras.network.problem.optimum import shares_at
-from walras.network.types import Floats
+from walras.types import Floats
 
 _HALVINGS = 80
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from walras.network.problem.losses import Loss
 from walras.network.problem.shards import Shards
-from walras.network.types import Floats
+from walras.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

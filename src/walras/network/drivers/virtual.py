@@ -17,7 +17,7 @@ from walras.network.protocol.auditing import Books, books
 from walras.network.protocol.membership import Memory
 from walras.network.protocol.node import Node
 from walras.network.run import Run
-from walras.network.types import Bools, Floats, Ints
+from walras.types import Bools, Floats, Longs
 
 Progress = Callable[[int, int], None]
 """Called with the rounds done and the rounds in all."""
@@ -90,7 +90,7 @@ class VirtualNetwork:
         held = self._of_running(lambda node: int(node.ledger.held[0]))
         return self._plan.problem.quanta.shares(held)
 
-    def _of_running(self, quanta: Callable[[Node], int]) -> Ints:
+    def _of_running(self, quanta: Callable[[Node], int]) -> Longs:
         running = zip(self.nodes, self._up, strict=True)
         return np.array([quanta(node) if up else 0 for node, up in running], np.int64)
 

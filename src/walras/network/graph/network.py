@@ -17,8 +17,8 @@ from walras.data.formats.graphs import read_graph
 from walras.errors import InputError
 from walras.network.graph.random_graphs import draw
 from walras.network.graph.reading import in_range, link_pairs, link_weights, metropolis, read_links
-from walras.network.types import Floats, Ints
 from walras.network.validation import choice, number, whole
+from walras.types import Bools, Floats, Longs
 
 _DENSE = 600  # nodes up to which spectra are computed in full
 
@@ -58,8 +58,8 @@ class Network:
     """
 
     centres: int
-    tail: Ints
-    head: Ints
+    tail: Longs
+    head: Longs
     weight: Floats
     directed: bool = False
     family: tuple[Any, ...] = ()
@@ -248,12 +248,12 @@ class Network:
         label = np.random.default_rng(seed).permutation(self.centres)
         return replace(self, tail=label[self.tail], head=label[self.head], law=None)
 
-    def _keep(self, kept: npt.NDArray[np.bool_]) -> Network:
+    def _keep(self, kept: Bools) -> Network:
         return replace(
             self, tail=self.tail[kept], head=self.head[kept], weight=self.weight[kept], law=None
         )
 
-    def without(self, gone: npt.NDArray[np.bool_]) -> Network:
+    def without(self, gone: Bools) -> Network:
         """The graph among the centres that are left; the others keep their numbers."""
         return self._keep(~(gone[self.tail] | gone[self.head]))
 
@@ -366,7 +366,7 @@ def _check_several(centres: int) -> None:
         )  # fmt: skip
 
 
-def _link_number(network: Network) -> Ints:
+def _link_number(network: Network) -> Longs:
     """(arcs,) the number of the link that each arc belongs to."""
     if network.directed:
         return np.arange(len(network.tail))

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from walras.errors import InputError
-from walras.network.types import Ints
+from walras.types import Longs
 
 
-def draw(family: tuple[Any, ...], rng: np.random.Generator, *, directed: bool = False) -> Ints:
+def draw(family: tuple[Any, ...], rng: np.random.Generator, *, directed: bool = False) -> Longs:
     """(links, 2) of a family: its name, the number of centres, then its own numbers."""
     name, centres, *rest = family
     if name == "erdos_renyi":
@@ -23,7 +23,7 @@ def draw(family: tuple[Any, ...], rng: np.random.Generator, *, directed: bool = 
     return _small_world(centres, rest[0], rest[1], rng)
 
 
-def _erdos_renyi(n: int, p: float, rng: np.random.Generator, *, directed: bool) -> Ints:
+def _erdos_renyi(n: int, p: float, rng: np.random.Generator, *, directed: bool) -> Longs:
     """Pairs by their number, so that time and memory go with the links and not with n^2."""
     pairs = n * (n - 1) if directed else n * (n - 1) // 2
     count = int(rng.binomial(pairs, p))
@@ -38,12 +38,12 @@ def _erdos_renyi(n: int, p: float, rng: np.random.Generator, *, directed: bool) 
     return np.stack([number - j * (j - 1) // 2, j], axis=1)
 
 
-def _ring(n: int, *, directed: bool) -> Ints:
+def _ring(n: int, *, directed: bool) -> Longs:
     links = np.stack([np.arange(n), (np.arange(n) + 1) % n], axis=1)
     return links if directed or n > 2 else links[:1]
 
 
-def _grid(rows: int, columns: int) -> Ints:
+def _grid(rows: int, columns: int) -> Longs:
     if rows < 1 or columns < 1:
         raise InputError(
             f"is {rows} x {columns}", where="grid", allowed="1 x 2 or more", remedy="add a row"
@@ -54,7 +54,7 @@ def _grid(rows: int, columns: int) -> Ints:
     return np.concatenate([beside, below])
 
 
-def _small_world(n: int, k: int, p: float, rng: np.random.Generator) -> Ints:
+def _small_world(n: int, k: int, p: float, rng: np.random.Generator) -> Longs:
     if k % 2 or not 2 <= k < n:
         raise InputError(
             f"is {k}", where="small_world, k", allowed=f"an even number, 2..{n - 1}",

@@ -9,17 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import DataError, InputError
-from walras.network.types import Floats, Ints
+from walras.types import Floats, Longs
 
 
-def metropolis(centres: int, tail: Ints, head: Ints, *, directed: bool) -> Floats:
+def metropolis(centres: int, tail: Longs, head: Longs, *, directed: bool) -> Floats:
     """(arcs,) 1 / (1 + the larger degree of both ends), or of the sender when directed."""
     degree = np.bincount(tail, minlength=centres)
     larger = degree[tail] if directed else np.maximum(degree[tail], degree[head])
     return np.asarray(1.0 / (1.0 + larger), np.float64)
 
 
-def link_pairs(centres: int, links: npt.ArrayLike, *, directed: bool) -> Ints:
+def link_pairs(centres: int, links: npt.ArrayLike, *, directed: bool) -> Longs:
     """(links, 2) checked.
 
     Raises:
@@ -64,7 +64,7 @@ def link_weights(weights: npt.ArrayLike, links: int) -> Floats:
     return w
 
 
-def read_links(path: Path) -> tuple[Ints, list[float] | None]:
+def read_links(path: Path) -> tuple[Longs, list[float] | None]:
     """Links and weights, if any, from lines ``from,to[,weight]``.
 
     Raises:

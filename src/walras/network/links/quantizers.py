@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import InputError
-from walras.network.types import Ints
 from walras.network.validation import number, whole
+from walras.types import Floats, Longs
 
 Mode = Literal["value", "difference", "innovation"]
 """What is coded: a value, the difference of both ends (neither end knows it: for study only), or
@@ -128,7 +128,7 @@ class Code(NamedTuple):
     """
 
     scale: int
-    digits: Ints
+    digits: Longs
 
 
 @dataclass(frozen=True)
@@ -197,14 +197,14 @@ class LogQuantizer:
         distance = np.where(below < self.digits, below + 1.0, 0.0).astype(np.int64)
         return Code(int(scale), np.where(u < 0, -distance, distance))
 
-    def decode(self, code: Code) -> npt.NDArray[np.float64]:
+    def decode(self, code: Code) -> Floats:
         """The scalars that a message stands for."""
         distance = np.abs(code.digits)
         exponent = np.where(distance > 0, code.scale - distance + 1, 0).astype(np.float64)
         level = np.exp(self.rho * exponent)
         return np.where(distance > 0, np.copysign(level, code.digits), 0.0)
 
-    def _exponents(self, u: npt.NDArray[Real]) -> npt.NDArray[np.float64]:
+    def _exponents(self, u: npt.NDArray[Real]) -> Floats:
         """[log|u| / rho]; far down for zero and for what is too small to have an exponent."""
         size = np.abs(u).astype(np.float64)
         some = size > math.exp(max(-_FARTHEST * self.rho, -744.0))

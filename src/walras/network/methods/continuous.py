@@ -17,7 +17,7 @@ from walras.errors import EngineError, InputError
 from walras.network.graph.network import Network
 from walras.network.links.quantizers import Ideal, Links, sent
 from walras.network.problem.network_problem import Problem
-from walras.network.types import Floats
+from walras.types import Floats
 
 Start = Literal["gradient", "zero"]
 """z(0): the local gradient, or the zero of the published summaries, which converges wrongly."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.network.types import Weights
+from walras.types import Weights
 
 _EARLY = 100  # first steps, which are all looked at: a step far too large shows at once
 _WINDOW = 10  # steps between later looks at the residual

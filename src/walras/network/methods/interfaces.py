@@ -11,7 +11,7 @@ from walras.network.graph.network import Network
 from walras.network.links.faults import Faults
 from walras.network.links.quantizers import Links
 from walras.network.problem.network_problem import Problem
-from walras.network.types import Bools, Floats, Ints, Weights
+from walras.types import Bools, Floats, Longs, Weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class ShareSide(Protocol):
         """(centres,) what each living centre holds, idle or not."""
 
     @property
-    def quanta(self) -> tuple[Ints, Ints] | None:
+    def quanta(self) -> tuple[Longs, Longs] | None:
         """Quanta held by the living, and in flight; None for methods that keep no ledger."""
 
     def step(self, network: Network, number: int) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from walras.network.graph.network import Network
-from walras.network.types import Bools, Ints
+from walras.types import Bools, Longs
 
 
 class Ledger:
@@ -35,12 +35,12 @@ class Ledger:
         self._centres = centres
         self._key = np.zeros(0, np.int64)
         nothing = np.zeros(0, np.int64)
-        self._last: tuple[Network | None, tuple[Ints, Ints]] = (None, (nothing, nothing))
+        self._last: tuple[Network | None, tuple[Longs, Longs]] = (None, (nothing, nothing))
         self.tail = self.head = np.zeros(0, np.int64)
         self.under_way = self.given = np.zeros(0, np.int64)
         self.view = self.base = self.heard = np.zeros(0)
 
-    def accounts(self, network: Network) -> tuple[Ints, Ints]:
+    def accounts(self, network: Network) -> tuple[Longs, Longs]:
         """Positions of a graph's arcs, and of the arcs the other way; opens what is new."""
         if network is self._last[0]:
             return self._last[1]
@@ -53,7 +53,7 @@ class Ledger:
         self._last = (network, found)
         return found
 
-    def _open(self, new: Ints) -> None:
+    def _open(self, new: Longs) -> None:
         key = np.concatenate([self._key, new])
         order = np.argsort(key)
         self._key = key[order]
@@ -65,7 +65,7 @@ class Ledger:
             column = np.full(len(new), first)
             setattr(self, name, np.concatenate([getattr(self, name), column])[order])
 
-    def owed(self, centre: int, alive: Bools) -> tuple[Ints, Ints]:
+    def owed(self, centre: int, alive: Bools) -> tuple[Longs, Longs]:
         """The living neighbours of a dead centre, and what each gave it net.
 
         Their sum and the dead one's first share make up what it held and what was under way to and
@@ -74,7 +74,7 @@ class Ledger:
         own = (self.head == centre) & alive[self.tail]
         return self.tail[own], self.given[own]
 
-    def neighbours(self, centre: int) -> Ints:
+    def neighbours(self, centre: int) -> Longs:
         """All who ever had an account with a centre."""
         return np.asarray(self.tail[self.head == centre])
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from walras.network.links.faults import Faults
-from walras.network.types import Ints
+from walras.types import Longs
 
 
 class Liveness:
@@ -32,7 +32,7 @@ class Liveness:
         self.alive = np.ones(centres, bool)
         self.settled = np.ones(centres, bool)
 
-    def advance(self, number: int, neighbours: Callable[[int], Ints]) -> list[int]:
+    def advance(self, number: int, neighbours: Callable[[int], Longs]) -> list[int]:
         """Let centres fall silent; the dead whose shares are to be taken over at this step."""
         crashes = self._faults.all_crashes
         for crash in crashes:

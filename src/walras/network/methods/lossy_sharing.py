@@ -14,7 +14,7 @@ from walras.network.methods.liveness import Liveness
 from walras.network.methods.rules import box_price, handed_over, push
 from walras.network.methods.steps import Steps
 from walras.network.problem.quanta import portioned, summed
-from walras.network.types import Bools, Floats, Ints
+from walras.types import Bools, Floats, Longs
 
 _SUM = 64  # bits of a running sum in a message
 
@@ -64,7 +64,7 @@ class LossyShares:
         return self._problem.quanta.shares(np.where(self._life.alive, self._held, 0))
 
     @property
-    def quanta(self) -> tuple[Ints, Ints]:
+    def quanta(self) -> tuple[Longs, Longs]:
         """Held by the living; under way, or with the dead whose lease still runs."""
         stranded = self._held[~self._life.alive]
         return self._held[self._life.alive], np.concatenate([self._ledger.under_way, stranded])
@@ -81,7 +81,7 @@ class LossyShares:
         self._deliver(network, out, there, arrives, price)
         self.bits += (self._links.bits(1) + _SUM) * int(self._life.alive[network.tail].sum())
 
-    def _push(self, network: Network, out: Ints, price: Floats) -> None:
+    def _push(self, network: Network, out: Longs, price: Floats) -> None:
         ledger = self._ledger
         # A centre declared dead gets nothing; one that is only silent may.
         living = self._life.alive
@@ -102,7 +102,7 @@ class LossyShares:
         return both & (self._rng.random(len(network.tail)) >= self._faults.silence)
 
     def _deliver(
-        self, network: Network, out: Ints, there: Ints, arrives: Bools, price: Floats
+        self, network: Network, out: Longs, there: Longs, arrives: Bools, price: Floats
     ) -> None:
         ledger, links = self._ledger, self._links
         here, back = out[arrives], there[arrives]

@@ -12,7 +12,7 @@ from walras.network.methods.ledger import Ledger
 from walras.network.methods.liveness import Liveness
 from walras.network.methods.rules import model_step, tracker
 from walras.network.methods.steps import Steps
-from walras.network.types import Bools, Ints, Weights
+from walras.types import Bools, Longs, Weights
 
 _SUM = 64  # bits of a running sum's scalar
 
@@ -86,14 +86,14 @@ class LossyModels:
             self.alive[network.tail].sum()
         )
 
-    def _accounts(self, network: Network) -> tuple[Ints, Ints]:
+    def _accounts(self, network: Network) -> tuple[Longs, Longs]:
         before = (self._ledger.tail, self._ledger.head)
         found = self._ledger.accounts(network)
         if len(self._ledger.tail) != len(before[0]):
             self._grow(before)
         return found
 
-    def _grow(self, before: tuple[Ints, Ints]) -> None:
+    def _grow(self, before: tuple[Longs, Longs]) -> None:
         n, ledger = self._centres, self._ledger
         place = np.searchsorted(ledger.tail * n + ledger.head, before[0] * n + before[1])
         for name in ("_under_way", "_given", "_view", "_base", "_heard"):
@@ -102,7 +102,7 @@ class LossyModels:
             column[place] = getattr(self, name)
             setattr(self, name, column)
 
-    def _pull(self, network: Network, out: Ints) -> Weights:
+    def _pull(self, network: Network, out: Longs) -> Weights:
         """sum_j w_ij (y_j as last heard - y_i)."""
         view = self._view[out]
         apart = np.where(np.isnan(view), 0.0, view - self.models[network.tail])
@@ -110,7 +110,7 @@ class LossyModels:
         np.add.at(pulled, network.tail, (network.weight[:, None] * apart).astype(view.dtype))
         return pulled
 
-    def _push(self, network: Network, out: Ints, z: Weights) -> None:
+    def _push(self, network: Network, out: Longs, z: Weights) -> None:
         open_ = self.alive[network.tail] & (self.alive | ~self._life.settled)[network.head]
         share = (self._steps.model * network.weight * open_)[:, None] * z[network.tail]
         share = share.astype(z.dtype)
@@ -118,7 +118,7 @@ class LossyModels:
         self._under_way[out] += share
         self._given[out] += share
 
-    def _deliver(self, network: Network, out: Ints, there: Ints, said: Weights) -> None:
+    def _deliver(self, network: Network, out: Longs, there: Longs, said: Weights) -> None:
         both = self.alive[network.tail] & self.alive[network.head]
         arrives = both & (self._luck.random(len(network.tail)) >= self._faults.silence)
         here, back = out[arrives], there[arrives]

@@ -22,7 +22,7 @@ from functools import lru_cache
 import numpy as np
 
 from walras.network.graph.network import Network
-from walras.network.types import Floats
+from walras.types import Floats
 
 _ANGLES = 48  # at which the circle is looked at, evenly in the logarithm
 _MODES = 12  # slowest modes near whose own angles it is looked at more closely

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from walras.network.problem.quanta import counted
-from walras.network.types import Ints
+from walras.types import Longs
 
 A = TypeVar("A", bound=Any)  # a float or an array of floats
 
@@ -35,7 +35,7 @@ def box_price(share: A, multiplier: A, low: A, high: A, penalty: A) -> A:
     return multiplier + penalty * (share - inside)  # type: ignore[no-any-return]
 
 
-def push(gain: A, mine: A, theirs: A, unit: float) -> Ints:
+def push(gain: A, mine: A, theirs: A, unit: float) -> Longs:
     """Quanta to hand to a neighbour whose marginal cost is lower, else 0.
 
     Args:
@@ -73,7 +73,7 @@ def handed_over(wanted: A, owed: A, available: A) -> tuple[A, A]:
     return given, np.maximum(asked - available, 0)  # type: ignore[return-value]
 
 
-def exchange(gain: A, mine: A, theirs: A, carried: Ints, momentum: float, unit: float) -> Ints:
+def exchange(gain: A, mine: A, theirs: A, carried: Longs, momentum: float, unit: float) -> Longs:
     """Quanta that go from one end of a link to the other, of either sign.
 
     [momentum x carried + gain (mine - theirs) / unit] rounded towards zero: an odd function, so
@@ -91,7 +91,7 @@ def exchange(gain: A, mine: A, theirs: A, carried: Ints, momentum: float, unit: 
     return counted(np.trunc(amount))
 
 
-def emit(gain: A, mine: A, unit: float) -> Ints:
+def emit(gain: A, mine: A, unit: float) -> Longs:
     """Quanta handed to an out-neighbour on one-way links: gain x mine, of either sign.
 
     The receiver cannot answer, so the sender hands out its weighted marginal cost itself; at the

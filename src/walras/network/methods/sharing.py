@@ -10,7 +10,7 @@ from walras.network.methods.interfaces import Setting
 from walras.network.methods.rules import box_price, emit, exchange
 from walras.network.methods.steps import Steps
 from walras.network.problem.quanta import portioned, summed
-from walras.network.types import Floats, Ints
+from walras.types import Floats, Longs
 
 _NOTHING = np.zeros(0, np.int64)
 
@@ -60,7 +60,7 @@ class Shares:
         return self._problem.quanta.shares(self._held)
 
     @property
-    def quanta(self) -> tuple[Ints, Ints]:
+    def quanta(self) -> tuple[Longs, Longs]:
         """Held; nothing is ever in flight."""
         return self._held, _NOTHING
 
@@ -77,7 +77,7 @@ class Shares:
             self._follow(network, moved, number)
         self.bits += self._arc_bits * len(network.tail)
 
-    def _trade(self, network: Network, gain: Floats, price: Floats) -> Ints:
+    def _trade(self, network: Network, gain: Floats, price: Floats) -> Longs:
         """Over each link, by the difference of prices and a part of what moved before."""
         self._enter(network)
         apart = self._channel.differences(price[:, None], network)[:, 0]
@@ -87,13 +87,13 @@ class Shares:
         )  # fmt: skip
         return self._moved
 
-    def _hand_out(self, network: Network, gain: Floats, price: Floats) -> Ints:
+    def _hand_out(self, network: Network, gain: Floats, price: Floats) -> Longs:
         """One-way links: everyone hands out its own price, weighted to balance in the end."""
         known = self._channel.broadcast((self._perron * price)[:, None])[:, 0]
         self._perron = self._perron - self._steps.push_sum * (network.send @ self._perron)
         return emit(gain, known[network.tail], self._problem.quanta.unit)
 
-    def _follow(self, network: Network, moved: Ints, number: int) -> None:
+    def _follow(self, network: Network, moved: Longs, number: int) -> None:
         """Let what is held follow what is due, as far as the lower limits allow."""
         if not network.directed:
             owed = self._owed + moved
@@ -104,7 +104,7 @@ class Shares:
                 return
         self._pass_on(network, number)
 
-    def _paid(self, network: Network, owed: Ints) -> Ints:
+    def _paid(self, network: Network, owed: Longs) -> Longs:
         """(links,) what goes over each now: from its tail where positive."""
         tail, head = network.tail[: network.links], network.head[: network.links]
         debt, debtor = np.abs(owed), np.where(owed > 0, tail, head)
@@ -145,7 +145,7 @@ class Shares:
         return problem.slope(x) + shadow
 
 
-def _places(network: Network) -> tuple[Ints, Ints]:
+def _places(network: Network) -> tuple[Longs, Longs]:
     """(arcs,) an arc's place among its tail's, and (centres,) how many each has."""
     out = np.bincount(network.tail, minlength=network.centres)
     order = np.argsort(network.tail, kind="stable")

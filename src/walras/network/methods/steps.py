@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import eigh
 
 from walras.errors import InputError
@@ -30,7 +29,7 @@ from walras.network.links.faults import Faults
 from walras.network.links.quantizers import Links
 from walras.network.methods.passivity import lag
 from walras.network.problem.network_problem import Problem
-from walras.network.types import Floats
+from walras.types import Floats
 
 METROPOLIS = 2.0  # no Laplacian with Metropolis weights has a larger eigenvalue
 _STALE = 0.5  # of the step when neighbours' prices may be old
@@ -261,7 +260,7 @@ def _directed(network: Network, curvature: float) -> tuple[float, float, float]:
     return 2.0 / (curvature * worst), push, float(eigh(even, eigvals_only=True)[1])
 
 
-def _norm(matrix: npt.NDArray[np.float64]) -> float:
+def _norm(matrix: Floats) -> float:
     return float(np.linalg.norm(matrix, 2))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from walras.network.methods.guard import Guard
 from walras.network.methods.interfaces import Setting
-from walras.network.types import Weights
+from walras.types import Weights
 
 
 class Surpluses:

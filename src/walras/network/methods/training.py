@@ -10,7 +10,7 @@ from walras.network.methods.interfaces import Setting
 from walras.network.methods.rules import model_step, tracker
 from walras.network.methods.steps import Steps
 from walras.network.methods.tracker_state import Surpluses
-from walras.network.types import Weights
+from walras.types import Weights
 
 
 class Models(Surpluses):

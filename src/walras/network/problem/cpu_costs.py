@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import InputError
-from walras.network.types import Floats, Ints
+from walras.types import Floats, Longs
 
 Number = TypeVar("Number", float, Floats)
 Parameter = float | Floats  # one centre's, or (centres,) of many
@@ -183,7 +183,7 @@ class CPUCosts:
         centres: How many there are.
     """
 
-    groups: tuple[tuple[Ints, CPUCost], ...]
+    groups: tuple[tuple[Longs, CPUCost], ...]
     centres: int
 
     @classmethod
@@ -198,7 +198,7 @@ class CPUCosts:
                 "is empty", where="cpu", allowed="one cost a centre", remedy="give each its cost"
             )
         made = [_as_cost(cost, k) for k, cost in enumerate(costs)]
-        groups: list[tuple[Ints, CPUCost]] = []
+        groups: list[tuple[Longs, CPUCost]] = []
         for kind in (QuadraticCPU, ThroughputCPU):
             own = np.array([k for k, cost in enumerate(made) if type(cost) is kind], np.int64)
             if len(own):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from walras.network.problem.cpu_costs import CPUCost
-from walras.network.types import Floats
+from walras.types import Floats
 
 _STEEPER = 3.0  # times what the curvature at both ends explains
 _SHORTEST = 1e-4  # of the share: differences of slopes are rounding below

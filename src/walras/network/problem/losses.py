@@ -18,7 +18,7 @@ from scipy.special import expit, logsumexp
 
 from walras.errors import InputError
 from walras.network.problem.shards import Shards, with_intercept
-from walras.network.types import Floats, Weights
+from walras.types import Floats, Weights
 
 
 class Loss(Protocol):

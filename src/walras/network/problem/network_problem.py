@@ -16,8 +16,8 @@ from walras.network.problem.losses import Loss
 from walras.network.problem.optimum import Optimum, best_model, best_shares
 from walras.network.problem.quanta import MOST, Quanta
 from walras.network.problem.shards import Shards
-from walras.network.types import Bools, Floats, Ints
 from walras.network.validation import number
+from walras.types import Bools, Floats, Longs
 
 _NOTHING = 1e-12  # of the usual cost: a cost of 0, to rounding
 _SAMPLES = 65  # shares of a box at which a cost's curvature is looked at
@@ -87,8 +87,8 @@ class Problem:
             self._count(float(np.abs(found.shares).max()))
 
     quanta: Quanta
-    least: Ints
-    most: Ints
+    least: Longs
+    most: Longs
 
     def _count(self, largest: float) -> None:
         """Choose quanta in which the largest share can be counted, and state the boxes in them."""
@@ -112,7 +112,7 @@ class Problem:
         """(centres,) whose share has a lower limit."""
         return np.isfinite(self.low)
 
-    def first_split(self, start: Floats | None) -> Ints:
+    def first_split(self, start: Floats | None) -> Longs:
         """(centres,) quanta to begin with: the nearest split in the boxes to the one asked for.
 
         Args:
@@ -126,12 +126,12 @@ class Problem:
             return asked
         return self.quanta.nearest(asked, self.least, self.most)
 
-    def available(self, held: Ints) -> Ints:
+    def available(self, held: Longs) -> Longs:
         """(centres,) quanta that each may hand over: what it holds above its lower limit."""
         above = np.maximum(held, self.least) - np.where(self.floored, self.least, 0)
         return np.where(self.floored, above, MOST)
 
-    def used(self, held: Ints) -> Floats:
+    def used(self, held: Longs) -> Floats:
         """(centres,) shares in use of what each holds: always inside its box.
 
         What is held beyond the upper limit is on its way to others, and idle. Who holds less than

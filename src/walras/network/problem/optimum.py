@@ -13,7 +13,7 @@ from walras.errors import EngineError
 from walras.network.problem.cpu_costs import CPUCosts
 from walras.network.problem.losses import Loss
 from walras.network.problem.shards import Shards
-from walras.network.types import Bools, Floats
+from walras.types import Bools, Floats
 
 _HALVINGS = 200
 _ROUNDING = 1e-14  # of the bounds' sum

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from walras.errors import EngineError, InputError, WalrasError
-from walras.network.types import Floats, Ints
+from walras.types import Floats, Longs
 
 MOST = 2**62  # quanta: one centre's and all that moves at a step together fit 64 bits
 _ROOM = 58  # binary digits of the largest share: a run swings beyond it before it settles
@@ -83,11 +83,11 @@ class Quanta:
         """One quantum as a share."""
         return math.ldexp(1.0, self.exponent)
 
-    def shares(self, quanta: Ints) -> Floats:
+    def shares(self, quanta: Longs) -> Floats:
         """Quanta as shares; exact."""
         return np.asarray(quanta.astype(np.float64) * self.unit)
 
-    def within(self, low: Floats, high: Floats) -> tuple[Ints, Ints]:
+    def within(self, low: Floats, high: Floats) -> tuple[Longs, Longs]:
         """Boxes in whole quanta, inside the stated ones; no bound is ``MOST`` away.
 
         Stated in decimals, bounds and a budget that meet (three times 0.1 and 0.3) miss each other
@@ -109,10 +109,10 @@ class Quanta:
         return least, most
 
     @staticmethod
-    def _whole(quanta: Floats) -> Ints:
+    def _whole(quanta: Floats) -> Longs:
         return np.asarray(np.clip(quanta, -float(MOST), float(MOST))).astype(np.int64)
 
-    def split(self, fractions: Floats) -> Ints:
+    def split(self, fractions: Floats) -> Longs:
         """Quanta in proportion to ``fractions`` (n,), all of them dealt out.
 
         Raises:
@@ -125,13 +125,13 @@ class Quanta:
                 f"is {fractions[bad]}", where=f"fractions[{bad}]",
                 allowed="finite, at least 0, and not all 0", remedy="give a share to start from",
             )  # fmt: skip
-        dealt: Ints = np.floor(self.total * (fractions / fractions.sum())).astype(np.int64)
+        dealt: Longs = np.floor(self.total * (fractions / fractions.sum())).astype(np.int64)
         # The few quanta that rounding left, one by one (or taken back), beginning with the largest.
         order = np.argsort(-fractions, kind="stable")
         dealt[order] += _dealt(self.total - int(dealt.sum()), len(dealt))
         return dealt
 
-    def nearest(self, dealt: Ints, least: Ints, most: Ints) -> Ints:
+    def nearest(self, dealt: Longs, least: Longs, most: Longs) -> Longs:
         """The nearest split of the budget within boxes: ``clip(dealt + shift)``, all dealt out.
 
         Args:
@@ -140,7 +140,7 @@ class Quanta:
             most: (n,) bounds above, between which the budget lies.
         """
 
-        def moved(shift: int) -> Ints:
+        def moved(shift: int) -> Longs:
             return np.clip(dealt + shift, least, most)
 
         # The largest whole shift that deals out no more than the budget, by halving.
@@ -155,14 +155,14 @@ class Quanta:
         return found
 
 
-def summed(quanta: Ints, owner: Ints, owners: int) -> Ints:
+def summed(quanta: Longs, owner: Longs, owners: int) -> Longs:
     """(owners,) sums of quanta by whose they are; exact."""
     found = np.zeros(owners, np.int64)
     np.add.at(found, owner, quanta)
     return found
 
 
-def portioned(wanted: Ints, giver: Ints, given: Ints) -> Ints:
+def portioned(wanted: Longs, giver: Longs, given: Longs) -> Longs:
     """What each demand gets of what its giver gives, in proportion.
 
     Args:
@@ -178,7 +178,7 @@ def portioned(wanted: Ints, giver: Ints, given: Ints) -> Ints:
     return np.where((asked == given)[giver], wanted, counted(np.floor(wanted * part[giver])))
 
 
-def counted(amount: Floats) -> Ints:
+def counted(amount: Floats) -> Longs:
     """Whole numbers of quanta (given as floats) as integers, none of which has overflowed.
 
     Raises:
@@ -192,23 +192,23 @@ def counted(amount: Floats) -> Ints:
     return np.asarray(amount).astype(np.int64)
 
 
-def countable(quanta: Ints) -> bool:
+def countable(quanta: Longs) -> bool:
     """Whether each is below ``MOST``: another step's transfers can be added without overflow."""
     return bool(((quanta < MOST) & (quanta > -MOST)).all())
 
 
-def audit(held: Iterable[int] | Ints, in_flight: Iterable[int] | Ints, total: int) -> int:
+def audit(held: Iterable[int] | Longs, in_flight: Iterable[int] | Longs, total: int) -> int:
     """Quanta held and in flight over those there should be; exactly 0 while nothing is lost."""
     return _sum(held) + _sum(in_flight) - total
 
 
-def _dealt(quanta: int, shares: int) -> Ints:
+def _dealt(quanta: int, shares: int) -> Longs:
     """(shares,) whole numbers that sum to ``quanta`` and differ by one at most."""
     each, more = divmod(quanta, shares)
     return np.asarray(each + (np.arange(shares) < more), np.int64)
 
 
-def _sum(quanta: Iterable[int] | Ints) -> int:
+def _sum(quanta: Iterable[int] | Longs) -> int:
     """An exact sum: numpy's where 64 bits hold it, else Python's."""
     if isinstance(quanta, np.ndarray):
         largest = int(np.abs(quanta).max()) if quanta.size else 0

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import InputError
-from walras.network.types import Bools, Ints, Weights
+from walras.types import Bools, Longs, Weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Shards:
     features: Weights
     targets: npt.NDArray[Any]
     weight: Weights
-    sizes: Ints
+    sizes: Longs
 
     @classmethod
     def of(cls, shards: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]) -> Shards:

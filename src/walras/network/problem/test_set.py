@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from walras.errors import InputError
 from walras.network.problem.losses import Loss
-from walras.network.types import Weights
+from walras.types import Weights
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from walras.errors import EngineError, InputError
 from walras.extras import install_hint
 from walras.network.problem.shards import Shards
-from walras.network.types import Floats, Weights
 from walras.network.validation import number
+from walras.types import Floats, Weights
 
 _ROUNDS = 20  # of the power iteration for the curvature
 _SAMPLES = 256  # a centre for it

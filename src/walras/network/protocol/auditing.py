@@ -10,7 +10,7 @@ import numpy as np
 from walras.network.protocol.ledger import Link
 from walras.network.protocol.node import Node
 from walras.network.protocol.records import Incarnation
-from walras.network.types import Ints
+from walras.types import Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,10 +24,10 @@ class Books:
         difference: (width,) held and in flight less what there was: exactly zeros.
     """
 
-    held: Ints
-    in_flight: Ints
+    held: Longs
+    in_flight: Longs
     least_in_flight: int
-    difference: Ints
+    difference: Longs
 
 
 def books(lives: Sequence[Node]) -> Books:

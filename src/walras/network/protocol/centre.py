@@ -11,7 +11,7 @@ import numpy as np
 
 from walras.network.methods.rules import box_price, handed_over, model_step, push, tracker
 from walras.network.problem.cpu_costs import CPUCost
-from walras.network.types import Floats, Ints
+from walras.types import Floats, Longs
 
 SURPLUS_UNIT = 2.0**-40  # one quantum of the model's surplus
 
@@ -105,7 +105,7 @@ class Local:
         if self.terms.learner is not None:
             self._gradient = self.terms.learner.gradient(self.model)
 
-    def price(self, held: Ints) -> float:
+    def price(self, held: Longs) -> float:
         """The marginal cost of the share held less what is owed, and of its box."""
         t, share = self.terms, np.asarray(self._due(held))
         # Beyond its box a cost goes on as a parabola, its slope as a line.
@@ -113,13 +113,13 @@ class Local:
         slope = t.cost.slope(inside) + t.cost.curvature(inside) * (share - inside)
         return float(slope + box_price(share, self.multiplier, t.low, t.high, t.penalty))
 
-    def raise_multiplier(self, held: Ints) -> None:
+    def raise_multiplier(self, held: Longs) -> None:
         """A part of the method of multipliers' step; no message is needed for it."""
         t, share = self.terms, self._due(held)
         shadow = float(box_price(share, self.multiplier, t.low, t.high, t.penalty))
         self.multiplier += t.multiplier_step * (shadow - self.multiplier)
 
-    def pushes(self, held: Ints, price: float, theirs: Mapping[int, float]) -> dict[int, Ints]:
+    def pushes(self, held: Longs, price: float, theirs: Mapping[int, float]) -> dict[int, Longs]:
         """What to hand to each neighbour: shares to cheaper ones, surplus to all.
 
         Of the share only what is above the lower limit; the rest is owed.
@@ -139,7 +139,7 @@ class Local:
                 amount[1:] = np.rint(flow).astype(np.int64)
         return amounts
 
-    def learn(self, held: Ints, models: Mapping[int, Floats]) -> None:
+    def learn(self, held: Longs, models: Mapping[int, Floats]) -> None:
         """One step of the model, towards the neighbours' and down the tracked gradient."""
         learner = self.terms.learner
         if learner is None:
@@ -150,8 +150,8 @@ class Local:
         z = self._tracker(held)
         self.restart(model_step(self.model, pull, z, learner.step, learner.alpha))
 
-    def _due(self, held: Ints) -> float:
+    def _due(self, held: Longs) -> float:
         return float(int(held[0]) - self.owed) * self.terms.unit
 
-    def _tracker(self, held: Ints) -> Floats:
+    def _tracker(self, held: Longs) -> Floats:
         return np.asarray(tracker(self._gradient, held[1:] * SURPLUS_UNIT))

@@ -23,7 +23,7 @@ import numpy as np
 from walras.network.protocol.ledger import Ledger
 from walras.network.protocol.membership import Membership
 from walras.network.protocol.records import Incarnation, Record, epoch_of
-from walras.network.types import Ints
+from walras.types import Longs
 
 
 class Settlement:
@@ -37,11 +37,11 @@ class Settlement:
         settled: Ended lives whose estates this centre took over.
     """
 
-    def __init__(self, begun: Ints, neighbours: Sequence[Sequence[int]]) -> None:
+    def __init__(self, begun: Longs, neighbours: Sequence[Sequence[int]]) -> None:
         self._begun, self._neighbours = begun, neighbours
         self.settled: frozenset[Incarnation] = frozenset()
         self._counted: dict[
-            tuple[Incarnation, Incarnation], Ints
+            tuple[Incarnation, Incarnation], Longs
         ] = {}  # claims by (claimant, ended life)
 
     def executor(self, view: Membership) -> int:
@@ -54,7 +54,7 @@ class Settlement:
             first = first[first != view.centre]
         return int(first[0]) if len(first) else -1
 
-    def claims(self, view: Membership, ledger: Ledger) -> Mapping[Incarnation, Ints]:
+    def claims(self, view: Membership, ledger: Ledger) -> Mapping[Incarnation, Longs]:
         """Balances of the closed links to ended neighbours that the executor has not settled."""
         executor = self.executor(view)
         record = view.records[executor] if executor >= 0 else None
@@ -99,9 +99,9 @@ class Settlement:
 
     def _complete(
         self, view: Membership, ledger: Ledger, fresh: set[Incarnation]
-    ) -> dict[tuple[Incarnation, Incarnation], Ints] | None:
+    ) -> dict[tuple[Incarnation, Incarnation], Longs] | None:
         """The claims on these lives by all living neighbours, or None while one is missing."""
-        found: dict[tuple[Incarnation, Incarnation], Ints] = {}
+        found: dict[tuple[Incarnation, Incarnation], Longs] = {}
         own = self.claims(view, ledger)
         for life in fresh:
             informed = [r for r in view.records if r is not None and _knows(r, life, view)]
@@ -132,5 +132,5 @@ def _knows(record: Record, life: Incarnation, view: Membership) -> bool:
     return bool((view.ended if own else record.confirmed_dead)[life[0]] > life[1])
 
 
-def _claims_of(record: Record | None, epoch: int) -> Mapping[Incarnation, Ints]:
+def _claims_of(record: Record | None, epoch: int) -> Mapping[Incarnation, Longs]:
     return record.claims if record is not None and record.epoch == epoch else {}

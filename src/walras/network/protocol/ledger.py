@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.network.types import Ints
+from walras.types import Longs
 
 
 class Link:
@@ -37,12 +37,12 @@ class Link:
 
     def __init__(self, epoch: int, width: int) -> None:
         self.epoch = epoch
-        self.sent: Ints = np.zeros(width, np.int64)
-        self.credited: Ints = np.zeros(width, np.int64)
+        self.sent: Longs = np.zeros(width, np.int64)
+        self.credited: Longs = np.zeros(width, np.int64)
         self.number = self.latest = self.confirmed = self.changed = 0
 
     @property
-    def balance(self) -> Ints:
+    def balance(self) -> Longs:
         """(width,) sent less credited: what the neighbour owes, were the link undone."""
         return self.sent - self.credited
 
@@ -65,7 +65,7 @@ class Ledger:
             the dead takes over their balances, which are not given back here.
     """
 
-    def __init__(self, held: Ints) -> None:
+    def __init__(self, held: Longs) -> None:
         self.held = held.copy()
         self.links: dict[int, Link] = {}
         self.closed: dict[tuple[int, int], Link] = {}
@@ -80,7 +80,7 @@ class Ledger:
         link = self.links.pop(neighbour)
         self.closed[neighbour, link.epoch] = link
 
-    def push(self, neighbour: int, amount: Ints) -> None:
+    def push(self, neighbour: int, amount: Longs) -> None:
         """Hand an amount over: gone from here at once, credited there when a message arrives."""
         if not amount.any():
             return
@@ -89,7 +89,7 @@ class Ledger:
         link.sent += amount
         link.changed = link.number + 1
 
-    def credit(self, neighbour: int, sent: Ints) -> Ints:
+    def credit(self, neighbour: int, sent: Longs) -> Longs:
         """Take what is new in a neighbour's running sum; returns it."""
         link = self.links[neighbour]
         new = sent - link.credited

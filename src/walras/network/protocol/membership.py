@@ -24,7 +24,7 @@ import numpy as np
 
 from walras.network.protocol.records import Epochs, Incarnation, Record, version_of
 from walras.network.protocol.settings import Settings
-from walras.network.types import Ints
+from walras.types import Longs
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Membership:
         self._majority = n // 2 + 1
         self._condemned: Epochs = np.zeros((n, n), np.int32)
         self._condemned[centre] = memory.suspected_dead
-        self._confirmed: Ints = np.zeros(n, np.int64)  # own version that each centre has heard
+        self._confirmed: Longs = np.zeros(n, np.int64)  # own version that each centre has heard
         self._advanced: list[int | None] = [None] * n  # when something new was heard of each
         self._held_by: dict[tuple[int, int], int] = {}  # version by neighbour and centre
         self._beat = 0
@@ -159,7 +159,7 @@ class Membership:
         *,
         done: bool,
         settled: frozenset[Incarnation],
-        claims: Mapping[Incarnation, Ints],
+        claims: Mapping[Incarnation, Longs],
     ) -> None:
         """Make the next beat's record, which starts a new lease once it is heard."""
         self._beat += 1

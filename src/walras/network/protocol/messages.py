@@ -19,7 +19,7 @@ import numpy as np
 
 from walras.errors import WalrasError
 from walras.network.protocol.records import Incarnation, Record
-from walras.network.types import Floats, Ints
+from walras.types import Floats, Longs
 
 _HEAD = struct.Struct("<4s8sHHIIQQQBH")
 _RECORD = struct.Struct("<IHQBHH")
@@ -61,7 +61,7 @@ class Message:
     confirmed: int
     tick: int
     open: bool
-    sent: Ints
+    sent: Longs
     price: float | None
     model: Floats | None
     records: Sequence[Record] = ()
@@ -239,7 +239,7 @@ def _unpack(raw: bytes, centres: int, width: int) -> Record:
     )
 
 
-def _claim(reader: _Reader, centres: int, width: int) -> tuple[Incarnation, Ints]:
+def _claim(reader: _Reader, centres: int, width: int) -> tuple[Incarnation, Longs]:
     life, some = _life(reader, centres)
     return life, reader.ints(width) if some else np.zeros(width, np.int64)
 
@@ -266,7 +266,7 @@ class _Reader:
             raise _refuse("ends too early", f"{self._at + layout.size} bytes at least")
         return layout.unpack_from(self._data, self._at)
 
-    def ints(self, count: int) -> Ints:
+    def ints(self, count: int) -> Longs:
         return np.frombuffer(self.take(8 * count), "<i8").astype(np.int64)
 
     def epochs(self, count: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:

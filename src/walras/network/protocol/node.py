@@ -21,7 +21,7 @@ from walras.network.protocol.membership import Membership, Memory
 from walras.network.protocol.messages import Codec, Message
 from walras.network.protocol.records import Incarnation
 from walras.network.protocol.settings import Settings
-from walras.network.types import Floats, Ints
+from walras.types import Floats, Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class NetworkConfig:
 
     codec: Codec
     settings: Settings
-    begun: Ints
+    begun: Longs
     neighbours: Sequence[Sequence[int]]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from walras.network.types import Ints
+from walras.types import Longs
 
 Epochs = npt.NDArray[np.int32]
 Incarnation = tuple[int, int]
@@ -45,12 +45,12 @@ class Record:
 
     centre: int
     version: int
-    heard: Ints
+    heard: Longs
     suspected_dead: Epochs
     confirmed_dead: Epochs
     done: bool
     settled: frozenset[Incarnation]
-    claims: Mapping[Incarnation, Ints]
+    claims: Mapping[Incarnation, Longs]
     raw: bytes = b""
 
     @property

@@ -22,8 +22,8 @@ from walras.network.problem.network_problem import Problem
 from walras.network.problem.shards import split
 from walras.network.problem.test_set import TestSet
 from walras.network.scenario.tables import completed
-from walras.network.types import Weights
 from walras.network.validation import Table
+from walras.types import Weights
 
 
 @dataclass(frozen=True, eq=False)

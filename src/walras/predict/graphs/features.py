@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from walras.errors import InputError
-from walras.predict.graphs.graph import Floats
+from walras.types import Floats
 
 T = TypeVar("T")
 Features = pd.DataFrame | pd.Series | Mapping[str, object]

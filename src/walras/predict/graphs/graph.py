@@ -10,9 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import InputError
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from walras.types import Floats, Longs
 
 KINDS = (
     "input", "output", "none", "identity", "conv1x1", "conv3x3", "conv", "depthwise", "pool",
@@ -44,10 +42,10 @@ class TaskGraph:
     macs: Floats
     params: Floats
     elements: Floats
-    edges: Ints
+    edges: Longs
     batch: int = 1
-    depth: Ints = field(init=False, repr=False)
-    height: Ints = field(init=False, repr=False)
+    depth: Longs = field(init=False, repr=False)
+    height: Longs = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         n = len(self.kinds)
@@ -90,7 +88,7 @@ def _refuse(what: str, where: str, allowed: str, remedy: str) -> NoReturn:
     raise InputError(what, where=f"graph, {where}", allowed=allowed, remedy=remedy)
 
 
-def _longest(n: int, tail: Ints, head: Ints) -> Ints:
+def _longest(n: int, tail: Longs, head: Longs) -> Longs:
     """(n,) edges on the longest path that ends in each node, by Kahn's order."""
     waiting = np.bincount(head, minlength=n).tolist()
     following: list[list[int]] = [[] for _ in range(n)]
@@ -152,10 +150,10 @@ class GraphBatch:
         count: Number of graphs.
     """
 
-    kind: Ints
+    kind: Longs
     numbers: Floats
-    edges: Ints
-    graph: Ints
+    edges: Longs
+    graph: Longs
     count: int
 
 

@@ -15,9 +15,10 @@ from walras.errors import DataError, EngineError, InputError
 from walras.extras import install_hint
 from walras.files import replacing, write_csv
 from walras.predict.graphs.features import Features, feature_rows, found
-from walras.predict.graphs.graph import Floats, TaskGraph, closed_form
+from walras.predict.graphs.graph import TaskGraph, closed_form
 from walras.predict.logs.text import read_csv
 from walras.predict.tasks import Tasks
+from walras.types import Floats
 
 COLUMNS = ("task", "cluster", "seconds", "outcome")
 OUTCOMES: Mapping[str, bool | None] = {

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from walras.errors import InputError
-from walras.predict.graphs.graph import Floats
 from walras.predict.models.glm import fit_glm, inverse_link
+from walras.types import Bools, Floats
 
 _EDGE = 1e-6
 
@@ -98,7 +97,7 @@ def brier_score(predicted: Floats, outcome: Floats) -> float:
     return float(((predicted - outcome)[known] ** 2).mean())
 
 
-def _known(outcome: Floats) -> npt.NDArray[np.bool_]:
+def _known(outcome: Floats) -> Bools:
     known = ~np.isnan(outcome)
     if not known.any():
         raise InputError(

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from walras.predict.graphs.graph import Floats
+from walras.types import Floats
 
 Link = Literal["softplus", "exp", "logistic"]
 Loss = Literal["raw", "log"]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from walras.errors import InputError
-from walras.predict.graphs.graph import Floats
 from walras.predict.models.glm import Link, Loss, fit_standard, inverse_link
 from walras.predict.models.model import AverageModel, LinearModel
 from walras.predict.tasks import Tasks
+from walras.types import Floats
 
 RIDGES = np.logspace(-5.2, 0.3, 8)  # of weights of features with deviation 1
 LINKS: tuple[Link, ...] = ("softplus", "exp")

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import InputError
-from walras.predict.graphs.graph import Floats
 from walras.predict.models.glm import Link, inverse_link
 from walras.predict.tasks import Tasks
+from walras.types import Floats
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 

@@ -17,9 +17,10 @@ import torch
 from torch import nn
 
 from walras.errors import InputError
-from walras.predict.graphs.graph import KINDS, Floats, batch_graphs
+from walras.predict.graphs.graph import KINDS, batch_graphs
 from walras.predict.models.model import Arrays
 from walras.predict.tasks import Tasks
+from walras.types import Floats
 
 _NUMBERS = 6  # numbers of an operator, see GraphBatch
 _SLOTS = 8  # depths and heights told apart one by one

@@ -12,7 +12,8 @@ from functools import lru_cache
 import numpy as np
 
 from walras.data.nb201_help import EDGES, OPERATIONS
-from walras.predict.graphs.graph import Floats, Ints, TaskGraph
+from walras.predict.graphs.graph import TaskGraph
+from walras.types import Floats, Longs
 
 _CELLS = 5
 _STAGES = ((16, 32), (32, 16), (64, 8))  # channels, side of the map
@@ -23,7 +24,7 @@ FEATURES = tuple(f"{a}->{b} {operation}" for a, b in EDGES for operation in OPER
 """Names of the columns of :func:`one_hots`."""
 
 
-def one_hots(operations: Ints) -> Floats:
+def one_hots(operations: Longs) -> Floats:
     """(networks, 30) one-hots of the operation on each of the six edges.
 
     Args:
@@ -32,7 +33,7 @@ def one_hots(operations: Ints) -> Floats:
     return np.eye(len(OPERATIONS))[operations].reshape(len(operations), -1)
 
 
-def graphs(operations: Ints, batch: int = 1) -> tuple[TaskGraph, ...]:
+def graphs(operations: Longs, batch: int = 1) -> tuple[TaskGraph, ...]:
     """The cell of each network: its six operations between an input and an output.
 
     Args:
@@ -59,7 +60,7 @@ def _graph(operations: tuple[int, ...], batch: int) -> TaskGraph:
 
 
 @lru_cache(maxsize=1)
-def _wiring() -> Ints:
+def _wiring() -> Longs:
     """Operations feed those that leave the node they enter; node 0 is the input, 3 the output."""
     links = [(0, k + 1) for k, (a, _) in enumerate(EDGES) if a == 0]
     links += [(k + 1, 7) for k, (_, b) in enumerate(EDGES) if b == 3]

@@ -13,9 +13,10 @@ from walras import data
 from walras.data import gavel_pairs
 from walras.data.dataset import Source
 from walras.errors import InputError
-from walras.predict.graphs.graph import Floats, Ints, TaskGraph
+from walras.predict.graphs.graph import TaskGraph
 from walras.predict.recipes import nb201
 from walras.predict.tasks import Tasks
+from walras.types import Floats, Longs
 
 Requests = Literal["constant", "log-normal"]
 
@@ -61,9 +62,9 @@ class Pool:
     speedup: Floats | None
     source: Source
     origin: str
-    operations: Ints | None = None
+    operations: Longs | None = None
 
-    def graphs(self, part: Ints) -> tuple[TaskGraph, ...]:
+    def graphs(self, part: Longs) -> tuple[TaskGraph, ...]:
         """The graphs of some tasks; none where tasks have none."""
         return () if self.operations is None else nb201.graphs(self.operations[part])
 

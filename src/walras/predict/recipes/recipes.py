@@ -13,9 +13,9 @@ from walras.data.dataset import Source
 from walras.data.gavel import CLUSTERS as GAVEL_CLUSTERS
 from walras.data.zeus import GPUS
 from walras.errors import InputError
-from walras.predict.graphs.graph import Floats, Ints
 from walras.predict.recipes.pools import SETTINGS, Pool, Requests, gavel_pool, nb201_pool, zeus_pool
 from walras.predict.tasks import Tasks
+from walras.types import Floats, Longs
 
 Split = Literal["train", "validation", "test"]
 Match = Callable[[Floats, Floats], npt.NDArray[np.integer[Any]]]
@@ -60,7 +60,7 @@ class Recipe:
 
     def rounds(
         self, split: Split = "test", *, tasks: int = 5, count: int = 300, seed: int = 0
-    ) -> Ints:
+    ) -> Longs:
         """(count, tasks) positions in a split of the tasks of each round, drawn without repeats.
 
         Raises:
@@ -97,7 +97,7 @@ class Recipe:
         return float(np.median(reached.mean(axis=(1, 2))))
 
 
-def in_rounds(values: Floats, chosen: Ints) -> Floats:
+def in_rounds(values: Floats, chosen: Longs) -> Floats:
     """(rounds, M, N) values of the tasks of each round.
 
     Args:
@@ -184,7 +184,7 @@ def _clusters(name: str, clusters: Sequence[str] | str | None) -> tuple[str, ...
     return names
 
 
-def _assembled(name: str, pool: Pool, parts: Sequence[Ints]) -> Recipe:
+def _assembled(name: str, pool: Pool, parts: Sequence[Longs]) -> Recipe:
     mean = pool.tasks.times[:, parts[0]].mean(axis=1)
     train, validation, test = (_with_success(pool, part, mean) for part in parts)
     return Recipe(
@@ -193,7 +193,7 @@ def _assembled(name: str, pool: Pool, parts: Sequence[Ints]) -> Recipe:
     )  # fmt: skip
 
 
-def _with_success(pool: Pool, part: Ints, mean: Floats) -> Tasks:
+def _with_success(pool: Pool, part: Longs, mean: Floats) -> Tasks:
     """A = share exp(-f T / mean T), or share (1 - f) where failures do not grow with time."""
     tasks = pool.tasks.take(part)
     risk = pool.fail[:, None] * tasks.times / mean[:, None]

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import cvxpy as cp
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from cvxpy import settings as cvxpy_settings
 from cvxpy.cvxcore.python import canonInterface
@@ -25,9 +24,8 @@ from walras.errors import InputError
 from walras.separable.cvxpy import leaves
 from walras.separable.cvxpy.read import Reader, is_readable, parameters_of
 from walras.separable.cvxpy.slices import Slices
+from walras.types import Bools, Floats, Longs
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Expression = Any
 
 # The tensor pays while theta is short: 250 values times 10^5 nonzeros still fit in memory.
@@ -46,9 +44,9 @@ class Pattern:
         columns: Length of z.
     """
 
-    row: Ints
-    column: Ints
-    fixed: npt.NDArray[np.bool_]
+    row: Longs
+    column: Longs
+    fixed: Bools
     rows: int
     columns: int
 
@@ -120,9 +118,9 @@ class _Entries(NamedTuple):
         data: (entries,) coefficients.
     """
 
-    row: Ints
-    column: Ints
-    theta: Ints
+    row: Longs
+    column: Longs
+    theta: Longs
     data: Floats
 
 
@@ -188,7 +186,7 @@ class _LinearPart:
         self._tensor = sp.csr_array((entries.data, (place, entries.theta)), shape=(len(key), width))
         self.column, self.row = np.divmod(key, max(rows, 1))
         depends = np.diff(self._tensor[:, :-1].tocsr().indptr) > 0
-        self.fixed: npt.NDArray[np.bool_] = ~depends
+        self.fixed: Bools = ~depends
 
     def values(self) -> Floats:
         theta = [leaves.value(p).ravel(order="F") for p in self._parameters]
@@ -227,7 +225,7 @@ class _RenewedPart:
         out[place[known]] = data[known]
         return out
 
-    def _coefficients(self, parameters: dict[int, Any]) -> tuple[Ints, Floats]:
+    def _coefficients(self, parameters: dict[int, Any]) -> tuple[Longs, Floats]:
         constant = [_with_values(e, parameters) for e in self._expressions]
         entries = self._layout.tensor(constant, [])
         places = entries.column * self._height + entries.row
@@ -251,12 +249,12 @@ def _possible(entries: _Entries, parameters: Sequence[Any]) -> _Entries:
     return _Entries(*(part[kept] for part in entries))
 
 
-def _offsets(expressions: Sequence[Expression]) -> Ints:
+def _offsets(expressions: Sequence[Expression]) -> Longs:
     """First row of each expression of a stack, and its length."""
     return np.concatenate([[0], np.cumsum([e.size for e in expressions])]).astype(np.int64)
 
 
-def _rows_of(chosen: Sequence[int], offsets: Ints) -> Ints:
+def _rows_of(chosen: Sequence[int], offsets: Longs) -> Longs:
     """Rows of the whole stack that the chosen expressions occupy."""
     if not chosen:
         return np.zeros(0, np.int64)

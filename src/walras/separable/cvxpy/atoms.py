@@ -17,7 +17,6 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from cvxpy.atoms.affine.affine_atom import AffAtom
 from cvxpy.settings import EIGVAL_TOL
@@ -26,9 +25,8 @@ from walras.errors import InputError
 from walras.separable.cvxpy.leaves import is_complex
 from walras.separable.cvxpy.read import is_readable
 from walras.separable.form import Utility
+from walras.types import Floats, Longs
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Expression = Any
 
 _ROUNDED = 1e-9  # eigenvalues of the other sign that are rounding, of the largest
@@ -84,7 +82,7 @@ class Smooth:
     name: str
     placeholder: cp.Variable
     argument: Expression
-    output: Ints
+    output: Longs
     utility: Utility
     factor: Floats
     parameter: float = 0.0
@@ -292,7 +290,7 @@ def _square_root(matrix: sp.csr_array) -> tuple[sp.csr_array, float]:
     return sp.csr_array(root), sign
 
 
-def _of_one_sign(eigenvalues: Floats) -> tuple[Ints, float]:
+def _of_one_sign(eigenvalues: Floats) -> tuple[Longs, float]:
     """Those that are not zero, and their sign; of the other sign cvxpy lets some be rounding."""
     largest = float(np.max(np.abs(eigenvalues), initial=0.0))
     sign = 1.0 if np.max(eigenvalues, initial=0.0) >= -np.min(eigenvalues, initial=0.0) else -1.0
@@ -307,7 +305,7 @@ def _of_one_sign(eigenvalues: Floats) -> tuple[Ints, float]:
     return np.flatnonzero(sign * eigenvalues > 1e-12 * largest), sign
 
 
-def _reduced(shape: tuple[int, ...], axis: Any, keepdims: bool) -> Ints:
+def _reduced(shape: tuple[int, ...], axis: Any, keepdims: bool) -> Longs:
     """(size,) flattened output element that each element of a reduced array belongs to."""
     if axis is None:
         return np.zeros(int(np.prod(shape, dtype=int)), np.int64)

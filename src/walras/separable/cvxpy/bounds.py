@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats, Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +23,8 @@ class SingleRows:
         is_equality: (singles,).
     """
 
-    row: Ints
-    column: Ints
+    row: Longs
+    column: Longs
     a: Floats
     b: Floats
     is_equality: Bools
@@ -47,8 +44,8 @@ class Bounds:
 
     lower: Floats
     upper: Floats
-    lower_row: Ints
-    upper_row: Ints
+    lower_row: Longs
+    upper_row: Longs
     singles: SingleRows
 
     @classmethod
@@ -72,7 +69,7 @@ class Bounds:
             row_of[singles.column[first]] = first
         return cls(new_lower, new_upper, lower_row, upper_row, singles)
 
-    def crossed(self) -> Ints:
+    def crossed(self) -> Longs:
         """Columns whose bounds admit no number, beyond rounding."""
         slack = 1e-9 * np.maximum(1.0, np.minimum(np.abs(self.lower), np.abs(self.upper)))
         return np.flatnonzero(self.lower > self.upper + slack)
@@ -141,7 +138,7 @@ def epigraph_bounds(
 
 
 def _widen(
-    lower: Floats, upper: Floats, column: Ints, low: Floats, high: Floats, is_largest: bool
+    lower: Floats, upper: Floats, column: Longs, low: Floats, high: Floats, is_largest: bool
 ) -> None:
     """Bound epigraph columns by their pieces' ends, moved outwards by a tenth."""
     ends_low = np.full(len(lower), -np.inf if is_largest else np.inf)

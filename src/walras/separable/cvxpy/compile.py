@@ -13,7 +13,6 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
-import numpy.typing as npt
 from cvxpy.constraints.nonpos import Inequality, NonNeg, NonPos
 from cvxpy.constraints.zero import Equality, Zero
 
@@ -29,9 +28,8 @@ from walras.separable.cvxpy.fill import Plan, Source
 from walras.separable.cvxpy.restore import Restore
 from walras.separable.cvxpy.structure import Stacked, columns_of, structure
 from walras.separable.form import Separable, Side
+from walras.types import Bools, Floats
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Expression = Any
 
 _ATTRIBUTES = (
@@ -135,7 +133,7 @@ class Template:
             )
         return values
 
-    def _one_sided(self) -> npt.NDArray[np.bool_]:
+    def _one_sided(self) -> Bools:
         """(nonzeros,) whether the row is one of a constraint that is no equality."""
         given = np.zeros(self._affine.pattern.rows, np.bool_)
         for block in self.blocks:

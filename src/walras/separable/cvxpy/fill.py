@@ -19,9 +19,7 @@ from walras.separable.cvxpy.names import Names, first_column
 from walras.separable.cvxpy.structure import Stacked, Structure
 from walras.separable.cvxpy.utilities import UtilityRows
 from walras.separable.form import Family, Rows, Separable, Side, Utility
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from walras.types import Bools, Floats, Ints
 
 # Constants may miss zero by this much, relative to 1, and still count as satisfied.
 _ROUNDING = 1e-9
@@ -302,10 +300,10 @@ class Plan:
         )
         return epigraph_bounds(matrix, offset, self._constraint, bounds, self._epigraphs)
 
-    def _extra_owners(self, side: Side) -> npt.NDArray[np.int32]:
+    def _extra_owners(self, side: Side) -> Ints:
         return np.where(self._extra_side == side, self._extra_owner, -1).astype(np.int32)
 
-    def _integers(self) -> npt.NDArray[np.bool_] | None:
+    def _integers(self) -> Bools | None:
         whole = np.concatenate([leaves.whole(v) for v in self._source.variables])
         if not np.any(whole):
             return None

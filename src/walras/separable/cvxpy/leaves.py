@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import InputError
+from walras.types import Bools, Floats
 
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Leaf = Any
 Expression = Any
 

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.separable.cvxpy.atoms import Extreme, Smooth
 from walras.separable.cvxpy.structure import Structure
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 
 def first_column(variables: Sequence[Any], variable: Any) -> int:

@@ -23,8 +23,8 @@ from cvxpy.atoms.affine.sum import Sum
 from cvxpy.atoms.affine.unary_operators import NegExpression
 from numpy.lib.array_utils import normalize_axis_tuple
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from walras.types import Floats, Longs
+
 Table = npt.NDArray[Any]
 Expression = Any
 
@@ -40,7 +40,7 @@ class Term(NamedTuple):
         coefficient: Of as many axes, broadcastable to them; or of none.
     """
 
-    column: Ints
+    column: Longs
     coefficient: Floats
 
     def moved(self, move: Callable[[Table], Table]) -> Term:
@@ -80,14 +80,14 @@ class Reader:
         self._known: dict[int, list[Term]] = {}
 
     @np.errstate(invalid="ignore")  # zero times infinity: what is not finite is refused later
-    def read(self, expressions: Sequence[Expression], rows: Ints) -> tuple[Ints, Ints, Floats]:
+    def read(self, expressions: Sequence[Expression], rows: Longs) -> tuple[Longs, Longs, Floats]:
         """Rows, columns and coefficients, none of them zero; places may come up several times.
 
         Args:
             expressions: Readable expressions, alive for as long as the reader.
             rows: First row of each; elements follow column by column.
         """
-        found: list[tuple[Ints, Ints, Floats]] = []
+        found: list[tuple[Longs, Longs, Floats]] = []
         for expression, first in zip(expressions, rows, strict=True):
             shape = expression.shape
             own = first + np.arange(math.prod(shape)).reshape(shape, order="F")

@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.separable.cvxpy.bounds import Bounds
 from walras.separable.cvxpy.fill import Filled, Source
 from walras.separable.form import Separable
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from walras.types import Floats
 
 
 class Restore:

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from cvxpy.lin_ops import lin_op, lin_utils
 
-Ints = npt.NDArray[np.int64]
+from walras.types import Longs
+
 Tree = Any
 """A tree of cvxpy's linear operators."""
 
@@ -35,7 +35,7 @@ class Slices:
         self.start = dict(start)
         self.columns = columns
         self._own = columns
-        self._taken: list[Ints] = []
+        self._taken: list[Longs] = []
 
     def taken(self, tree: Tree) -> Tree:
         """The tree with a new variable in the place of every slice of a variable."""
@@ -48,7 +48,7 @@ class Slices:
             return tree
         return lin_op.LinOp(tree.type, tree.shape, args, tree.data)
 
-    def put_back(self, column: Ints) -> Ints:
+    def put_back(self, column: Longs) -> Longs:
         """Columns of the variables alone, the last of them still that of the constants."""
         constants = np.array([self._own])
         place = np.concatenate([np.arange(self._own), *self._taken, constants])

@@ -18,11 +18,9 @@ from walras.separable.cvxpy import leaves
 from walras.separable.cvxpy.affine import Pattern
 from walras.separable.form import Side, Utility
 from walras.separable.grouping import RowBlock, Split, split
+from walras.types import Bools, Floats, Longs
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Owners = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
 
 # More shared scalars than this are ordinary entries that belong to nobody.
 MOST_SCALARS = 64
@@ -64,10 +62,10 @@ class Columns:
         axes: (columns, 2) key of a matrix variable's row and of its column index, -1 if none.
     """
 
-    variable: Ints
+    variable: Longs
     is_real: Bools
     may_share: Bools
-    axes: Ints
+    axes: Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,16 +87,16 @@ class Structure:
     """
 
     split: Split
-    entries: Ints
-    scalars: Ints
+    entries: Longs
+    scalars: Longs
     resource: Owners
     demand: Owners
-    kept: Ints
+    kept: Longs
     side: npt.NDArray[np.int8]
     owner: Owners
-    bounds: Ints
-    squares: Ints
-    constant: Ints
+    bounds: Longs
+    squares: Longs
+    constant: Longs
 
 
 def structure(
@@ -173,12 +171,12 @@ class _Rows:
         stays[self.bounds] = False
         self.candidates = np.flatnonzero(stays)
 
-    def only_column(self, rows: Ints) -> Ints:
+    def only_column(self, rows: Longs) -> Longs:
         """The single column of each of these rows."""
-        found: Ints = self.column[self.start[rows]]
+        found: Longs = self.column[self.start[rows]]
         return found
 
-    def lists(self, rows: Ints) -> tuple[Ints, Ints]:
+    def lists(self, rows: Longs) -> tuple[Longs, Longs]:
         """Starts and columns of the chosen rows."""
         count = self.count[rows]
         start = np.concatenate([[0], np.cumsum(count)])
@@ -186,7 +184,7 @@ class _Rows:
         return start, self.column[flat]
 
 
-def _split(rows: _Rows, blocks: Sequence[Stacked], columns: Columns, own: Ints) -> Split:
+def _split(rows: _Rows, blocks: Sequence[Stacked], columns: Columns, own: Longs) -> Split:
     """Groups from all rows that stay rows, over the columns that are surely entries."""
     place = np.full(len(columns.is_real), -1, dtype=np.int64)
     place[own] = np.arange(len(own))
@@ -215,7 +213,7 @@ def _split(rows: _Rows, blocks: Sequence[Stacked], columns: Columns, own: Ints) 
     return split(len(own), constraints, others)
 
 
-def _hints(axes: Ints, first: Ints, some: Bools) -> Bools:
+def _hints(axes: Longs, first: Longs, some: Bools) -> Bools:
     """(rows, 2) whether a row's entries lie in a matrix variable and share its row, its column.
 
     Args:
@@ -237,7 +235,7 @@ def _hint(in_row: bool, in_column: bool) -> Side | None:
     return Side.RESOURCE if in_row else Side.DEMAND
 
 
-def _share(rows: _Rows, shareable: Ints, resource: Owners, demand: Owners) -> Bools:
+def _share(rows: _Rows, shareable: Longs, resource: Owners, demand: Owners) -> Bools:
     """Which shareable columns are shared scalars; the others get their owners.
 
     A column whose rows all lie in one demand (or one resource) is an entry of that owner.
@@ -267,7 +265,7 @@ def _share(rows: _Rows, shareable: Ints, resource: Owners, demand: Owners) -> Bo
     return is_scalar
 
 
-def _extent(owner: Owners, start: Ints) -> tuple[Owners, Owners]:
+def _extent(owner: Owners, start: Longs) -> tuple[Owners, Owners]:
     """Lowest and highest owner among each row's columns, those without one left out."""
     if len(start) == 1:
         return np.zeros(0, np.int32), np.zeros(0, np.int32)
@@ -279,7 +277,7 @@ def _extent(owner: Owners, start: Ints) -> tuple[Owners, Owners]:
 def _own(
     rows: _Rows,
     blocks: Sequence[Stacked],
-    kept: Ints,
+    kept: Longs,
     resource: Owners,
     demand: Owners,
     is_scalar: Bools,
@@ -314,8 +312,8 @@ def columns_of(variables: Sequence[Any], smooth: set[int], extremes: set[int]) -
         smooth: Ids of placeholders of smooth atoms.
         extremes: Ids of epigraph variables.
     """
-    variable: list[Ints] = []
-    axes: list[Ints] = []
+    variable: list[Longs] = []
+    axes: list[Longs] = []
     users = [v for v in variables if v.id not in smooth and v.id not in extremes]
     all_small = all(v.size == 1 for v in users)
     lines = 0

@@ -13,9 +13,7 @@ from walras.separable import utility as utilities
 from walras.separable.cvxpy.atoms import Smooth
 from walras.separable.cvxpy.structure import Stacked, Structure
 from walras.separable.form import Utility
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from walras.types import Floats, Longs
 
 
 class UtilityRows:
@@ -49,7 +47,7 @@ class UtilityRows:
         self._kept = kept
         self._constant = found.constant
 
-    def weights_of(self, rows: Ints, cost: Floats) -> Floats:
+    def weights_of(self, rows: Longs, cost: Floats) -> Floats:
         """Weights of rows of the stack from their atoms' objective coefficients."""
         weight = np.zeros(len(rows))
         for start, stop, atom, column in self._atoms:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.engines.admm.form import make_form
 from walras.engines.admm.method import Method
@@ -16,8 +15,7 @@ from walras.engines.admm.slices import Slice, cut
 from walras.engines.admm.start import Beginning
 from walras.engines.admm.worker_pool import WorkerPool, _ThreadCrew
 from walras.separable import Separable
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.bank.bank import CASES
 from tests.bank.random_problems import problems
 from tests.bank.statement import Entry, Row, Scalar, state
-from tests.engines.admm.proofs.points import Floats, standing_at
+from tests.engines.admm.proofs.points import standing_at
 from tests.engines.admm.test_admm import OBJECTIVES, cluster
 
 import walras as wl
@@ -37,6 +37,7 @@ from walras.engines.admm.worker_pool import Threads, WorkerPool, _ThreadCrew
 from walras.progress_log import IterationLog
 from walras.separable import Leximin, Separable, Utility
 from walras.settings import Settings
+from walras.types import Floats
 
 cs = wl.domains.cluster_scheduling
 te = wl.domains.traffic_engineering

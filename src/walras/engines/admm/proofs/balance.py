@@ -9,7 +9,6 @@ the same share. A few sweeps cost as much as a pass or two over the entries that
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.certificate.structure import structure
@@ -20,8 +19,7 @@ from walras.engines.admm.worker_pool import summed
 from walras.kernels import columns
 from walras.kernels.parallel import few, map_runs
 from walras.separable import Separable, Utility
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 SWEEPS = 6
 

@@ -11,15 +11,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.linalg import lapack
 
 from walras.engines.admm.entries import Entries, runs
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats, Longs
 
 _DEPENDENT = 1e-11  # relative, for rows of one demand that repeat one another
 _NEAR = 1e-9  # square of a pivot from which they may
@@ -43,7 +39,7 @@ class Errors:
     tight: Bools
     own_error: Floats
     own_tight: Bools
-    own_ptr: Ints
+    own_ptr: Longs
     first: int
 
 
@@ -63,7 +59,7 @@ class Within:
 
     @classmethod
     def of(
-        cls, entries: Entries, some: Ints, metric: Floats, errors: Errors, *, lenient: bool
+        cls, entries: Entries, some: Longs, metric: Floats, errors: Errors, *, lenient: bool
     ) -> Within:
         """The rows over some entries of a slice.
 
@@ -95,7 +91,7 @@ class Within:
         return cls(rows, error, _inverse_by_group(rows, metric, first, lenient=lenient))
 
 
-def _block_rows(local: Floats, first: Ints, count: int) -> sp.csr_array:
+def _block_rows(local: Floats, first: Longs, count: int) -> sp.csr_array:
     """(count, m) the rows of the demands' blocks, those of an entry's demand from ``first`` on."""
     slots, entries = local.shape
     row = first + np.arange(slots)[:, None]
@@ -103,7 +99,9 @@ def _block_rows(local: Floats, first: Ints, count: int) -> sp.csr_array:
     return sp.csr_array((local.ravel(), at), shape=(count, entries))
 
 
-def narrow_rows(entries: Entries, some: Ints, place: Ints, first: Ints, count: int) -> sp.csr_array:
+def narrow_rows(
+    entries: Entries, some: Longs, place: Longs, first: Longs, count: int
+) -> sp.csr_array:
     """(count, m) narrow rows over some entries.
 
     Args:
@@ -120,7 +118,7 @@ def narrow_rows(entries: Entries, some: Ints, place: Ints, first: Ints, count: i
     return sp.csr_array((entries.a[copy[held]], at), shape=(count, len(some)))
 
 
-def _blocks(local: Floats, group: Ints, metric: Floats, tight: Bools) -> Floats:
+def _blocks(local: Floats, group: Longs, metric: Floats, tight: Bools) -> Floats:
     """(groups, K, K): L D L' of each demand's tight rows."""
     groups, slots = tight.shape
     out = np.zeros((groups, slots, slots))
@@ -140,7 +138,7 @@ def _inverse(blocks: Floats, lenient: bool) -> sp.csr_array:
 
 
 def _inverse_by_group(
-    rows: sp.csr_array, metric: Floats, first: Ints, *, lenient: bool
+    rows: sp.csr_array, metric: Floats, first: Longs, *, lenient: bool
 ) -> sp.csr_array:
     """The inverse of ``L D L'``, whose blocks begin at the rows ``first``."""
     whole, found = sp.csr_array((rows * metric) @ rows.T), []

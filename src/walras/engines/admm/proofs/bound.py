@@ -7,7 +7,6 @@ rows are worth by themselves, and the scalar, are the caller's.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate.bound import ROUNDING, row_terms
 from walras.certificate.dual_repair import signed
@@ -18,10 +17,7 @@ from walras.engines.admm.scalar_bounds import ceilings
 from walras.engines.admm.slices import Leaf, Slice
 from walras.kernels import consensus_copies as copies
 from walras.kernels.block_prox.row_prices import best_prices
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats, Longs
 
 _DONE = np.zeros(1)
 
@@ -273,7 +269,7 @@ class Bound(Contribution):
 
         return self._leaves.sums(sums)
 
-    def _entry_terms(self) -> tuple[Ints, Floats]:
+    def _entry_terms(self) -> tuple[Longs, Floats]:
         """The entries that add something at their reduced costs, and the least that they add."""
         entries = self._data.entries
         counts = self._reduced < 0
@@ -294,7 +290,7 @@ class Bound(Contribution):
             least[endless] = np.where(self._is_rounding(some[endless]), 0.0, -np.inf)
         return some, least
 
-    def _is_rounding(self, some: Ints) -> Bools:
+    def _is_rounding(self, some: Longs) -> Bools:
         """Whether reduced costs that should be zero are zero up to the rounding of their terms."""
         entries = self._data.entries
         group = np.searchsorted(entries.ptr, some, side="right") - 1
@@ -304,7 +300,7 @@ class Bound(Contribution):
         size += np.sum(np.abs(entries.local[:, some] * self._price[group].T), axis=0)
         return np.asarray(np.abs(self._reduced[some]) <= ROUNDING * size)
 
-    def _limit(self, some: Ints) -> Floats:
+    def _limit(self, some: Longs) -> Floats:
         """The most that some entries can be because a row holds, others being zero or more."""
         roles, entries = self._roles, self._data.entries
         group = np.searchsorted(entries.ptr, some, side="right") - 1

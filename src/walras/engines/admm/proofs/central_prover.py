@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate import dual_bound, minimised_value
 from walras.certificate.certify import objective_terms
@@ -14,8 +13,7 @@ from walras.engines.admm.proofs.balance import Balance
 from walras.engines.admm.proofs.prover import Allocation
 from walras.engines.admm.proofs.tighten_duals import Sharpen
 from walras.separable import Separable
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 
 class CentralProver:

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from walras.engines.admm.private_rows import joined, parted
 from walras.engines.admm.proofs.row_classification import RowClassification
 from walras.engines.admm.slices import Leaves, Slice
+from walras.types import Floats
 
-Floats = npt.NDArray[np.float64]
 T = TypeVar("T", bound=np.generic)
 
 

@@ -15,14 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.engines.admm.entries import Entries
 from walras.engines.admm.proofs.block_normal_equations import Errors, Within, narrow_rows
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from walras.types import Floats, Longs
 
 RIDGE = 1e-13  # relative, for narrow rows that repeat one another
 
@@ -43,7 +40,7 @@ class Correction:
     """
 
     def __init__(
-        self, entries: Entries, edges: Ints, metric: Floats, place: Ints, count: int,
+        self, entries: Entries, edges: Longs, metric: Floats, place: Longs, count: int,
         errors: Errors, *, lenient: bool = False,
     ) -> None:  # fmt: skip
         self._leaves, self._count = len(edges) - 1, count

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate.bound import ROUNDING, row_terms
 from walras.certificate.dual_repair import HUGE, PASSES, signed
@@ -31,8 +30,8 @@ from walras.engines.admm.proofs.residuals import errors, evened, violations
 from walras.engines.admm.proofs.row_classification import RowClassification, covers
 from walras.engines.admm.proofs.tighten_duals import Sharpen
 from walras.separable import Utility, utility
+from walras.types import Bools, Floats
 
-Floats = npt.NDArray[np.float64]
 Candidate = tuple[Floats, float, float]  # prices of narrow rows; factors of the demands' (mend)
 
 
@@ -131,7 +130,7 @@ class DistributedProver:
             return np.zeros(0)
         return evened(self._cover, load, self._rows.shift, t)
 
-    def _left(self, load: Floats, held: npt.NDArray[np.bool_]) -> Floats:
+    def _left(self, load: Floats, held: Bools) -> Floats:
         """What is left of some rows, as a factor of what is used."""
         with np.errstate(over="ignore"):  # of next to nothing
             return np.where(held, self._rows.upper / np.where(held, load, 1.0), np.inf)

@@ -7,16 +7,12 @@ that way: its demand's, or a narrow row's, for which the demands ask together.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate.dual_repair import SURPLUS
 from walras.engines.admm.entries import Entries, runs
 from walras.engines.admm.form import RowData
 from walras.separable import Utility
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats, Longs
 
 
 def may_move(rows: RowData, price: Floats) -> Bools:
@@ -33,7 +29,7 @@ def one_way(high: Floats, low: Floats) -> Floats:
 
 
 def moves(
-    entries: Entries, place: Ints, reduced: Floats, able: Bools, lost: Ints
+    entries: Entries, place: Longs, reduced: Floats, able: Bools, lost: Longs
 ) -> tuple[Floats, Floats]:
     """The largest rise and the largest fall that entries ask of each row.
 
@@ -56,7 +52,7 @@ def moves(
     return high, low
 
 
-def _coefficients(entries: Entries, place: Ints, lost: Ints) -> tuple[Ints, Ints, Floats]:
+def _coefficients(entries: Entries, place: Longs, lost: Longs) -> tuple[Longs, Longs, Floats]:
     """Of some entries, all coefficients that are not zero: which entry's, in which row."""
     slots, count = len(entries.local), len(lost)
     group = np.searchsorted(entries.ptr, lost, side="right") - 1

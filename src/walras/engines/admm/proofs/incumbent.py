@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate.certify import minimised_value, objective_terms, relative_gap
 from walras.certificate.feasibility import FEASIBLE, violation
@@ -14,8 +13,7 @@ from walras.engines.admm.proofs.prover import Allocation, Prover
 from walras.progress import Progress
 from walras.progress_log import IterationLog
 from walras.separable import Separable
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 COARSE = 5e-3  # tolerance from which the first few iterations may meet it, or hold a scalar back
 # Iterations before the first proof of a coarse gap, and between two proofs: as many as the trend of

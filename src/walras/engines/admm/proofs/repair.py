@@ -7,7 +7,6 @@ they use of the other rows is summed over all slices by the caller, who answers 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate.repair import metric
 from walras.engines.admm.proofs.block_normal_equations import Errors
@@ -17,9 +16,7 @@ from walras.engines.admm.proofs.residuals import MOST, errors, evened, violation
 from walras.engines.admm.slices import Leaf, Slice
 from walras.kernels import consensus_copies as copies
 from walras.separable import Utility, utility
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from walras.types import Bools, Floats, Longs
 
 USED = 1e-9  # share of its demand's largest entry from which an entry counts as used
 SLIGHTLY = 1.0 - np.finfo(float).eps  # rows over their bounds end on this side of them
@@ -160,7 +157,7 @@ class Repair(Contribution):
         """What the rows add up, where no two terms have different signs; else :meth:`terms`."""
         return self._terms if self._roles.corrected else np.abs(self._load)
 
-    def system(self, tight: Ints, t: float, attempt: float) -> Floats:
+    def system(self, tight: Longs, t: float, attempt: float) -> Floats:
         """The equations of some narrow rows in a correction (:mod:`.correction`).
 
         Args:
@@ -245,7 +242,7 @@ class Repair(Contribution):
         found, self._own_load = self._parted(self._leaves.added(list(load)))
         return found
 
-    def _find_gains(self) -> npt.NDArray[np.bool_]:
+    def _find_gains(self) -> Bools:
         """(n,) whether the objective gains where an entry grows."""
         entries, rows = self._data.entries, self._data.groups
         rising = np.isin(rows.kind, (Utility.LOG, Utility.POWER))

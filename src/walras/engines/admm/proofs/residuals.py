@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate.repair import TIGHT
 from walras.engines.admm.form import RowData
 from walras.separable import Utility
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from walras.types import Bools, Floats
 
 MOST = 2.0  # largest growth of an entry in one sweep
 _TINY = np.finfo(float).tiny

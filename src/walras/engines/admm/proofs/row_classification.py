@@ -11,15 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate.structure import Structure, structure
 from walras.engines.admm.form import Form
 from walras.separable import Rows, Separable, Utility
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-Ints32 = npt.NDArray[np.int32]
+from walras.types import Bools, Floats, Ints
 
 MOST_TIGHT = 2_000  # narrow rows whose pairs may cross for a correction
 MOST_CORRECTED = 500  # narrow rows that always do
@@ -36,7 +32,7 @@ class Caps:
         limit: (n,) the most that the entry can be by it.
     """
 
-    row: Ints32
+    row: Ints
     coefficient: Floats
     limit: Floats
 

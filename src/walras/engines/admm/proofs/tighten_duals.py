@@ -14,7 +14,6 @@ the root of one convex function; the slopes of C_j there are the demands' prices
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.certificate.dual_repair import signed
 from walras.certificate.structure import structure
@@ -23,8 +22,7 @@ from walras.engines.admm.roots import increasing_root
 from walras.engines.admm.scalar_bounds import ceiling
 from walras.engines.admm.worker_pool import WorkerPool
 from walras.separable import Utility
-
-Floats = npt.NDArray[np.float64]
+from walras.types import Floats
 
 _CLOSE = 1e-9
 _ROWS = 2
