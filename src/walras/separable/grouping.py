@@ -257,7 +257,7 @@ def _split_in_order(
     resource, resources = sides.groups[Side.RESOURCE].owners()
     demand, demands = sides.groups[Side.DEMAND].owners()
     labelled = any(block.side is not None for block in constraints)
-    is_turned = not labelled and not sides.hinted and resources > demands > 0
+    is_turned = not labelled and not sides.hinted and resources > demands
     if is_turned:
         # Nothing told the sides apart: the fewer are called resources.
         resource, resources, demand, demands = demand, demands, resource, resources
