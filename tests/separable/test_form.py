@@ -306,3 +306,26 @@ def test_bounds_may_meet_and_a_constant_may_be_negative() -> None:
     p = replace(problem(), lower=np.full(4, 2.0), upper=np.full(4, 2.0), constant=-3.0)
     assert (p.lower.tolist(), p.constant) == ([2.0] * 4, -3.0)
     assert replace(p, gap_scale=1e-9).gap_scale == 1e-9
+
+
+def test_one_name_of_the_users_is_the_whole_name() -> None:
+    rows = problem().rows
+    more = sp.csc_array(np.ones((1, 4)))
+    longer = rows.followed_by(more, np.zeros((1, 1)), (np.zeros(1), np.ones(1)), "own", ["mine"])
+    assert longer.name(rows.count) == "mine"
+
+
+def test_entries_of_one_owner_are_left_out_of_the_dense_array() -> None:
+    p = replace(problem(), resource=np.array([0, 1, -1, 0], np.int32))
+    assert p.dense(np.array([1.0, 2.0, 3.0, 9.0])).tolist() == [[1.0, 0.0], [2.0, 0.0]]
+
+
+@pytest.mark.parametrize("count", [100, 2**31 - 1, 2**31])
+def test_indices_are_of_32_bits_where_they_fit(count: int) -> None:
+    """Rows alone need no memory: only their number is large."""
+    longs = np.zeros(1, np.int64), np.array([0, 1], np.int64)
+    matrix: Any = sp.csc_array((np.ones(1), *longs), shape=(count, 1))
+    matrix.indices, matrix.indptr = longs
+    rows = replace(problem().rows, matrix=matrix)
+    assert (rows.matrix is matrix) == (count == 2**31)
+    assert str(rows.matrix.indices.dtype) == ("int64" if count == 2**31 else "int32")

@@ -152,3 +152,9 @@ def test_constraint_rows_alone_have_no_cost() -> None:
     kind, ones = np.zeros(2, np.int8), np.ones(2)
     for function in (utility.value, utility.slope, utility.curvature, utility.third):
         assert function(kind, ones, ones, 3 * ones).tolist() == [0.0, 0.0]
+
+
+def test_rows_of_two_kinds_go_row_by_row() -> None:
+    kind = np.array([Utility.LOG, Utility.QUADRATIC, Utility.LOG], np.int8)
+    w, a, y = np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 0.0]), np.array([1.0, 4.0, np.e])
+    assert utility.value(kind, w, a, y).tolist() == pytest.approx([0.0, 9.0, -3.0])
