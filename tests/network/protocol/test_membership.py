@@ -199,3 +199,23 @@ def test_a_centre_begins_at_beat_zero_of_its_life() -> None:
     speak(me, 0)
     assert me.version == version_of(0, 1)
     assert member(memory=Memory(3, (0,) * 5)).version == version_of(3, 0)
+
+
+def test_a_centre_is_not_leased_before_any_beat_was_heard() -> None:
+    me = member()
+    assert not me.leased(0)
+    assert not me.leased(-1)
+    speak(me, 0)
+    assert not me.leased(0)
+
+
+def test_a_silent_later_life_is_signed_with_all_before_it() -> None:
+    me = member()
+    me.merge([word(4, 1, epoch=2)], 0)
+    for now in (0, 100):  # it goes on being leased
+        speak(me, now)
+        me.merge([word(k, now + 1, {0: me.version}) for k in (1, 2)], now)
+    me.review(110)
+    assert me.memory.condemned[4] == 2
+    me.review(111)
+    assert me.memory.condemned[4] == 3

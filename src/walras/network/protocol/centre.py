@@ -96,14 +96,12 @@ class Local:
         self.terms = terms
         self.multiplier = 0.0
         self.owed = 0
-        self._gradient = np.zeros(terms.width - 1)
         self.restart(np.zeros(0) if terms.learner is None else terms.learner.start)
 
     def restart(self, model: Floats) -> None:
         """Go on from a model: the given one, or a neighbour's for one that starts anew."""
-        self.model = np.asarray(model, np.float64).copy()
-        if self.terms.learner is not None:
-            self._gradient = self.terms.learner.gradient(self.model)
+        self.model, learner = np.asarray(model, np.float64).copy(), self.terms.learner
+        self._gradient = self.model if learner is None else learner.gradient(self.model)
 
     def price(self, held: Ints) -> float:
         """The marginal cost of the share held less what is owed, and of its box."""
