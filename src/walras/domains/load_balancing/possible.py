@@ -149,7 +149,9 @@ def _least(
             low = middle
     if unit > 0.0:
         return float(np.ceil(high / unit - 1e-9)) * unit
-    return _rounded_up(high)
+    # Halving ends a little above the least; a round number just below is tried.
+    between = _rounded_up(low)
+    return between if between < high and _is_met(relaxed(between)) else _rounded_up(high)
 
 
 def _is_met(problem: Round) -> bool:
