@@ -36,6 +36,18 @@ def test_at_first_each_holds_what_it_began_with() -> None:
     assert found.difference.tolist() == [0, 0, 0]
 
 
+def test_before_any_link_is_open_nothing_is_in_flight() -> None:
+    world, nodes = line()
+    for node in nodes:
+        node.ledger.links.clear()
+    assert books(nodes).in_flight.tolist() == [0, 0, 0]
+    assert books(nodes).least_in_flight == 0
+    nodes[0].ledger.open(1, 0)
+    push(nodes[0], 1, 30, 0, 0)
+    assert books(nodes).least_in_flight == 0  # at most
+    assert books(nodes).held[0] == world.quanta.total - 30
+
+
 def test_what_is_pushed_is_in_flight_until_it_is_credited() -> None:
     world, nodes = line()
     push(nodes[0], 1, 30, -4, 2)

@@ -185,6 +185,7 @@ def test_what_is_out_of_range_is_named(data: bytes, named: tuple[str, str]) -> N
         (record(b"x"), ("has 1 bytes too many", "none after its end")),
         (record(struct.pack("<HI", 4, 0), settled=1), ("speaks of centre 4", "0..3")),
         (record(struct.pack("<HI", 4 + 2**15, 0), claims=1), ("speaks of centre 4", "0..3")),
+        (record(size=19)[:19], ("ends too early", "51 bytes at least")),
         (record(claims=1), ("ends too early", "89 bytes at least")),
     ],
 )

@@ -38,7 +38,7 @@ class Settings:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**40:
-                raise _refuse(field.name, value, "a whole number, 1 or more")
+                raise _refuse(field.name, value, "a whole number, 1 or more and below 2^40")
         if self.lease < 4 * self.beat:
             raise _refuse(
                 "lease", self.lease, f"at least 4 beats ({4 * self.beat}), better 4 diameters"
