@@ -69,12 +69,13 @@ class Definition:
         return [one and alone for one in found]
 
     def shares(self, k: int) -> bool:
-        """A limiting row with a least, whose entries only it holds and nothing else limits."""
+        """A limiting row with a least, with entries that only it holds and nothing else limits."""
         bounded = np.isfinite(self.rows.lower) | np.isfinite(self.rows.upper)
         plain = bounded & ~np.any(self.e, axis=1)
         return bool(
             self.limiting(k)
             and self.rows.lower[k] > 0
+            and np.any(self.a[k])
             and all(
                 self.endless(q) and np.sum(plain & (self.a[:, q] != 0)) == 1
                 for q in range(self.entries)
