@@ -199,6 +199,7 @@ def test_a_pinned_ratio_lies_between_its_limit_and_one(two: float) -> None:
     ("alone", "together", "words"),
     [
         ([[1.0, 0.0], [1.0, 1.0]], [[1.0, 1.0]] * 2, r"alone\[0\]: is not positive"),
+        ([[1.0, 1.0], [1.0, 0.0]], [[1.0, 1.0]] * 2, r"alone\[1\]: is not positive"),
         ([[1.0, 1.0], [1.0, -1.0]], [[1.0, 1.0]] * 2, r"alone\[1\]: is not positive"),
         ([1.0, 1.0], [1.0, 1.0], r"have shapes \(2,\) and \(2,\)"),
         ([[1.0]], [[1.0]], r"have shapes \(1, 1\) and \(1, 1\)"),
@@ -208,6 +209,10 @@ def test_a_pinned_ratio_lies_between_its_limit_and_one(two: float) -> None:
 def test_pairs_that_were_not_measured_are_refused(alone: Any, together: Any, words: str) -> None:
     with pytest.raises(wl.InputError, match=words):
         pair_ratio(alone, together)
+
+
+def test_slow_tasks_have_a_ratio_too() -> None:
+    assert pair_ratio([[0.5, 0.25]], [[0.25, 0.125]]).tolist() == [1.0]
 
 
 def test_a_table_holds_its_last_ratio_and_begins_with_one() -> None:

@@ -145,6 +145,37 @@ def test_stages_are_never_worse_and_depend_on_their_seed_alone(
     assert optimal.assignment.tolist() == first.assignment.tolist()
 
 
+def test_an_annealing_aims_between_the_bound_and_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a share of their distance, no nearer to the bound than nine tenths of the tolerance."""
+    seen: list[Any] = []
+    monkeypatch.setattr("walras.matching.search.anneal", lambda *given: seen.append(given))
+    monkeypatch.setattr("walras.matching.search.balance", lambda *given: seen.append(given))
+    times, success = one(7, 3, 12)
+    work = work_of(round_of(times, success, 0.8), 0.3)
+    best = found(8.0, 4.0, np.zeros(12, np.int32))
+    for share, tolerance, aim in ((0.5, 0.0, 6.0), (0.25, 0.0, 5.0), (0.0, 0.2, 4.0 / 0.82)):
+        seen.clear()
+        work.annealed(best, share, tolerance, 5 + 2**31)
+        (t, a, _, goal, price, x, near, excess, tau, _, proposals, seed), own = seen
+        assert tau == pytest.approx(aim)
+        assert (seed, proposals) == (5, 20_000)
+        assert price == pytest.approx(0.3 * 3)  # the floor's, in times of a cluster
+        assert goal == work.aim
+        assert own[:4] == (t, a, work.round.zeta, goal)
+        assert (own[5] is x, own[6] is near, excess is work.excess) == (True, True, True)
+        assert own[7] == tau
+
+
+def test_shakes_aim_at_the_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr("walras.matching.search.shake", lambda *given: seen.append(given))
+    times, success = one(7, 3, 12)
+    work = work_of(round_of(times, success, 0.8))
+    for tolerance, target in ((0.0, 4.0), (0.2, 5.0), (0.9, 8.0)):
+        work.shaken(found(9.0, 4.0, np.zeros(12, np.int32)), tolerance, 7 + 2**31)
+        assert seen[-1][-2:] == (pytest.approx(target), 7)
+
+
 def test_no_cluster_takes_more_tasks_than_a_simple_placement_allows() -> None:
     times, success = one(8, 3, 7)
     apart = round_of(times, success, 0.7)
@@ -248,8 +279,8 @@ def test_settings_at_the_ends_of_their_ranges_are_taken() -> None:
     ("m", "n", "together", "tried"),
     [
         (2, 60, False, True), (2, 61, False, False), (1, 61, True, False), (1, 60, True, True),
-        # (n + m - 1) choose (m - 1): 19 900 and 20 100 of three clusters, 23 426 of four.
-        (3, 60, True, True), (4, 49, True, False), (4, 46, True, True), (5, 23, True, True),
+        # (n + m - 1) choose (m - 1): 1891; 20 825 and 19 600; 17 550 and 20 475.
+        (3, 60, True, True), (4, 48, True, False), (4, 47, True, True), (5, 23, True, True),
         (5, 24, True, False),
     ],
 )  # fmt: skip

@@ -52,6 +52,7 @@ OTHERS = {
     "a finite bound below": link(3.0, lower=-1.0),
     "a finite bound above": link(3.0, lower=0.0, upper=1.0),
     "the scalar on the other side": link(-3.0),
+    "a little of it on the other side": link(-0.5),
     "two scalars": replace(link(3.0), scalars={0: -1.0, 1: -3.0}),
     "a demand's row": replace(link(3.0), side=Side.DEMAND),
     "a coupled row": replace(link(3.0), terms={0: 1.0, 1: 1.0}, side=Side.RESOURCE),

@@ -7,6 +7,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
+from cvxpy.settings import EIGVAL_TOL
 from cvxpy.transforms.partial_optimize import partial_optimize
 from tests.separable.statements import cluster
 
@@ -84,6 +85,7 @@ SMOOTH: dict[str, Any] = {
     "quad_form": lambda v: cp.quad_form(v[:2], np.array([[2.0, 1.0], [1.0, 2.0]])),
     "quad_form of less": lambda v: cp.quad_form(v[:2], np.array([[1.0, 2.0], [2.0, 4.0]])),
     "quad_form diagonal": lambda v: cp.quad_form(v[:3] + cp.sum(v), np.diag([2.0, 0.0, 3.0])),
+    "quad_form of next to nothing": lambda v: 1e9 * cp.quad_form(v[:2], np.diag([1e-9, 5e-13])),
     "quad_form tiny": lambda v: cp.quad_form(v[:2], 1e-3 * np.diag([1.0, 2.0])),
     "quad_form large": lambda v: cp.quad_form(v[:2], 1e7 * np.array([[2.0, 1.0], [1.0, 2.0]])),
     "quad_form concave": lambda v: -cp.quad_form(v[:2], np.array([[-2.0, 1.0], [1.0, -2.0]])),
@@ -109,6 +111,8 @@ def test_a_power_of_two_is_a_square_and_those_of_one_and_none_are_outside() -> N
         Template(cp.Minimize(cp.sum(cp.power(v, 1))), stated)
     with pytest.raises(OutsideForm, match="a power of zero"):
         Template(cp.Minimize(cp.sum(v) + cp.sum(cp.power(v, 0))), stated)
+    with pytest.raises(OutsideForm, match="a power of zero"):
+        Template(cp.Minimize(v[0] + cp.power(v[1], 0)), stated)
 
 
 def test_a_power_of_zero_is_one_in_every_element() -> None:
@@ -191,6 +195,17 @@ def test_eigenvalues_of_the_other_sign_may_be_a_billionth_of_the_largest(least: 
             text = f"has the eigenvalue {sign * least:g} beside {sign * 200:g}"
             with pytest.raises(InputError, match=text):
                 Template(objective, [])
+
+
+def test_eigenvalues_as_large_of_both_signs_are_told_in_order() -> None:
+    v = cp.Variable(2, name="v")
+    for matrix in (np.diag([-1.0, 1.0]), np.array([[0.0, 1.0], [1.0, 0.0]])):
+        form = cp.quad_form(v, matrix, assume_PSD=True)
+        with pytest.raises(InputError, match="has the eigenvalue -1 beside 1"):
+            Template(cp.Minimize(form), [])
+    just = cp.quad_form(v, np.diag([-EIGVAL_TOL, 0.05]), assume_PSD=True)  # within, up to the end
+    found = Template(cp.Minimize(just), []).fill()[0].quadratic
+    assert sorted(found) == pytest.approx([0.0, 0.1])
 
 
 def test_names_are_short_and_without_numbers() -> None:

@@ -49,6 +49,14 @@ def test_rows_tighten_the_bounds_and_are_remembered() -> None:
     assert (found.lower_row.tolist(), found.upper_row.tolist()) == ([1, 2, -1], [0, 2, -1])
 
 
+def test_a_row_of_a_small_coefficient_bounds_one_end_alone() -> None:
+    """0.5 x <= 1 and -0.5 x <= 1: x lies in [-2, 2]."""
+    up = bounds([-INF], [INF], (0, 0.5, -1.0, False))
+    assert (up.lower.tolist(), up.upper.tolist()) == ([-INF], [2.0])
+    down = bounds([-INF], [INF], (0, -0.5, -1.0, False))
+    assert (down.lower.tolist(), down.upper.tolist()) == ([-2.0], [INF])
+
+
 def test_of_rows_that_attain_a_bound_the_first_equality_answers_else_the_first() -> None:
     """At 3 from above: rows 0, 1; at 2 from below: rows 2, 3. An equality comes before them."""
     given = (
@@ -71,7 +79,7 @@ def test_given_bounds_are_left_as_they_were() -> None:
     ("lower", "upper", "is_crossed"),
     [
         (1.0, 1.0, False), (1.0, 2.0, False), (2.0, 1.0, True),
-        (5e-10, 0.0, False), (2e-9, 0.0, True),
+        (5e-10, 0.0, False), (1e-9, 0.0, False), (2e-9, 0.0, True),
         (1e6 + 5e-4, 1e6, False), (1e6 + 2e-3, 1e6, True),
         (2e-3, -1e6, True), (1e6, -2e-3, True), (-1e6, -1e6 - 5e-4, False),
     ],
@@ -128,6 +136,13 @@ def test_rows_of_nonnegative_terms_limit_each_of_them() -> None:
     assert upper.tolist() == [9.0, 1.0, 9.0, 8.0, 7.0]
     without = tightened(matrix, np.append(limit[:1], [INF] * 5), lower, np.full(5, INF))
     assert without.tolist() == [3.0, 1.5, INF, INF, INF]
+
+
+def test_a_stored_zero_neither_limits_nor_spoils_a_row() -> None:
+    """0.5 x0 + 0 x1 <= 1: x0 <= 2, whatever x1 is."""
+    matrix = sp.csr_array(([0.5, 0.0], ([0, 0], [0, 1])), shape=(1, 2))
+    found = tightened(matrix, np.ones(1), np.zeros(2), np.full(2, INF))
+    assert found.tolist() == [2.0, INF]
 
 
 def check_margin(end: float, bound: float, span: float) -> None:

@@ -80,6 +80,21 @@ def test_a_first_row_is_turned_round_as_others_are() -> None:
     assert only.rows.matrix.toarray().tolist() == [[0.25, 0.5]]
 
 
+def test_rows_are_turned_by_what_their_coefficients_can_be_seen_to_be() -> None:
+    """Zeros that a parameter may change say nothing; one negative coefficient is enough."""
+    v = cp.Variable(2, name="v")
+    p = cp.Parameter(2, value=[0.0, 0.0])
+    template = Template(cp.Minimize(cp.sum(v)), [Stated(p @ v <= 3)])
+    p.value = np.array([1.0, 2.0])
+    problem, _ = template.fill()
+    assert (problem.rows.lower.tolist(), problem.rows.upper.tolist()) == ([-INF], [3.0])
+    p.value = np.array([0.0, 2.0])
+    for most in (2.0, -2.0):
+        other = filled(cp.Minimize(cp.sum(v)), -p @ v <= -most)
+        assert other.rows.matrix.toarray().tolist() == [[0.0, 2.0]]
+        assert (other.rows.lower.tolist(), other.rows.upper.tolist()) == ([most], [INF])
+
+
 def test_a_constant_of_one_side_does_not_turn_a_row() -> None:
     v = cp.Variable(2, name="v")
     problem = filled(cp.Minimize(cp.sum(v)), 3 - v[0] - v[1] <= 0, v[0] + v[1] - 9 <= 0)
@@ -157,6 +172,10 @@ def test_constants_of_the_objective_are_added_up() -> None:
     assert problem.rows.count == 0
     assert problem.constant == pytest.approx(2 + 3 - np.log(4), rel=1e-14)
     assert filled(cp.Maximize(-objective), v >= 0).constant == problem.constant
+    powers = cp.sum(cp.square(np.zeros((2, 2)) @ v + np.array([2.0, 3.0])))
+    powers -= 6 * cp.sqrt(zero @ v + 4)
+    roots = filled(cp.Minimize(cp.sum(v) + powers), v >= 0)
+    assert roots.constant == pytest.approx(4 + 9 - 6 * 2, rel=1e-14)
     several = cp.sum(cp.square(np.zeros((2, 2)) @ v + np.array([2.0, 3.0]))) - 5 * cp.log(
         zero @ v + 4
     )

@@ -70,6 +70,13 @@ def test_an_extreme_without_a_cost_gives_the_objective_no_word() -> None:
     assert (problem.scalar_names, problem.objective) == (["max"], "linear")
 
 
+def test_extremes_beside_each_other_have_their_own_names() -> None:
+    c = cluster()
+    problem = filled(cp.Maximize(cp.min(c.y) - cp.max(c.x @ c.size)))
+    names = dict(zip(problem.scalar_names, problem.scalar_cost.tolist(), strict=True))
+    assert names == {"min": -1.0, "max": 1.0}
+
+
 def test_entries_are_named_as_the_user_writes_them() -> None:
     c = cluster()
     problem = filled(cp.Maximize(cp.sum(cp.minimum(c.y, 1.2)) + cp.sum(cp.log(c.y + 2))))

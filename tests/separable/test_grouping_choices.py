@@ -117,8 +117,11 @@ def test_a_block_of_which_some_rows_fit_elsewhere_is_not_misplaced() -> None:
     cell, blocks = sided(3, 4)
     mixed = block("mixed", [cell[:, 1], cell[:2, :2].ravel()], side=RESOURCE)
     within = block("within", [cell[:, 1], cell[0, :2]], side=RESOURCE)
-    assert split(12, [*blocks, mixed], []).misplaced == ()
-    assert split(12, [*blocks, within], []).misplaced == ()
+    for odd in (mixed, within):
+        assert split(12, blocks, [odd]).misplaced == ()
+    # One whose rows all fit elsewhere is.
+    both = block("both", [cell[:, 1], cell[:2, 2]], side=RESOURCE)
+    assert split(12, blocks, [both]).misplaced == (("both", DEMAND),)
 
 
 @pytest.mark.parametrize("hint", [RESOURCE, DEMAND])
@@ -134,6 +137,14 @@ def test_a_hinted_block_goes_to_the_other_side_where_it_fits_better(hint: Side) 
 def test_a_hinted_block_that_fits_both_sides_follows_its_hint(hint: Side) -> None:
     found = split(3, [block("all", [[0, 1, 2]], hint=hint)], [])
     assert (found.resources, found.demands) == ((1, 0) if hint is RESOURCE else (0, 1))
+
+
+def test_blocks_open_groups_on_their_side_whatever_their_axes_say() -> None:
+    cell, _, _ = grid(3, 4)
+    rows = [block(f"r{i}", [row], side=DEMAND, hint=RESOURCE) for i, row in enumerate(cell)]
+    found = split(12, rows, [])
+    assert (found.resources, found.demands) == (0, 3)
+    assert found.demand.tolist() == np.tile(np.arange(3), 4).tolist()
 
 
 def test_a_block_without_hint_joins_groups_that_are_there() -> None:
@@ -186,6 +197,18 @@ def test_rows_without_a_side_merge_where_more_groups_stay(turned: bool) -> None:
     pairs = block("pairs", [lines[j : j + 2].ravel() for j in range(0, n, 2)])
     found = split(cell.size, [*blocks, pairs], [])
     assert (found.resources, found.demands) == ((n // 2, 2) if turned else (2, n // 2))
+
+
+def test_a_side_that_was_only_tried_stays_as_it_was() -> None:
+    """Entries without groups that merging rows hold get none on the side that is not merged."""
+    n = 2 * MOST_COUPLED + 2
+    cell, blocks = sided(2, n)
+    lone = cell.size + np.arange(n // 2)
+    pairs = [np.append(cell[:, 2 * k : 2 * k + 2].ravel(), lone[k]) for k in range(n // 2)]
+    found = split(cell.size + n // 2, blocks, [block("pairs", pairs)])
+    assert (found.resources, found.demands) == (2, n // 2)
+    assert found.resource[lone].tolist() == [-1] * (n // 2)
+    assert found.demand[lone].tolist() == list(range(n // 2))
 
 
 def test_sided_rows_merge_on_their_side_though_more_groups_would_stay_elsewhere() -> None:
