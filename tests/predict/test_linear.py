@@ -160,7 +160,7 @@ def test_a_linear_model_predicts_its_scale_times_the_mean_of_its_score() -> None
     success[0] = 1.0, 0.0, -1.0
     tasks = tasks_of(4, 5)
     for link in ("softplus", "exp"):
-        found = LinearModel(link, np.array([10.0, 100.0]), time, success)  # type: ignore[arg-type]
+        found = LinearModel(link, np.array([10.0, 100.0]), time, success)
         seconds, chance = found.predict(tasks)
         score = tasks.features @ [0.5, -1.0] + 0.2
         mean = np.exp(score) if link == "exp" else np.log1p(np.exp(score))

@@ -173,7 +173,7 @@ def test_the_floor_is_the_median_mean_success_of_what_was_placed(made: Recipe) -
 def test_rounds_are_drawn_by_seed_and_split_without_repeats(made: Recipe) -> None:
     for split in ("train", "validation", "test"):
         most = len(getattr(made, split))
-        found = made.rounds(split, tasks=most, count=4)  # type: ignore[arg-type]
+        found = made.rounds(split, tasks=most, count=4)
         assert [sorted(one) for one in found.tolist()] == [list(range(most))] * 4
     assert made.rounds("train").shape == (300, 5)
     same = made.rounds("train", seed=1).tolist()
