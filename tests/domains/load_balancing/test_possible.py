@@ -101,11 +101,13 @@ def test_memory_and_band_are_relaxed_each_by_itself() -> None:
     text = "the least relaxation that would do: "
     problem = lb.make_round([1.0, 3.0], [0, 1], band=0.1, memory=1)
     assert _relaxations(problem) == f"{text}memory of 2 on every server, or a band of 0.5"
+    odd = lb.make_round([1.0, 3.0], [0, 1], band=0.1, memory=1.9)
+    assert _relaxations(odd) == f"{text}memory of 2 on every server, or a band of 0.5"
     bulky = lb.make_round([1.0, 3.0], [0, 1], band=0.1, memory=5, footprint=5.0)
     assert _relaxations(bulky) == f"{text}memory of 10 on every server, or a band of 0.5"
-    # Footprints of two kinds have no unit: 4 and 1, 1 must be split, in memory 5.
-    mixed = lb.make_round([1.0, 3.0], [0, 1], band=0.1, memory=4, footprint=[4.0, 1.0])
-    assert _relaxations(mixed).startswith(f"{text}memory of 5")
+    # Footprints of two kinds have no unit: a part of the second stands beside the first.
+    mixed = lb.make_round([1.0, 3.0], [0, 1], band=0.1, memory=4.5, footprint=[4.5, 1.0])
+    assert _relaxations(mixed) == f"{text}memory of 5.5 on every server, or a band of 0.5"
     # No band and no memory helps: three replicas, and two servers that stay.
     hopeless = lb.make_round([1.0, 3.0], [0, 1], servers=3, drain=["2"], replicas=3, band=0.1)
     assert _relaxations(hopeless) == "more servers, or fewer shards"
@@ -123,11 +125,12 @@ def test_the_least_number_that_does_is_found_to_three_digits(
     assert found == pytest.approx(float(exact), rel=1e-9)
 
 
+@pytest.mark.parametrize("unit", [1.5, 0.3125])
 @pytest.mark.parametrize("enough", [3.1, 4.0, 4.5, 9.0, 61.2])
 def test_the_least_multiple_that_does_is_found(
-    enough: float, monkeypatch: pytest.MonkeyPatch
+    enough: float, unit: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of 1.5, from 3 on; and nothing else is asked about but the widest."""
+    """From 3 on; and nothing else is asked about but the widest."""
     asked: list[float] = []
 
     def met(value: float) -> bool:
@@ -135,11 +138,11 @@ def test_the_least_multiple_that_does_is_found(
         return value >= enough
 
     monkeypatch.setattr(possible, "_is_met", met)
-    found = _least(lambda value: value, 3.0, 64.0, 1.5)  # type: ignore[arg-type, return-value]
-    assert found == np.ceil(enough / 1.5) * 1.5
+    found = _least(lambda value: value, 3.0, 64.0, unit)  # type: ignore[arg-type, return-value]
+    assert found == np.ceil(enough / unit) * unit
     assert asked[0] == 64.0
-    assert all(value % 1.5 == 0.0 for value in asked[1:])
-    assert len(asked) <= 8
+    assert all(value % unit == 0.0 for value in asked[1:])
+    assert len(asked) <= 10
 
 
 def test_what_the_widest_does_not_do_nothing_does(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from importlib import import_module
 from typing import Any
@@ -46,9 +47,11 @@ def test_options_are_checked_to_their_ends(
 
 def test_what_is_left_out_is_a_search_of_2000_attempts_that_keeps() -> None:
     assert Options() == Options(keep=True, attempts=2000, time_limit=None, seed=0, callback=None)
-    whole = lb.rebalance([8.0, 1.0, 1.0, 2.0], [0, 0, 1, 1])
-    assert whole.problem.band == 0.1
-    assert whole.problem.spread == 1
+    stated = inspect.signature(lb.rebalance).parameters
+    for name, one in inspect.signature(lb.make_round).parameters.items():
+        assert stated[name].default == one.default
+    for name, value in vars(Options()).items():
+        assert stated[name].default == value
 
 
 def test_the_search_goes_on_until_its_time_is_up_or_a_callback_says_stop() -> None:

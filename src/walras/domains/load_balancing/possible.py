@@ -134,7 +134,8 @@ def _least(
         widest: A number that does, if any does.
         unit: What it is a multiple of; 0 for any, to three digits.
     """
-    low, high = tight, widest
+    low = tight if unit <= 0.0 else float(np.floor(tight / unit + 1e-9)) * unit
+    high = widest
     if not _is_met(relaxed(high)):
         return None
     for _ in range(_STEPS):
