@@ -16,7 +16,7 @@ from walras.matching import Decay, Smoothing, relaxed_match
 from walras.matching.relaxed import curve_of, minimise
 from walras.matching.relaxed_compiled import compiles
 from walras.matching.relaxed_descent import as_printed, descend
-from walras.matching.relaxed_newton import _convex, _Step, newton
+from walras.matching.relaxed_newton import _convex, _iterate, _Step, newton
 from walras.matching.smoothed import Curve, Smoothed, covariance, curvatures
 
 
@@ -81,6 +81,56 @@ def test_a_step_is_halved_until_f_falls() -> None:
     z, moved = replace(step, dz=dz).halved()
     assert moved.tolist() == [False, True]
     assert torch.equal(z[0], step.z[0])
+
+
+def test_a_whole_step_is_taken_where_f_falls_enough() -> None:
+    p, _ = problem()
+    near, _ = newton(p, 1e-2)
+    step = _Step.of(p, torch.log(near))
+    whole = torch.log_softmax(step.z + step.dz, -2)
+    fall = p.value(whole.exp()) - p.value(near)
+    assert bool((fall <= 1e-4 * step.slope).all())
+    z, moved = step.halved()
+    assert moved.tolist() == [True, True]
+    close(z, whole)
+    # Half of twice as long a step is that step.
+    far = replace(step, dz=64 * step.dz, slope=64 * step.slope)
+    z, _ = far.halved()
+    sizes = [0.5**k * 64 for k in range(30)]
+    for b in range(2):
+        for size in sizes:
+            trial = torch.log_softmax(step.z + size * step.dz, -2)
+            if float((p.value(trial.exp()) - p.value(near))[b]) <= 1e-4 * size * float(
+                step.slope[b]
+            ):
+                close(z[b], trial[b])
+                break
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_steps_are_counted_one_by_one(most: int) -> None:
+    p, _ = problem()
+    z, steps = _iterate(p, torch.log(p.uniform()), most, 0.0)
+    assert steps.tolist() == [most, most]
+    again = torch.log(p.uniform())
+    for _ in range(most):
+        again, moved = _Step.of(p, again).halved()
+        assert bool(moved.all())
+    close(z, again)
+    solved, _ = newton(p, 1e-12)
+    z, steps = _iterate(p, torch.log(solved), 5, 1e-6)
+    assert steps.tolist() == [0, 0]
+    assert torch.equal(z, torch.log(solved))
+
+
+def test_a_solved_round_beside_an_open_one_stays_as_it_is() -> None:
+    p, x = problem()
+    solved, _ = newton(p, 1e-12)
+    mixed = torch.stack([solved[0], x[1]])
+    z, steps = _iterate(p, torch.log(mixed), 50, 1e-9)
+    assert torch.equal(z[0], torch.log(mixed)[0])
+    assert int(steps[0]) == 0 < int(steps[1])
+    assert float(p.residual(z.exp()).max()) <= 1e-9
 
 
 def test_a_bent_model_is_raised_to_the_moduli_of_its_eigenvalues() -> None:

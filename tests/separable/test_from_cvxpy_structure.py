@@ -152,8 +152,8 @@ def test_lines_of_two_variables_are_not_one_line() -> None:
         assert sizes(template(total, row)) == (0, 1)
     assert sizes(template(total, cp.sum(a[1]) <= 1)) == (1, 0)
     assert sizes(template(total, cp.sum(b[1]) <= 1)) == (1, 0)
-    for i in range(3):  # a vector lies in no line
-        assert sizes(template(total, cp.sum(b[i]) + cp.sum(v) <= 1)) == (0, 1)
+    for line in (a[0], a[1], b[0], b[1]):  # a vector lies in none
+        assert sizes(template(total, cp.sum(line) + cp.sum(v) <= 1)) == (0, 1)
     found = template(total, cp.sum(a, axis=0) + cp.sum(b[:, :2], axis=0) <= 1)
     assert sizes(found) == (0, 2)
 

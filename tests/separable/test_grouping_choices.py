@@ -7,7 +7,7 @@ import pytest
 from tests.separable.test_grouping import block, grid
 
 from walras.separable import Side
-from walras.separable.grouping import MOST_COUPLED, Groups, RowBlock, split
+from walras.separable.grouping import MOST_COUPLED, Groups, RowBlock, Split, _badness, split
 
 RESOURCE, DEMAND = Side.RESOURCE, Side.DEMAND
 
@@ -243,12 +243,38 @@ def test_where_something_tells_the_sides_apart_their_numbers_do_not(
 
 
 def test_a_turned_split_names_the_side_of_what_overlaps() -> None:
-    """Columns come first and overlap in one place; being fewer, they are the resources."""
+    """Short columns come first, and overlap in one place; being fewer, they are the resources."""
     cell, capacity, _ = grid(6, 4)
-    columns = [*cell.T[:3], cell[:4, 3], cell[2:, 3]]
+    columns = [*(cell[:3, k] for k in range(3)), cell[:2, 3], cell[1:3, 3]]
     found = split(24, [block("columns", columns), capacity], [])
     assert (found.resources, found.demands) == (4, 6)
+    assert found.resource[cell[0]].tolist() == [0, 1, 2, 3]
     assert found.tied == ((("columns",), RESOURCE, 1),)
+
+
+def test_blocks_that_the_user_put_nowhere_do_not_say_what_is_right() -> None:
+    cell, _, _ = grid(3, 4)
+    rows = block("rows", list(cell), side=RESOURCE, hint=RESOURCE)
+    wrong = block("wrong", list(cell.T[:2]), side=RESOURCE, hint=DEMAND)
+    free = block("free", list(cell.T), hint=DEMAND)
+    assert split(12, [wrong, rows, free], []).misplaced == (("wrong", DEMAND),)
+
+
+def test_fewer_spanning_rows_are_better_then_more_groups() -> None:
+    none = np.zeros(0, np.int32)
+
+    def badness(resources: int, demands: int, coupled: int = 0, merged: int = 0) -> tuple[int, int]:
+        return _badness(
+            Split(
+                none, none, resources, demands, (("a", coupled, 2), ("b", coupled, 2)),
+                (("c", merged), ("d", merged)), (),
+            )
+        )  # fmt: skip
+
+    assert badness(3, 4, coupled=1) < badness(3, 4, coupled=1, merged=1) < badness(9, 9, coupled=3)
+    assert badness(3, 4) < badness(3, 3) < badness(2, 4)
+    assert badness(0, 4) == badness(1, 4)
+    assert badness(3, 0) == badness(3, 1)
 
 
 def test_utilities_follow_the_constraints_groups_and_have_no_say_in_the_orders() -> None:
