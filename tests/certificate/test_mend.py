@@ -7,7 +7,7 @@ import pytest
 from tests.bank.statement import Entry, Row, Scalar, state
 from tests.certificate.messy import messy
 
-from walras.certificate.mend import allowed, answered, balanced, settled
+from walras.certificate.mend import _moves, allowed, answered, balanced, settled
 from walras.certificate.structure import structure
 from walras.separable import Separable, Utility
 
@@ -232,3 +232,34 @@ def test_a_free_column_that_a_move_unbalances_is_balanced_by_the_other_rows() ->
     pi, reduced = answer(problem, np.array([0.5, 0.5]))
     assert pi == pytest.approx([-3.0, 4.0], abs=1e-6)
     assert reduced == pytest.approx([0.0, 4.0], abs=1e-6)
+
+
+def test_a_row_whose_price_cannot_move_that_way_is_passed_over_for_a_lighter_one() -> None:
+    """Of the heavy row the price is at its end, of the light one it may move."""
+    for a, heavy in ((-4.0, {"upper": 9.0}), (4.0, {"lower": -9.0})):
+        rows = [
+            Row("heavy[0]", {0: a}, heavy.get("lower", -INF), heavy.get("upper", INF)),
+            Row("light[0]", {0: -1.0}, -9.0, 9.0),
+        ]
+        pi, reduced = answer(state([Entry(0, 0, -2.0)], rows), np.zeros(2))
+        assert pi == pytest.approx([0.0, -2.0])
+        assert reduced == pytest.approx([0.0], abs=1e-11)
+
+
+def test_who_cannot_move_a_price_stands_in_nobodys_way() -> None:
+    """The first entry asks the row's price to fall below zero, the second to rise."""
+    row = Row("most[0]", {0: -1.0, 1: 1.0}, upper=9.0)
+    problem = state([Entry(0, 0, -1.0), Entry(0, 1, -3.0)], [row])
+    moves = _moves(problem, structure(problem), np.zeros(1), problem.cost, np.array([0, 1]))
+    assert moves == pytest.approx([3.0])
+
+
+def test_entries_of_small_coefficients_are_settled_like_others() -> None:
+    for a in (1e-5, 1.0, 1e5):
+        problem = state(
+            [Entry(0, 0, a * (1.0 + 1e-9)), Entry(0, 1, 1.0, upper=1.0)],
+            [Row("row[0]", {0: a}, 1.0, 1.0)],
+        )
+        endless = np.array([True, False]), np.array([True, False])
+        found = settled(problem, np.array([-1.0]), endless)
+        assert found + 1.0 == pytest.approx([-1e-9], rel=1e-4)

@@ -203,14 +203,15 @@ def test_equal_shares_are_the_least_of_every_packing_rows_parts() -> None:
         Row("capacity[r0]", {0: 1.0, 1: 2.0}, upper=4.0, side=Side.RESOURCE),
         Row("capacity[r1]", {1: 1.0, 2: 1.0, 3: 1.0}, upper=1.5, side=Side.RESOURCE),
         Row("least[r1]", {0: 1.0, 1: 1.0, 2: 1.0}, lower=0.1),
+        Row("most[r1]", {7: 2.0}, upper=6.0),
     ]
     entries = [
         Entry(0, 0), Entry(0, 1), Entry(1, 2, upper=0.25), Entry(1, 3, lower=0.75), Entry(1, 4),
-        Entry(1, 5, upper=3.0), Entry(1, 6),
+        Entry(1, 5, upper=3.0), Entry(1, 6), Entry(1, 7),
     ]  # fmt: skip
-    x = np.array([0.0, 0.0, 0.0, 0.0, 7.0, 0.0, 0.5])
+    x = np.array([0.0, 0.0, 0.0, 0.0, 7.0, 0.0, 0.5, 0.0])
     found = _equal_shares(state(entries, rows), x)
-    assert found == pytest.approx([2.0, 0.5, 0.25, 0.75, 7.0, 3.0, 1.0])
+    assert found == pytest.approx([2.0, 0.5, 0.25, 0.75, 7.0, 3.0, 1.0, 3.0])
 
 
 def lifting(parameter: float, x: list[float], least: float = -INF) -> tuple[np.ndarray, np.ndarray]:

@@ -105,7 +105,7 @@ def _equal_shares(problem: Separable, x: Floats) -> Floats:
     """Entries that share every packing row equally: each gets the least of ``b / (a count)``."""
     packing, matrix = structure(problem).packing, problem.rows.matrix
     count = np.maximum(np.bincount(matrix.indices, minlength=problem.rows.count), 1)
-    held = packing[matrix.indices] & (matrix.data > 0)
+    held = packing[matrix.indices]  # all its coefficients are > 0
     row = matrix.indices[held]
     entry = np.repeat(np.arange(problem.entries), np.diff(matrix.indptr))[held]
     out = np.where(np.isfinite(problem.upper), problem.upper, np.inf)
