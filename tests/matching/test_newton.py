@@ -233,6 +233,7 @@ def test_times_count_in_units_of_the_even_load_or_of_a_given_scale() -> None:
     given = relaxed_match(times, success, [0.7, 0.8, 0.9], scale=[1.0, 2.0, 4.0])
     np.testing.assert_allclose(given.problem.t.numpy(), times / [[[1.0]], [[2.0]], [[4.0]]])
     assert given.problem.floor.tolist() == [0.7, 0.8, 0.9]
+    assert relaxed_match(times, success, scale=0.5).problem.floor.tolist() == [0.8] * 3
     one = relaxed_match(times, success, 0.8, scale=2.0)
     assert one.scale.tolist() == [2.0] * 3
     np.testing.assert_allclose(
@@ -256,6 +257,7 @@ def test_pairs_that_cannot_run_are_barred_at_time_zero() -> None:
     ("options", "words"),
     [
         ({"min_success": -1e-9}, "min_success: .*one number or .2,., 0 to 1"),
+        ({"min_success": 1 + 1e-9}, "min_success"),
         ({"min_success": np.nan}, "min_success"), ({"min_success": [[0.5, 0.5]]}, "min_success"),
         ({"scale": 0.0}, "scale"), ({"scale": [1.0, 2.0, 3.0]}, "scale: has shape"),
         ({"tolerance": 0.9e-14}, "tolerance"), ({"tolerance": 1.1}, "tolerance"),
@@ -319,6 +321,20 @@ def test_solved_is_up_to_the_tolerance_or_a_hundred_millionth() -> None:
         rough.warn_unsolved("it")
     assert {str(one) for one in rough.status} == {"optimal_inaccurate"}
     loose.warn_unsolved("it")  # in silence
+    assert relaxed_match(times, success, mode="mirror", tolerance=1.0).steps.tolist() == [3000] * 4
+    paper = relaxed_match(times, success, mode="paper", iterations=2)
+    close(paper.x, as_printed(paper.problem, 1.0, 2))
+
+
+def test_a_warning_is_of_who_asked_for_what_is_not_right() -> None:
+    loose = relaxed_match(*batch(1, 2, 2, 3), mode="paper", iterations=1)
+
+    def derivative() -> None:
+        loose.warn_unsolved("the derivative")
+
+    with pytest.warns(wl.InaccuracyWarning) as caught:
+        derivative()
+    assert caught[0].filename == __file__
 
 
 def test_the_kernel_takes_tasks_one_after_the_other() -> None:
@@ -334,6 +350,9 @@ def test_modes_count_their_steps_and_minimise_as_they_say() -> None:
     x, steps = minimise(p, "paper", 1e-9, None, 3, 0.2)
     close(x, as_printed(p, 0.2, 3))
     assert steps.tolist() == [3, 3]
+    x, _ = minimise(p, "paper", iterations=2)
+    close(x, as_printed(p, 1.0, 2))
+    assert minimise(p, "mirror", 1e3)[1].tolist() == [3000, 3000]
     x, steps = minimise(p)
     assert bool((p.residual(x) <= 1e-9).all())
     together = problem(curve=CURVE)[0]

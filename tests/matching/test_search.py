@@ -16,6 +16,7 @@ from walras.matching import Decay, MatchSettings, Round, match, match_round, rou
 from walras.matching.exact import Arrays
 from walras.matching.match import _branches
 from walras.matching.search import Found, _most_tasks, _steps, _Work, objective_of, search
+from walras.solving import solve
 from walras.status import Status
 
 INF = np.inf
@@ -164,6 +165,67 @@ def test_an_annealing_aims_between_the_bound_and_the_best(monkeypatch: pytest.Mo
         assert own[:4] == (t, a, work.round.zeta, goal)
         assert (own[5] is x, own[6] is near, excess is work.excess) == (True, True, True)
         assert own[7] == tau
+
+
+def test_annealings_heat_and_propose_by_the_rounds_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr("walras.matching.search.anneal", lambda *given: seen.append(given))
+    monkeypatch.setattr("walras.matching.search.balance", lambda *given: seen.append(given))
+    times, success = one(7, 3, 30)
+    work = work_of(round_of(times, success, 0.8), 0.0)
+    work.annealed(found(8.0, 4.0, np.zeros(30, np.int32)), 0.5, 0.0, 0)
+    price, heat, proposals = seen[0][4], seen[0][9], seen[0][10]
+    assert price == pytest.approx(1e-6 * work.scale)  # where the relaxation pays nothing
+    assert heat == pytest.approx(0.01 * work.scale)
+    assert proposals == 30_000
+    assert seen[1][4] == pytest.approx(10 * price)
+
+
+@pytest.mark.parametrize(("price", "last"), [(None, INF), (2.0, 0.5)])
+def test_success_is_paid_for_ever_more_and_then_as_the_round_does(
+    price: float | None, last: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A unit of all tasks' success costs a quarter of one of their mean."""
+    paid: list[float] = []
+    monkeypatch.setattr("walras.matching.search.improve", lambda *given: paid.append(given[4]))
+    times, success = one(5, 3, 4)
+    floor = float(success.min(axis=0).mean())
+    for pays, wanted in ((0.01, [0.03, 0.3, min(3.0, last)]), (0.0, None)):
+        paid.clear()
+        work = work_of(round_of(times, success, floor, shortfall_price=price), pays)
+        work.finished(success.argmax(axis=0).astype(np.int32), 0.1)
+        assert paid[:3] == pytest.approx(wanted or [1e-12 * work.scale] * 3)
+        assert paid[3:] == [work.price]
+        assert work.price == 0.5 or price is None
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "relaxed"), [(1e-6, 1e-6), (1e-2, 3e-4), (0.5, 1e-3), (0.0, 1e-6)]
+)
+def test_the_relaxation_is_solved_nearer_than_the_round(
+    tolerance: float, relaxed: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And each stage gets a seed of its own."""
+    asked: list[float] = []
+    seeds: list[int] = []
+
+    def solved(problem: Any, **options: Any) -> Any:
+        asked.append(options["tolerance"])
+        return solve(problem, **options)
+
+    def staged(self: _Work, best: Found, *given: Any) -> Found:
+        seeds.append(given[-1])
+        return best
+
+    monkeypatch.setattr("walras.matching.search.solve", solved)
+    monkeypatch.setattr(_Work, "annealed", staged)
+    monkeypatch.setattr(_Work, "shaken", staged)
+    times, success = one(9, 2, 5)
+    told, _ = told_until(-1, Status.LIMIT)
+    options = OPTIONS | {"tolerance": tolerance, "seed": 70}
+    search(round_of(times, success, 0.0), None, told, **options)
+    assert asked == [pytest.approx(relaxed)]
+    assert seeds == list(range(70, 80))
 
 
 def test_shakes_aim_at_the_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:

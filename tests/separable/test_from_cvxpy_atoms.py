@@ -227,6 +227,8 @@ def test_nonlinear_expressions_without_elements_are_outside() -> None:
     refuse_empty(cp.sum(v[0:0]), v <= 1)
     with pytest.raises(OutsideForm, match="nothing, of what has a domain"):
         refuse_empty(cp.sum(cp.log(v[0:0])))
+    with pytest.raises(OutsideForm, match="nothing, of what has a domain"):
+        refuse_empty(cp.Problem(cp.Minimize(cp.sum(v))), cp.sum(cp.log(v[0:0])))
 
 
 @pytest.mark.parametrize("turned", [False, True])
