@@ -192,6 +192,28 @@ def test_pop_meets_the_band_and_moves_no_less_than_the_bound(parts: int) -> None
         assert found.moves == lb.plain_program(problem, time_limit=5.0).moves
 
 
+def test_a_part_without_a_placement_in_time_is_left_to_the_greedy() -> None:
+    problem = drawn_round(4, 4, 20, band=0.2)
+    found = lb.pop_rebalance(problem, 1, time_limit=0.0)
+    assert found.violation < 1e-9
+    np.testing.assert_allclose(found.shares, lb.estore(problem).shares, atol=1e-12)
+    # In time, the program's three moves are made and not the greedy's six.
+    problem = drawn_round(1, 4, 12, band=0.1)
+    assert lb.estore(problem).moves > lb.plain_program(problem).moves
+    assert lb.pop_rebalance(problem, 1).moves == lb.plain_program(problem).moves
+
+
+def test_what_a_shift_leaves_but_for_rounding_goes_along() -> None:
+    problem = lb.make_round([6.0, 4.0, 2.0], [0, 0, 1], band=0.5)
+    steps, share = greedy(problem)
+    steps._shift(0, 1, 0, 6.0 * (1.0 - 2.0**-32))
+    assert share[:, 0].tolist() == [0.0, 1.0]
+    assert steps._used.tolist() == [1.0, 2.0]
+    steps._shift(0, 1, 1, 4.0 * (1.0 - 2.0**-20))  # this much is a part
+    assert share[:, 1].tolist() == [2.0**-20, 1.0 - 2.0**-20]
+    assert steps._used.tolist() == [1.0, 3.0]
+
+
 def test_the_number_of_parts_is_from_1_to_that_of_servers() -> None:
     problem = drawn_round(4, 4, 20, band=0.2)
     for parts in (0, 5, 1.5):

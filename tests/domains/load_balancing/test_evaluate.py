@@ -88,3 +88,11 @@ def test_a_share_where_no_replica_is_told_is_a_breach() -> None:
     placed = EVEN > 0.0
     placed[0, 1] = False
     assert lb.evaluate(round_(), EVEN, placed).violation == 1.0
+
+
+def test_a_draining_server_has_no_room_for_idle_replicas() -> None:
+    shares = np.array([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
+    placed = shares > 0.0
+    assert lb.evaluate(round_(drain=["1"]), shares, placed).violation == 0.0
+    placed[1, 2] = True
+    assert lb.evaluate(round_(drain=["1"]), shares, placed).violation == 1.0

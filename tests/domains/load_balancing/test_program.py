@@ -116,6 +116,13 @@ def test_cuts_are_rows_on_new_replicas_that_bring_in_or_take_out_a_need() -> Non
     assert_row(rows[21], at(16, {12: 5 / 6 * (1 - 1e-9), 13: 3 / 6}), 5 / 6, np.inf)
 
 
+def test_in_a_cut_a_shard_counts_for_no_more_than_its_server_takes() -> None:
+    """Server 0 takes 4.4 of shard 0's 6, of a need of 5."""
+    lacking = Cut(np.array([0], np.int32), np.array([1, 2], np.int32), 5.0)
+    rows = rows_of(round_(band=0.1), Bound(0.0, (lacking,), ()))
+    assert_row(rows[20], at(16, {8: 4.4 / 6, 11: 1 / 6}), 5 / 6, np.inf)
+
+
 def test_zones_are_rows_on_columns_of_their_own() -> None:
     """z of a zone and shard is at most its replicas; a shard's z sum to the spread at least."""
     problem = lb.make_round([1.0, 1.0], [0, 1], servers=3, zone=["a", "b", "a"], spread=2, band=9.0)
@@ -242,3 +249,15 @@ def test_near_pairs_are_replicas_and_needy_servers_times_hot_shards() -> None:
     # A given placement's pairs are taken in.
     placed = Placed(np.array([99], np.int32), np.array([799], np.int32), np.array([1.0]), 0.0)
     assert near_pairs(problem, bound, placed, 1, 0)[99, 799]
+
+
+def test_near_pairs_do_not_depend_on_the_unit_of_load() -> None:
+    rng = np.random.default_rng(2)
+    load, weight = rng.uniform(1.0, 9.0, 300), rng.uniform(0.5, 2.0, 60)
+    home = rng.integers(0, 60, 300)
+
+    def near(unit: float) -> np.ndarray:
+        problem = lb.make_round(unit * load, home, servers=60, weight=weight, band=0.1)
+        return near_pairs(problem, NO_CUTS, None, 1, 0)
+
+    assert (near(1.0) == near(2.0**-10)).all()

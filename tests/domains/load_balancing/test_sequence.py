@@ -10,6 +10,7 @@ import pytest
 from walras import data
 from walras.domains import load_balancing as lb
 from walras.domains.load_balancing.sequence import counted_moves
+from walras.status import Status
 
 PUBLISHED = 20.1  # moves a round of DeDe; the exact solution of each round by itself: 20.9
 
@@ -154,3 +155,18 @@ def test_what_carries_just_the_limit_is_not_placed() -> None:
     none = np.zeros(0, np.int32)
     after = server, shard, np.array([1e-6, 2e-6])
     assert counted_moves((none, none, np.zeros(0)), after, 2, 1e-6) == 1
+
+
+def test_what_a_first_round_carries_is_its_part_of_the_load() -> None:
+    """0.0005 of shard 1 on server 0 is below the stricter limit before, and above it after."""
+    placed = np.array([[1.0, 0.005], [0.0, 0.995]])
+    problem = lb.make_round([1.0, 0.1], placed, band=1.0)
+
+    def policy(problem: lb.Round) -> lb.Rebalanced:
+        return lb.Rebalanced(
+            problem, np.array([0, 0], np.int32), np.array([0, 1], np.int32), np.array([1.0, 0.1]),
+            0.0, Status.LIMIT, 0.0, 0, "",
+        )  # fmt: skip
+
+    (record,) = lb.play(problem, [0.5], policy).rounds
+    assert (record.moves, record.moves_stricter) == (0, 1)
