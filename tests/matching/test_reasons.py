@@ -164,6 +164,14 @@ def test_tasks_are_named_by_label_or_number() -> None:
         plan([0, 1, 0, 0], round_of(T, A, 0.5)).explain(4)
 
 
+def test_the_first_cluster_may_be_the_runner_up() -> None:
+    times, chances = np.array([[2.0, 3.0], [1.0, 4.0]]), np.array([[0.9, 0.8], [0.7, 0.6]])
+    found = plan([1, 0], round_of(times, chances, 0.0, clusters=["a", "b"])).explain(0)
+    assert (found.runner_up, found.runner_up_time, found.runner_up_success) == ("a", 2.0, 0.9)
+    assert found.makespan_if_moved == 5.0
+    assert found.success_if_moved == pytest.approx(0.85)
+
+
 def test_a_frame_has_the_ends_of_intervals_as_columns() -> None:
     ends = np.stack([np.where(np.isfinite(T), T, 1.0) - 0.5, np.where(np.isfinite(T), T, 1.0) + 1])
     p = plan([0, 1, 0, 0], round_of(T, A, 0.5, times_interval=ends))

@@ -343,7 +343,7 @@ def test_settings_at_the_ends_of_their_ranges_are_taken() -> None:
         (2, 60, False, True), (2, 61, False, False), (1, 61, True, False), (1, 60, True, True),
         # (n + m - 1) choose (m - 1): 1891; 20 825 and 19 600; 17 550 and 20 475.
         (3, 60, True, True), (4, 48, True, False), (4, 47, True, True), (5, 23, True, True),
-        (5, 24, True, False),
+        (5, 24, True, False), (20_000, 1, True, True), (20_001, 1, True, False),
     ],
 )  # fmt: skip
 def test_branch_and_bound_is_tried_on_small_rounds(
@@ -351,7 +351,7 @@ def test_branch_and_bound_is_tried_on_small_rounds(
 ) -> None:
     counts = math.comb(n + m - 1, m - 1)
     assert tried == (n <= 60 and (not together or counts <= 20_000))
-    speedup = [1.0, 0.9] if together else None
+    speedup = [0.9] if together else None
     assert _branches(round_of(np.ones((m, n)), np.ones((m, n)), 0.5, speedup)) is tried
 
 
