@@ -9,9 +9,9 @@ import numpy as np
 
 from walras.errors import InputError
 from walras.predict.glm import Link, Loss, fit_standard, inverse_link
-from walras.predict.graph import Floats
+from walras.predict.graph import Floats, Ints
 from walras.predict.model import AverageModel, LinearModel
-from walras.predict.tasks import Ints, Tasks
+from walras.predict.tasks import Tasks
 
 RIDGES = np.logspace(-5.2, 0.3, 8)  # of weights of features with deviation 1
 LINKS: tuple[Link, ...] = ("softplus", "exp")
