@@ -263,3 +263,8 @@ def test_entries_of_small_coefficients_are_settled_like_others() -> None:
         endless = np.array([True, False]), np.array([True, False])
         found = settled(problem, np.array([-1.0]), endless)
         assert found + 1.0 == pytest.approx([-1e-9], rel=1e-4)
+
+
+def test_prices_whose_move_overflows_stay_as_they_were() -> None:
+    problem = state([Entry(0, 0, 1e200, -INF)], [Row("row[0]", {0: 1e-200}, 0.0, 1.0)])
+    assert balanced(problem, structure(problem), np.ones(1)).tolist() == [1.0]

@@ -125,6 +125,12 @@ def test_scalars_move_one_after_the_other() -> None:
     assert best_scalars(problem, np.array([0.5]), np.array([0.0, 1.0])) == pytest.approx([1.5, 2.0])
 
 
+def test_a_scalar_that_an_equality_holds_takes_its_one_value() -> None:
+    row = Row("equal[0]", {0: -1.0}, 1.0, 1.0, scalars={0: 2.0})
+    problem = state([Entry(0, 0)], [row], [Scalar(1.0)])
+    assert best_scalars(problem, np.array([3.0]), np.zeros(1)).tolist() == [2.0]
+
+
 def test_scalars_without_a_cost_or_in_a_utility_or_without_an_end_stay() -> None:
     most = Row("most[0]", {}, upper=2.0, scalars={0: 1.0})
     for cost, rows, wanted in (
