@@ -188,6 +188,14 @@ def test_what_comes_in_comes_from_outside_or_for_each_server() -> None:
     assert sum(cut.need for cut in found.surplus) == pytest.approx(10.0 - problem.upper[2])
 
 
+def test_two_servers_that_each_lack_a_little_need_two_replicas() -> None:
+    """1.4 each of 5.4: one piece of 2.8 would do for both, were they one server."""
+    problem = round_of([4.0, 4.0, 10.0], [0, 1, 2], band=0.1)
+    covers = _Covers(problem)
+    assert covers._outside(2.8, np.array([0, 1], np.int32), 6.6, once=False) == 1.0
+    assert covers.inward(Cut(np.array([0, 1]), np.array([0, 1]), 2.8)) == 2.0
+
+
 def test_a_shard_inside_is_not_looked_at() -> None:
     problem = round_of(np.r_[9.0, np.ones(60)], np.r_[np.zeros(60, int), 1], band=0.1)
     covers = _Covers(problem)
