@@ -209,3 +209,15 @@ def test_a_free_scalar_needs_a_slope_of_zero_but_for_rounding() -> None:
     assert dual_bound(falling, np.zeros(1)).value == -INF
     rising = dual_bound(state([Entry(0, 0)], twice, [Scalar(2.0)]), np.zeros(1))
     assert rising.value == pytest.approx(-2.0, rel=1e-12)  # the row holds it
+
+
+def test_prices_that_no_scaling_keeps_finite_are_left() -> None:
+    """A factor of 1e300 of one price would take another beyond what a product can hold."""
+    rows = [
+        Row("one[0]", {0: 1.0}, lower=0.0, scalars={0: -1.0}),
+        Row("most[0]", {0: 1.0}, upper=1.0),
+    ]
+    problem = state([Entry(0, 0)], rows, [Scalar(-1.0, 0.0, 5.0)])
+    for tiny, bound in ((1e-150, -1.0), (1e-250, -5.0)):
+        found = dual_bound(problem, np.array([-tiny, 1.0]))
+        assert found.value == pytest.approx(bound)
