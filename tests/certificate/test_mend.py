@@ -268,3 +268,13 @@ def test_entries_of_small_coefficients_are_settled_like_others() -> None:
 def test_prices_whose_move_overflows_stay_as_they_were() -> None:
     problem = state([Entry(0, 0, 1e200, -INF)], [Row("row[0]", {0: 1e-200}, 0.0, 1.0)])
     assert balanced(problem, structure(problem), np.ones(1)).tolist() == [1.0]
+
+
+def test_free_columns_that_no_moved_price_meets_are_left_to_others() -> None:
+    rows = [
+        Row("one[0]", {0: -2.0}, 0.0, 5.0),
+        Row("two[0]", {1: 1.0}, 0.0, 5.0, scalars={0: 1.0}),
+    ]
+    problem = state([Entry(0, 0, -6.0), Entry(0, 1, 0.0, 0.0, 1.0)], rows, [Scalar(-1.0)])
+    pi, _ = answer(problem, np.array([0.5, 0.5]))
+    assert pi == pytest.approx([-3.0, 0.5])
