@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from tests.domains.load_balancing.rounds import drawn_round
 
 from walras.domains import load_balancing as lb
+from walras.domains.load_balancing import baselines
 from walras.domains.load_balancing.baselines import (
     _even_parts,
     _Greedy,
@@ -140,6 +142,36 @@ def test_servers_are_dealt_to_parts_of_even_load_and_number(servers: int, parts:
         mine[best].append(i)
     assert len(set(now)) == servers  # no ties, so that the seed has no say
     assert [part.tolist() for part in found] == [sorted(part) for part in mine if part]
+
+
+def test_a_part_that_is_full_gets_no_more_servers() -> None:
+    """10 by itself is more than the others together; they are two parts of two all the same."""
+    problem = lb.make_round([10.0, 1.1, 1.2, 1.3], [0, 1, 2, 3], band=5.0)
+    assert [part.tolist() for part in _even_parts(problem, 2, 0)] == [[0, 1], [2, 3]]
+
+
+def test_what_a_server_carries_nothing_of_is_not_its_parts() -> None:
+    problem = lb.make_round([4.0, 2.0], [0, 1], band=0.5)
+    problem = replace(
+        problem, server=np.array([0, 0, 1], np.int32), shard=np.array([0, 1, 1], np.int32),
+        share=np.array([1.0, 0.0, 1.0]),
+    )  # fmt: skip
+    part, shards = _part(problem, np.array([0], np.int32))
+    assert shards.tolist() == [0]
+    assert part.load.tolist() == [4.0]
+
+
+def test_a_program_has_a_minute_where_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, limits = drawn_round(4, 4, 20, band=0.2), []
+
+    def plain(problem: lb.Round, time_limit: float | None) -> None:
+        limits.append(time_limit)
+
+    monkeypatch.setattr(baselines, "_plain", plain)
+    lb.pop_rebalance(problem, 2)
+    with pytest.raises(EngineError):
+        lb.plain_program(problem)
+    assert limits == [60.0] * 3
 
 
 def test_servers_of_the_same_load_are_dealt_by_the_seed() -> None:

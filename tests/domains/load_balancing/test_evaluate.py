@@ -84,6 +84,14 @@ def test_zones_count_once_each() -> None:
     assert lb.evaluate(problem, shares).violation == 0.0
 
 
+def test_a_zone_without_a_replica_does_not_count() -> None:
+    """Of three zones one has replicas, and two are wanted."""
+    problem = lb.make_round([4.0] * 3, np.eye(3), band=9.0, spread=2)
+    shares = np.zeros((3, 3))
+    shares[0] = 1.0
+    assert lb.evaluate(problem, shares).violation == 1.0
+
+
 def test_a_share_where_no_replica_is_told_is_a_breach() -> None:
     placed = EVEN > 0.0
     placed[0, 1] = False

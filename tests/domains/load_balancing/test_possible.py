@@ -106,6 +106,10 @@ def test_memory_and_band_are_relaxed_each_by_itself() -> None:
     bulky = lb.make_round([1.0, 3.0], [0, 1], band=0.1, memory=5, footprint=5.0)
     assert _relaxations(bulky) == f"{text}memory of 10 on every server, or a band of 0.5"
     # Footprints of two kinds have no unit: a part of the second stands beside the first.
+    fine = lb.make_round([1.0, 3.0], [0, 1], band=0.1, memory=2, footprint=1.2345)
+    assert _relaxations(fine) == f"{text}memory of 2.469 on every server, or a band of 0.5"
+    mixed = lb.make_round([1.0, 3.0], [0, 1], band=0.1, memory=2, footprint=[2.0, 1.0])
+    assert _relaxations(mixed) == f"{text}memory of 3 on every server, or a band of 0.5"
     mixed = lb.make_round([1.0, 3.0], [0, 1], band=0.1, memory=4.5, footprint=[4.5, 1.0])
     assert _relaxations(mixed) == f"{text}memory of 5.5 on every server, or a band of 0.5"
     # No band and no memory helps: three replicas, and two servers that stay.
@@ -113,7 +117,7 @@ def test_memory_and_band_are_relaxed_each_by_itself() -> None:
     assert _relaxations(hopeless) == "more servers, or fewer shards"
 
 
-@pytest.mark.parametrize("enough", [0.30001, 0.3456, 2.0, 7.9, 40.0, 63.9])
+@pytest.mark.parametrize("enough", [0.30001, 0.3456, 2.0, 2.0000001, 7.9, 40.0, 63.9])
 def test_the_least_number_that_does_is_found_to_three_digits(
     enough: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
