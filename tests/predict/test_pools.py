@@ -192,6 +192,14 @@ def test_small_data_sets_divide_what_training_leaves_into_halves() -> None:
             recipe("zeus", clusters=["v100", "p100"], train_tasks=train, synthetic=True)
 
 
+def test_too_few_tasks_are_told_with_all_that_was_asked_for() -> None:
+    networks = r"recipe 'nb201': asks for 90000 tasks to train on, 7 to tune, 8 to judge; allowed"
+    with pytest.raises(InputError, match=networks):
+        recipe("nb201", train_tasks=90_000, validation_tasks=7, test_tasks=8, synthetic=True)
+    with pytest.raises(InputError, match=r"recipe 'gavel': asks for 900 tasks to train on; allow"):
+        recipe("gavel", train_tasks=900, synthetic=True)
+
+
 def test_failure_rates_and_risks_are_of_the_training_tasks_mean() -> None:
     found = recipe("gavel", clusters=["v100", "p100"], train_tasks=9, synthetic=True)
     mean = found.train.times.mean(axis=1)
