@@ -173,6 +173,8 @@ def test_a_placement_on_other_pairs_is_no_start() -> None:
     pairs = all_pairs(problem)
     pairs[0, 0] = False
     program = _Program(problem, pairs, NO_CUTS, 0.0)
+    none = Placed(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), np.inf)
+    assert program.columns_of(none) is None
     one = Placed(np.array([0], np.int32), np.array([0], np.int32), np.array([6.0]), 0.0)
     assert program.columns_of(one) is None
     other = Placed(np.array([0], np.int32), np.array([1], np.int32), np.array([3.0]), 0.0)
@@ -194,7 +196,11 @@ def test_columns_are_balanced_exactly_or_are_no_placement() -> None:
     # 9 on server 0, with no replica elsewhere, is more than its 6.
     alone = np.array([1.0, 1.0, 0, 0, 0, 0, 1.0, 1.0, 1, 1, 0, 0, 0, 0, 1, 1])
     assert program.placed(alone) is None
-    # A shard that is nowhere.
+    # A shard that is nowhere, or carries nothing, in whatever band.
+    wide = round_(band=5.0)
+    program = _Program(wide, all_pairs(wide), NO_CUTS, 0.0)
+    nothing = np.array([1.0, 0, 0, 0, 0, 0, 1.0, 1.0, 1, 1, 0, 0, 0, 0, 1, 1])
+    assert program.placed(nothing) is None
     nowhere = np.array([1.0, 0, 0, 0, 0, 0, 1.0, 1.0, 1, 0.4, 0, 0, 0, 0, 1, 1])
     assert program.placed(nowhere) is None
 
