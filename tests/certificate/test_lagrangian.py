@@ -221,3 +221,11 @@ def test_prices_that_no_scaling_keeps_finite_are_left() -> None:
     for tiny, bound in ((1e-150, -1.0), (1e-250, -5.0)):
         found = dual_bound(problem, np.array([-tiny, 1.0]))
         assert found.value == pytest.approx(bound)
+
+
+@pytest.mark.parametrize("cost", [0.5, 1.0, 2.0])
+def test_an_entry_that_may_fall_without_end_proves_nothing(cost: float) -> None:
+    """The row's price may only rise, and that would make it worse."""
+    endless = Entry(0, 0, cost, lower=-INF, upper=1.0)
+    problem = state([endless], [Row("most[0]", {0: 1.0}, upper=5.0)])
+    assert dual_bound(problem, np.zeros(1)).value == -INF

@@ -249,6 +249,19 @@ def test_what_has_nothing_to_act_on_is_lifted_and_scalars_follow() -> None:
     assert (x.tolist(), t.tolist()) == ([1.0, 0.0], [0.0])
 
 
+def test_what_a_scalar_takes_away_counts_where_others_are_lifted() -> None:
+    """Of a worth of x - 0.2 a thousandth of the way to 1/2 is still none."""
+    rows = [
+        Row("capacity[r0]", {0: 1.0, 1: 1.0}, upper=1.0),
+        Row("worth[d1]", {1: 1.0}, utility=Utility.LOG, scalars={0: 1.0}),
+    ]
+    start, t = np.array([1.0, 0.0]), np.array([-0.2])
+    entries, scalars = [Entry(0, 0), Entry(0, 1)], [Scalar(1.0, -0.2, 0.0)]
+    assert _lifted(state(entries, rows, scalars), start, t)[0] == pytest.approx([0.5, 0.5])
+    held = state(entries, [*rows, Row("least[d0]", {0: 1.0}, lower=0.999)], scalars)
+    assert _lifted(held, start, t)[0] is start
+
+
 def test_noise_in_rows_of_nothing_is_put_to_rest() -> None:
     rows = [
         Row("gate[0]", {0: 1.0, 1: -5.0}, upper=0.0),

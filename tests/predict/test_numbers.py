@@ -175,6 +175,7 @@ def test_bins_hold_equally_many_predictions_in_order() -> None:
     errors = [2 * math.sqrt(2 / 9 / 3), 2 * math.sqrt(0.25 / 2)]
     assert table["error"].tolist() == pytest.approx(errors)
     assert len(reliability_table(chance, outcome)) == 5
+    assert len(reliability_table(np.linspace(0.1, 0.9, 33), np.ones(33))) == 10
     assert reliability_table(chance, outcome, 1)["count"].tolist() == [5]
     sure = reliability_table(np.full(4, 0.5), np.ones(4), 1)
     assert sure["error"].tolist() == pytest.approx([2 * math.sqrt(1e-12 / 4)])

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from walras.errors import InputError
+from walras.errors import DataError, InputError
 from walras.predict import Tasks
 from walras.predict.calibration import conformal_radius
-from walras.predict.predictor import Predictor, combined
+from walras.predict.predictor import Predictor, combined, load
 from walras.predict.settings import Training
 from walras.predict.two_stage import _calibrated, _parts, _split
 
@@ -174,3 +176,16 @@ def test_of_each_cluster_one_measured_task_is_kept() -> None:
         kept, held = _split(replace(measured(12), times=times), Training(level=0.9))
         assert not np.isnan(kept.times[1]).all()
         assert len(held) == 4
+
+
+def test_a_file_with_pickled_objects_is_refused(tmp_path: Path) -> None:
+    """Whose objects could run anything when they are read."""
+    path = tmp_path / "model.npz"
+    header = {"format": 1, "clusters": [], "method": "tsm", "confidence": 1.0, "level": 0.9}
+    whole = json.dumps(header | {"models": [], "trained_on": 1})
+    arrays = {"success_radius": np.ones(1), "scaling": np.ones((1, 2)), "header": np.array(whole)}
+    np.savez(path, radius=np.ones(1), **arrays)  # type: ignore[arg-type]
+    assert load(path).radius.tolist() == [1.0]
+    np.savez(path, radius=np.array([{}], dtype=object), **arrays)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="allow_pickle=False"):
+        load(path)
