@@ -75,6 +75,8 @@ def test_the_search_goes_on_until_its_time_is_up_or_a_callback_says_stop() -> No
         (250, 8.0, 2.0, 0.75), (500, 2.0, 2.0, 0.0)
     ]  # fmt: skip
     assert 3.0 <= seen[0].elapsed < 4.0
+    assert (seen[0].primal_residual, seen[0].dual_residual) == (0.0, 0.0)
+    assert seen[0].note == "local search"
     for limit, goes_on in ((2.9, False), (60.0, True), (None, True)):
         proceed = _effort(Options(time_limit=limit), BOUND, began).proceed
         assert proceed is not None
