@@ -229,3 +229,14 @@ def test_an_entry_that_may_fall_without_end_proves_nothing(cost: float) -> None:
     endless = Entry(0, 0, cost, lower=-INF, upper=1.0)
     problem = state([endless], [Row("most[0]", {0: 1.0}, upper=5.0)])
     assert dual_bound(problem, np.zeros(1)).value == -INF
+
+
+def test_a_scalar_that_costs_nothing_keeps_no_other_from_being_scaled() -> None:
+    rows = [
+        Row("free[0]", {1: 1.0}, lower=0.0, scalars={0: -1.0}),
+        Row("share[0]", {0: 1.0}, lower=0.0, scalars={1: -1.0}),
+        Row("most[0]", {0: 1.0, 1: 1.0}, upper=2.0),
+    ]
+    scalars = [Scalar(0.0, 0.0, 1.0), Scalar(-3.0, 0.0, INF)]
+    problem = state([Entry(0, 0), Entry(0, 1)], rows, scalars)
+    assert dual_bound(problem, np.array([0.0, -0.1, 0.0])).value == pytest.approx(-6.0)

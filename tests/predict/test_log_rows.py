@@ -150,3 +150,9 @@ def test_states_that_are_cut_short_are_known_where_one_begins_so(tmp_path: Path)
 )  # fmt: skip
 def test_durations(text: str, wanted: float | None) -> None:
     assert seconds_of(text) == pytest.approx(NAN if wanted is None else wanted, nan_ok=True)
+
+
+def test_a_job_that_failed_without_a_time_counts_and_is_not_told(tmp_path: Path) -> None:
+    found = jobs(tmp_path, HEADER, "1|a|v|FAILED|", "2|a|v|COMPLETED|61", "3|a|v|COMPLETED|5 s")
+    assert seconds(found.log) == [None, 61.0, None]
+    assert [(p.what, p.rows) for p in found.log.problems] == [("seconds carry a unit", (3,))]
