@@ -39,6 +39,13 @@ def test_arrays_are_task_by_task_with_a_bar_no_placement_reaches() -> None:
     assert Arrays.of_round(round_of(T, A, 0.6)).price.tolist() == [HARD]
 
 
+def test_the_bar_is_above_all_tasks_of_a_round() -> None:
+    times = np.ones((1, 2, 6))
+    times[0, 0, 0] = INF
+    given = Arrays.of(times, np.ones((1, 2, 6)), np.ones((2, 7)), np.zeros(1), None)
+    assert given.t[0, 0, 0] > 6.0
+
+
 @pytest.mark.parametrize("price", [None, [1.0, 5.0, 0.0]])
 def test_floors_and_prices_may_be_one_or_one_a_round(price: list[float] | None) -> None:
     times, success = batch(4, 3, 2, 5)
