@@ -52,7 +52,9 @@ ROOMS = {
     "certificate": Room(("src/walras/certificate/*",), ("tests/certificate",)),
     "separable": Room(("src/walras/separable/*",), ("tests/separable",)),
     "protocol": Room(("src/walras/network/protocol/*",), ("tests/network/protocol",)),
-    "quanta": Room(("src/walras/network/problem/quanta.py",), ("tests/network/test_quanta.py",)),
+    "quanta": Room(
+        ("src/walras/network/problem/quanta.py",), ("tests/network/problem/test_quanta.py",)
+    ),
     "matching": Room(("src/walras/matching/*",), ("tests/matching",)),
     "predict": Room(("src/walras/predict/*",), ("tests/predict",)),
     "load_balancing": Room(

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import walras as wl
 from walras.domains import cluster_scheduling as cs
@@ -59,11 +59,30 @@ def test_solves_side_by_side_leave_blas_its_threads() -> None:
     assert _blas() == before
 
 
-def test_blas_gets_its_threads_back_where_it_has_several() -> None:
+def _first_solves_side_by_side() -> None:
+    """No thread has set the number before, and which one ends last is not known."""
+    rng = np.random.default_rng(0)
+    problem = cs.max_min(rng.uniform(1, 4, (3, 30)), np.ones(30), np.full(3, 5.0))
+    before = _blas()
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(6):
+            found = list(pool.map(lambda _: wl.solve(problem, threads=1).status, range(4)))
+            assert set(found) == {wl.Status.OPTIMAL}
+            assert _blas() == before
+    with threadpool_limits(2):  # nobody has been left in charge of the libraries
+        assert max(_blas()) == 2
+    assert _blas() == before
+
+
+@pytest.mark.parametrize(
+    "test", ["_first_solves_side_by_side", "test_solves_side_by_side_leave_blas_its_threads"]
+)
+def test_blas_gets_its_threads_back_where_it_has_several(test: str) -> None:
     code = (
+        "import scipy.linalg\n"
         "from tests import test_processes as t\n"
         "assert max(t._blas()) > 1, t._blas()\n"
-        "t.test_solves_side_by_side_leave_blas_its_threads()"
+        f"t.{test}()"
     )
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "3", "OMP_NUM_THREADS": "3"}
     subprocess.run([sys.executable, "-c", code], env=environment, timeout=120, check=True)

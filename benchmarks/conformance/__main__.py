@@ -4,6 +4,9 @@ The tests come out of the installed package and go to a scratch folder; none is 
 twice, as they are and with Walras; a test that passes the first time and solves something through
 Walras is applicable, unless ``not_applicable.py`` lists it with its reason. Exit code 1 where an
 applicable test fails.
+
+``python -m benchmarks.conformance mps`` solves the public programs of ``mps`` under ``WALRAS_DATA``
+and compares with HiGHS; exit code 1 where an answer differs.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.conformance import mps
 from benchmarks.conformance.compare import Verdict, compare
 from benchmarks.conformance.not_applicable import CVXPY
 from benchmarks.conformance.suite import copied, run
@@ -22,10 +26,13 @@ from benchmarks.store import RESULTS
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.conformance", description=__doc__)
-    parser.add_argument("project", choices=("cvxpy",), help="whose tests")
+    parser.add_argument("project", choices=("cvxpy", "mps"), help="whose tests")
     parser.add_argument("-k", dest="only", metavar="EXPRESSION", help="as for pytest")
     parser.add_argument(
         "--files", nargs="+", metavar="FILE", help="these of the tests' files alone"
+    )
+    parser.add_argument(
+        "--time-limit", type=float, default=60.0, help="seconds a solve, of mps alone"
     )
     parser.add_argument("--record", type=Path, help="where the JSON record goes")
     return parser.parse_args(arguments)
@@ -34,6 +41,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     """Run, print, record; 1 where an applicable test fails, 2 where none ran."""
     given = parse(arguments)
+    if given.project == "mps":
+        return 0 if mps.check(mps.folder(), given.time_limit) else 1
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
         folder = copied(given.project, Path(scratch), given.files)
         baseline = run(folder, given.only, through_walras=False)

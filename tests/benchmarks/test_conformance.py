@@ -58,3 +58,31 @@ def test_some_of_cvxpys_own_tests_pass(tmp_path: Path, capsys: pytest.CaptureFix
 def test_files_that_are_not_there_are_named() -> None:
     with pytest.raises(SystemExit, match=r"cvxpy has no tests in test_nothing\.py"):
         main(["cvxpy", "--files", "test_nothing.py"])
+
+
+PROGRAMS = {
+    "a.lp": "min\n o: x\nst\n c: 2 x + y >= 3\n d: y <= 1\nend\n",
+    "b.lp": "max\n o: x\nst\n c: x - y <= 1\nend\n",
+    "c.lp": "min\n o: x\nst\n c: x + y <= -1\nend\n",
+}
+
+
+def test_programs_of_a_folder_are_compared_with_highs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Optimal at x = 1, unbounded, infeasible; an empty folder proves nothing."""
+    monkeypatch.setenv("WALRAS_DATA", str(tmp_path))
+    assert main(["mps"]) == 1
+    (tmp_path / "mps").mkdir()
+    for name, text in PROGRAMS.items():
+        (tmp_path / "mps" / name).write_text(text)
+    assert main(["mps", "--time-limit", "10"]) == 0
+    told = capsys.readouterr().out
+    assert "a.lp exact: optimal 1, gap" in told
+    assert "b.lp auto: unbounded nan" in told
+    assert "c.lp auto: infeasible nan" in told
+    assert "3 files" in told
+    assert "0 wrong" in told
+    monkeypatch.setattr("benchmarks.conformance.mps._by_highs", lambda *_: ("optimal", 2.0))
+    assert main(["mps"]) == 1
+    assert "6 wrong" in capsys.readouterr().out

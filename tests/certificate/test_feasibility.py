@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.bank.statement import Entry, Row, state
+from tests.bank.statement import Entry, Row, Scalar, state
+from tests.certificate.messy import messy
 
 from walras.certificate import certify, row_violations, violation
+from walras.certificate.feasibility import row_errors, used_part
+from walras.certificate.structure import structure
 from walras.separable import Separable
 
 NONE = np.zeros(0)
@@ -60,3 +63,67 @@ def test_rows_of_large_terms_are_measured_relative_to_them() -> None:
     x = np.array([1e6 + 1e-3, 1e6])
     assert violation(below(1.0), x, NONE) == pytest.approx(1e-3 / 2e6, rel=1e-5)
     assert violation(below(1.0, b=1e8), np.array([1e8 + 1.0, 0.0]), NONE) == pytest.approx(1e-8)
+
+
+def sized_up(problem: Separable, x: np.ndarray, t: np.ndarray) -> list[tuple[float, float, float]]:
+    """Each row's excess, size and typical term, by their definitions term by term."""
+    rows, a = problem.rows, problem.rows.matrix.toarray()
+    whole = problem.integer if problem.integer is not None else np.zeros(len(x), dtype=bool)
+    split = max([abs(v) for v, is_whole in zip(x, whole, strict=True) if not is_whole], default=0.0)
+    largest = max([split, *np.abs(t)])
+    shape, out = structure(problem), []
+    for k in range(rows.count):
+        terms = [*(a[k] * x), *(rows.scalar_matrix[k] * t)]
+        ends = [abs(end) for end in (rows.lower[k], rows.upper[k]) if np.isfinite(end)]
+        over = max(sum(terms) - rows.upper[k], rows.lower[k] - sum(terms), 0.0)
+        typical = min(shape.least_term[k], largest * shape.least_coefficient[k])
+        out.append((over, max([sum(abs(term) for term in terms), *ends]), typical))
+    return out
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_rows_and_bounds_are_off_by_what_the_definitions_say(seed: int) -> None:
+    problem, rng = messy(seed), np.random.default_rng(seed)
+    x = rng.normal(size=problem.entries) * (rng.random(problem.entries) < rng.choice([0.2, 0.8]))
+    t = rng.normal(size=problem.scalars)
+    by, found = sized_up(problem, x, t), row_errors(problem, x, t)
+    assert found.over == pytest.approx([one[0] for one in by], abs=1e-14)
+    assert found.size == pytest.approx([one[1] for one in by], rel=1e-14)
+    assert found.typical == pytest.approx([one[2] for one in by], rel=1e-14)
+    for share in (1.0, 1e-9):
+        tiny = np.finfo(float).tiny
+        scale = np.array([max(size, share * typical, tiny) for _, size, typical in by])
+        assert found.scale(share) == pytest.approx(scale, rel=1e-14)
+        assert found.relative(share) == pytest.approx(found.over / scale, rel=1e-14)
+    far = row_violations(problem, x, t)
+    assert np.array_equal(far, found.relative())
+    outside = [*far, 0.0]
+    columns = (
+        *zip(problem.lower, x, problem.upper, strict=True),
+        *zip(problem.scalar_lower, t, problem.scalar_upper, strict=True),
+    )
+    for low, value, high in columns:
+        outside.append(max(low - value, value - high, 0.0) / (1.0 + abs(value)))
+    assert violation(problem, x, t) == pytest.approx(max(outside), rel=1e-14)
+    assert violation(problem, x, t, far) == violation(problem, x, t)
+    assert violation(problem, x, t, far + 100.0) == pytest.approx(100.0 + max(far), rel=1e-14)
+
+
+def test_columns_that_are_used_are_all_or_those_that_are_not_zero() -> None:
+    problem = state([Entry(0, q) for q in range(4)], [Row("sum[0]", dict.fromkeys(range(4), 2.0))])
+    for x in (np.zeros(4), np.eye(4)[2], np.array([0.0, 3.0, 0.0, -1.0]), np.ones(4)):
+        used, part = used_part(problem, x)
+        assert part.shape[1] == len(x[used])
+        assert part @ x[used] == pytest.approx([2.0 * x.sum()])
+    assert used_part(problem, np.array([0.0, 3.0, 0.0, -1.0]))[0].tolist() == [1, 3]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("value", [-2.0, 7.0, 3.0, np.nan])
+def test_what_is_outside_its_bounds_is_violated_relative_to_its_size(value: float) -> None:
+    """In no row, too: what is not a number is not inside."""
+    far = max(0.0 - value, value - 5.0, 0.0) / (1.0 + abs(value)) if value == value else np.nan
+    rows = [Row("any[0]", {1: 1.0}, upper=9.0)]
+    entries = [Entry(0, 0, upper=5.0), Entry(0, 1)]
+    one = state(entries, rows, [Scalar(0.0, 0.0, 5.0)])
+    assert violation(one, np.array([value, 0.0]), np.zeros(1)) == pytest.approx(far, nan_ok=True)
+    assert violation(one, np.zeros(2), np.array([value])) == pytest.approx(far, nan_ok=True)

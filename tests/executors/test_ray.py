@@ -134,7 +134,7 @@ def test_the_allocation_crosses_once_when_the_solve_ends(
     problem = problem_of(objective)
     gathered: list[int] = []
 
-    def look(step: wl.history.Progress) -> None:
+    def look(step: wl.progress.Progress) -> None:
         gathered.append(crews[0].gathered)
 
     s = wl.solve(problem, engine="admm", tolerance=1e-3, executor=wl.Ray(actors=2), callback=look)
@@ -200,7 +200,7 @@ def test_a_lost_actor_takes_the_prices_of_its_own_rows_with_it(
     monkeypatch.setattr(roles, "MOST_CORRECTED", 0)
     problem = flows_by_link(12)
 
-    def kill(step: wl.history.Progress) -> None:
+    def kill(step: wl.progress.Progress) -> None:
         if step.iteration >= 20 and not crews[0].replaced:
             os.kill(pid_of(crews[0], 1), signal.SIGKILL)
 
@@ -214,7 +214,7 @@ def test_a_lost_actor_is_replaced_and_the_solve_goes_on(crews: list[RayPool]) ->
     problem = problem_of(cs.max_min)
     killed: list[int] = []
 
-    def kill(step: wl.history.Progress) -> None:
+    def kill(step: wl.progress.Progress) -> None:
         if step.iteration >= 20 and not killed:
             killed.append(pid_of(crews[0], 1))
             os.kill(killed[0], signal.SIGKILL)
@@ -230,9 +230,9 @@ def test_a_lost_actor_is_replaced_and_the_solve_goes_on(crews: list[RayPool]) ->
 @pytest.mark.parametrize("note", ["proof", ""])
 def test_what_a_lost_actor_had_kept_is_proved_again(note: str, crews: list[RayPool]) -> None:
     problem = problem_of(cs.max_min)
-    last: list[wl.history.Progress] = []
+    last: list[wl.progress.Progress] = []
 
-    def kill(step: wl.history.Progress) -> bool:
+    def kill(step: wl.progress.Progress) -> bool:
         if step.iteration < 40 or step.note != note:
             return False
         os.kill(pid_of(crews[0], 0), signal.SIGKILL)
@@ -249,7 +249,7 @@ def test_what_a_lost_actor_had_kept_is_proved_again(note: str, crews: list[RayPo
 def test_the_actors_end_with_the_solve(crews: list[RayPool]) -> None:
     pids: list[int] = []
 
-    def note(step: wl.history.Progress) -> bool:
+    def note(step: wl.progress.Progress) -> bool:
         pids.extend(pid_of(crews[0], k) for k in range(2))
         return True
 
@@ -268,7 +268,7 @@ def test_an_actor_that_cannot_be_kept_is_one_clear_error(
     monkeypatch.setattr(ray_crew, "_LOSSES", 1)
     killed: list[int] = []
 
-    def kill(step: wl.history.Progress) -> None:
+    def kill(step: wl.progress.Progress) -> None:
         if not killed:
             killed.append(pid_of(crews[0], 0))
             os.kill(killed[0], signal.SIGKILL)

@@ -42,7 +42,8 @@ def read_only(tmp_path: Path) -> Walras:
 
 
 SUM = (
-    "import numpy as np; from walras.kernels import runs; from walras.kernels.compiling import *\n"
+    "import numpy as np\nfrom walras.kernels import parallel as runs\n"
+    "from walras.kernels.compiling import *\n"
     "@runs.jit\ndef twice(x):\n    return 2 * x\n"
     "print(twice(21), cache_of(twice), nb.config.CACHE_DIR)"
 )

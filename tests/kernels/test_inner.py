@@ -31,14 +31,15 @@ TREES = dict(_trees())
 INNER = {
     (path.stem, kernel.name)
     for path, tree in TREES.items()
-    if path.parent == KERNELS
+    if path.is_relative_to(KERNELS)
     for kernel in _compiled(tree, "inner")
 }
 
 
 def _calls(path: Path, tree: ast.AST) -> Iterator[str]:
     """Where a file names an inner kernel outside kernels, directly or through its module."""
-    names = {name for module, name in INNER if path == KERNELS / f"{module}.py"}
+    own = path.stem if path.is_relative_to(KERNELS) else ""
+    names = {name for module, name in INNER if module == own}
     modules: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("walras.kernels"):

@@ -70,7 +70,7 @@ def test_binding_and_the_price_of_the_floor() -> None:
 
 
 def _relaxed(times: np.ndarray, success: np.ndarray, floor: float) -> float:
-    problem = wl.matching.statement.relaxation(round_of(times, success, floor))
+    problem = wl.matching.model.relaxation(round_of(times, success, floor))
     return wl.solve(problem, tolerance=1e-9).value
 
 

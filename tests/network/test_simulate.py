@@ -12,7 +12,7 @@ from tests.network.instances import learning, net, points, quadratic
 
 from walras import network as wn
 from walras.errors import EngineError, InputError
-from walras.network import baselines as rivals
+from walras.network import baselines
 from walras.network._simulate import simulate
 from walras.network.methods.steps import Learner
 from walras.network.problem.quanta import AuditError
@@ -347,7 +347,7 @@ def test_a_lost_quantum_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"method": "admm"}, "method: is 'admm'; allowed: an object such as Surplus"),
         ({"network": None}, "network: is None; allowed: an object such as Network"),
         ({"method": wn.Surplus}, r"method: is <class .*Surplus'>; .*remedy: method=Surplus\(\)"),
-        ({"method": rivals.Extra}, r"method: is <class .*Extra'>; allowed: an object"),
+        ({"method": baselines.Extra}, r"method: is <class .*Extra'>; allowed: an object"),
         ({"links": wn.LogQuantizer}, r"links: is <class .*; remedy: links=LogQuantizer\(0.125\)"),
         ({"network": wn.Network}, r"network: is <class .*Network'>; allowed: an object"),
         ({"start": [1.0, 2.0]}, "start: has the shape"),

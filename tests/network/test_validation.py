@@ -7,7 +7,7 @@ from tests.network.instances import net, quadratic
 
 from walras import network as wn
 from walras.errors import InputError
-from walras.network import baselines as rivals
+from walras.network import baselines
 
 
 def test_a_class_in_place_of_its_object_is_told_everywhere() -> None:
@@ -16,7 +16,7 @@ def test_a_class_in_place_of_its_object_is_told_everywhere() -> None:
     with pytest.raises(InputError, match=r"method: is <class .*allowed: an object of Surplus"):
         wn.deploy(quadratic(), net(), method=wn.Surplus)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="method: is LaplacianGradient"):
-        wn.deploy(quadratic(), net(), method=rivals.HeavyBall())  # type: ignore[arg-type]
+        wn.deploy(quadratic(), net(), method=baselines.HeavyBall())  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"faults: is <class .*an object of Faults"):
         wn.simulate(quadratic(), net(), faults=wn.Faults)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"cpu\[1\]: is the class QuadraticCPU; allowed: Quad"):

@@ -114,3 +114,30 @@ def test_a_cluster_measured_once_is_predicted(model: str) -> None:
 def test_one_hot_recipes_are_predicted_as_well_as_before(small: Recipe) -> None:
     found = fit(small.train, small.validation).predict(small.test)
     assert np.median(np.abs(found.times / small.test.times - 1.0)) < 0.07
+
+
+@pytest.mark.parametrize("measured", [9, 19])
+def test_a_validation_set_that_chooses_is_not_what_intervals_are_taken_from(measured: int) -> None:
+    """Link, ridge and scaling are chosen on the other tasks: 60 sets hold both levels."""
+    held = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        train, validation, test = _bent(rng, 40), _bent(rng, measured), _bent(rng, 200)
+        found = fit(train, validation).predict(test)
+        times = coverage(found.low, found.high, test.times)
+        chances = coverage(found.success_low, found.success_high, test.success)
+        held.append([times.mean(), chances.mean()])
+    # In part chosen by the errors that they are taken from, they held 86 and 82 % at nine.
+    deviation = np.sqrt(0.9 * 0.1 / (measured + 2) / 60)
+    assert np.all(np.mean(held, axis=0) > 0.9 - 2 * deviation)
+
+
+def _bent(rng: np.random.Generator, count: int) -> Tasks:
+    """Two clusters, whose times and chances no linear model of the features meets."""
+    x = np.exp(rng.normal(size=(count, 3)))
+    log = np.log(x)
+    noise = 0.03 * rng.normal(size=(2, count))
+    work = np.stack([log[:, 0] + 0.4 * x[:, 1], log[:, 0] + 0.4 * x[:, 2] + 1.0])
+    times = np.exp(0.7 * work + noise)
+    score = 1.0 + 0.5 * log[:, :2].T + 0.3 * rng.normal(size=(2, count))
+    return Tasks(tuple(map(str, range(count))), ("a", "b"), x, times, 1.0 / (1.0 + np.exp(-score)))

@@ -37,7 +37,7 @@ NEVER, SOON = float("inf"), 0.5  # a deadline, and seconds
 # A step every tenth of a second until told to stop, then where it is.
 SLOW = """
 import sys, time
-from walras.engines import conic_beside as beside
+from walras.programs import clarabel_process as beside
 from walras.programs.clarabel_program import ConicPoint, ConicStep
 
 def answered(program, wanted, told):

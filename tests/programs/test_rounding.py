@@ -32,6 +32,28 @@ def test_what_opens_a_gate_is_one_however_large_its_m_is(m: float) -> None:
     assert y.value == pytest.approx(1.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("m", [1e6, 1e9, 1e11])
+@pytest.mark.parametrize("whole", [{"boolean": True}, {"integer": True, "bounds": [0, 9]}])
+def test_gates_of_activities_without_an_upper_bound_are_proved(
+    whole: dict[str, object], m: float
+) -> None:
+    z, y = cp.Variable(3, **whole), cp.Variable(3, nonneg=True)
+    rows = [y >= np.array([1.0, 0.5, 0.0]), y <= m * z]
+    found = wl.Problem(cp.Minimize(cp.sum(z)), rows).solve(threads=1)
+    assert found.status is Status.OPTIMAL
+    assert found.bound == pytest.approx(2.0, abs=1e-6)
+    np.testing.assert_array_equal(z.value, [1.0, 1.0, 0.0])
+
+
+def test_bounds_that_rows_imply_for_whole_columns_keep_what_rounding_would_lose() -> None:
+    # z >= 3.0000000000000004 as stated: 3 is meant.
+    program = LinearProgram(
+        np.ones(1), np.zeros(1), np.full(1, 9.0), sp.csc_array([[0.1]]),
+        np.full(1, 0.1 + 0.2), np.full(1, INF), np.ones(1, np.bool_),
+    )  # fmt: skip
+    assert tightened(program).lower[0] == 3.0
+
+
 def least_cost_of_lots(demand: np.ndarray, make: np.ndarray, keep: float, setup: float) -> float:
     """Wagner and Whitin 1958: every lot serves the demands of consecutive periods."""
     count = len(demand)
@@ -173,7 +195,8 @@ def test_smaller_coefficients_keep_all_exact_points_and_add_none(seed: int) -> N
                     cost, low, high, stated.matrix, stated.row_lower, stated.row_upper
                 )
                 found = solve_program(part, CALM)
-                x = found.x if found.status is Status.OPTIMAL else None
+                inside = np.all((stated.lower <= fixed) & (fixed <= stated.upper) | ~whole)
+                x = found.x if inside and found.status is Status.OPTIMAL else None
                 values.append(INF if x is None else float(cost @ x))
         assert values[:2] == pytest.approx(values[2:], abs=1e-5)
 

@@ -190,3 +190,142 @@ def test_rows_behind_others_couple_and_have_the_users_names() -> None:
     np.testing.assert_array_equal(longer.matrix[-2:].toarray(), more.toarray())
     np.testing.assert_array_equal(longer.scalar_matrix[-2:], -1.0)
     assert replace(problem, rows=longer).rows.count == longer.count  # and is checked as others are
+
+
+def test_rows_behind_others_are_numbered_where_the_user_has_no_names() -> None:
+    rows = problem().rows
+    more = sp.csc_array(np.ones((2, 4)))
+    longer = rows.followed_by(more, np.zeros((2, 1)), (np.zeros(2), np.ones(2)), "own")
+    assert [longer.name(rows.count + k) for k in range(3)] == ["own[0]", "own[1]", "row[5]"]
+    assert longer.lower[-2:].tolist() == [0.0, 0.0]
+    assert longer.upper[-2:].tolist() == [1.0, 1.0]
+    assert (longer.weight[-2:].tolist(), longer.parameter[-2:].tolist()) == ([1.0] * 2, [0.0] * 2)
+    assert longer.side[-2:].tolist() == [Side.COUPLED] * 2
+
+
+def test_an_entry_has_the_users_name_or_its_owners() -> None:
+    p = problem()
+    assert [p.entry_name(k) for k in (0, 1, 2, 3)] == [
+        "x[r0, d0]", "x[r1, d0]", "x[r0, d1]", "entry 3",
+    ]  # fmt: skip
+    alone = replace(p, resource=np.array([-1, 0, 0, 0], np.int32))
+    assert (alone.entry_name(0), alone.entry_name(3)) == ("x[d0]", "x[r0]")
+    assert replace(p, namer=lambda k: f"share {k}").entry_name(2) == "share 2"
+
+
+def test_nothing_is_reported_without_a_minus_sign() -> None:
+    assert str(problem().reported(0.0)) == "0.0"
+    assert str(problem().reported(-0.0)) == "0.0"
+
+
+def test_constraints_have_no_utility_and_others_have() -> None:
+    p = problem()
+    utility = p.rows.utility.copy()
+    utility[1] = 1
+    assert replace(p.rows, utility=utility).is_utility.tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "wrong", "where"),
+    [
+        ("side", 0, 3, r"rows.side\[0\]: is 3; allowed: a value of Side"),
+        ("side", 1, -1, r"rows.side\[1\]: is -1"),
+        ("utility", 1, 6, r"rows.utility\[1\]: is 6; allowed: a value of Utility"),
+        ("utility", 2, -1, r"rows.utility\[2\]: is -1"),
+        ("owner", 0, 2, r"rows.owner\[0\] \(capacity\[fast\]\): is 2"),
+        ("owner", 1, 2, r"rows.owner\[1\] \(time\[a\]\): is 2"),
+        ("owner", 1, -2, r"rows.owner\[1\] \(time\[a\]\): is -2"),
+    ],
+)
+def test_the_first_number_out_of_range_is_refused(
+    name: str, row: int, wrong: int, where: str
+) -> None:
+    p = problem()
+    numbers = getattr(p.rows, name).copy()
+    numbers[row] = wrong
+    with pytest.raises(wl.InputError, match=where):
+        replace(p, rows=replace(p.rows, **{name: numbers}))
+
+
+def test_the_last_numbers_in_range_are_accepted() -> None:
+    p = problem()
+    rows = replace(
+        p.rows,
+        side=np.array([Side.RESOURCE, Side.DEMAND, Side.COUPLED], np.int8),
+        owner=np.array([1, 1, -1], np.int32),
+        utility=np.array([0, 0, 5], np.int8),
+        upper=np.array([3.0, 1.0, np.inf]),
+        weight=np.array([-1.0, 1.0, 0.0]),  # of a constraint it says nothing
+    )
+    assert replace(p, rows=rows).rows is rows
+    last = replace(p, resource=np.array([1, -1, 0, 1], np.int32))
+    assert last.resource.tolist() == [1, -1, 0, 1]
+
+
+def test_a_coupled_row_has_no_owner() -> None:
+    p = problem()
+    side = np.array([Side.RESOURCE, Side.DEMAND, Side.COUPLED], np.int8)
+    with pytest.raises(wl.InputError, match=r"rows.owner\[2\] \(level\[a\]\): is 0"):
+        replace(p, rows=replace(p.rows, side=side))
+
+
+def test_a_utility_of_negative_weight_is_refused() -> None:
+    p = problem()
+    rows = replace(
+        p.rows, utility=np.array([0, 1, 1], np.int8), weight=np.array([-1.0, 0.0, -2.0]),
+    )  # fmt: skip
+    with pytest.raises(wl.InputError, match=r"rows.weight\[2\] \(level\[a\]\): is -2; allowed: >="):
+        replace(p, rows=rows)
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"resource_names": ["a", "b", "b"]}, "resource_names: 'b' comes twice"),
+        ({"demand_names": ("b", "a", "b")}, "demand_names: 'b' comes twice"),
+        ({"gap_scale": np.inf}, "gap_scale: is inf; allowed: finite and > 0, or None"),
+        ({"constant": np.inf}, "constant: is inf; allowed: finite;"),
+        ({"cost": np.array(["a"] * 4)}, "cost: is a ndarray of <U1; allowed: .* of numbers"),
+        ({"integer": [True] * 4}, "integer: is a list; allowed: a numpy array of booleans"),
+        ({"upper": np.array([1.0, 1.0, -np.inf, 1.0]), "lower": np.full(4, -np.inf)},
+         r"lower\[2\]: the bounds \[-inf, -inf\] admit no number"),
+        ({"upper": np.full(4, np.inf), "lower": np.array([0.0, 0.0, 0.0, np.inf])},
+         r"lower\[3\]: the bounds \[inf, inf\] admit no number"),
+        ({"demand": np.array([0, 0, 2, -1], np.int32)},
+         r"demand\[2\]: is 2; allowed: 0 to 1, or -1 for none"),
+    ],
+)  # fmt: skip
+def test_each_refusal_names_the_place_and_what_is_allowed(
+    change: dict[str, Any], where: str
+) -> None:
+    with pytest.raises(wl.InputError, match=where):
+        replace(problem(), **change)
+
+
+def test_bounds_may_meet_and_a_constant_may_be_negative() -> None:
+    p = replace(problem(), lower=np.full(4, 2.0), upper=np.full(4, 2.0), constant=-3.0)
+    assert (p.lower.tolist(), p.constant) == ([2.0] * 4, -3.0)
+    assert replace(p, gap_scale=1e-9).gap_scale == 1e-9
+
+
+def test_one_name_of_the_users_is_the_whole_name() -> None:
+    rows = problem().rows
+    more = sp.csc_array(np.ones((1, 4)))
+    longer = rows.followed_by(more, np.zeros((1, 1)), (np.zeros(1), np.ones(1)), "own", ["mine"])
+    assert longer.name(rows.count) == "mine"
+
+
+def test_entries_of_one_owner_are_left_out_of_the_dense_array() -> None:
+    p = replace(problem(), resource=np.array([0, 1, -1, 0], np.int32))
+    assert p.dense(np.array([1.0, 2.0, 3.0, 9.0])).tolist() == [[1.0, 0.0], [2.0, 0.0]]
+
+
+@pytest.mark.parametrize("count", [100, 2**31 - 1, 2**31])
+def test_indices_are_of_32_bits_where_they_fit(count: int) -> None:
+    """Rows alone need no memory: only their number is large."""
+    longs = np.zeros(1, np.int64), np.array([0, 1], np.int64)
+    matrix: Any = sp.csc_array((np.ones(1), *longs), shape=(count, 1))
+    matrix.indices, matrix.indptr = longs
+    rows = replace(problem().rows, matrix=matrix)
+    assert (rows.matrix is matrix) == (count == 2**31)
+    assert str(rows.matrix.indices.dtype) == ("int64" if count == 2**31 else "int32")

@@ -266,3 +266,73 @@ def test_a_packed_file_that_was_cut_is_one_clear_error(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(SMALL.encode())[:-20])
     with pytest.raises(DataError, match=r"cut.mps.gz"):
         read_mps(path)
+
+
+OBJECTIVES = {
+    "no rows": ("min\n o: x\nbounds\n x >= 2\nend\n", {"x": 1.0}),
+    "on one line": ("min 2 x + x bounds x >= 2 end\n", {"x": 3.0}),
+    "on two lines": ("min\n o: 3\n x + 2 x + y\nst\n c: x + y >= 1\nend\n", {"x": 5.0}),
+    "two signs": ("min\n o: 3 x - -2 x + y\nst\n c: x + y >= 1\nend\n", {"x": 5.0, "y": 1.0}),
+    "squares on two lines": (
+        "min\n o: 2 x + [ x ^2 +\n 3 y ^2 ] / 2\nst\n c: x + y >= 1\nend\n",
+        {"x": 2.0, "y": 0.0},
+    ),
+    "whole columns behind": (
+        "max\n o: 2 x\nst\n c: x + y <= 1\ninteger\n x\nend\n", {"x": 2.0, "y": 0.0},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*twice|.*stands in no row")
+@pytest.mark.parametrize("kind", OBJECTIVES)
+def test_an_objective_ends_where_its_terms_do(tmp_path: Path, kind: str) -> None:
+    text, costs = OBJECTIVES[kind]
+    path = tmp_path / "program.lp"
+    path.write_text(text)
+    problem = read_mps(path)
+    stated = dict(zip(problem.demand_names, np.abs(problem.cost).tolist(), strict=True))
+    assert {name: stated[name] for name in costs} == costs
+
+
+FREE = """NAME T
+ROWS
+ N cost
+ L r1
+ G r2
+COLUMNS
+    x cost 1 r1 1
+    x r2 1
+    y cost 2 r1 1
+    y r2 1
+RHS
+    RHS r1 4 r2 1
+ENDATA
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "words"),
+    [
+        (("    y r2 1\n", "    y r2 1\n    y r7 1\n"), 11, "row 'r7' is not in ROWS"),
+        (("RHS\n", "FEES\n"), 11, "'FEES' is no section"),
+    ],
+)
+def test_a_row_or_section_that_is_unknown_is_named_with_its_line(
+    tmp_path: Path, change: tuple[str, str], line: int, words: str
+) -> None:
+    """HiGHS then reads the whole file as one in fixed columns, which it is not."""
+    path = tmp_path / "small.mps"
+    path.write_text(FREE.replace(*change, 1))
+    with pytest.raises(DataError, match=rf"line {line}: {words}"):
+        read_mps(path)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-8-sig"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_names_come_in_other_encodings(tmp_path: Path, encoding: str, packed: bool) -> None:
+    raw = PLAN.replace("CHAIRS", "CHÄIRS").encode(encoding)
+    path = tmp_path / ("plan.mps.gz" if packed else "plan.mps")
+    path.write_bytes(gzip.compress(raw) if packed else raw)
+    problem = read_mps(path)
+    assert problem.demand_names == ["CHÄIRS", "PAINT"]
+    assert exact(problem, Settings(threads=1)).x == pytest.approx([3.0, 1.5])

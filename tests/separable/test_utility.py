@@ -122,3 +122,39 @@ def test_rows_of_several_kinds_go_row_by_row() -> None:
             for k in range(len(kind))
         ]
         assert together == pytest.approx(alone)
+
+
+@pytest.mark.parametrize(("kind", "a"), FAMILY, ids=NAMES)
+@given(w=WEIGHT, y=POSITIVE)
+def test_terms_are_the_sizes_of_what_is_added_up(
+    kind: Utility, a: float, w: float, y: float
+) -> None:
+    """Of ``w/2 (y - a)^2`` those are w/2 y^2 and w/2 a^2; the others are one term."""
+    size = float(utility.terms(*arrays(kind, w, a, y))[0])
+    one = abs(float(utility.value(*arrays(kind, w, a, y))[0]))
+    own = w * y**2 / 2 + w * a**2 / 2 if kind is Utility.QUADRATIC else one
+    assert size == pytest.approx(own, rel=1e-12)
+
+
+def test_terms_outside_the_domain_and_of_constraints_are_nothing() -> None:
+    assert utility.terms(*arrays(Utility.LOG, 2.0, 0.0, -1.0)).tolist() == [0.0]
+    assert utility.terms(*arrays(Utility.NONE, 2.0, 3.0, 5.0)).tolist() == [0.0]
+
+
+def test_functions_of_no_rows_are_empty() -> None:
+    none = np.zeros(0, np.int8), np.zeros(0), np.zeros(0), np.zeros(0)
+    for function in (utility.value, utility.slope, utility.margin, utility.conjugate):
+        assert function(*none).tolist() == []
+
+
+def test_constraint_rows_alone_have_no_cost() -> None:
+    """One kind of rows is a shortcut: constraint rows among themselves are zero there as well."""
+    kind, ones = np.zeros(2, np.int8), np.ones(2)
+    for function in (utility.value, utility.slope, utility.curvature, utility.third):
+        assert function(kind, ones, ones, 3 * ones).tolist() == [0.0, 0.0]
+
+
+def test_rows_of_two_kinds_go_row_by_row() -> None:
+    kind = np.array([Utility.LOG, Utility.QUADRATIC, Utility.LOG], np.int8)
+    w, a, y = np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 0.0]), np.array([1.0, 4.0, np.e])
+    assert utility.value(kind, w, a, y).tolist() == pytest.approx([0.0, 9.0, -3.0])

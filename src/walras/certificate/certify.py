@@ -177,8 +177,8 @@ def _unit(problem: Separable) -> float:
 def _limit_alone(problem: Separable) -> Floats:
     """(entries,) the most each entry can be, others being zero, because limiting rows hold."""
     rows, limiting = problem.rows, structure(problem).limiting
-    row, a = rows.matrix.indices, rows.matrix.data
-    held = np.flatnonzero(limiting[row] & (a > 0))
+    row, a = rows.matrix.indices, rows.matrix.data  # none is zero, and in limiting rows all > 0
+    held = np.flatnonzero(limiting[row])
     entry = np.searchsorted(rows.matrix.indptr, held, side="right") - 1
     out = np.full(problem.entries, np.inf)
     np.minimum.at(out, entry, rows.upper[row[held]] / a[held])

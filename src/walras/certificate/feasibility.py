@@ -77,7 +77,7 @@ def row_violations(problem: Separable, x: Floats, t: Floats) -> Floats:
 
 
 def violation(problem: Separable, x: Floats, t: Floats, of_rows: Floats | None = None) -> float:
-    """Largest relative violation of a constraint row or of a bound.
+    """Largest relative violation of a constraint row or of a bound; NaN where one is.
 
     Args:
         problem: The problem.
@@ -91,13 +91,8 @@ def violation(problem: Separable, x: Floats, t: Floats, of_rows: Floats | None =
     away = np.maximum(problem.lower[some] - x[some], x[some] - problem.upper[some])
     entries = away / (1.0 + np.abs(x[some]))
     scalars = np.maximum(problem.scalar_lower - t, t - problem.scalar_upper)
-    return float(
-        max(
-            np.max(of_rows, initial=0.0),
-            np.max(entries, initial=0.0),
-            np.max(scalars / (1.0 + np.abs(t)), initial=0.0),
-        )
-    )
+    parts = of_rows, entries, scalars / (1.0 + np.abs(t))
+    return float(np.max(np.concatenate(parts), initial=0.0))
 
 
 def used_part(problem: Separable, x: Floats) -> tuple[Longs | slice, sp.csc_array]:

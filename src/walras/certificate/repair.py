@@ -56,7 +56,7 @@ def repaired(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats, 
         t = best_scalars(problem, x, t)
         x, errors = _without_noise(problem, x, t)
     lifted, moved_t = _lifted(problem, x, t)
-    if lifted is x and moved_t is t:
+    if lifted is x:
         return x, t, errors.relative()
     return lifted, moved_t, row_errors(problem, lifted, moved_t).relative()
 
@@ -99,14 +99,14 @@ def _lifted(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
         least = float(np.min((rows.matrix @ mixed + rows.scalar_matrix @ t)[strict]))
         if least > most and violation(problem, mixed, t) <= FEASIBLE:
             best, most = mixed, least
-    return best, best_scalars(problem, best, t)
+    return (x, t) if best is x else (best, best_scalars(problem, best, t))
 
 
 def _equal_shares(problem: Separable, x: Floats) -> Floats:
     """Entries that share every packing row equally: each gets the least of ``b / (a count)``."""
     packing, matrix = structure(problem).packing, problem.rows.matrix
     count = np.maximum(np.bincount(matrix.indices, minlength=problem.rows.count), 1)
-    held = packing[matrix.indices] & (matrix.data > 0)
+    held = packing[matrix.indices]  # all its coefficients are > 0
     row = matrix.indices[held]
     entry = np.repeat(np.arange(problem.entries), np.diff(matrix.indptr))[held]
     out = np.where(np.isfinite(problem.upper), problem.upper, np.inf)

@@ -157,6 +157,7 @@ def _shares(problem: Separable, limiting: Bools, cap: Ints) -> Bools:
     shares = limiting & (rows.lower > 0)
     if not np.any(shares):
         return shares
+    shares &= np.bincount(matrix.indices, minlength=rows.count) > 0  # others nothing can meet
     entry = np.repeat(np.arange(problem.entries), np.diff(matrix.indptr))
     plain = ~np.any(rows.scalar_matrix, axis=1) & ~(np.isinf(rows.lower) & np.isinf(rows.upper))
     held = np.bincount(entry[plain[matrix.indices]], minlength=problem.entries)

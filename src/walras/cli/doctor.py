@@ -111,12 +111,10 @@ def _place(folder: Path | None) -> tuple[str, bool]:
 
 def kernel_modules() -> list[ModuleType]:
     """The modules of :mod:`walras.kernels` that may hold compiled kernels."""
-    names = (module.name for module in pkgutil.iter_modules(kernels.__path__))
-    return [
-        importlib.import_module(f"{kernels.__name__}.{name}")
-        for name in names
-        if not name.startswith(_IN_TORCH)
-    ]
+    prefix = f"{kernels.__name__}."
+    found = pkgutil.walk_packages(kernels.__path__, prefix)
+    names = (module.name for module in found if not module.ispkg)
+    return [importlib.import_module(n) for n in names if not n.startswith(prefix + _IN_TORCH)]
 
 
 def _is_cached(kernel: Any) -> bool:

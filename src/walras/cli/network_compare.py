@@ -22,7 +22,7 @@ from walras.cli.network_options import (
 from walras.cli.network_record import write_record
 from walras.errors import InputError
 from walras.files import write_csv
-from walras.network import baselines as rivals
+from walras.network import baselines
 from walras.network._simulate import simulate
 from walras.network.methods.interfaces import Method
 from walras.network.problem.network_problem import Problem
@@ -99,12 +99,12 @@ def _entries(stated: Scenario) -> list[Entry]:
     whole_ = stated.problem
     alone = Problem(whole_.costs, whole_.budget, (whole_.low, whole_.high))
     sharers = (
-        stated.method, rivals.LaplacianGradient(), rivals.HeavyBall(), rivals.SignPower(0.02),
-        rivals.AdmmSharing(), rivals.RatioConsensus(),
+        stated.method, baselines.LaplacianGradient(), baselines.HeavyBall(),
+        baselines.SignPower(0.02), baselines.AdmmSharing(), baselines.RatioConsensus(),
     )  # fmt: skip
     learners = (
-        stated.method, rivals.Extra(), rivals.Nids(), rivals.DIGing(),
-        rivals.FederatedAveraging(), rivals.Centralised(),
+        stated.method, baselines.Extra(), baselines.Nids(), baselines.DIGing(),
+        baselines.FederatedAveraging(), baselines.Centralised(),
     )  # fmt: skip
     found = [Entry("shares", alone, method) for method in sharers]
     if whole_.loss is not None:

@@ -55,5 +55,5 @@ __all__ = [
 ]
 
 __getattr__, __dir__ = lazy_names(
-    __name__, {}, __all__, torch=_NEED_TORCH, renamed={"Learned": "FittedModel"}
+    __name__, {}, __all__, torch=_NEED_TORCH, renamed={"FittedModel": "FittedModel"}
 )

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from walras.network.run import Run
 
 _HOME = {
+    "baselines": "walras.network.baselines",
     "Deployment": "walras.network._deploy",
     "deploy": "walras.network._deploy",
     "Host": "walras.network.drivers.launch",
@@ -98,4 +99,4 @@ __all__ = [
     "split",
 ]
 
-__getattr__, __dir__ = lazy_names(__name__, _HOME, __all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOME, __all__, renamed={"rivals": "baselines"})

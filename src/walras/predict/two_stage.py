@@ -107,13 +107,22 @@ Held = tuple[Tasks, Floats, Floats]
 def _linear(
     train: Tasks, validation: Tasks | None, settings: Training
 ) -> tuple[Sequence[Model], Held]:
-    folds = [(train, validation)] if validation is not None else _folds(train, settings.seed)
     links = LINKS if settings.link == "auto" else (settings.link,)
-    losses = tune_linear(train, folds, settings.loss, links)
+    if validation is None:
+        losses = tune_linear(train, _folds(train, settings.seed), settings.loss, links)
+    else:
+        apart = [part for part, _ in _parts(len(validation), settings.seed)]
+        losses = tune_linear(train, [(train, validation)], settings.loss, links, apart)
+
+    known: dict[tuple[object, ...], Sequence[Model]] = {}
 
     def fitted(tasks: Tasks, fold: int | None) -> Sequence[Model]:
-        rng = np.random.default_rng((settings.seed, 1))
-        return fit_linear(tasks, losses.choice(fold), settings.loss, settings.ensemble, rng)
+        choice, rng = losses.choice(fold), np.random.default_rng((settings.seed, 1))
+        alike = None if tasks is train else fold  # most folds choose what the others do
+        key = (alike, choice.link, choice.time.tobytes(), choice.success.tobytes())
+        if key not in known:
+            known[key] = fit_linear(tasks, choice, settings.loss, settings.ensemble, rng)
+        return known[key]
 
     return _refitted(train, validation, settings, fitted)
 
@@ -121,15 +130,18 @@ def _linear(
 def _refitted(
     train: Tasks, validation: Tasks | None, settings: Training, fitted: Fit
 ) -> tuple[Sequence[Model], Held]:
-    """Models of all tasks, and predictions for tasks held out: validation, or each fold in turn."""
-    models = fitted(train, None)
-    if validation is not None:
-        return models, (validation, *combined(tuple(models), validation)[:2])
-    times, success = np.empty(train.times.shape), np.empty(train.times.shape)
-    for k, (part, kept) in enumerate(_parts(len(train), settings.seed)):
-        found = combined(tuple(fitted(train.take(kept), k)), train.take(part))
+    """Models of all tasks, and predictions for tasks held out: validation's, or train's in turn.
+
+    What a fold is predicted by has not seen it: it is chosen on the other folds, of the validation
+    set too.
+    """
+    held = train if validation is None else validation
+    times, success = np.empty(held.times.shape), np.empty(held.times.shape)
+    for k, (part, kept) in enumerate(_parts(len(held), settings.seed)):
+        models = fitted(train.take(kept) if validation is None else train, k)
+        found = combined(tuple(models), held.take(part))
         times[:, part], success[:, part] = found[:2]
-    return models, (train, times, success)
+    return fitted(train, None), (held, times, success)
 
 
 def _torch(
@@ -168,7 +180,12 @@ def _calibrated(
     tasks, times, success = held
     scaling = fit_logistic(success, tasks.success, tasks.runs)
     error = np.abs(np.log(times) - np.log(tasks.times))
-    miss = np.abs(apply_logistic(scaling, success) - tasks.success)
+    scaled = np.empty(success.shape)
+    for part, kept in _parts(len(tasks), settings.seed):
+        # Chances that were scaled by their own outcomes would be too near to them.
+        other = fit_logistic(success[:, kept], tasks.success[:, kept], tasks.runs[:, kept])
+        scaled[:, part] = apply_logistic(other, success[:, part])
+    miss = np.abs(scaled - tasks.success)
     return Predictor(
         train.clusters, models, settings.method, settings.confidence, settings.level,
         conformal_radius(error, settings.level), conformal_radius(miss, settings.level), scaling,
@@ -177,9 +194,9 @@ def _calibrated(
 
 
 def _parts(count: int, seed: int) -> list[tuple[Any, Any]]:
-    """(held out, kept) positions of each fold."""
+    """(held out, kept) positions of each fold; none is empty."""
     order = np.random.default_rng((seed, 3)).permutation(count)
-    parts = np.array_split(order, _FOLDS)
+    parts = np.array_split(order, min(_FOLDS, count))
     return [(np.sort(part), np.sort(np.setdiff1d(order, part))) for part in parts]
 
 

@@ -29,6 +29,8 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Floats, Ints
 
+Bounds = tuple[Floats, Floats]
+
 _KEPT = 1e-9  # of a row's size, or of one: what may be over
 _LEANS = 1e-15  # from a whole number: less is no lean
 _CUT = 1e-6  # of the cost of the point known: what better ones may cost more
@@ -228,8 +230,9 @@ def tightened(program: LinearProgram, value: float = np.inf) -> LinearProgram:
 
     In ``rest + a z <= b`` over whole z >= l, a < 0, the most that the rest can be, U, makes the row
     empty from z = l + 1 on if ``U <= b - a (l + 1)``; a smaller -a then says the same, as does a
-    smaller a > 0 from the upper bound down. No solution of the program that costs no more than
-    ``value`` is lost, and none is won.
+    smaller a > 0 from the upper bound down. Bounds of whole columns that the rows imply are whole:
+    ``z >= 1e-9`` is ``z >= 1``, which HiGHS' tolerance hides. No solution of the program that costs
+    no more than ``value`` is lost, and none is won.
 
     Args:
         program: The program.
@@ -240,10 +243,33 @@ def tightened(program: LinearProgram, value: float = np.inf) -> LinearProgram:
         cut = value + _CUT * max(abs(value), 1e-12)
         matrix = sp.csc_array(sp.vstack([matrix, sp.csr_array(program.cost[None, :])]))
         rows = np.append(rows[0], -np.inf), np.append(rows[1], cut)
-    low, high = implied_bounds(sp.csc_array(matrix), (program.lower, program.upper), rows)
+    matrix = sp.csc_array(matrix)
+    program = _within(program, matrix, rows)
+    low, high = implied_bounds(matrix, (program.lower, program.upper), rows)
     whole = np.asarray(program.integer)
     bounds = np.where(whole, program.lower, low), np.where(whole, program.upper, high)
     return _smaller(_smaller(program, bounds, 1.0), bounds, -1.0)
+
+
+def _within(program: LinearProgram, matrix: sp.csc_array, rows: Bounds) -> LinearProgram:
+    """The program with bounds of whole columns that rows imply, all data taken with their grain."""
+    whole = np.asarray(program.integer)
+    lower, upper = program.lower, program.upper
+    for _ in range(_ROUNDS):
+        low, high = implied_bounds(matrix, _loose(lower, upper), _loose(*rows))
+        low = np.where(whole, np.maximum(np.ceil(low), lower), lower)
+        high = np.where(whole, np.minimum(np.floor(high), upper), upper)
+        if np.any(low > high) or (np.array_equal(low, lower) and np.array_equal(high, upper)):
+            break
+        lower, upper = low, high
+    if lower is program.lower:
+        return program
+    return replace(program, lower=lower, upper=upper)
+
+
+def _loose(lower: Floats, upper: Floats) -> Bounds:
+    """Bounds that are wider by what may be over in any case."""
+    return lower - _KEPT * np.abs(lower), upper + _KEPT * np.abs(upper)
 
 
 def _smaller(program: LinearProgram, bounds: tuple[Floats, Floats], sign: float) -> LinearProgram:

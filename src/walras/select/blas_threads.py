@@ -13,6 +13,7 @@ from walras.machine import cores
 from walras.select.cost_model import narrow_rows
 from walras.separable import Separable
 
+_REAL = "_real_set_num_threads"
 _ALONE = 3000  # narrow rows from which BLAS gets threads of its own
 
 
@@ -72,7 +73,9 @@ class _Limits:
         for pool, before in zip(self._pools.lib_controllers, self._before, strict=True):
             wanted = min([before, *self._held])
             if pool.get_num_threads() != wanted:
-                pool.set_num_threads(wanted)
+                # threadpoolctl 3.8 lets one thread alone set OpenBLAS' number, for as long as it
+                # lives, and does nothing for others. Whoever ends the last solve must set it.
+                getattr(pool, _REAL, pool.set_num_threads)(wanted)
 
     def restart(self) -> None:
         """In a forked process no solve is under way, and who holds the lock is dead."""

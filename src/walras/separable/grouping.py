@@ -254,7 +254,7 @@ def _split_in_order(
     resource, resources = sides.groups[Side.RESOURCE].owners()
     demand, demands = sides.groups[Side.DEMAND].owners()
     labelled = any(block.side is not None for block in constraints)
-    is_turned = not labelled and not sides.hinted and resources > demands > 0
+    is_turned = not labelled and not sides.hinted and resources > demands
     if is_turned:
         # Nothing told the sides apart: the fewer are called resources.
         resource, resources, demand, demands = demand, demands, resource, resources
@@ -336,7 +336,7 @@ def _preference(sides: _Sides, block: RowBlock) -> list[Side]:
 def _couple_or_merge(sides: _Sides, waiting: list[tuple[RowBlock, Bools]]) -> None:
     rows = sum(int(np.sum(spanning)) for _, spanning in waiting)
     for block, spanning in waiting:
-        if block.side is not None and _fits_elsewhere(sides, block):
+        if block.side is not None and _fits_elsewhere(sides, block, block.side):
             sides.misplaced.append((block.name, _other(block.side)))
         glued = {side: _glued(groups, block, spanning) for side, groups in sides.groups.items()}
         if rows <= MOST_COUPLED:
@@ -357,11 +357,9 @@ def _roomier(sides: _Sides, block: RowBlock, spanning: Bools) -> Side:
     return max(left, key=lambda side: left[side])
 
 
-def _fits_elsewhere(sides: _Sides, block: RowBlock) -> bool:
+def _fits_elsewhere(sides: _Sides, block: RowBlock, side: Side) -> bool:
     """Whether each row spans groups on its own side yet lies in one group of the other."""
-    if block.side is None:
-        return False
-    own, other = sides.groups[block.side], sides.groups[_other(block.side)]
+    own, other = sides.groups[side], sides.groups[_other(side)]
     return bool(np.all(own.spans(block) == 2) and np.all(other.spans(block) == 1))
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import gzip
 import re
+import tempfile
 import warnings
 import zlib
 from pathlib import Path
@@ -72,9 +75,13 @@ def _read(path: Path) -> Any:
     solver.setOptionValue("output_flag", True)
     solver.setOptionValue("log_to_console", False)
     solver.cbLogging.subscribe(lambda event: said.append(event.message.strip()))
-    status = solver.readModel(str(path))
-    reasons = [_plain(text) for text in said if text.startswith("ERROR")]
-    lines = _lines(path)
+    text, is_utf8 = _text(path)
+    with contextlib.ExitStack() as scratch:
+        source = path if is_utf8 else _as_utf8(path, text, scratch)
+        status = solver.readModel(str(source))
+    said[:] = [words.replace(str(source), str(path)) for words in said]
+    reasons = [_plain(words) for words in said if words.startswith("ERROR")]
+    lines = text.splitlines()
     costs = dict[str, float]()
     if ".mps" in path.suffixes:
         found = scan_mps(lines, fixed=any("fixed format" in line for line in said))
@@ -90,7 +97,16 @@ def _read(path: Path) -> Any:
     return model
 
 
-def _lines(path: Path) -> list[str]:
+def _as_utf8(path: Path, text: str, scratch: contextlib.ExitStack) -> Path:
+    """A copy for HiGHS, whose names are UTF-8."""
+    folder = scratch.enter_context(tempfile.TemporaryDirectory(prefix="walras-"))
+    copy = Path(folder) / f"model{'.mps' if '.mps' in path.suffixes else '.lp'}"
+    copy.write_text(text, encoding="utf-8")
+    return copy
+
+
+def _text(path: Path) -> tuple[str, bool]:
+    """A file's text, and whether it is UTF-8; Latin-1 where it is neither that nor UTF-16."""
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     except (OSError, EOFError, zlib.error) as error:
@@ -100,7 +116,12 @@ def _lines(path: Path) -> list[str]:
             allowed="a gzipped .mps or .lp file",
             remedy="fetch it again; compare its size with the source's",
         ) from error
-    return data.decode("utf-8", errors="replace").splitlines()
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors="replace"), False
+    try:
+        return data.decode("utf-8"), True
+    except UnicodeDecodeError:
+        return data.decode("latin-1"), False
 
 
 def _alone(model: Any, lines: list[str]) -> list[tuple[int, str]]:

@@ -8,7 +8,7 @@ for a row that is not there, is a note. Values are HiGHS' own.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 _NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)", re.IGNORECASE)
@@ -17,6 +17,7 @@ _SECTIONS = (
     *("QUADOBJ", "QMATRIX", "QSECTION", "QCMATRIX", "CSECTION", "SOS", "SETS", "INDICATORS"),
     *("DELAYEDROWS", "MODELCUTS", "USERCUTS", "LAZYCONS"),
 )
+_WIDE = ("ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS")  # whose lines have several fields
 _FIXED = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))
 _NO_VALUE = ("FR", "MI", "PL", "BV")
 _UPPER, _LOWER = ("UP", "UI", "SC", "SI", "PL"), ("LO", "LI", "MI")
@@ -51,6 +52,7 @@ class _Mps:
         self._last, self._met = "", set[str]()
         self._given: set[tuple[str, str]] = set()
         self._number = 0
+        self.undefined: list[tuple[int, str]] = []
 
     def read(self, lines: Sequence[str]) -> Lines:
         """All lines, and whether there is an end."""
@@ -65,19 +67,24 @@ class _Mps:
                     ends = True
                     break
                 continue
-            fields = self._fields(line)
-            if section == "ROWS":
-                self._row(fields)
-            elif section == "COLUMNS":
-                self._column(fields)
-            elif section in ("RHS", "RANGES"):
-                self._side(section, fields)
-            elif section == "BOUNDS":
-                self._bound(fields)
+            self._data(section, line)
         if not ends:
             self._number = max(self._number, 1)
             self._wrong("the file ends without ENDATA")
         return self.found
+
+    def _data(self, section: str, line: str) -> None:
+        fields = self._fields(line)
+        if section in _WIDE and not line[0].isspace() and len(line.split()) == 1:
+            self._wrong(f"{line.strip()!r} is no section")
+        elif section == "ROWS":
+            self._row(fields)
+        elif section == "COLUMNS":
+            self._column(fields)
+        elif section in ("RHS", "RANGES"):
+            self._side(section, fields)
+        elif section == "BOUNDS":
+            self._bound(fields)
 
     def _fields(self, line: str) -> list[str]:
         if not self._fixed:
@@ -129,6 +136,7 @@ class _Mps:
                 self._say(f"column {name!r} has a second value in row {row!r}: {value} is ignored")
             elif row not in self._rows and row not in self._objectives:
                 self._say(f"row {row!r} of column {name!r} is not defined: {value} is ignored")
+                self.undefined.append((self._number, f"row {row!r} is not in ROWS"))
             self._met.add(row)
 
     def _side(self, section: str, fields: list[str]) -> None:
@@ -176,18 +184,31 @@ def scan_mps(lines: Sequence[str], *, fixed: bool) -> Lines:
 
     Args:
         lines: The lines.
-        fixed: Whether fields stand in fixed columns.
+        fixed: Whether HiGHS took fields by their columns. It does so where names hold spaces, and
+            where it does not know a row or a section, which is then the error.
     """
-    return _Mps(fixed=fixed).read(lines)
+    found = _Mps(fixed=fixed).read(lines)
+    if fixed and found.errors:
+        free = _Mps(fixed=False)
+        errors = sorted(free.read(lines).errors + free.undefined)
+        if 0 < len(errors) < len(found.errors):
+            return Lines(errors=errors)
+    return found
 
 
-_LP_ROWS = re.compile(r"^\s*(subject\s+to|such\s+that|s\.?t\.?)\b", re.IGNORECASE)
-_LP_SENSE = re.compile(r"^\s*(min|max)(imi[sz]e|imum)?\b", re.IGNORECASE)
+# HiGHS takes these words for the end of an objective wherever they stand.
+_LP_END = re.compile(
+    r"(?<!\S)(subject\s+to|such\s+that|s\.t\.?|st\.?|bounds?|gen(erals?)?|integers?|bin(ary|aries)?|"
+    r"semi(-continuous|s)?|sos|end)(?!\S)",
+    re.IGNORECASE,
+)
+_LP_SENSE = re.compile(r"(?<!\S)(min|max)(imi[sz]e|imum)?(?!\S)", re.IGNORECASE)
 _LP_TERM = re.compile(
-    r"([+-]?)\s*(?:((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*\*?\s*)?([A-Za-z_!\"#$%&()/,;?@`'{}|~]"
+    r"((?:[+-]\s*)*)(?:((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*\*?\s*)?([A-Za-z_!\"#$%&()/,;?@`'{}|~]"
     r"[\w!\"#$%&()/,.;?@`'{}|~\[\]]*)",
     re.IGNORECASE,
 )
+_LP_SQUARES = re.compile(r"\[.*?\](\s*/\s*2)?", re.DOTALL)
 _LP_COMMA = re.compile(r"(?<![\w.,])[+-]?\d+,\d+(?![\w,])")
 
 
@@ -196,24 +217,31 @@ def scan_lp(lines: Sequence[str]) -> tuple[Lines, dict[str, float]]:
 
     HiGHS adds up terms that a row gives twice, but of the objective's it takes the last.
     """
-    found, costs, seen = Lines(), dict[str, float](), dict[str, float]()
-    inside = False
-    for number, line in enumerate(lines, 1):
-        text = line.split("\\")[0]
+    found, costs, twice = Lines(), dict[str, float](), set[str]()
+    plain = [line.split("\\")[0] for line in lines]
+    for number, text in enumerate(plain, 1):
         for comma in _LP_COMMA.findall(text):
             found.errors.append((number, f"{comma!r} is no number"))
-        if _LP_ROWS.match(text):
-            inside = False
-        sense = _LP_SENSE.match(text)
-        if sense:
-            inside, text = True, text[sense.end() :]
-        if not inside:
-            continue
-        text = re.sub(r"\[.*?\](\s*/\s*2)?", "", text.split(":")[-1])
-        for sign, size, name in _LP_TERM.findall(text):
-            value = float(size or 1.0) * (-1.0 if sign == "-" else 1.0)
-            if name in seen:
-                costs[name] = costs.get(name, seen[name]) + value
-                found.notes.append((number, f"the objective has {name!r} twice: both are added"))
-            seen[name] = value
-    return found, costs
+    whole = "\n".join(plain)
+    for sign, size, name, at in _lp_objective(whole):
+        value = float(size or 1.0) * (-1.0 if sign.count("-") % 2 else 1.0)
+        if name in costs:
+            number = whole.count("\n", 0, at) + 1
+            found.notes.append((number, f"the objective has {name!r} twice: both are added"))
+            twice.add(name)
+        costs[name] = costs.get(name, 0.0) + value
+    return found, {name: costs[name] for name in twice}
+
+
+def _lp_objective(text: str) -> Iterator[tuple[str, str, str, int]]:
+    """Signs, numbers and names of an objective's linear terms, and where the names stand."""
+    sense = _LP_SENSE.search(text)
+    if sense is None:
+        return
+    end = _LP_END.search(text, sense.end())
+    stop = end.start() if end else len(text)
+    label = text.find(":", sense.end(), stop)
+    begin = label + 1 if label >= 0 else sense.end()
+    linear = _LP_SQUARES.sub(lambda part: re.sub(r"\S", " ", part[0]), text[begin:stop])
+    for term in _LP_TERM.finditer(linear):
+        yield term[1], term[2], term[3], begin + term.start(3)

@@ -188,6 +188,14 @@ def test_what_comes_in_comes_from_outside_or_for_each_server() -> None:
     assert sum(cut.need for cut in found.surplus) == pytest.approx(10.0 - problem.upper[2])
 
 
+def test_two_servers_that_each_lack_a_little_need_two_replicas() -> None:
+    """1.4 each of 5.4: one piece of 2.8 would do for both, were they one server."""
+    problem = round_of([4.0, 4.0, 10.0], [0, 1, 2], band=0.1)
+    covers = _Covers(problem)
+    assert covers._outside(2.8, np.array([0, 1], np.int32), 6.6, once=False) == 1.0
+    assert covers.inward(Cut(np.array([0, 1]), np.array([0, 1]), 2.8)) == 2.0
+
+
 def test_a_shard_inside_is_not_looked_at() -> None:
     problem = round_of(np.r_[9.0, np.ones(60)], np.r_[np.zeros(60, int), 1], band=0.1)
     covers = _Covers(problem)
@@ -195,3 +203,49 @@ def test_a_shard_inside_is_not_looked_at() -> None:
     assert covers._outside(3.0, np.array([5], np.int32), 100.0, once=False) == 1.0
     # More are needed than are looked at first.
     assert covers._outside(50.0, np.array([0], np.int32), 100.0, once=False) == 50.0
+
+
+def test_sets_that_no_shard_joins_are_bounded_apart() -> None:
+    """Servers 0 and 1 share shard 0 and lack load; so does 2 by itself; 3 has too much."""
+    placed = np.zeros((4, 5))
+    placed[0, [0, 1]] = placed[1, [0, 2]] = placed[2, 3] = placed[3, 4] = 1.0
+    problem = round_of([2.0, 1.0, 1.0, 4.0, 32.0], placed, band=0.1)
+    found = counting_bound(problem)
+    sets = [(cut.servers.tolist(), cut.shards.tolist()) for cut in found.lacking]
+    assert sets == [([0, 1], [0, 1, 2]), ([2], [3])]
+    assert [cut.need for cut in found.lacking] == pytest.approx([18 - 4, 9 - 4])
+    (over,) = found.surplus
+    assert (over.servers.tolist(), over.shards.tolist()) == ([3], [4])
+    assert over.need == pytest.approx(32 - 11)
+    # Two for the first, one for the second; 21 in pieces of 11 are two.
+    assert found.value == 3.0
+
+
+def test_a_server_that_carries_nothing_of_a_shard_does_not_give_it_away() -> None:
+    """Shard 1's replica on server 0 is idle there: it fills server 2, and its load is not over."""
+    placed = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    problem = round_of([20.0, 5.0, 5.0], placed, band=0.1)
+    problem = replace(
+        problem, server=np.array([0, 0, 1, 2], np.int32), shard=np.array([0, 1, 2, 1], np.int32),
+        share=np.array([1.0, 0.0, 1.0, 1.0]),
+    )  # fmt: skip
+    (over,) = counting_bound(problem).surplus
+    assert over.servers.tolist() == [0]
+    assert over.shards.tolist() == [0]
+    assert over.need == pytest.approx(20.0 - 11.0)
+
+
+def test_covers_of_one_shard_and_of_none() -> None:
+    covers = _Covers(round_of([2.0, 3.0], [0, 1], band=0.5, cost=[5.0, 7.0]))
+    assert covers._of(1.5, np.array([0]), 10.0, once=True) == (5.0, 1.5 / 5.0)
+    assert covers._of(2.5, np.array([0]), 10.0, once=True) == (5.0, 0.0)
+    assert covers._of(1.0, np.zeros(0, np.int64), 10.0, once=False) == (0.0, 0.0)
+    # Four pieces of 0.5 and no fifth of nothing.
+    assert covers._of(9.0, np.array([0]), 0.5, once=False) == (20.0, 0.0)
+    assert covers._of(2.0, np.array([0]), 0.5, once=False) == (20.0, 0.1)
+
+
+def test_one_large_shard_alone_leaves_a_server_without_room() -> None:
+    problem = round_of([1.0, 1.0, 1.0], [0, 1, 2], band=2.0, footprint=[3.0, 1.0, 1.0],
+                       memory=[2.5, 9.0, 9.0], cost=[4.0, 1.0, 1.0])  # fmt: skip
+    assert _crowded(problem) == 4.0

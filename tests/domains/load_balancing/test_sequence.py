@@ -10,6 +10,7 @@ import pytest
 from walras import data
 from walras.domains import load_balancing as lb
 from walras.domains.load_balancing.sequence import counted_moves
+from walras.status import Status
 
 PUBLISHED = 20.1  # moves a round of DeDe; the exact solution of each round by itself: 20.9
 
@@ -82,3 +83,90 @@ def test_pop_needs_a_number_of_parts_that_there_are_servers_for() -> None:
     first = lb.first_round(0.5, servers=4, shards=8)
     with pytest.raises(Exception, match="setting parts"):
         lb.pop_rebalance(first, 5)
+
+
+def test_the_first_rounds_shards_stand_in_turn() -> None:
+    first = lb.first_round(0.5, servers=3, shards=7)
+    assert first.server.tolist() == [0, 1, 2, 0, 1, 2, 0]
+    assert first.shard.tolist() == list(range(7))
+    assert first.band == 0.1
+    assert first.memory.tolist() == [16.0] * 3
+    expected = [round(1e6 * (1024 * j / 7 + 1) ** -0.5) / 1e4 for j in range(7)]
+    assert first.load.tolist() == pytest.approx(expected, rel=1e-15)
+    paper = lb.first_round(0.0)
+    assert (paper.servers, paper.shards) == (256, 2048)
+    assert lb.round_loads(4, 0.0)[1] == round(1e6 * 257**-0.25) / 1e4
+
+
+def test_each_round_begins_where_the_policy_left_the_last() -> None:
+    u = [0.2, 0.8, 0.5]
+    first = lb.first_round(u[0], servers=4, shards=12)
+    seen: list[lb.Round] = []
+    results: list[lb.Rebalanced] = []
+    steps: list[tuple[int, int]] = []
+
+    def policy(problem: lb.Round) -> lb.Rebalanced:
+        seen.append(problem)
+        results.append(lb.estore(problem))
+        return results[-1]
+
+    played = lb.play(first, u, policy, "greedy", lambda done, all_: steps.append((done, all_)))
+    assert steps == [(1, 3), (2, 3), (3, 3)]
+    assert played.last is results[2]
+    assert seen[0] is first
+    for k in (1, 2):
+        np.testing.assert_array_equal(seen[k].load, lb.round_loads(12, u[k]))
+        assert (seen[k].held == results[k - 1].placement).all()
+        np.testing.assert_allclose(
+            seen[k].share * results[k - 1].problem.load[seen[k].shard],
+            results[k - 1].shares[seen[k].server, seen[k].shard] * results[k - 1].problem.load[
+                seen[k].shard],
+        )  # fmt: skip
+    for k, record in enumerate(played.rounds):
+        result = results[k]
+        relative = result.loads / result.problem.target
+        assert record.index == k
+        assert record.moves == record.moves_stricter == result.moves
+        assert record.bound == result.bound
+        assert record.replicas == len(result.server)
+        assert (record.lowest, record.highest) == (relative.min(), relative.max())
+        assert record.violation == result.violation
+        assert record.seconds >= result.seconds > 0.0
+    frame = played.frame()
+    assert frame.columns[0] == "policy"
+    assert frame["policy"].tolist() == ["greedy"] * 3
+    assert frame["index"].tolist() == [0, 1, 2]
+
+
+def test_means_leave_out_the_warm_up_where_there_is_more() -> None:
+    def record(index: int, moves: int, stricter: int) -> lb.RoundRecord:
+        return lb.RoundRecord(index, moves, stricter, 0.0, 0.1, 5, 1.0, 1.0, 0.0)
+
+    rounds = lb.Rounds("x", tuple(record(k, 10 * k, k) for k in range(22)))
+    assert rounds.mean_moves() == (200 + 210) / 2
+    assert rounds.mean_moves(stricter=True) == (20 + 21) / 2
+    assert rounds.mean_moves(warm_up=0) == 105.0
+    short = lb.Rounds("x", rounds.rounds[:20])
+    assert short.mean_moves() == 95.0
+
+
+def test_what_carries_just_the_limit_is_not_placed() -> None:
+    server, shard = np.array([0, 1], np.int32), np.array([1, 0], np.int32)
+    none = np.zeros(0, np.int32)
+    after = server, shard, np.array([1e-6, 2e-6])
+    assert counted_moves((none, none, np.zeros(0)), after, 2, 1e-6) == 1
+
+
+def test_what_a_first_round_carries_is_its_part_of_the_load() -> None:
+    """0.0005 of shard 1 on server 0 is below the stricter limit before, and above it after."""
+    placed = np.array([[1.0, 0.005], [0.0, 0.995]])
+    problem = lb.make_round([1.0, 0.1], placed, band=1.0)
+
+    def policy(problem: lb.Round) -> lb.Rebalanced:
+        return lb.Rebalanced(
+            problem, np.array([0, 0], np.int32), np.array([0, 1], np.int32), np.array([1.0, 0.1]),
+            0.0, Status.LIMIT, 0.0, 0, "",
+        )  # fmt: skip
+
+    (record,) = lb.play(problem, [0.5], policy).rounds
+    assert (record.moves, record.moves_stricter) == (0, 1)

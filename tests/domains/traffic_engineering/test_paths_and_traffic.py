@@ -330,7 +330,7 @@ def test_failures_keep_names_and_warm_starts_find_the_same_paths(wan: Case) -> N
     demand = te.joined_traffic(wan.demand, paths)
     before = wl.solve(te.max_total_flow(wan.net, wan.demand, wan.paths), engine="interior")
     problem = te.max_total_flow(broken, demand, paths)
-    start = wl.warm.start_from(problem, before)
+    start = wl.start.start_from(problem, before)
     known = dict(zip(wan.paths.keys.tolist(), before.x.tolist(), strict=True))
     assert np.any(np.isnan(start.x))
     for key, flow in zip(paths.keys.tolist(), start.x.tolist(), strict=True):

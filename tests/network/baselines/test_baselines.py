@@ -8,21 +8,21 @@ from tests.network.instances import learning, net, quadratic
 
 from walras import network as wn
 from walras.errors import InputError
-from walras.network import baselines as rivals
+from walras.network import baselines
 from walras.network._simulate import simulate
 
 SHARING = {
-    "gradient": rivals.LaplacianGradient(),
-    "heavy ball": rivals.HeavyBall(),
-    "sign-power": rivals.SignPower(0.05),
-    "admm": rivals.AdmmSharing(),
-    "ratio": rivals.RatioConsensus(),
+    "gradient": baselines.LaplacianGradient(),
+    "heavy ball": baselines.HeavyBall(),
+    "sign-power": baselines.SignPower(0.05),
+    "admm": baselines.AdmmSharing(),
+    "ratio": baselines.RatioConsensus(),
 }
 LEARNING = {
-    "extra": rivals.Extra(),
-    "nids": rivals.Nids(),
-    "diging": rivals.DIGing(),
-    "centralised": rivals.Centralised(),
+    "extra": baselines.Extra(),
+    "nids": baselines.Nids(),
+    "diging": baselines.DIGing(),
+    "centralised": baselines.Centralised(),
 }
 
 
@@ -47,7 +47,7 @@ def test_flows_are_feasible_all_the_time_and_the_others_are_not(name: str) -> No
 def test_admm_meets_boxes() -> None:
     problem = quadratic(boxes=(0.5, 4.2))
     run = simulate(
-        problem, net(), links=wn.Ideal(), steps=1500, every=50, method=rivals.AdmmSharing()
+        problem, net(), links=wn.Ideal(), steps=1500, every=50, method=baselines.AdmmSharing()
     )
     np.testing.assert_allclose(run.shares[-1], problem.optimum().shares, atol=1e-6)
 
@@ -70,8 +70,8 @@ def test_nids_and_extra_follow_their_recursions() -> None:
         return kind.gradient(y, data, 6)
 
     y0 = np.zeros((6, 3))
-    for method in (rivals.Extra(step), rivals.Nids(step)):
-        extra = isinstance(method, rivals.Extra)
+    for method in (baselines.Extra(step), baselines.Nids(step)):
+        extra = isinstance(method, baselines.Extra)
         before, now = y0, (w @ y0 if extra else y0) - step * slope(y0)
         for _ in range(20):
             change = step * (slope(now) - slope(before))
@@ -88,7 +88,7 @@ def test_nids_and_extra_follow_their_recursions() -> None:
 
 def test_federated_averaging_drifts_on_unlike_shards() -> None:
     problem = learning()
-    run = simulate(problem, net(), steps=1500, every=50, method=rivals.FederatedAveraging())
+    run = simulate(problem, net(), steps=1500, every=50, method=baselines.FederatedAveraging())
     assert 1e-9 < run.loss_gap[-1] < 0.05
     share_bits = simulate(quadratic(), net(), steps=1500, every=50).bits[-1]
     assert run.bits[-1] - share_bits == 1500 * 2 * 20 * 32 * 3
@@ -100,6 +100,6 @@ def test_rivals_say_what_they_cannot_do() -> None:
             with pytest.raises(InputError, match="Surplus has"):
                 simulate(quadratic(), net(), faults=wn.Faults(loss=0.1), method=method)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="QuadraticCPU only"):
-        simulate(quadratic(boxes=(0.0, 9.0)), net(), method=rivals.RatioConsensus())
+        simulate(quadratic(boxes=(0.0, 9.0)), net(), method=baselines.RatioConsensus())
     with pytest.raises(InputError, match="Surplus has"):
-        simulate(learning(), net(), faults=wn.Faults(loss=0.1), method=rivals.Extra())
+        simulate(learning(), net(), faults=wn.Faults(loss=0.1), method=baselines.Extra())

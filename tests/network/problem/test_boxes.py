@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.network.instances import net
 
 from walras import network as wn
-from walras.network import baselines as rivals
+from walras.network import baselines
 from walras.network._simulate import simulate
 from walras.network.drivers.plan import Plan
 from walras.network.drivers.virtual import simulate_protocol
@@ -159,7 +159,7 @@ def test_no_share_in_use_ever_leaves_its_box(
 
 
 @pytest.mark.parametrize(
-    "method", [rivals.LaplacianGradient(), rivals.HeavyBall(), rivals.SignPower(0.05)]
+    "method", [baselines.LaplacianGradient(), baselines.HeavyBall(), baselines.SignPower(0.05)]
 )
 def test_methods_of_the_papers_that_keep_no_boxes_say_by_how_much(method: object) -> None:
     problem = boxed(0)

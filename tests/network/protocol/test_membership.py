@@ -9,7 +9,7 @@ from walras.network.protocol.membership import Membership, Memory
 from walras.network.protocol.records import Record, version_of
 from walras.network.protocol.settings import Settings
 
-SETTINGS = Settings(lease=100, margin=10, heartbeat=10, patience=20, arrival=50, steps=5)
+SETTINGS = Settings(lease=100, margin=10, beat=10, patience=20, arrival=50, steps=5)
 
 
 def member(centre: int = 0, centres: int = 5, memory: Memory | None = None) -> Membership:
@@ -21,8 +21,8 @@ def speak(who: Membership, now: int) -> None:
 
 
 def word(
-    centre: int, heartbeat: int, heard: dict[int, int] | None = None, *, epoch: int = 0,
-    signed: dict[int, int] | None = None, confirmed_dead: dict[int, int] | None = None,
+    centre: int, beat: int, heard: dict[int, int] | None = None, *, epoch: int = 0,
+    signed: dict[int, int] | None = None, buried: dict[int, int] | None = None,
     centres: int = 5,
 ) -> Record:  # fmt: skip
     def vector(values: dict[int, int] | None, kind: type) -> np.ndarray:
@@ -32,8 +32,8 @@ def word(
         return out
 
     return Record(
-        centre, version_of(epoch, heartbeat), vector(heard, np.int64), vector(signed, np.int32),
-        vector(confirmed_dead, np.int32), False, frozenset(), {},
+        centre, version_of(epoch, beat), vector(heard, np.int64), vector(signed, np.int32),
+        vector(buried, np.int32), False, frozenset(), {},
     )  # fmt: skip
 
 
@@ -83,19 +83,19 @@ def test_the_silent_are_signed_after_a_lease_and_the_margin_and_not_before() -> 
     speak(me, 0)
     me.merge([word(k, 1, {0: me.version}) for k in (1, 2)], 0)
     me.review(0)
-    assert me.memory.suspected_dead == (0,) * 5
+    assert me.memory.condemned == (0,) * 5
     for now in (60, 100):  # go on being leased, heard of 2 alone
         speak(me, now)
         me.merge([word(k, now, {0: me.version}) for k in (2, 3)], now)
     me.review(110)
-    assert me.memory.suspected_dead == (0, 0, 0, 0, 0)  # 1 silent for lease + margin
+    assert me.memory.condemned == (0, 0, 0, 0, 0)  # 1 silent for lease + margin
     me.review(111)
-    assert me.memory.suspected_dead == (0, 1, 0, 0, 0)
+    assert me.memory.condemned == (0, 1, 0, 0, 0)
     # 4 never spoke: it may start until 0 + arrival, then a lease and the margin.
     signed = []
     for now in (160, 161):
         me.review(now)
-        signed.append(me.memory.suspected_dead[4])
+        signed.append(me.memory.condemned[4])
     assert signed == [0, 1]
 
 
@@ -105,14 +105,14 @@ def test_a_centre_without_a_lease_signs_nobody_for_silence() -> None:
     me.merge([word(1, 1, {0: me.version}), word(2, 1, {0: me.version})], 0)
     me.review(99)
     me.review(10_000)  # its own lease ran out long before
-    assert me.memory.suspected_dead == (0,) * 5
+    assert me.memory.condemned == (0,) * 5
 
 
 def test_a_later_life_ends_the_earlier_ones() -> None:
     me = member()
     me.merge([word(1, 1, epoch=2)], 5)
     me.review(6)
-    assert me.memory.suspected_dead == (0, 2, 0, 0, 0)
+    assert me.memory.condemned == (0, 2, 0, 0, 0)
     assert not me.is_ended((1, 1))  # by one of five
     me.merge([word(1, 2, epoch=2, signed={1: 2}), word(2, 1, signed={1: 2})], 7)
     assert me.is_ended((1, 1))
@@ -128,7 +128,7 @@ def test_a_life_is_ended_by_three_signatures_of_five() -> None:
     assert me.ended.tolist() == [0, 0, 0, 0, 1]
     # What a grant knows to be ended is taken over at once.
     other = member()
-    other.merge([word(1, 1, confirmed_dead={3: 2})], 1)
+    other.merge([word(1, 1, buried={3: 2})], 1)
     assert other.ended.tolist() == [0, 0, 0, 2, 0]
 
 
@@ -181,16 +181,16 @@ def test_its_own_record_says_what_it_has_heard(now: int) -> None:
     own = me.records[1]
     assert own is not None
     assert own.heard.tolist() == [version_of(0, 3), me.version, 0, 0, version_of(1, 2)]
-    assert own.suspected_dead.tolist() == [0, 0, 0, 0, 1]
+    assert own.condemned.tolist() == [0, 0, 0, 0, 1]
     before = me.version
     speak(me, now)
     assert me.version == before + 1
 
 
 def test_patience_grows_with_the_networks_diameter() -> None:
-    found = Settings.of_diameter(3, heartbeat=2, steps=7)
-    assert found == Settings(lease=60, margin=6, heartbeat=2, patience=8, arrival=600, steps=7)
-    assert Settings.of_diameter(0, heartbeat=1).margin == 1  # a tenth of 12, and never none
+    found = Settings.of_diameter(3, beat=2, steps=7)
+    assert found == Settings(lease=60, margin=6, beat=2, patience=8, arrival=600, steps=7)
+    assert Settings.of_diameter(0, beat=1).margin == 1  # a tenth of 12, and never none
     assert Settings.of_diameter(0).lease == 24
 
 
@@ -200,3 +200,23 @@ def test_a_centre_begins_at_beat_zero_of_its_life() -> None:
     speak(me, 0)
     assert me.version == version_of(0, 1)
     assert member(memory=Memory(3, (0,) * 5)).version == version_of(3, 0)
+
+
+def test_a_centre_is_not_leased_before_any_beat_was_heard() -> None:
+    me = member()
+    assert not me.leased(0)
+    assert not me.leased(-1)
+    speak(me, 0)
+    assert not me.leased(0)
+
+
+def test_a_silent_later_life_is_signed_with_all_before_it() -> None:
+    me = member()
+    me.merge([word(4, 1, epoch=2)], 0)
+    for now in (0, 100):  # it goes on being leased
+        speak(me, now)
+        me.merge([word(k, now + 1, {0: me.version}) for k in (1, 2)], now)
+    me.review(110)
+    assert me.memory.condemned[4] == 2
+    me.review(111)
+    assert me.memory.condemned[4] == 3

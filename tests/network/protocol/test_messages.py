@@ -18,9 +18,9 @@ from walras.network.protocol.records import Record, version_of
 CODEC = Codec(b"testbed0", 4, 3)
 
 
-def _record(centre: int = 1, heartbeat: int = 7) -> Record:
+def _record(centre: int = 1, beat: int = 7) -> Record:
     record = Record(
-        centre, version_of(1, heartbeat), np.arange(4), np.array([0, 1, 0, 2], np.int32),
+        centre, version_of(1, beat), np.arange(4), np.array([0, 1, 0, 2], np.int32),
         np.zeros(4, np.int32), True, frozenset({(3, 0), (3, 1)}),
         {(3, 1): np.array([-5, 2**62, 0]), (2, 0): np.zeros(3, np.int64)},
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import numpy as np
@@ -95,3 +96,23 @@ def test_a_module_that_cannot_be_followed(module: Any, data: Any, message: str) 
     with pytest.raises(InputError, match=message) as caught:
         from_torch(module, data)
     assert caught.value.remedy
+
+
+def test_an_input_that_does_not_fit_is_one_error_and_nothing_else(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Torch logs a traceback of its own to stderr before it raises."""
+    logger = logging.getLogger("torch._subclasses.fake_tensor")
+    told = logging.StreamHandler()
+    logger.addHandler(told)
+    try:
+        for module, data in (
+            (nn.Linear(4, 3), torch.zeros(2, 5)),
+            (nn.Conv2d(3, 8, 3), torch.zeros(1, 4, 9, 9)),
+        ):
+            with pytest.raises(InputError, match="cannot follow"):
+                from_torch(module, data)
+    finally:
+        logger.removeHandler(told)
+    assert capfd.readouterr() == ("", "")
+    assert not logger.disabled

@@ -56,6 +56,7 @@ READ: dict[str, Any] = {
     "rows": cp.sum(X, axis=1),
     "columns, axes kept": cp.sum(X, axis=0, keepdims=True),
     "all, axes kept": cp.sum(X, keepdims=True),
+    "all, axes kept, one": cp.sum(X, keepdims=True)[0, 0] + 1,
     "last axis": cp.sum(X, axis=-1) - 1,
     "both axes": cp.sum(X, axis=(1, 0)),
     "weights": cp.multiply(W, X),
@@ -100,6 +101,8 @@ NOT_READ: dict[str, Any] = {
     "product of variables": cp.multiply(V, V),
     "complex": 1j * V,
     "sparse": cp.multiply(cp.Constant(sp.csr_array(W)), X),
+    "vector @ three axes": W[:, 0] @ cp.Variable((2, N, M)),
+    "product of two shapes": cp.multiply(cp.Constant(np.ones((1, 1))), S),
     "scalars of two shapes": S + X[:1, 0],
 }
 

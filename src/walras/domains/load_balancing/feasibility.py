@@ -134,7 +134,8 @@ def _least(
         widest: A number that does, if any does.
         unit: What it is a multiple of; 0 for any, to three digits.
     """
-    low, high = tight, widest
+    low = tight if unit <= 0.0 else float(np.floor(tight / unit + 1e-9)) * unit
+    high = widest
     if not _is_met(relaxed(high)):
         return None
     for _ in range(_STEPS):
@@ -149,7 +150,9 @@ def _least(
             low = middle
     if unit > 0.0:
         return float(np.ceil(high / unit - 1e-9)) * unit
-    return _rounded_up(high)
+    # Halving ends a little above the least; a round number just below is tried.
+    between = _rounded_up(low)
+    return between if between < high and _is_met(relaxed(between)) else _rounded_up(high)
 
 
 def _is_met(problem: Round) -> bool:

@@ -120,9 +120,8 @@ class Round:
             carried: (replicas,) what they carried of this round's loads.
         """
         order = np.lexsort((server, shard))
-        share = carried[order] / self.load[shard[order]]
-        whole = np.bincount(shard[order], share, self.shards)
+        whole = np.bincount(shard, carried, self.shards)
         return replace(
             self, load=np.asarray(load, dtype=np.float64), server=server[order],
-            shard=shard[order], share=share / whole[shard[order]],
+            shard=shard[order], share=carried[order] / whole[shard[order]],
         )  # fmt: skip

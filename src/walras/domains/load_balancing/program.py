@@ -178,7 +178,7 @@ class _Program:
         p = self._p
         here = columns[self._pairs : 2 * self._pairs] > 0.5
         server, shard = self._server[here], self._shard[here]
-        share = np.clip(columns[: self._pairs][here], 0.0, 1.0)
+        share = np.maximum(columns[: self._pairs][here], 0.0)
         whole = np.bincount(shard, share, p.shards)
         if np.any(whole <= 0.0):
             return None

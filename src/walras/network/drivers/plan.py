@@ -143,7 +143,7 @@ class Plan:
         return tuple(
             NodeConfig(
                 k, self.weights[k], costs[k], float(problem.low[k]), float(problem.high[k]),
-                float(steps.penalty[k]), steps.share, steps.multiplier_step, problem.quanta.unit,
+                float(steps.penalty[k]), steps.share, steps.tempo, problem.quanta.unit,
                 problem.quanta.total, learners[k],
             )
             for k in range(n)

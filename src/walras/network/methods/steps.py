@@ -83,7 +83,7 @@ class Steps:
     momentum: float = 0.0
     learner: Learner = "tracking"
     mix: float = 0.0
-    multiplier_step: float = 1.0
+    tempo: float = 1.0
 
 
 def safe_steps(
@@ -201,14 +201,12 @@ def _share_steps(
     penalty = most if problem.boxed else np.ones(problem.centres)
     curvature = float((most + penalty * problem.boxed).max())
     faulty = faults is not None and faults.any
-    bound, push, momentum, multiplier_step = 2.0 / (links.sector * reach * curvature), 0.0, 0.0, 1.0
+    bound, push, momentum, tempo = 2.0 / (links.sector * reach * curvature), 0.0, 0.0, 1.0
     share = 0.5 * bound
     if network.directed:
         bound, push, slow = _directed(network, links.sector * curvature)
         share = _CAUTION * bound
-        multiplier_step = min(
-            1.0, _CAUTION * share * slow * float(((least + penalty) ** 2 / penalty).min())
-        )
+        tempo = min(1.0, _CAUTION * share * slow * float(((least + penalty) ** 2 / penalty).min()))
     elif network.law is None and not faulty:
         stiff = reach * curvature / (network.eigenvalues[0] * float(least.min()))
         momentum = min(_INERTIA, (math.sqrt(stiff) - 1.0) / (math.sqrt(stiff) + 1.0))
@@ -216,7 +214,7 @@ def _share_steps(
     return Steps(
         share=share * (_STALE if faulty else 1.0), share_bound=bound, model=nan, model_bound=nan,
         alpha=nan, alpha_bound=np.inf, spectral_bound=reach, curvature=curvature, smoothness=nan,
-        penalty=penalty, push_sum=push, momentum=momentum, multiplier_step=multiplier_step,
+        penalty=penalty, push_sum=push, momentum=momentum, tempo=tempo,
     )  # fmt: skip
 
 

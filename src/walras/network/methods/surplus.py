@@ -46,7 +46,7 @@ class Surplus:
     model_step: float | None = None
     batch: int | None = None
     momentum: float = 0.0
-    multiplier_step: float = 0.1
+    tempo: float = 0.1
     learner: Literal["auto", "tracking", "diffusion"] = "auto"
     guard: bool = True
     unsafe: bool = False
@@ -58,7 +58,7 @@ class Surplus:
         _within("momentum", self.momentum, 0.0 <= self.momentum < 1.0, "0 <= momentum < 1")
         inertia = self.share_momentum
         _within("share_momentum", inertia, inertia is None or 0.0 <= inertia < 1.0, "0 <= part < 1")
-        _within("tempo", self.multiplier_step, 0.0 < self.multiplier_step <= 1.0, "0 < tempo <= 1")
+        _within("tempo", self.tempo, 0.0 < self.tempo <= 1.0, "0 < tempo <= 1")
         _within("batch", self.batch, self.batch is None or self.batch >= 1, "at least 1")
 
     def steps(self, setting: Setting) -> Steps:
@@ -72,7 +72,7 @@ class Surplus:
         share = checked("share_step", self.share_step, safe.share, safe.share_bound, unsafe=unsafe)
         if self.share_momentum is not None:
             safe = replace(safe, momentum=self.share_momentum)
-        safe = replace(safe, multiplier_step=min(self.multiplier_step, safe.multiplier_step))
+        safe = replace(safe, tempo=min(self.tempo, safe.tempo))
         if problem.loss is None:
             return replace(safe, share=share)
         if self._diffuses(setting):

@@ -20,7 +20,8 @@ class Books:
     Attributes:
         held: (width,) in the hands of the living, and of the dead not yet settled.
         in_flight: (width,) pushed and not yet credited, between those.
-        least_in_flight: The smallest amount of CPU under way on any link; never negative.
+        least_in_flight: The smallest amount of CPU under way on any link, at most 0; and 0 unless
+            more was credited than sent.
         difference: (width,) held and in flight less what there was: exactly zeros.
     """
 

@@ -58,7 +58,7 @@ class NodeConfig:
     high: float
     penalty: float
     rate: float
-    multiplier_step: float
+    tempo: float
     unit: float
     total: int
     learner: Learner | None = None
@@ -96,14 +96,12 @@ class Local:
         self.terms = terms
         self.multiplier = 0.0
         self.owed = 0
-        self._gradient = np.zeros(terms.width - 1)
         self.restart(np.zeros(0) if terms.learner is None else terms.learner.start)
 
     def restart(self, model: Floats) -> None:
         """Go on from a model: the given one, or a neighbour's for one that starts anew."""
-        self.model = np.asarray(model, np.float64).copy()
-        if self.terms.learner is not None:
-            self._gradient = self.terms.learner.gradient(self.model)
+        self.model, learner = np.asarray(model, np.float64).copy(), self.terms.learner
+        self._gradient = self.model if learner is None else learner.gradient(self.model)
 
     def price(self, held: Longs) -> float:
         """The marginal cost of the share held less what is owed, and of its box."""
@@ -117,7 +115,7 @@ class Local:
         """A part of the method of multipliers' step; no message is needed for it."""
         t, share = self.terms, self._due(held)
         shadow = float(box_price(share, self.multiplier, t.low, t.high, t.penalty))
-        self.multiplier += t.multiplier_step * (shadow - self.multiplier)
+        self.multiplier += t.tempo * (shadow - self.multiplier)
 
     def pushes(self, held: Longs, price: float, theirs: Mapping[int, float]) -> dict[int, Longs]:
         """What to hand to each neighbour: shares to cheaper ones, surplus to all.

@@ -37,7 +37,7 @@ class Memory:
     """
 
     epoch: int
-    suspected_dead: tuple[int, ...]
+    condemned: tuple[int, ...]
 
     @classmethod
     def first(cls, centres: int) -> Memory:
@@ -46,9 +46,9 @@ class Memory:
 
     def next_life(self, centre: int) -> Memory:
         """Of a centre that starts anew: it signs its own past life as ended."""
-        suspected_dead = list(self.suspected_dead)
-        suspected_dead[centre] = max(suspected_dead[centre], self.epoch + 1)
-        return Memory(self.epoch + 1, tuple(suspected_dead))
+        condemned = list(self.condemned)
+        condemned[centre] = max(condemned[centre], self.epoch + 1)
+        return Memory(self.epoch + 1, tuple(condemned))
 
 
 class Membership:
@@ -66,14 +66,14 @@ class Membership:
     """
 
     def __init__(self, centre: int, memory: Memory, settings: Settings) -> None:
-        n = len(memory.suspected_dead)
+        n = len(memory.condemned)
         self.centre, self.memory, self._settings = centre, memory, settings
         self.records: list[Record | None] = [None] * n
         self.ended: Epochs = np.zeros(n, np.int32)
         self.lease_until = -1
         self._majority = n // 2 + 1
         self._condemned: Epochs = np.zeros((n, n), np.int32)
-        self._condemned[centre] = memory.suspected_dead
+        self._condemned[centre] = memory.condemned
         self._confirmed: Longs = np.zeros(n, np.int64)  # own version that each centre has heard
         self._advanced: list[int | None] = [None] * n  # when something new was heard of each
         self._held_by: dict[tuple[int, int], int] = {}  # version by neighbour and centre
@@ -129,11 +129,11 @@ class Membership:
             k = record.centre
             self.records[k] = record
             self._advanced[k] = now
-            self._condemned[k] = np.maximum(self._condemned[k], record.suspected_dead)
+            self._condemned[k] = np.maximum(self._condemned[k], record.condemned)
             self._confirmed[k] = record.heard[self.centre]
             # A grant comes with what its giver knows: whoever is leased knows every end that a
             # majority knew before it was.
-            self.ended = np.maximum(self.ended, record.confirmed_dead)
+            self.ended = np.maximum(self.ended, record.buried)
         if new:
             self._renew()
             self._count()

@@ -28,6 +28,8 @@ _CRC = struct.Struct("<I")
 _MAGIC = b"WNT1"
 _VALUES, _OPEN = 1, 2
 _MOST = 2**62  # numbers and versions stay below
+_LIVES = 2**22  # so do epochs, which stand above the beats in a version
+_NUMBERS = f"0 or more, below {_MOST}"
 _RECORDS = 1024  # latest records that are kept as they were read
 
 
@@ -84,7 +86,8 @@ class Codec:
         network: 8 bytes that tell this network's messages from another's.
         centres: How many there are.
         width: Entries of the running sums: 1 and the model's scalars.
-        limit: Largest message in bytes; records that do not fit wait for the next one.
+        limit: Largest message in bytes, at least as many as a record of each centre with 8 claims
+            takes; records that do not fit wait for the next one.
     """
 
     network: bytes
@@ -129,8 +132,7 @@ class Codec:
         Raises:
             MessageError: They are no whole and sensible message of this network.
         """
-        if not _HEAD.size + _CRC.size <= len(data) <= self.limit:
-            raise _refuse(f"has {len(data)} bytes", f"{_HEAD.size + _CRC.size}..{self.limit} bytes")
+        self._check_size(data)
         if zlib.crc32(data[: -_CRC.size]) != _CRC.unpack(data[-_CRC.size :])[0]:
             raise _refuse("is damaged", "a CRC-32 that fits")
         reader = _Reader(data[: -_CRC.size])
@@ -182,8 +184,8 @@ class Codec:
     def _check_ends(self, ends: list[int], counts: tuple[int, ...], flags: int) -> None:
         if max(ends[:2]) >= self.centres or ends[0] == ends[1]:
             raise _refuse(f"goes from {ends[0]} to {ends[1]}", f"two of 0..{self.centres - 1}")
-        if max(counts) >= _MOST or max(ends[2:]) >= 2**22:
-            raise _refuse("has numbers beyond all use", f"below {_MOST}")
+        if max(counts) >= _MOST or max(ends[2:]) >= _LIVES:
+            raise _refuse("has numbers beyond all use", f"below {_MOST}, epochs below {_LIVES}")
         if flags > (_VALUES | _OPEN):
             raise _refuse(f"has the flags {flags}", f"0..{_VALUES | _OPEN}")
 
@@ -191,8 +193,8 @@ class Codec:
         """The bytes of a record."""
         parts = [
             np.asarray(record.heard, "<i8").tobytes(),
-            np.asarray(record.suspected_dead, "<i4").tobytes(),
-            np.asarray(record.confirmed_dead, "<i4").tobytes(),
+            np.asarray(record.condemned, "<i4").tobytes(),
+            np.asarray(record.buried, "<i4").tobytes(),
         ]
         parts += [_LIFE.pack(*life) for life in sorted(record.settled)]
         for life, balance in sorted(record.claims.items()):
@@ -211,7 +213,10 @@ class Codec:
         """Centre, version and bytes of the next record."""
         size, centre, version, *_ = message.peek(_RECORD)
         if centre >= self.centres or not 0 < version < _MOST or size < _RECORD.size:
-            raise _refuse(f"has a record of centre {centre}, version {version}", "a known centre")
+            raise _refuse(
+                f"has a record of centre {centre}, version {version}, {size} bytes",
+                f"centre 0..{self.centres - 1}, version 1..{_MOST - 1}, {_RECORD.size} or more",
+            )
         return centre, version, message.take(size)
 
 
@@ -221,22 +226,17 @@ def _unpack(raw: bytes, centres: int, width: int) -> Record:
     reader = _Reader(raw)
     _, centre, version, done, settled, claims = reader.unpack(_RECORD)
     heard = reader.ints(centres)
-    suspected_dead, confirmed_dead = reader.epochs(centres), reader.epochs(centres)
-    if (
-        heard.min() < 0
-        or heard.max() >= _MOST
-        or min(suspected_dead.min(), confirmed_dead.min()) < 0
-    ):
-        raise _refuse(f"has a record of centre {centre} with negative entries", "0 or more")
+    condemned, buried = reader.epochs(centres), reader.epochs(centres)
+    least = min(heard.min(), condemned.min(), buried.min())
+    if least < 0 or heard.max() >= _MOST:
+        raise _refuse(f"has a record of centre {centre} with numbers out of range", _NUMBERS)
     over = frozenset(_life(reader, centres)[0] for _ in range(settled))
     claimed = dict(_claim(reader, centres, width) for _ in range(claims))
     reader.end()
     for shared in (heard, *claimed.values()):
         shared.flags.writeable = False  # by all who read the same bytes
-    suspected_dead.flags.writeable = confirmed_dead.flags.writeable = False
-    return Record(
-        centre, version, heard, suspected_dead, confirmed_dead, done != 0, over, claimed, raw
-    )
+    condemned.flags.writeable = buried.flags.writeable = False
+    return Record(centre, version, heard, condemned, buried, done != 0, over, claimed, raw)
 
 
 def _claim(reader: _Reader, centres: int, width: int) -> tuple[Incarnation, Longs]:

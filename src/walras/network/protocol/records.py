@@ -17,9 +17,9 @@ Incarnation = tuple[int, int]
 _BEATS = 40  # bits of a version below the epoch
 
 
-def version_of(epoch: int, heartbeat: int) -> int:
+def version_of(epoch: int, beat: int) -> int:
     """One number that orders a centre's records: later lives first, then later beats."""
-    return (epoch << _BEATS) | heartbeat
+    return (epoch << _BEATS) | beat
 
 
 def epoch_of(version: int) -> int:
@@ -46,8 +46,8 @@ class Record:
     centre: int
     version: int
     heard: Longs
-    suspected_dead: Epochs
-    confirmed_dead: Epochs
+    condemned: Epochs
+    buried: Epochs
     done: bool
     settled: frozenset[Incarnation]
     claims: Mapping[Incarnation, Longs]

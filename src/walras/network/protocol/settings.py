@@ -29,7 +29,7 @@ class Settings:
 
     lease: int = 400
     margin: int = 40
-    heartbeat: int = 10
+    beat: int = 10
     patience: int = 20
     arrival: int = 4000
     steps: int = 1000
@@ -38,21 +38,21 @@ class Settings:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**40:
-                raise _refuse(field.name, value, "a whole number, 1 or more")
-        if self.lease < 4 * self.heartbeat:
+                raise _refuse(field.name, value, "a whole number, 1 or more and below 2^40")
+        if self.lease < 4 * self.beat:
             raise _refuse(
-                "lease", self.lease, f"at least 4 beats ({4 * self.heartbeat}), better 4 diameters"
+                "lease", self.lease, f"at least 4 beats ({4 * self.beat}), better 4 diameters"
             )
 
     @classmethod
-    def of_diameter(cls, diameter: int, *, heartbeat: int = 2, steps: int = 1000) -> Settings:
+    def of_diameter(cls, diameter: int, *, beat: int = 2, steps: int = 1000) -> Settings:
         """Times for a network in which news takes ``diameter`` hops, one beat each.
 
         A beat goes out and its confirmation comes back in 2 diameters; the lease allows for as
         much again, twice, before a centre must stop.
         """
-        lease = 6 * (diameter + 2) * heartbeat
-        return cls(lease, max(1, lease // 10), heartbeat, 4 * heartbeat, 10 * lease, steps)
+        lease = 6 * (diameter + 2) * beat
+        return cls(lease, max(1, lease // 10), beat, 4 * beat, 10 * lease, steps)
 
 
 def _refuse(name: str, value: object, allowed: str) -> InputError:

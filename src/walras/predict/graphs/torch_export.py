@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -122,7 +123,12 @@ def _batch(inputs: Inputs) -> int:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Torch's global state as it was afterwards; attention is taken apart meanwhile."""
+    """Torch's global state as it was afterwards; attention is taken apart meanwhile.
+
+    Torch logs what does not fit with a traceback before it raises the same.
+    """
+    told = logging.getLogger(FakeTensorMode.__module__)
+    was_off, told.disabled = told.disabled, True
     fused = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
@@ -131,6 +137,7 @@ def _quietly() -> Iterator[None]:
             yield
     finally:
         torch.backends.mha.set_fastpath_enabled(fused)
+        told.disabled = was_off
 
 
 def _followed(module: Any, inputs: Inputs) -> _Reading:

@@ -11,7 +11,7 @@ from walras.errors import InputError
 from walras.predict.models.glm import Link, Loss, fit_standard, inverse_link
 from walras.predict.models.model import AverageModel, LinearModel
 from walras.predict.tasks import Tasks
-from walras.types import Floats
+from walras.types import Floats, Longs
 
 RIDGES = np.logspace(-5.2, 0.3, 8)  # of weights of features with deviation 1
 LINKS: tuple[Link, ...] = ("softplus", "exp")
@@ -123,7 +123,11 @@ def _least(loss: Floats) -> Floats:
 
 
 def tune_linear(
-    tasks: Tasks, folds: Sequence[tuple[Tasks, Tasks]], loss: Loss, links: Sequence[Link] = LINKS
+    tasks: Tasks,
+    folds: Sequence[tuple[Tasks, Tasks]],
+    loss: Loss,
+    links: Sequence[Link] = LINKS,
+    parts: Sequence[Longs] | None = None,
 ) -> LinearLosses:
     """The losses by which link and ridges are chosen.
 
@@ -132,24 +136,28 @@ def tune_linear(
         folds: Pairs (to fit, to check).
         loss: Of the times.
         links: To choose from.
+        parts: Positions among the checked tasks; each part's loss is a fold's. All in one if None.
     """
+    apart: Sequence[Longs | slice] = [slice(None)] if parts is None else parts
     scale = tasks.mean_times()[:, None]
     time: dict[Link, list[Floats]] = {link: [] for link in links}
-    success = []
+    success: list[Floats] = []
     for fitted, checked in folds:
         weight = np.where(np.isnan(fitted.times), 0.0, 1.0)
         check = np.where(np.isnan(checked.times), 0.0, 1.0)
         for link in links:
-            time[link].append(
-                _path(fitted.features, fitted.times / scale, weight, checked.features,
-                      checked.times / scale, check, link, loss)
+            error = _path(
+                fitted.features, fitted.times / scale, weight, checked.features,
+                checked.times / scale, check, link, loss,
             )  # fmt: skip
+            time[link] += [error[..., part].sum(axis=2) for part in apart]
         weight = np.where(np.isnan(fitted.success), 0.0, fitted.runs)
         check = np.where(np.isnan(checked.success), 0.0, checked.runs)
-        success.append(
-            _path(fitted.features, fitted.success, weight, checked.features, checked.success,
-                  check, "logistic", "raw")
+        error = _path(
+            fitted.features, fitted.success, weight, checked.features, checked.success, check,
+            "logistic", "raw",
         )  # fmt: skip
+        success += [error[..., part].sum(axis=2) for part in apart]
     return LinearLosses({link: np.array(found) for link, found in time.items()}, np.array(success))
 
 
@@ -157,7 +165,7 @@ def _path(
     x: Floats, y: Floats, weight: Floats, x_check: Floats, y_check: Floats, check: Floats,
     link: Link, loss: Loss,
 ) -> Floats:  # fmt: skip
-    """(ridges, M) loss on the checked tasks, for every ridge."""
+    """(ridges, M, checked tasks) loss, for every ridge."""
     r, m = len(RIDGES), len(y)
     every = np.tile(y, (r, 1)), np.tile(weight, (r, 1)), np.repeat(RIDGES, m)
     beta = fit_standard(x, *every, link, loss)
@@ -165,4 +173,4 @@ def _path(
     mean = np.maximum(inverse_link(link, beta @ design.T)[0], 1e-9).reshape(r, m, -1)
     target = np.where(check > 0, y_check, 1.0)
     error = mean - target if loss == "raw" else np.log(mean) - np.log(target)
-    return np.asarray((check * error**2).sum(axis=2))
+    return np.asarray(check * error**2)

@@ -180,10 +180,21 @@ def _kind(expression: Expression) -> str:
 
 
 def _real(expression: Expression) -> Expression:
-    """The expression itself, once no complex number stands in it."""
+    """The expression itself, once no complex number and no constant power stands in it."""
     if not is_readable(expression) and is_complex(expression):
         raise OutsideForm(expression, "complex numbers")
+    if not is_readable(expression) and _has_zeroth_power(expression):
+        raise OutsideForm(expression, "a power of zero")
     return expression
+
+
+def _has_zeroth_power(expression: Expression) -> bool:
+    """Whether ``y^0`` stands in it: cvxpy calls it a constant, and its value one number."""
+    if isinstance(expression, cp.Problem):
+        return False
+    if _kind(expression) == "power" and expression.is_constant() and expression.variables():
+        return True
+    return any(map(_has_zeroth_power, expression.args))
 
 
 def _canonical(expression: Expression) -> Expression:
@@ -226,8 +237,6 @@ def _entropy(expression: Expression, argument: Expression) -> Smooth:
 
 def _power(expression: Expression, argument: Expression) -> Smooth:
     p = float(expression.p.value)
-    if p == 0:
-        raise OutsideForm(expression, "a power that is a constant")
     if p == 2:
         return _elementwise(expression, argument, utility=Utility.QUADRATIC, factor=2)
     if p > 1:

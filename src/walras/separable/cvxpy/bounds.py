@@ -134,6 +134,7 @@ def epigraph_bounds(
             low, high = -high, -low
         place = epigraph.column + column.astype(np.int64)
         _widen(lower, upper, place, low[row], high[row], epigraph.is_largest)
+        capped[own] = np.maximum(lower[own], np.minimum(capped[own], upper[own]))
     return replace(bounds, lower=lower, upper=upper)
 
 

@@ -25,12 +25,13 @@ def first_column(variables: Sequence[Any], variable: Any) -> int:
 
 def variable_name(variables: Sequence[Any], column: int) -> str:
     """``x[1, 0]`` of the variable in which a column lies, all being flattened by columns."""
+    left = column
     for variable in variables:
-        if column < variable.size:
-            place = np.unravel_index(column, variable.shape or (1,), order="F")
+        if left < variable.size:
+            place = np.unravel_index(left, variable.shape or (1,), order="F")
             index = ", ".join(str(int(k)) for k in place)
             return f"{variable.name()}[{index}]" if variable.shape else str(variable.name())
-        column -= variable.size
+        left -= variable.size
     return f"column {column}"
 
 

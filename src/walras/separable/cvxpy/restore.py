@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from walras.separable.cvxpy.bounds import Bounds
 from walras.separable.cvxpy.fill import Filled, Source
@@ -52,9 +51,7 @@ class Restore:
         for variable in self.source.variables:
             # Adding zero turns -0.0 into 0.0.
             value = 0.0 + flat[start : start + variable.size].reshape(variable.shape, order="F")
-            value = np.asarray(value)
-            is_diagonal = variable.attributes["diag"]  # which cvxpy gives as a sparse array
-            variable.save_value(sp.diags_array(np.diag(value)) if is_diagonal else value)
+            variable.save_value(np.asarray(value))
             start += variable.size
 
     def _duals(self, x: Floats, prices: Floats) -> None:

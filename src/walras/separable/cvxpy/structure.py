@@ -267,8 +267,6 @@ def _share(rows: _Rows, shareable: Longs, resource: Owners, demand: Owners) -> B
 
 def _extent(owner: Owners, start: Longs) -> tuple[Owners, Owners]:
     """Lowest and highest owner among each row's columns, those without one left out."""
-    if len(start) == 1:
-        return np.zeros(0, np.int32), np.zeros(0, np.int32)
     high = np.maximum.reduceat(owner, start[:-1])
     low = np.minimum.reduceat(np.where(owner < 0, np.iinfo(np.int32).max, owner), start[:-1])
     return low, high
@@ -290,7 +288,7 @@ def _own(
         _, high = _extent(present, start)
         # Entries without that owner rule it out; scalars belong to no side and do not.
         barred = np.where(is_scalar[column], np.iinfo(np.int32).max, owner[column])
-        lowest = np.minimum.reduceat(barred, start[:-1]) if len(kept) else barred[:0]
+        lowest = np.minimum.reduceat(barred, start[:-1])
         homes[name] = np.where((lowest == high) & (high >= 0), high, -1).astype(np.int32)
     said = np.zeros(len(rows.count), dtype=bool)  # to be a resource's
     for block in blocks:

@@ -55,7 +55,7 @@ class UtilityRows:
             if low == high:
                 continue
             at = rows[low:high] - start
-            divisor = 1.0 if atom.divisor is None else _positive(atom)
+            divisor = 1.0 if atom.divisor is None else _positive(atom.divisor, atom.name)
             weight[low:high] = atom.factor[at] * cost[column + atom.output[at]] / divisor
         return weight
 
@@ -79,13 +79,12 @@ class UtilityRows:
         return total
 
 
-def _positive(atom: Smooth) -> float:
-    divisor = None if atom.divisor is None else atom.divisor.value
-    value = np.nan if divisor is None else float(np.asarray(divisor).ravel()[0])
+def _positive(divisor: Any, name: str) -> float:
+    value = np.nan if divisor.value is None else float(np.asarray(divisor.value).ravel()[0])
     if not value > 0:
         raise InputError(
             f"its divisor is {value}",
-            where=f"atom {atom.name}",
+            where=f"atom {name}",
             allowed="> 0",
             remedy="give quad_over_lin a positive constant",
         )
