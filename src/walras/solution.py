@@ -8,9 +8,11 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from walras import explain as insight
 from walras.certificate import Certificate
 from walras.errors import InputError
+from walras.explain import Difference, Explanation, difference, resource_prices
+from walras.explain import explain as explained
+from walras.explain import worth as marginal_values
 from walras.explain.why import demand_index
 from walras.leximin.levels import Level
 from walras.progress import History, Timings
@@ -65,7 +67,7 @@ class Prices:
         Where a row reads ``load <= amount t`` with a shared scalar t, as of the links under least
         utilisation, one more of the amount raises the row's bound by t.
         """
-        return insight.resource_prices(self.problem, self.rows, self.scalars)
+        return resource_prices(self.problem, self.rows, self.scalars)
 
     @property
     def demands(self) -> Floats:
@@ -185,7 +187,7 @@ class Solution:
             columns=list(self.problem.demand_names),
         )
 
-    def explain(self, demand: str | int) -> insight.Explanation:
+    def explain(self, demand: str | int) -> Explanation:
         """Why a demand got what it got: price, binding rows, the next best resource.
 
         Of a leximin problem at the prices of the level that holds the demand, which it names.
@@ -193,11 +195,11 @@ class Solution:
         j, count = demand_index(self.problem, demand), len(self.levels)
         spec = leximin_of(self.problem)
         if count < 2 or spec is None:
-            return insight.explain(self.problem, self.certificate, demand)
+            return explained(self.problem, self.certificate, demand)
         own = self.problem.rows.owner[spec.rows.start : spec.rows.stop] == j
         held = [k for k, level in enumerate(self.levels) if np.any(level.frozen & own)]
         if not held:
-            found = insight.explain(self.problem, self.certificate, demand)
+            found = explained(self.problem, self.certificate, demand)
             return replace(found, level=f"at none of the {count} levels; prices are of the first")
         level = self.levels[held[0]]
         priced = replace(
@@ -207,13 +209,13 @@ class Solution:
             reduced=self.problem.cost + self.problem.rows.matrix.T @ level.prices,
         )
         words = f"at level {held[0] + 1} of {count}, {level.value:.6g}; prices are of that level"
-        return replace(insight.explain(self.problem, priced, demand), level=words)
+        return replace(explained(self.problem, priced, demand), level=words)
 
     def worth(self) -> pd.DataFrame:
         """What one more unit of each resource buys, and how far that price holds."""
-        return insight.worth(self.problem, self.certificate)
+        return marginal_values(self.problem, self.certificate)
 
-    def diff(self, other: Solution) -> insight.Difference:
+    def diff(self, other: Solution) -> Difference:
         """Why the allocation changed from ``other`` to this one: prices, binding rows, churn.
 
         ``now.diff(before)``; the objectives may differ, which the difference says.
@@ -226,9 +228,7 @@ class Solution:
                 f"is a {type(other).__name__}", where="other", allowed="a Solution",
                 remedy="pass what an earlier solve returned",
             )  # fmt: skip
-        return insight.difference(
-            (self.problem, self.certificate), (other.problem, other.certificate)
-        )
+        return difference((self.problem, self.certificate), (other.problem, other.certificate))
 
     @property
     def _bound_words(self) -> str:
