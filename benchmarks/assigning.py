@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks.judge import Verdict
-from walras.types import Floats
+
+Floats = npt.NDArray[np.float64]
 
 OBJECTIVE = "assignment"
 _FULL = 0.8

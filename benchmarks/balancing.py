@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
-from walras.types import Floats
+Floats = npt.NDArray[np.float64]
+
 
 OBJECTIVE = "moves"
 

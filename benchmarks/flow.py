@@ -14,7 +14,10 @@ from benchmarks.balancing import BalanceInstance
 from benchmarks.matching import MatchInstance
 from benchmarks.problem import Instance
 from benchmarks.recipes import RecipeInstance
-from walras.types import Floats, Ints, Longs
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
 
 _CORNER = 64  # pairs that a warm-up solves for
 

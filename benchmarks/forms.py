@@ -14,7 +14,8 @@ import scipy.sparse as sp
 
 from benchmarks.flow import AnyInstance, FlowInstance
 from benchmarks.problem import Instance
-from walras.types import Floats
+
+Floats = npt.NDArray[np.float64]
 
 Indices = npt.NDArray[np.int64]
 

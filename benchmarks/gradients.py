@@ -11,12 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy.optimize import root
 from scipy.special import expit, softmax
 
 from benchmarks.judge import Verdict
 from benchmarks.matching import MatchInstance, judge_match
-from walras.types import Floats
+
+Floats = npt.NDArray[np.float64]
 
 OBJECTIVE = "gradient-step"
 

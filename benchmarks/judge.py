@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks.problem import Instance
-from walras.types import Floats
+
+Floats = npt.NDArray[np.float64]
 
 LEXIMIN_LEVELS = 10
 # Objectives of which less is better.

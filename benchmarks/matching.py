@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks.judge import Verdict
-from walras.types import Floats
+
+Floats = npt.NDArray[np.float64]
 
 OBJECTIVES = ("match", "relaxed-match")
 FAILURES = (0.429, 0.202, 0.129)  # failures a mean job, the quickest cluster's first

@@ -16,9 +16,11 @@ from multiprocessing.connection import Connection
 
 import cvxpy as cp
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks.problem import Budget, Instance, Outcome
-from walras.types import Floats
+
+Floats = npt.NDArray[np.float64]
 
 _RHO = 0.1
 _STEPS = 100

@@ -10,11 +10,13 @@ import time
 
 import dede
 import numpy as np
+import numpy.typing as npt
 import ray
 
 from benchmarks.judge import judge
 from benchmarks.problem import Budget, Instance, Outcome
-from walras.types import Floats
+
+Floats = npt.NDArray[np.float64]
 
 
 def solve(instance: Instance, objective: str, budget: Budget) -> Outcome:

@@ -6,12 +6,14 @@ import time
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks.forms import Entries, max_min_lp
 from benchmarks.judge import LEXIMIN_LEVELS
 from benchmarks.peers.highs import load
 from benchmarks.problem import Budget, Instance, Outcome
-from walras.types import Floats
+
+Floats = npt.NDArray[np.float64]
 
 _BINDING = 1e-7  # dual of a job's progress row, all of which sum to one
 

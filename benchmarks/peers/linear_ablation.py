@@ -10,10 +10,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks.problem import Budget, Outcome
 from benchmarks.recipes import RecipeInstance
-from walras.types import Floats
+
+Floats = npt.NDArray[np.float64]
 
 if TYPE_CHECKING:
     import torch

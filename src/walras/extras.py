@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+import importlib.util
 
 from walras.errors import EngineError
 
@@ -22,7 +22,7 @@ def need_torch(what: str, otherwise: str = "what needs no torch") -> None:
     Raises:
         EngineError: It is not installed.
     """
-    if find_spec("torch") is None:
+    if importlib.util.find_spec("torch") is None:
         raise EngineError(
             "torch is not installed", where=what, allowed=otherwise,
             remedy=install_hint("torch"),

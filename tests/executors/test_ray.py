@@ -51,7 +51,7 @@ def crews(monkeypatch: pytest.MonkeyPatch) -> list[RayPool]:
             super().__init__(*arguments, **options)
             opened.append(self)
 
-    monkeypatch.setattr(ray_crew, "RayCrew", Watched)
+    monkeypatch.setattr(ray_crew, "RayPool", Watched)
     return opened
 
 
@@ -369,7 +369,7 @@ def test_a_running_cluster_is_recognised() -> None:
 
 def test_without_ray_there_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(wl.EngineError, match=r"ray is not installed.*walras\[scale\]"):
+    with pytest.raises(wl.EngineError, match=r"ray is not installed.*\.\[scale\]"):
         wl.Ray()
 
 

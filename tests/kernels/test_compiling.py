@@ -25,7 +25,9 @@ def read_only(tmp_path: Path) -> Walras:
     package = tmp_path / "site" / "walras"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(Path(walras.__file__).parent, package, ignore=ignored)
-    (package / "kernels" / "__pycache__").write_text("a file, so that no folder can be made")
+    kernels = package / "kernels"
+    for folder in (kernels, *(path for path in kernels.iterdir() if path.is_dir())):
+        (folder / "__pycache__").write_text("a file, so that no folder can be made")
 
     def run(*arguments: str, temporary: Path = tmp_path) -> subprocess.CompletedProcess[str]:
         nowhere = "/proc/nowhere"

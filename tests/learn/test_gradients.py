@@ -159,5 +159,5 @@ def test_bad_input() -> None:
 
 def test_without_torch_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(wl.EngineError, match=r"walras\[torch\]"):
+    with pytest.raises(wl.EngineError, match=r"\.\[torch\]"):
         wl.learn.__getattr__("matched")

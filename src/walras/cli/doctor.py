@@ -7,7 +7,7 @@ import os
 import pkgutil
 import platform
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from types import ModuleType
@@ -96,8 +96,13 @@ def _kernels() -> Iterator[Row]:
         f"{state}; the next solve compiles {missing}" if missing else state,
         True,
     )
-    for folder in sorted({cache_of(kernel) for kernel in found}, key=str):
-        yield "kernels", "cache", *_place(folder)
+    yield "kernels", "cache", *_place(_common_folder([cache_of(kernel) for kernel in found]))
+
+
+def _common_folder(folders: Sequence[Path | None]) -> Path | None:
+    """The folder that holds the caches of all kernels; None where one of them has none."""
+    known = [folder for folder in folders if folder is not None]
+    return Path(os.path.commonpath(known)) if known and len(known) == len(folders) else None
 
 
 def _place(folder: Path | None) -> tuple[str, bool]:

@@ -99,7 +99,9 @@ def test_a_proof_that_fails_leaves_the_best_so_far(
     assert s.value == pytest.approx(s.history[-1].value)
 
 
-@pytest.mark.parametrize("stage", ["make_form", "beginning", "cut", "Anytime", "Sharpen", "Method"])
+@pytest.mark.parametrize(
+    "stage", ["make_form", "beginning", "cut", "Incumbent", "Sharpen", "Method"]
+)
 def test_before_the_first_iteration(
     flow: Separable, stage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -283,5 +283,5 @@ def test_a_gpu_that_is_not_there_is_named() -> None:
 
 def test_no_torch_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(wl.EngineError, match=r"torch is not installed.*walras\[torch\]"):
+    with pytest.raises(wl.EngineError, match=r"torch is not installed.*\.\[torch\]"):
         devices.check_device("cuda")

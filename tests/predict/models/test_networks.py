@@ -140,10 +140,10 @@ def test_bad_modules_and_inputs_are_refused(small: Recipe, tmp_path: Path) -> No
 def test_without_torch_the_error_says_what_to_install(
     small: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from walras import extras, predict
+    from walras import predict
 
-    monkeypatch.setattr(extras, "find_spec", lambda name: None)
-    with pytest.raises(EngineError, match=r"pip install 'walras\[torch\]'"):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(EngineError, match=r"pip install '\.\[torch\]'"):
         two_stage.fit(small.train, small.validation, model="gnn")
     with pytest.raises(EngineError, match="from_torch"):
         _ = predict.from_torch

@@ -371,7 +371,7 @@ def test_the_arrays_of_a_solve_go_when_it_ends(monkeypatch: pytest.MonkeyPatch) 
             super().__init__(data)
             alive.append(weakref.ref(self))
 
-    monkeypatch.setattr(executor, "Part", Watched)
+    monkeypatch.setattr(executor, "Worker", Watched)
     gc.disable()
     try:
         wl.solve(cluster(cs.max_min, 5, 20), engine="admm", tolerance=1e-2, threads=2)
