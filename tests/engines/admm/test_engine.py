@@ -12,7 +12,7 @@ from walras.engines.admm import engine
 from walras.engines.admm.engine import PROOF
 from walras.engines.admm.method import Method
 from walras.engines.admm.proofs.incumbent import Incumbent
-from walras.engines.admm.worker_pool import Threads, _ThreadCrew
+from walras.engines.admm.worker_pool import Threads, _ThreadPool
 from walras.kernels import consensus_copies as copies
 from walras.kernels.block_prox import newton as groups
 from walras.progress import Progress
@@ -116,7 +116,7 @@ def test_while_the_slices_are_handed_out_or_let_go(
 ) -> None:
     monkeypatch.setattr(Threads, "open", interrupting(Threads.open, 1))
     assert solved(flow).status is wl.Status.INTERRUPTED
-    monkeypatch.setattr(_ThreadCrew, "close", interrupting(_ThreadCrew.close, 1))
+    monkeypatch.setattr(_ThreadPool, "close", interrupting(_ThreadPool.close, 1))
     assert solved(flow).status is wl.Status.OPTIMAL
 
 

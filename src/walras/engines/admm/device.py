@@ -205,15 +205,15 @@ class OnDevice:
         return 1
 
     def open(self, slices: Sequence[Slice]) -> WorkerPool:
-        """A crew that holds these slices on the device."""
-        return _DeviceCrew(slices, torch.device(self.device))
+        """A pool that holds these slices on the device."""
+        return _DevicePool(slices, torch.device(self.device))
 
     def kept(self) -> AbstractContextManager[Executor]:
         """This: nothing has to start."""
         return nullcontext(self)
 
 
-class _DeviceCrew:
+class _DevicePool:
     def __init__(self, slices: Sequence[Slice], device: torch.device) -> None:
         self._parts = [TorchWorker(one, device) for one in slices]
         self._tree = Tree([one.run for one in slices])

@@ -95,15 +95,15 @@ class Threads:
         return workers
 
     def open(self, slices: Sequence[Slice]) -> WorkerPool:
-        """A crew of threads."""
-        return _ThreadCrew(slices)
+        """A pool of threads."""
+        return _ThreadPool(slices)
 
     def kept(self) -> AbstractContextManager[Executor]:
         """This: threads start at once."""
         return nullcontext(self)
 
 
-class _ThreadCrew:
+class _ThreadPool:
     def __init__(self, slices: Sequence[Slice]) -> None:
         self._parts = [Worker(one) for one in slices]
         self._tree = Tree([one.run for one in slices])

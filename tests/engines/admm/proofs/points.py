@@ -13,7 +13,7 @@ from walras.engines.admm.proofs.row_classification import roles
 from walras.engines.admm.proofs.tighten_duals import Sharpen
 from walras.engines.admm.slices import Slice, cut
 from walras.engines.admm.start import Beginning
-from walras.engines.admm.worker_pool import WorkerPool, _ThreadCrew
+from walras.engines.admm.worker_pool import WorkerPool, _ThreadPool
 from walras.separable import Separable
 from walras.types import Floats
 
@@ -22,7 +22,7 @@ from walras.types import Floats
 def standing_at(
     problem: Separable, x: Floats, t: Floats, prices: Floats, *, slices: int = 1,
     collapse: bool = False, own: bool = False,
-    opened: Callable[[Sequence[Slice]], WorkerPool] = _ThreadCrew,
+    opened: Callable[[Sequence[Slice]], WorkerPool] = _ThreadPool,
 ) -> Iterator[tuple[Method, Sharpen]]:  # fmt: skip
     """A solve that stands at a point, without an iteration made."""
     form = make_form(problem, collapse=collapse, own=own)

@@ -33,7 +33,7 @@ from walras.engines.admm.proofs.row_classification import roles
 from walras.engines.admm.proofs.tighten_duals import Sharpen
 from walras.engines.admm.slices import Slice
 from walras.engines.admm.worker import Worker
-from walras.engines.admm.worker_pool import Threads, WorkerPool, _ThreadCrew
+from walras.engines.admm.worker_pool import Threads, WorkerPool, _ThreadPool
 from walras.progress_log import IterationLog
 from walras.separable import Leximin, Separable, Utility
 from walras.settings import Settings
@@ -202,7 +202,7 @@ def test_every_problem_of_the_domains_has_roles() -> None:
     assert all(roles(make_form(problem)) is not None for problem in asked)
 
 
-class Losing(_ThreadCrew):
+class Losing(_ThreadPool):
     """Before one of its tasks, by number or name, a slice is lost, and begins somewhere else."""
 
     def __init__(self, slices: Sequence[Slice], at: int | str) -> None:
