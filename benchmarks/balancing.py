@@ -91,13 +91,24 @@ class BalanceInstance:
 
     def save(self, path: Path) -> None:
         """Write the arrays to an uncompressed ``.npz`` file."""
-        np.savez(path, balance_numbers=self.numbers, held=self.held, size=np.array(self.size),
-                 first=self.first, source=np.array(self.source))  # fmt: skip
+        np.savez(
+            path,
+            balance_numbers=self.numbers,
+            held=self.held,
+            size=np.array(self.size),
+            first=self.first,
+            source=np.array(self.source),
+        )
 
     @staticmethod
     def read(path: Path) -> BalanceInstance:
         """Read what :meth:`save` wrote."""
         with np.load(path) as stored:
             a, b, c = (int(k) for k in stored["size"])
-            return BalanceInstance(stored["balance_numbers"], stored["held"], (a, b, c),
-                                   int(stored["first"]), str(stored["source"]))  # fmt: skip
+            return BalanceInstance(
+                stored["balance_numbers"],
+                stored["held"],
+                (a, b, c),
+                int(stored["first"]),
+                str(stored["source"]),
+            )

@@ -68,9 +68,12 @@ def judge_balance(instance: BalanceInstance, x: Floats) -> Verdict:
         placed = after[after[:, 2] > PUBLISHED]
         count = np.bincount(placed[:, 0].astype(int), minlength=servers).max()
         worst = max(
-            worst, total.max() / mean - 1.0 - BAND, 1.0 - BAND - total.min() / mean,
-            float(np.abs(carried / load - 1.0).max()), float(count - memory),
-        )  # fmt: skip
+            worst,
+            total.max() / mean - 1.0 - BAND,
+            1.0 - BAND - total.min() / mean,
+            float(np.abs(carried / load - 1.0).max()),
+            float(count - memory),
+        )
         for row, above in enumerate((PUBLISHED, STRICTER)):
             keys = [(h[:, 0] * shards + h[:, 1])[h[:, 2] > above] for h in (before, after)]
             moves[row, k] = len(np.setdiff1d(keys[1], keys[0]))

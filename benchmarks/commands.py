@@ -39,9 +39,11 @@ def run(options: Options, store: Store | None = None) -> int:
     cells = registry.select(quick=options.quick, only=options.only)
     if not cells:
         error = InputError(
-            f"no cell's name contains {options.only!r}", where="--only",
-            allowed="a shell pattern that matches a cell", remedy="list them with --list",
-        )  # fmt: skip
+            f"no cell's name contains {options.only!r}",
+            where="--only",
+            allowed="a shell pattern that matches a cell",
+            remedy="list them with --list",
+        )
         print(describe(error), file=sys.stderr)
         return exit_code(error)
     if options.list_only:

@@ -94,9 +94,12 @@ def _seconds(problem: wl.Separable, engine: str, tolerance: float) -> float | No
         began = time.perf_counter()
         try:
             s = wl.solve(
-                problem, engine=engine, tolerance=tolerance, threads=2,
+                problem,
+                engine=engine,
+                tolerance=tolerance,
+                threads=2,
                 callback=lambda step: step.elapsed > LIMIT,
-            )  # fmt: skip
+            )
         except wl.WalrasError:
             return None
         taken.append(time.perf_counter() - began)

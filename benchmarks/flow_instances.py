@@ -153,10 +153,18 @@ def arrays(network: Network, paths: Paths, demand: Floats) -> FlowInstance:
         demand: (pairs,) traffic.
     """
     made = FlowInstance(
-        network.source, network.target, network.capacity, paths.source, paths.target, demand,
-        paths.first, paths.pointer, paths.links, network.nodes,
+        network.source,
+        network.target,
+        network.capacity,
+        paths.source,
+        paths.target,
+        demand,
+        paths.first,
+        paths.pointer,
+        paths.links,
+        network.nodes,
         f"{network.name} ({network.origin.partition(':')[0]}), {paths.kind} paths",
-    )  # fmt: skip
+    )
     return made if np.all(demand > 0) else made.part(np.flatnonzero(demand > 0))
 
 
@@ -167,9 +175,13 @@ def domain_arguments(instance: FlowInstance) -> tuple[Network, Floats, Paths]:
     demand = np.zeros((instance.nodes, instance.nodes))
     demand[instance.origin, instance.target] = instance.demand
     paths = Paths(
-        network, instance.origin, instance.target, instance.first, instance.pointer,
+        network,
+        instance.origin,
+        instance.target,
+        instance.first,
+        instance.pointer,
         instance.links.astype(np.int32),
-    )  # fmt: skip
+    )
     return network, demand, paths
 
 

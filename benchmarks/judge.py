@@ -17,8 +17,13 @@ Floats = npt.NDArray[np.float64]
 LEXIMIN_LEVELS = 10
 # Objectives of which less is better.
 MINIMISED = (
-    "min-max-utilisation", "match", "relaxed-match", "gradient-step", "assignment", "moves",
-)  # fmt: skip
+    "min-max-utilisation",
+    "match",
+    "relaxed-match",
+    "gradient-step",
+    "assignment",
+    "moves",
+)
 # Objectives over rounds that begin where a method's own last one ended: bounds are its own, too.
 SEQUENTIAL = ("moves",)
 

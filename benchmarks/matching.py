@@ -103,19 +103,27 @@ class MatchInstance:
     def save(self, path: Path) -> None:
         """Write the arrays to an uncompressed ``.npz`` file."""
         np.savez(
-            path, times=self.times, success=self.success, floor=self.floor,
-            temperature=self.temperature, barrier=np.array(self.barrier),
+            path,
+            times=self.times,
+            success=self.success,
+            floor=self.floor,
+            temperature=self.temperature,
+            barrier=np.array(self.barrier),
             source=np.array(self.source),
-        )  # fmt: skip
+        )
 
     @staticmethod
     def read(path: Path) -> MatchInstance:
         """Read what :meth:`save` wrote."""
         with np.load(path) as arrays:
             return MatchInstance(
-                arrays["times"], arrays["success"], arrays["floor"],
-                float(arrays["temperature"]), str(arrays["barrier"]), str(arrays["source"]),
-            )  # fmt: skip
+                arrays["times"],
+                arrays["success"],
+                arrays["floor"],
+                float(arrays["temperature"]),
+                str(arrays["barrier"]),
+                str(arrays["source"]),
+            )
 
 
 def build_match(spec: MatchSpec) -> MatchInstance:

@@ -26,13 +26,26 @@ ROOT = Path(__file__).parent.parent
 SCRATCH = Path(__file__).parent / ".scratch" / "mutants"
 EQUIVALENT = (Path(__file__).parent / "equivalent").resolve()
 WANTED = 0.9  # part of the mutants that are not equivalent
-_COPIED = ("src", "tests", "benchmarks", "docs", "examples", "pyproject.toml", "README.md",
-           "CONTRIBUTING.md", "CHANGELOG.md")  # fmt: skip
+_COPIED = (
+    "src",
+    "tests",
+    "benchmarks",
+    "docs",
+    "examples",
+    "pyproject.toml",
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+)
 _NOT_COPIED = shutil.ignore_patterns(".scratch", "results", "__pycache__", "_build", ".env-*")
 _OPERATORS = (
-    "operator_number", "operator_name", "operator_remove_unary_ops", "operator_keywords",
-    "operator_swap_op", "operator_if_exp",
-)  # fmt: skip
+    "operator_number",
+    "operator_name",
+    "operator_remove_unary_ops",
+    "operator_keywords",
+    "operator_swap_op",
+    "operator_if_exp",
+)
 
 
 @dataclass(frozen=True)

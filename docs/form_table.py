@@ -81,8 +81,10 @@ def table() -> str:
         warnings.simplefilter("ignore")  # cvxpy's, about small matrices
         lines = ["| atom | in the objective | in constraints |", "|---|---|---|"]
         for name, atoms in ATOMS:
-            answers = [_one([_is_inside(*place(atom)) for atom in atoms], name)
-                       for place in (_in_objective, _in_constraint)]  # fmt: skip
+            answers = [
+                _one([_is_inside(*place(atom)) for atom in atoms], name)
+                for place in (_in_objective, _in_constraint)
+            ]
             lines.append(f"| {name} | {' | '.join(answers)} |")
         lines += ["", "| constraint | inside |", "|---|---|"]
         for name, stated in CONSTRAINTS:
@@ -91,8 +93,9 @@ def table() -> str:
             lines.append(f"| {name} | {_one(answers, name)} |")
         lines += ["", "| variable or its attribute | inside |", "|---|---|"]
         for name, attributes in VARIABLES:
-            answers = [_is_inside(_of_variable(cp.Variable((2, 2), **said)), [])
-                       for said in attributes]  # fmt: skip
+            answers = [
+                _is_inside(_of_variable(cp.Variable((2, 2), **said)), []) for said in attributes
+            ]
             lines.append(f"| {name} | {_one(answers, name)} |")
     return "\n".join(lines)
 

@@ -246,13 +246,24 @@ def small() -> tuple[Any, dd.Problem]:
 @pytest.mark.parametrize(
     "placed",
     [
-        (), (True,), (True, 2), (True, 2, 1.0, 10), (True, 2, 1.0, 10, dd.SCS),  # as released
-        (None,), (2,), (2, "local"), (2, "auto", True), (2, None, True, 1.0, 10),  # as in main
-        (2, "auto", True, 1.0, 10, 0.1, 10, 10), (2, "auto", True, 1.0, 10, 0.1, 10, 10, "SCS"),
-        (False,), (False, 2, 1.0, 10, dd.CLARABEL), (2, "auto", False),
+        (),
+        (True,),
+        (True, 2),
+        (True, 2, 1.0, 10),
+        (True, 2, 1.0, 10, dd.SCS),  # as released
+        (None,),
+        (2,),
+        (2, "local"),
+        (2, "auto", True),
+        (2, None, True, 1.0, 10),  # as in main
+        (2, "auto", True, 1.0, 10, 0.1, 10, 10),
+        (2, "auto", True, 1.0, 10, 0.1, 10, 10, "SCS"),
+        (False,),
+        (False, 2, 1.0, 10, dd.CLARABEL),
+        (2, "auto", False),
         (np.int64(1), "auto", False),
     ],
-)  # fmt: skip
+)
 def test_arguments_come_in_either_order_of_the_package(placed: tuple[Any, ...]) -> None:
     assert small()[1].solve(*placed) == pytest.approx(2.0, abs=1e-6)
 

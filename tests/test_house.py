@@ -78,8 +78,18 @@ def test_files_and_functions_stay_short(path: Path) -> None:
     assert text.count("\n") < 600
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            length = (node.end_lineno or node.lineno) - node.lineno + 1
-            assert length <= 60, f"{node.name}, line {node.lineno}: {length} lines"
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            if body:  # without the signature and the docstring, which tell and do nothing
+                length = (node.end_lineno or body[0].lineno) - body[0].lineno + 1
+                assert length <= 60, f"{node.name}, line {node.lineno}: {length} lines"
+
+
+def test_few_statements_leave_the_formatter() -> None:
+    folders = (ROOT / name for name in ("src", "tests", "benchmarks", "examples", "docs"))
+    files = [path for folder in folders for path in folder.rglob("*.py")]
+    skips = sum(path.read_text(encoding="utf-8").count("# fmt: " + "skip") for path in files)
+    assert len(files) > 0
+    assert skips <= 80
 
 
 def _imports(path: Path) -> set[str]:
@@ -97,8 +107,9 @@ def test_no_imports_run_in_a_circle() -> None:
     modules = {".".join(p.relative_to(ROOT / "src").with_suffix("").parts): p for p in SOURCES}
     graph = {
         name: sorted(_imports(path) & modules.keys() - {name})
-        for name, path in modules.items() if path.name != "__init__.py"
-    }  # fmt: skip
+        for name, path in modules.items()
+        if path.name != "__init__.py"
+    }
     assert sum(map(len, graph.values())) > 1000
     tuple(TopologicalSorter(graph).static_order())  # raises CycleError, which names the circle
 

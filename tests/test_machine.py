@@ -59,11 +59,14 @@ def test_a_container_of_version_1(tmp_path: Path, top: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("sys/fs/cgroup/cpu.max", "max 100000"), ("sys/fs/cgroup/cpu.max", "nonsense"),
-        ("sys/fs/cgroup/cpu.max", "100000 0"), ("sys/fs/cgroup/cpu.max", ""),
-        ("sys/fs/cgroup/cpu.cfs_quota_us", "-1"), ("sys/fs/cgroup/memory.max", "1"),
+        ("sys/fs/cgroup/cpu.max", "max 100000"),
+        ("sys/fs/cgroup/cpu.max", "nonsense"),
+        ("sys/fs/cgroup/cpu.max", "100000 0"),
+        ("sys/fs/cgroup/cpu.max", ""),
+        ("sys/fs/cgroup/cpu.cfs_quota_us", "-1"),
+        ("sys/fs/cgroup/memory.max", "1"),
     ],
-)  # fmt: skip
+)
 def test_without_a_limit_there_is_none(tmp_path: Path, name: str, text: str) -> None:
     files = {name: text, "sys/fs/cgroup/cpu.cfs_period_us": "100000"}
     assert math.isinf(quota(_made(tmp_path, "0::/", V2.format(top="/"), files)))

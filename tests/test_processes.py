@@ -24,8 +24,11 @@ def solved() -> dict[str, list[dict[str, float]]]:
     kinds = [*KINDS, *(["loky"] if find_spec("joblib") else [])]
     run = subprocess.run(
         [sys.executable, "-m", "tests.solved_elsewhere", *kinds],
-        capture_output=True, text=True, timeout=280, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
     assert run.returncode == 0, run.stderr
     found: dict[str, list[dict[str, float]]] = json.loads(run.stdout)
     return found

@@ -67,7 +67,7 @@ def test_what_is_not_real_is_refused(given: object) -> None:
         (lambda z: make_round([1.0, 1.0], placement=sp.csr_array(z)), "placement"),
         (lambda z: make_round([1.0, 1.0], placement=z), "placement"),
     ],
-)  # fmt: skip
+)
 def test_complex_numbers_are_one_clear_error(call: Callable[[Any], object], where: str) -> None:
     with pytest.raises(wl.InputError, match=f"^{where}.*complex numbers have no order"):
         call(np.array([[0, 1 + 1j], [1, 0]]))

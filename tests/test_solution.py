@@ -16,9 +16,10 @@ cs = wl.domains.cluster_scheduling
 @pytest.fixture(scope="module")
 def solution() -> wl.Solution:
     T = pd.DataFrame(
-        [[4.0, 3.0, 1.0], [1.0, 2.0, 1.0]], index=["v100", "k80"],
+        [[4.0, 3.0, 1.0], [1.0, 2.0, 1.0]],
+        index=["v100", "k80"],
         columns=["speech", "translate", "vision"],
-    )  # fmt: skip
+    )
     return wl.solve(
         cs.proportional_fairness(T, np.ones(3), np.ones(2)), tolerance=1e-9, engine="exact"
     )
@@ -94,9 +95,7 @@ def test_a_bound_names_who_vouches_for_it(solution: wl.Solution) -> None:
 
 def test_what_is_proved_cannot_be_written_to(solution: wl.Solution) -> None:
     found = solution
-    for array in (
-        found.x, found.entries, found.scalars, found.prices.rows, found.prices.scalars
-    ):  # fmt: skip
+    for array in (found.x, found.entries, found.scalars, found.prices.rows, found.prices.scalars):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 77.0
     frame = found.frame()

@@ -29,9 +29,10 @@ from walras.status import Status
 
 cs = wl.domains.cluster_scheduling
 OBJECTIVES = {
-    "max_min": cs.max_min, "proportional": cs.proportional_fairness,
+    "max_min": cs.max_min,
+    "proportional": cs.proportional_fairness,
     "throughput": cs.total_throughput,
-}  # fmt: skip
+}
 
 
 def cluster(seed: int = 0, m: int = 12, n: int = 200) -> tuple[np.ndarray, ...]:
@@ -150,11 +151,13 @@ def test_verbose_logs_one_line_a_step(
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"tolerance": 0.0}, "tolerance"), ({"tolerance": float("nan")}, "tolerance"),
-        ({"time_limit": -1.0}, "time_limit"), ({"threads": 0}, "threads"),
+        ({"tolerance": 0.0}, "tolerance"),
+        ({"tolerance": float("nan")}, "tolerance"),
+        ({"time_limit": -1.0}, "time_limit"),
+        ({"threads": 0}, "threads"),
         ({"engine": "simplex"}, "there is no engine 'simplex'"),
     ],
-)  # fmt: skip
+)
 def test_bad_settings_are_refused(setting: dict[str, Any], message: str) -> None:
     with pytest.raises(wl.InputError, match=message) as caught:
         wl.solve(CASES[0].problem, **setting)
@@ -166,9 +169,11 @@ def wrong(status: Status, x: float, price: float) -> Any:
 
     def run(problem: Separable, settings: Settings) -> Iterate:
         return Iterate(
-            x=np.full(problem.entries, x), t=np.full(problem.scalars, x),
-            prices=np.full(problem.rows.count, price), status=status,
-        )  # fmt: skip
+            x=np.full(problem.entries, x),
+            t=np.full(problem.scalars, x),
+            prices=np.full(problem.rows.count, price),
+            status=status,
+        )
 
     return run
 
@@ -196,9 +201,11 @@ def test_an_engine_that_breaks_down_keeps_its_point_where_no_time_is_left_for_an
 
     def broken(problem: Separable, settings: Settings) -> Iterate:
         return Iterate(
-            x=0.9 * rough.entries, t=0.9 * rough.scalars, prices=rough.prices.rows,
+            x=0.9 * rough.entries,
+            t=0.9 * rough.scalars,
+            prices=rough.prices.rows,
             status=Status.FAILED,
-        )  # fmt: skip
+        )
 
     monkeypatch.setitem(named._ENGINES, "interior", broken)
     monkeypatch.setitem(solving._OTHERS, "exact", wrong(Status.LIMIT, 0.0, 0.0))
@@ -342,10 +349,16 @@ def test_an_interrupted_leximin_keeps_the_max_min_optimum() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"start": 3}, {"callback": 3}, {"tolerance": "a"}, {"threads": 1.5}, {"threads": 0},
-        {"time_limit": -1.0}, {"tolerance": float("nan")}, {"engine": "simplex"},
+        {"start": 3},
+        {"callback": 3},
+        {"tolerance": "a"},
+        {"threads": 1.5},
+        {"threads": 0},
+        {"time_limit": -1.0},
+        {"tolerance": float("nan")},
+        {"engine": "simplex"},
     ],
-)  # fmt: skip
+)
 def test_a_setting_of_the_wrong_kind_is_named(wrong: dict[str, Any]) -> None:
     problem = wl.domains.cluster_scheduling.max_min(
         throughput=np.ones((1, 1)), size=np.ones(1), capacity=np.ones(1)
@@ -392,8 +405,10 @@ def test_a_millisecond_returns_a_feasible_allocation_of_a_cvxpy_problem(
 @pytest.mark.parametrize("engine", ["interior", "admm", "exact", "pop", "integer"])
 def test_settings_may_be_numpy_s_numbers(engine: str) -> None:
     given: dict[str, Any] = {
-        "tolerance": np.float32(1e-4), "time_limit": np.int16(60), "threads": np.int32(2),
-    }  # fmt: skip
+        "tolerance": np.float32(1e-4),
+        "time_limit": np.int16(60),
+        "threads": np.int32(2),
+    }
     settings = Settings(**given, max_iterations=np.uint16(500))  # type: ignore[arg-type]
     plain = (settings.tolerance, settings.time_limit, settings.threads, settings.max_iterations)
     assert [type(value) for value in plain] == [float, int, int, int]

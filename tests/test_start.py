@@ -14,17 +14,19 @@ from walras.start import start_from
 
 cs = wl.domains.cluster_scheduling
 OBJECTIVES = {
-    "max_min": cs.max_min, "proportional": cs.proportional_fairness,
+    "max_min": cs.max_min,
+    "proportional": cs.proportional_fairness,
     "throughput": cs.total_throughput,
-}  # fmt: skip
+}
 
 
 def table(seed: int, m: int = 4, n: int = 30) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     return pd.DataFrame(
-        rng.lognormal(0, 0.8, (m, n)), index=[f"type{i}" for i in range(m)],
+        rng.lognormal(0, 0.8, (m, n)),
+        index=[f"type{i}" for i in range(m)],
         columns=[f"job{j}" for j in range(n)],
-    )  # fmt: skip
+    )
 
 
 def later(T: pd.DataFrame) -> pd.DataFrame:
@@ -89,8 +91,9 @@ def test_entries_and_prices_are_matched_by_name() -> None:
             assert np.all(np.isnan(start.x[problem.demand == j]))
         else:
             assert x[:, j] == pytest.approx(before.frame()[job].to_numpy())
-    names = {before.problem.rows.name(k): before.prices.rows[k]
-             for k in range(before.problem.rows.count)}  # fmt: skip
+    names = {
+        before.problem.rows.name(k): before.prices.rows[k] for k in range(before.problem.rows.count)
+    }
     for k in range(problem.rows.count):
         price = names.get(problem.rows.name(k))
         assert np.isnan(start.prices[k]) if price is None else start.prices[k] == price

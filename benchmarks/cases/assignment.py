@@ -25,9 +25,17 @@ def cells() -> tuple[Cell, ...]:
         for method in ("walras-assign", "highs-assign"):
             quick = (recipe, agents, seconds) == (RECIPES[0], SIZES[0][0], SECONDS[0])
             found.append(
-                Cell(NAME, spec, OBJECTIVE, f"{method}-{seconds}", seconds + 5.0, 1,
-                     limit=seconds + 60.0, quick=quick)
-            )  # fmt: skip
+                Cell(
+                    NAME,
+                    spec,
+                    OBJECTIVE,
+                    f"{method}-{seconds}",
+                    seconds + 5.0,
+                    1,
+                    limit=seconds + 60.0,
+                    quick=quick,
+                )
+            )
     return tuple(found)
 
 

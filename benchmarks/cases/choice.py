@@ -35,12 +35,17 @@ def cells() -> tuple[Cell, ...]:
     """The time of ``walras`` is taken here again, beside its rivals."""
     return tuple(
         Cell(
-            NAME, spec, objective, method, 3.0 if spec in SMALL else 15.0,
-            limit=LIMIT if spec in SMALL else LONGEST, quick=(spec, objective) == CASES[0],
+            NAME,
+            spec,
+            objective,
+            method,
+            3.0 if spec in SMALL else 15.0,
+            limit=LIMIT if spec in SMALL else LONGEST,
+            quick=(spec, objective) == CASES[0],
         )
         for spec, objective in CASES
         for method in METHODS
-    )  # fmt: skip
+    )
 
 
 def targets(records: Records) -> Sequence[Target]:

@@ -24,11 +24,16 @@ def cells() -> tuple[Cell, ...]:
     estimates = dict(zip((OURS, *PEERS), (5.0, 60.0, 180.0), strict=True))
     return tuple(
         Cell(
-            OBJECTIVE, SPEC, OBJECTIVE, method, seconds, runs=5 if method == OURS else 3,
+            OBJECTIVE,
+            SPEC,
+            OBJECTIVE,
+            method,
+            seconds,
+            runs=5 if method == OURS else 3,
             quick=method == OURS,
         )
         for method, seconds in estimates.items()
-    )  # fmt: skip
+    )
 
 
 def targets(records: Records) -> Sequence[Target]:

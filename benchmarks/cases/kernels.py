@@ -15,11 +15,17 @@ SPEC = Spec("heterogeneous", 8, 24)
 SECONDS = 20.0
 INTERIOR, ALL = (
     Cell(
-        "kernels", SPEC, family, "walras-first-call", seconds, runs=1, quick=quick,
+        "kernels",
+        SPEC,
+        family,
+        "walras-first-call",
+        seconds,
+        runs=1,
+        quick=quick,
         fresh_kernels=True,
     )
     for family, seconds, quick in (("interior", 20.0, True), ("all", 100.0, False))
-)  # fmt: skip
+)
 
 
 def targets(records: Records) -> Sequence[Target]:

@@ -19,13 +19,19 @@ def cells() -> tuple[Cell, ...]:
     """Both methods by both, on two settings."""
     return tuple(
         Cell(
-            NAME, spec, NAME, method, 10.0, runs=1, threads=1,  # five splits each
+            NAME,
+            spec,
+            NAME,
+            method,
+            10.0,
+            runs=1,
+            threads=1,  # five splits each
             quick=(spec, method) == (SPECS[0], "walras-spo"),
         )
         for spec in SPECS
         for pair in PAIRS.values()
         for method in pair
-    )  # fmt: skip
+    )
 
 
 def targets(records: Records) -> Sequence[Target]:

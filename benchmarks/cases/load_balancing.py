@@ -22,8 +22,12 @@ PUBLISHED, SECONDS = 20.1, 1.0
 COLD_SECONDS, LARGE_SECONDS, LARGE_GAP = 2.9, 30.0, 0.05
 OURS = {"walras-rebalance": "replicas kept", "walras-rebalance-drop": "replicas dropped"}
 BESIDE = (
-    "walras-rebalance-drop", "estore", "rebalance-pop-16", "rebalance-pop-4", "rebalance-plain",
-)  # fmt: skip
+    "walras-rebalance-drop",
+    "estore",
+    "rebalance-pop-16",
+    "rebalance-pop-4",
+    "rebalance-plain",
+)
 LIMIT = 90.0  # seconds a round, two thirds of them for HiGHS' own limits
 FEASIBLE = 1e-6
 

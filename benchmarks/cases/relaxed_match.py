@@ -57,7 +57,7 @@ def _solved(records: Records) -> Target:
     unsolved = int(sum(record["numbers"]["unsolved"] for record in ran))
     return Target(
         case, aim, f"largest residual {worst:.1e}, {unsolved} unsolved", worst <= RESIDUAL
-    )  # fmt: skip
+    )
 
 
 def _quicker(records: Records, spec: MatchSpec) -> Target:

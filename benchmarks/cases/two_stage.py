@@ -45,8 +45,11 @@ def cells() -> tuple[Cell, ...]:
 def targets(records: Records) -> Sequence[Target]:
     """Headroom, coverage of intervals and calibration over all settings and sizes."""
     return [
-        _headroom(records, 5), _headroom(records, 15), _coverage(records), _calibration(records),
-    ]  # fmt: skip
+        _headroom(records, 5),
+        _headroom(records, 15),
+        _coverage(records),
+        _calibration(records),
+    ]
 
 
 Numbers = Mapping[str, Any]
@@ -96,8 +99,12 @@ def _coverage(records: Records) -> Target:
     found = _numbers(records, specs(5))
     if len(found) < len(specs(5)):
         return Target(case, aim)
-    shares = [n[f"{v}.{kind}"] for n in found for v in TWO_STAGE
-              for kind in ("coverage", "success-coverage")]  # fmt: skip
+    shares = [
+        n[f"{v}.{kind}"]
+        for n in found
+        for v in TWO_STAGE
+        for kind in ("coverage", "success-coverage")
+    ]
     met = all(abs(share - LEVEL) <= WITHIN for share in shares)
     return Target(case, aim, f"{_span(shares)} hold", met)
 

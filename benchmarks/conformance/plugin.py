@@ -48,9 +48,11 @@ class Counter:
 def pytest_configure(config: pytest.Config) -> None:
     """Send solves to Walras, if asked to; the same examples in both runs, however slow."""
     hypothesis.settings.register_profile(
-        "conformance", deadline=None, derandomize=True,
+        "conformance",
+        deadline=None,
+        derandomize=True,
         suppress_health_check=list(hypothesis.HealthCheck),
-    )  # fmt: skip
+    )
     hypothesis.settings.load_profile("conformance")
     if os.environ.get(WALRAS):
         cp.Problem.solve = _solve
@@ -63,8 +65,11 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     report = made.get_result()  # type: ignore[attr-defined]
     words = _first_line(report.longrepr) if report.failed else ""
     line = {
-        "test": item.nodeid, "outcome": report.outcome, "solves": Counter.solves, "words": words,
-    }  # fmt: skip
+        "test": item.nodeid,
+        "outcome": report.outcome,
+        "solves": Counter.solves,
+        "words": words,
+    }
     Counter.solves = 0
     with Path(os.environ[RECORD]).open("a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")

@@ -60,10 +60,20 @@ def run(folder: Path, only: str | None, *, through_walras: bool) -> dict[str, Ou
     """Every test's outcome by its name, ``file::class::test``."""
     record = folder.parent / ("walras.jsonl" if through_walras else "baseline.jsonl")
     command = [
-        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p",
-        "benchmarks.conformance.plugin", "--rootdir", str(folder), "-c", os.devnull,
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "benchmarks.conformance.plugin",
+        "--rootdir",
+        str(folder),
+        "-c",
+        os.devnull,
         *(["-k", only] if only else []),
-    ]  # fmt: skip
+    ]
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
         RECORD: str(record),

@@ -29,9 +29,12 @@ def crossing(setting: Setting) -> pd.DataFrame:
                 network, np.where(sources[:, None], demand, 0.0) / share
             )
             solution = wl.solve(
-                problem, engine="admm", tolerance=1e-2, executor=wl.Ray(actors=actors),
+                problem,
+                engine="admm",
+                tolerance=1e-2,
+                executor=wl.Ray(actors=actors),
                 time_limit=setting.limit,
-            )  # fmt: skip
+            )
             sent = crossed(solution)
             rows.append(
                 {
@@ -56,9 +59,12 @@ def draw_crossing(frame: pd.DataFrame, path: Path) -> None:
         draw(axes, k, f"{actors} actors", list(own["entries"]), list(own["bytes"] / 1e3))
     every = sorted(frame["entries"].unique())
     axes.plot(
-        every, [16e-3 * count for count in every], color="0.5", linestyle=":",
+        every,
+        [16e-3 * count for count in every],
+        color="0.5",
+        linestyle=":",
         label="all entries, there and back",
-    )  # fmt: skip
+    )
     axes.set_xscale("log")
     axes.set_yscale("log")
     finish(figure, axes, path, "entries of the problem", "kB an iteration")
@@ -75,11 +81,16 @@ def table_crossing(frame: pd.DataFrame) -> pd.DataFrame:
 
 STUDIES = (
     Study(
-        "crossing", "Bytes between machines",
+        "crossing",
+        "Bytes between machines",
         "Maximum total flow by link on Ray, from ever more sources, each with its own conservation "
         "of flows, to a proved gap of 1 %. Bytes are the medians of the iterations without a "
         "proof, and of those with one; seconds count Ray's start. The dotted line is what moving "
         "every entry to one process and back would take.",
-        crossing, draw_crossing, table_crossing, estimate=330.0, limit=120.0,
+        crossing,
+        draw_crossing,
+        table_crossing,
+        estimate=330.0,
+        limit=120.0,
     ),
-)  # fmt: skip
+)

@@ -50,8 +50,13 @@ def _solved(
 ) -> wl.Solution:
     """To 1 %; a time limit would let a round whose ceiling is reached go on to leximin."""
     return wl.solve(
-        problem, engine="admm", tolerance=TOLERANCE, threads=setting.threads, callback=stop, **how,
-    )  # fmt: skip
+        problem,
+        engine="admm",
+        tolerance=TOLERANCE,
+        threads=setting.threads,
+        callback=stop,
+        **how,
+    )
 
 
 def draw_fairness(frame: pd.DataFrame, path: Path) -> None:
@@ -60,9 +65,13 @@ def draw_fairness(frame: pd.DataFrame, path: Path) -> None:
     for axes, (objective, own) in zip(panels, frame.groupby("objective", sort=False), strict=True):
         for k, (method, steps) in enumerate(own.groupby("method", sort=False)):
             axes.step(
-                steps["seconds"], steps["gap"], where="post", color=SERIES[k].stand_in,
-                linestyle=DASHES[k], label=str(method),
-            )  # fmt: skip
+                steps["seconds"],
+                steps["gap"],
+                where="post",
+                color=SERIES[k].stand_in,
+                linestyle=DASHES[k],
+                label=str(method),
+            )
         axes.axhline(TOLERANCE, color="0.6", linewidth=0.8)
         axes.set_xscale("log")
         axes.set_yscale("log")
@@ -88,11 +97,17 @@ def table_fairness(frame: pd.DataFrame) -> pd.DataFrame:
 
 STUDIES = (
     Study(
-        "fairness", "Max-min and proportional fairness against time",
+        "fairness",
+        "Max-min and proportional fairness against time",
         "A cluster round of 456 types and 2,000 jobs, each method until 1 % is proved, its own "
         "rule stops it or its time is out; the gap of proportional fairness is in nats a job. "
         "*DeDe\\** is the published timing of its scheme: the time spent on subproblems alone, "
         "shared evenly among 64 cores.",
-        fairness, draw_fairness, table_fairness, topology="456x2000", estimate=60.0, limit=20.0,
+        fairness,
+        draw_fairness,
+        table_fairness,
+        topology="456x2000",
+        estimate=60.0,
+        limit=20.0,
     ),
-)  # fmt: skip
+)

@@ -45,9 +45,13 @@ def traces(frame: pd.DataFrame, path: Path, *, value: str = "normalised") -> Non
         colour, dash = SERIES[k].stand_in, DASHES[k]
         steps = own.sort_values("seconds")
         axes.step(
-            steps["seconds"], steps[value], where="post", color=colour, linestyle=dash,
+            steps["seconds"],
+            steps[value],
+            where="post",
+            color=colour,
+            linestyle=dash,
             label=str(method),
-        )  # fmt: skip
+        )
     axes.set_xscale("log")
     axes.set_ylim(top=1.02)
     finish(figure, axes, path, "seconds", _NAMES[value])
@@ -56,9 +60,14 @@ def traces(frame: pd.DataFrame, path: Path, *, value: str = "normalised") -> Non
 def draw(axes: Axes, k: int, name: str, x: Sequence[float], y: Sequence[float]) -> None:
     """The k-th line of a figure."""
     axes.plot(
-        x, y, color=SERIES[k].stand_in, linestyle=DASHES[k], marker=MARKERS[k], markersize=4,
+        x,
+        y,
+        color=SERIES[k].stand_in,
+        linestyle=DASHES[k],
+        marker=MARKERS[k],
+        markersize=4,
         label=name,
-    )  # fmt: skip
+    )
 
 
 def finish(figure: Figure, axes: Axes, path: Path, label: str, value: str) -> None:

@@ -92,9 +92,15 @@ def _first_order(
     scenario: Scenario, limit: float, threads: int, before: Routed | None, **options: Any
 ) -> Routed:
     return solved(
-        scenario, limit, threads, before, engine="admm", tolerance=ONE_PER_CENT, time_limit=limit,
+        scenario,
+        limit,
+        threads,
+        before,
+        engine="admm",
+        tolerance=ONE_PER_CENT,
+        time_limit=limit,
         **options,
-    )  # fmt: skip
+    )
 
 
 def _published(scenario: Scenario, limit: float, threads: int, before: Routed | None) -> Routed:

@@ -72,16 +72,40 @@ def draw_moves(frame: pd.DataFrame, path: Path) -> None:
         colour, marker = SERIES[k].stand_in, MARKERS[k]
         same, alone = (own[own["start"] == start].dropna(subset=["moves"]) for start in (SAME, OWN))
         if len(same):
-            axes.scatter(same["seconds"], same["moves"], color=colour, marker=marker, s=14,
-                         alpha=0.35, linewidths=0)  # fmt: skip
-            axes.scatter(same["seconds"].median(), same["moves"].mean(), color=colour,
-                         marker=marker, s=70, label=f"{method}, {SAME}")  # fmt: skip
+            axes.scatter(
+                same["seconds"],
+                same["moves"],
+                color=colour,
+                marker=marker,
+                s=14,
+                alpha=0.35,
+                linewidths=0,
+            )
+            axes.scatter(
+                same["seconds"].median(),
+                same["moves"].mean(),
+                color=colour,
+                marker=marker,
+                s=70,
+                label=f"{method}, {SAME}",
+            )
         if len(alone):
-            axes.scatter(alone["seconds"], alone["moves"], facecolors="none", edgecolors=colour,
-                         marker=marker, s=70, label=f"{method}, {OWN}")  # fmt: skip
+            axes.scatter(
+                alone["seconds"],
+                alone["moves"],
+                facecolors="none",
+                edgecolors=colour,
+                marker=marker,
+                s=70,
+                label=f"{method}, {OWN}",
+            )
         if not len(same) and not len(alone):
-            axes.axvline(own["seconds"].median(), color=colour, linestyle=":",
-                         label=f"{method}: no placement")  # fmt: skip
+            axes.axvline(
+                own["seconds"].median(),
+                color=colour,
+                linestyle=":",
+                label=f"{method}: no placement",
+            )
     bound = frame[frame["start"] == SAME].groupby("first")["bound"].max().mean()
     axes.axhline(bound, color="0.4", linestyle="--", linewidth=1.0, label=f"proved least, {SAME}")
     axes.set_xscale("log")
@@ -107,12 +131,18 @@ def table_moves(frame: pd.DataFrame) -> pd.DataFrame:
 
 STUDIES = (
     Study(
-        "moves", "Moves against time",
+        "moves",
+        "Moves against time",
         "Every method on the same rounds of the published sequence. *Same placements*: rounds "
         f"{', '.join(str(spec.first) for spec in case.SHARED)}, each method from the placement "
         "that Walras (idle replicas dropped) leaves of the rounds before. *Own placements*: rounds "
         "20 to 99, each method from what it left itself; the others would need hours.",
-        moves, draw_moves, table_moves, topology="256x2048", estimate=1500.0, page="moves",
+        moves,
+        draw_moves,
+        table_moves,
+        topology="256x2048",
+        estimate=1500.0,
+        page="moves",
         limit=case.LIMIT,
     ),
-)  # fmt: skip
+)

@@ -98,10 +98,15 @@ def table_restarts(frame: pd.DataFrame) -> pd.DataFrame:
 
 STUDIES = (
     Study(
-        "restarts", "Restarts of the first-order engine",
+        "restarts",
+        "Restarts of the first-order engine",
         "Over-relaxation against reflected Halpern steps with restarts, with copies and without. "
         f"Shown: iterations to proved gaps of {', '.join(f'{gap:g}' for gap in GAPS)}; nothing "
         f"where {ITERATIONS} were not enough.",
-        restarts, draw_restarts, table_restarts, estimate=600.0, limit=180.0,
+        restarts,
+        draw_restarts,
+        table_restarts,
+        estimate=600.0,
+        limit=180.0,
     ),
-)  # fmt: skip
+)

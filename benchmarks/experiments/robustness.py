@@ -117,14 +117,24 @@ def pivot(frame: pd.DataFrame, value: str, axis: str) -> pd.DataFrame:
 
 
 def _study(
-    run: Callable[[Setting], pd.DataFrame], title: str, question: str, label: str, axis: str,
-    value: str = "normalised", topology: str = "UsCarrier",
-) -> Study:  # fmt: skip
+    run: Callable[[Setting], pd.DataFrame],
+    title: str,
+    question: str,
+    label: str,
+    axis: str,
+    value: str = "normalised",
+    topology: str = "UsCarrier",
+) -> Study:
     return Study(
-        run.__name__, title, question, run,
-        partial(lines, label=label, value=value), partial(pivot, value=value, axis=axis),
-        topology, estimate=120.0,
-    )  # fmt: skip
+        run.__name__,
+        title,
+        question,
+        run,
+        partial(lines, label=label, value=value),
+        partial(pivot, value=value, axis=axis),
+        topology,
+        estimate=120.0,
+    )
 
 
 STUDIES = (

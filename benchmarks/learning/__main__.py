@@ -86,11 +86,17 @@ def measure(
         own = study.terms if floor is None else {**study.terms, "min_success": floor}
         parts.append(
             study.run(
-                study.methods, study.settings, train_tasks=study.train_tasks,
-                tasks_per_round=study.tasks_per_round, seeds=list(seeds), workers=workers,
-                folder=scratch / study.name, **options, **own,
+                study.methods,
+                study.settings,
+                train_tasks=study.train_tasks,
+                tasks_per_round=study.tasks_per_round,
+                seeds=list(seeds),
+                workers=workers,
+                folder=scratch / study.name,
+                **options,
+                **own,
             )
-        )  # fmt: skip
+        )
         if floor is not None:
             parts[-1]["min_success"] = floor
         if not parts[-1].attrs["complete"]:
@@ -98,8 +104,11 @@ def measure(
     frame = pd.concat(parts, ignore_index=True)
     folder.mkdir(parents=True, exist_ok=True)
     frame.to_csv(folder / f"{study.name}.csv", index=False, float_format="%.6g")
-    print(f"{time.strftime('%H:%M:%S')}  {study.name}: {len(seeds)} seeds, "
-          f"{time.perf_counter() - began:.0f} s for the last", flush=True)  # fmt: skip
+    print(
+        f"{time.strftime('%H:%M:%S')}  {study.name}: {len(seeds)} seeds, "
+        f"{time.perf_counter() - began:.0f} s for the last",
+        flush=True,
+    )
     return frame
 
 
@@ -114,9 +123,11 @@ def pairs_of(study: Study) -> Decay:
     ratios = recipe(name, clusters=clusters, train_tasks=size).speedup
     if ratios is None:
         raise InputError(
-            "has no measured pairs", where=f"recipe '{name}'", allowed="gavel",
+            "has no measured pairs",
+            where=f"recipe '{name}'",
+            allowed="gavel",
             remedy="give the study a speedup among its options",
-        )  # fmt: skip
+        )
     return Decay.pinned(ratios)
 
 

@@ -89,9 +89,15 @@ def _rows(cell: RunConfig, name: str, settings: Learning) -> list[dict[str, Any]
         each = members(learned, judge.tasks)
         noisy = with_errors(each, learned, made.validation.tasks, cell.seed)
         placed |= {"scenarios": best(judge, *each), "noisy scenarios": best(judge, *noisy)}
-    shared = {"setting": cell.setting, "train_tasks": cell.train_tasks, "seed": cell.seed,
-              "tasks_per_round": cell.tasks_per_round, "source": data.source, "error": "",
-              "seconds": time.perf_counter() - began}  # fmt: skip
+    shared = {
+        "setting": cell.setting,
+        "train_tasks": cell.train_tasks,
+        "seed": cell.seed,
+        "tasks_per_round": cell.tasks_per_round,
+        "source": data.source,
+        "error": "",
+        "seconds": time.perf_counter() - began,
+    }
     return [{"method": way, **shared, **measured(judge, own)} for way, own in placed.items()]
 
 

@@ -9,8 +9,12 @@ from benchmarks.network import convergence, digits, faults, rivals, spectra
 from benchmarks.network.study import Study, write_page
 
 STUDIES: tuple[Study, ...] = (
-    *convergence.STUDIES, *spectra.STUDIES, *rivals.STUDIES, *faults.STUDIES, *digits.STUDIES,
-)  # fmt: skip
+    *convergence.STUDIES,
+    *spectra.STUDIES,
+    *rivals.STUDIES,
+    *faults.STUDIES,
+    *digits.STUDIES,
+)
 
 
 def main(arguments: list[str] | None = None) -> int:

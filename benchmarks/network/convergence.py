@@ -108,14 +108,20 @@ def quantisers(seed: int) -> Outcome:
 def _coded(problem: wn.Problem, seed: int, rho: float) -> dict[str, object]:
     row: dict[str, object] = {}
     kinds: tuple[Links, ...] = (
-        wn.LogQuantizer(rho), wn.LogQuantizer(rho, "value"), wn.LogQuantizer(rho, "difference"),
+        wn.LogQuantizer(rho),
+        wn.LogQuantizer(rho, "value"),
+        wn.LogQuantizer(rho, "difference"),
         wn.UniformQuantizer(rho),
-    )  # fmt: skip
+    )
     for name, links in zip(CODES, kinds, strict=True):
         run = wn.simulate(
-            problem, net(seed), links=links, steps=6000, every=200,
+            problem,
+            net(seed),
+            links=links,
+            steps=6000,
+            every=200,
             method=wn.Surplus(learner="tracking"),  # only the codes differ
-        )  # fmt: skip
+        )
         row[f"{name}: gap"] = run.cost_gap[-1]
         row[f"{name}: consensus"] = run.consensus_error[-1]
     return row
@@ -196,11 +202,15 @@ def scale(seed: int) -> Outcome:
         seconds = time.perf_counter() - begun
         rows.append(
             {
-                "centres": n, "links": network.links, "steps": steps, "seconds": seconds,
+                "centres": n,
+                "links": network.links,
+                "steps": steps,
+                "seconds": seconds,
                 "microseconds a link and 1,000 steps": 1e9 * seconds / network.links / steps,
-                "cost gap": run.cost_gap[-1], "worst audit": int(np.abs(run.audit).max()),
+                "cost gap": run.cost_gap[-1],
+                "worst audit": int(np.abs(run.audit).max()),
             }
-        )  # fmt: skip
+        )
     table = pd.DataFrame(rows)
     figure, (axes,) = blank(5.6, 3.2)
     own = table[table["steps"] == 2000]

@@ -73,9 +73,14 @@ def softmax(seed: int) -> Outcome:
     problem = _problem(wn.Softmax(10, 1e-4), digits, 2, seed)
     best = digits.test.accuracy(problem.learning[0], np.asarray(problem.optimum().model))
     run = wn.simulate(
-        problem, net(seed), links=LINKS, steps=8000, every=80, test=digits.test,
+        problem,
+        net(seed),
+        links=LINKS,
+        steps=8000,
+        every=80,
+        test=digits.test,
         method=wn.Surplus(batch=128, momentum=0.97, alpha=4.0),
-    )  # fmt: skip
+    )
     row = _row(f"softmax, seed {seed}", problem, run, digits.test, best)
     figure = plots.training(run.frame(), "bits", {run.method: best})
     return Outcome(pd.DataFrame([row]), figure)
@@ -89,9 +94,14 @@ def three_or_five(seed: int) -> Outcome:
         problem = _problem(loss, digits, 1, seed)
         best = digits.test.accuracy(loss, np.asarray(problem.optimum().model))
         run = wn.simulate(
-            problem, net(seed), links=LINKS, steps=2000, every=50, test=digits.test,
+            problem,
+            net(seed),
+            links=LINKS,
+            steps=2000,
+            every=50,
+            test=digits.test,
             method=wn.Surplus(batch=128, momentum=0.97, alpha=4.0),  # as softmax
-        )  # fmt: skip
+        )
         rows.append(_row(f"3 or 5, {name}", problem, run, digits.test, best))
         frames.append(run.frame().assign(method=name))
         reference[name] = best

@@ -18,9 +18,14 @@ def loss(seed: int) -> Outcome:
         for crashes in ((), (wn.Crash(4, 1000),)):
             faults = wn.Faults(loss=rate, crashes=crashes)
             run = wn.simulate(
-                problem, net(seed), steps=14000, every=20, faults=faults, seed=seed,
+                problem,
+                net(seed),
+                steps=14000,
+                every=20,
+                faults=faults,
+                seed=seed,
                 method=wn.Surplus(learner="tracking"),  # only the faults differ
-            )  # fmt: skip
+            )
             name = f"{rate:.0%} lost" + ", a crash" * bool(crashes)
             rows.append(_row(name, run))
             frames.append(run.frame().assign(method=name))

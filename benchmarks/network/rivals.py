@@ -88,9 +88,10 @@ def sharing(seed: int) -> Outcome:
             gaps = np.array([abs(run.cost_gap[horizon - 1]) for run in runs])
             low, high = _interval(gaps, seed)
             row |= {
-                _GAP.format(horizon): np.median(gaps), f"95 % from, at {horizon}": low,
+                _GAP.format(horizon): np.median(gaps),
+                f"95 % from, at {horizon}": low,
                 f"to, at {horizon}": high,
-            }  # fmt: skip
+            }
         rows.append(row | {**_medians(reached), "budget off, at worst": off})
         frames += [run.frame().assign(method=name, seed=k) for k, run in enumerate(runs)]
         print(f"  {name}: {row}", flush=True)
@@ -129,8 +130,9 @@ def _against_first(table: pd.DataFrame) -> pd.DataFrame:
     """The first method's median gap over each other's: below 0.5 it is more than 50 % smaller."""
     ours = {
         f"our gap / theirs, at {horizon}": table[column].iloc[0] / table[column]
-        for horizon in (EARLY, HORIZON) if (column := _GAP.format(horizon))
-    }  # fmt: skip
+        for horizon in (EARLY, HORIZON)
+        if (column := _GAP.format(horizon))
+    }
     return table.assign(**ours)
 
 
@@ -196,10 +198,12 @@ def learning(seed: int) -> Outcome:
         reached = pd.DataFrame([first for _, first in runs])
         rows.append(
             {
-                "method": name, "tuned": tuned, **_medians(reached),
+                "method": name,
+                "tuned": tuned,
+                **_medians(reached),
                 "most steps": reached["steps"].max(skipna=False),
             }
-        )  # fmt: skip
+        )
         run = runs[0][0]
         frames.append(run.frame().assign(method=name, loss=np.maximum(run.loss_gap, 1e-16)))
         print(f"  {name}: {rows[-1]}", flush=True)
@@ -231,9 +235,7 @@ def _classes(seed: int) -> wn.Problem:
 def _attempt(entry: Learner, candidate: float, seed: int, steps: int, every: int) -> wn.Run:
     problem, network = _classes(seed), net(seed)
     method = entry.make(problem, network, candidate)
-    return wn.simulate(
-        problem, network, links=entry.links, steps=steps, every=every, method=method
-    )  # fmt: skip
+    return wn.simulate(problem, network, links=entry.links, steps=steps, every=every, method=method)
 
 
 def _learn(entry: Learner, candidate: float, seed: int) -> tuple[wn.Run, dict[str, float]]:
@@ -257,14 +259,20 @@ def _reached(run: wn.Run) -> dict[str, float]:
 
 STUDIES = (
     Study(
-        "rivals", "CPU shares against the rivals",
+        "rivals",
+        "CPU shares against the rivals",
         "Thirty seeds; each method tuned over eight settings on three other seeds. The paper "
-        "claims a gap more than 50 % smaller than existing schedulers'.", sharing, 120,
+        "claims a gap more than 50 % smaller than existing schedulers'.",
+        sharing,
+        120,
     ),
     Study(
-        "learners", "The model against the rivals",
+        "learners",
+        "The model against the rivals",
         "Logistic regression, 20 features, five seeds; each method tuned over eight settings on "
         "three other seeds. Medians until loss gap and consensus error are below 1e-6; innovation "
-        "codes have 6 bits a scalar.", learning, 90,
+        "codes have 6 bits a scalar.",
+        learning,
+        90,
     ),
-)  # fmt: skip
+)

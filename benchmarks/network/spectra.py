@@ -42,12 +42,14 @@ def alpha_convex(seed: int) -> Outcome:
         values = spectrum(network.receive.toarray(), hessians, alpha)
         rows.append(
             {
-                "alpha / (lambda_2 / L)": factor, "alpha": alpha,
+                "alpha / (lambda_2 / L)": factor,
+                "alpha": alpha,
                 "step": wn.advise(problem, network, method=method).steps.model,
-                "rightmost eigenvalue": values.real.max(), "error of the model": run.model_error,
+                "rightmost eigenvalue": values.real.max(),
+                "error of the model": run.model_error,
                 "halvings": len(run.halvings),
             }
-        )  # fmt: skip
+        )
         frames.append(run.frame().assign(method=f"{factor:g} lambda_2 / L"))
     # V = |y - mean|^2 / 2 is seen through the consensus error, the cost's part through the loss.
     figure = plots.progress_of_methods(pd.concat(frames), "consensus_error")
@@ -72,16 +74,20 @@ def lyapunov(seed: int) -> Outcome:
             cost[number] = problem.cost(sharing.shares).sum() - best.cost
         v = apart + cost
         axes.semilogy(
-            np.arange(1, _LYAPUNOV_STEPS + 1), np.maximum(v, 1e-16),
-            color=SERIES[k].stand_in, label=f"alpha = {factor:g} lambda_2 / L",
-        )  # fmt: skip
+            np.arange(1, _LYAPUNOV_STEPS + 1),
+            np.maximum(v, 1e-16),
+            color=SERIES[k].stand_in,
+            label=f"alpha = {factor:g} lambda_2 / L",
+        )
         rows.append(
             {
-                "alpha / (lambda_2 / L)": factor, "V at the start": v[0], "V at the end": v[-1],
+                "alpha / (lambda_2 / L)": factor,
+                "V at the start": v[0],
+                "V at the end": v[-1],
                 "steps at which V grew": int((np.diff(v) > 1e-12).sum()),
                 "steps at which the cost part grew": int((np.diff(cost) > 1e-12).sum()),
             }
-        )  # fmt: skip
+        )
     axes.set_xlabel("steps")
     axes.set_ylabel("V")
     legend(axes)
@@ -200,14 +206,17 @@ def _summary(name: str, cases: list[_Case]) -> dict[str, object]:
     }
     at_bound = np.array([_left(c.energy(c.bound, _STEPS)) for c in known])
     return {
-        "losses": name, "cases": len(cases), "stable for every alpha": len(cases) - len(finite),
+        "losses": name,
+        "cases": len(cases),
+        "stable for every alpha": len(cases) - len(finite),
         "least threshold / bound": finite.min() if len(finite) else np.nan,
         "median": np.median(finite) if len(finite) else np.nan,
-        "below the bound": int((finite < 1.0).sum()), "simulated": len(known),
+        "below the bound": int((finite < 1.0).sum()),
+        "simulated": len(known),
         "V falls at the bound": int((at_bound < 1.0).sum()),
         "V falls at 0.95 of the threshold": int((end[0.95] < 1.0).sum()),
         "V grows at 1.05": int((end[1.05] > 1.0).sum()),
-    }  # fmt: skip
+    }
 
 
 def _left(energy: Floats) -> float:
@@ -238,19 +247,25 @@ def _drawn(case: _Case) -> Figure:
 
 STUDIES = (
     Study(
-        "alpha", "The gradient's weight on a convex loss",
+        "alpha",
+        "The gradient's weight on a convex loss",
         "Under the step rule no alpha diverges; the bound lambda_2 / L is not needed.",
-        alpha_convex, 8,
+        alpha_convex,
+        8,
     ),
     Study(
-        "lyapunov", "The Lyapunov function",
+        "lyapunov",
+        "The Lyapunov function",
         "V, the models' squared distance from the optimum and the cost above its least.",
-        lyapunov, 15,
+        lyapunov,
+        15,
     ),
     Study(
-        "threshold", "Thresholds on locally non-convex losses",
+        "threshold",
+        "Thresholds on locally non-convex losses",
         "The largest stable alpha over lambda_2 / L, from the linearised dynamics' spectrum; thirty"
         " cases are simulated at the bound, just below and just above the threshold.",
-        alpha_threshold, 60,
+        alpha_threshold,
+        60,
     ),
-)  # fmt: skip
+)

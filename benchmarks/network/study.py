@@ -128,6 +128,7 @@ def first_below(run: wn.Run, values: np.ndarray, tolerance: float = 1e-6) -> dic
     if k >= len(values):
         return {"steps": np.nan, "bits": np.nan, "seconds": np.nan}
     return {
-        "steps": float(run.recorded[k]), "bits": float(run.bits[k]),
+        "steps": float(run.recorded[k]),
+        "bits": float(run.bits[k]),
         "seconds": float(run.seconds[k]),
-    }  # fmt: skip
+    }

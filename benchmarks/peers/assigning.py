@@ -24,13 +24,18 @@ def walras(instance: AssignInstance, objective: str, budget: Budget, *, seconds:
     problem = assignment(instance.cost, instance.weight, instance.capacity)
     built = time.perf_counter()
     s = wl.solve(
-        problem, engine="integer", integer=True, tolerance=_TOLERANCE,
-        time_limit=max(0.05, seconds - (built - start)), threads=budget.threads,
-    )  # fmt: skip
+        problem,
+        engine="integer",
+        integer=True,
+        tolerance=_TOLERANCE,
+        time_limit=max(0.05, seconds - (built - start)),
+        threads=budget.threads,
+    )
     solved = time.perf_counter()
     x = _agents(problem, s.entries) if s.certificate.feasible else None
-    return Outcome(x, built - start, solved - built, message=str(s.status),
-                   numbers=_finite(s.bound))  # fmt: skip
+    return Outcome(
+        x, built - start, solved - built, message=str(s.status), numbers=_finite(s.bound)
+    )
 
 
 def highs(instance: AssignInstance, objective: str, budget: Budget, *, seconds: float) -> Outcome:
@@ -43,8 +48,9 @@ def highs(instance: AssignInstance, objective: str, budget: Budget, *, seconds: 
     answer = solve_program(program, Settings(_TOLERANCE, left, budget.threads))
     solved = time.perf_counter()
     x = None if answer.x is None else _agents(problem, answer.x)
-    return Outcome(x, built - start, solved - built, message=answer.message,
-                   numbers=_finite(answer.bound))  # fmt: skip
+    return Outcome(
+        x, built - start, solved - built, message=answer.message, numbers=_finite(answer.bound)
+    )
 
 
 def _finite(bound: float) -> dict[str, float]:

@@ -56,14 +56,16 @@ def cvxpylayers(
     layer = _layer(instance)
     built = time.perf_counter()
     options: dict[str, Any] = {
-        "n_jobs_forward": budget.threads, "n_jobs_backward": budget.threads,
-    }  # fmt: skip
+        "n_jobs_forward": budget.threads,
+        "n_jobs_backward": budget.threads,
+    }
     if perturbed:
         options |= {
-            "solve_method": "Clarabel", "mode": "lpgd",
+            "solve_method": "Clarabel",
+            "mode": "lpgd",
             "derivative_kwargs": {"tau": _STEP, "rho": 0.0},
             **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), _TIGHT),
-        }  # fmt: skip
+        }
     scale = scales(instance)
     t = torch.tensor(instance.times / scale[:, None, None], requires_grad=True)
     a, floor = torch.tensor(instance.success, requires_grad=True), torch.tensor(instance.floor)

@@ -16,9 +16,14 @@ from benchmarks.problem import Budget, Outcome
 
 
 def solve(
-    instance: MatchInstance, objective: str, budget: Budget, *, integer: bool,
-    algorithm: str = "choose", crossover: str = "on",
-) -> Outcome:  # fmt: skip
+    instance: MatchInstance,
+    objective: str,
+    budget: Budget,
+    *,
+    integer: bool,
+    algorithm: str = "choose",
+    crossover: str = "on",
+) -> Outcome:
     """Every round of the batch; of a relaxation the largest shares are the answer."""
     rounds, m, n = instance.times.shape
     x = np.zeros((rounds, n))
@@ -41,9 +46,12 @@ def solve(
         x[b] = columns[: m * n].reshape(n, m).argmax(axis=1)
         value += float(solver.getInfo().objective_function_value)
     return Outcome(
-        x, build, spent, message=solver.modelStatusToString(solver.getModelStatus()),
+        x,
+        build,
+        spent,
+        message=solver.modelStatusToString(solver.getModelStatus()),
         numbers={"optimum": value / rounds, "rounds": float(rounds)},
-    )  # fmt: skip
+    )
 
 
 def state(instance: MatchInstance, b: int) -> LinearProgram:
@@ -63,4 +71,4 @@ def state(instance: MatchInstance, b: int) -> LinearProgram:
         matrix=sp.csc_array(sp.hstack([matrix, span])),
         lower=np.concatenate([none, one, [n * (instance.floor[b] - 1e-9)]]),
         upper=np.concatenate([np.zeros(m), one, [np.inf]]),
-    )  # fmt: skip
+    )

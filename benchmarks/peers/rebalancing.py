@@ -56,10 +56,12 @@ def _played(instance: BalanceInstance, policy: lb.sequence.Policy) -> Outcome:
             problem = found.next_round(round_loads(instance, k + 1))
     skip = 20 if len(seconds) > 20 else 0
     numbers = {
-        "round": float(np.median(seconds[skip:])), "longest": float(max(seconds)),
-        "first": seconds[0], "bound": float(np.mean(bounds[skip:])),
+        "round": float(np.median(seconds[skip:])),
+        "longest": float(max(seconds)),
+        "first": seconds[0],
+        "bound": float(np.mean(bounds[skip:])),
         "replicas": float(len(rows[-1])),
-    }  # fmt: skip
+    }
     return Outcome(
         np.concatenate(rows), 0.0, float(sum(seconds)), len(seconds), found.method, numbers
     )

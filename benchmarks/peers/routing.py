@@ -25,7 +25,11 @@ def pinning(instance: FlowInstance, objective: str, budget: Budget) -> Outcome:
     network, demand, paths = domain_arguments(instance)
     built = time.perf_counter()
     found = te.demand_pinning(
-        network, demand, paths, threads=budget.threads, time_limit=budget.time_limit,
+        network,
+        demand,
+        paths,
+        threads=budget.threads,
+        time_limit=budget.time_limit,
         objective="flow" if objective == "max-total-flow" else "utilisation",
-    )  # fmt: skip
+    )
     return Outcome(found.flow, built - start, time.perf_counter() - built)

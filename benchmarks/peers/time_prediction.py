@@ -19,9 +19,13 @@ _POOL = 2000  # networks that the pretraining sees on other devices
 
 
 def walras(
-    instance: RecipeInstance, objective: str, budget: Budget, *, pretrain: bool = False,
+    instance: RecipeInstance,
+    objective: str,
+    budget: Budget,
+    *,
+    pretrain: bool = False,
     **settings: Any,
-) -> Outcome:  # fmt: skip
+) -> Outcome:
     """Our predictors; with ``pretrain``, after training on six devices that are not judged."""
     _threads(budget, settings)
     figures, build = [], 0.0
@@ -29,9 +33,7 @@ def walras(
         recipe = instance.spec.load(seed)
         start = _pretrained(recipe, seed) if pretrain else None
         began = time.perf_counter()
-        predictor = predict.fit(
-            recipe.train, recipe.validation, seed=seed, start=start, **settings
-        )  # fmt: skip
+        predictor = predict.fit(recipe.train, recipe.validation, seed=seed, start=start, **settings)
         build += time.perf_counter() - began
         figures.append(_figures(predictor.predict(recipe.test).times, recipe))
     return _outcome(figures, build)
@@ -50,9 +52,12 @@ def trees(instance: RecipeInstance, objective: str, budget: Budget) -> Outcome:
             best = (np.inf, np.empty(0))
             for leaves in (4, 8, 16):
                 model = HistGradientBoostingRegressor(
-                    max_iter=300, learning_rate=0.1, max_leaf_nodes=leaves, min_samples_leaf=5,
+                    max_iter=300,
+                    learning_rate=0.1,
+                    max_leaf_nodes=leaves,
+                    min_samples_leaf=5,
                     random_state=seed,
-                )  # fmt: skip
+                )
                 model.fit(recipe.train.features, np.log(recipe.train.times[i]))
                 held = model.predict(recipe.validation.features)
                 error = float(((held - np.log(recipe.validation.times[i])) ** 2).mean())
@@ -74,9 +79,11 @@ def _figures(times: Floats, recipe: Recipe) -> tuple[float, float]:
 def _outcome(figures: list[tuple[float, float]], build: float) -> Outcome:
     rank, error = np.array(figures).T
     numbers = {
-        "rank": float(rank.mean()), "rank-sd": float(rank.std(ddof=1)) if len(rank) > 1 else 0.0,
-        "median-error": float(error.mean()), "train-seconds": build / len(rank),
-    }  # fmt: skip
+        "rank": float(rank.mean()),
+        "rank-sd": float(rank.std(ddof=1)) if len(rank) > 1 else 0.0,
+        "median-error": float(error.mean()),
+        "train-seconds": build / len(rank),
+    }
     numbers |= {f"rank.{k}": float(r) for k, r in enumerate(rank)}
     return Outcome(None, build, 0.0, numbers=numbers)
 

@@ -19,25 +19,37 @@ def exact(instance: MatchInstance, objective: str, budget: Budget) -> Outcome:
     )
     seconds = time.perf_counter() - start
     return Outcome(
-        found.assignment.astype(np.float64), 0.0, seconds, int(found.nodes.sum()),
-        numbers={"bound": float(found.bound.mean()), "gap": float(found.gap.max()),
-                 "rounds": float(len(found.assignment))},
-    )  # fmt: skip
+        found.assignment.astype(np.float64),
+        0.0,
+        seconds,
+        int(found.nodes.sum()),
+        numbers={
+            "bound": float(found.bound.mean()),
+            "gap": float(found.gap.max()),
+            "rounds": float(len(found.assignment)),
+        },
+    )
 
 
 def large(instance: MatchInstance, objective: str, budget: Budget, *, tolerance: float) -> Outcome:
     """One large round to a certified gap."""
     start = time.perf_counter()
     plan = wl.matching.match(
-        instance.times[0], instance.success[0], float(instance.floor[0]), tolerance=tolerance,
-        time_limit=budget.time_limit, threads=budget.threads,
-    )  # fmt: skip
+        instance.times[0],
+        instance.success[0],
+        float(instance.floor[0]),
+        tolerance=tolerance,
+        time_limit=budget.time_limit,
+        threads=budget.threads,
+    )
     seconds = time.perf_counter() - start
     return Outcome(
-        plan.assignment[None].astype(np.float64), 0.0, seconds,
+        plan.assignment[None].astype(np.float64),
+        0.0,
+        seconds,
         message=f"{plan.status}: {plan.method}",
         numbers={"bound": plan.bound, "gap": plan.gap},
-    )  # fmt: skip
+    )
 
 
 def relaxed(
@@ -50,12 +62,22 @@ def relaxed(
     smoothing = wl.matching.Smoothing(instance.temperature, barrier=instance.barrier)
     start = time.perf_counter()
     found = wl.matching.relaxed_match(
-        instance.times, instance.success, instance.floor, smoothing, mode=mode,
+        instance.times,
+        instance.success,
+        instance.floor,
+        smoothing,
+        mode=mode,
         iterations=iterations,
-    )  # fmt: skip
+    )
     seconds = time.perf_counter() - start
     return Outcome(
-        found.x.numpy(), 0.0, seconds, int(found.steps.max()),
-        numbers={"residual": float(found.residual.max()), "smoothed": float(found.value.sum()),
-                 "unsolved": float((found.residual > 1e-8).sum())},
-    )  # fmt: skip
+        found.x.numpy(),
+        0.0,
+        seconds,
+        int(found.steps.max()),
+        numbers={
+            "residual": float(found.residual.max()),
+            "smoothed": float(found.value.sum()),
+            "unsolved": float((found.residual > 1e-8).sum()),
+        },
+    )

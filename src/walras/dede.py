@@ -146,9 +146,10 @@ class Problem(cp.Problem):  # type: ignore[misc]  # cvxpy carries no types
         if not found.status.has_allocation:
             self._clear_solution()  # as cvxpy does where its solver fails
             raise EngineError(
-                f"{found.status}: {found.message}", where="engine " + found.engine,
+                f"{found.status}: {found.message}",
+                where="engine " + found.engine,
                 remedy=found.status.message,
-            )  # fmt: skip
+            )
         self._take(str(found.status), found.value)
         return found.value
 

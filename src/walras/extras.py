@@ -24,6 +24,8 @@ def need_torch(what: str, otherwise: str = "what needs no torch") -> None:
     """
     if importlib.util.find_spec("torch") is None:
         raise EngineError(
-            "torch is not installed", where=what, allowed=otherwise,
+            "torch is not installed",
+            where=what,
+            allowed=otherwise,
             remedy=install_hint("torch"),
-        )  # fmt: skip
+        )

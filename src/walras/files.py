@@ -52,9 +52,11 @@ def replacing(path: str | Path, remedy: str = "choose another path") -> Iterator
         os.replace(fresh, place)
     except OSError as error:
         raise DataError(
-            f"cannot be written: {error.strerror or error}", where=str(path),
-            allowed="a file in a folder you may write to, on a disk with room", remedy=remedy,
-        ) from error  # fmt: skip
+            f"cannot be written: {error.strerror or error}",
+            where=str(path),
+            allowed="a file in a folder you may write to, on a disk with room",
+            remedy=remedy,
+        ) from error
     finally:
         if fresh is not None:
             with suppress(OSError):

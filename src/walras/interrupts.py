@@ -31,9 +31,11 @@ class Pressed:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
         trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if self._before is not None and signal.getsignal(signal.SIGINT) == self._note:
             signal.signal(signal.SIGINT, self._before)
 

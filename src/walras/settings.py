@@ -78,14 +78,18 @@ class Settings:
         check_device(self.device)
         if not isinstance(self.verbose, bool | int | np.bool_):
             raise InputError(
-                f"is {self.verbose!r}", where="setting verbose", allowed="True or False",
+                f"is {self.verbose!r}",
+                where="setting verbose",
+                allowed="True or False",
                 remedy="pass True for one line an iteration",
-            )  # fmt: skip
+            )
         if self.callback is not None and not callable(self.callback):
             raise InputError(
-                f"is a {type(self.callback).__name__}", where="setting callback",
-                allowed="a function or None", remedy="pass a function of one Progress",
-            )  # fmt: skip
+                f"is a {type(self.callback).__name__}",
+                where="setting callback",
+                allowed="a function or None",
+                remedy="pass a function of one Progress",
+            )
 
 
 def make_plain(settings: object, *names: str) -> None:

@@ -225,9 +225,11 @@ class Solution:
         """
         if not isinstance(other, Solution):
             raise InputError(
-                f"is a {type(other).__name__}", where="other", allowed="a Solution",
+                f"is a {type(other).__name__}",
+                where="other",
+                allowed="a Solution",
                 remedy="pass what an earlier solve returned",
-            )  # fmt: skip
+            )
         return difference((self.problem, self.certificate), (other.problem, other.certificate))
 
     @property

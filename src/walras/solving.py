@@ -141,9 +141,11 @@ def _solve_by(
     if isinstance(problem, Leximin):
         if polish:
             raise InputError(
-                "a vertex need not keep the levels of a leximin problem", where="setting polish",
-                allowed="False for leximin", remedy="leave polish out",
-            )  # fmt: skip
+                "a vertex need not keep the levels of a leximin problem",
+                where="setting polish",
+                allowed="False for leximin",
+                remedy="leave polish out",
+            )
         return _solve_leximin(problem, run, choice, settings)
     began = time.perf_counter()
     solution = _solve_one(problem, run, choice, settings)
@@ -164,9 +166,11 @@ def _choice_on(device: str, choice: Choice) -> Choice:
     if not able:
         raise InputError(
             f"is {device!r}, but engine {choice.engine!r} ({choice.reason}) has kernels for the "
-            "CPU alone", where="setting device", allowed="'cpu' with this engine",
+            "CPU alone",
+            where="setting device",
+            allowed="'cpu' with this engine",
             remedy=f"use device='cpu', or engine={' or '.join(map(repr, _ON_DEVICES))}",
-        )  # fmt: skip
+        )
     return Choice(able[0], f"runs on {device}", choice.seconds)
 
 
@@ -178,9 +182,11 @@ def _with_whole_entries(problem: Separable | Leximin) -> Separable:
     """
     if isinstance(problem, Leximin):
         raise InputError(
-            "is True, but the problem is lexicographic", where="setting integer",
-            allowed="False with leximin", remedy="state max-min, or leave integer out",
-        )  # fmt: skip
+            "is True, but the problem is lexicographic",
+            where="setting integer",
+            allowed="False with leximin",
+            remedy="state max-min, or leave integer out",
+        )
     if problem.integer is not None and np.any(problem.integer):
         return problem
     return replace(problem, integer=np.ones(problem.entries, dtype=np.bool_))
@@ -204,9 +210,11 @@ def _checked(
     check_start(start)
     if not isinstance(problem, Separable | Leximin):
         raise InputError(
-            f"is a {type(problem).__name__}", where="problem", allowed="a Separable or a Leximin",
+            f"is a {type(problem).__name__}",
+            where="problem",
+            allowed="a Separable or a Leximin",
             remedy="state it with walras.domains; a walras.Problem has a solve() of its own",
-        )  # fmt: skip
+        )
     problem = _with_whole_entries(problem) if integer else problem
     base = problem.problem if isinstance(problem, Leximin) else problem
     refuse_without_whole(base)

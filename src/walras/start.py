@@ -61,10 +61,11 @@ def check_start(start: object) -> None:
     known = start is None or isinstance(start, Solution | pd.DataFrame | list | tuple)
     if not known and not hasattr(start, "__array__"):
         raise InputError(
-            f"is a {type(start).__name__}", where="start",
+            f"is a {type(start).__name__}",
+            where="start",
             allowed="a Solution, a DataFrame, an array with one number an entry, or None",
             remedy="pass what an earlier solve returned",
-        )  # fmt: skip
+        )
 
 
 def _numbers(given: pd.DataFrame | npt.ArrayLike) -> Floats:
@@ -77,9 +78,11 @@ def _numbers(given: pd.DataFrame | npt.ArrayLike) -> Floats:
         ) from error
     if np.any(np.isinf(x)):
         raise InputError(
-            "has an infinite entry", where="start", allowed="numbers, NaN where nothing is known",
+            "has an infinite entry",
+            where="start",
+            allowed="numbers, NaN where nothing is known",
             remedy="replace it",
-        )  # fmt: skip
+        )
     return x
 
 
@@ -93,10 +96,11 @@ def _from_array(problem: Separable, x: Floats) -> Start:
     if problem.keys is not None or x.shape != table:
         whole = "" if problem.keys is not None else f" or {table}"
         raise InputError(
-            f"has shape {x.shape}", where="start",
+            f"has shape {x.shape}",
+            where="start",
             allowed=f"({problem.entries},){whole} numbers, NaN where nothing is known",
             remedy="give one number an entry, as a solution's entries are",
-        )  # fmt: skip
+        )
     places = (np.arange(size) for size in table)
     return _bare(problem, _entries(problem, _by_demand(x), *places))
 
@@ -112,10 +116,11 @@ def _by_entry_name(problem: Separable, earlier: pd.DataFrame) -> Floats:
     names = [problem.entry_name(k) for k in range(problem.entries)]
     if known.keys().isdisjoint(names):
         raise InputError(
-            "no entry of the problem occurs in the frame", where="start",
+            "no entry of the problem occurs in the frame",
+            where="start",
             allowed=f"an index of entries, such as {names[0]!r}",
             remedy="pass the frame of a solution of a similar problem",
-        )  # fmt: skip
+        )
     return np.array([known.get(name, np.nan) for name in names])
 
 
@@ -145,10 +150,11 @@ def _by_key(new: Longs, old: Longs, earlier: Solution) -> Floats:
     known = old[at] == new
     if not np.any(known):
         raise InputError(
-            "no entry of the problem occurs in the earlier solution", where="start",
+            "no entry of the problem occurs in the earlier solution",
+            where="start",
             allowed="at least one common entry, such as a path over the same nodes",
             remedy="leave start out",
-        )  # fmt: skip
+        )
     return np.where(known, earlier.entries[at], np.nan)
 
 

@@ -46,9 +46,15 @@ def _quadratic() -> list[Case]:
         Case("projection onto the simplex", simplex, -0.46, [0.6, 0.4, 0.0], {"sum[r0]": 0.2}),
         Case("least norm on a line", least_norm, 2.5, [1.0, 2.0], {"line[r0]": -1.0}),
         Case("quadratic entries within bounds", clipped, -4.0, [1.5, 0.5], {"capacity[r0]": 0.0}),
-        Case("targets that are missed", resource, 0.5, [2.5, 0.5],
-             {"capacity[r0]": 1.0, "want[d0]": -1.0, "want[d1]": -1.0}, splits=True),
-    ]  # fmt: skip
+        Case(
+            "targets that are missed",
+            resource,
+            0.5,
+            [2.5, 0.5],
+            {"capacity[r0]": 1.0, "want[d0]": -1.0, "want[d1]": -1.0},
+            splits=True,
+        ),
+    ]
 
 
 def _powers() -> list[Case]:
@@ -56,13 +62,24 @@ def _powers() -> list[Case]:
     cubes = state(
         [Entry(0, 0), Entry(1, 0)],
         [
-            Row("load[r0]", {0: 1.0}, utility=Utility.CONVEX_POWER, parameter=3.0,
-                side=Side.RESOURCE),
-            Row("load[r1]", {1: 1.0}, utility=Utility.CONVEX_POWER, parameter=3.0, weight=4.0,
-                side=Side.RESOURCE),
+            Row(
+                "load[r0]",
+                {0: 1.0},
+                utility=Utility.CONVEX_POWER,
+                parameter=3.0,
+                side=Side.RESOURCE,
+            ),
+            Row(
+                "load[r1]",
+                {1: 1.0},
+                utility=Utility.CONVEX_POWER,
+                parameter=3.0,
+                weight=4.0,
+                side=Side.RESOURCE,
+            ),
             Row("work[d0]", {0: 1.0, 1: 1.0}, 3.0, 3.0),
         ],
-    )  # fmt: skip
+    )
     gentle = state(
         [Entry(0, 0, -3.0)],
         [Row("load[r0]", {0: 1.0}, utility=Utility.CONVEX_POWER, parameter=1.5)],
@@ -83,13 +100,23 @@ def _powers() -> list[Case]:
     )
     shares = {"mixed[r0]": np.log(2 / 3) + 1, "mixed[r1]": np.log(1 / 3) + 1}
     return [
-        Case("cubic loads", cubes, 12.0, [2.0, 1.0],
-             {"load[r0]": 12.0, "load[r1]": 12.0, "work[d0]": -12.0}),
+        Case(
+            "cubic loads",
+            cubes,
+            12.0,
+            [2.0, 1.0],
+            {"load[r0]": 12.0, "load[r1]": 12.0, "work[d0]": -12.0},
+        ),
         Case("a load to the power 3/2", gentle, -4.0, [4.0], {"load[r0]": 3.0}),
-        Case("entropy", softmax, -float(np.log(1.5)), [2 / 3, 1 / 3],
-             {**shares, "sum[d0]": float(np.log(1.5)) - 1.0}),
+        Case(
+            "entropy",
+            softmax,
+            -float(np.log(1.5)),
+            [2 / 3, 1 / 3],
+            {**shares, "sum[d0]": float(np.log(1.5)) - 1.0},
+        ),
         Case("power utility against a cost", concave, 1.0, [2.0, 0.0], {"work[d0]": -0.25}),
-    ]  # fmt: skip
+    ]
 
 
 def _logarithms() -> list[Case]:
@@ -106,12 +133,21 @@ def _logarithms() -> list[Case]:
     exchanged = state(
         [Entry(0, 0), Entry(1, 0), Entry(2, 0)],
         [
-            *(Row(f"speed[r{i}]", {i: 2.0}, utility=Utility.LOG, weight=float(i + 1),
-                  side=Side.RESOURCE) for i in range(3)),
+            *(
+                Row(
+                    f"speed[r{i}]",
+                    {i: 2.0},
+                    utility=Utility.LOG,
+                    weight=float(i + 1),
+                    side=Side.RESOURCE,
+                )
+                for i in range(3)
+            ),
             Row("budget[d0]", {0: 1.0, 1: 1.0, 2: 1.0}, upper=3.0),
         ],
-        gap_scale=6.0, maximize=True,
-    )  # fmt: skip
+        gap_scale=6.0,
+        maximize=True,
+    )
     weights = state(
         [Entry(0, 0), Entry(0, 1)],
         [
@@ -127,10 +163,15 @@ def _logarithms() -> list[Case]:
     return [
         Case("a logarithm of everything", coupled, 1.0, [1.0, 0.0], {"all[sum]": -1.0}),
         Case("logarithm with a scalar", with_scalar, 1.0, [0.0], {"sum[d0]": -1.0}),
-        Case("logarithms of the resources", exchanged, value, [0.5, 1.0, 1.5],
-             {"budget[d0]": 2.0, "speed[r2]": -1.0}),
+        Case(
+            "logarithms of the resources",
+            exchanged,
+            value,
+            [0.5, 1.0, 1.5],
+            {"budget[d0]": 2.0, "speed[r2]": -1.0},
+        ),
         Case("weights from 1e-4 to 1e4", weights, float(skewed), None, {"capacity[r0]": 1e4}),
-    ]  # fmt: skip
+    ]
 
 
 def _mixed() -> list[Case]:
@@ -144,6 +185,11 @@ def _mixed() -> list[Case]:
         ],
     )
     return [
-        Case("one of each kind", mixed, 0.5, [1.0, 2.0, 0.0],
-             {"capacity[r0]": 0.0, "speed[d0]": -1.0, "want[d1]": 0.0}),
-    ]  # fmt: skip
+        Case(
+            "one of each kind",
+            mixed,
+            0.5,
+            [1.0, 2.0, 0.0],
+            {"capacity[r0]": 0.0, "speed[d0]": -1.0, "want[d1]": 0.0},
+        ),
+    ]

@@ -69,9 +69,13 @@ def infeasible() -> list[Impossible]:
         Impossible("a scalar's bound", scalar, ["level[d0]"], 0.5),
         Impossible("curved costs", curved, ["capacity[r0]", "need[d0]", "need[d1]"], 1.0),
         Impossible("free entries", free, ["gap[one]", "gap[three]"], 2.0),
-        Impossible("a floor above all capacity", quota,
-                   ["floor[team]", "capacity[r0]", "capacity[r1]"], 1.0),
-    ]  # fmt: skip
+        Impossible(
+            "a floor above all capacity",
+            quota,
+            ["floor[team]", "capacity[r0]", "capacity[r1]"],
+            1.0,
+        ),
+    ]
 
 
 def unbounded() -> list[Impossible]:

@@ -55,16 +55,33 @@ def _plain() -> list[Case]:
         [Row("range[r0]", {0: 1.0, 1: 1.0}, lower=1.0, upper=3.0)],
     )
     return [
-        Case("knapsack", knapsack, 4.0, [1.0, 0.5],
-             {"capacity[r0]": 2.0, "time[d0]": 1.0, "time[d1]": 0.0}, splits=True),
-        Case("transport with equalities", transport, 7.0, [2.0, 1.0, 0.0, 2.0],
-             {"supply[r0]": 0.0, "supply[r1]": 2.0, "need[d0]": -1.0, "need[d1]": -3.0}),
+        Case(
+            "knapsack",
+            knapsack,
+            4.0,
+            [1.0, 0.5],
+            {"capacity[r0]": 2.0, "time[d0]": 1.0, "time[d1]": 0.0},
+            splits=True,
+        ),
+        Case(
+            "transport with equalities",
+            transport,
+            7.0,
+            [2.0, 1.0, 0.0, 2.0],
+            {"supply[r0]": 0.0, "supply[r1]": 2.0, "need[d0]": -1.0, "need[d1]": -3.0},
+        ),
         Case("covering", cover, 9.0, [3.0, 1.0], {"least[one]": -1.5, "least[three]": -0.5}),
-        Case("range row at its upper bound", range_row, -3.0, [1.0, 2.0],
-             {"range[r0]": 0.5, "step[r0]": 1.5}),
+        Case(
+            "range row at its upper bound",
+            range_row,
+            -3.0,
+            [1.0, 2.0],
+            {"range[r0]": 0.5, "step[r0]": 1.5},
+        ),
         Case("range row at its lower bound", low_range, 1.0, [1.0, 0.0], {"range[r0]": -1.0}),
-        _budget(), _few_demands(),
-    ]  # fmt: skip
+        _budget(),
+        _few_demands(),
+    ]
 
 
 def _budget() -> Case:
@@ -79,9 +96,13 @@ def _budget() -> Case:
         maximize=True,
     )
     return Case(
-        "coupled budget", problem, 5.0, [1.0, 0.0, 0.5, 0.0],
-        {"budget[all]": 2.0, "time[d0]": 2.0, "time[d1]": 0.0}, splits=True,
-    )  # fmt: skip
+        "coupled budget",
+        problem,
+        5.0,
+        [1.0, 0.0, 0.5, 0.0],
+        {"budget[all]": 2.0, "time[d0]": 2.0, "time[d1]": 0.0},
+        splits=True,
+    )
 
 
 def _few_demands() -> Case:
@@ -96,9 +117,12 @@ def _few_demands() -> Case:
     ]
     prices = {"most[d0]": 4.0, "most[d1]": 3.0, "use[r0]": 2.0, "use[r1]": 1.0, "use[r5]": 0.0}
     return Case(
-        "demands are the narrow side", state(entries, rows, maximize=True), 19.0,
-        prices=prices, splits=True,
-    )  # fmt: skip
+        "demands are the narrow side",
+        state(entries, rows, maximize=True),
+        19.0,
+        prices=prices,
+        splits=True,
+    )
 
 
 def _bounds() -> list[Case]:
@@ -168,13 +192,22 @@ def _scalars() -> list[Case]:
     )
     third = 1.0 / 3.0
     return [
-        Case("two free scalars", two, 1.0, [4.0],
-             {"above[d0]": 1.0, "below[d0]": 0.5, "least[d0]": -0.5}),
-        Case("least peak load", load, 2.0, None,
-             {"load[r0]": third, "load[r1]": 2 * third, "work[d0]": -third, "work[d1]": -third}),
-        Case("scalar in an equality", tied, -3.5, [1.0, 2.0],
-             {"total[r0]": 1.0, "most[d1]": 1.0}),
-    ]  # fmt: skip
+        Case(
+            "two free scalars",
+            two,
+            1.0,
+            [4.0],
+            {"above[d0]": 1.0, "below[d0]": 0.5, "least[d0]": -0.5},
+        ),
+        Case(
+            "least peak load",
+            load,
+            2.0,
+            None,
+            {"load[r0]": third, "load[r1]": 2 * third, "work[d0]": -third, "work[d1]": -third},
+        ),
+        Case("scalar in an equality", tied, -3.5, [1.0, 2.0], {"total[r0]": 1.0, "most[d1]": 1.0}),
+    ]
 
 
 def _degenerate() -> list[Case]:
@@ -183,10 +216,9 @@ def _degenerate() -> list[Case]:
         [Entry(i, j, cost[i, j]) for j in range(3) for i in range(3)],
         [
             *(Row(f"row[r{i}]", {3 * j + i: 1.0 for j in range(3)}, 1.0, 1.0) for i in range(3)),
-            *(Row(f"column[d{j}]", {3 * j + i: 1.0 for i in range(3)}, 1.0, 1.0)
-              for j in range(3)),
+            *(Row(f"column[d{j}]", {3 * j + i: 1.0 for i in range(3)}, 1.0, 1.0) for j in range(3)),
         ],
-    )  # fmt: skip
+    )
     twice = state(
         [Entry(0, 0, -1.0), Entry(0, 1, -1.0)],
         [
@@ -208,11 +240,10 @@ def _degenerate() -> list[Case]:
         maximize=True,
     )
     return [
-        Case("assignment, redundant equalities", assignment, 10.0,
-             [0, 0, 1, 0, 1, 0, 1, 0, 0]),
+        Case("assignment, redundant equalities", assignment, 10.0, [0, 0, 1, 0, 1, 0, 1, 0, 0]),
         Case("the same capacity twice", twice, 2.0, [1.0, 1.0], splits=True),
         Case("a resource of no capacity", zero_capacity, 2.0, [0, 0, 0, 1.0]),
-    ]  # fmt: skip
+    ]
 
 
 def _odd() -> list[Case]:
@@ -251,6 +282,11 @@ def _odd() -> list[Case]:
         Case("a value of zero", constant, 0.0, [2.0], {"capacity[r0]": 1.0}),
         Case("many optima", tied, -1.0, None, {"capacity[r0]": 1.0}),
         # 0.5e6 of capacity are left, the second demand takes 5e8 of it: 3e6 + 1e6.
-        Case("coefficients from 1e-5 to 1e6", uneven, 4e6, [1.0, 5e8],
-             {"capacity[r0]": 2.0, "time[d0]": 1e6, "time[d1]": 0.0}),
-    ]  # fmt: skip
+        Case(
+            "coefficients from 1e-5 to 1e6",
+            uneven,
+            4e6,
+            [1.0, 5e8],
+            {"capacity[r0]": 2.0, "time[d0]": 1e6, "time[d1]": 0.0},
+        ),
+    ]

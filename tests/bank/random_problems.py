@@ -10,9 +10,15 @@ from walras.separable import Separable, Side, Utility
 from walras.types import Floats
 
 KINDS = (
-    "linear", "max-min", Utility.LOG, Utility.POWER, Utility.QUADRATIC, Utility.CONVEX_POWER,
-    Utility.ENTROPY, "quadratic",
-)  # fmt: skip
+    "linear",
+    "max-min",
+    Utility.LOG,
+    Utility.POWER,
+    Utility.QUADRATIC,
+    Utility.CONVEX_POWER,
+    Utility.ENTROPY,
+    "quadratic",
+)
 
 
 @st.composite
@@ -32,25 +38,38 @@ def build(kind: object, seed: int, m: int, n: int) -> Separable:
     inside = rng.uniform(0.05, 0.4, len(pairs))  # a point that every row admits
     entries = [
         Entry(
-            i, j, cost=_cost(kind, rng, gain[q]), upper=_upper(rng, inside[q]),
+            i,
+            j,
+            cost=_cost(kind, rng, gain[q]),
+            upper=_upper(rng, inside[q]),
             quadratic=float(rng.uniform(0.5, 3.0)) if kind == "quadratic" else 0.0,
         )
         for q, (i, j) in enumerate(pairs)
-    ]  # fmt: skip
+    ]
     of_demand = [[q for q, pair in enumerate(pairs) if pair[1] == j] for j in range(n)]
     of_resource = [[q for q, pair in enumerate(pairs) if pair[0] == i] for i in range(m)]
     size = rng.choice([0.5, 1.0, 2.0], n)
     rows = [
-        Row(f"capacity[r{i}]", _terms(of_resource[i], size[[pairs[q][1] for q in of_resource[i]]]),
-            upper=float(rng.uniform(1.0, 1.8) * sum(inside[q] * size[pairs[q][1]]
-                                                    for q in of_resource[i])), side=Side.RESOURCE)
-        for i in range(m) if of_resource[i]
-    ]  # fmt: skip
+        Row(
+            f"capacity[r{i}]",
+            _terms(of_resource[i], size[[pairs[q][1] for q in of_resource[i]]]),
+            upper=float(
+                rng.uniform(1.0, 1.8) * sum(inside[q] * size[pairs[q][1]] for q in of_resource[i])
+            ),
+            side=Side.RESOURCE,
+        )
+        for i in range(m)
+        if of_resource[i]
+    ]
     rows += [
-        Row(f"time[d{j}]", _terms(held), upper=float(sum(inside[held]) + rng.uniform(0.0, 0.6)),
-            side=Side.DEMAND)
+        Row(
+            f"time[d{j}]",
+            _terms(held),
+            upper=float(sum(inside[held]) + rng.uniform(0.0, 0.6)),
+            side=Side.DEMAND,
+        )
         for j, held in enumerate(of_demand)
-    ]  # fmt: skip
+    ]
     # Convex costs alone would do best by doing nothing.
     rows += _extra(rng, of_demand, inside, kind == Utility.CONVEX_POWER)
     scalars = [Scalar(-1.0, 0.0, 50.0)] if kind == "max-min" else []
@@ -87,9 +106,13 @@ def _extra(
     if rng.random() < 0.3:
         everything = list(range(len(inside)))
         rows.append(
-            Row("budget[all]", _terms(everything), upper=1.1 * float(inside.sum()),
-                side=Side.COUPLED)
-        )  # fmt: skip
+            Row(
+                "budget[all]",
+                _terms(everything),
+                upper=1.1 * float(inside.sum()),
+                side=Side.COUPLED,
+            )
+        )
     return rows
 
 
@@ -98,18 +121,30 @@ def _level_rows(
 ) -> list[Row]:
     if kind == "max-min":
         return [
-            Row(f"level[d{j}]", _terms(held, -gain[held]), upper=0.0, scalars={0: 1.0},
-                side=Side.DEMAND)
+            Row(
+                f"level[d{j}]",
+                _terms(held, -gain[held]),
+                upper=0.0,
+                scalars={0: 1.0},
+                side=Side.DEMAND,
+            )
             for j, held in enumerate(of_demand)
-        ]  # fmt: skip
+        ]
     if not isinstance(kind, Utility):
         return []
     parameters = {
-        Utility.POWER: [0.5, 2.0, 3.0], Utility.QUADRATIC: [0.3, 1.0],
+        Utility.POWER: [0.5, 2.0, 3.0],
+        Utility.QUADRATIC: [0.3, 1.0],
         Utility.CONVEX_POWER: [1.5, 2.0, 4.0],
-    }.get(kind, [0.0])  # fmt: skip
+    }.get(kind, [0.0])
     return [
-        Row(f"speed[d{j}]", _terms(held, gain[held]), utility=kind, side=Side.DEMAND,
-            weight=float(rng.uniform(0.5, 3.0)), parameter=float(rng.choice(parameters)))
+        Row(
+            f"speed[d{j}]",
+            _terms(held, gain[held]),
+            utility=kind,
+            side=Side.DEMAND,
+            weight=float(rng.uniform(0.5, 3.0)),
+            parameter=float(rng.choice(parameters)),
+        )
         for j, held in enumerate(of_demand)
-    ]  # fmt: skip
+    ]

@@ -68,16 +68,23 @@ def state(
         return np.array([getattr(e, name) for e in entries], dtype=np.float64)
 
     return Separable(
-        resource=resource, demand=demand, cost=of("cost"), quadratic=of("quadratic"),
-        lower=of("lower"), upper=of("upper"),
+        resource=resource,
+        demand=demand,
+        cost=of("cost"),
+        quadratic=of("quadratic"),
+        lower=of("lower"),
+        upper=of("upper"),
         scalar_cost=np.array([s.cost for s in scalars], dtype=np.float64),
         scalar_lower=np.array([s.lower for s in scalars], dtype=np.float64),
         scalar_upper=np.array([s.upper for s in scalars], dtype=np.float64),
         rows=_rows(rows, resource, demand, len(scalars)),
-        resource_names=[f"r{i}" for i in range(m)], demand_names=[f"d{j}" for j in range(n)],
+        resource_names=[f"r{i}" for i in range(m)],
+        demand_names=[f"d{j}" for j in range(n)],
         scalar_names=[f"t{k}" for k in range(len(scalars))],
-        maximize=maximize, constant=constant, gap_scale=gap_scale,
-    )  # fmt: skip
+        maximize=maximize,
+        constant=constant,
+        gap_scale=gap_scale,
+    )
 
 
 def _rows(rows: Sequence[Row], resource: np.ndarray, demand: np.ndarray, scalars: int) -> Rows:
@@ -96,14 +103,20 @@ def _rows(rows: Sequence[Row], resource: np.ndarray, demand: np.ndarray, scalars
         return np.array([getattr(row, name) for row in rows], dtype=np.float64)
 
     return Rows(
-        matrix=sp.csc_array(matrix), scalar_matrix=shared, lower=of("lower"), upper=of("upper"),
-        side=side, owner=owner, utility=np.array([row.utility for row in rows], dtype=np.int8),
-        weight=of("weight"), parameter=of("parameter"),
+        matrix=sp.csc_array(matrix),
+        scalar_matrix=shared,
+        lower=of("lower"),
+        upper=of("upper"),
+        side=side,
+        owner=owner,
+        utility=np.array([row.utility for row in rows], dtype=np.int8),
+        weight=of("weight"),
+        parameter=of("parameter"),
         families=tuple(
             Family(row.name.split("[")[0], k, k + 1, (row.name.split("[")[1].rstrip("]"),))
             for k, row in enumerate(rows)
         ),
-    )  # fmt: skip
+    )
 
 
 def _owner(row: Row, resource: np.ndarray, demand: np.ndarray) -> tuple[Side, int]:

@@ -60,8 +60,9 @@ def _assignments() -> list[Case]:
         cost, weight, capacity = drawn_assignment(kind, 3, 7, 5)
         capacity = np.ceil(1.1 * capacity)
         problem = assignment(cost, weight, capacity)
-        found.append(Case(f"assignment, type {kind}", problem,
-                          best_assignment(cost, weight, capacity)))  # fmt: skip
+        found.append(
+            Case(f"assignment, type {kind}", problem, best_assignment(cost, weight, capacity))
+        )
     return found
 
 
@@ -69,9 +70,12 @@ def _packings() -> list[Case]:
     # 6 + 4 and 5 + 5 fill both knapsacks to the brim.
     size = np.array([6.0, 5.0, 5.0, 4.0, 3.0])
     knapsacks = assignment(
-        np.tile(size, (2, 1)), np.tile(size, (2, 1)), [10.0, 10.0], all_assigned=False,
+        np.tile(size, (2, 1)),
+        np.tile(size, (2, 1)),
+        [10.0, 10.0],
+        all_assigned=False,
         maximize=True,
-    )  # fmt: skip
+    )
     return [Case("multiple knapsack", knapsacks, 20.0), Case("bins", _bins(), 3.0)]
 
 
@@ -81,11 +85,13 @@ def _bins() -> Separable:
     entries = [Entry(i, j, upper=1.0) for j in range(len(sizes)) for i in range(bins)]
     entries += [Entry(i, -1, 1.0, upper=1.0) for i in range(bins)]
     rows = [
-        Row(f"bin[r{i}]",
+        Row(
+            f"bin[r{i}]",
             {**{j * bins + i: size for j, size in enumerate(sizes)}, len(sizes) * bins + i: -10.0},
-            upper=0.0)
+            upper=0.0,
+        )
         for i in range(bins)
-    ]  # fmt: skip
+    ]
     rows += [
         Row(f"packed[d{j}]", {j * bins + i: 1.0 for i in range(bins)}, lower=1.0, upper=1.0)
         for j in range(len(sizes))
@@ -105,8 +111,13 @@ def _others() -> list[Case]:
     )
     # Jobs of 2 GPUs on 3 and 4 GPUs: one fits on the first type, two on the second.
     whole_jobs = cs.min_makespan(
-        [[4.0, 2.0, 2.0], [1.0, 1.0, 1.0]], [2.0, 2.0, 2.0], [3.0, 4.0], [4.0, 1.0, 1.0],
+        [[4.0, 2.0, 2.0], [1.0, 1.0, 1.0]],
+        [2.0, 2.0, 2.0],
+        [3.0, 4.0],
+        [4.0, 1.0, 1.0],
         whole=True,
-    )  # fmt: skip
-    return [Case("coins", _whole(equality), 8.0, [4.0, 0.0]),
-            Case("makespan of whole jobs", whole_jobs, 1.0)]  # fmt: skip
+    )
+    return [
+        Case("coins", _whole(equality), 8.0, [4.0, 0.0]),
+        Case("makespan of whole jobs", whole_jobs, 1.0),
+    ]

@@ -17,16 +17,22 @@ def outcome(*, passed: bool = True, skipped: bool = False, solves: int = 1) -> O
 
 
 BASELINE = {name: outcome(solves=0) for name in ("a", "b[1]", "b[2]", "c", "d", "gone")} | {
-    "bad": outcome(passed=False, solves=0), "left out": outcome(skipped=True, solves=0),
-}  # fmt: skip
+    "bad": outcome(passed=False, solves=0),
+    "left out": outcome(skipped=True, solves=0),
+}
 
 
 def test_what_passes_as_it_is_and_solves_through_walras_is_applicable() -> None:
     ours = {
-        "a": outcome(), "b[1]": outcome(passed=False), "b[2]": outcome(passed=False),
-        "c": outcome(passed=False), "d": outcome(passed=False, solves=0),
-        "bad": outcome(passed=False), "left out": outcome(skipped=True), "gone": outcome(),
-    }  # fmt: skip
+        "a": outcome(),
+        "b[1]": outcome(passed=False),
+        "b[2]": outcome(passed=False),
+        "c": outcome(passed=False),
+        "d": outcome(passed=False, solves=0),
+        "bad": outcome(passed=False),
+        "left out": outcome(skipped=True),
+        "gone": outcome(),
+    }
     found = compare(BASELINE, ours, {"b": "no such thing", "a": "passes all the same"})
     assert (found.tests, found.applicable, found.passed) == (6, 2, 1)
     assert found.failed == {"c": "1 is not 2"}

@@ -25,9 +25,18 @@ B4 = Setting("B4", level=0.5, limit=1.0)
 def test_the_studies_are_those_of_the_paper_of_restarts_and_of_moves() -> None:
     names = [study.name for study in STUDIES]
     assert names == [
-        "granularity", "temporal", "spatial", "failures", "fairness", "threads", "starts",
-        "alternatives", "restarts", "crossing", "moves",
-    ]  # fmt: skip
+        "granularity",
+        "temporal",
+        "spatial",
+        "failures",
+        "fairness",
+        "threads",
+        "starts",
+        "alternatives",
+        "restarts",
+        "crossing",
+        "moves",
+    ]
 
 
 def test_shortcuts_lower_the_centrality() -> None:

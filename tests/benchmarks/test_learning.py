@@ -13,12 +13,18 @@ from benchmarks.learning.studies import STUDIES, Study
 from walras.learn import Learning
 
 TINY = Study(
-    "tiny", "Tiny", "Runs?",
+    "tiny",
+    "Tiny",
+    "Runs?",
     {name: Learning(method=name) for name in ("tsm-raw", "tsm-log")},
-    settings=("A",), train_tasks=(20,), options={"rounds": 20},
-    terms={"test_rounds": 20, "recipe_options": {"synthetic": True, "validation_tasks": 40,
-                                                 "test_tasks": 40}},
-)  # fmt: skip
+    settings=("A",),
+    train_tasks=(20,),
+    options={"rounds": 20},
+    terms={
+        "test_rounds": 20,
+        "recipe_options": {"synthetic": True, "validation_tasks": 40, "test_tasks": 40},
+    },
+)
 
 
 def test_every_study_has_the_baselines_it_is_compared_with() -> None:

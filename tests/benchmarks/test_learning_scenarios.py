@@ -64,8 +64,10 @@ def test_no_placement_costs_less_on_average(data: Recipe, made: TrainingProblem)
     terms = judge.terms
 
     def cost(own: np.ndarray, placed: np.ndarray) -> float:
-        every = (evaluate(t[:, own], a[:, own], placed, terms.floor)
-                 for t, a in zip(times, success, strict=True))  # fmt: skip
+        every = (
+            evaluate(t[:, own], a[:, own], placed, terms.floor)
+            for t, a in zip(times, success, strict=True)
+        )
         return float(np.mean([outcome.elastic_cost(terms.price) for outcome in every]))
 
     for own, placed in zip(judge.rounds, found, strict=True):
@@ -90,9 +92,14 @@ def test_errors_are_those_of_validation_tasks(data: Recipe, made: TrainingProble
 def test_the_study_has_rows_for_scenarios() -> None:
     methods = {name: Learning(method=name) for name in ("tsm-raw", "tsm-log")}
     frame = compare_scenarios(
-        {**methods, "bagged": BAGGED}, ["A"], train_tasks=[20], tasks_per_round=[4], seeds=[0, 1],
-        recipe_options=SMALL, test_rounds=20,
-    )  # fmt: skip
+        {**methods, "bagged": BAGGED},
+        ["A"],
+        train_tasks=[20],
+        tasks_per_round=[4],
+        seeds=[0, 1],
+        recipe_options=SMALL,
+        test_rounds=20,
+    )
     assert list(frame["method"][:5]) == [*methods, "bagged", "scenarios", "noisy scenarios"]
     assert len(frame) == 10
     assert (frame["elastic_regret"] >= -1e-9).all()
@@ -101,10 +108,16 @@ def test_the_study_has_rows_for_scenarios() -> None:
 
 def test_a_study_of_floors_has_a_table_for_each(tmp_path: Path) -> None:
     study = Study(
-        "tiny", "Tiny", "Runs?", {n: Learning(method=n) for n in ("tsm-raw", "tsm-log")},
-        settings=("A",), train_tasks=(20,), options={"rounds": 20}, floors=(0.5, 0.9),
+        "tiny",
+        "Tiny",
+        "Runs?",
+        {n: Learning(method=n) for n in ("tsm-raw", "tsm-log")},
+        settings=("A",),
+        train_tasks=(20,),
+        options={"rounds": 20},
+        floors=(0.5, 0.9),
         terms={"test_rounds": 20, "recipe_options": SMALL},
-    )  # fmt: skip
+    )
     frame = measure(study, range(1), tmp_path / "scratch", tmp_path, 1)
     assert sorted(set(frame["min_success"])) == [0.5, 0.9]
     loose, tight = (frame[frame["min_success"] == floor] for floor in (0.5, 0.9))

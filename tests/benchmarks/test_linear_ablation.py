@@ -66,11 +66,14 @@ def test_pyepo_trains_to_the_same_regret() -> None:
 def test_the_target_needs_every_cell_and_equal_regret() -> None:
     def records(regret: float) -> dict[str, Any]:
         return {
-            cell.name: {"numbers": {
-                "seconds": 1.0, "regret": regret if cell.method == "pyepo-spo" else 0.04,
-            }}
+            cell.name: {
+                "numbers": {
+                    "seconds": 1.0,
+                    "regret": regret if cell.method == "pyepo-spo" else 0.04,
+                }
+            }
             for cell in linear_ablation.BENCHMARK.cells
-        }  # fmt: skip
+        }
 
     every = records(0.04)
     assert [target.met for target in linear_ablation.targets(every)] == [True, True]

@@ -62,8 +62,13 @@ def test_every_method_runs_and_they_agree() -> None:
 
 
 def _record(spec: MatchSpec, objective: str, method: str, **more: object) -> dict[str, object]:
-    cell = {"instance": spec.name, "objective": objective, "method": method, "benchmark": "t",
-            "limit": 90.0}  # fmt: skip
+    cell = {
+        "instance": spec.name,
+        "objective": objective,
+        "method": method,
+        "benchmark": "t",
+        "limit": 90.0,
+    }
     return {"cell": cell, "status": "ran", "violation": 0.0} | more
 
 
@@ -81,10 +86,16 @@ def test_targets_are_met_only_by_what_is_measured() -> None:
     assert match_exact.targets(pair)[0].met is False
 
     large = {
-        "a": _record(match_large.SPEC, "match", "walras-match-large", total=3.0, value=1.009,
-                     numbers={"bound": 1.0}),
+        "a": _record(
+            match_large.SPEC,
+            "match",
+            "walras-match-large",
+            total=3.0,
+            value=1.009,
+            numbers={"bound": 1.0},
+        ),
         **{p: _record(match_large.SPEC, "match", p, status="stopped") for p in match_large.PEERS},
-    }  # fmt: skip
+    }
     assert match_large.targets(large)[0].met is True
     large["a"]["value"] = 1.02
     assert match_large.targets(large)[0].met is False
@@ -93,10 +104,15 @@ def test_targets_are_met_only_by_what_is_measured() -> None:
     assert match_large.targets(large)[0].met is False
 
     solved = {
-        str(k): _record(spec, "relaxed-match", "walras-relaxed", total=0.1,
-                        numbers={"residual": 1e-12, "unsolved": 0.0})
+        str(k): _record(
+            spec,
+            "relaxed-match",
+            "walras-relaxed",
+            total=0.1,
+            numbers={"residual": 1e-12, "unsolved": 0.0},
+        )
         for k, spec in enumerate(relaxed_match.SPECS)
-    }  # fmt: skip
+    }
     assert relaxed_match.targets(solved)[0].met is True
     solved["3"]["numbers"] = {"residual": 1e-6, "unsolved": 1.0}
     assert relaxed_match.targets(solved)[0].met is False

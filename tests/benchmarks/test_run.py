@@ -129,9 +129,13 @@ def test_the_worker_itself_loads_nothing_that_a_peer_might_bring() -> None:
     """OR-tools and highspy each bring a libhighs, and one process can load but one of them."""
     code = "import benchmarks.worker, json, sys; print(json.dumps(list(sys.modules)))"
     run = subprocess.run(
-        [sys.executable, "-c", code], cwd=HERE.parent, capture_output=True, text=True, check=True,
+        [sys.executable, "-c", code],
+        cwd=HERE.parent,
+        capture_output=True,
+        text=True,
+        check=True,
         env=os.environ | {"PYTHONPATH": str(HERE.parent)},
-    )  # fmt: skip
+    )
     assert not {"walras", "highspy", "ortools", "scipy", "cvxpy"} & set(json.loads(run.stdout))
 
 

@@ -50,9 +50,7 @@ def _entry(rng: np.random.Generator, bounded: bool, neat: bool) -> Entry:
     return Entry(0, int(rng.integers(0, 2)), _number(rng), low, high, curve)
 
 
-def _row(
-    k: int, rng: np.random.Generator, entries: list[Entry], scalars: int, neat: bool
-) -> Row:  # fmt: skip
+def _row(k: int, rng: np.random.Generator, entries: list[Entry], scalars: int, neat: bool) -> Row:
     held = np.flatnonzero(rng.random(len(entries)) < (0.35 if neat else 0.6))
     signs = np.where(rng.random(len(held)) < (0.0 if neat else 0.15), -1.0, 1.0)
     terms = dict(zip(held.tolist(), signs * rng.uniform(0.3, 3.0, len(held)), strict=True))

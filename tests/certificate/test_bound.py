@@ -20,9 +20,10 @@ from walras.separable import Leximin, Separable, Utility
 
 PLAIN = [case for case in CASES if not isinstance(case.problem, Leximin)]
 NUMBERS = st.one_of(
-    st.floats(-10, 10), st.floats(-1e12, 1e12),
+    st.floats(-10, 10),
+    st.floats(-1e12, 1e12),
     st.sampled_from([np.nan, np.inf, -np.inf, 0.0, 1e300, -1e300]),
-)  # fmt: skip
+)
 
 
 def arbitrary(count: int) -> st.SearchStrategy[np.ndarray]:

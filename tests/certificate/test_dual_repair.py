@@ -120,9 +120,7 @@ def resting(noise: float) -> tuple[Separable, np.ndarray, np.ndarray]:
     pi = np.array([-1.0, 2.0, -0.5])
     cost = -a.T @ pi + np.array([noise, -2.0 * noise, 5.0])
     rows = [Row(f"row{k}[0]", dict(enumerate(a[k])), 1.0, 1.0) for k in range(3)]
-    entries = [
-        Entry(0, 0, cost[0], -INF, 1.0), Entry(0, 1, cost[1]), Entry(0, 2, cost[2])
-    ]  # fmt: skip
+    entries = [Entry(0, 0, cost[0], -INF, 1.0), Entry(0, 1, cost[1]), Entry(0, 2, cost[2])]
     return state(entries, rows), a, pi
 
 
@@ -147,10 +145,13 @@ def test_reduced_costs_that_are_no_rounding_settle_nothing() -> None:
 def test_only_entries_that_lose_by_their_missing_bound_are_settled() -> None:
     """Without a lower bound a positive reduced cost is lost, without an upper one a negative."""
     for lower, upper, cost, moves in (
-        (-INF, 1.0, 1e-9, True), (-INF, 1.0, -1e-9, False),
-        (0.0, INF, -1e-9, True), (0.0, INF, 1e-9, False),
-        (0.0, 1.0, 1e-9, False), (-INF, INF, 1e-9, True),
-    ):  # fmt: skip
+        (-INF, 1.0, 1e-9, True),
+        (-INF, 1.0, -1e-9, False),
+        (0.0, INF, -1e-9, True),
+        (0.0, INF, 1e-9, False),
+        (0.0, 1.0, 1e-9, False),
+        (-INF, INF, 1e-9, True),
+    ):
         rows = [Row("row[0]", {0: 1.0}, 1.0, 1.0)]
         problem = state([Entry(0, 0, 1.0 + cost, lower, upper)], rows)
         endless = np.isinf(problem.lower), np.isinf(problem.upper)

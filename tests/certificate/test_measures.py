@@ -91,8 +91,12 @@ def test_an_engines_bound_counts_only_where_it_is_better_than_rounding() -> None
     """The prices prove -10 exactly; another's word counts from 1e-12 of that on."""
     problem = state([Entry(0, 0, -5.0, upper=2.0)], [Row("any[0]", {0: 1.0}, upper=9.0)])
     for engine, is_taken in (
-        (-10.0 + 5e-12, False), (-10.0 + 5e-11, True), (-9.0, True), (-11.0, False), (-INF, False),
-    ):  # fmt: skip
+        (-10.0 + 5e-12, False),
+        (-10.0 + 5e-11, True),
+        (-9.0, True),
+        (-11.0, False),
+        (-INF, False),
+    ):
         found = certify(problem, np.ones(1), NONE, np.zeros(1), engine, source="other")
         assert found.bound == (engine if is_taken else -10.0)
         assert found.bound_source == ("other" if is_taken else "prices")

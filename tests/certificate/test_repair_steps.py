@@ -134,10 +134,13 @@ def test_a_scalar_that_an_equality_holds_takes_its_one_value() -> None:
 def test_scalars_without_a_cost_or_in_a_utility_or_without_an_end_stay() -> None:
     most = Row("most[0]", {}, upper=2.0, scalars={0: 1.0})
     for cost, rows, wanted in (
-        (0.0, [most], 1.0), (1.0, [most], 1.0), (-1.0, [most], 2.0), (-1.0, [], 1.0),
+        (0.0, [most], 1.0),
+        (1.0, [most], 1.0),
+        (-1.0, [most], 2.0),
+        (-1.0, [], 1.0),
         (-1.0, [most, Row("log[0]", {}, utility=Utility.LOG, scalars={0: 1.0})], 1.0),
         (-1.0, [most, Row("log[0]", {0: 1.0}, utility=Utility.LOG)], 2.0),
-    ):  # fmt: skip
+    ):
         problem = state([Entry(0, 0)], rows, [Scalar(cost)])
         assert best_scalars(problem, np.ones(1), np.ones(1)).tolist() == [wanted]
     clipped = state([Entry(0, 0)], [], [Scalar(0.0, -1.0, 4.0)])
@@ -212,9 +215,15 @@ def test_equal_shares_are_the_least_of_every_packing_rows_parts() -> None:
         Row("most[r1]", {7: 2.0}, upper=6.0),
     ]
     entries = [
-        Entry(0, 0), Entry(0, 1), Entry(1, 2, upper=0.25), Entry(1, 3, lower=0.75), Entry(1, 4),
-        Entry(1, 5, upper=3.0), Entry(1, 6), Entry(1, 7),
-    ]  # fmt: skip
+        Entry(0, 0),
+        Entry(0, 1),
+        Entry(1, 2, upper=0.25),
+        Entry(1, 3, lower=0.75),
+        Entry(1, 4),
+        Entry(1, 5, upper=3.0),
+        Entry(1, 6),
+        Entry(1, 7),
+    ]
     x = np.array([0.0, 0.0, 0.0, 0.0, 7.0, 0.0, 0.5, 0.0])
     found = _equal_shares(state(entries, rows), x)
     assert found == pytest.approx([2.0, 0.5, 0.25, 0.75, 7.0, 3.0, 1.0, 3.0])

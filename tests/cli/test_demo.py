@@ -29,8 +29,14 @@ from walras.cli.main import app
 from walras.domains.cluster_scheduling.rounds import Round, gavel
 from walras.errors import DataError, InputError
 
-POLICIES = [compared.MAX_MIN, compared.POP_MAX_MIN, compared.FAIR, compared.POP_FAIR,
-            compared.GREEDY, compared.EQUAL]  # fmt: skip
+POLICIES = [
+    compared.MAX_MIN,
+    compared.POP_MAX_MIN,
+    compared.FAIR,
+    compared.POP_FAIR,
+    compared.GREEDY,
+    compared.EQUAL,
+]
 
 
 def run(folder: Path, *options: str) -> Result:
@@ -201,8 +207,17 @@ def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "run.json").mkdir()
     for report in (tmp_path / "file" / "report.html", tmp_path, tmp_path / "report.html"):
-        arguments = ["demo", "--no-open", "--large", "0", "--tasks", "0", "--no-network",
-                     "--report", str(report)]  # fmt: skip
+        arguments = [
+            "demo",
+            "--no-open",
+            "--large",
+            "0",
+            "--tasks",
+            "0",
+            "--no-network",
+            "--report",
+            str(report),
+        ]
         result = CliRunner().invoke(app, arguments)
         assert isinstance(result.exception, DataError)
         assert str(tmp_path) in result.exception.where
@@ -236,8 +251,11 @@ def test_predictions_place_tasks_better_than_averages(
     act = record["placing"]
     ways = {way["times from"]: way for way in act["ways"]}
     assert list(ways) == [
-        act_one.NETWORK, act_one.LINEAR, act_one.AVERAGES, act_one.ORACLE,
-    ]  # fmt: skip
+        act_one.NETWORK,
+        act_one.LINEAR,
+        act_one.AVERAGES,
+        act_one.ORACLE,
+    ]
     oracle = ways[act_one.ORACLE]
     assert oracle["gap"] <= 1e-3
     assert oracle["success"] >= act["min_success"] - 1e-9

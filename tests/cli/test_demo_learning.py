@@ -32,8 +32,11 @@ def taught() -> Taught:
 
 def test_the_same_model_is_judged_before_and_after_on_the_same_rounds(taught: Taught) -> None:
     assert [pupil.name for pupil in taught.pupils] == [
-        act.AVERAGES, act.ONE_HOTS, act.BEFORE, act.AFTER,
-    ]  # fmt: skip
+        act.AVERAGES,
+        act.ONE_HOTS,
+        act.BEFORE,
+        act.AFTER,
+    ]
     before, after = taught.before.learned, taught.after.learned
     assert before.settings.model == after.settings.model == "counts"
     assert repr(before.terms) == repr(after.terms)

@@ -34,8 +34,21 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("stand_in")
 def test_a_comparison_is_printed_saved_and_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    given = ["compare", "--methods", "tam,tsm-raw,tsm-log", "--train", "20", "--tasks", "4,5",
-             "--seeds", "1", "--workers", "1", "--folder", str(folder)]  # fmt: skip
+    given = [
+        "compare",
+        "--methods",
+        "tam,tsm-raw,tsm-log",
+        "--train",
+        "20",
+        "--tasks",
+        "4,5",
+        "--seeds",
+        "1",
+        "--workers",
+        "1",
+        "--folder",
+        str(folder),
+    ]
     found = RUN.invoke(app, given)
     assert found.exit_code == 0, found.output
     assert "tsm-raw" in found.stdout
@@ -62,9 +75,24 @@ def test_a_comparison_is_printed_saved_and_goes_on(tmp_path: Path) -> None:
 def test_fit_saves_a_predictor_and_says_what_training_bought(tmp_path: Path) -> None:
     path = tmp_path / "p.npz"
     found = RUN.invoke(
-        app, ["fit", "mfcp-ad", "--clusters", "A", "--train", "20", "--tasks", "4", "--steps", "4",
-              "--save", str(path), "-o", "json"],
-    )  # fmt: skip
+        app,
+        [
+            "fit",
+            "mfcp-ad",
+            "--clusters",
+            "A",
+            "--train",
+            "20",
+            "--tasks",
+            "4",
+            "--steps",
+            "4",
+            "--save",
+            str(path),
+            "-o",
+            "json",
+        ],
+    )
     assert found.exit_code == 0, found.output
     facts = {row[""]: row["trained"] for row in json.loads(found.stdout)}
     assert facts["validation regret, kept"] <= facts["validation regret, start"]
@@ -72,20 +100,39 @@ def test_fit_saves_a_predictor_and_says_what_training_bought(tmp_path: Path) -> 
 
 
 def test_advice_on_a_log_of_ones_own(tmp_path: Path) -> None:
-    data = predict.recipe("nb201", clusters="A", train_tasks=60, validation_tasks=5, test_tasks=5,
-                          synthetic=True).train  # fmt: skip
+    data = predict.recipe(
+        "nb201", clusters="A", train_tasks=60, validation_tasks=5, test_tasks=5, synthetic=True
+    ).train
     rng = np.random.default_rng(0)
     runs = [
-        {"task": f"t{j}", "cluster": cluster, "seconds": data.times[i, j],
-         "outcome": "completed" if rng.random() < 0.9 else "failed"}
-        for i, cluster in enumerate(data.clusters) for j in range(60) for _ in range(6)
-    ]  # fmt: skip
+        {
+            "task": f"t{j}",
+            "cluster": cluster,
+            "seconds": data.times[i, j],
+            "outcome": "completed" if rng.random() < 0.9 else "failed",
+        }
+        for i, cluster in enumerate(data.clusters)
+        for j in range(60)
+        for _ in range(6)
+    ]
     pd.DataFrame(runs).to_csv(tmp_path / "runs.csv", index=False)
     features = pd.DataFrame(data.features, index=[f"t{j}" for j in range(60)])
     features.to_csv(tmp_path / "tasks.csv", index_label="task")
-    given = ["advise", "--log", str(tmp_path / "runs.csv"), "--features",
-             str(tmp_path / "tasks.csv"), "--model", "linear", "--steps", "4", "--tasks", "3",
-             "-o", "json"]  # fmt: skip
+    given = [
+        "advise",
+        "--log",
+        str(tmp_path / "runs.csv"),
+        "--features",
+        str(tmp_path / "tasks.csv"),
+        "--model",
+        "linear",
+        "--steps",
+        "4",
+        "--tasks",
+        "3",
+        "-o",
+        "json",
+    ]
     found = RUN.invoke(app, given)
     assert found.exit_code == 0, found.output
     rows = json.loads(found.stdout)
@@ -103,9 +150,20 @@ def test_clusters_without_intervals_are_named(tmp_path: Path) -> None:
     table = [f"t{j},{s}" for j, s in enumerate(size)]
     (tmp_path / "tasks.csv").write_text("\n".join(["task,size", *table]))
     found = RUN.invoke(
-        app, ["fit", "tsm", "--log", str(tmp_path / "runs.csv"), "--features",
-              str(tmp_path / "tasks.csv"), "--tasks", "3", "-o", "json"],
-    )  # fmt: skip
+        app,
+        [
+            "fit",
+            "tsm",
+            "--log",
+            str(tmp_path / "runs.csv"),
+            "--features",
+            str(tmp_path / "tasks.csv"),
+            "--tasks",
+            "3",
+            "-o",
+            "json",
+        ],
+    )
     assert found.exit_code == 0, found.output
     facts = {row[""]: row["trained"] for row in json.loads(found.stdout)}
     assert facts["too few tasks for intervals on"] == "fast, slow"  # a quarter of 24 is held out
@@ -153,8 +211,25 @@ def test_bad_input(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("stand_in")
 def test_other_settings_are_given_by_name(tmp_path: Path) -> None:
-    given = ["compare", "--methods", "tsm,spo+", "--train", "20", "--tasks", "4", "--seeds", "1",
-             "--workers", "1", "--steps", "3", "--folder", str(tmp_path), "-o", "json"]  # fmt: skip
+    given = [
+        "compare",
+        "--methods",
+        "tsm,spo+",
+        "--train",
+        "20",
+        "--tasks",
+        "4",
+        "--seeds",
+        "1",
+        "--workers",
+        "1",
+        "--steps",
+        "3",
+        "--folder",
+        str(tmp_path),
+        "-o",
+        "json",
+    ]
     found = RUN.invoke(app, [*given, "--set", "objective=sum", "--set", "epochs=3"])
     assert found.exit_code == 0, found.output
     rows = json.loads(found.stdout)

@@ -43,8 +43,11 @@ def test_json_has_the_plan_the_clusters_and_the_reasons(run: Any) -> None:
     assert there == {"a": "east", "b": "west", "c": "east", "d": "east"}
     assert content["mean success"] == pytest.approx((0.9 + 0.9 + 0.8 + 0.85) / 4)
     assert content["clusters"][0] == {
-        "cluster": "east", "tasks": 3, "load": 27.0, "share of the makespan": 1.0
-    }  # fmt: skip
+        "cluster": "east",
+        "tasks": 3,
+        "load": 27.0,
+        "share of the makespan": 1.0,
+    }
     alone = next(row for row in content["placements"] if row["task"] == "c")
     assert alone["reason"] == "the only cluster that runs it"
     assert (alone["runner_up"], alone["makespan_if_moved"]) == (None, None)

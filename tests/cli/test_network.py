@@ -49,8 +49,11 @@ def test_a_run_is_told_and_saved_and_the_same_seed_writes_the_same_record(
     result = record["result"]
     assert record["scenario"] == {**scenario(record["scenario"]).tables, "every": 1}
     assert record["scenario"]["network"] == {
-        "seed": 0, "kind": "ring", "centres": 6, "directed": False,
-    }  # fmt: skip
+        "seed": 0,
+        "kind": "ring",
+        "centres": 6,
+        "directed": False,
+    }
     assert record["scenario"]["steps"] == 400
     assert record["chosen"]["share_step"] > 0.0
     assert result["quanta over the budget, at worst"] == 0
@@ -128,8 +131,9 @@ def test_the_demos_act_ends_well() -> None:
 def test_a_model_is_compared_apart_from_the_shares(tmp_path: Path) -> None:
     path = tmp_path / "model.toml"
     path.write_text(SMALL + "[loss]\nsamples = 60\n")
-    found = RUN.invoke(app, ["compare", str(path), "--no-progress", "-o", "json", "--save",
-                             str(tmp_path)])  # fmt: skip
+    found = RUN.invoke(
+        app, ["compare", str(path), "--no-progress", "-o", "json", "--save", str(tmp_path)]
+    )
     assert found.exit_code == 0, found.output
     rows = {(row["of"], row["method"]): row for row in json.loads(found.stdout)}
     assert rows["model", "EXTRA"]["gap"] < 0.1
@@ -158,8 +162,9 @@ def test_methods_that_are_left_out_are_named_with_the_reason(tmp_path: Path) -> 
 def test_what_is_saved_shows_training_and_epochs(tmp_path: Path) -> None:
     path = tmp_path / "timed.toml"
     path.write_text(SMALL + '[cpu]\nkind = "throughput"\n[loss]\nsamples = 60\n')
-    found = RUN.invoke(app, ["simulate", str(path), "--no-progress", "--save", str(tmp_path),
-                             "-o", "json"])  # fmt: skip
+    found = RUN.invoke(
+        app, ["simulate", str(path), "--no-progress", "--save", str(tmp_path), "-o", "json"]
+    )
     assert found.exit_code == 0, found.output
     (facts,) = json.loads(found.stdout)
     assert facts["slowest epoch, s"] < facts["slowest epoch at equal shares, s"]

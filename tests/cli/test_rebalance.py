@@ -84,15 +84,23 @@ def test_shares_and_new_shards_in_the_table(run: Any) -> None:
 
 def test_the_published_rounds(run: Any, tmp_path: Path) -> None:
     result = run(
-        "--rounds", "2", "--size", "16x128", "--baseline", "--figure", str(tmp_path / "r.svg"),
-        shards=None, servers=None,
-    )  # fmt: skip
+        "--rounds",
+        "2",
+        "--size",
+        "16x128",
+        "--baseline",
+        "--figure",
+        str(tmp_path / "r.svg"),
+        shards=None,
+        servers=None,
+    )
     assert result.exit_code == 0, result.output
     assert "E-Store greedy" in result.stdout
     assert "synthetic stand-in" in result.stdout
     assert (tmp_path / "r.svg").exists()
-    dropped = run("--rounds", "2", "--size", "16x128", "--drop", "-o", "csv", shards=None,
-                  servers=None)  # fmt: skip
+    dropped = run(
+        "--rounds", "2", "--size", "16x128", "--drop", "-o", "csv", shards=None, servers=None
+    )
     rows = list(csv.DictReader(io.StringIO(dropped.stdout)))
     assert [row["index"] for row in rows] == ["0", "1"]
     assert all(float(row["violation"]) < 1e-9 for row in rows)

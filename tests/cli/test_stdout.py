@@ -34,10 +34,13 @@ BOUNDS
 ENDATA
 """
 NET = {
-    "directed": True, "nodes": [{"id": "a"}, {"id": "b"}],
-    "links": [{"source": "a", "target": "b", "capacity": 2.0},
-              {"source": "b", "target": "a", "capacity": 2.0}],
-}  # fmt: skip
+    "directed": True,
+    "nodes": [{"id": "a"}, {"id": "b"}],
+    "links": [
+        {"source": "a", "target": "b", "capacity": 2.0},
+        {"source": "b", "target": "a", "capacity": 2.0},
+    ],
+}
 CLUSTER = """
 import numpy as np, walras as wl
 cs = wl.domains.cluster_scheduling
@@ -97,9 +100,14 @@ def run_all(folder: Path, given: Mapping[str, Sequence[str] | str]) -> dict[str,
 def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
     folder = tmp_path_factory.mktemp("stdout")
     contents = {
-        "p.mps": MPS, "t.csv": TIMES, "a.csv": SUCCESS, "shards.csv": SHARDS,
-        "servers.csv": SERVERS, "net.json": json.dumps(NET), "demand.csv": ",a,b\na,0,1\nb,1,0\n",
-    }  # fmt: skip
+        "p.mps": MPS,
+        "t.csv": TIMES,
+        "a.csv": SUCCESS,
+        "shards.csv": SHARDS,
+        "servers.csv": SERVERS,
+        "net.json": json.dumps(NET),
+        "demand.csv": ",a,b\na,0,1\nb,1,0\n",
+    }
     for name, text in contents.items():
         (folder / name).write_text(text)
     at = {name: str(folder / name) for name in contents}
@@ -126,9 +134,19 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
         "doctor json": ["doctor", "-o", "json"],
         "advise json": ["network", "advise", "-o", "json"],
         "simulate csv": ["network", "simulate", "--steps", "5", "-o", "csv"],
-        "error json": ["solve", "cluster", "--throughput", "none.csv", "--jobs", "none.csv",
-                       "--resources", "none.csv", "-o", "json"],
-    }  # fmt: skip
+        "error json": [
+            "solve",
+            "cluster",
+            "--throughput",
+            "none.csv",
+            "--jobs",
+            "none.csv",
+            "--resources",
+            "none.csv",
+            "-o",
+            "json",
+        ],
+    }
     return run_all(folder, {**commands, **CODE})
 
 
@@ -144,12 +162,18 @@ def test_json_is_json_and_nothing_else(ran: dict[str, Ran]) -> None:
 
 def test_csv_begins_with_its_header(ran: dict[str, Ran]) -> None:
     first = {
-        "cluster auto": "job,v100,k80", "cluster interior": "job,v100,k80",
-        "cluster admm": "job,v100,k80", "cluster exact": "job,v100,k80",
-        "cluster pop": "job,v100,k80", "file csv": "column,value",
-        "traffic csv": "source,target,flow,path", "match milp csv": "task,cluster,time",
-        "rebalance csv": "shard,", "data csv": "name,holds", "simulate csv": "step,",
-    }  # fmt: skip
+        "cluster auto": "job,v100,k80",
+        "cluster interior": "job,v100,k80",
+        "cluster admm": "job,v100,k80",
+        "cluster exact": "job,v100,k80",
+        "cluster pop": "job,v100,k80",
+        "file csv": "column,value",
+        "traffic csv": "source,target,flow,path",
+        "match milp csv": "task,cluster,time",
+        "rebalance csv": "shard,",
+        "data csv": "name,holds",
+        "simulate csv": "step,",
+    }
     for name, header in first.items():
         lines = ran[name].out.decode().splitlines()
         assert ran[name].code in (0, 5), (name, ran[name].err)

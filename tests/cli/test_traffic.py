@@ -38,9 +38,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def call(*options: str, network: str = "", demand: str = "") -> Result:
         arguments = [
-            "traffic", "--network", network or str(tmp_path / "net.json"),
-            "--demand", demand or str(tmp_path / "demand.csv"), "--no-progress", *options,
-        ]  # fmt: skip
+            "traffic",
+            "--network",
+            network or str(tmp_path / "net.json"),
+            "--demand",
+            demand or str(tmp_path / "demand.csv"),
+            "--no-progress",
+            *options,
+        ]
         return CliRunner().invoke(app, arguments)
 
     return call

@@ -27,10 +27,14 @@ REACH = 10.0
 def stated(matrix: np.ndarray, upper: np.ndarray, utility: Utility = Utility.NONE) -> Separable:
     """Rows ``matrix x <= upper`` over 0 <= x <= 10; the first row may hold a utility."""
     rows = [
-        Row(f"row[{k}]", dict(enumerate(line)), upper=float(upper[k]),
-            utility=Utility.NONE if k else utility)
+        Row(
+            f"row[{k}]",
+            dict(enumerate(line)),
+            upper=float(upper[k]),
+            utility=Utility.NONE if k else utility,
+        )
         for k, line in enumerate(matrix.tolist())
-    ]  # fmt: skip
+    ]
     return state([Entry(0, j, upper=REACH) for j in range(matrix.shape[1])], rows)
 
 

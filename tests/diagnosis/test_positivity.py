@@ -24,9 +24,13 @@ def program(capacity: float, closed: list[int]) -> LinearProgram:
     matrix = sp.csc_array(np.vstack([np.ones(4), 3.0 * np.eye(4)]))
     free = np.full(4, np.inf)
     return LinearProgram(
-        np.zeros(4), np.zeros(4), upper, matrix, np.append(-np.inf, np.zeros(4)),
+        np.zeros(4),
+        np.zeros(4),
+        upper,
+        matrix,
+        np.append(-np.inf, np.zeros(4)),
         np.append(capacity, free),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("capacity", [1e-9, 1e-6, 1.0, 1e9])
@@ -45,9 +49,13 @@ def test_where_there_is_nothing_all_are_held() -> None:
 def test_bounds_away_from_zero_are_scaled_with_the_point() -> None:
     """-2 <= x <= -1 cannot be above zero, and x + y with y <= 3 can."""
     p = LinearProgram(
-        np.zeros(2), np.array([-2.0, 0.0]), np.array([-1.0, 3.0]),
-        sp.csc_array([[1.0, 0.0], [1.0, 1.0]]), np.full(2, -np.inf), np.full(2, np.inf),
-    )  # fmt: skip
+        np.zeros(2),
+        np.array([-2.0, 0.0]),
+        np.array([-1.0, 3.0]),
+        sp.csc_array([[1.0, 0.0], [1.0, 1.0]]),
+        np.full(2, -np.inf),
+        np.full(2, np.inf),
+    )
     found = held_at_zero(p, np.array([True, True]), Settings())
     np.testing.assert_array_equal(found, [True, False])
 

@@ -12,16 +12,23 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 def test_no_example_is_forgotten() -> None:
     assert {path.name for path in EXAMPLES.glob("*.py")} == {
-        "policies_compared.py", "quotas_and_churn.py",
-    }  # fmt: skip
+        "policies_compared.py",
+        "quotas_and_churn.py",
+    }
 
 
 def test_policies_compared(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(EXAMPLES / "policies_compared.py"))
     lines = capsys.readouterr().out.splitlines()
     least = {line[:14].strip(): float(line[14:22]) for line in lines[2:]}
-    assert list(least) == ["max-min", "leximin", "proportional", "alpha = 2", "greedy",
-                           "equal share"]  # fmt: skip
+    assert list(least) == [
+        "max-min",
+        "leximin",
+        "proportional",
+        "alpha = 2",
+        "greedy",
+        "equal share",
+    ]
     assert least["max-min"] == pytest.approx(least["leximin"], abs=1e-3)
     assert max(least.values()) <= least["max-min"] + 1e-3
     assert least["equal share"] == pytest.approx(1, abs=1e-3)

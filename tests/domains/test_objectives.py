@@ -304,9 +304,7 @@ def test_whole_makespan_is_the_best_of_all_placements(seed: int, churn: float | 
                 0.0 if churn is None else churn * float(np.abs(x - previous).sum(axis=0) @ d.size)
             )
             best = max(best, float(rate.min()) - moved)
-    problem = cs.min_makespan(
-        d.throughput, d.size, d.capacity, d.weight, whole=True, **moving
-    )  # fmt: skip
+    problem = cs.min_makespan(d.throughput, d.size, d.capacity, d.weight, whole=True, **moving)
     if best == -np.inf:
         with pytest.raises(InfeasibleError):
             solve(problem)

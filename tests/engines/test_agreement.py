@@ -22,14 +22,16 @@ SIZES = st.one_of(
     st.tuples(st.integers(5, 12), st.integers(7, 40)),
 )
 OBJECTIVES: dict[str, Any] = {
-    "max_min": cs.max_min, "proportional": cs.proportional_fairness,
-    "throughput": cs.total_throughput, "leximin": cs.leximin,
+    "max_min": cs.max_min,
+    "proportional": cs.proportional_fairness,
+    "throughput": cs.total_throughput,
+    "leximin": cs.leximin,
     "makespan": lambda T, size, capacity: cs.min_makespan(
         T, size, capacity, steps=100 * T.max(axis=0) / T.sum(axis=0)
     ),
     "alpha 2": lambda *a, **k: cs.alpha_fair(*a, alpha=2.0, **k),
     "alpha 1/2": lambda *a, **k: cs.alpha_fair(*a, alpha=0.5, **k),
-}  # fmt: skip
+}
 ACCURACY = 1e-6
 LEAST = 1e-3  # of smaller objectives the accuracy is absolute: Clarabel knows no other
 
@@ -103,8 +105,9 @@ def test_the_unit_of_work_only_scales_the_value(name: str, seed: int, unit: floa
     n = T.shape[1]
     expected = {
         "proportional": plain + n * np.log(unit),
-        "alpha 2": plain / unit, "alpha 1/2": plain * np.sqrt(unit),
-    }.get(name, plain * unit)  # fmt: skip
+        "alpha 2": plain / unit,
+        "alpha 1/2": plain * np.sqrt(unit),
+    }.get(name, plain * unit)
     size_of = n if name == "proportional" else np.abs(expected)
     assert np.all(np.abs(other - expected) <= ACCURACY * size_of)
 

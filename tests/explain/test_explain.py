@@ -24,9 +24,10 @@ SHARP = 1e-9
 def cluster(seed: int, m: int = 3, n: int = 7) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     T = pd.DataFrame(
-        rng.lognormal(0, 0.8, (m, n)), index=[f"type{i}" for i in range(m)],
+        rng.lognormal(0, 0.8, (m, n)),
+        index=[f"type{i}" for i in range(m)],
         columns=[f"job{j}" for j in range(n)],
-    )  # fmt: skip
+    )
     return T, rng.choice([1.0, 2.0], n), rng.uniform(0.8, 1.6, m)
 
 
@@ -156,9 +157,10 @@ def test_prices_of_a_minimum_and_of_idle_and_doubled_rows() -> None:
 def test_an_explanation_adds_up() -> None:
     T, size, capacity = cluster(5)
     for problem in (
-        cs.proportional_fairness(T, size, capacity), cs.max_min(T, size, capacity),
+        cs.proportional_fairness(T, size, capacity),
+        cs.max_min(T, size, capacity),
         cs.total_throughput(T, size, capacity),
-    ):  # fmt: skip
+    ):
         s = sharp(problem)
         for j, name in enumerate(T.columns):
             told = s.explain(name)
@@ -196,9 +198,10 @@ def test_a_miss_is_what_would_make_the_demand_switch() -> None:
 
 def test_the_text_names_what_binds() -> None:
     T = pd.DataFrame(
-        [[4.0, 3.0, 1.0], [1.0, 2.0, 1.0]], index=["v100", "k80"],
+        [[4.0, 3.0, 1.0], [1.0, 2.0, 1.0]],
+        index=["v100", "k80"],
         columns=["speech", "translate", "vision"],
-    )  # fmt: skip
+    )
     s = sharp(cs.proportional_fairness(T, np.ones(3), np.ones(2)))
     assert str(s.explain("speech")).splitlines() == [
         "speech gets 0.5556 of v100.",
@@ -367,9 +370,14 @@ def test_a_range_beyond_all_numbers_is_without_end() -> None:
     # The price of this capacity bends where it hardly moves.
     quota = cs.Quota({"a": [0, 1, 2], "b": [0, 1]}, {"a": 7.390765, "b": 39.99})
     problem = cs.alpha_fair(
-        [[0.32235222, 21.88697859, 1.21486586, 0.43437221]], [64, 1, 8, 64], [1.0], alpha=5,
-        quota=quota, previous=[[0.00130565, 0, 0.62649521, 0.44867524]], churn=1.0,
-    )  # fmt: skip
+        [[0.32235222, 21.88697859, 1.21486586, 0.43437221]],
+        [64, 1, 8, 64],
+        [1.0],
+        alpha=5,
+        quota=quota,
+        previous=[[0.00130565, 0, 0.62649521, 0.44867524]],
+        churn=1.0,
+    )
     assert np.all(wl.solve(problem).worth()[["holds_up", "holds_down"]] >= 0)
 
 
@@ -420,9 +428,11 @@ def test_several_entries_for_one_resource_are_one_choice_whose_amounts_add() -> 
     # What is used by any of its entries is used; what none of them uses is not.
     idle = state(
         [Entry(0, 0, cost=-3.0), Entry(1, 0, cost=1.0), Entry(1, 0, cost=2.0)],
-        [Row("capacity[r0]", {0: 1.0}, upper=1.0, side=Side.RESOURCE),
-         Row("capacity[r1]", {1: 1.0, 2: 1.0}, upper=1.0, side=Side.RESOURCE)],
-    )  # fmt: skip
+        [
+            Row("capacity[r0]", {0: 1.0}, upper=1.0, side=Side.RESOURCE),
+            Row("capacity[r1]", {1: 1.0, 2: 1.0}, upper=1.0, side=Side.RESOURCE),
+        ],
+    )
     choices = sharp(idle).explain(0).choices.set_index("resource")
     assert bool(choices.loc["r0", "used"])
     assert not bool(choices.loc["r1", "used"])

@@ -167,8 +167,10 @@ def test_least_utilisation_by_hand() -> None:
     assert row["basis"] == "10 % change"
     (told,) = [r for r in s.explain("a->b").rows.to_dict("records") if r["resource"]]
     assert (told["activity"], told["bound"], told["binds"]) == (
-        pytest.approx(5.0), pytest.approx(5.0), True,
-    )  # fmt: skip
+        pytest.approx(5.0),
+        pytest.approx(5.0),
+        True,
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -243,8 +245,16 @@ def users(kind: str, seed: int) -> tuple[Any, list[Any], list[Any], list[tuple[A
     return cp.Maximize(objective()), packs, times + extra, asked
 
 
-KINDS = ["total", "max-min", "log", "root", "quadratic", "outside the form", "utilisation",
-         "rebalancing"]  # fmt: skip
+KINDS = [
+    "total",
+    "max-min",
+    "log",
+    "root",
+    "quadratic",
+    "outside the form",
+    "utilisation",
+    "rebalancing",
+]
 
 
 @pytest.mark.parametrize("kind", KINDS)

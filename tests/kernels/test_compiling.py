@@ -32,13 +32,20 @@ def read_only(tmp_path: Path) -> Walras:
     def run(*arguments: str, temporary: Path = tmp_path) -> subprocess.CompletedProcess[str]:
         nowhere = "/proc/nowhere"
         environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | {
-            "PYTHONPATH": str(package.parent), "HOME": nowhere, "XDG_CACHE_HOME": nowhere,
+            "PYTHONPATH": str(package.parent),
+            "HOME": nowhere,
+            "XDG_CACHE_HOME": nowhere,
             "TMPDIR": str(temporary),
-        }  # fmt: skip
+        }
         return subprocess.run(
-            [sys.executable, *arguments], env=environment, capture_output=True, text=True,
-            timeout=120, check=False, cwd=tmp_path,
-        )  # fmt: skip
+            [sys.executable, *arguments],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            cwd=tmp_path,
+        )
 
     return run
 

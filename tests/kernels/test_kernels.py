@@ -52,8 +52,9 @@ def same(a: np.ndarray, b: np.ndarray, tolerance: float = 1e-10) -> None:
 def test_orthogonalise(seed: int, threads: int) -> None:
     b = Blocks(seed)
     r, v = cpu.orthogonalise(b.ptr, b.local, b.d, b.theta, threads)
-    for found, expected in zip((r, v), reference.orthogonalise(b.ptr, b.local, b.d, b.theta),
-                               strict=True):  # fmt: skip
+    for found, expected in zip(
+        (r, v), reference.orthogonalise(b.ptr, b.local, b.d, b.theta), strict=True
+    ):
         same(found, expected, 1e-8)
 
 
@@ -93,8 +94,9 @@ def test_forward_and_backward(seed: int, threads: int) -> None:
     charge = np.asarray(b.narrow.T @ b.rng.normal(size=b.rows))
     for found, expected in zip(
         cpu.backward(b.ptr, r, v, b.d, g, first[0], charge, threads),
-        reference.backward(b.ptr, r, v, b.d, g, first[0], charge), strict=True,
-    ):  # fmt: skip
+        reference.backward(b.ptr, r, v, b.d, g, first[0], charge),
+        strict=True,
+    ):
         same(found, expected)
 
 

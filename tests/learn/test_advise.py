@@ -40,8 +40,9 @@ def test_auto_trains_what_is_advised(small: Recipe, quick: dict[str, Any]) -> No
 
 
 def test_a_log_of_ones_own_is_cross_validated(small: Recipe, quick: dict[str, Any]) -> None:
-    own = Tasks(small.test.names, small.clusters, small.test.features, small.test.times,
-                small.test.success)  # fmt: skip
+    own = Tasks(
+        small.test.names, small.clusters, small.test.features, small.test.times, small.test.success
+    )
     names = advise(own, tasks_per_round=4, model="linear", **quick).frame()["what"]
     assert "linear: decision-focused" in list(names)
 

@@ -22,14 +22,23 @@ def frame(seeds: int = 12) -> pd.DataFrame:
     for setting, better in (("A", "tsm-raw"), ("B", "tsm-log")):
         for seed in range(seeds):
             base = 0.1 + 0.01 * rng.random()
-            values = {"tsm-raw": base * (1.0 if better == "tsm-raw" else 1.5),
-                      "tsm-log": base * (1.0 if better == "tsm-log" else 1.5)}  # fmt: skip
+            values = {
+                "tsm-raw": base * (1.0 if better == "tsm-raw" else 1.5),
+                "tsm-log": base * (1.0 if better == "tsm-log" else 1.5),
+            }
             values |= {"good": 0.9 * base, "same": base, "noisy": base * (1 + rng.normal(0, 0.3))}
             rows += [
-                {"method": name, "setting": setting, "train_tasks": 40, "tasks_per_round": 5,
-                 "seed": seed, "elastic_regret": value, "seconds": 1.0}
+                {
+                    "method": name,
+                    "setting": setting,
+                    "train_tasks": 40,
+                    "tasks_per_round": 5,
+                    "seed": seed,
+                    "elastic_regret": value,
+                    "seconds": 1.0,
+                }
                 for name, value in values.items()
-            ]  # fmt: skip
+            ]
     return pd.DataFrame(rows)
 
 
@@ -83,8 +92,11 @@ def test_methods_that_put_every_round_on_one_cluster_are_told() -> None:
         {"method": name, "setting": setting, "tasks_per_round": n, "utilisation": used}
         for setting, m in (("A", 3), ("x+y", 2))
         for name, n, used in (
-            ("tam", 5, round(1 / m, 6)), ("tsm", 5, 0.7), ("some", 5, 1 / m + 1e-4),
-            ("single", 1, 1 / m), ("single", 5, 0.6),
+            ("tam", 5, round(1 / m, 6)),
+            ("tsm", 5, 0.7),
+            ("some", 5, 1 / m + 1e-4),
+            ("single", 1, 1 / m),
+            ("single", 5, 0.6),
         )
-    ]  # fmt: skip
+    ]
     assert on_one_cluster(pd.DataFrame(rows)) == ("tam",)

@@ -17,10 +17,15 @@ from walras.learn import Learning, compare, train
 from walras.learn.comparison import COLUMNS, METRICS, finished
 
 OPTIONS: dict[str, Any] = {
-    "settings": ["A"], "train_tasks": [20], "tasks_per_round": [4], "test_rounds": 30,
+    "settings": ["A"],
+    "train_tasks": [20],
+    "tasks_per_round": [4],
+    "test_rounds": 30,
     "recipe_options": {"validation_tasks": 60, "test_tasks": 80, "synthetic": True},
-    "steps": 4, "check_every": 2, "rounds": 30,
-}  # fmt: skip
+    "steps": 4,
+    "check_every": 2,
+    "rounds": 30,
+}
 METHODS = ["tam", "tsm-raw", "tsm-log", "mfcp-ad"]
 
 
@@ -62,9 +67,13 @@ def test_an_interrupted_comparison_goes_on_to_the_same_table(
     same(part, whole.iloc[:4])
     seen: list[int] = []
     rest = compare(
-        METHODS, seeds=2, workers=1, folder=tmp_path, progress=lambda k, n: seen.append(k),
+        METHODS,
+        seeds=2,
+        workers=1,
+        folder=tmp_path,
+        progress=lambda k, n: seen.append(k),
         **OPTIONS,
-    )  # fmt: skip
+    )
     assert seen == [2]
     same(rest, whole)
     with pytest.raises(InputError, match="holds a comparison of other methods"):
@@ -87,10 +96,14 @@ def test_a_method_that_fails_leaves_the_others(monkeypatch: pytest.MonkeyPatch) 
 
 def test_methods_of_ones_own_names_and_objectives() -> None:
     found = compare(
-        {"plain": Learning(method="tsm", objective="sum"),
-         "spo": Learning(method="spo+", objective="sum")},
-        seeds=1, workers=1, **OPTIONS,
-    )  # fmt: skip
+        {
+            "plain": Learning(method="tsm", objective="sum"),
+            "spo": Learning(method="spo+", objective="sum"),
+        },
+        seeds=1,
+        workers=1,
+        **OPTIONS,
+    )
     assert list(found["method"]) == ["plain", "spo"]
     assert (found["error"] == "").all()
     assert (found["elastic_regret"] >= -1e-12).all()
@@ -139,8 +152,11 @@ def test_methods_under_other_terms_are_not_compared() -> None:
 
 def test_a_recipe_has_its_own_clusters_and_a_cell_runs_once() -> None:
     own: dict[str, Any] = {
-        "train_tasks": [40, 40], "tasks_per_round": [3], "test_rounds": 20, "rounds": 20,
-    }  # fmt: skip
+        "train_tasks": [40, 40],
+        "tasks_per_round": [3],
+        "test_rounds": 20,
+        "rounds": 20,
+    }
     found = compare(["tam"], data="gavel", seeds=1, workers=1, **own)
     assert list(found["setting"]) == ["v100+p100+k80"]
     assert found["error"][0] == ""
@@ -149,9 +165,8 @@ def test_a_recipe_has_its_own_clusters_and_a_cell_runs_once() -> None:
 def test_a_script_without_its_guard_is_told_so(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
-        "import walras as wl\n"
-        f"wl.learn.compare(['tam'], seeds=2, workers=2, **{OPTIONS!r})\n"
-    )  # fmt: skip
+        f"import walras as wl\nwl.learn.compare(['tam'], seeds=2, workers=2, **{OPTIONS!r})\n"
+    )
     found = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert found.returncode == 1
     last = found.stderr[found.stderr.rindex("walras.errors.EngineError") :]

@@ -22,17 +22,22 @@ from walras.matching import match_rounds
 from walras.predict import Recipe, Tasks
 
 THROUGH = [
-    {"method": "mfcp-ad"}, {"method": "mfcp-fg", "samples": 2},
+    {"method": "mfcp-ad"},
+    {"method": "mfcp-fg", "samples": 2},
     {"method": "mfcp-fg", "mode": "paper", "samples": 2, "iterations": 10},
-    {"method": "score-function"}, {"method": "perturbed"}, {"method": "pool-expected"},
-    {"method": "pool-contrastive"}, {"method": "pool-listwise"},
-    {"method": "spo+", "objective": "sum"}, {"method": "black-box", "objective": "sum"},
+    {"method": "score-function"},
+    {"method": "perturbed"},
+    {"method": "pool-expected"},
+    {"method": "pool-contrastive"},
+    {"method": "pool-listwise"},
+    {"method": "spo+", "objective": "sum"},
+    {"method": "black-box", "objective": "sum"},
     {"method": "mfcp-ad", "joint": "alternating", "anchor": 0.1, "decoder": "hard"},
     {"method": "mfcp-ad", "model": "counts", "link": "exp", "margin": "tuned"},
     {"method": "mfcp-ad", "model": "mlp", "epochs": 5, "members": 2},
     {"method": "mfcp-ad", "model": "gnn", "epochs": 2},
     {"method": "mfcp-ad", "decoder": "relaxed", "barrier": "hard"},
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("options", THROUGH, ids=str)
@@ -58,8 +63,9 @@ def test_a_warm_start_is_never_worse_on_validation(
 
 
 def test_training_lowers_the_regret_of_a_misspecified_model(small: Recipe) -> None:
-    learned = fit("mfcp-ad", small, tasks_per_round=5, model="counts", link="exp", steps=60,
-                  rounds=200)  # fmt: skip
+    learned = fit(
+        "mfcp-ad", small, tasks_per_round=5, model="counts", link="exp", steps=60, rounds=200
+    )
     values = [value for _, value in learned.history]
     assert min(values) < 0.98 * values[0]
 
@@ -241,8 +247,9 @@ def test_bad_data(small: Recipe, quick: dict[str, Any]) -> None:
         fit("mfcp-ad", small, tasks_per_round=5, start="warm", **quick)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="checkpoint: is given to 'tsm'"):
         fit("tsm", small, tasks_per_round=5, checkpoint="kept.npz")
-    bare = Tasks(small.test.names, small.clusters, small.test.features, small.test.times,
-                 small.test.success)  # fmt: skip
+    bare = Tasks(
+        small.test.names, small.clusters, small.test.features, small.test.times, small.test.success
+    )
     with pytest.raises(InputError, match="no graphs"):
         viewed(bare, Learning(model="counts"))
     narrow = torch.nn.Linear(30, 5)

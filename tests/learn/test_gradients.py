@@ -146,9 +146,10 @@ def test_bad_input() -> None:
     times, success = batch(5, 1, 3, 4)
     found = relaxed_match(times, success, 0.8)
     for options, words in (
-        ({"mode": "guess"}, "mode: is 'guess'"), ({"samples": 0}, "setting samples"),
+        ({"mode": "guess"}, "mode: is 'guess'"),
+        ({"samples": 0}, "setting samples"),
         ({"step": 0.0}, "setting step"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(wl.InputError, match=words):
             forward_gradient(found, found.x, **options)
     with pytest.raises(wl.InputError, match="setting probes"):

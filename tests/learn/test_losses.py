@@ -32,9 +32,11 @@ def rounds(seed: int, count: int = 4, n: int = 5) -> tuple[torch.Tensor, torch.T
 
 
 def slopes(
-    loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], t: torch.Tensor, a: torch.Tensor,
+    loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    t: torch.Tensor,
+    a: torch.Tensor,
     step: float = 1e-5,
-) -> list[tuple[float, float]]:  # fmt: skip
+) -> list[tuple[float, float]]:
     """(autograd, central difference) along random directions of times and of chances."""
     leaves = [t.clone().requires_grad_(), a.clone().requires_grad_()]
     loss(*leaves).sum().backward()
@@ -97,8 +99,10 @@ def test_a_pool_of_all_placements_prefers_what_is_best_in_truth() -> None:
     pool = torch.tensor(placements(3, 5)[None])
     true = pool_cost(pool, truth.t, truth.a, truth, None)
     # The smoothing adds log 3 / 20 at most, and 0.004 log 2 of the price.
-    best = [enumerate_best(x, y, 0.8, price=10.0) for x, y in zip(truth.t.numpy(), truth.a.numpy(),
-                                                                strict=True)]  # fmt: skip
+    best = [
+        enumerate_best(x, y, 0.8, price=10.0)
+        for x, y in zip(truth.t.numpy(), truth.a.numpy(), strict=True)
+    ]
     over = true.min(1).values.numpy() - best
     assert np.all(over >= -1e-9)
     assert np.all(over <= np.log(3) / 20 + 10.0 * 0.004 * np.log(2) + 1e-9)
@@ -171,8 +175,9 @@ def test_black_box_differentiation_is_the_difference_of_two_placements() -> None
 
 def test_algorithm_2_as_printed_predicts_one_row_and_is_biased() -> None:
     t, a, truth = rounds(8, count=2)
-    settings = Learning(method="mfcp-fg", mode="paper", samples=400, iterations=60, step=1e-3,
-                        **WARM)  # fmt: skip
+    settings = Learning(
+        method="mfcp-fg", mode="paper", samples=400, iterations=60, step=1e-3, **WARM
+    )
     leaf = t.clone().requires_grad_()
     value = _as_printed(settings)(leaf, a, truth)
     value.sum().backward()

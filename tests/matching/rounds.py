@@ -25,9 +25,13 @@ def one(seed: int, m: int, n: int) -> tuple[Floats, Floats]:
 
 
 def cost(
-    times: Floats, success: Floats, x: npt.ArrayLike, floor: float, zeta: Floats | None = None,
+    times: Floats,
+    success: Floats,
+    x: npt.ArrayLike,
+    floor: float,
+    zeta: Floats | None = None,
     price: float = np.inf,
-) -> float:  # fmt: skip
+) -> float:
     """The objective of a placement, straight from equations 2, 3 and 16."""
     m, n = times.shape
     place = np.asarray(x)
@@ -43,9 +47,12 @@ def cost(
 
 
 def enumerate_best(
-    times: Floats, success: Floats, floor: float, zeta: Floats | None = None,
+    times: Floats,
+    success: Floats,
+    floor: float,
+    zeta: Floats | None = None,
     price: float = np.inf,
-) -> float:  # fmt: skip
+) -> float:
     """The least objective over all placements; ``inf`` where none reaches a hard floor."""
     m, n = times.shape
     every = itertools.product(range(m), repeat=n)

@@ -50,7 +50,7 @@ def _with(array: np.ndarray, value: float) -> np.ndarray:
         (T, A, {"speedup": np.ones((3, 2))}, "speedup: has 3 curves"),
         (T, A, {"speedup": "fast"}, "speedup: is a str"),
     ],
-)  # fmt: skip
+)
 def test_one_clear_error(times: Any, success: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(wl.InputError, match=words) as error:
         match(times, success, **options)

@@ -82,10 +82,14 @@ def test_a_node_limit_leaves_a_bound_and_a_gap() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"tolerance": -1e-9}, "tolerance"), ({"tolerance": 1.1}, "tolerance"),
-        ({"node_limit": 0}, "node_limit"), ({"node_limit": 1.5}, "node_limit"),
+        ({"tolerance": -1e-9}, "tolerance"),
+        ({"tolerance": 1.1}, "tolerance"),
+        ({"node_limit": 0}, "node_limit"),
+        ({"node_limit": 1.5}, "node_limit"),
         ({"node_limit": 10**15 + 1}, "node_limit"),
-        ({"threads": 0}, "threads"), ({"threads": 4097}, "threads"), ({"threads": 1.5}, "threads"),
+        ({"threads": 0}, "threads"),
+        ({"threads": 4097}, "threads"),
+        ({"threads": 1.5}, "threads"),
         ({"min_success": -0.1}, "min_success: is -0.1; allowed: 0 to 1"),
         ({"min_success": 1 + 1e-9}, "min_success: is 1; allowed: 0 to 1"),
         ({"min_success": [0.5, np.nan]}, r"min_success\[1\]: is nan"),
@@ -93,7 +97,7 @@ def test_a_node_limit_leaves_a_bound_and_a_gap() -> None:
         ({"shortfall_price": [1.0, -1.0]}, r"shortfall_price\[1\]: is -1; allowed: 0 to inf"),
         ({"shortfall_price": INF}, "shortfall_price: is inf"),
     ],
-)  # fmt: skip
+)
 def test_settings_and_numbers_out_of_range_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(wl.InputError, match=words):
         match_rounds(*batch(1, 2, 2, 3), **options)
@@ -248,16 +252,19 @@ def test_a_table_holds_its_last_ratio_and_begins_with_one() -> None:
 @pytest.mark.parametrize(
     ("speedup", "words"),
     [
-        ([], "speedup: is a list"), (["a"], "speedup: is a list"),
-        (np.ones((1, 1, 1)), "speedup: is a ndarray"), (np.zeros((1, 0)), "speedup: is a ndarray"),
-        (0.5, "speedup: is a float"), (np.ones(2) > 0, "speedup: is a ndarray"),
+        ([], "speedup: is a list"),
+        (["a"], "speedup: is a list"),
+        (np.ones((1, 1, 1)), "speedup: is a ndarray"),
+        (np.zeros((1, 0)), "speedup: is a ndarray"),
+        (0.5, "speedup: is a float"),
+        (np.ones(2) > 0, "speedup: is a ndarray"),
         ([[1.0]] * 3, "speedup: has 3 curves; allowed: 1 or 2"),
         ([lambda n: 1.0] * 3, "speedup: has 3 curves"),
         ([1.0, 0.0], "speedup of cluster 0 with 2 tasks: is 0; allowed: finite and > 0"),
         ([[1.0, 1.0], [1.0, INF]], "speedup of cluster 1 with 2 tasks: is inf"),
         (lambda n: np.nan, "speedup of cluster 0 with 1 tasks: is nan"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_ratio_is_refused(speedup: Any, words: str) -> None:
     with pytest.raises(wl.InputError, match=words):
         zeta_table(speedup, 2, 2)

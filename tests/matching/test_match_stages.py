@@ -63,10 +63,12 @@ OPEN, CLOSED = found(6.0, 3.0), found(6.0, 6.0)
 @pytest.mark.parametrize(
     ("method", "names"),
     [
-        ("milp", ["highs"]), ("search", ["search"]), ("branch-and-bound", ["exact"]),
+        ("milp", ["highs"]),
+        ("search", ["search"]),
+        ("branch-and-bound", ["exact"]),
         ("auto", ["exact", "search"]),
     ],
-)  # fmt: skip
+)
 def test_a_method_takes_the_round_alone_and_auto_goes_on_to_the_search(
     method: str, names: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,10 +142,11 @@ def test_the_better_placement_and_the_better_bound_are_kept(
 @pytest.mark.parametrize(
     ("search", "highs"),
     [
-        (found(6.0, 4.0, Status.INTERRUPTED), False), (found(6.0, 5.4), False),
+        (found(6.0, 4.0, Status.INTERRUPTED), False),
+        (found(6.0, 5.4), False),
         (found(6.0, 5.3), True),
     ],
-)  # fmt: skip
+)
 def test_who_is_interrupted_or_near_enough_does_not_ask_highs(
     search: Found, highs: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,9 +20,14 @@ INF = np.inf
 
 def state(floor: float, price: float | None = None, together: bool = False) -> Round:
     return round_of(
-        T, A, floor, ZETA if together else None, shortfall_price=price, clusters=["fast", "slow"],
+        T,
+        A,
+        floor,
+        ZETA if together else None,
+        shortfall_price=price,
+        clusters=["fast", "slow"],
         tasks=["a", "b", "c"],
-    )  # fmt: skip
+    )
 
 
 def test_apart_the_rows_are_loads_placements_and_the_floor() -> None:
@@ -43,8 +48,10 @@ def test_apart_the_rows_are_loads_placements_and_the_floor() -> None:
         assert p.rows.side.tolist() == [Side.RESOURCE] * 2 + [Side.DEMAND] * 3 + [Side.COUPLED]
         assert p.rows.owner.tolist() == [0, 1, 0, 1, 2, -1]
         assert [p.rows.name(k) for k in (1, 2, 5)] == [
-            "load[slow]", "placement[a]", "floor[min_success]",
-        ]  # fmt: skip
+            "load[slow]",
+            "placement[a]",
+            "floor[min_success]",
+        ]
         assert (p.rows.weight.tolist(), p.rows.parameter.tolist()) == ([1.0] * 6, [0.0] * 6)
         assert not p.rows.is_utility.any()
         assert (p.resource.tolist(), p.demand.tolist()) == ([0, 1, 0, 1, 1], [0, 0, 1, 1, 2])
@@ -138,9 +145,16 @@ def test_together_the_rows_have_their_owners_and_names() -> None:
     p = integer_program(state(0.7, None, True))
     names = [p.rows.name(k) for k in range(p.rows.count)]
     assert names == [
-        *(f"load[{k}]" for k in range(6)), "one count[0]", "one count[1]", "count[fast]",
-        "count[slow]", "placement[a]", "placement[b]", "placement[c]", "floor[min_success]",
-    ]  # fmt: skip
+        *(f"load[{k}]" for k in range(6)),
+        "one count[0]",
+        "one count[1]",
+        "count[fast]",
+        "count[slow]",
+        "placement[a]",
+        "placement[b]",
+        "placement[c]",
+        "floor[min_success]",
+    ]
     assert p.rows.side.tolist() == [Side.RESOURCE] * 10 + [Side.DEMAND] * 3 + [Side.COUPLED]
     assert p.rows.owner.tolist() == [0, 0, 0, 1, 1, 1, 0, 1, 0, 1, 0, 1, 2, -1]
     assert p.resource.tolist() == [0, 1, 0, 1, 1] + [0] * 4 + [1] * 4

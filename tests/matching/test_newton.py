@@ -258,14 +258,19 @@ def test_pairs_that_cannot_run_are_barred_at_time_zero() -> None:
     [
         ({"min_success": -1e-9}, "min_success: .*one number or .2,., 0 to 1"),
         ({"min_success": 1 + 1e-9}, "min_success"),
-        ({"min_success": np.nan}, "min_success"), ({"min_success": [[0.5, 0.5]]}, "min_success"),
-        ({"scale": 0.0}, "scale"), ({"scale": [1.0, 2.0, 3.0]}, "scale: has shape"),
-        ({"tolerance": 0.9e-14}, "tolerance"), ({"tolerance": 1.1}, "tolerance"),
-        ({"iterations": 1.5}, "iterations"), ({"iterations": 10**9 + 1}, "iterations"),
-        ({"rate": 0.9e-12}, "rate"), ({"rate": 1.1e12}, "rate"),
+        ({"min_success": np.nan}, "min_success"),
+        ({"min_success": [[0.5, 0.5]]}, "min_success"),
+        ({"scale": 0.0}, "scale"),
+        ({"scale": [1.0, 2.0, 3.0]}, "scale: has shape"),
+        ({"tolerance": 0.9e-14}, "tolerance"),
+        ({"tolerance": 1.1}, "tolerance"),
+        ({"iterations": 1.5}, "iterations"),
+        ({"iterations": 10**9 + 1}, "iterations"),
+        ({"rate": 0.9e-12}, "rate"),
+        ({"rate": 1.1e12}, "rate"),
         ({"mode": "guess"}, "mode: is 'guess'; allowed: newton, mirror, paper"),
     ],
-)  # fmt: skip
+)
 def test_numbers_out_of_range_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(wl.InputError, match=words):
         relaxed_match(*batch(1, 2, 2, 3), **options)
@@ -274,10 +279,15 @@ def test_numbers_out_of_range_are_refused(options: dict[str, Any], words: str) -
 def test_numbers_at_the_ends_of_their_ranges_are_taken() -> None:
     times, success = batch(1, 2, 2, 3)
     for options in (
-        {"tolerance": 1e-14}, {"tolerance": 1.0}, {"rate": 1e12}, {"rate": 1e-12},
-        {"min_success": 0.0}, {"min_success": 1.0}, {"mode": "paper", "iterations": 1},
+        {"tolerance": 1e-14},
+        {"tolerance": 1.0},
+        {"rate": 1e12},
+        {"rate": 1e-12},
+        {"min_success": 0.0},
+        {"min_success": 1.0},
+        {"mode": "paper", "iterations": 1},
         {"iterations": 10**9},
-    ):  # fmt: skip
+    ):
         assert relaxed_match(times, success, **options).x.shape == (2, 2, 3)
 
 

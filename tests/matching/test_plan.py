@@ -77,9 +77,12 @@ def _relaxed(times: np.ndarray, success: np.ndarray, floor: float) -> float:
 def test_intervals_travel_to_the_placements_and_the_frame() -> None:
     times, success = one(2, 2, 3)
     plan = match(
-        times, success, 0.7, times_interval=np.stack([0.9 * times, 1.2 * times]),
+        times,
+        success,
+        0.7,
+        times_interval=np.stack([0.9 * times, 1.2 * times]),
         success_interval=np.stack([success - 0.1, success]),
-    )  # fmt: skip
+    )
     found = plan.explain(1)
     assert found.time_interval == pytest.approx((0.9 * found.time, 1.2 * found.time))
     frame = plan.frame()

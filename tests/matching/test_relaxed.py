@@ -23,9 +23,13 @@ SOLVED = 1e-8
 
 
 def _objective(
-    x: torch.Tensor, found: Relaxed, times: np.ndarray, success: np.ndarray, floor: float,
+    x: torch.Tensor,
+    found: Relaxed,
+    times: np.ndarray,
+    success: np.ndarray,
+    floor: float,
     speedup: Decay | None,
-) -> torch.Tensor:  # fmt: skip
+) -> torch.Tensor:
     """F from its definition, with automatic derivatives."""
     s, n = found.problem.smoothing, times.shape[-1]
     t = torch.as_tensor(times) / found.scale[:, None, None]
@@ -307,7 +311,7 @@ def test_the_plain_problem_is_solved_alike_without_its_kernel(
         ({"success": np.full((1, 3, 4), 1.5)}, r"success\(0, 0, 0\): is 1.5"),
         ({"times": "soon"}, "times: is not numeric"),
     ],
-)  # fmt: skip
+)
 def test_bad_input(change: dict[str, Any], words: str) -> None:
     given_ = {"times": np.ones((1, 3, 4)), "success": np.full((1, 3, 4), 0.9)} | change
     with pytest.raises(wl.InputError, match=words):
@@ -316,9 +320,10 @@ def test_bad_input(change: dict[str, Any], words: str) -> None:
 
 def test_bad_smoothing_and_a_start_of_another_shape() -> None:
     for change, words in (
-        ({"barrier": "wall"}, "Smoothing.barrier"), ({"temperature": 0.0}, "setting temperature"),
+        ({"barrier": "wall"}, "Smoothing.barrier"),
+        ({"temperature": 0.0}, "setting temperature"),
         ({"price": -1.0}, "setting price"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(wl.InputError, match=words):
             Smoothing(**change)
     first = relaxed_match(*batch(1, 2, 3, 4), 0.8)

@@ -79,12 +79,13 @@ def test_a_task_that_no_cluster_runs_is_named_in_any_round() -> None:
 @pytest.mark.parametrize(
     ("given", "dimensions", "words"),
     [
-        ("soon", 2, "x: is not numeric"), ([[1.0], [1.0, 2.0]], 2, "x: is not numeric"),
+        ("soon", 2, "x: is not numeric"),
+        ([[1.0], [1.0, 2.0]], 2, "x: is not numeric"),
         (np.ones(3), 2, r"x: has shape \(3,\); allowed: \(clusters, tasks\), at least"),
         (np.ones((2, 2)), 3, r"x: has shape \(2, 2\); allowed: \(rounds, clusters, tasks\)"),
         (np.ones((0, 2)), 2, r"x: has shape \(0, 2\)"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_table_of_numbers_is_refused(given: Any, dimensions: int, words: str) -> None:
     with pytest.raises(wl.InputError, match=words):
         matrix(given, "x", dimensions=dimensions)
@@ -159,12 +160,16 @@ def test_intervals_are_kept_and_may_be_points() -> None:
     [
         (np.ones((3, 2, 3)), r"success_interval: has shape \(3, 2, 3\); allowed: \(2, 2, 3\)"),
         (np.ones((2, 3, 2)), r"success_interval: has shape \(2, 3, 2\)"),
-        (np.stack([A, A - [[0, 0, 0], [0, 0.5, 0.25]]]),
-         r"success_interval\[cluster 1, task 1\]: is 1 to 0.5.*; 2 such entries"),
-        (np.stack([A, A - [[0, 0, np.nan], [0, 0, 0]]]),
-         r"success_interval\[cluster 0, task 2\]: is 0 to nan.*; 1 such entries"),
+        (
+            np.stack([A, A - [[0, 0, 0], [0, 0.5, 0.25]]]),
+            r"success_interval\[cluster 1, task 1\]: is 1 to 0.5.*; 2 such entries",
+        ),
+        (
+            np.stack([A, A - [[0, 0, np.nan], [0, 0, 0]]]),
+            r"success_interval\[cluster 0, task 2\]: is 0 to nan.*; 1 such entries",
+        ),
     ],
-)  # fmt: skip
+)
 def test_intervals_that_are_none_are_refused(ends: np.ndarray, words: str) -> None:
     with pytest.raises(wl.InputError, match=words):
         round_of(T, A, 0.5, success_interval=ends)
@@ -173,10 +178,14 @@ def test_intervals_that_are_none_are_refused(ends: np.ndarray, words: str) -> No
 def test_intervals_are_named_by_labels() -> None:
     with pytest.raises(wl.InputError, match=r"times_interval\[y, q\]: is 2 to 1"):
         round_of(
-            T, A, 0.5, clusters=["x", "y"], tasks=["p", "q", "r"],
+            T,
+            A,
+            0.5,
+            clusters=["x", "y"],
+            tasks=["p", "q", "r"],
             times_interval=np.stack([np.ones((2, 3)), np.ones((2, 3))])
             + np.array([[[0, 0, 0], [0, 1, 0]], [[0, 0, 0], [0, 0, 0]]]),
-        )  # fmt: skip
+        )
 
 
 def test_the_floor_is_a_number_of_the_round() -> None:

@@ -319,12 +319,18 @@ def test_what_is_known_already_is_kept() -> None:
     ("options", "words"),
     [
         ({"method": "guess"}, "setting method: is 'guess'; allowed: auto, branch-and-bound"),
-        ({"tolerance": -1e-9}, "tolerance"), ({"tolerance": 1.1}, "tolerance"),
-        ({"seed": -1}, "seed"), ({"seed": 2**31}, "seed"), ({"seed": 0.5}, "seed"),
-        ({"time_limit": -1e-9}, "time_limit"), ({"time_limit": np.nan}, "time_limit"),
-        ({"threads": 0}, "threads"), ({"threads": 4097}, "threads"), ({"threads": 1.5}, "threads"),
+        ({"tolerance": -1e-9}, "tolerance"),
+        ({"tolerance": 1.1}, "tolerance"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 2**31}, "seed"),
+        ({"seed": 0.5}, "seed"),
+        ({"time_limit": -1e-9}, "time_limit"),
+        ({"time_limit": np.nan}, "time_limit"),
+        ({"threads": 0}, "threads"),
+        ({"threads": 4097}, "threads"),
+        ({"threads": 1.5}, "threads"),
     ],
-)  # fmt: skip
+)
 def test_settings_out_of_range_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(Exception, match=words):
         MatchSettings(**options)
@@ -340,12 +346,20 @@ def test_settings_at_the_ends_of_their_ranges_are_taken() -> None:
 @pytest.mark.parametrize(
     ("m", "n", "together", "tried"),
     [
-        (2, 60, False, True), (2, 61, False, False), (1, 61, True, False), (1, 60, True, True),
+        (2, 60, False, True),
+        (2, 61, False, False),
+        (1, 61, True, False),
+        (1, 60, True, True),
         # (n + m - 1) choose (m - 1): 1891; 20 825 and 19 600; 17 550 and 20 475.
-        (3, 60, True, True), (4, 48, True, False), (4, 47, True, True), (5, 23, True, True),
-        (5, 24, True, False), (20_000, 1, True, True), (20_001, 1, True, False),
+        (3, 60, True, True),
+        (4, 48, True, False),
+        (4, 47, True, True),
+        (5, 23, True, True),
+        (5, 24, True, False),
+        (20_000, 1, True, True),
+        (20_001, 1, True, False),
     ],
-)  # fmt: skip
+)
 def test_branch_and_bound_is_tried_on_small_rounds(
     m: int, n: int, together: bool, tried: bool
 ) -> None:

@@ -330,11 +330,15 @@ def test_factors_fall_to_one_evenly_in_their_logarithm(count: int) -> None:
     ("change", "words"),
     [
         ({"barrier": "wall"}, "Smoothing.barrier: is 'wall'; allowed: log, elastic"),
-        ({"temperature": 0.9e-9}, "temperature"), ({"temperature": 1.1e9}, "temperature"),
-        ({"sharpness": 0.0}, "sharpness"), ({"weight": 0.0}, "weight"), ({"width": 0.0}, "width"),
-        ({"price": -1e-9}, "price"), ({"price": 1.1e9}, "price"),
+        ({"temperature": 0.9e-9}, "temperature"),
+        ({"temperature": 1.1e9}, "temperature"),
+        ({"sharpness": 0.0}, "sharpness"),
+        ({"weight": 0.0}, "weight"),
+        ({"width": 0.0}, "width"),
+        ({"price": -1e-9}, "price"),
+        ({"price": 1.1e9}, "price"),
     ],
-)  # fmt: skip
+)
 def test_smoothings_out_of_range_are_refused(change: dict[str, float], words: str) -> None:
     with pytest.raises(InputError, match=words):
         Smoothing(**change)  # type: ignore[arg-type]

@@ -68,10 +68,16 @@ def test_the_oracle_has_no_regret_and_others_do() -> None:
     assert oracle.feasible.all()
     same = scores(oracle.outcome, oracle.outcome, 6)
     assert same.means() == pytest.approx(
-        {"regret": 0.0, "paper_regret": 0.0, "violated": 0.0, "shortfall": 0.0,
-         "penalised_regret": 0.0, "mean_success": oracle.outcome.mean_success.mean(),
-         "utilisation": oracle.outcome.utilisation.mean()}
-    )  # fmt: skip
+        {
+            "regret": 0.0,
+            "paper_regret": 0.0,
+            "violated": 0.0,
+            "shortfall": 0.0,
+            "penalised_regret": 0.0,
+            "mean_success": oracle.outcome.mean_success.mean(),
+            "utilisation": oracle.outcome.utilisation.mean(),
+        }
+    )
     noisy = times * np.random.default_rng(0).lognormal(0, 0.5, times.shape)
     chosen = evaluate(times, success, match_rounds(noisy, success, floor).assignment, floor)
     found = scores(chosen, oracle.outcome, 6)

@@ -114,9 +114,7 @@ def test_a_slow_process_is_waited_for(tmp_path: Path, monkeypatch: pytest.Monkey
     """It stands still for four times the patience: the states are still the simulator's."""
     monkeypatch.setattr("walras.network._deploy._PATIENCE", 0.5)
     watch, steps = Stopper(2, 2.0), 10 * STEPS  # a quick host is done with few at the first look
-    found = deploy(
-        problem(), RING, steps=steps, folder=tmp_path, time_limit=60, watch=watch
-    )  # fmt: skip
+    found = deploy(problem(), RING, steps=steps, folder=tmp_path, time_limit=60, watch=watch)
     assert watch.over
     assert found.held.tolist() == [held for held, _ in _simulated(5, RING, steps, trains=False)]
     assert found.audit == 0
@@ -124,9 +122,7 @@ def test_a_slow_process_is_waited_for(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_killed_process_is_survived(tmp_path: Path) -> None:
     watch = Killer((2,), after=60)
-    found = deploy(
-        problem(), RING, steps=700, folder=tmp_path, time_limit=60, watch=watch
-    )  # fmt: skip
+    found = deploy(problem(), RING, steps=700, folder=tmp_path, time_limit=60, watch=watch)
     assert watch.killed
     assert found.alive.tolist() == [True, True, False, True, True]
     assert found.audit == 0
@@ -137,9 +133,16 @@ def test_a_killed_process_is_survived(tmp_path: Path) -> None:
 def test_a_killed_process_that_is_restarted_goes_on_in_the_same_life(tmp_path: Path) -> None:
     watch = Killer((1, 2), after=40)
     found = deploy(
-        problem(), RING, steps=200, pace="clock", period=10, folder=tmp_path, restart=True,
-        time_limit=60, watch=watch,
-    )  # fmt: skip
+        problem(),
+        RING,
+        steps=200,
+        pace="clock",
+        period=10,
+        folder=tmp_path,
+        restart=True,
+        time_limit=60,
+        watch=watch,
+    )
     assert watch.killed
     assert found.alive.all()
     assert not found.epochs.any()
@@ -185,9 +188,12 @@ def test_a_command_that_does_not_start_a_centre_is_one_error(tmp_path: Path) -> 
     for command, what in ((("no-such-command",), "cannot be started"), (("true",), "ended before")):
         with pytest.raises(EngineError, match=what):
             deploy(
-                problem(), RING, steps=5, folder=tmp_path / command[0],
+                problem(),
+                RING,
+                steps=5,
+                folder=tmp_path / command[0],
                 hosts=[Host(command=command)] * 5,
-            )  # fmt: skip
+            )
 
 
 def test_a_command_that_ends_before_it_hears_leaves_no_broken_pipe(
@@ -322,9 +328,7 @@ def test_a_folder_is_resumed_once_at_a_time(folder: Path) -> None:
         pytest.raises(InputError, match="is in use by another process"),
     ):
         deploy(problem(), RING, steps=20, folder=folder, resume=True)
-    assert deploy(
-        problem(), RING, steps=5, folder=folder, resume=True, time_limit=60
-    ).alive.all()  # fmt: skip
+    assert deploy(problem(), RING, steps=5, folder=folder, resume=True, time_limit=60).alive.all()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has names for a claim")
@@ -358,7 +362,7 @@ def test_a_centre_that_comes_back_with_less_than_it_said_is_left_out(tmp_path: P
     watch = Forgetter(tmp_path, 5000)
     found = deploy(
         problem(), RING, steps=600, folder=tmp_path, restart=True, time_limit=60, watch=watch
-    )  # fmt: skip
+    )
     assert watch.done
     assert found.alive.tolist() == [True, False, True, True, True]
     assert "ends before" in found.failures[1]
@@ -392,7 +396,7 @@ def test_an_excess_in_the_result_is_an_error(tmp_path: Path) -> None:
     links = [
         [{"to": [1, 0], "open": True, "sent": 0, "credited": 0}],
         [{"to": [0, 0], "open": True, "sent": 5, "credited": 9}],
-    ]  # fmt: skip
+    ]
     known = {
         k: {"epoch": 0, "ended": [0, 0], "held": held, "links": links[k]}
         for k, held in enumerate((total, 4))
@@ -437,7 +441,7 @@ def test_a_greeting_of_a_shell_is_no_report(tmp_path: Path) -> None:
     command = ("sh", "-c", f"echo Welcome; echo 3; exec {sys.executable} -m {PROCESS}")
     found = deploy(
         problem(), RING, steps=5, folder=tmp_path, hosts=[Host(command=command)] * 5, time_limit=60
-    )  # fmt: skip
+    )
     assert found.alive.all()
 
 

@@ -143,8 +143,11 @@ def test_a_target_that_is_no_number_is_named(bad: object) -> None:
     shards = [([[1.0], [2.0]], [1.0, 2.0]), ([[1.0], [3.0]], [1.0, bad])]
     with pytest.raises(InputError, match=r"shards\[1\], target"):
         wn.Problem(
-            [wn.QuadraticCPU(1.0, 1.0)] * 2, 2.0, loss=wn.LeastSquares(), shards=shards,  # type: ignore[arg-type]
-        )  # fmt: skip
+            [wn.QuadraticCPU(1.0, 1.0)] * 2,
+            2.0,
+            loss=wn.LeastSquares(),
+            shards=shards,  # type: ignore[arg-type]
+        )
 
 
 def test_features_of_zeros_bound_no_step() -> None:

@@ -24,9 +24,13 @@ EXACT = 1e-8
 @pytest.mark.parametrize("rho", [0.03, 0.125, 0.5, 1.0])
 def test_innovation_coding_is_exact_at_every_rho(rho: float, learner: Learner) -> None:
     run = simulate(
-        learning(), net(), links=wn.LogQuantizer(rho), steps=3000, every=100,
+        learning(),
+        net(),
+        links=wn.LogQuantizer(rho),
+        steps=3000,
+        every=100,
         method=wn.Surplus(learner=learner),
-    )  # fmt: skip
+    )
     assert run.cost_gap[-1] < EXACT
     assert run.consensus_error[-1] < EXACT
     assert run.model_error < 1e-7
@@ -196,10 +200,12 @@ def test_the_discrete_form_follows_the_differential_equations() -> None:
         method = wn.Surplus(alpha=2.0, model_step=size, share_step=size, share_momentum=0.0)
         run = simulate(problem, network, links=wn.Ideal(), steps=steps, method=method)
         assert exact.models is not None
-        errors.append([
-            np.abs(run.shares[-1] - exact.shares[-1]).max(),
-            np.abs(run.model - exact.models[-1]).max(),
-        ])  # fmt: skip
+        errors.append(
+            [
+                np.abs(run.shares[-1] - exact.shares[-1]).max(),
+                np.abs(run.model - exact.models[-1]).max(),
+            ]
+        )
     ratio = np.array(errors[0]) / np.array(errors[1])
     assert ratio == pytest.approx(2.0, abs=0.1)
     assert np.abs(exact.shares.sum(axis=1) - problem.budget).max() < 1e-10
@@ -207,9 +213,13 @@ def test_the_discrete_form_follows_the_differential_equations() -> None:
 
 @settings(max_examples=25)
 @given(
-    st.integers(2, 12), st.integers(0, 10**6), st.floats(0.03, 1.3), st.floats(0.01, 1e6),
-    st.sampled_from(["innovation", "value", "difference"]), st.integers(1, 7),
-)  # fmt: skip
+    st.integers(2, 12),
+    st.integers(0, 10**6),
+    st.floats(0.03, 1.3),
+    st.floats(0.01, 1e6),
+    st.sampled_from(["innovation", "value", "difference"]),
+    st.integers(1, 7),
+)
 def test_no_quantum_is_ever_lost(
     n: int, seed: int, rho: float, scale: float, mode: str, every: int
 ) -> None:
@@ -217,9 +227,12 @@ def test_no_quantum_is_ever_lost(
     cpu = [wn.QuadraticCPU(scale * rng.normal(), rng.uniform(0.01, 9)) for _ in range(n)]
     network = wn.Network.ring(n).switching(every, seed=seed)
     run = simulate(
-        wn.Problem(cpu, scale), network, links=wn.LogQuantizer(rho, mode), steps=60,  # type: ignore[arg-type]
+        wn.Problem(cpu, scale),
+        network,
+        links=wn.LogQuantizer(rho, mode),  # type: ignore[arg-type]
+        steps=60,
         start=rng.random(n) + 1e-3,
-    )  # fmt: skip
+    )
     assert not run.audit.any()
     for shares in run.shares:
         if np.abs(shares).max() <= scale:  # then every share is exact as a float
@@ -250,8 +263,13 @@ def test_frames_and_records_say_what_was_done() -> None:
 
 def test_progress_is_told() -> None:
     told: list[tuple[int, int]] = []
-    simulate(quadratic(200), net(200, 0.1), steps=2000, every=100,
-             progress=lambda done, steps: told.append((done, steps)))  # fmt: skip
+    simulate(
+        quadratic(200),
+        net(200, 0.1),
+        steps=2000,
+        every=100,
+        progress=lambda done, steps: told.append((done, steps)),
+    )
     assert told
     assert all(0 < done <= steps == 2000 for done, steps in told)
 

@@ -17,10 +17,16 @@ def frame() -> pd.DataFrame:
             for tasks in (5, 10, 15):
                 for seed in range(3):
                     rows.append(
-                        {"method": method, "setting": setting, "tasks_per_round": tasks,
-                         "seed": seed, "elastic_regret": rng.random(), "reliability": 0.8,
-                         "utilisation": rng.random()}
-                    )  # fmt: skip
+                        {
+                            "method": method,
+                            "setting": setting,
+                            "tasks_per_round": tasks,
+                            "seed": seed,
+                            "elastic_regret": rng.random(),
+                            "reliability": 0.8,
+                            "utilisation": rng.random(),
+                        }
+                    )
     return pd.DataFrame(rows)
 
 
@@ -32,8 +38,10 @@ def test_bars_are_means_and_whiskers_one_deviation() -> None:
     wanted = given.groupby(["method", "setting"], sort=False)["elastic_regret"].mean()
     np.testing.assert_allclose(heights, wanted.to_numpy())
     assert [axes.get_ylabel() for axes in figure.axes] == [
-        "elastic regret", "mean success", "utilisation",
-    ]  # fmt: skip
+        "elastic regret",
+        "mean success",
+        "utilisation",
+    ]
     with pytest.raises(InputError, match="no column 'setting'"):
         plot.methods_by_setting(given.drop(columns="setting"))
 

@@ -20,8 +20,11 @@ def test_frames_are_tidy() -> None:
     x = np.array([[1.0, 0.0], [0.25, 0.5]])
     frame = plot.allocation_frame(x, ["p", "q"], ["a", "b"])
     assert frame.to_numpy().tolist() == [
-        ["p", "a", 1.0], ["p", "b", 0.0], ["q", "a", 0.25], ["q", "b", 0.5],
-    ]  # fmt: skip
+        ["p", "a", 1.0],
+        ["p", "b", 0.0],
+        ["q", "a", 0.25],
+        ["q", "b", 0.5],
+    ]
     y = plot.throughput_frame({"one": np.array([1.0, 2.0]), "two": np.array([3.0, 4.0])})
     assert list(y.columns) == ["policy", "throughput"]
     assert y.groupby("policy")["throughput"].sum().to_dict() == {"one": 3.0, "two": 7.0}
@@ -127,8 +130,9 @@ def test_report_fetches_nothing_and_escapes_what_it_shows(tmp_path: Path) -> Non
     page = path.read_text(encoding="utf-8")
     assert not re.search(r"(src|href)\s*=\s*[\"'](?!#|data:)", page)
     assert set(re.findall(r"https?://[^\"'< ]+", page)) <= {
-        "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink",
-    }  # names of XML vocabularies, not addresses to fetch  # fmt: skip
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }  # names of XML vocabularies, not addresses to fetch
     assert "<i>x</i>" not in page
     assert "&lt;i&gt;x&lt;/i&gt;" in page
     assert "Title &lt;x&gt;" in page

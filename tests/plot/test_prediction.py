@@ -13,9 +13,14 @@ from walras.errors import InputError
 def test_predictions_are_drawn_with_their_intervals() -> None:
     measured = np.array([1.0, 2.0, 4.0])
     frame = pd.DataFrame(
-        {"cluster": ["a", "b", "a"], "predicted": measured * 1.1, "low": measured,
-         "high": measured * 1.2, "measured": measured}
-    )  # fmt: skip
+        {
+            "cluster": ["a", "b", "a"],
+            "predicted": measured * 1.1,
+            "low": measured,
+            "high": measured * 1.2,
+            "measured": measured,
+        }
+    )
     figure = plot.predicted_against_measured(frame)
     (axes,) = figure.axes
     assert axes.get_xscale() == axes.get_yscale() == "log"

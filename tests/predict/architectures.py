@@ -20,10 +20,19 @@ class LeNet5(nn.Sequential):
 
     def __init__(self) -> None:
         super().__init__(
-            nn.Conv2d(1, 6, 5), nn.Tanh(), nn.AvgPool2d(2), nn.Conv2d(6, 16, 5), nn.Tanh(),
-            nn.AvgPool2d(2), nn.Flatten(), nn.Linear(400, 120), nn.Tanh(), nn.Linear(120, 84),
-            nn.Tanh(), nn.Linear(84, 10),
-        )  # fmt: skip
+            nn.Conv2d(1, 6, 5),
+            nn.Tanh(),
+            nn.AvgPool2d(2),
+            nn.Conv2d(6, 16, 5),
+            nn.Tanh(),
+            nn.AvgPool2d(2),
+            nn.Flatten(),
+            nn.Linear(400, 120),
+            nn.Tanh(),
+            nn.Linear(120, 84),
+            nn.Tanh(),
+            nn.Linear(84, 10),
+        )
 
 
 class AlexNet(nn.Sequential):
@@ -31,14 +40,28 @@ class AlexNet(nn.Sequential):
 
     def __init__(self) -> None:
         super().__init__(
-            nn.Conv2d(3, 64, 11, 4, 2), nn.ReLU(), nn.MaxPool2d(3, 2),
-            nn.Conv2d(64, 192, 5, padding=2), nn.ReLU(), nn.MaxPool2d(3, 2),
-            nn.Conv2d(192, 384, 3, padding=1), nn.ReLU(),
-            nn.Conv2d(384, 256, 3, padding=1), nn.ReLU(),
-            nn.Conv2d(256, 256, 3, padding=1), nn.ReLU(), nn.MaxPool2d(3, 2),
-            nn.Flatten(), nn.Dropout(), nn.Linear(9216, 4096), nn.ReLU(),
-            nn.Dropout(), nn.Linear(4096, 4096), nn.ReLU(), nn.Linear(4096, 1000),
-        )  # fmt: skip
+            nn.Conv2d(3, 64, 11, 4, 2),
+            nn.ReLU(),
+            nn.MaxPool2d(3, 2),
+            nn.Conv2d(64, 192, 5, padding=2),
+            nn.ReLU(),
+            nn.MaxPool2d(3, 2),
+            nn.Conv2d(192, 384, 3, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(384, 256, 3, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(256, 256, 3, padding=1),
+            nn.ReLU(),
+            nn.MaxPool2d(3, 2),
+            nn.Flatten(),
+            nn.Dropout(),
+            nn.Linear(9216, 4096),
+            nn.ReLU(),
+            nn.Dropout(),
+            nn.Linear(4096, 4096),
+            nn.ReLU(),
+            nn.Linear(4096, 1000),
+        )
 
 
 class VGG11(nn.Sequential):
@@ -75,9 +98,14 @@ class ResNet18(nn.Sequential):
         for a, b, stride in ((64, 64, 1), (64, 128, 2), (128, 256, 2), (256, 512, 2)):
             blocks += [Residual(a, b, stride), Residual(b, b, 1)]
         super().__init__(
-            conv(3, 64, 7, 2), nn.ReLU(), nn.MaxPool2d(3, 2, 1), *blocks,
-            nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000),
-        )  # fmt: skip
+            conv(3, 64, 7, 2),
+            nn.ReLU(),
+            nn.MaxPool2d(3, 2, 1),
+            *blocks,
+            nn.AdaptiveAvgPool2d(1),
+            nn.Flatten(),
+            nn.Linear(512, 1000),
+        )
 
 
 class Inverted(nn.Module):
@@ -101,16 +129,28 @@ class MobileNetV2(nn.Sequential):
         blocks: list[nn.Module] = []
         width = 32
         for factor, out, count, stride in (
-            (1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1),
-            (6, 160, 3, 2), (6, 320, 1, 1),
-        ):  # fmt: skip
+            (1, 16, 1, 1),
+            (6, 24, 2, 2),
+            (6, 32, 3, 2),
+            (6, 64, 4, 2),
+            (6, 96, 3, 1),
+            (6, 160, 3, 2),
+            (6, 320, 1, 1),
+        ):
             for k in range(count):
                 blocks.append(Inverted(width, out, stride if k == 0 else 1, factor))
                 width = out
         super().__init__(
-            conv(3, 32, 3, 2), nn.ReLU6(), *blocks, conv(320, 1280, 1), nn.ReLU6(),
-            nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.2), nn.Linear(1280, 1000),
-        )  # fmt: skip
+            conv(3, 32, 3, 2),
+            nn.ReLU6(),
+            *blocks,
+            conv(320, 1280, 1),
+            nn.ReLU6(),
+            nn.AdaptiveAvgPool2d(1),
+            nn.Flatten(),
+            nn.Dropout(0.2),
+            nn.Linear(1280, 1000),
+        )
 
 
 class Fire(nn.Module):
@@ -131,19 +171,37 @@ class SqueezeNet(nn.Sequential):
     def __init__(self) -> None:
         pool = nn.MaxPool2d(3, 2, ceil_mode=True)
         super().__init__(
-            nn.Conv2d(3, 64, 3, 2), nn.ReLU(), pool, Fire(64, 16, 64), Fire(128, 16, 64), pool,
-            Fire(128, 32, 128), Fire(256, 32, 128), pool, Fire(256, 48, 192), Fire(384, 48, 192),
-            Fire(384, 64, 256), Fire(512, 64, 256), nn.Dropout(), nn.Conv2d(512, 1000, 1),
-            nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
-        )  # fmt: skip
+            nn.Conv2d(3, 64, 3, 2),
+            nn.ReLU(),
+            pool,
+            Fire(64, 16, 64),
+            Fire(128, 16, 64),
+            pool,
+            Fire(128, 32, 128),
+            Fire(256, 32, 128),
+            pool,
+            Fire(256, 48, 192),
+            Fire(384, 48, 192),
+            Fire(384, 64, 256),
+            Fire(512, 64, 256),
+            nn.Dropout(),
+            nn.Conv2d(512, 1000, 1),
+            nn.ReLU(),
+            nn.AdaptiveAvgPool2d(1),
+            nn.Flatten(),
+        )
 
 
 class DenseLayer(nn.Sequential):
     def __init__(self, a: int) -> None:
         super().__init__(
-            nn.BatchNorm2d(a), nn.ReLU(), nn.Conv2d(a, 128, 1, bias=False),
-            nn.BatchNorm2d(128), nn.ReLU(), nn.Conv2d(128, 32, 3, padding=1, bias=False),
-        )  # fmt: skip
+            nn.BatchNorm2d(a),
+            nn.ReLU(),
+            nn.Conv2d(a, 128, 1, bias=False),
+            nn.BatchNorm2d(128),
+            nn.ReLU(),
+            nn.Conv2d(128, 32, 3, padding=1, bias=False),
+        )
 
     def forward(self, x: Any) -> Any:
         return torch.cat([x, super().forward(x)], 1)

@@ -27,8 +27,12 @@ from walras.predict.models.glm import (
 
 NAN, INF = np.nan, np.inf
 LINKS: tuple[tuple[Link, Loss], ...] = (
-    ("softplus", "raw"), ("softplus", "log"), ("exp", "raw"), ("exp", "log"), ("logistic", "raw"),
-)  # fmt: skip
+    ("softplus", "raw"),
+    ("softplus", "log"),
+    ("exp", "raw"),
+    ("exp", "log"),
+    ("logistic", "raw"),
+)
 
 
 def test_means_of_scores_and_scores_of_means() -> None:
@@ -183,10 +187,13 @@ def test_bins_hold_equally_many_predictions_in_order() -> None:
 
 def graph(**changes: Any) -> TaskGraph:
     fields: dict[str, Any] = {
-        "kinds": ("input", "conv3x3", "add", "output"), "macs": [0, 9, 2, 0],
-        "params": [1, 8, 0, 3], "elements": [4, 5, 6, 7],
-        "edges": [(0, 1), (1, 2), (0, 2), (2, 3)], "batch": 2,
-    }  # fmt: skip
+        "kinds": ("input", "conv3x3", "add", "output"),
+        "macs": [0, 9, 2, 0],
+        "params": [1, 8, 0, 3],
+        "elements": [4, 5, 6, 7],
+        "edges": [(0, 1), (1, 2), (0, 2), (2, 3)],
+        "batch": 2,
+    }
     return TaskGraph(**(fields | changes))
 
 
@@ -240,10 +247,11 @@ def test_graphs_of_the_least_size_are_taken_and_beyond_are_refused() -> None:
         ({"level": 0.0}, "level: is 0.0; allowed: 0 < level < 1"),
         ({"level": 1.5}, "level: is 1.5; allowed: 0 < level < 1"),
         ({"hidden": 0}, "hidden: is 0; allowed: a whole number >= 1"),
-        ({"layers": "two"}, "layers: is two"), ({"epochs": -1}, "epochs: is -1"),
+        ({"layers": "two"}, "layers: is two"),
+        ({"epochs": -1}, "epochs: is -1"),
         ({"link": "probit"}, "link: is 'probit'; allowed: auto, softplus, exp"),
     ],
-)  # fmt: skip
+)
 def test_settings_beyond_their_range_name_it(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Training(**changes)
@@ -275,7 +283,7 @@ def test_tasks_at_the_ends_of_what_is_measured_are_taken_and_beyond_are_refused(
         (([[1.0, 1.0]], [[1.0, 1.0]], [[1.0, INF]]), r"runs\[0, 1\].*: is inf"),
         (([[1.0]], [[1.0, 1.0]]), r"times: has shape \(1, 1\); allowed: \(1, 2\)"),
         (([1.0, 1.0], [[1.0, 1.0]]), r"times: has shape \(2,\)"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(InputError, match=message):
             of(*wrong)
     with pytest.raises(InputError, match=r"features: has shape \(3, 1\); allowed: \(2, any\)"):

@@ -44,9 +44,16 @@ def tasks_of(count: int = 3) -> Tasks:
 
 def predictor(method: str, *models: Given, confidence: float = 2.0) -> Predictor:
     return Predictor(
-        ("a", "b"), models, method, confidence, 0.9, np.log([2.0, 3.0]), np.array([0.1, 0.3]),
-        np.tile([1.0, 0.0], (2, 1)), 7,
-    )  # fmt: skip
+        ("a", "b"),
+        models,
+        method,
+        confidence,
+        0.9,
+        np.log([2.0, 3.0]),
+        np.array([0.1, 0.3]),
+        np.tile([1.0, 0.0], (2, 1)),
+        7,
+    )
 
 
 def logit(p: np.ndarray) -> np.ndarray:

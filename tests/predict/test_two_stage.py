@@ -26,9 +26,13 @@ from walras.predict import (
 from walras.predict.models.calibration import apply_logistic, conformal_radius, fit_logistic
 
 VARIANTS: list[dict[str, Any]] = [
-    {"method": "tam"}, {"loss": "raw"}, {"loss": "log"}, {"method": "bagged", "loss": "raw"},
-    {"method": "ucb-optimistic"}, {"method": "ucb-pessimistic"},
-]  # fmt: skip
+    {"method": "tam"},
+    {"loss": "raw"},
+    {"loss": "log"},
+    {"method": "bagged", "loss": "raw"},
+    {"method": "ucb-optimistic"},
+    {"method": "ucb-pessimistic"},
+]
 
 
 def error(predictor: Predictor, tasks: Tasks) -> float:
@@ -120,9 +124,14 @@ def test_tasks_and_clusters_in_another_order_get_the_same_numbers(small: Recipe)
 
 def _turned(tasks: Tasks) -> Tasks:
     return Tasks(
-        tasks.names, tasks.clusters[::-1], tasks.features, tasks.times[::-1], tasks.success[::-1],
-        tasks.runs[::-1], tasks.graphs,
-    )  # fmt: skip
+        tasks.names,
+        tasks.clusters[::-1],
+        tasks.features,
+        tasks.times[::-1],
+        tasks.success[::-1],
+        tasks.runs[::-1],
+        tasks.graphs,
+    )
 
 
 def test_tasks_measured_on_some_clusters_only(small: Recipe) -> None:
@@ -142,11 +151,12 @@ def test_outcomes_of_single_runs_are_calibrated(small: Recipe) -> None:
     drawn = {
         name: replace(
             getattr(small, name),
-            success=(rng.random(getattr(small, name).success.shape)
-                     < getattr(small, name).success).astype(float),
+            success=(
+                rng.random(getattr(small, name).success.shape) < getattr(small, name).success
+            ).astype(float),
         )
         for name in ("train", "validation")
-    }  # fmt: skip
+    }
     predictor = fit(drawn["train"], drawn["validation"])
     found = predictor.predict(small.test).success
     assert np.abs(found - small.test.success).mean() < 0.1
@@ -261,8 +271,10 @@ def test_measurements_out_of_range_are_refused(
 def test_shapes_that_do_not_belong_together_are_refused(small: Recipe) -> None:
     train = small.train
     for changes in (
-        {"times": train.times[:, :5]}, {"features": train.features[:5]},
-        {"features": np.full(train.features.shape, np.nan)}, {"graphs": train.graphs[:5]},
-    ):  # fmt: skip
+        {"times": train.times[:, :5]},
+        {"features": train.features[:5]},
+        {"features": np.full(train.features.shape, np.nan)},
+        {"graphs": train.graphs[:5]},
+    ):
         with pytest.raises(InputError):
             replace(train, **changes)

@@ -13,9 +13,7 @@ from walras.predict.models.glm import centre_and_spread
 
 
 def with_features(tasks: Tasks, features: Any) -> Tasks:
-    return Tasks(
-        tasks.names, tasks.clusters, features, tasks.times, tasks.success, tasks.runs
-    )  # fmt: skip
+    return Tasks(tasks.names, tasks.clusters, features, tasks.times, tasks.success, tasks.runs)
 
 
 @pytest.mark.parametrize("variant", [{"loss": "raw"}, {"loss": "log"}, {"method": "bagged"}])

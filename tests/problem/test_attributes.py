@@ -19,8 +19,15 @@ N = 3
 REAL = ("nonneg", "nonpos", "pos", "neg", "bounds", "integer", "boolean")
 SQUARE = ("symmetric", "diag", "PSD", "NSD", "hermitian", "complex", "imag", "sparsity")
 # What cvxpy lets stand together, of a square matrix and of any real variable.
-PAIRS = (("diag", "nonneg"), ("diag", "integer"), ("sparsity", "nonneg"), ("symmetric", "nonneg"),
-         ("symmetric", "integer"), ("sparsity", "integer"), ("PSD", "bounds"))  # fmt: skip
+PAIRS = (
+    ("diag", "nonneg"),
+    ("diag", "integer"),
+    ("sparsity", "nonneg"),
+    ("symmetric", "nonneg"),
+    ("symmetric", "integer"),
+    ("sparsity", "integer"),
+    ("PSD", "bounds"),
+)
 
 
 def places(draw: Callable[..., Any], shape: tuple[int, ...]) -> Any:
@@ -38,8 +45,9 @@ def declarations(draw: Callable[..., Any], shape: tuple[int, ...]) -> dict[str, 
     """Attributes of a variable of this shape."""
     numbers = st.integers(-3, 3).map(float)
     if len(shape) == 2 and draw(st.booleans()):
-        names = draw(st.one_of(st.sampled_from(SQUARE).map(lambda name: (name,)),
-                               st.sampled_from(PAIRS)))  # fmt: skip
+        names = draw(
+            st.one_of(st.sampled_from(SQUARE).map(lambda name: (name,)), st.sampled_from(PAIRS))
+        )
     else:
         names = tuple(draw(st.sets(st.sampled_from(REAL), max_size=3)))
     said: dict[str, Any] = dict.fromkeys(names, True)

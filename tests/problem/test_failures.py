@@ -30,11 +30,17 @@ def test_outside_the_form_an_optimum_of_zero_is_proved_too(least: float) -> None
 @pytest.mark.parametrize(
     "setting",
     [
-        {"tolerance": -1.0}, {"tolerance": 2.0}, {"time_limit": -1.0}, {"threads": 0},
-        {"start": "yesterday"}, {"callback": 3}, {"parts": 4}, {"seed": 1},
+        {"tolerance": -1.0},
+        {"tolerance": 2.0},
+        {"time_limit": -1.0},
+        {"threads": 0},
+        {"start": "yesterday"},
+        {"callback": 3},
+        {"parts": 4},
+        {"seed": 1},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_settings_are_checked_outside_the_form_too(setting: dict[str, Any]) -> None:
     x, p = outside(1.0)
     p.solve(threads=1)

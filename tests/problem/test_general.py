@@ -23,8 +23,10 @@ def column(expression: Any) -> Any:
 
 TRUE: dict[str, tuple[Callable[[], Stated], float]] = {
     "shape (1, 1)": (lambda: (cp.Minimize(column(cp.norm(y))), [y >= 1]), np.sqrt(2)),
-    "shape (1,)": (lambda: (cp.Minimize(cp.reshape(cp.norm(y), (1,), order="F")), [y >= 1]),
-                   np.sqrt(2)),
+    "shape (1,)": (
+        lambda: (cp.Minimize(cp.reshape(cp.norm(y), (1,), order="F")), [y >= 1]),
+        np.sqrt(2),
+    ),
     "shape (1, 1), maximised": (lambda: (cp.Maximize(-column(cp.norm(y))), [y >= 1]), -np.sqrt(2)),
     "NonNeg of a scalar": (lambda: (cp.Minimize(cp.norm(y) + x), [cp.NonNeg(x - 1)]), 1.0),
     "Zero of a scalar": (lambda: (cp.Minimize(cp.norm(y)), [cp.Zero(x - 1), y[0] >= x]), 1.0),
@@ -33,8 +35,10 @@ TRUE: dict[str, tuple[Callable[[], Stated], float]] = {
     "a domain's edge": (lambda: (cp.Minimize(x), [cp.sqrt(x) >= 0]), 0.0),
     "an entropy's edge": (lambda: (cp.Minimize(x), [cp.entr(x) >= 0]), 0.0),
     "exponential cone": (lambda: (cp.Minimize(x), [cp.ExpCone(y[0], y[1], x), y >= 1]), np.e),
-    "power cone": (lambda: (cp.Maximize(x), [cp.PowCone3D(y[0], y[1], x, 0.3), cp.sum(y) <= 2]),
-                   2 * 0.3**0.3 * 0.7**0.7),
+    "power cone": (
+        lambda: (cp.Maximize(x), [cp.PowCone3D(y[0], y[1], x, 0.3), cp.sum(y) <= 2]),
+        2 * 0.3**0.3 * 0.7**0.7,
+    ),
     "power cone of three": (
         lambda: (cp.Maximize(x), [cp.PowConeND(w, x, np.array([0.2, 0.3, 0.5])), cp.sum(w) <= 1]),
         0.2**0.2 * 0.3**0.3 * 0.5**0.5,
@@ -53,7 +57,7 @@ TRUE: dict[str, tuple[Callable[[], Stated], float]] = {
         lambda: (cp.Minimize(x), [cp.SOC(x, z := cp.Variable(2, complex=True)), z == 3 + 4j]),
         np.sqrt(50),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", TRUE)

@@ -90,10 +90,12 @@ def test_prices_come_back_in_the_programs_units(seed: int, cost: float, bound: f
     matrix = rng.uniform(0.5, 2.0, (3, 6))
     program = LinearProgram(
         cost=-rng.uniform(0.5, 2.0, 6) * 10.0**cost / column,
-        lower=np.zeros(6), upper=np.full(6, np.inf),
+        lower=np.zeros(6),
+        upper=np.full(6, np.inf),
         matrix=sp.csc_array(row[:, None] * matrix / column),
-        row_lower=np.full(3, -np.inf), row_upper=rng.uniform(1.0, 2.0, 3) * row * 10.0**bound,
-    )  # fmt: skip
+        row_lower=np.full(3, -np.inf),
+        row_upper=rng.uniform(1.0, 2.0, 3) * row * 10.0**bound,
+    )
     found = solve_program(program, Settings())
     assert found.x is not None
     value = float(program.cost @ found.x)
@@ -112,9 +114,13 @@ def test_columns_that_pay_little_come_in() -> None:
     cost = -rng.uniform(0.1, 1.0, columns)
     for scale in (1.0, 1e-9):
         program = LinearProgram(
-            scale * cost, np.zeros(columns), np.full(columns, 0.1), matrix,
-            np.full(rows, -np.inf), np.ones(rows),
-        )  # fmt: skip
+            scale * cost,
+            np.zeros(columns),
+            np.full(columns, 0.1),
+            matrix,
+            np.full(rows, -np.inf),
+            np.ones(rows),
+        )
         assert is_wide(program)
         found = sift(program, Settings(), lambda step: step)
         assert found is not None

@@ -48,9 +48,14 @@ def test_gates_of_activities_without_an_upper_bound_are_proved(
 def test_bounds_that_rows_imply_for_whole_columns_keep_what_rounding_would_lose() -> None:
     # z >= 3.0000000000000004 as stated: 3 is meant.
     program = LinearProgram(
-        np.ones(1), np.zeros(1), np.full(1, 9.0), sp.csc_array([[0.1]]),
-        np.full(1, 0.1 + 0.2), np.full(1, INF), np.ones(1, np.bool_),
-    )  # fmt: skip
+        np.ones(1),
+        np.zeros(1),
+        np.full(1, 9.0),
+        sp.csc_array([[0.1]]),
+        np.full(1, 0.1 + 0.2),
+        np.full(1, INF),
+        np.ones(1, np.bool_),
+    )
     assert tightened(program).lower[0] == 3.0
 
 
@@ -205,9 +210,14 @@ def test_coefficients_fall_to_what_the_rest_can_be() -> None:
     """``x - 1e6 z <= 0``, x <= 3: 3 is enough; ``x + 1e6 z <= 1e6 + 1`` says x <= 1 at z = 1."""
     matrix = sp.csc_array(np.array([[1.0, -1e6], [1.0, 1e6]]))
     program = LinearProgram(
-        np.ones(2), np.zeros(2), np.array([3.0, 1.0]), matrix, np.full(2, -INF),
-        np.array([0.0, 1e6 + 1.0]), np.array([False, True]),
-    )  # fmt: skip
+        np.ones(2),
+        np.zeros(2),
+        np.array([3.0, 1.0]),
+        matrix,
+        np.full(2, -INF),
+        np.array([0.0, 1e6 + 1.0]),
+        np.array([False, True]),
+    )
     least = tightened(program)
     assert least.matrix.toarray()[0] == pytest.approx([1.0, -3.0])
     assert least.matrix.toarray()[1] == pytest.approx([1.0, 2.0])
@@ -236,10 +246,14 @@ def test_programs_without_whole_columns_go_straight_on() -> None:
 def test_other_columns_are_found_for_rounded_ones() -> None:
     """``x >= 2 - z``, z = 0.9999999 as HiGHS may leave it: x = 1 goes with z = 1."""
     program = LinearProgram(
-        np.array([1.0, 0.5]), np.zeros(2), np.array([5.0, 1.0]),
-        sp.csc_array(np.array([[1.0, 1.0]])), np.array([2.0]), np.array([INF]),
+        np.array([1.0, 0.5]),
+        np.zeros(2),
+        np.array([5.0, 1.0]),
+        sp.csc_array(np.array([[1.0, 1.0]])),
+        np.array([2.0]),
+        np.array([INF]),
         np.array([False, True]),
-    )  # fmt: skip
+    )
     assert whole_point(program, np.array([1.0, 0.4]), CALM) == pytest.approx([2.0, 0.0])
     assert whole_point(program, np.array([1.0 + 1e-7, 1 - 1e-7]), CALM) == pytest.approx(
         [1.0, 1.0], abs=2e-7

@@ -42,8 +42,12 @@ def wide(seed: int, rows: int = 5, slack: float = 1.0) -> LinearProgram:
     loose = slack * rng.random(rows) * (rng.random(rows) < 0.8)
     return LinearProgram(
         rng.choice([0.0, 1.0, 2.0], columns) * rng.normal(size=columns),
-        lower, upper, matrix, used - loose, used + loose,
-    )  # fmt: skip
+        lower,
+        upper,
+        matrix,
+        used - loose,
+        used + loose,
+    )
 
 
 @given(seed=st.integers(0, 10**6), rows=st.integers(2, 8))
@@ -76,9 +80,13 @@ def dual_value(program: LinearProgram, prices: np.ndarray) -> float:
 def covering(need: float, columns: int = 200) -> LinearProgram:
     """Least cost of ``need`` units of one row, at most one of each column."""
     return LinearProgram(
-        np.arange(1.0, columns + 1.0), np.zeros(columns), np.ones(columns),
-        sp.csc_array(np.ones((1, columns))), np.array([need]), np.array([np.inf]),
-    )  # fmt: skip
+        np.arange(1.0, columns + 1.0),
+        np.zeros(columns),
+        np.ones(columns),
+        sp.csc_array(np.ones((1, columns))),
+        np.array([need]),
+        np.array([np.inf]),
+    )
 
 
 def test_few_columns_that_cannot_do_say_so() -> None:

@@ -50,8 +50,9 @@ def test_a_setting_without_its_name_is_refused(given: object, remedy: str) -> No
     x = cp.Variable(2, nonneg=True)
     problem = wl.Problem(cp.Maximize(cp.sum(x)), [x <= 1])
     ways: tuple[Any, ...] = (
-        problem.solve, lambda value: wl.solve(cs.max_min([[1.0]], [1.0], [1.0]), value),
-    )  # fmt: skip
+        problem.solve,
+        lambda value: wl.solve(cs.max_min([[1.0]], [1.0], [1.0]), value),
+    )
     for solve in ways:
         with pytest.raises(wl.InputError) as caught:
             solve(given)

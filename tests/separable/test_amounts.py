@@ -27,9 +27,13 @@ def link(
 ) -> Row:
     """``load <= amount t``, as stored."""
     return Row(
-        f"link[{resource}]", {resource: 1.0}, lower, upper,
-        scalars={scalar: -amount}, side=Side.RESOURCE,
-    )  # fmt: skip
+        f"link[{resource}]",
+        {resource: 1.0},
+        lower,
+        upper,
+        scalars={scalar: -amount},
+        side=Side.RESOURCE,
+    )
 
 
 PLAIN = Row("plain[0]", {0: 1.0}, upper=4.0, side=Side.RESOURCE)

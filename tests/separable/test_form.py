@@ -22,8 +22,9 @@ def problem() -> Separable:
             Row("time[a]", {0: 1.0, 1: 1.0}, upper=1.0),
             Row("level[a]", {0: -1.0, 1: -2.0}, upper=0.0, scalars={0: 1.0}),
         ],
-        [Scalar(-1.0, 0.0, 5.0)], maximize=True,
-    )  # fmt: skip
+        [Scalar(-1.0, 0.0, 5.0)],
+        maximize=True,
+    )
 
 
 def test_shape_and_counts() -> None:
@@ -62,8 +63,11 @@ def test_reported_turns_the_sign_of_a_maximisation() -> None:
 def test_rows_have_the_user_s_names() -> None:
     rows = problem().rows
     assert [rows.name(k) for k in range(4)] == [
-        "capacity[fast]", "time[a]", "level[a]", "row[3]",
-    ]  # fmt: skip
+        "capacity[fast]",
+        "time[a]",
+        "level[a]",
+        "row[3]",
+    ]
     assert Family("cap", 4, 7).row_name(6) == "cap[2]"
 
 
@@ -83,8 +87,10 @@ def test_indices_are_of_32_bits_as_kernels_expect() -> None:
         ({"cost": np.array([1.0, np.nan, 0.0, 0.0])}, r"cost\[1\]: is not finite"),
         ({"cost": np.zeros(3)}, "resource: has shape"),
         ({"quadratic": np.array([0.0, 0.0, -1.0, 0.0])}, r"quadratic\[2\]: is negative"),
-        ({"lower": np.array([0.0, 7.0, 0.0, 0.0]), "upper": np.full(4, 6.0)},
-         r"lower\[1\]: the bounds \[7, 6\]"),
+        (
+            {"lower": np.array([0.0, 7.0, 0.0, 0.0]), "upper": np.full(4, 6.0)},
+            r"lower\[1\]: the bounds \[7, 6\]",
+        ),
         ({"lower": np.array([np.inf, 0.0, 0.0, 0.0])}, r"lower\[0\]"),
         ({"upper": np.array([1.0, np.nan, 1.0, 1.0])}, r"lower\[1\]"),
         ({"scalar_cost": np.array([np.inf])}, r"scalar_cost\[0\]: is not finite"),
@@ -93,7 +99,7 @@ def test_indices_are_of_32_bits_as_kernels_expect() -> None:
         ({"demand": np.array([0, 1, 9, 0], np.int32)}, r"demand\[2\]: is 9; allowed: 0 to"),
         ({"resource": np.array([0, -2, 0, 0], np.int32)}, r"resource\[1\]: is -2"),
     ],
-)  # fmt: skip
+)
 def test_bad_entries_are_refused(change: dict[str, Any], where: str) -> None:
     with pytest.raises(wl.InputError, match=where) as caught:
         replace(problem(), **change)
@@ -121,9 +127,15 @@ def test_an_empty_problem_is_refused() -> None:
     owner, number = np.zeros(0, np.int32), np.zeros(0)
     with pytest.raises(wl.InputError, match="no entries"):
         replace(
-            problem(), resource=owner, demand=owner, cost=number, quadratic=number, lower=number,
-            upper=number, rows=replace(problem().rows, matrix=sp.csc_array((3, 0))),
-        )  # fmt: skip
+            problem(),
+            resource=owner,
+            demand=owner,
+            cost=number,
+            quadratic=number,
+            lower=number,
+            upper=number,
+            rows=replace(problem().rows, matrix=sp.csc_array((3, 0))),
+        )
 
 
 def test_leximin_needs_a_scalar_in_every_row_of_its_family() -> None:
@@ -206,8 +218,11 @@ def test_rows_behind_others_are_numbered_where_the_user_has_no_names() -> None:
 def test_an_entry_has_the_users_name_or_its_owners() -> None:
     p = problem()
     assert [p.entry_name(k) for k in (0, 1, 2, 3)] == [
-        "x[r0, d0]", "x[r1, d0]", "x[r0, d1]", "entry 3",
-    ]  # fmt: skip
+        "x[r0, d0]",
+        "x[r1, d0]",
+        "x[r0, d1]",
+        "entry 3",
+    ]
     alone = replace(p, resource=np.array([-1, 0, 0, 0], np.int32))
     assert (alone.entry_name(0), alone.entry_name(3)) == ("x[d0]", "x[r0]")
     assert replace(p, namer=lambda k: f"share {k}").entry_name(2) == "share 2"
@@ -272,8 +287,10 @@ def test_a_coupled_row_has_no_owner() -> None:
 def test_a_utility_of_negative_weight_is_refused() -> None:
     p = problem()
     rows = replace(
-        p.rows, utility=np.array([0, 1, 1], np.int8), weight=np.array([-1.0, 0.0, -2.0]),
-    )  # fmt: skip
+        p.rows,
+        utility=np.array([0, 1, 1], np.int8),
+        weight=np.array([-1.0, 0.0, -2.0]),
+    )
     with pytest.raises(wl.InputError, match=r"rows.weight\[2\] \(level\[a\]\): is -2; allowed: >="):
         replace(p, rows=rows)
 
@@ -287,14 +304,20 @@ def test_a_utility_of_negative_weight_is_refused() -> None:
         ({"constant": np.inf}, "constant: is inf; allowed: finite;"),
         ({"cost": np.array(["a"] * 4)}, "cost: is a ndarray of <U1; allowed: .* of numbers"),
         ({"integer": [True] * 4}, "integer: is a list; allowed: a numpy array of booleans"),
-        ({"upper": np.array([1.0, 1.0, -np.inf, 1.0]), "lower": np.full(4, -np.inf)},
-         r"lower\[2\]: the bounds \[-inf, -inf\] admit no number"),
-        ({"upper": np.full(4, np.inf), "lower": np.array([0.0, 0.0, 0.0, np.inf])},
-         r"lower\[3\]: the bounds \[inf, inf\] admit no number"),
-        ({"demand": np.array([0, 0, 2, -1], np.int32)},
-         r"demand\[2\]: is 2; allowed: 0 to 1, or -1 for none"),
+        (
+            {"upper": np.array([1.0, 1.0, -np.inf, 1.0]), "lower": np.full(4, -np.inf)},
+            r"lower\[2\]: the bounds \[-inf, -inf\] admit no number",
+        ),
+        (
+            {"upper": np.full(4, np.inf), "lower": np.array([0.0, 0.0, 0.0, np.inf])},
+            r"lower\[3\]: the bounds \[inf, inf\] admit no number",
+        ),
+        (
+            {"demand": np.array([0, 0, 2, -1], np.int32)},
+            r"demand\[2\]: is 2; allowed: 0 to 1, or -1 for none",
+        ),
     ],
-)  # fmt: skip
+)
 def test_each_refusal_names_the_place_and_what_is_allowed(
     change: dict[str, Any], where: str
 ) -> None:

@@ -266,10 +266,15 @@ def test_fewer_spanning_rows_are_better_then_more_groups() -> None:
     def badness(resources: int, demands: int, coupled: int = 0, merged: int = 0) -> tuple[int, int]:
         return _badness(
             Split(
-                none, none, resources, demands, (("a", coupled, 2), ("b", coupled, 2)),
-                (("c", merged), ("d", merged)), (),
+                none,
+                none,
+                resources,
+                demands,
+                (("a", coupled, 2), ("b", coupled, 2)),
+                (("c", merged), ("d", merged)),
+                (),
             )
-        )  # fmt: skip
+        )
 
     assert badness(3, 4, coupled=1) < badness(3, 4, coupled=1, merged=1) < badness(9, 9, coupled=3)
     assert badness(3, 4) < badness(3, 3) < badness(2, 4)

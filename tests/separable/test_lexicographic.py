@@ -22,8 +22,9 @@ def problem(**scalar: Any) -> Separable:
             Row("level[a]", {0: -1.0}, upper=0.0, scalars={0: 1.0}),
             Row("level[b]", {1: -2.0}, upper=0.0, scalars={0: 1.0}),
         ],
-        [Scalar(**{"cost": -1.0, **scalar})], maximize=True,
-    )  # fmt: skip
+        [Scalar(**{"cost": -1.0, **scalar})],
+        maximize=True,
+    )
     families = Family("capacity", 0, 1), Family("level", 1, 3)
     return replace(p, rows=replace(p.rows, families=families))
 
@@ -51,9 +52,12 @@ def test_it_needs_one_scalar_and_a_family_of_that_name() -> None:
         Leximin(problem(), "time")
     p = problem()
     two = replace(
-        p, scalar_cost=np.array([-1.0, 0.0]), scalar_lower=np.zeros(2), scalar_upper=np.ones(2),
+        p,
+        scalar_cost=np.array([-1.0, 0.0]),
+        scalar_lower=np.zeros(2),
+        scalar_upper=np.ones(2),
         rows=replace(p.rows, scalar_matrix=np.hstack([p.rows.scalar_matrix, np.zeros((3, 1))])),
-    )  # fmt: skip
+    )
     with pytest.raises(wl.InputError, match="has 2 scalars and the families capacity, level"):
         Leximin(two, "level")
     assert leximin_of(two) is None

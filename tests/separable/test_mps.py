@@ -132,9 +132,11 @@ SMALL_LP = (
     "min\n obj: x + 2 y\nst\n c1: 2 x + y <= 7.5\n c2: x + y >= 1\nbounds\n x <= 10\n y <= 4\nend\n"
 )
 X_R2, RHS, RNG, UP_X = (
-    "    X         R2           1.0\n", "    RHS       R1           7.5", "    RNG       R1 ",
+    "    X         R2           1.0\n",
+    "    RHS       R1           7.5",
+    "    RNG       R1 ",
     " UP BND       X           10.0\n",
-)  # fmt: skip
+)
 
 
 def changed(old: str, new: str) -> tuple[str, str]:
@@ -278,9 +280,10 @@ OBJECTIVES = {
         {"x": 2.0, "y": 0.0},
     ),
     "whole columns behind": (
-        "max\n o: 2 x\nst\n c: x + y <= 1\ninteger\n x\nend\n", {"x": 2.0, "y": 0.0},
+        "max\n o: 2 x\nst\n c: x + y <= 1\ninteger\n x\nend\n",
+        {"x": 2.0, "y": 0.0},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.filterwarnings("ignore:.*twice|.*stands in no row")

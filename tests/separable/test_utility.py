@@ -12,10 +12,16 @@ from walras.separable import Utility, utility
 
 # (utility, parameter)
 FAMILY = [
-    (Utility.LOG, 0.0), (Utility.POWER, 0.5), (Utility.POWER, 2.0), (Utility.POWER, 3.5),
-    (Utility.QUADRATIC, -1.0), (Utility.QUADRATIC, 2.0), (Utility.CONVEX_POWER, 1.2),
-    (Utility.CONVEX_POWER, 3.0), (Utility.ENTROPY, 0.0),
-]  # fmt: skip
+    (Utility.LOG, 0.0),
+    (Utility.POWER, 0.5),
+    (Utility.POWER, 2.0),
+    (Utility.POWER, 3.5),
+    (Utility.QUADRATIC, -1.0),
+    (Utility.QUADRATIC, 2.0),
+    (Utility.CONVEX_POWER, 1.2),
+    (Utility.CONVEX_POWER, 3.0),
+    (Utility.ENTROPY, 0.0),
+]
 NAMES = [f"{u.name} {a:g}" for u, a in FAMILY]
 POSITIVE = st.floats(0.05, 20.0)
 WEIGHT = st.floats(0.1, 10.0)
@@ -82,13 +88,18 @@ def test_agrees_with_the_bank_s_own_formulas(
 @pytest.mark.parametrize(
     ("kind", "a", "y", "expected"),
     [
-        (Utility.LOG, 0.0, 0.0, np.inf), (Utility.LOG, 0.0, -1.0, np.inf),
-        (Utility.POWER, 2.0, 0.0, np.inf), (Utility.POWER, 0.5, 0.0, 0.0),
-        (Utility.POWER, 0.5, -1.0, np.inf), (Utility.CONVEX_POWER, 2.0, -1.0, np.inf),
-        (Utility.CONVEX_POWER, 2.0, 0.0, 0.0), (Utility.ENTROPY, 0.0, 0.0, 0.0),
-        (Utility.ENTROPY, 0.0, -1.0, np.inf), (Utility.NONE, 0.0, -3.0, 0.0),
+        (Utility.LOG, 0.0, 0.0, np.inf),
+        (Utility.LOG, 0.0, -1.0, np.inf),
+        (Utility.POWER, 2.0, 0.0, np.inf),
+        (Utility.POWER, 0.5, 0.0, 0.0),
+        (Utility.POWER, 0.5, -1.0, np.inf),
+        (Utility.CONVEX_POWER, 2.0, -1.0, np.inf),
+        (Utility.CONVEX_POWER, 2.0, 0.0, 0.0),
+        (Utility.ENTROPY, 0.0, 0.0, 0.0),
+        (Utility.ENTROPY, 0.0, -1.0, np.inf),
+        (Utility.NONE, 0.0, -3.0, 0.0),
     ],
-)  # fmt: skip
+)
 def test_values_at_the_edge_of_the_domain(
     kind: Utility, a: float, y: float, expected: float
 ) -> None:
@@ -98,12 +109,16 @@ def test_values_at_the_edge_of_the_domain(
 @pytest.mark.parametrize(
     ("kind", "a", "p", "expected"),
     [
-        (Utility.LOG, 0.0, 0.0, np.inf), (Utility.LOG, 0.0, 1.0, np.inf),
-        (Utility.POWER, 0.5, 0.0, np.inf), (Utility.POWER, 2.0, 0.0, 0.0),
-        (Utility.POWER, 2.0, 1.0, np.inf), (Utility.CONVEX_POWER, 2.0, -4.0, 0.0),
-        (Utility.QUADRATIC, 3.0, 0.0, 0.0), (Utility.ENTROPY, 0.0, 0.0, 2.0 / np.e),
+        (Utility.LOG, 0.0, 0.0, np.inf),
+        (Utility.LOG, 0.0, 1.0, np.inf),
+        (Utility.POWER, 0.5, 0.0, np.inf),
+        (Utility.POWER, 2.0, 0.0, 0.0),
+        (Utility.POWER, 2.0, 1.0, np.inf),
+        (Utility.CONVEX_POWER, 2.0, -4.0, 0.0),
+        (Utility.QUADRATIC, 3.0, 0.0, 0.0),
+        (Utility.ENTROPY, 0.0, 0.0, 2.0 / np.e),
     ],
-)  # fmt: skip
+)
 def test_conjugates_at_the_edge_of_the_domain(
     kind: Utility, a: float, p: float, expected: float
 ) -> None:

@@ -172,9 +172,13 @@ def _row_terms(problem: Separable, shape: Structure, pi: Floats) -> float:
 
 
 def row_terms(
-    kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
+    kind: npt.NDArray[np.int8],
+    weight: Floats,
+    parameter: Floats,
+    lower: Floats,
+    upper: Floats,
     pi: Floats,
-) -> Floats:  # fmt: skip
+) -> Floats:
     """What each row adds to the bound at its price: ``- pi_k b_k``, or ``- f_k*(pi_k)``.
 
     The arrays have one shape, whatever that is.

@@ -135,9 +135,12 @@ def _outcome(
             demand_names=list(round_.throughput.columns),
         )
         solution = solve(
-            problem, engine="pop" if policy in (POP_MAX_MIN, POP_FAIR) else "interior",
-            tolerance=TOLERANCE, threads=threads, callback=callback,
-        )  # fmt: skip
+            problem,
+            engine="pop" if policy in (POP_MAX_MIN, POP_FAIR) else "interior",
+            tolerance=TOLERANCE,
+            threads=threads,
+            callback=callback,
+        )
         x = solution.x
     seconds = time.perf_counter() - began
     return Outcome(policy, x, cs.evaluate(*data, x), solution, seconds)
@@ -149,14 +152,24 @@ def table(comparison: Comparison) -> Table:
     for o in comparison.outcomes:
         judged, gap = o.judged, o.solution.gap if o.solution else None
         rows.append(
-            (o.policy, judged.least, judged.median, judged.mean, judged.log_fairness,
-             100 * judged.utilisation, judged.violation, gap, o.seconds)
-        )  # fmt: skip
+            (
+                o.policy,
+                judged.least,
+                judged.median,
+                judged.mean,
+                judged.log_fairness,
+                100 * judged.utilisation,
+                judged.violation,
+                gap,
+                o.seconds,
+            )
+        )
     title = f"{comparison.round.title} ({comparison.round.source})"
     return Table(
         ("policy", "min", "median", "mean", "log", "used", "violation", "gap", "seconds"),
-        rows, title,
-    )  # fmt: skip
+        rows,
+        title,
+    )
 
 
 def shown(full: Table) -> Table:

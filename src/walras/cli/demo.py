@@ -148,9 +148,16 @@ class _StoppedError(Exception):
 
 
 def _run(
-    tasks: int, jobs: int, seed: int, large: int, threads: int | None, interrupt: Interruptible,
-    progress: bool, *, network: bool,
-) -> Acts:  # fmt: skip
+    tasks: int,
+    jobs: int,
+    seed: int,
+    large: int,
+    threads: int | None,
+    interrupt: Interruptible,
+    progress: bool,
+    *,
+    network: bool,
+) -> Acts:
     rounds = [(gavel(jobs, seed), _SMALL)]
     if large:
         rounds.append((dede_like(456, large, seed), _LARGE))
@@ -191,9 +198,11 @@ _Found = TypeVar("_Found")
 
 
 def _unless_stopped(
-    stage: Mapping[str, float], work: Callable[[Told], _Found], stages: Stages,
+    stage: Mapping[str, float],
+    work: Callable[[Told], _Found],
+    stages: Stages,
     interrupt: Interruptible,
-) -> _Found | None:  # fmt: skip
+) -> _Found | None:
     """What a stage comes to; None when stopped, which must not cost the stages before."""
     stages.begin(*stage)
 
@@ -291,9 +300,11 @@ def _check_writable(report: Path) -> None:
 
 def _unwritable(path: Path, error: OSError) -> DataError:
     return DataError(
-        f"cannot be written: {error.strerror}", where=str(path),
-        allowed="a file in a folder you may write to", remedy="choose another --report PATH",
-    )  # fmt: skip
+        f"cannot be written: {error.strerror}",
+        where=str(path),
+        allowed="a file in a folder you may write to",
+        remedy="choose another --report PATH",
+    )
 
 
 def _write_record(record: dict[str, Any], path: Path) -> None:

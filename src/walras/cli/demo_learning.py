@@ -95,23 +95,35 @@ def teach(
         tasks: To train on.
     """
     recipe = predict.recipe(
-        "nb201", clusters=setting, train_tasks=tasks, validation_tasks=_TUNED,
-        test_tasks=TASKS * ROUNDS, seed=seed,
-    )  # fmt: skip
+        "nb201",
+        clusters=setting,
+        train_tasks=tasks,
+        validation_tasks=_TUNED,
+        test_tasks=TASKS * ROUNDS,
+        seed=seed,
+    )
     options: dict[str, Any] = {"tasks_per_round": TASKS, "seed": seed}
     found: list[tuple[str, FittedModel, float]] = []
     for name, method, own in (
-        (AVERAGES, "tam", {}), (ONE_HOTS, "tsm", {}), (BEFORE, "tsm", _COUNTS)
-    ):  # fmt: skip
+        (AVERAGES, "tam", {}),
+        (ONE_HOTS, "tsm", {}),
+        (BEFORE, "tsm", _COUNTS),
+    ):
         began = time.perf_counter()
         learned = learn.fit(method, recipe, **own, **options)
         found.append((name, learned, time.perf_counter() - began))
     _, start, spent = found[-1]
     began = time.perf_counter()
     through = learn.fit(
-        "mfcp-ad", recipe, start=start.predictor, steps=_STEPS, batch=_BATCH, progress=told,
-        **_COUNTS, **options,
-    )  # fmt: skip
+        "mfcp-ad",
+        recipe,
+        start=start.predictor,
+        steps=_STEPS,
+        batch=_BATCH,
+        progress=told,
+        **_COUNTS,
+        **options,
+    )
     found.append((AFTER, through, spent + time.perf_counter() - began))
     order = np.random.default_rng((seed, 28)).permutation(len(recipe.test))
     judge = Evaluator(recipe.test, order.reshape(ROUNDS, TASKS), through.terms)
@@ -140,9 +152,15 @@ def compared(taught: Taught) -> Table:
     for pupil in taught.pupils:
         elastic, error = _mean(pupil.elastic)
         rows.append(
-            (pupil.name, 100 * elastic, 100 * error, 100 * pupil.hard["regret"],
-             100 * pupil.hard["violated"], pupil.seconds)
-        )  # fmt: skip
+            (
+                pupil.name,
+                100 * elastic,
+                100 * error,
+                100 * pupil.hard["regret"],
+                100 * pupil.hard["violated"],
+                pupil.seconds,
+            )
+        )
     columns = ("trained", "elastic", "+-", "hard", "missed", "seconds")
     rounds = len(taught.after.elastic)
     return Table(columns, rows, f"{rounds} rounds of {TASKS} unseen tasks ({taught.source})")
@@ -151,10 +169,16 @@ def compared(taught: Taught) -> Table:
 def shown(full: Table) -> Table:
     """The comparison with as many digits as people read."""
     rows: list[list[Cell]] = [
-        [name, f"{elastic:.1f} %", f"{error:.1f}", f"{hard:.1f} %", f"{missed:.0f} %",
-         f"{seconds:.2f}"]
+        [
+            name,
+            f"{elastic:.1f} %",
+            f"{error:.1f}",
+            f"{hard:.1f} %",
+            f"{missed:.0f} %",
+            f"{seconds:.2f}",
+        ]
         for name, elastic, error, hard, missed, seconds in full.rows
-    ]  # fmt: skip
+    ]
     return Table(full.columns, rows, full.title)
 
 

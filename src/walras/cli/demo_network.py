@@ -56,15 +56,23 @@ def demo_network(progress: Callable[[int, int], None] | None = None, seed: int =
     center, scale = rng.uniform(1, 5, CENTRES), rng.uniform(0.5, 4, CENTRES)
     problem = Problem(
         [QuadraticCPU(c, k) for c, k in zip(center, scale, strict=True)],
-        1.2 * float(center.sum()), boxes=(0.0, 9.0),
-        loss=SmoothHinge(), shards=split(points[:600], labels[:600], CENTRES, seed=seed),
-    )  # fmt: skip
+        1.2 * float(center.sum()),
+        boxes=(0.0, 9.0),
+        loss=SmoothHinge(),
+        shards=split(points[:600], labels[:600], CENTRES, seed=seed),
+    )
     network = Network.erdos_renyi(CENTRES, 0.3, seed=seed).failing(_CUT, every=100, seed=seed)
     faults = Faults(loss=0.1, crashes=[Crash(CRASHED, CRASH)])
     run = simulate(
-        problem, network, steps=STEPS, faults=faults, every=10, seed=seed,
-        test=TestSet(points[600:], labels[600:]), progress=progress,
-    )  # fmt: skip
+        problem,
+        network,
+        steps=STEPS,
+        faults=faults,
+        every=10,
+        seed=seed,
+        test=TestSet(points[600:], labels[600:]),
+        progress=progress,
+    )
     worst = int(np.abs(run.audit).max())
     rows: list[tuple[str, Cell]] = [
         ("centres, one of which crashed", CENTRES),
@@ -102,6 +110,10 @@ def facts(act: Act) -> list[str]:
 def record(act: Act, seed: int) -> dict[str, Any]:
     """What the act did, for the run's record."""
     return {
-        "title": "data centres without a master", "source": "synthetic", "seed": seed,
-        "steps": act.run.steps, "crash": {"centre": CRASHED, "step": CRASH}, **dict(act.rows),
-    }  # fmt: skip
+        "title": "data centres without a master",
+        "source": "synthetic",
+        "seed": seed,
+        "steps": act.run.steps,
+        "crash": {"centre": CRASHED, "step": CRASH},
+        **dict(act.rows),
+    }

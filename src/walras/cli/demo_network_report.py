@@ -28,6 +28,8 @@ def network_section(act: Act) -> plot.Section:
         "Cost over that of the best split among those alive, by an independent solver.",
     )
     return plot.Section(
-        "Without a master, while things go wrong", centres.facts(act),
-        [plot.Table(table.columns, rows)], [gap, audit],
-    )  # fmt: skip
+        "Without a master, while things go wrong",
+        centres.facts(act),
+        [plot.Table(table.columns, rows)],
+        [gap, audit],
+    )

@@ -101,8 +101,9 @@ def place(tasks: int, seed: int, told: Callable[[int, int], None]) -> Placing:
     chosen = recipe.rounds(tasks=tasks, count=1, seed=seed)[0]
     round_ = recipe.test.take(chosen)
     kinds: list[tuple[str, dict[str, Any]]] = [
-        (LINEAR, {}), (AVERAGES, {"method": "tam"}),
-    ]  # fmt: skip
+        (LINEAR, {}),
+        (AVERAGES, {"method": "tam"}),
+    ]
     if with_torch():
         kinds.insert(0, (NETWORK, {"model": "gnn"}))
     ways = []
@@ -120,13 +121,15 @@ def place(tasks: int, seed: int, told: Callable[[int, int], None]) -> Placing:
 
 
 def _way(
-    name: str, recipe: Recipe, round_: Tasks, settings: dict[str, Any], seed: int,
+    name: str,
+    recipe: Recipe,
+    round_: Tasks,
+    settings: dict[str, Any],
+    seed: int,
     epoch: Callable[[int, int], None],
-) -> Way:  # fmt: skip
+) -> Way:
     began = time.perf_counter()
-    predictor = predict.fit(
-        recipe.train, recipe.validation, seed=seed, progress=epoch, **settings
-    )  # fmt: skip
+    predictor = predict.fit(recipe.train, recipe.validation, seed=seed, progress=epoch, **settings)
     seconds = time.perf_counter() - began
     found = predictor.predict(round_)
     plan = _match(found.times, found.success, round_, found)
@@ -136,12 +139,18 @@ def _way(
 
 def _match(times: Any, success: Any, round_: Tasks, found: Prediction | None) -> Plan:
     return matching.match(
-        times, success, FLOOR, tolerance=_TOLERANCE, time_limit=_TIME_LIMIT,
-        clusters=round_.clusters, tasks=round_.names,
+        times,
+        success,
+        FLOOR,
+        tolerance=_TOLERANCE,
+        time_limit=_TIME_LIMIT,
+        clusters=round_.clusters,
+        tasks=round_.names,
         times_interval=None if found is None else np.array([found.low, found.high]),
-        success_interval=None if found is None
+        success_interval=None
+        if found is None
         else np.array([found.success_low, found.success_high]),
-    )  # fmt: skip
+    )
 
 
 def _judged(plan: Plan, round_: Tasks) -> Outcome:
@@ -152,11 +161,17 @@ def compared(placing: Placing) -> Table:
     """What each way of predicting leads to, by the measured times."""
     oracle = float(placing.of(ORACLE).judged.makespan)
     rows = [
-        (way.name, float(way.judged.makespan), 100 * (float(way.judged.makespan) / oracle - 1),
-         float(way.judged.mean_success), 100 * float(way.judged.utilisation), way.plan.gap,
-         way.seconds)
+        (
+            way.name,
+            float(way.judged.makespan),
+            100 * (float(way.judged.makespan) / oracle - 1),
+            float(way.judged.mean_success),
+            100 * float(way.judged.utilisation),
+            way.plan.gap,
+            way.seconds,
+        )
         for way in placing.ways
-    ]  # fmt: skip
+    ]
     title = f"Placed by ({placing.recipe.source})"
     columns = ("times from", "makespan", "excess", "success", "in use", "gap", "seconds")
     return Table(columns, rows, title)
@@ -167,9 +182,16 @@ def shown(full: Table) -> Table:
     rows: list[list[Cell]] = []
     for name, makespan, excess, success, used, gap, seconds in full.rows:
         rows.append(
-            [name, f"{makespan:.1f} s", f"{excess:.1f} %", f"{success:.3f}", f"{used:.0f} %",
-             f"{gap:.0e}", f"{seconds:.2f}"]
-        )  # fmt: skip
+            [
+                name,
+                f"{makespan:.1f} s",
+                f"{excess:.1f} %",
+                f"{success:.3f}",
+                f"{used:.0f} %",
+                f"{gap:.0e}",
+                f"{seconds:.2f}",
+            ]
+        )
     return Table(full.columns, rows, full.title)
 
 
@@ -198,9 +220,14 @@ def _row(found: Placement, makespan: float) -> tuple[Cell, ...]:
     if found.runner_up is not None:
         runner = f"{found.runner_up} {found.makespan_if_moved - makespan:+.0f}"
     return (
-        found.task, found.cluster, f"{found.time:.1f}", f"{low:.1f}-{high:.1f}",
-        f"{found.success:.2f}", runner, found.reason,
-    )  # fmt: skip
+        found.task,
+        found.cluster,
+        f"{found.time:.1f}",
+        f"{low:.1f}-{high:.1f}",
+        f"{found.success:.2f}",
+        runner,
+        found.reason,
+    )
 
 
 def facts(placing: Placing) -> list[str]:
@@ -257,4 +284,4 @@ def record(placing: Placing) -> dict[str, Any]:
             zip(recipe.clusters, placing.best.judged.loads.round(6).tolist(), strict=True)
         ),
         "learning": None if placing.taught is None else learning.record(placing.taught),
-    }  # fmt: skip
+    }

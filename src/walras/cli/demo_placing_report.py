@@ -28,7 +28,7 @@ def placing_section(placed: Placing) -> plot.Section:
     tables = [
         _drawn(placement.shown(placement.compared(placed)), _JUDGED, strong=0),
         _drawn(placement.placements(placed), placement.LEGEND, frozenset({_REASON})),
-    ]  # fmt: skip
+    ]
     return plot.Section(
         "Placed before they ever ran", placement.facts(placed), tables, _figures(placed)
     )
@@ -42,10 +42,12 @@ def learning_section(taught: Taught) -> plot.Section:
     """
     history = pd.DataFrame(taught.after.learned.history, columns=["step", "regret"])
     return plot.Section(
-        "Trained through the matching", learning.facts(taught),
+        "Trained through the matching",
+        learning.facts(taught),
         [
             _drawn(
-                learning.shown(learning.compared(taught)), learning.LEGEND,
+                learning.shown(learning.compared(taught)),
+                learning.LEGEND,
                 strong=len(taught.pupils) - 1,
             )
         ],
@@ -57,7 +59,7 @@ def learning_section(taught: Taught) -> plot.Section:
                 "start. The tasks above were not looked at.",
             )
         ],
-    )  # fmt: skip
+    )
 
 
 def _drawn(

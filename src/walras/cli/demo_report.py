@@ -17,9 +17,11 @@ from walras.status import Status
 
 
 def build(
-    placed: Placing | None, comparisons: list[Comparison], act: Act | None,
+    placed: Placing | None,
+    comparisons: list[Comparison],
+    act: Act | None,
     record: dict[str, Any],
-) -> plot.Report:  # fmt: skip
+) -> plot.Report:
     """The report on a placed round, a real one, a large one and a network, as far as it came.
 
     Args:
@@ -33,9 +35,11 @@ def build(
         sections.append(learning_section(placed.taught))
     if not comparisons:
         return plot.Report(
-            title="Tasks placed by predictions", lead="Interrupted before the scheduling round.",
-            sections=sections, facts=_facts(record),
-        )  # fmt: skip
+            title="Tasks placed by predictions",
+            lead="Interrupted before the scheduling round.",
+            sections=sections,
+            facts=_facts(record),
+        )
     sections += [_results(comparisons[0])]
     if comparisons[0].exact:
         sections += [_who_runs_where(comparisons[0]), _proof(comparisons[0]), _why(comparisons[0])]
@@ -80,13 +84,18 @@ def _table(c: Comparison) -> plot.Table:
     exact = {compared.MAX_MIN, compared.FAIR}
     rows = [
         (
-            o.policy, f"{o.judged.least:.4f}", f"{o.judged.median:.4f}", f"{o.judged.mean:.4f}",
-            f"{round(o.judged.log_fairness, 5) + 0.0:.5f}", f"{100 * o.judged.utilisation:.1f} %",
-            _power(o.judged.violation), _power(o.solution.gap) if o.solution else "–",
+            o.policy,
+            f"{o.judged.least:.4f}",
+            f"{o.judged.median:.4f}",
+            f"{o.judged.mean:.4f}",
+            f"{round(o.judged.log_fairness, 5) + 0.0:.5f}",
+            f"{100 * o.judged.utilisation:.1f} %",
+            _power(o.judged.violation),
+            _power(o.solution.gap) if o.solution else "–",
             f"{o.seconds:.3f} s",
         )
         for o in c.outcomes
-    ]  # fmt: skip
+    ]
     return plot.Table(
         ("policy", "min", "median", "mean", "log-fairness", "in use", "violation", "gap", "time"),
         rows,
@@ -126,9 +135,11 @@ def _who_runs_where(c: Comparison) -> plot.Section:
 
 def _proof(c: Comparison) -> plot.Section:
     return plot.Section(
-        "How good it is, and what a GPU is worth", [*compared.certificates(c), compared.PROOF], (),
+        "How good it is, and what a GPU is worth",
+        [*compared.certificates(c), compared.PROOF],
+        (),
         [*_convergence(c), *_prices(c)],
-    )  # fmt: skip
+    )
 
 
 def _why(c: Comparison) -> plot.Section:
@@ -179,9 +190,11 @@ def _prices(c: Comparison) -> list[plot.Figure]:
 
 def _large(c: Comparison) -> plot.Section:
     return plot.Section(
-        c.round.title, [compared.facts(c), *compared.certificates(c)], [_table(c)],
+        c.round.title,
+        [compared.facts(c), *compared.certificates(c)],
+        [_table(c)],
         [*_convergence(c), *_prices(c)],
-    )  # fmt: skip
+    )
 
 
 def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:

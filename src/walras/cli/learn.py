@@ -39,10 +39,11 @@ FeaturesOption = Annotated[Path | None, typer.Option(help="CSV: task, then a col
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="NAME=VALUE",
+        "--set",
+        metavar="NAME=VALUE",
         help="Another setting of training, decoding or the terms; may be repeated.",
     ),
-]  # fmt: skip
+]
 ProgressOption = Annotated[bool, typer.Option("--progress/--no-progress", help="Show progress.")]
 
 
@@ -104,11 +105,18 @@ def compare(
         frame = run(
             methods.split(","),
             settings and [s if "+" not in s else s.split("+") for s in settings.split(",")],
-            data=data, train_tasks=_numbers(train, "--train"),
-            tasks_per_round=_numbers(tasks, "--tasks"), seeds=seeds, min_success=min_success,
-            workers=workers, folder=folder, progress=stages.advance, model=model, steps=steps,
+            data=data,
+            train_tasks=_numbers(train, "--train"),
+            tasks_per_round=_numbers(tasks, "--tasks"),
+            seeds=seeds,
+            min_success=min_success,
+            workers=workers,
+            folder=folder,
+            progress=stages.advance,
+            model=model,
+            steps=steps,
             **changes_of(changes or ()),
-        )  # fmt: skip
+        )
     good = finished(frame)
     summary = summarised(good)
     save(folder, frame, summary)
@@ -154,10 +162,17 @@ def fit(
     given = _data(data, clusters, train, log, features, seed)
     with _stage(f"training {method}", progress) as stages:
         learned = run(
-            method, given, tasks_per_round=tasks, seed=seed, min_success=min_success,
-            checkpoint=checkpoint, progress=stages.advance, model=model, steps=steps,
+            method,
+            given,
+            tasks_per_round=tasks,
+            seed=seed,
+            min_success=min_success,
+            checkpoint=checkpoint,
+            progress=stages.advance,
+            model=model,
+            steps=steps,
             **changes_of(changes or ()),
-        )  # fmt: skip
+        )
     if save is not None:
         learned.predictor.save(save)
     rows: list[tuple[str, Any]] = [
@@ -168,8 +183,10 @@ def fit(
     ]
     if learned.history:
         best = min(value for _, value in learned.history)
-        rows += [("validation regret, start", learned.history[0][1]),
-                 ("validation regret, kept", best)]  # fmt: skip
+        rows += [
+            ("validation regret, start", learned.history[0][1]),
+            ("validation regret, kept", best),
+        ]
     short = [
         name
         for name, radius in zip(
@@ -211,10 +228,15 @@ def advise(
     given = _data(data, clusters, train, log, features, seed)
     with _stage("cross-validating", progress) as stages:
         found = run(
-            given, tasks_per_round=tasks, seed=seed, min_success=min_success,
-            progress=stages.advance, model=model, steps=steps,
+            given,
+            tasks_per_round=tasks,
+            seed=seed,
+            min_success=min_success,
+            progress=stages.advance,
+            model=model,
+            steps=steps,
             **changes_of(changes or ()),
-        )  # fmt: skip
+        )
     title = "relative excess of makespan + price x missing success; gain over the plain model"
     emit(_table(found.frame(), title), output)
 
@@ -266,9 +288,11 @@ def _data(
 
     if log is None and features is not None:
         raise InputError(
-            "is given without --log", where="--features", allowed="features of the tasks of a log",
+            "is given without --log",
+            where="--features",
+            allowed="features of the tasks of a log",
             remedy="add --log, or leave --features out",
-        )  # fmt: skip
+        )
     if log is None:
         chosen = clusters.split(",") if clusters and "," in clusters else clusters
         return predict.recipe(name, clusters=chosen, train_tasks=train, seed=seed)
@@ -287,9 +311,11 @@ def _features(path: Path) -> pd.DataFrame:
             raise ValueError(f"line {lines.ragged[0] + 1} has more or fewer cells than the header")
     except (OSError, ValueError) as error:
         raise DataError(
-            f"cannot be read: {error}", where=str(path),
-            allowed="CSV: task, then a column of numbers a feature", remedy="correct the file",
-        ) from error  # fmt: skip
+            f"cannot be read: {error}",
+            where=str(path),
+            allowed="CSV: task, then a column of numbers a feature",
+            remedy="correct the file",
+        ) from error
     names = [row[0] for row in lines.rows]
     return pd.DataFrame(
         [row[1:] for row in lines.rows], index=names, columns=list(lines.header[1:]), dtype=str

@@ -82,11 +82,13 @@ def save(folder: Path, frame: pd.DataFrame, judged: pd.DataFrame | None) -> None
     if judged is not None:
         write_csv(folder / "summary.csv", judged)
     record = {
-        "walras": version("walras"), "python": platform.python_version(),
-        "complete": bool(frame.attrs["complete"]), "rows": len(frame),
+        "walras": version("walras"),
+        "python": platform.python_version(),
+        "complete": bool(frame.attrs["complete"]),
+        "rows": len(frame),
         "source": sorted(set(frame["source"])),
         "methods": json.loads((folder / "methods.json").read_text()),
-    }  # fmt: skip
+    }
     write_text(folder / "run.json", to_json(record) + "\n")
     _report(folder, frame[frame["error"] == ""], judged)
 
@@ -113,14 +115,18 @@ def _report(folder: Path, frame: pd.DataFrame, judged: pd.DataFrame | None) -> N
         lead=_lead(judged),
         sections=[
             plot.Section(
-                "Methods", [NOTE, COMPOSED, *(f"{line}." for line in warned(frame))],
+                "Methods",
+                [NOTE, COMPOSED, *(f"{line}." for line in warned(frame))],
                 [plot.Table(found.columns, rows, found.title), _metrics(frame), *_tests(judged)],
                 [plot.Figure(figure, captions[name]) for name, figure in drawn.items()],
             )
         ],
-        facts=[("walras", version("walras")), ("metrics", ", ".join(METRICS)),
-               ("source", ", ".join(sorted(set(frame["source"]))))],
-    )  # fmt: skip
+        facts=[
+            ("walras", version("walras")),
+            ("metrics", ", ".join(METRICS)),
+            ("source", ", ".join(sorted(set(frame["source"])))),
+        ],
+    )
     plot.write(page, folder / "report.html")
 
 
@@ -140,11 +146,18 @@ def _tests(judged: pd.DataFrame | None) -> list[plot.Table]:
     if judged is None:
         return []
     rows = [
-        [str(line.method), f"{line.ratio:.3f}", f"{line.low:.3f} to {line.high:.3f}",
-         f"{line.median_cell:.3f}", str(line.better), str(line.worse), str(line.cells),
-         str(line.seeds)]
+        [
+            str(line.method),
+            f"{line.ratio:.3f}",
+            f"{line.low:.3f} to {line.high:.3f}",
+            f"{line.median_cell:.3f}",
+            str(line.better),
+            str(line.worse),
+            str(line.cells),
+            str(line.seeds),
+        ]
         for line in judged.itertuples()
-    ]  # fmt: skip
+    ]
     columns = ("method", "ratio", "95 %", "median cell", "better", "worse", "cells", "seeds")
     return [plot.Table(columns, rows, _PAIRED)]
 

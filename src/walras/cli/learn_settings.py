@@ -30,9 +30,11 @@ def changes_of(given: Sequence[str]) -> dict[str, Any]:
         if not equals or not value or name not in known or name in found:
             told = f"sets '{name}' twice" if name in found else f"is '{text}'"
             raise InputError(
-                told, where="--set", allowed=f"{_FORM}; names: {', '.join(known)}",
+                told,
+                where="--set",
+                allowed=f"{_FORM}; names: {', '.join(known)}",
                 remedy="give each setting once, as NAME=VALUE",
-            )  # fmt: skip
+            )
         found[name] = _decay(value) if name == "speedup" else _read(value)
     return found
 
@@ -56,6 +58,8 @@ def _decay(value: str) -> Any:
         return Decay(float(limit), float(rate))
     except ValueError as error:
         raise InputError(
-            f"is '{value}'", where="--set speedup", allowed="LIMIT:RATE, such as 0.6:0.5",
+            f"is '{value}'",
+            where="--set speedup",
+            allowed="LIMIT:RATE, such as 0.6:0.5",
             remedy="give the ratio of very many tasks, and its decay a task",
-        ) from error  # fmt: skip
+        ) from error

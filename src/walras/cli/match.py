@@ -86,12 +86,17 @@ def match(
     """Place tasks on clusters: the slowest ends soonest, and enough succeed."""
     read_tables = _read(times, success, keep_good=keep_good)
     given = _round(
-        read_tables, min_success, shortfall_price, speedup,
-        (times_low, times_high), (success_low, success_high),
-    )  # fmt: skip
-    with Interruptible() as interrupt, Stages(
-        {"matching": 1.0}, max(tolerance, 1e-12), interrupt, shown=progress
-    ) as stages:  # fmt: skip
+        read_tables,
+        min_success,
+        shortfall_price,
+        speedup,
+        (times_low, times_high),
+        (success_low, success_high),
+    )
+    with (
+        Interruptible() as interrupt,
+        Stages({"matching": 1.0}, max(tolerance, 1e-12), interrupt, shown=progress) as stages,
+    ):
         plan = match_round(
             given,
             MatchSettings(method, tolerance, time_limit, threads, seed, stages.begin("matching")),
@@ -138,12 +143,15 @@ def _read(times: Path, success: Path, *, keep_good: bool) -> _Tables:
     if errors and not (keep_good and seconds):
         worst = next(iter(errors.values()))
         raise InputError(
-            worst.what, where=worst.where, allowed=worst.allowed,
+            worst.what,
+            where=worst.where,
+            allowed=worst.allowed,
             remedy=f"correct it, or leave {len(errors)} of {len(first.lines)} tasks out with "
             "--keep-good",
-        )  # fmt: skip
-    return _Tables(_frame(seconds, clusters), _frame(chances, clusters).loc[list(seconds)],
-                   tuple(errors))  # fmt: skip
+        )
+    return _Tables(
+        _frame(seconds, clusters), _frame(chances, clusters).loc[list(seconds)], tuple(errors)
+    )
 
 
 def _frame(rows: dict[str, list[float]], clusters: Sequence[str]) -> pd.DataFrame:
@@ -151,18 +159,26 @@ def _frame(rows: dict[str, list[float]], clusters: Sequence[str]) -> pd.DataFram
 
 
 def _round(
-    given: _Tables, min_success: float, price: float | None, speedup: Path | None, times: Ends,
+    given: _Tables,
+    min_success: float,
+    price: float | None,
+    speedup: Path | None,
+    times: Ends,
     success: Ends,
-) -> Round:  # fmt: skip
+) -> Round:
     curves = None
     if speedup is not None:
         curves = _curves(read(speedup, "cluster", ("1",), None), given.times)
     usable = np.isfinite(given.times.to_numpy())
     return round_of(
-        given.times.T, given.success.T, min_success, curves, shortfall_price=price,
+        given.times.T,
+        given.success.T,
+        min_success,
+        curves,
+        shortfall_price=price,
         times_interval=interval("times", times, given.times, usable),
         success_interval=interval("success", success, given.success, usable),
-    )  # fmt: skip
+    )
 
 
 def _curves(sheet: Sheet, times: pd.DataFrame) -> Floats:
@@ -170,16 +186,20 @@ def _curves(sheet: Sheet, times: pd.DataFrame) -> Floats:
     counts = [str(k + 1) for k in range(len(sheet.columns) - 1)]
     if list(sheet.columns[1:]) != counts:
         raise InputError(
-            f"the columns are {', '.join(sheet.columns)}", where=f"{sheet.path}, line 1",
-            allowed="cluster, 1, 2, 3, ...", remedy="name the columns by the number of tasks",
-        )  # fmt: skip
+            f"the columns are {', '.join(sheet.columns)}",
+            where=f"{sheet.path}, line 1",
+            allowed="cluster, 1, 2, 3, ...",
+            remedy="name the columns by the number of tasks",
+        )
     wanted = [str(c) for c in times.columns]
     missing = [label for label in wanted if label not in sheet.keys]
     if missing:
         raise InputError(
-            f"has no cluster '{missing[0]}'", where=str(sheet.path),
-            allowed="one line a cluster of the times", remedy="add a line for it",
-        )  # fmt: skip
+            f"has no cluster '{missing[0]}'",
+            where=str(sheet.path),
+            allowed="one line a cluster of the times",
+            remedy="add a line for it",
+        )
     lines = {line["cluster"].text: line for line in sheet.lines}
     return np.array([[lines[c][k].number(positive=True) for k in counts] for c in wanted])
 
@@ -248,10 +268,14 @@ def _clusters(plan: Plan) -> Table:
     m, _ = plan.round.shape
     count = np.bincount(plan.assignment, minlength=m)
     rows = [
-        (plan.round.cluster_name(i), int(count[i]), float(plan.loads[i]),
-         float(plan.loads[i] / plan.makespan))
+        (
+            plan.round.cluster_name(i),
+            int(count[i]),
+            float(plan.loads[i]),
+            float(plan.loads[i] / plan.makespan),
+        )
         for i in range(m)
-    ]  # fmt: skip
+    ]
     return Table(("cluster", "tasks", "load", "share of the makespan"), rows)
 
 

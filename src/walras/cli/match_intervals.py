@@ -40,9 +40,11 @@ def interval(name: str, files: Ends, values: pd.DataFrame, usable: Bools) -> Flo
     if low is None or high is None:
         given, missing = ("high", "low") if low is None else ("low", "high")
         raise InputError(
-            f"--{name}-{given} is given alone", where=f"--{name}-{missing}",
-            allowed="the lower and the upper ends, or neither", remedy=f"add --{name}-{missing}",
-        )  # fmt: skip
+            f"--{name}-{given} is given alone",
+            where=f"--{name}-{missing}",
+            allowed="the lower and the upper ends, or neither",
+            remedy=f"add --{name}-{missing}",
+        )
     ends = [
         _ends(read(path, "task", (), None), name, values, usable, endless=path == high)
         for path in (low, high)
@@ -53,8 +55,9 @@ def interval(name: str, files: Ends, values: pd.DataFrame, usable: Bools) -> Flo
         raise InputError(
             f"is {ends[0][j, i]:g}, above the upper end {ends[1][j, i]:g}",
             where=f"{low}, task {values.index[j]}, column '{values.columns[i]}'",
-            allowed=f"at most what {high} has there", remedy="exchange the files, or correct it",
-        )  # fmt: skip
+            allowed=f"at most what {high} has there",
+            remedy="exchange the files, or correct it",
+        )
     return np.stack([end.T for end in ends])
 
 
@@ -63,8 +66,9 @@ def _ends(sheet: Sheet, name: str, values: pd.DataFrame, usable: Bools, *, endle
     clusters = [str(label) for label in values.columns]
     check_same(sheet.columns[1:], clusters, sheet, "cluster", f"--{name}")
     lines = {line["task"].text: line for line in sheet.lines}
-    check_same([t for t in lines if t in values.index], list(values.index), sheet, "task",
-               f"--{name}")  # fmt: skip
+    check_same(
+        [t for t in lines if t in values.index], list(values.index), sheet, "task", f"--{name}"
+    )
     found = values.to_numpy(dtype=np.float64, copy=True)
     for j, task in enumerate(values.index):
         for i, cluster in enumerate(clusters):
@@ -79,9 +83,11 @@ def _end(cell: Cell, name: str, empty: float | None) -> float:
     found = cell.number(positive=False, empty=empty)
     if name == "success" and found > 1.0:
         raise InputError(
-            f"is {found:g}", where=cell.where, allowed="0 to 1",
+            f"is {found:g}",
+            where=cell.where,
+            allowed="0 to 1",
             remedy="give chances, not percentages",
-        )  # fmt: skip
+        )
     return found
 
 
@@ -105,6 +111,8 @@ def check_same(
     if missing or unknown:
         what = f"has no {kind} '{missing[0]}'" if missing else f"unknown {kind} '{unknown[0]}'"
         raise InputError(
-            what, where=str(sheet.path), allowed=f"the {kind}s of {other}",
+            what,
+            where=str(sheet.path),
+            allowed=f"the {kind}s of {other}",
             remedy="give both files the same tasks and clusters",
-        )  # fmt: skip
+        )

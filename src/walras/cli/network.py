@@ -103,9 +103,12 @@ def advise(config: ConfigArgument = None, output: OutputOption = Format.TABLE) -
 
     stated = read(config)
     advice = ask(
-        stated.problem, stated.network, links=stated.links, faults=stated.faults,
+        stated.problem,
+        stated.network,
+        links=stated.links,
+        faults=stated.faults,
         method=stated.method,
-    )  # fmt: skip
+    )
     rows = [tuple(row) for row in advice.frame().itertuples(index=False)]
     emit(Table(("what", "value", "why"), rows, "safe steps, and what they promise"), output)
 
@@ -117,10 +120,17 @@ app.command()(replay)
 
 def _run(stated: Scenario, steps: int, seed: int, told: Callable[[int, int], None]) -> Run:
     return run_scenario(
-        stated.problem, stated.network, links=stated.links, steps=steps, faults=stated.faults,
-        seed=seed, method=stated.method, every=min(stated.every, steps), test=stated.test,
+        stated.problem,
+        stated.network,
+        links=stated.links,
+        steps=steps,
+        faults=stated.faults,
+        seed=seed,
+        method=stated.method,
+        every=min(stated.every, steps),
+        test=stated.test,
         progress=told,
-    )  # fmt: skip
+    )
 
 
 def facts_of(stated: Scenario, run: Run) -> dict[str, Any]:

@@ -99,13 +99,21 @@ def _entries(stated: Scenario) -> list[Entry]:
     whole_ = stated.problem
     alone = Problem(whole_.costs, whole_.budget, (whole_.low, whole_.high))
     sharers = (
-        stated.method, baselines.LaplacianGradient(), baselines.HeavyBall(),
-        baselines.SignPower(0.02), baselines.AdmmSharing(), baselines.RatioConsensus(),
-    )  # fmt: skip
+        stated.method,
+        baselines.LaplacianGradient(),
+        baselines.HeavyBall(),
+        baselines.SignPower(0.02),
+        baselines.AdmmSharing(),
+        baselines.RatioConsensus(),
+    )
     learners = (
-        stated.method, baselines.Extra(), baselines.Nids(), baselines.DIGing(),
-        baselines.FederatedAveraging(), baselines.Centralised(),
-    )  # fmt: skip
+        stated.method,
+        baselines.Extra(),
+        baselines.Nids(),
+        baselines.DIGing(),
+        baselines.FederatedAveraging(),
+        baselines.Centralised(),
+    )
     found = [Entry("shares", alone, method) for method in sharers]
     if whole_.loss is not None:
         found += [Entry("model", whole_, method) for method in learners]
@@ -118,10 +126,16 @@ def _stage(entry: Entry) -> str:
 
 def _run(stated: Scenario, entry: Entry, steps: int, stages: Stages) -> Run:
     return simulate(
-        entry.problem, stated.network, links=stated.links, steps=steps, seed=stated.seed,
-        method=entry.method, every=min(stated.every, steps),
-        test=stated.test if entry.of == "model" else None, progress=stages.advance,
-    )  # fmt: skip
+        entry.problem,
+        stated.network,
+        links=stated.links,
+        steps=steps,
+        seed=stated.seed,
+        method=entry.method,
+        every=min(stated.every, steps),
+        test=stated.test if entry.of == "model" else None,
+        progress=stages.advance,
+    )
 
 
 def _compared(of: str, name: str, run: Run) -> tuple[Cell, ...]:
@@ -164,9 +178,11 @@ def _brief(cell: Cell) -> Cell:
 
 
 def _save(
-    folder: Path, stated: Scenario, runs: dict[tuple[str, str], Run],
+    folder: Path,
+    stated: Scenario,
+    runs: dict[tuple[str, str], Run],
     left_out: dict[tuple[str, str], str],
-) -> None:  # fmt: skip
+) -> None:
     from walras.plot import network as figures  # half a second, for those who draw
     from walras.plot.files import save
 

@@ -92,16 +92,33 @@ def replay(
 
 
 def _run(
-    stated: Scenario, chosen: Inventory, steps: int, folder: Path | None, *, resume: bool,
+    stated: Scenario,
+    chosen: Inventory,
+    steps: int,
+    folder: Path | None,
+    *,
+    resume: bool,
     watch: Watch,
-) -> Deployment:  # fmt: skip
+) -> Deployment:
     return run_deployment(
-        stated.problem, stated.network, steps=steps, pace=chosen.pace, period=chosen.period,
-        hosts=chosen.hosts, folder=folder, resume=resume, restart=chosen.restart,
-        method=stated.method, seed=stated.seed, cgroups=chosen.cgroups,
-        launcher=chosen.launcher, durable=chosen.durable, trace_limit=chosen.trace_limit,
-        time_limit=chosen.time_limit, watch=watch,
-    )  # fmt: skip
+        stated.problem,
+        stated.network,
+        steps=steps,
+        pace=chosen.pace,
+        period=chosen.period,
+        hosts=chosen.hosts,
+        folder=folder,
+        resume=resume,
+        restart=chosen.restart,
+        method=stated.method,
+        seed=stated.seed,
+        cgroups=chosen.cgroups,
+        launcher=chosen.launcher,
+        durable=chosen.durable,
+        trace_limit=chosen.trace_limit,
+        time_limit=chosen.time_limit,
+        watch=watch,
+    )
 
 
 def _watcher(advance: Callable[[int, int], None], steps: int) -> Watch:

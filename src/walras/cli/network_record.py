@@ -78,9 +78,12 @@ def write_record(folder: Path, stated: Scenario, steps: int, found: dict[str, An
 def _chosen(stated: Scenario) -> dict[str, Any]:
     """The steps that were computed from the problem, and how the model was learnt."""
     steps = advise(
-        stated.problem, stated.network, links=stated.links, faults=stated.faults,
+        stated.problem,
+        stated.network,
+        links=stated.links,
+        faults=stated.faults,
         method=stated.method,
-    ).steps  # fmt: skip
+    ).steps
     chosen: dict[str, Any] = {"share_step": steps.share, "share_momentum": steps.momentum}
     if stated.problem.loss is None:
         return chosen

@@ -84,20 +84,29 @@ def rebalance(
 ) -> None:
     """Bring every server's load into a band with the fewest moves of shards."""
     of_tables = {
-        "--servers": servers, "--drain": drain, "--replicas": replicas, "--spread": spread > 1,
-    }  # fmt: skip
+        "--servers": servers,
+        "--drain": drain,
+        "--replicas": replicas,
+        "--spread": spread > 1,
+    }
     _check_ways(shards, rounds, of_tables, {"--size": size, "--baseline": baseline})
     _check_figure(figure)
     options = partial(lb.Options, keep=keep, attempts=attempts, time_limit=time_limit, seed=seed)
-    with Interruptible() as interrupt, Stages(
-        {"balancing": 1.0}, 1e-3, interrupt, shown=progress
-    ) as stages:  # fmt: skip
+    with (
+        Interruptible() as interrupt,
+        Stages({"balancing": 1.0}, 1e-3, interrupt, shown=progress) as stages,
+    ):
         callback = stages.begin("balancing")
         if shards is not None:
             problem = _problem(
-                shards, servers, band, np.inf if memory is None else memory, drain or [], spread,
+                shards,
+                servers,
+                band,
+                np.inf if memory is None else memory,
+                drain or [],
+                spread,
                 replicas,
-            )  # fmt: skip
+            )
             result = lb.solve_round(problem, options(callback=callback))
         else:
             room = 16.0 if memory is None else memory
@@ -112,15 +121,19 @@ def rebalance(
 
 
 def _check_ways(
-    shards: Path | None, rounds: int | None, of_tables: Mapping[str, object],
+    shards: Path | None,
+    rounds: int | None,
+    of_tables: Mapping[str, object],
     of_rounds: Mapping[str, object],
-) -> None:  # fmt: skip
+) -> None:
     """Refuse both ways of calling at once, none, and options of the other one."""
     if (shards is None) == (rounds is None):
         raise InputError(
-            "give either the tables or the number of rounds", where="--shards, --rounds",
-            allowed="one of the two", remedy="--shards shards.csv, or --rounds 100",
-        )  # fmt: skip
+            "give either the tables or the number of rounds",
+            where="--shards, --rounds",
+            allowed="one of the two",
+            remedy="--shards shards.csv, or --rounds 100",
+        )
     if shards is None:
         _refuse_unused(of_tables, "--rounds")
     else:
@@ -140,16 +153,22 @@ def _refuse_unused(given: Mapping[str, object], way: str) -> None:
     unused = [name for name, value in given.items() if value]
     if unused:
         raise InputError(
-            f"says nothing with {way}", where=unused[0],
+            f"says nothing with {way}",
+            where=unused[0],
             allowed=f"with {'--shards' if way == '--rounds' else '--rounds'} only",
             remedy="leave it out",
-        )  # fmt: skip
+        )
 
 
 def _problem(
-    shards: Path, servers: Path | None, band: float, memory: float, drain: list[str], spread: int,
+    shards: Path,
+    servers: Path | None,
+    band: float,
+    memory: float,
+    drain: list[str],
+    spread: int,
     replicas: int | None,
-) -> lb.Round:  # fmt: skip
+) -> lb.Round:
     shard = read(shards, "shard", ("load", "server"), ("footprint", "cost", "replicas"))
     server = None
     if servers is not None:
@@ -179,9 +198,11 @@ def _drained(server: Sheet) -> list[str]:
         text = line["drain"].text.lower()
         if text not in ("", "no", "yes"):
             raise InputError(
-                f"is '{text}'", where=line["drain"].where, allowed="yes, no or empty",
+                f"is '{text}'",
+                where=line["drain"].where,
+                allowed="yes, no or empty",
                 remedy="write yes for a server to be emptied",
-            )  # fmt: skip
+            )
         if text == "yes":
             out.append(line["server"].text)
     return out
@@ -204,10 +225,11 @@ def _placement(shard: Sheet, names: list[str]) -> sp.coo_array:
             if name not in known or name in seen:
                 what = "is named twice" if name in seen else "is not among the servers"
                 raise InputError(
-                    f"server '{name}' {what}", where=line["server"].where,
+                    f"server '{name}' {what}",
+                    where=line["server"].where,
                     allowed=", ".join(names[:5]) + (", ..." if len(names) > 5 else ""),
                     remedy="name each known server at most once",
-                )  # fmt: skip
+                )
             seen.add(name)
             rows.append(known[name])
             columns.append(j)
@@ -222,9 +244,11 @@ def _share(part: str, where: str) -> float:
         share = -1.0
     if not 0.0 < share <= 1.0:
         raise InputError(
-            f"the share is '{part}'", where=where, allowed="above 0, at most 1",
+            f"the share is '{part}'",
+            where=where,
+            allowed="above 0, at most 1",
             remedy="write server:share, such as s1:0.7",
-        )  # fmt: skip
+        )
     return share
 
 
@@ -288,24 +312,38 @@ def _servers(result: lb.Rebalanced, most: int) -> Table:
     held = np.bincount(result.server, minlength=p.servers)
     order = np.argsort(-np.abs(after - before), kind="stable")[:most].tolist()
     rows = [
-        (p.server_names[i], float(before[i]), float(after[i]), float(p.lower[i]),
-         float(p.upper[i]), int(held[i]))
+        (
+            p.server_names[i],
+            float(before[i]),
+            float(after[i]),
+            float(p.lower[i]),
+            float(p.upper[i]),
+            int(held[i]),
+        )
         for i in order
-    ]  # fmt: skip
+    ]
     title = f"the {len(rows)} of {p.servers} servers whose load changes most"
     return Table(("server", "before", "after", "least", "most", "replicas"), rows, title)
 
 
 def _play(
-    rounds: int, size: str, band: float, memory: float, options: lb.Options, stages: Stages, *,
+    rounds: int,
+    size: str,
+    band: float,
+    memory: float,
+    options: lb.Options,
+    stages: Stages,
+    *,
     baseline: bool,
-) -> tuple[list[lb.Rounds], str]:  # fmt: skip
+) -> tuple[list[lb.Rounds], str]:
     numbers = data.load("lb_random")
     if not 1 <= rounds <= len(numbers.numbers):
         raise InputError(
-            f"is {rounds}", where="--rounds", allowed=f"1 to {len(numbers.numbers)}",
+            f"is {rounds}",
+            where="--rounds",
+            allowed=f"1 to {len(numbers.numbers)}",
             remedy="the sequence has that many rounds",
-        )  # fmt: skip
+        )
     servers, shards = _parsed(size)
     u = numbers.numbers[:rounds]
     first = lb.first_round(float(u[0]), servers=servers, shards=shards, band=band, memory=memory)
@@ -321,9 +359,11 @@ def _parsed(size: str) -> tuple[int, int]:
     left, _, right = size.partition("x")
     if not (left.isdigit() and right.isdigit() and 1 < int(left) <= int(right)):
         raise InputError(
-            f"is '{size}'", where="--size", allowed="servers x shards, such as 256x2048",
+            f"is '{size}'",
+            where="--size",
+            allowed="servers x shards, such as 256x2048",
             remedy="at least two servers, and at least as many shards",
-        )  # fmt: skip
+        )
     return int(left), int(right)
 
 

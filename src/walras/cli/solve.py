@@ -180,9 +180,11 @@ def cluster(
     if normalise is not Unit.NONE:
         if objective is Objective.MAKESPAN:
             raise InputError(
-                "the makespan needs throughputs in steps per second", where="--normalise",
-                allowed="none with --objective makespan", remedy="leave --normalise out",
-            )  # fmt: skip
+                "the makespan needs throughputs in steps per second",
+                where="--normalise",
+                allowed="none with --objective makespan",
+                remedy="leave --normalise out",
+            )
         given = _normalised(given, normalise)
     first = None if start is None else tables.read_shares(start)
     problem = _state(
@@ -190,12 +192,23 @@ def cluster(
     )
     solution = run(
         lambda callback: solve(
-            problem, engine=engine, tolerance=tolerance, time_limit=time_limit, threads=threads,
-            parts=parts, seed=seed, callback=callback, device=device, mode=mode,
-            collapse=collapse or None, polish=polish, start=first,
+            problem,
+            engine=engine,
+            tolerance=tolerance,
+            time_limit=time_limit,
+            threads=threads,
+            parts=parts,
+            seed=seed,
+            callback=callback,
+            device=device,
+            mode=mode,
+            collapse=collapse or None,
+            polish=polish,
+            start=first,
         ),
-        tolerance, progress,
-    )  # fmt: skip
+        tolerance,
+        progress,
+    )
     _print_cluster(given, solution, objective, output)
     raise typer.Exit(exit_code(solution.status))
 
@@ -225,11 +238,16 @@ def file(
     problem = _read_program(path)
     solution = run(
         lambda callback: solve(
-            problem, engine="exact", tolerance=tolerance, time_limit=time_limit, threads=threads,
+            problem,
+            engine="exact",
+            tolerance=tolerance,
+            time_limit=time_limit,
+            threads=threads,
             callback=callback,
         ),
-        tolerance, progress,
-    )  # fmt: skip
+        tolerance,
+        progress,
+    )
     _print_program(solution, output)
     raise typer.Exit(exit_code(solution.status))
 
@@ -264,9 +282,11 @@ def _state(given: Tables, objective: Objective, alpha: float, levels: int, churn
     if objective is Objective.MAKESPAN:
         if given.steps is None:
             raise InputError(
-                "the makespan needs the work that each job has left", where="--objective makespan",
-                allowed="a column 'steps' in --jobs", remedy="add it",
-            )  # fmt: skip
+                "the makespan needs the work that each job has left",
+                where="--objective makespan",
+                allowed="a column 'steps' in --jobs",
+                remedy="add it",
+            )
         return cs.min_makespan(steps=given.steps, weight=given.weight, **common)
     common["weight"] = given.weight
     statements: dict[Objective, Callable[[], Problem]] = {
@@ -326,9 +346,12 @@ def _print_cluster(given: Tables, solution: Solution, objective: Objective, outp
 
 
 def _worst_off(
-    x: Floats, judged: cs.Evaluation, due: Floats,
-    resources: list[str], jobs: list[str],
-) -> Table:  # fmt: skip
+    x: Floats,
+    judged: cs.Evaluation,
+    due: Floats,
+    resources: list[str],
+    jobs: list[str],
+) -> Table:
     """The jobs that get least of what is due: by weight, and of a makespan by the steps left."""
     entitled = due * judged.weight
     order = np.argsort(judged.throughput / entitled, kind="stable")[:_SHOWN].tolist()

@@ -200,24 +200,35 @@ def traffic(
     check_range("load", load, 0.0, 1e6)
     check_drawing(figure)
     net = te.load_topology(
-        network, seed=seed, parallel=None if parallel is None else parallel.value,
-        capacity=capacity_attribute, draw_capacities=draw_capacities,
-    )  # fmt: skip
+        network,
+        seed=seed,
+        parallel=None if parallel is None else parallel.value,
+        capacity=capacity_attribute,
+        draw_capacities=draw_capacities,
+    )
     net, asked = _asked(net, failures, seed, demand, load)
     drop = joined or failures > 0 or not _is_file(demand)
-    with Interruptible() as interrupt, Stages(
-        _EXPECTED, tolerance, interrupt, shown=progress
-    ) as stages:  # fmt: skip
+    with (
+        Interruptible() as interrupt,
+        Stages(_EXPECTED, tolerance, interrupt, shown=progress) as stages,
+    ):
         stages.begin("finding paths")
         paths = te.candidate_paths(net, k, _KINDS[kind], threads=threads, progress=stages.advance)
         given = _Given(net, asked, paths, te.joined_traffic(asked, paths) if drop else asked)
         solution = solve(
-            _state(given, objective, levels), engine=engine, tolerance=tolerance,
-            time_limit=time_limit, threads=threads, parts=parts, device=device, mode=mode,
-            collapse=collapse or None, polish=polish,
+            _state(given, objective, levels),
+            engine=engine,
+            tolerance=tolerance,
+            time_limit=time_limit,
+            threads=threads,
+            parts=parts,
+            device=device,
+            mode=mode,
+            collapse=collapse or None,
+            polish=polish,
             start=None if start is None else read_flows(start, paths),
             callback=stages.begin("solving"),
-        )  # fmt: skip
+        )
     _print(given, solution, objective, output, figure)
     raise typer.Exit(exit_code(solution.status))
 
@@ -249,10 +260,11 @@ def _demand(demand: str, net: te.Network, load: float, seed: int) -> Floats:
     if demand == "bimodal":
         return te.bimodal_traffic(net, seed=seed, total=total)
     raise InputError(
-        f"there is no traffic model '{demand}'", where="--demand",
+        f"there is no traffic model '{demand}'",
+        where="--demand",
         allowed="lognormal, gravity, bimodal, or a .npy, .csv, .xml or .txt file",
         remedy="use one of these",
-    )  # fmt: skip
+    )
 
 
 def _state(given: _Given, objective: Objective, levels: int) -> Separable | Leximin:

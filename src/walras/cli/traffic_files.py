@@ -44,18 +44,22 @@ def read_flows(path: Path, paths: te.Paths) -> Floats:
                 out[p], known = flow, known + 1
     if not known:
         raise InputError(
-            "no path in the file is a candidate path", where=str(path),
-            allowed="at least one common path", remedy="use the same network, --k and --kind",
-        )  # fmt: skip
+            "no path in the file is a candidate path",
+            where=str(path),
+            allowed="at least one common path",
+            remedy="use the same network, --k and --kind",
+        )
     return out
 
 
 def _node(cell: Cell, node: dict[str, int]) -> int:
     if cell.text not in node:
         raise InputError(
-            f"there is no node '{cell.text}'", where=cell.where, allowed="names of nodes",
+            f"there is no node '{cell.text}'",
+            where=cell.where,
+            allowed="names of nodes",
             remedy="use flows of the same network",
-        )  # fmt: skip
+        )
     return node[cell.text]
 
 

@@ -143,9 +143,13 @@ def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any:
 
 
 def fetch(
-    name: str, *, mirror: str = ORIGINS, force: bool = False, time_limit: float = TIME_LIMIT,
+    name: str,
+    *,
+    mirror: str = ORIGINS,
+    force: bool = False,
+    time_limit: float = TIME_LIMIT,
     progress: Progress | None = None,
-) -> Path:  # fmt: skip
+) -> Path:
     """Download a data set from its origin into the user's cache.
 
     Args:

@@ -87,8 +87,15 @@ def _line(name: str, source: str, row: Mapping[Hashable, Any]) -> str:
     jobs, complete, fail = row["gpu_job_num"], row["complete_rate_gpu"], row["fail_rate_gpu"]
     hours = sum(row[column] for column in _SECONDS) / 3600.0
     cells = (
-        name, source, f"{jobs:.0f}", f"{complete:g}", f"{row['cancel_rate_gpu']:g}", f"{fail:g}",
-        f"{hours:.0f}", f"{round(complete / (complete + fail), 4)}",
-        f"{round(jobs * fail / hours, 6)}", f"{round(hours / jobs, 3)}",
-    )  # fmt: skip
+        name,
+        source,
+        f"{jobs:.0f}",
+        f"{complete:g}",
+        f"{row['cancel_rate_gpu']:g}",
+        f"{fail:g}",
+        f"{hours:.0f}",
+        f"{round(complete / (complete + fail), 4)}",
+        f"{round(jobs * fail / hours, 6)}",
+        f"{round(hours / jobs, 3)}",
+    )
     return ",".join(cells)

@@ -74,9 +74,11 @@ def download(
         )
     if not 0.0 < time_limit < threading.TIMEOUT_MAX:
         raise InputError(
-            f"is {time_limit}", where="time_limit", allowed="seconds, above 0",
+            f"is {time_limit}",
+            where="time_limit",
+            allowed="seconds, above 0",
             remedy=f"leave it out for {TIME_LIMIT:g} s",
-        )  # fmt: skip
+        )
     until = time.monotonic() + time_limit
     folder = cache_folder() / data_set.name
     states = check(data_set, folder)
@@ -152,16 +154,19 @@ def _read(url: str, stop: threading.Event) -> bytes:
 def _check_source(content: bytes, expected: str | None, url: str) -> None:
     if _WEB_PAGE.search(content[:1024]):
         raise DataError(
-            "the answer is a web page, not the file", where=url,
+            "the answer is a web page, not the file",
+            where=url,
             allowed="the file as its origin publishes it",
             remedy="see whether this network asks for a login, or try another mirror",
-        )  # fmt: skip
+        )
     found = expected and source_checksum(content, expected)
     if found != expected:
         raise DataError(
-            f"the downloaded source has the checksum {found}", where=url,
-            allowed=expected or "", remedy="try again, or another mirror; nothing was stored",
-        )  # fmt: skip
+            f"the downloaded source has the checksum {found}",
+            where=url,
+            allowed=expected or "",
+            remedy="try again, or another mirror; nothing was stored",
+        )
 
 
 def _put(data_set: DataSet[Any], file: DataFile, contents: list[bytes], folder: Path) -> None:
@@ -185,21 +190,27 @@ def _put(data_set: DataSet[Any], file: DataFile, contents: list[bytes], folder: 
         ) from error
 
 
-def _derived(
-    data_set: DataSet[Any], file: DataFile, contents: list[bytes]
-) -> tuple[bytes, str]:  # fmt: skip
+def _derived(data_set: DataSet[Any], file: DataFile, contents: list[bytes]) -> tuple[bytes, str]:
     """A file made from its sources, and its checksum."""
     try:
         content = contents[0] if file.derive is None else file.derive(contents)
         return content, content_checksum(file, content)
-    except (OSError, EOFError, ArithmeticError, AttributeError, LookupError, TypeError,
-            ValueError, zlib.error) as error:  # fmt: skip
+    except (
+        OSError,
+        EOFError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+        zlib.error,
+    ) as error:
         raise DataError(
             f"the downloaded file is not what it should be: {error}",
             where=f"{data_set.name}/{file.name}",
             allowed="the files as their origin publishes them",
             remedy="try again, or another mirror; nothing was stored",
-        ) from error  # fmt: skip
+        ) from error
 
 
 def _store(content: bytes, path: Path) -> None:

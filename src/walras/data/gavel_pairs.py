@@ -20,8 +20,10 @@ from walras.data.store import locate, unreadable
 from walras.types import Floats
 
 _STAND_IN: Mapping[str, tuple[float, float]] = {
-    "v100": (0.7293, 0.3328), "p100": (0.8846, 0.1398), "k80": (0.9469, 0.091),
-}  # fmt: skip
+    "v100": (0.7293, 0.3328),
+    "p100": (0.8846, 0.1398),
+    "k80": (0.9469, 0.091),
+}
 """Median of the measured ζ, and half the distance of its 16 % and 84 % quantiles."""
 
 
@@ -110,6 +112,4 @@ def stand_in(seed: int) -> Colocation:
         for cluster, moments in _STAND_IN.items()
     }
     origin = f"{NAME} pairs, normal around the measured medians, seed {seed}"
-    return Colocation(
-        CLUSTERS, speedup, dict.fromkeys(CLUSTERS, 0), "synthetic stand-in", origin
-    )  # fmt: skip
+    return Colocation(CLUSTERS, speedup, dict.fromkeys(CLUSTERS, 0), "synthetic stand-in", origin)

@@ -74,9 +74,11 @@ def derive(contents: Sequence[bytes]) -> bytes:
         numbers = []
     if not numbers:
         raise DataError(
-            "holds no list randomNums of numbers", where=f"data set {NAME}",
-            allowed="the file of the pinned commit", remedy="walras data fetch lb_random",
-        )  # fmt: skip
+            "holds no list randomNums of numbers",
+            where=f"data set {NAME}",
+            allowed="the file of the pinned commit",
+            remedy="walras data fetch lb_random",
+        )
     out = io.StringIO()
     table = pd.DataFrame({"round": range(len(numbers)), "u": numbers}, columns=list(_COLUMNS))
     table.to_csv(out, index=False, lineterminator="\n")

@@ -70,9 +70,11 @@ class Latencies:
         for k, name in enumerate(devices):
             if name not in self.devices:
                 raise InputError(
-                    f"there is no device '{name}'", where=f"clusters[{k}]",
-                    allowed=", ".join(self.devices), remedy="choose among the columns of the set",
-                )  # fmt: skip
+                    f"there is no device '{name}'",
+                    where=f"clusters[{k}]",
+                    allowed=", ".join(self.devices),
+                    remedy="choose among the columns of the set",
+                )
         return self.latency_ms[:, [self.devices.index(name) for name in devices]]
 
     @property
@@ -172,6 +174,8 @@ def _saved(raw: bytes, name: str) -> Any:
         return load_plain(content, name)
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, StopIteration) as error:
         raise DataError(
-            "the archive holds no data.pkl", where=name, allowed="a file written by torch.save",
+            "the archive holds no data.pkl",
+            where=name,
+            allowed="a file written by torch.save",
             remedy="try another mirror; nothing was stored",
-        ) from error  # fmt: skip
+        ) from error

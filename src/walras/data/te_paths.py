@@ -85,9 +85,11 @@ def derive(contents: Sequence[bytes]) -> bytes:
         walks = [list(path) for paths in given.values() for path in paths]
     except (AttributeError, TypeError, ValueError) as error:
         raise DataError(
-            f"a pickle is no dictionary of paths: {error}", where=NAME,
-            allowed="pairs of nodes to lists of lists of nodes", remedy="try another mirror",
-        ) from error  # fmt: skip
+            f"a pickle is no dictionary of paths: {error}",
+            where=NAME,
+            allowed="pairs of nodes to lists of lists of nodes",
+            remedy="try another mirror",
+        ) from error
     source, target = np.array(ends, dtype=np.int16).reshape(-1, 2).T
     out = io.BytesIO()
     np.savez_compressed(

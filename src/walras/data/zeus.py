@@ -18,9 +18,13 @@ RUNS_FILE = "summary_train.csv"
 CONFIGURATION = ("dataset", "network", "batch_size", "optimizer")
 
 TARGETS: Mapping[str, float] = {
-    "cifar100": 0.60, "imagenet": 0.65, "librispeech": 40.0, "movielens-1m": 0.41, "squad": 84.0,
+    "cifar100": 0.60,
+    "imagenet": 0.65,
+    "librispeech": 40.0,
+    "movielens-1m": 0.41,
+    "squad": 84.0,
     "sentiment140": 0.84,
-}  # fmt: skip
+}
 """Metric to reach, by data set: accuracy, hit rate or F1; for librispeech word error rate."""
 
 _EPOCHS = (*CONFIGURATION, "power_limit", "time_per_epoch", "average_power")

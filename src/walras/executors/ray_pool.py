@@ -111,9 +111,10 @@ class RayPool:
         self._tree = Tree([one.run for one in slices])
         self._since: list[Task] = []
         self._known = {
-            "entries": [s.x for s in slices], "prices": [s.price for s in slices],
+            "entries": [s.x for s in slices],
+            "prices": [s.price for s in slices],
             "own_prices": [s.own_price for s in slices],
-        }  # fmt: skip
+        }
         self._bytes, self._iterations = 0, 0
         self.gathered = 0
         self.bytes_of: dict[str, int] = {}
@@ -168,8 +169,11 @@ class RayPool:
         """Let the slices go."""
         _log.info(
             "Ray: %d actors, %d iterations of %.0f bytes; %d bytes of allocations and their prices",
-            len(self._slices), self._iterations, self.traffic, self.gathered,
-        )  # fmt: skip
+            len(self._slices),
+            self._iterations,
+            self.traffic,
+            self.gathered,
+        )
         if self._ends:
             self._actors.end()
 

@@ -65,13 +65,22 @@ def active(problem: Separable, certificate: Certificate) -> Active:
     return Active(
         entries=_between(x, problem.lower, problem.upper, reach, reduced, terms, worth),
         scalars=_between(
-            t, problem.scalar_lower, problem.scalar_upper, np.maximum(np.abs(t), 1e-300),
+            t,
+            problem.scalar_lower,
+            problem.scalar_upper,
+            np.maximum(np.abs(t), 1e-300),
             problem.scalar_cost + rows.scalar_matrix.T @ p,
-            np.abs(problem.scalar_cost) + np.abs(rows.scalar_matrix).T @ np.abs(p), worth,
+            np.abs(problem.scalar_cost) + np.abs(rows.scalar_matrix).T @ np.abs(p),
+            worth,
         ),
-        rows=binds, prices=np.where(binds | rows.is_utility, p, 0.0), activity=activity,
-        slack=slack, reach=reach, size=size, worth=worth,
-    )  # fmt: skip
+        rows=binds,
+        prices=np.where(binds | rows.is_utility, p, 0.0),
+        activity=activity,
+        slack=slack,
+        reach=reach,
+        size=size,
+        worth=worth,
+    )
 
 
 def objective_size(problem: Separable, certificate: Certificate, activity: Floats) -> float:

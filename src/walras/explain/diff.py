@@ -60,9 +60,11 @@ class Difference:
             f"{len(self.arrived)} arrived, {len(self.departed)} departed.",
         ]
         for words, names in (
-            ("arrived", self.arrived), ("departed", self.departed),
-            ("now bind", self.began), ("no longer bind", self.ceased),
-        ):  # fmt: skip
+            ("arrived", self.arrived),
+            ("departed", self.departed),
+            ("now bind", self.began),
+            ("no longer bind", self.ceased),
+        ):
             if names:
                 lines.append(f"{words}: {_listed(names)}")
         changed = self.prices[self.prices["change"] != 0].head(_SHOWN)
@@ -104,10 +106,11 @@ def difference(now: Round, before: Round) -> Difference:
         prices=_prices(now, states[0], before, states[1]),
         began=tuple(name for name in began if name not in set(ceased)),
         ceased=tuple(name for name in ceased if name not in set(began)),
-        arrived=arrived, departed=departed,
+        arrived=arrived,
+        departed=departed,
         objectives=(before[0].objective, now[0].objective),
         values=(_value(before), _value(now)),
-    )  # fmt: skip
+    )
 
 
 def _value(side: Round) -> float:

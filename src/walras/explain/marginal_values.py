@@ -92,10 +92,11 @@ def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
 def _refuse_without_rows(problem: Separable) -> None:
     if not problem.rows.count:
         raise InputError(
-            "the problem has no resources whose units could be worth something", where="worth",
+            "the problem has no resources whose units could be worth something",
+            where="worth",
             allowed="problems with rows in the separable form",
             remedy="read the constraints' dual values, or state the problem in the separable form",
-        )  # fmt: skip
+        )
 
 
 def _amounts(
@@ -131,9 +132,13 @@ def _gains(problem: Separable, certificate: Certificate, mine: Longs) -> Floats:
 
 
 def _sides(
-    problem: Separable, certificate: Certificate, state: Active, mine: Longs, sense: Floats,
+    problem: Separable,
+    certificate: Certificate,
+    state: Active,
+    mine: Longs,
+    sense: Floats,
     holds: Floats,
-) -> tuple[Floats, Floats]:  # fmt: skip
+) -> tuple[Floats, Floats]:
     """(rows,) prices of the bound's next and last unit; they differ where no range holds."""
     up = np.abs(certificate.prices[mine])
     down = up.copy()
@@ -149,9 +154,13 @@ def _sides(
 
 
 def _ranges(
-    problem: Separable, certificate: Certificate, state: Active, mine: Longs, sense: Floats,
+    problem: Separable,
+    certificate: Certificate,
+    state: Active,
+    mine: Longs,
+    sense: Floats,
     load: Floats,
-) -> tuple[Floats, Floats, Longs]:  # fmt: skip
+) -> tuple[Floats, Floats, Longs]:
     """How far each row's amount may be loosened and tightened, and the basis of that.
 
     ``sense`` is +1 where loosening raises the bound, -1 where it lowers it; ``load`` is what is

@@ -44,8 +44,10 @@ def price_ends(
         no solution with less); NaN where the linear program breaks down.
     """
     program = _Program(problem, certificate, state)
-    found = [[program.end(int(k), s, way) for way in (1.0, -1.0)] for k, s in
-             zip(asked, sense, strict=True)]  # fmt: skip
+    found = [
+        [program.end(int(k), s, way) for way in (1.0, -1.0)]
+        for k, s in zip(asked, sense, strict=True)
+    ]
     low, high = np.array(found).T
     return low, high
 

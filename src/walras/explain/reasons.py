@@ -61,9 +61,12 @@ class Reasons:
     """
 
     def __init__(
-        self, now: tuple[Separable, Certificate], state: Active,
-        before: tuple[Separable, Certificate], earlier: Active,
-    ) -> None:  # fmt: skip
+        self,
+        now: tuple[Separable, Certificate],
+        state: Active,
+        before: tuple[Separable, Certificate],
+        earlier: Active,
+    ) -> None:
         self._now, self._before = _Market(*now, state), _Market(*before, earlier)
 
     def of(self, demand: str, lost: str, gained: str) -> str:

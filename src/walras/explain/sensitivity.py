@@ -155,13 +155,28 @@ class Sensitivity:
         p, c = self.problem, self.certificate
         rows, tight = p.rows, self.state.rows | p.rows.is_utility
         return min(
-            _ratio(c.x[self.columns], sense * move.x, p.lower[self.columns],
-                   p.upper[self.columns], self.metric[: len(self.columns)]),
-            _ratio(c.t[self.scalars], sense * move.t, p.scalar_lower[self.scalars],
-                   p.scalar_upper[self.scalars], self.metric[len(self.columns) :]),
-            _ratio(self.state.activity[~tight], sense * move.activity[~tight], rows.lower[~tight],
-                   rows.upper[~tight], self.state.size[~tight]),
-        )  # fmt: skip
+            _ratio(
+                c.x[self.columns],
+                sense * move.x,
+                p.lower[self.columns],
+                p.upper[self.columns],
+                self.metric[: len(self.columns)],
+            ),
+            _ratio(
+                c.t[self.scalars],
+                sense * move.t,
+                p.scalar_lower[self.scalars],
+                p.scalar_upper[self.scalars],
+                self.metric[len(self.columns) :],
+            ),
+            _ratio(
+                self.state.activity[~tight],
+                sense * move.activity[~tight],
+                rows.lower[~tight],
+                rows.upper[~tight],
+                self.state.size[~tight],
+            ),
+        )
 
 
 def _room(problem: Separable, certificate: Certificate, state: Active) -> Floats:

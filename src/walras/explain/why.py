@@ -72,9 +72,10 @@ class Explanation:
             )
         near = {*used["resource"].head(_SHOWN), *others["resource"].head(1), ""}
         lines += [
-            row.line() for row in _records(self.rows, _Row)
+            row.line()
+            for row in _records(self.rows, _Row)
             if row.own or (row.binds and row.resource in near)
-        ]  # fmt: skip
+        ]
         lines += [choice.line() for choice in _records(used.head(_SHOWN), _Choice)]
         lines += [
             "next best: " + choice.line(is_later=bool(self.level))
@@ -118,10 +119,11 @@ def demand_index(problem: Separable, demand: object) -> int:
     names = [str(name) for name in problem.demand_names]
     if not names:
         raise InputError(
-            "the problem has no demands to explain", where="demand",
+            "the problem has no demands to explain",
+            where="demand",
             allowed="problems whose constraints are of resources and of demands",
             remedy="read the constraints' dual values, or state the problem in the separable form",
-        )  # fmt: skip
+        )
     if isinstance(demand, str):
         if demand in names:
             return names.index(demand)

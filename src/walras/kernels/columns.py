@@ -46,9 +46,17 @@ def count_copies(order: Longs, ptr: Index, row: Index, slot: Longs, out: Longs) 
 
 @jit
 def split(
-    order: Longs, ptr: Index, row: Index, data: Floats, slot: Longs, place: Rows,
-    copies: Longs, local: Floats, copy_row: Rows, copy_a: Floats,
-) -> None:  # fmt: skip
+    order: Longs,
+    ptr: Index,
+    row: Index,
+    data: Floats,
+    slot: Longs,
+    place: Rows,
+    copies: Longs,
+    local: Floats,
+    copy_row: Rows,
+    copy_a: Floats,
+) -> None:
     """Coefficients of rows with a slot to ``local``, of others to the entry's copies."""
     for q in range(len(order)):
         at = copies[q]
@@ -87,9 +95,15 @@ def sizes(ptr: Index, row: Rows, a: Floats, place: Rows, total: Floats, number: 
 
 @jit
 def metric_sums(
-    ptr: Index, row: Rows, a: Floats, place: Rows, mean: Floats, root: Floats, weight: Floats,
+    ptr: Index,
+    row: Rows,
+    a: Floats,
+    place: Rows,
+    mean: Floats,
+    root: Floats,
+    weight: Floats,
     capacity: Floats,
-) -> float:  # fmt: skip
+) -> float:
     """Sums of ``w = |a| / (mean root)`` over columns, and of ``a^2 / w`` over rows; all w together.
 
     A coefficient of zero counts as the mean, and a column of no copies as one of weight 1 / root.
@@ -110,9 +124,18 @@ def metric_sums(
 
 @jit
 def scaled(
-    first: int, last: int, ptr: Index, row: Index, a: Floats, sign: float, ratio: Floats,
-    most: Floats, upper: Floats, x: Floats, load: Floats,
-) -> None:  # fmt: skip
+    first: int,
+    last: int,
+    ptr: Index,
+    row: Index,
+    a: Floats,
+    sign: float,
+    ratio: Floats,
+    most: Floats,
+    upper: Floats,
+    x: Floats,
+    load: Floats,
+) -> None:
     """Scale x by the least |ratio| of the rows with ``sign a > 0``, and add up what rows then use.
 
     A ratio of ``inf`` says nothing; negative ones make it the largest |ratio|. No factor is above

@@ -32,9 +32,18 @@ def centres(
 
 @jit
 def row_sums(
-    ptr: Longs, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats, lower: Floats,
-    upper: Floats, price: Floats, value: Floats, slope: Floats,
-) -> None:  # fmt: skip
+    ptr: Longs,
+    row: Rows,
+    a: Floats,
+    w: Floats,
+    state: Floats,
+    x: Floats,
+    lower: Floats,
+    upper: Floats,
+    price: Floats,
+    value: Floats,
+    slope: Floats,
+) -> None:
     """Add what the copies use of each row at its price over rho, and how fast that falls."""
     for q in range(len(x)):
         double = 2.0 * x[q]
@@ -52,9 +61,17 @@ def row_sums(
 
 @jit
 def advance(
-    ptr: Longs, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats, lower: Floats,
-    upper: Floats, price: Floats, relaxation: float,
-) -> tuple[float, float, float]:  # fmt: skip
+    ptr: Longs,
+    row: Rows,
+    a: Floats,
+    w: Floats,
+    state: Floats,
+    x: Floats,
+    lower: Floats,
+    upper: Floats,
+    price: Floats,
+    relaxation: float,
+) -> tuple[float, float, float]:
     """Move the state by ``relaxation * (y - x)``.
 
     Returns the sums over copies, in the metric w, of (y - x)^2, x^2 and (z - x)^2.
@@ -80,9 +97,17 @@ def blend(state: Floats, anchor: Floats, share: float) -> None:
 
 @jit
 def priced_centres(
-    ptr: Longs, row: Rows, place: Rows, a: Floats, price: Floats, x: Floats, weight: Floats,
-    cost: Floats, s: Floats, v: Floats,
-) -> None:  # fmt: skip
+    ptr: Longs,
+    row: Rows,
+    place: Rows,
+    a: Floats,
+    price: Floats,
+    x: Floats,
+    weight: Floats,
+    cost: Floats,
+    s: Floats,
+    v: Floats,
+) -> None:
     """v_q = s_q (W_q x_q - c_q - sum_k a_k p_k), a step from x against the prices of its rows.
 
     There are no copies: ``row`` names rows of the problem, of which each has its place in p.
@@ -116,10 +141,24 @@ def reduced(
 
 @jit
 def scaled(
-    edges: Longs, ptr: Longs, used: Longs, local: Floats, copies: Longs, row: Rows, place: Rows,
-    a: Floats, own: Floats, ratio: Floats, gains: Bools, most: float, lower: Floats, upper: Floats,
-    x: Floats, own_load: Floats, load: Floats,
-) -> None:  # fmt: skip
+    edges: Longs,
+    ptr: Longs,
+    used: Longs,
+    local: Floats,
+    copies: Longs,
+    row: Rows,
+    place: Rows,
+    a: Floats,
+    own: Floats,
+    ratio: Floats,
+    gains: Bools,
+    most: float,
+    lower: Floats,
+    upper: Floats,
+    x: Floats,
+    own_load: Floats,
+    load: Floats,
+) -> None:
     """Scale entries by the least ratio of their rows; what rows then use, leaf by leaf.
 
     Args:

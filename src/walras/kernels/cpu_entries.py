@@ -118,7 +118,7 @@ def wanted(
         sums[first] = np.zeros((2, len(price)))
         _wanted(
             first, last, ptr, row, benefit, use, budget, price, heat, longest, score, *sums[first]
-        )  # fmt: skip
+        )
 
     map_runs(threads, of_some, ptr)
     load, slope = np.sum([sums[first] for first in sorted(sums)], axis=0)

@@ -81,8 +81,9 @@ class Advice:
         """The least regret among the plain models and the options that pay."""
         plain = [f for f in self.findings if f.settings.method == "tsm" and ":" not in f.name]
         first = min(plain, key=lambda f: f.regret)
-        return min([first, *(f for f in self.findings if ":" in f.name and f.pays)],
-                   key=lambda f: f.regret)  # fmt: skip
+        return min(
+            [first, *(f for f in self.findings if ":" in f.name and f.pays)], key=lambda f: f.regret
+        )
 
     def frame(self) -> pd.DataFrame:
         """Columns ``what``, ``regret``, ``gain``, ``error``, ``pays``, ``chosen``."""
@@ -137,9 +138,13 @@ class _Contest:
     """The folds, and the candidates measured on them."""
 
     def __init__(
-        self, data: Recipe | Tasks, base: Learning, size: int, floor: float | None,
+        self,
+        data: Recipe | Tasks,
+        base: Learning,
+        size: int,
+        floor: float | None,
         progress: Told | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.base, self._size, self._progress = base, size, progress
         self._lessons = list(_folds(data_of(data), base, size, floor))
         graphs = bool((data if isinstance(data, Tasks) else data.train).graphs)
@@ -209,9 +214,12 @@ def fit_best(
 ) -> FittedModel:
     """Train what :func:`advise` finds best, on all training tasks; see :func:`walras.learn.fit`."""
     advice = advise(
-        data, tasks_per_round=tasks_per_round, min_success=min_success, progress=progress,
+        data,
+        tasks_per_round=tasks_per_round,
+        min_success=min_success,
+        progress=progress,
         settings=settings,
-    )  # fmt: skip
+    )
     chosen = advice.best.settings
     made = lesson(data, chosen, tasks_per_round=tasks_per_round, min_success=min_success)
     learned = fit_problem(made, chosen)

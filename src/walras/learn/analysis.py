@@ -102,9 +102,11 @@ def paired(
     for name in (method, *baselines):
         if name not in known:
             raise InputError(
-                f"has no method '{name}'", where="frame", allowed=", ".join(sorted(known)),
+                f"has no method '{name}'",
+                where="frame",
+                allowed=", ".join(sorted(known)),
                 remedy="compare it, too",
-            )  # fmt: skip
+            )
     index = pd.MultiIndex.from_frame(frame[CELL].drop_duplicates().sort_values(CELL))
     columns = sorted(set(frame["seed"]))
     whole = np.stack(
@@ -119,9 +121,11 @@ def paired(
     seeds = ~np.isnan(whole).any(axis=(0, 1))
     if not seeds.any():
         raise InputError(
-            f"has no seed with '{method}' and its baselines in every cell", where="frame",
-            allowed="at least one", remedy="finish the comparison",
-        )  # fmt: skip
+            f"has no seed with '{method}' and its baselines in every cell",
+            where="frame",
+            allowed="at least one",
+            remedy="finish the comparison",
+        )
     whole = whole[:, :, seeds]
     best = whole[1:].mean(axis=2).argmin(axis=0)
     return Paired(whole[0], whole[1:][best, np.arange(whole.shape[1])])

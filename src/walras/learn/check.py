@@ -142,9 +142,11 @@ def _sizes(found: Relaxed, by_x: torch.Tensor, gradient: Gradient) -> dict[str, 
 
 
 def _worst(
-    gradient: Gradient, entries: list[tuple[str, tuple[int, ...]]],
-    slopes: list[tuple[float, float]], sizes: dict[str, float],
-) -> float:  # fmt: skip
+    gradient: Gradient,
+    entries: list[tuple[str, tuple[int, ...]]],
+    slopes: list[tuple[float, float]],
+    sizes: dict[str, float],
+) -> float:
     """The largest difference from the slopes at the entries, in the sizes; NaN if one is."""
     off = [
         abs(float(getattr(gradient, which)[at]) - slope) / sizes[which]

@@ -34,9 +34,14 @@ from walras.types import Ints
 __all__ = ["COLUMNS", "KEYS", "METRICS", "RunConfig", "compare", "finished", "measured", "run_cell"]
 
 METRICS = (
-    "elastic_regret", "hard_regret", "violations", "shortfall", "penalised_regret", "reliability",
+    "elastic_regret",
+    "hard_regret",
+    "violations",
+    "shortfall",
+    "penalised_regret",
+    "reliability",
     "utilisation",
-)  # fmt: skip
+)
 KEYS = ("method", "setting", "train_tasks", "tasks_per_round", "seed")
 COLUMNS = (*KEYS, *METRICS, "seconds", "source", "error")
 
@@ -95,9 +100,11 @@ def compare(
         check_range("workers", workers, 1, 10**6, whole=True)
     chosen = by_name(methods, changes)
     rest = {
-        "recipe": data, "test_rounds": test_rounds, "min_success": min_success,
+        "recipe": data,
+        "test_rounds": test_rounds,
+        "min_success": min_success,
         "options": tuple(sorted((recipe_options or {}).items())),
-    }  # fmt: skip
+    }
     cells = grid(settings, train_tasks, tasks_per_round, seeds, rest)
     store = _Store(None if folder is None else Path(folder), chosen)
     rows, stopped = _rows(cells, chosen, store, workers or cores(), progress)
@@ -107,9 +114,12 @@ def compare(
 
 
 def _rows(
-    cells: Sequence[RunConfig], chosen: Mapping[str, Learning], store: _Store, workers: int,
+    cells: Sequence[RunConfig],
+    chosen: Mapping[str, Learning],
+    store: _Store,
+    workers: int,
     progress: Told | None,
-) -> tuple[dict[RunConfig, list[dict[str, Any]]], bool]:  # fmt: skip
+) -> tuple[dict[RunConfig, list[dict[str, Any]]], bool]:
     """The rows of each cell, those that are missing run now; and whether Ctrl-C ended it."""
     rows = {cell: kept for cell in cells if (kept := store.read(cell)) is not None}
     todo = [cell for cell in cells if cell not in rows]
@@ -126,9 +136,10 @@ def _rows(
 
 
 def _here(
-    todo: Sequence[RunConfig], methods: Mapping[str, Learning],
+    todo: Sequence[RunConfig],
+    methods: Mapping[str, Learning],
     finished: Callable[[RunConfig, list[dict[str, Any]]], None],
-) -> bool:  # fmt: skip
+) -> bool:
     try:
         for cell in todo:
             finished(cell, run_cell(cell, methods))
@@ -138,9 +149,11 @@ def _here(
 
 
 def _apart(
-    todo: Sequence[RunConfig], methods: Mapping[str, Learning],
-    finished: Callable[[RunConfig, list[dict[str, Any]]], None], workers: int,
-) -> bool:  # fmt: skip
+    todo: Sequence[RunConfig],
+    methods: Mapping[str, Learning],
+    finished: Callable[[RunConfig, list[dict[str, Any]]], None],
+    workers: int,
+) -> bool:
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, context, _alone)
     jobs: dict[Future[list[dict[str, Any]]], RunConfig] = {
@@ -153,10 +166,11 @@ def _apart(
         return True
     except BrokenProcessPool as error:
         raise EngineError(
-            "ended at once; finished cells are kept", where=f"a process of workers={workers}",
+            "ended at once; finished cells are kept",
+            where=f"a process of workers={workers}",
             allowed="a script whose own work stands below: if __name__ == '__main__'",
             remedy="guard the script so, or give workers=1; or it ran out of memory",
-        ) from error  # fmt: skip
+        ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     return False
@@ -182,9 +196,15 @@ def run_cell(cell: RunConfig, methods: Mapping[str, Learning]) -> list[dict[str,
     rows = []
     for name, settings in methods.items():
         own = settings.with_(seed=cell.seed)
-        row = {"method": name, "setting": cell.setting, "train_tasks": cell.train_tasks,
-               "tasks_per_round": cell.tasks_per_round, "seed": cell.seed, "source": data.source,
-               "error": ""}  # fmt: skip
+        row = {
+            "method": name,
+            "setting": cell.setting,
+            "train_tasks": cell.train_tasks,
+            "tasks_per_round": cell.tasks_per_round,
+            "seed": cell.seed,
+            "source": data.source,
+            "error": "",
+        }
         try:
             made, judge = _judge(cell, data, own, judges)
             learned, seconds = _timed(cell, data, made, own, starts)
@@ -207,17 +227,18 @@ def _judge(
         made = lesson(
             data, settings, tasks_per_round=cell.tasks_per_round, min_success=cell.min_success
         )
-        rounds = draw(
-            complete(data.test), cell.test_rounds, cell.tasks_per_round, (cell.seed, 25)
-        )  # fmt: skip
+        rounds = draw(complete(data.test), cell.test_rounds, cell.tasks_per_round, (cell.seed, 25))
         known[key] = made, Evaluator(data.test, rounds, made.terms)
     return known[key]
 
 
 def _timed(
-    cell: RunConfig, data: Recipe, made: TrainingProblem, settings: Learning,
+    cell: RunConfig,
+    data: Recipe,
+    made: TrainingProblem,
+    settings: Learning,
     starts: dict[str, tuple[Predictor, float]],
-) -> tuple[FittedModel, float]:  # fmt: skip
+) -> tuple[FittedModel, float]:
     """The trained method and its seconds, those of its two-stage start among them."""
     begin = time.perf_counter()
     if settings.method == "auto":
@@ -228,8 +249,16 @@ def _timed(
     if settings.method not in (*THROUGH, *LINEAR):
         found = fit_problem(made, settings)
         return found, time.perf_counter() - begin
-    key = repr((settings.model, settings.link, settings.members, settings.epochs,
-                settings.decoder, settings.margin))  # fmt: skip
+    key = repr(
+        (
+            settings.model,
+            settings.link,
+            settings.members,
+            settings.epochs,
+            settings.decoder,
+            settings.margin,
+        )
+    )
     if key not in starts:
         starts[key] = two_stage(view_of(made, settings), settings), time.perf_counter() - begin
     start, spent = starts[key]
@@ -256,10 +285,13 @@ def measured(judge: Evaluator, placed: Mapping[str, Ints]) -> dict[str, float]:
     hard = judge.hard(placed["hard"])
     return {
         "elastic_regret": float(judge.elastic(placed["elastic"]).mean()),
-        "hard_regret": hard["regret"], "violations": hard["violated"],
-        "shortfall": hard["shortfall"], "penalised_regret": hard["penalised_regret"],
-        "reliability": hard["mean_success"], "utilisation": hard["utilisation"],
-    }  # fmt: skip
+        "hard_regret": hard["regret"],
+        "violations": hard["violated"],
+        "shortfall": hard["shortfall"],
+        "penalised_regret": hard["penalised_regret"],
+        "reliability": hard["mean_success"],
+        "utilisation": hard["utilisation"],
+    }
 
 
 class _Store:
@@ -275,15 +307,19 @@ class _Store:
             self._cells.mkdir(parents=True, exist_ok=True)
             if file.exists() and json.loads(file.read_text()) != stated:
                 raise InputError(
-                    "holds a comparison of other methods", where=f"folder {folder}",
-                    allowed="the same methods and settings", remedy="choose another folder",
-                )  # fmt: skip
+                    "holds a comparison of other methods",
+                    where=f"folder {folder}",
+                    allowed="the same methods and settings",
+                    remedy="choose another folder",
+                )
             write_text(file, json.dumps(stated, indent=2))
         except (OSError, ValueError) as error:
             raise DataError(
-                f"cannot be used: {error}", where=f"folder {folder}",
-                allowed="a folder you may write to", remedy="choose another folder",
-            ) from error  # fmt: skip
+                f"cannot be used: {error}",
+                where=f"folder {folder}",
+                allowed="a folder you may write to",
+                remedy="choose another folder",
+            ) from error
 
     def read(self, cell: RunConfig) -> list[dict[str, Any]] | None:
         """The rows of a finished cell."""
@@ -310,7 +346,9 @@ def finished(frame: pd.DataFrame) -> pd.DataFrame:
     if good.empty:
         first = frame["error"].iloc[0] if len(frame) else "no cell was finished"
         raise EngineError(
-            f"nothing to compare: {first}", where="compare", allowed="a method that finished",
+            f"nothing to compare: {first}",
+            where="compare",
+            allowed="a method that finished",
             remedy="correct what the error names",
-        )  # fmt: skip
+        )
     return good

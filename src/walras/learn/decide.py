@@ -44,11 +44,17 @@ def _largest_shares(
     from walras.matching import relaxed_match  # noqa: PLC0415
 
     found = relaxed_match(
-        t, a, min(max(judge.terms.floor + margin, 0.0), 1.0), smoothing_of(settings),
-        speedup=settings.speedup, scale=np.full(len(t), judge.terms.scale),
-        mode="paper" if settings.mode == "paper" else "newton", iterations=settings.iterations,
-        rate=settings.rate, tolerance=1e-9,
-    )  # fmt: skip
+        t,
+        a,
+        min(max(judge.terms.floor + margin, 0.0), 1.0),
+        smoothing_of(settings),
+        speedup=settings.speedup,
+        scale=np.full(len(t), judge.terms.scale),
+        mode="paper" if settings.mode == "paper" else "newton",
+        iterations=settings.iterations,
+        rate=settings.rate,
+        tolerance=1e-9,
+    )
     return np.asarray(found.x.argmax(1).cpu().numpy(), dtype=np.int32)
 
 

@@ -73,10 +73,11 @@ def _positions(rounds: npt.ArrayLike, count: int) -> Longs:
     if not whole or found.min() < 0 or found.max() >= count:
         shown = f"from {found.min()} to {found.max()}" if whole else f"{found.dtype} {found.shape}"
         raise InputError(
-            f"are {shown}", where="rounds",
+            f"are {shown}",
+            where="rounds",
             allowed=f"(rounds, tasks in a round) of whole numbers from 0 to {count - 1}",
             remedy="give positions among the tasks; one round as [positions]",
-        )  # fmt: skip
+        )
     return found.astype(np.int64)
 
 
@@ -104,15 +105,18 @@ def fit_problem(
 def _check(settings: Learning, start: object, checkpoint: object) -> None:
     if start is not None and not isinstance(start, Predictor):
         raise InputError(
-            f"is {start!r:.40}", where="start", allowed="a predictor of walras.predict.fit",
+            f"is {start!r:.40}",
+            where="start",
+            allowed="a predictor of walras.predict.fit",
             remedy="leave it out: a two-stage predictor is trained",
-        )  # fmt: skip
+        )
     if checkpoint is not None and settings.method in TWO_STAGE:
         raise InputError(
-            f"is given to '{settings.method}'", where="checkpoint",
+            f"is given to '{settings.method}'",
+            where="checkpoint",
             allowed=f"a method that trains in steps: {', '.join((*THROUGH, *LINEAR))}",
             remedy="leave it out: two-stage training takes seconds",
-        )  # fmt: skip
+        )
 
 
 def two_stage(made: TrainingProblem, settings: Learning, progress: Told | None = None) -> Predictor:
@@ -139,9 +143,12 @@ def _stage_one(
 
 
 def _through(
-    made: TrainingProblem, settings: Learning, start: Predictor | None,
-    checkpoint: str | Path | None, progress: Told | None,
-) -> tuple[Predictor, list[tuple[int, float]]]:  # fmt: skip
+    made: TrainingProblem,
+    settings: Learning,
+    start: Predictor | None,
+    checkpoint: str | Path | None,
+    progress: Told | None,
+) -> tuple[Predictor, list[tuple[int, float]]]:
     need_torch(f"walras.learn.fit('{settings.method}')", "models that need only NumPy: 'linear'")
     # Imported here: torch is an optional extra and takes two seconds.
     from walras.learn.heads import reinitialised  # noqa: PLC0415
@@ -171,9 +178,11 @@ def viewed(tasks: Tasks, settings: Learning) -> Tasks:
         return tasks
     if not tasks.graphs:
         raise InputError(
-            "the tasks have no graphs", where="model 'counts'", allowed="one task graph a task",
+            "the tasks have no graphs",
+            where="model 'counts'",
+            allowed="one task graph a task",
             remedy="choose model='linear', or make graphs with walras.predict.from_torch",
-        )  # fmt: skip
+        )
     counted = np.array(
         [[graph.kinds.count(kind) for kind in KINDS] for graph in tasks.graphs], dtype=np.float64
     )

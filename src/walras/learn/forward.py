@@ -119,9 +119,14 @@ class _Solver:
 
 
 def _estimate(
-    solver: _Solver, by_x: torch.Tensor, directions: torch.Tensor, step: float,
-    rows: torch.Tensor | None, *, times: bool,
-) -> torch.Tensor:  # fmt: skip
+    solver: _Solver,
+    by_x: torch.Tensor,
+    directions: torch.Tensor,
+    step: float,
+    rows: torch.Tensor | None,
+    *,
+    times: bool,
+) -> torch.Tensor:
     """``1/S sum_s <v, X(row i + step d_s) - X> / step d_s`` for the wanted clusters' rows i."""
     p = solver.relaxed.problem
     rounds, m, n = p.t.shape

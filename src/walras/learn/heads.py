@@ -61,9 +61,7 @@ class LinearHead(nn.Module):
 
     def model(self) -> LinearModel:
         """The model with the weights as they are."""
-        return LinearModel(
-            self.link, self.scale, self._given(self.time), self._given(self.success)
-        )  # fmt: skip
+        return LinearModel(self.link, self.scale, self._given(self.time), self._given(self.success))
 
 
 class NetworkHead(nn.Module):
@@ -129,9 +127,7 @@ class Trainable(nn.Module):
         known = ~np.isnan(miss).all(axis=1)
         radius = np.ones(len(miss))
         radius[known] = conformal_radius(miss[known], new.level)
-        return replace(
-            new, radius=conformal_radius(error, new.level), success_radius=radius
-        )  # fmt: skip
+        return replace(new, radius=conformal_radius(error, new.level), success_radius=radius)
 
 
 def _plain(method: str) -> str:
@@ -144,9 +140,11 @@ def _head(model: Model, tasks: Tasks) -> LinearHead | NetworkHead:
     if isinstance(model, NetworkModel):
         return NetworkHead(model)
     raise InputError(
-        f"is a {type(model).__name__}", where="model", allowed="linear or torch models",
+        f"is a {type(model).__name__}",
+        where="model",
+        allowed="linear or torch models",
         remedy="train through the matching what has parameters",
-    )  # fmt: skip
+    )
 
 
 def _moved(inputs: Any, device: str) -> Any:
@@ -168,9 +166,11 @@ def reinitialised(predictor: Predictor) -> Predictor:
     for model in predictor.models:
         if not isinstance(model, LinearModel):
             raise InputError(
-                f"is a {type(model).__name__}", where="warm_start=False", allowed="linear models",
+                f"is a {type(model).__name__}",
+                where="warm_start=False",
+                allowed="linear models",
                 remedy="start torch models from two-stage training",
-            )  # fmt: skip
+            )
         time, success = np.zeros_like(model.time), np.zeros_like(model.success)
         time[:, -1] = np.log(np.expm1(1.0)) if model.link == "softplus" else 0.0
         success[:, -1] = model.success[:, -1]

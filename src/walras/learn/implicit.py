@@ -101,9 +101,7 @@ def dense_gradient(relaxed: Relaxed, by_x: torch.Tensor) -> Gradient:
         parts.append(_dense_round(p, relaxed.x[b], by_x[b]))
     times, success, floor = (torch.stack(group) for group in zip(*parts, strict=True))
     scale = relaxed.scale[:, None, None]
-    return Gradient(
-        times.reshape(rounds, m, n) / scale, success.reshape(rounds, m, n), floor
-    )  # fmt: skip
+    return Gradient(times.reshape(rounds, m, n) / scale, success.reshape(rounds, m, n), floor)
 
 
 def _dense_round(
@@ -137,9 +135,12 @@ def _dense_round(
 class _Matched(torch.autograd.Function):  # type: ignore[misc] # torch is outside the type check
     @staticmethod
     def forward(
-        ctx: Any, times: torch.Tensor, success: torch.Tensor, floor: torch.Tensor,
+        ctx: Any,
+        times: torch.Tensor,
+        success: torch.Tensor,
+        floor: torch.Tensor,
         options: dict[str, Any],
-    ) -> torch.Tensor:  # fmt: skip
+    ) -> torch.Tensor:
         ctx.relaxed = relaxed_match(times, success, floor, **options)
         ctx.kinds = times.dtype, success.dtype, floor.dtype
         return ctx.relaxed.x.to(times.dtype)

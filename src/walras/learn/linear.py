@@ -28,9 +28,10 @@ def placements(clusters: int, tasks: int) -> Ints:
     if float(clusters) ** tasks > MOST:
         raise InputError(
             f"{clusters} clusters and {tasks} tasks have {float(clusters) ** tasks:.3g} placements",
-            where="tasks_per_round", allowed=f"at most {MOST} placements, which are enumerated",
+            where="tasks_per_round",
+            allowed=f"at most {MOST} placements, which are enumerated",
             remedy="choose smaller rounds",
-        )  # fmt: skip
+        )
     found = np.array(list(product(range(clusters), repeat=tasks)), dtype=np.int32)
     found.setflags(write=False)
     return found
@@ -53,9 +54,7 @@ def allowed(success: Floats, floor: float) -> Bools:
     return np.asarray(mean >= least - 1e-12)
 
 
-def least_cost(
-    costs: Floats, feasible: Bools
-) -> Longs:  # fmt: skip
+def least_cost(costs: Floats, feasible: Bools) -> Longs:
     """(rounds,) the placement of least linear cost among the feasible.
 
     Args:

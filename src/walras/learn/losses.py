@@ -138,13 +138,23 @@ def _as_printed(settings: Learning) -> Loss:
         mixed_a = torch.where(own, a.repeat(m, 1, 1), true_a)
         many = Rounds(true_t, true_a, truth.floor, truth.price, truth.key)
         relaxed = relaxed_match(
-            mixed_t, mixed_a, truth.floor, smoothing, scale=many.unit, mode="paper",
-            speedup=speedup, **solver,
-        )  # fmt: skip
+            mixed_t,
+            mixed_a,
+            truth.floor,
+            smoothing,
+            scale=many.unit,
+            mode="paper",
+            speedup=speedup,
+            **solver,
+        )
         options = {
-            "samples": settings.samples, "step": settings.step, "mode": "paper", "rows": rows,
-            "seed": int(sum(truth.key)), **solver,
-        }  # fmt: skip
+            "samples": settings.samples,
+            "step": settings.step,
+            "mode": "paper",
+            "rows": rows,
+            "seed": int(sum(truth.key)),
+            **solver,
+        }
         x = _Perturbed.apply(mixed_t, mixed_a, relaxed, options)
         return true_cost(x, many, smoothing, speedup).reshape(m, rounds).mean(0)
 

@@ -176,12 +176,10 @@ def linear_loss(settings: Learning) -> Loss:
 def _terms(settings: Learning) -> Callable[[Rounds], PlacementRule]:
     return lambda truth: PlacementRule(
         truth.floor, truth.price, 1.0, settings.objective, settings.speedup
-    )  # fmt: skip
+    )
 
 
-def _cost(
-    placed: Ints, truth: Rounds, speedup: Decay | None
-) -> Floats:  # fmt: skip
+def _cost(placed: Ints, truth: Rounds, speedup: Decay | None) -> Floats:
     """(draws, rounds) makespan + price x shortfall in truth."""
     shape = (len(placed), *truth.t.shape)
     t, a = (np.broadcast_to(v.cpu().numpy(), shape) for v in (truth.t, truth.a))

@@ -57,9 +57,12 @@ class RunConfig:
     def load(self) -> Recipe:
         """The recipe with this cell's split."""
         return recipe(
-            self.recipe, clusters=self.clusters, train_tasks=self.train_tasks, seed=self.seed,
+            self.recipe,
+            clusters=self.clusters,
+            train_tasks=self.train_tasks,
+            seed=self.seed,
             **dict(self.options),
-        )  # fmt: skip
+        )
 
 
 def grid(
@@ -87,9 +90,11 @@ def grid(
     for name, given in asked.items():
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise InputError(
-                f"is {given!r}", where=name, allowed="a list of whole numbers",
+                f"is {given!r}",
+                where=name,
+                allowed="a list of whole numbers",
                 remedy=f"write {name}=[{given}]",
-            )  # fmt: skip
+            )
     _check_options(rest["options"])
     for name, values in (*sizes.items(), ("test_rounds", [rest["test_rounds"]])):
         for value in values:
@@ -118,16 +123,20 @@ def _check_options(options: Sequence[tuple[str, Any]]) -> None:
     for name, _ in options:
         if name not in known:
             raise InputError(
-                f"has '{name}'", where="recipe_options", allowed=", ".join(known),
+                f"has '{name}'",
+                where="recipe_options",
+                allowed=", ".join(known),
                 remedy="give options of walras.predict.recipe",
-            )  # fmt: skip
+            )
 
 
 def _refuse_nothing() -> None:
     raise InputError(
-        "asks for nothing", where="compare", allowed="a method, a setting, a size and a seed",
+        "asks for nothing",
+        where="compare",
+        allowed="a method, a setting, a size and a seed",
         remedy="give at least one of each",
-    )  # fmt: skip
+    )
 
 
 def _clusters(given: Sequence[str] | str) -> tuple[str, ...]:
@@ -135,9 +144,11 @@ def _clusters(given: Sequence[str] | str) -> tuple[str, ...]:
         return tuple(given)
     if given not in SETTINGS:
         raise InputError(
-            f"there is no setting '{given}'", where="settings",
-            allowed=f"{', '.join(SETTINGS)}, or lists of clusters", remedy="name the clusters",
-        )  # fmt: skip
+            f"there is no setting '{given}'",
+            where="settings",
+            allowed=f"{', '.join(SETTINGS)}, or lists of clusters",
+            remedy="name the clusters",
+        )
     return SETTINGS[given]
 
 
@@ -158,10 +169,11 @@ def by_name(
             mine, theirs = getattr(own, term), getattr(first[1], term)
             if mine != theirs:
                 raise InputError(
-                    f"'{name}' has {term} {mine!r}, '{first[0]}' has {theirs!r}", where="methods",
+                    f"'{name}' has {term} {mine!r}, '{first[0]}' has {theirs!r}",
+                    where="methods",
                     allowed="the same objective, price and speedup: they enter the regret",
                     remedy=f"give {term}={mine!r} to all, or compare them apart",
-                )  # fmt: skip
+                )
     return found
 
 
@@ -175,7 +187,9 @@ def _named(
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(
-            f"'{twice}' is there twice", where="methods", allowed="different names",
+            f"'{twice}' is there twice",
+            where="methods",
+            allowed="different names",
             remedy="give a mapping from names of your own to settings",
-        )  # fmt: skip
+        )
     return {m.method: m.with_(**changes) for m in made}

@@ -22,9 +22,14 @@ TWO_STAGE = {
 """Methods that never see the matching; ``tsm`` takes the better loss on validation."""
 
 THROUGH = (
-    "mfcp-ad", "mfcp-fg", "score-function", "pool-expected", "pool-contrastive", "pool-listwise",
+    "mfcp-ad",
+    "mfcp-fg",
+    "score-function",
+    "pool-expected",
+    "pool-contrastive",
+    "pool-listwise",
     "perturbed",
-)  # fmt: skip
+)
 """Methods that train through the matching."""
 
 LINEAR = ("spo+", "black-box")
@@ -44,13 +49,27 @@ _CHOICES = {
     "joint": ("together", "alternating"),
     "link": ("auto", "softplus", "exp"),
 }
-_COUNTS = {"members": 1, "steps": 1, "batch": 1, "samples": 1, "check_every": 1, "rounds": 1,
-           "iterations": 1, "epochs": 1}  # fmt: skip
+_COUNTS = {
+    "members": 1,
+    "steps": 1,
+    "batch": 1,
+    "samples": 1,
+    "check_every": 1,
+    "rounds": 1,
+    "iterations": 1,
+    "epochs": 1,
+}
 _RANGES = {
-    "price": (0.0, 1e6), "temperature": (1e-6, 1e3), "sharpness": (1e-6, 1e6),
-    "learning_rate": (1e-9, 1e2), "anchor": (0.0, 1e6), "noise": (1e-6, 1e2),
-    "step": (1e-9, 1.0), "rate": (1e-9, 1e6), "pool_temperature": (1e-6, 1e3),
-}  # fmt: skip
+    "price": (0.0, 1e6),
+    "temperature": (1e-6, 1e3),
+    "sharpness": (1e-6, 1e6),
+    "learning_rate": (1e-9, 1e2),
+    "anchor": (0.0, 1e6),
+    "noise": (1e-6, 1e2),
+    "step": (1e-9, 1.0),
+    "rate": (1e-9, 1e6),
+    "pool_temperature": (1e-6, 1e3),
+}
 
 
 @dataclass(frozen=True)
@@ -160,11 +179,15 @@ class Learning:
         check_range("seed", self.seed, 0, 2**63 - 1, whole=True)
         check_device(self.device)
         if self.method in LINEAR and self.objective != "sum":
-            _refuse("method", f"'{self.method}' with a makespan", "objective='sum': its loss is "
-                    "defined for a linear objective and known constraints")  # fmt: skip
+            _refuse(
+                "method",
+                f"'{self.method}' with a makespan",
+                "objective='sum': its loss is defined for a linear objective and known constraints",
+            )
         if self.objective == "sum" and self.method not in (*LINEAR, *TWO_STAGE):
-            _refuse("method", f"'{self.method}' with objective='sum'",
-                    ", ".join((*LINEAR, *TWO_STAGE)))  # fmt: skip
+            _refuse(
+                "method", f"'{self.method}' with objective='sum'", ", ".join((*LINEAR, *TWO_STAGE))
+            )
 
     def with_(self, **changes: Any) -> Learning:
         """These settings with some replaced.
@@ -181,9 +204,11 @@ class Learning:
     def training(self, **changes: Any) -> Training:
         """Two-stage training with the same model, seed and epochs."""
         given: dict[str, Any] = {
-            "model": "linear" if self.model == "counts" else self.model, "link": self.link,
-            "epochs": self.epochs, "seed": self.seed,
-        }  # fmt: skip
+            "model": "linear" if self.model == "counts" else self.model,
+            "link": self.link,
+            "epochs": self.epochs,
+            "seed": self.seed,
+        }
         if self.members > 1:
             given |= {"method": "bagged", "members": self.members}
         return Training(**(given | changes))

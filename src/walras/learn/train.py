@@ -28,9 +28,15 @@ from walras.predict import Predictor
 
 # What torch raises on files that are missing, cut short, of another kind or without the keys.
 _DAMAGED = (
-    OSError, EOFError, RuntimeError, ValueError, TypeError, LookupError, pickle.UnpicklingError,
+    OSError,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    TypeError,
+    LookupError,
+    pickle.UnpicklingError,
     zipfile.BadZipFile,
-)  # fmt: skip
+)
 
 Told = Callable[[int, int], None]
 """Called with (steps done, steps in all)."""
@@ -145,9 +151,9 @@ class _Run:
         self.model.train()
         times, chance = self.model(self.inputs)
         t, a, true_t, true_a = (
-            v[:, chosen].movedim(0, 1) for v in (times / self.lesson.terms.scale, chance,
-                                                 self.t, self.a)
-        )  # fmt: skip
+            v[:, chosen].movedim(0, 1)
+            for v in (times / self.lesson.terms.scale, chance, self.t, self.a)
+        )
         if s.joint == "alternating":  # the paper fixes one predictor while it trains the other
             t, a = (t.detach(), a) if self.done.step % 2 else (t, a.detach())
         truth = Rounds(true_t, true_a, self.lesson.terms.floor, s.price, key)
@@ -157,9 +163,10 @@ class _Run:
         if not bool(torch.isfinite(loss)):
             raise EngineError(
                 f"the loss is {float(loss.detach()):g} at step {self.done.step}",
-                where=f"learning, method '{s.method}'", allowed="a finite loss",
+                where=f"learning, method '{s.method}'",
+                allowed="a finite loss",
                 remedy="lower learning_rate, or raise temperature",
-            )  # fmt: skip
+            )
         self.adam.zero_grad(set_to_none=True)
         if loss.requires_grad:
             loss.backward()
@@ -202,11 +209,15 @@ class _Run:
     def save(self, path: Path) -> None:
         """Write everything that the next step depends on."""
         state = {
-            "identity": self.identity, "step": self.done.step, "best": self.done.best,
-            "history": self.done.history, "weights": self.done.weights,
-            "model": self.model.state_dict(), "adam": self.adam.state_dict(),
+            "identity": self.identity,
+            "step": self.done.step,
+            "best": self.done.best,
+            "history": self.done.history,
+            "weights": self.done.weights,
+            "model": self.model.state_dict(),
+            "adam": self.adam.state_dict(),
             "schedule": self.schedule.state_dict(),
-        }  # fmt: skip
+        }
         content = io.BytesIO()
         torch.save(state, content)
         with replacing(path) as fresh:
@@ -219,14 +230,18 @@ class _Run:
             identity = state["identity"]
         except _DAMAGED as error:
             raise DataError(
-                f"cannot be read as a checkpoint: {error}", where=str(path),
-                allowed="a file written by walras.learn", remedy="delete it to begin anew",
-            ) from error  # fmt: skip
+                f"cannot be read as a checkpoint: {error}",
+                where=str(path),
+                allowed="a file written by walras.learn",
+                remedy="delete it to begin anew",
+            ) from error
         if identity != self.identity:
             raise InputError(
-                "is of other data, settings or code", where=f"checkpoint {path}",
-                allowed="a checkpoint of the same training", remedy="delete it to begin anew",
-            )  # fmt: skip
+                "is of other data, settings or code",
+                where=f"checkpoint {path}",
+                allowed="a checkpoint of the same training",
+                remedy="delete it to begin anew",
+            )
         self.model.load_state_dict(state["model"])
         self.adam.load_state_dict(state["adam"])
         self.schedule.load_state_dict(state["schedule"])

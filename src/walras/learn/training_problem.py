@@ -62,10 +62,14 @@ class PlacementRule:
         if self.objective == "sum":
             return place_linear(times, success, self.floor)
         return match_rounds(
-            times, success, min(max(self.floor + margin, 0.0), 1.0), self.speedup,
-            shortfall_price=self.price if decoder == "elastic" else None, node_limit=NODES,
+            times,
+            success,
+            min(max(self.floor + margin, 0.0), 1.0),
+            self.speedup,
+            shortfall_price=self.price if decoder == "elastic" else None,
+            node_limit=NODES,
             threads=1,
-        ).assignment  # fmt: skip
+        ).assignment
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,9 +200,10 @@ def draw(pool: Longs, count: int, size: int, key: tuple[int, ...], part: str = "
     if len(pool) < size:
         raise InputError(
             f"{len(pool)} tasks of {part} were measured on every cluster, and a round takes {size}",
-            where="tasks_per_round", allowed=f"at most {len(pool)} here",
+            where="tasks_per_round",
+            allowed=f"at most {len(pool)} here",
             remedy="lower tasks_per_round, or measure more tasks on every cluster",
-        )  # fmt: skip
+        )
     order = np.random.default_rng(key).random((count, len(pool))).argpartition(size - 1, axis=1)
     return np.asarray(pool[order[:, :size]])
 
@@ -211,9 +216,11 @@ def data_of(given: object) -> Recipe | Tasks:
     """
     if not isinstance(given, Recipe | Tasks):
         raise InputError(
-            f"is a {type(given).__name__}", where="data", allowed="a recipe, or the tasks of a log",
+            f"is a {type(given).__name__}",
+            where="data",
+            allowed="a recipe, or the tasks of a log",
             remedy="make it with walras.predict.recipe, or read_log(path).tasks(features)",
-        )  # fmt: skip
+        )
     return given
 
 
@@ -260,10 +267,11 @@ def _held_out(data: Tasks, seed: int, tasks_per_round: int) -> tuple[Tasks, Task
         raise InputError(
             f"is {tasks_per_round}; {usable} of {len(data)} tasks were measured on every cluster, "
             f"of which {len(complete(held))} are in the quarter that is held out to validate on",
-            where="tasks_per_round", allowed=fits,
+            where="tasks_per_round",
+            allowed=fits,
             remedy=f"lower tasks_per_round, or measure about {4 * tasks_per_round} tasks on every "
             "cluster",
-        )  # fmt: skip
+        )
     return train, held
 
 
@@ -281,7 +289,7 @@ def lesson_of(
     if floor is None:
         rounds = draw(
             complete(train), 300, tasks_per_round, (settings.seed, 22), "the training set"
-        )  # fmt: skip
+        )
         own = Evaluator(train, rounds, free)
         floor = float(np.median(own.outcome(own.terms.place(*own.truth, "hard")).mean_success))
     terms = PlacementRule(

@@ -45,6 +45,8 @@ __all__ = [
 ]
 
 __getattr__, __dir__ = lazy_names(
-    __name__, {}, __all__,
+    __name__,
+    {},
+    __all__,
     torch=dict.fromkeys(("Relaxed", "Smoothing", "relaxed_match"), "walras.matching.relaxed"),
-)  # fmt: skip
+)

@@ -85,9 +85,12 @@ class Arrays:
         """One round."""
         price = round_.shortfall_price
         return cls.of(
-            round_.times[None], round_.success[None], round_.zeta, np.array([round_.min_success]),
+            round_.times[None],
+            round_.success[None],
+            round_.zeta,
+            np.array([round_.min_success]),
             None if price is None else np.array([price]),
-        )  # fmt: skip
+        )
 
 
 def match_rounds(
@@ -131,9 +134,13 @@ def match_rounds(
     outcome = evaluate(t, a, found.x, floor, speedup)
     objective = outcome.makespan if price is None else outcome.elastic_cost(price)
     return Matches(
-        found.x, outcome, objective, np.minimum(found.bound, objective), ~outcome.violated,
+        found.x,
+        outcome,
+        objective,
+        np.minimum(found.bound, objective),
+        ~outcome.violated,
         found.nodes,
-    )  # fmt: skip
+    )
 
 
 def decode(
@@ -171,9 +178,11 @@ def decode(
     shares = matrix(relaxed, "relaxed", dimensions=3)
     if shares.shape != t.shape:
         raise InputError(
-            f"has shape {shares.shape}", where="relaxed", allowed=f"{t.shape}, as times",
+            f"has shape {shares.shape}",
+            where="relaxed",
+            allowed=f"{t.shape}, as times",
             remedy="decode a matching of the same rounds",
-        )  # fmt: skip
+        )
     given = Arrays.of(t, a, zeta_table(speedup, *t.shape[1:]), floor, price)
     x: Ints = np.where(np.isfinite(t), shares, -np.inf).argmax(axis=1).astype(np.int32)
     improve_rounds(given.t, given.a, given.zeta, given.goal, given.price, x, _workers(threads))
@@ -181,9 +190,11 @@ def decode(
 
 
 def _checked(
-    times: npt.ArrayLike, success: npt.ArrayLike, min_success: npt.ArrayLike,
+    times: npt.ArrayLike,
+    success: npt.ArrayLike,
+    min_success: npt.ArrayLike,
     shortfall_price: npt.ArrayLike | None,
-) -> tuple[Floats, Floats, Floats, Floats | None]:  # fmt: skip
+) -> tuple[Floats, Floats, Floats, Floats | None]:
     t = matrix(times, "times", dimensions=3)
     a = matrix(success, "success", dimensions=3)
     check_rounds(t, a)
@@ -197,16 +208,19 @@ def _per_round(given: npt.ArrayLike, name: str, rounds: int, most: float) -> Flo
     found = np.asarray(given, dtype=np.float64)
     if found.shape not in ((), (rounds,)):
         raise InputError(
-            f"has shape {found.shape}", where=name, allowed=f"one number or ({rounds},)",
+            f"has shape {found.shape}",
+            where=name,
+            allowed=f"one number or ({rounds},)",
             remedy="give one number a round",
-        )  # fmt: skip
+        )
     good = np.isfinite(found) & (found >= 0) & (found <= most)
     if not np.all(good):
         raise InputError(
             f"is {found.ravel()[int(np.argmin(good))]:g}",
             where=f"{name}[{int(np.argmin(good))}]" if found.ndim else name,
-            allowed=f"0 to {most:g}", remedy="correct the number",
-        )  # fmt: skip
+            allowed=f"0 to {most:g}",
+            remedy="correct the number",
+        )
     return np.array(np.broadcast_to(found, rounds))
 
 

@@ -87,9 +87,16 @@ def match(
         InfeasibleError: No placement reaches a hard floor; names the best that can be reached.
     """
     given = round_of(
-        times, success, min_success, speedup, shortfall_price=shortfall_price, clusters=clusters,
-        tasks=tasks, times_interval=times_interval, success_interval=success_interval,
-    )  # fmt: skip
+        times,
+        success,
+        min_success,
+        speedup,
+        shortfall_price=shortfall_price,
+        clusters=clusters,
+        tasks=tasks,
+        times_interval=times_interval,
+        success_interval=success_interval,
+    )
     settings = MatchSettings(method, tolerance, time_limit, threads, seed, callback)
     return match_round(given, settings)
 
@@ -112,9 +119,11 @@ class MatchSettings:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise InputError(
-                f"is {self.method!r}", where="setting method", allowed=", ".join(METHODS),
+                f"is {self.method!r}",
+                where="setting method",
+                allowed=", ".join(METHODS),
                 remedy="choose one of these",
-            )  # fmt: skip
+            )
         check_range("tolerance", self.tolerance, 0.0, 1.0)
         check_range("seed", self.seed, 0, 2**31 - 1, whole=True)
         if self.time_limit is not None:
@@ -131,9 +140,14 @@ def match_round(round_: Round, settings: MatchSettings | None = None) -> Plan:
     found = _find(round_, chosen, began)
     status = Status.OPTIMAL if found.gap <= chosen.tolerance + _PROVED else found.stopped
     return Plan(
-        round_, found.assignment, min(found.bound, found.objective), found.method,
-        chosen.tolerance, status, time.perf_counter() - began,
-    )  # fmt: skip
+        round_,
+        found.assignment,
+        min(found.bound, found.objective),
+        found.method,
+        chosen.tolerance,
+        status,
+        time.perf_counter() - began,
+    )
 
 
 def _find(round_: Round, settings: MatchSettings, began: float) -> Found:
@@ -185,17 +199,23 @@ def _closed(round_: Round, settings: MatchSettings, began: float, exact: Found) 
     proved = _milp(replace(round_, times=quick), replace(settings, time_limit=left))
     best = min(found, proved, key=lambda f: f.objective)
     return replace(
-        best, bound=max(found.bound, proved.bound), stopped=proved.stopped,
+        best,
+        bound=max(found.bound, proved.bound),
+        stopped=proved.stopped,
         method=f"{found.method}, HiGHS",
-    )  # fmt: skip
+    )
 
 
 def _milp(round_: Round, settings: MatchSettings) -> Found:
     problem = integer_program(round_)
     solution = solve(
-        problem, engine="exact", tolerance=max(settings.tolerance, 1e-12),
-        time_limit=settings.time_limit, threads=settings.threads, callback=settings.callback,
-    )  # fmt: skip
+        problem,
+        engine="exact",
+        tolerance=max(settings.tolerance, 1e-12),
+        time_limit=settings.time_limit,
+        threads=settings.threads,
+        callback=settings.callback,
+    )
     m, n = round_.shape
     shares = np.zeros((m, n))
     own = problem.demand >= 0
@@ -215,6 +235,11 @@ def _by_search(round_: Round, settings: MatchSettings, began: float, known: Foun
         return Status.LIMIT if late or found.gap <= settings.tolerance else None
 
     return search(
-        round_, known, told, tolerance=settings.tolerance, time_limit=settings.time_limit,
-        threads=settings.threads, seed=settings.seed,
-    )  # fmt: skip
+        round_,
+        known,
+        told,
+        tolerance=settings.tolerance,
+        time_limit=settings.time_limit,
+        threads=settings.threads,
+        seed=settings.seed,
+    )

@@ -67,16 +67,19 @@ def evaluate(
     x = np.asarray(assignment)
     if t.ndim < 2 or a.shape != t.shape or x.shape != (*t.shape[:-2], t.shape[-1]):
         raise InputError(
-            f"have shapes {t.shape}, {a.shape} and {x.shape}", where="times, success, assignment",
+            f"have shapes {t.shape}, {a.shape} and {x.shape}",
+            where="times, success, assignment",
             allowed="(..., clusters, tasks) twice, then (..., tasks)",
             remedy="give one cluster number a task",
-        )  # fmt: skip
+        )
     m, n = t.shape[-2:]
     if x.size and not (x.dtype.kind in "iu" and x.min() >= 0 and x.max() < m):
         raise InputError(
-            "names a cluster that does not exist", where="assignment", allowed=f"0 to {m - 1}",
+            "names a cluster that does not exist",
+            where="assignment",
+            allowed=f"0 to {m - 1}",
             remedy="give the number of each task's cluster",
-        )  # fmt: skip
+        )
     here = x[..., None, :] == np.arange(m)[:, None]
     count = here.sum(axis=-1)
     zeta = zeta_table(speedup, m, n)[np.arange(m), count]
@@ -85,9 +88,12 @@ def evaluate(
     mean = np.where(here, a, 0.0).sum(axis=(-2, -1)) / n
     lacking = np.asarray(min_success, np.float64) - mean
     return Outcome(
-        loads, makespan, mean, loads.sum(axis=-1) / (m * makespan),
+        loads,
+        makespan,
+        mean,
+        loads.sum(axis=-1) / (m * makespan),
         np.where(lacking > FLOOR_ROUNDING, lacking, 0.0),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -78,13 +78,17 @@ def _state(round_: Round, ratio: Floats, *, integer: bool) -> Separable:
         Family("floor", m + n, m + n + floor, ("min_success",)),
     )
     return _separable(
-        round_, matrix, loads, (cluster, task),
+        round_,
+        matrix,
+        loads,
+        (cluster, task),
         lower=np.concatenate([np.full(m, -np.inf), np.ones(n), np.full(floor, _goal(round_))]),
         upper=np.concatenate([np.zeros(m), np.ones(n), np.full(floor, np.inf)]),
         side=np.repeat([Side.RESOURCE, Side.DEMAND, Side.COUPLED], [m, n, floor]),
         owner=np.concatenate([np.arange(m), np.arange(n), np.full(floor, -1)]),
-        families=families[: 2 + floor], integer=integer,
-    )  # fmt: skip
+        families=families[: 2 + floor],
+        integer=integer,
+    )
 
 
 def _with_counts(round_: Round) -> Separable:
@@ -112,24 +116,37 @@ def _with_counts(round_: Round) -> Separable:
     loads[: m * n] = -1.0
     fixed = np.concatenate([np.ones(m), np.zeros(m), np.ones(n)])
     families = (
-        Family("load", 0, m * n), Family("one count", m * n, m * n + m),
+        Family("load", 0, m * n),
+        Family("one count", m * n, m * n + m),
         Family("count", m * n + m, m * n + 2 * m, round_.clusters),
         Family("placement", m * n + 2 * m, m * n + 2 * m + n, round_.tasks),
         Family("floor", m * n + 2 * m + n, rows.count, ("min_success",)),
-    )  # fmt: skip
+    )
     return _separable(
-        round_, rows.matrix(q + w.size), loads,
-        (np.concatenate([cluster, np.repeat(np.arange(m), n + 1)]),
-         np.concatenate([task, np.full(w.size, -1)])),
+        round_,
+        rows.matrix(q + w.size),
+        loads,
+        (
+            np.concatenate([cluster, np.repeat(np.arange(m), n + 1)]),
+            np.concatenate([task, np.full(w.size, -1)]),
+        ),
         lower=np.concatenate([np.full(m * n, -np.inf), fixed, np.full(floor, _goal(round_))]),
         upper=np.concatenate(
             [(round_.zeta[:, 1:] * whole[:, None]).ravel(), fixed, np.full(floor, np.inf)]
         ),
         side=np.repeat([Side.RESOURCE, Side.DEMAND, Side.COUPLED], [m * (n + 2), n, floor]),
-        owner=np.concatenate([np.repeat(np.arange(m), n), np.arange(m), np.arange(m),
-                              np.arange(n), np.full(floor, -1)]),
-        families=families[: 4 + floor], integer=True,
-    )  # fmt: skip
+        owner=np.concatenate(
+            [
+                np.repeat(np.arange(m), n),
+                np.arange(m),
+                np.arange(m),
+                np.arange(n),
+                np.full(floor, -1),
+            ]
+        ),
+        families=families[: 4 + floor],
+        integer=True,
+    )
 
 
 class _Triplets:
@@ -157,10 +174,18 @@ class _Triplets:
 
 
 def _separable(
-    round_: Round, matrix: sp.csc_array, loads: Floats, owners: tuple[Ints, Ints], *,
-    lower: Floats, upper: Floats, side: npt.NDArray[np.signedinteger],
-    owner: npt.NDArray[np.signedinteger], families: tuple[Family, ...], integer: bool,
-) -> Separable:  # fmt: skip
+    round_: Round,
+    matrix: sp.csc_array,
+    loads: Floats,
+    owners: tuple[Ints, Ints],
+    *,
+    lower: Floats,
+    upper: Floats,
+    side: npt.NDArray[np.signedinteger],
+    owner: npt.NDArray[np.signedinteger],
+    families: tuple[Family, ...],
+    integer: bool,
+) -> Separable:
     """The problem with the makespan as its scalar; what may be missing is a last entry."""
     m, n = round_.shape
     count, entries = matrix.shape
@@ -185,9 +210,15 @@ def _separable(
         scalar_lower=np.zeros(1),
         scalar_upper=np.full(1, np.inf),
         rows=Rows(
-            matrix=matrix, scalar_matrix=loads[:, None], lower=lower, upper=upper,
-            side=side.astype(np.int8), owner=owner.astype(np.int32),
-            utility=np.zeros(count, np.int8), weight=np.ones(count), parameter=np.zeros(count),
+            matrix=matrix,
+            scalar_matrix=loads[:, None],
+            lower=lower,
+            upper=upper,
+            side=side.astype(np.int8),
+            owner=owner.astype(np.int32),
+            utility=np.zeros(count, np.int8),
+            weight=np.ones(count),
+            parameter=np.zeros(count),
             families=families,
         ),
         resource_names=[round_.cluster_name(i) for i in range(m)],
@@ -195,4 +226,4 @@ def _separable(
         integer=np.arange(entries) < owned if integer else None,
         scalar_names=("makespan",),
         objective="makespan",
-    )  # fmt: skip
+    )

@@ -129,8 +129,9 @@ class Plan:
         """The former name of :attr:`floor_price_estimate`."""
         warnings.warn(
             "Plan.floor_price is an estimate and is called floor_price_estimate now",
-            DeprecationWarning, stacklevel=2,
-        )  # fmt: skip
+            DeprecationWarning,
+            stacklevel=2,
+        )
         return self.floor_price_estimate
 
     @property
@@ -182,13 +183,16 @@ class Plan:
                 "success_if_moved": float(self._moves.mean_success[k, j]),
             }
         return Placement(
-            task=r.task_name(j), cluster=r.cluster_name(i),
-            time=float(r.times[i, j]), success=float(r.success[i, j]),
+            task=r.task_name(j),
+            cluster=r.cluster_name(i),
+            time=float(r.times[i, j]),
+            success=float(r.success[i, j]),
             runner_up=None if k < 0 else r.cluster_name(k),
             reason=reason(r, self._moves, self.outcome, i, j),
             time_interval=_ends(r.times_interval, i, j),
-            success_interval=_ends(r.success_interval, i, j), **other,
-        )  # fmt: skip
+            success_interval=_ends(r.success_interval, i, j),
+            **other,
+        )
 
     def _task(self, task: str | int) -> int:
         names, n = self.round.tasks, self.round.shape[1]
@@ -197,10 +201,11 @@ class Plan:
         if isinstance(task, int | np.integer) and -n <= task < n:
             return int(task) % n
         raise InputError(
-            f"there is no task {task!r}", where="explain",
+            f"there is no task {task!r}",
+            where="explain",
             allowed=f"0 to {n - 1}" + (", or a task's label" if names else ""),
             remedy="plan.round.tasks holds the labels",
-        )  # fmt: skip
+        )
 
     def placements(self) -> list[Placement]:
         """:meth:`explain` of every task."""

@@ -97,8 +97,9 @@ class Relaxed:
                 f"{what} is not reliable in {unsolved} of {len(self.solved)} rounds, whose relaxed "
                 f"matching is not solved: residual {float(self.residual.max()):.1e}, solved up to "
                 f"{self.tolerance:g}; raise Smoothing.temperature or lower Smoothing.sharpness",
-                InaccuracyWarning, stacklevel=3,
-            )  # fmt: skip
+                InaccuracyWarning,
+                stacklevel=3,
+            )
 
     @property
     def value(self) -> torch.Tensor:
@@ -173,9 +174,13 @@ def relaxed_match(
 
 
 def minimise(
-    problem: Smoothed, mode: str = "newton", tolerance: float = 1e-13, start: State | None = None,
-    iterations: int = 3000, rate: float = 1.0,
-) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    problem: Smoothed,
+    mode: str = "newton",
+    tolerance: float = 1e-13,
+    start: State | None = None,
+    iterations: int = 3000,
+    rate: float = 1.0,
+) -> tuple[torch.Tensor, torch.Tensor]:
     """(rounds, clusters, tasks) matchings and (rounds,) steps of a problem that is stated.
 
     Nothing is checked: times may be negative and chances outside 0 to 1, as in differences.
@@ -208,23 +213,31 @@ def minimise(
 def _start(problem: Smoothed, start: Relaxed) -> State:
     if start.x.shape != problem.t.shape:
         raise InputError(
-            f"has shape {tuple(start.x.shape)}", where="start",
-            allowed=f"{tuple(problem.t.shape)}, as times", remedy="start from the same rounds",
-        )  # fmt: skip
+            f"has shape {tuple(start.x.shape)}",
+            where="start",
+            allowed=f"{tuple(problem.t.shape)}, as times",
+            remedy="start from the same rounds",
+        )
     return start.state
 
 
 def _stated(
-    times: Any, success: Any, min_success: Any, smoothing: Smoothing, speedup: Decay | None,
+    times: Any,
+    success: Any,
+    min_success: Any,
+    smoothing: Smoothing,
+    speedup: Decay | None,
     scale: Any,
-) -> tuple[Smoothed, torch.Tensor]:  # fmt: skip
+) -> tuple[Smoothed, torch.Tensor]:
     t = _tensor(times, "times", None)
     a = _tensor(success, "success", t.device)
     if t.ndim != 3 or not t.numel():
         raise InputError(
-            f"has shape {tuple(t.shape)}", where="times", allowed="(rounds, clusters, tasks)",
+            f"has shape {tuple(t.shape)}",
+            where="times",
+            allowed="(rounds, clusters, tasks)",
             remedy="give one round as times[None]",
-        )  # fmt: skip
+        )
     check_rounds(t.cpu().numpy(), a.cpu().numpy())
     floor = _each(min_success, "min_success", t, 0.0, 1.0)
     unit = even_load(t) if scale is None else _each(scale, "scale", t, 1e-300, 1e300)
@@ -233,7 +246,7 @@ def _stated(
     ratio = (t / unit[:, None, None]).masked_fill(barred, 0.0)
     return Smoothed(
         ratio, a, floor, smoothing, curve_of(speedup, t), barred if some else None
-    ), unit  # fmt: skip
+    ), unit
 
 
 def _tensor(given: Any, name: str, device: torch.device | None) -> torch.Tensor:
@@ -243,9 +256,11 @@ def _tensor(given: Any, name: str, device: torch.device | None) -> torch.Tensor:
         found = torch.as_tensor(given, device=device).detach()
     except (TypeError, ValueError, RuntimeError) as error:
         raise InputError(
-            f"is not numeric: {error}", where=name, allowed="a tensor or array of numbers",
+            f"is not numeric: {error}",
+            where=name,
+            allowed="a tensor or array of numbers",
             remedy="give (rounds, clusters, tasks) numbers",
-        ) from error  # fmt: skip
+        ) from error
     return found.to(torch.float64)
 
 
@@ -253,10 +268,11 @@ def _each(given: Any, name: str, like: torch.Tensor, low: float, high: float) ->
     found = _tensor(given, name, like.device)
     if found.shape not in ((), (len(like),)) or not bool(((found >= low) & (found <= high)).all()):
         raise InputError(
-            f"has shape {tuple(found.shape)}, or a number outside its range", where=name,
+            f"has shape {tuple(found.shape)}, or a number outside its range",
+            where=name,
             allowed=f"one number or ({len(like)},), {low:g} to {high:g}",
             remedy="give one number a round",
-        )  # fmt: skip
+        )
     return found.expand(len(like)).clone()
 
 
@@ -270,17 +286,21 @@ def curve_of(speedup: Decay | None, t: torch.Tensor) -> Curve | None:
         return None
     if not isinstance(speedup, Decay):
         raise InputError(
-            f"is a {type(speedup).__name__}", where="speedup", allowed="None or a Decay",
+            f"is a {type(speedup).__name__}",
+            where="speedup",
+            allowed="None or a Decay",
             remedy="fit a Decay: the relaxation needs a smooth ratio",
-        )  # fmt: skip
+        )
     m = t.shape[-2]
     parts = []
     for name in ("limit", "rate"):
         value = np.asarray(getattr(speedup, name), dtype=np.float64)
         if value.shape not in ((), (m,)):
             raise InputError(
-                f"has shape {value.shape}", where=f"speedup.{name}", allowed=f"one or ({m},)",
+                f"has shape {value.shape}",
+                where=f"speedup.{name}",
+                allowed=f"one or ({m},)",
                 remedy="give one number a cluster",
-            )  # fmt: skip
+            )
         parts.append(torch.as_tensor(value, device=t.device).expand(m))
     return Curve(*parts)

@@ -47,9 +47,11 @@ def pull_compiled(
         by_x: (rounds, clusters, tasks) the derivative by them.
     """
     found = pull_back(
-        *_arrays(problem), x.contiguous().numpy(), by_x.detach().contiguous().numpy(),
+        *_arrays(problem),
+        x.contiguous().numpy(),
+        by_x.detach().contiguous().numpy(),
         torch.get_num_threads(),
-    )  # fmt: skip
+    )
     by_t, by_a, by_floor = (torch.from_numpy(v) for v in found)
     return by_t, by_a, by_floor
 

@@ -140,9 +140,12 @@ class _Step:
         if len(rounds) == len(self.z):
             return self
         return _Step(
-            self.problem.take(rounds), self.z[rounds], self.dz[rounds], self.slope[rounds],
+            self.problem.take(rounds),
+            self.z[rounds],
+            self.dz[rounds],
+            self.slope[rounds],
             self.residual[rounds],
-        )  # fmt: skip
+        )
 
     def halved(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Where each round arrives, and whether it has moved."""

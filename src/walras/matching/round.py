@@ -57,10 +57,11 @@ class Round:
         best = self.best_success
         if self.shortfall_price is None and best < self.min_success - FLOOR_ROUNDING:
             raise InfeasibleError(
-                f"no placement reaches a mean success of {self.min_success:g}", where="min_success",
+                f"no placement reaches a mean success of {self.min_success:g}",
+                where="min_success",
                 allowed=f"at most {best:.6g}, each task on its safest cluster",
                 remedy="lower the floor, or give shortfall_price to pay for what is missing",
-            )  # fmt: skip
+            )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -136,11 +137,16 @@ def round_of(
     if isinstance(success, pd.DataFrame):
         success = _aligned(success, rows, columns)
     return Round(
-        seconds, matrix(success, "success"), float(min_success), zeta_table(speedup, m, n),
-        None if shortfall_price is None else float(shortfall_price), rows, columns,
+        seconds,
+        matrix(success, "success"),
+        float(min_success),
+        zeta_table(speedup, m, n),
+        None if shortfall_price is None else float(shortfall_price),
+        rows,
+        columns,
         _interval(times_interval, (m, n), "times_interval", rows, columns),
         _interval(success_interval, (m, n), "success_interval", rows, columns),
-    )  # fmt: skip
+    )
 
 
 def matrix(given: object, name: str, *, dimensions: int = 2) -> Floats:
@@ -153,15 +159,19 @@ def matrix(given: object, name: str, *, dimensions: int = 2) -> Floats:
         found = np.ascontiguousarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"is not numeric: {error}", where=name, allowed="numbers",
+            f"is not numeric: {error}",
+            where=name,
+            allowed="numbers",
             remedy="remove text and empty cells, and give every row the same length",
-        ) from error  # fmt: skip
+        ) from error
     if found.ndim != dimensions or not found.size:
         shape = "(rounds, clusters, tasks)" if dimensions == 3 else "(clusters, tasks)"
         raise InputError(
-            f"has shape {found.shape}", where=name, allowed=f"{shape}, at least one of each",
+            f"has shape {found.shape}",
+            where=name,
+            allowed=f"{shape}, at least one of each",
             remedy="give one row a cluster and one column a task",
-        )  # fmt: skip
+        )
     return found
 
 
@@ -180,9 +190,11 @@ def check_rounds(
     """
     if success.shape != times.shape:
         raise InputError(
-            f"has shape {success.shape}", where="success", allowed=f"{times.shape}, as times",
+            f"has shape {success.shape}",
+            where="success",
+            allowed=f"{times.shape}, as times",
             remedy="give both one row a cluster and one column a task",
-        )  # fmt: skip
+        )
     with np.errstate(invalid="ignore"):
         checks = (
             ("times", times, times > 0, "> 0; inf where the cluster cannot run the task"),
@@ -194,17 +206,19 @@ def check_rounds(
             value = float(array[at])
             raise InputError(
                 "is missing (NaN)" if np.isnan(value) else f"is {value:g}",
-                where=f"{label}{name(at)}", allowed=allowed,
+                where=f"{label}{name(at)}",
+                allowed=allowed,
                 remedy=f"correct it, or leave the task out; {int((~good).sum())} such entries",
-            )  # fmt: skip
+            )
     runs = np.isfinite(times).any(axis=-2)
     if not np.all(runs):
         at = tuple(int(k) for k in np.unravel_index(int(np.argmin(runs)), runs.shape))
         raise InputError(
-            "no cluster can run the task", where=f"times{name(at)}",
+            "no cluster can run the task",
+            where=f"times{name(at)}",
             allowed="a finite time on at least one cluster",
             remedy="leave the task out of the round, or add a cluster that runs it",
-        )  # fmt: skip
+        )
 
 
 def check_floor(min_success: float, shortfall_price: float | None) -> None:
@@ -215,14 +229,18 @@ def check_floor(min_success: float, shortfall_price: float | None) -> None:
     """
     if not 0.0 <= min_success <= 1.0:
         raise InputError(
-            f"is {min_success:g}", where="min_success", allowed="0 to 1",
+            f"is {min_success:g}",
+            where="min_success",
+            allowed="0 to 1",
             remedy="it is the mean chance of success over the tasks",
-        )  # fmt: skip
+        )
     if shortfall_price is not None and not 0.0 <= shortfall_price < np.inf:
         raise InputError(
-            f"is {shortfall_price:g}", where="shortfall_price", allowed="finite and >= 0, or None",
+            f"is {shortfall_price:g}",
+            where="shortfall_price",
+            allowed="finite and >= 0, or None",
             remedy="None makes the floor hard",
-        )  # fmt: skip
+        )
 
 
 def _labels(given: Sequence[str] | None, count: int, name: str) -> tuple[str, ...]:
@@ -231,9 +249,11 @@ def _labels(given: Sequence[str] | None, count: int, name: str) -> tuple[str, ..
     found = tuple(str(label) for label in given)
     if len(found) != count or len(set(found)) < count:
         raise InputError(
-            f"has {len(found)} labels, {len(set(found))} of them distinct", where=name,
-            allowed=f"{count} distinct labels", remedy="give one label each",
-        )  # fmt: skip
+            f"has {len(found)} labels, {len(set(found))} of them distinct",
+            where=name,
+            allowed=f"{count} distinct labels",
+            remedy="give one label each",
+        )
     return found
 
 
@@ -251,33 +271,40 @@ def _aligned(frame: pd.DataFrame, rows: tuple[str, ...], columns: tuple[str, ...
         if missing or unknown:
             what = f"has no {side} '{missing[0]}'" if missing else f"unknown {side} '{unknown[0]}'"
             raise InputError(
-                what, where="success", allowed=f"the {len(wanted)} {side}s of times",
+                what,
+                where="success",
+                allowed=f"the {len(wanted)} {side}s of times",
                 remedy="give both tables the same labels",
-            )  # fmt: skip
+            )
     return named.loc[list(rows), list(columns)]
 
 
 def _interval(
-    given: npt.ArrayLike | None, shape: tuple[int, int], name: str, rows: tuple[str, ...],
+    given: npt.ArrayLike | None,
+    shape: tuple[int, int],
+    name: str,
+    rows: tuple[str, ...],
     columns: tuple[str, ...],
-) -> Floats | None:  # fmt: skip
+) -> Floats | None:
     if given is None:
         return None
     found = matrix(given, name, dimensions=3)
     if found.shape != (2, *shape):
         raise InputError(
-            f"has shape {found.shape}", where=name,
+            f"has shape {found.shape}",
+            where=name,
             allowed=f"{(2, *shape)}: lower ends, then upper ends",
             remedy="stack the two arrays: np.stack([lower, upper])",
-        )  # fmt: skip
+        )
     wrong = np.argwhere(~(found[0] <= found[1]))
     if len(wrong):
         i, j = wrong[0]
         low, high = found[:, i, j]
         pair = f"{rows[i] if rows else f'cluster {i}'}, {columns[j] if columns else f'task {j}'}"
         raise InputError(
-            f"is {low:g} to {high:g}", where=f"{name}[{pair}]",
+            f"is {low:g} to {high:g}",
+            where=f"{name}[{pair}]",
             allowed="a lower end, then an upper end that is not below it",
             remedy=f"exchange or correct the ends; {len(wrong)} such entries",
-        )  # fmt: skip
+        )
     return found

@@ -72,9 +72,15 @@ def objective_of(round_: Round, x: Ints) -> float:
 
 
 def search(
-    round_: Round, known: Found | None, told: Told, *, tolerance: float,
-    time_limit: float | None, threads: int | None, seed: int,
-) -> Found:  # fmt: skip
+    round_: Round,
+    known: Found | None,
+    told: Told,
+    *,
+    tolerance: float,
+    time_limit: float | None,
+    threads: int | None,
+    seed: int,
+) -> Found:
     """Match a round with a certified gap.
 
     The bound is that of the linear relaxation, certified from its prices by
@@ -92,9 +98,11 @@ def search(
     given = Arrays.of_round(round_)
     most = _most_tasks(round_, given)
     relaxed = solve(
-        relaxation(round_, most), tolerance=min(max(0.03 * tolerance, 1e-6), _LOOSE),
-        time_limit=time_limit, threads=threads,
-    )  # fmt: skip
+        relaxation(round_, most),
+        tolerance=min(max(0.03 * tolerance, 1e-6), _LOOSE),
+        time_limit=time_limit,
+        threads=threads,
+    )
     work = _Work.of(round_, given, relaxed)
     shares = np.where(round_.usable, relaxed.x, -1.0)
     best = work.finished(shares.argmax(axis=0).astype(np.int32), relaxed.bound)
@@ -122,9 +130,14 @@ def _most_tasks(round_: Round, given: Arrays) -> Ints | None:
         return None
     x = given.t[0].argmin(axis=1).astype(np.int32)
     improve(
-        given.t[0], given.a[0], given.zeta, float(given.goal[0]), float(given.price[0]), x,
+        given.t[0],
+        given.a[0],
+        given.zeta,
+        float(given.goal[0]),
+        float(given.price[0]),
+        x,
         _steps(round_),
-    )  # fmt: skip
+    )
     simple = objective_of(round_, x) * (1.0 + 1e-9)  # placements as good count, too
     return most_tasks(given.t[0], given.zeta, simple) if math.isfinite(simple) else None
 
@@ -177,9 +190,17 @@ class _Work:
         lacking = n * float(relaxed.entries[-1]) if soft else 0.0  # the entry of what is missing
         scale = float(t[np.arange(n), cost.argmin(axis=1)].mean())
         return cls(
-            round_, t, a, goal, float(given.price[0]), goal - lacking, pay,
-            np.ascontiguousarray(excess), near, scale,
-        )  # fmt: skip
+            round_,
+            t,
+            a,
+            goal,
+            float(given.price[0]),
+            goal - lacking,
+            pay,
+            np.ascontiguousarray(excess),
+            near,
+            scale,
+        )
 
     def finished(self, x: Ints, bound: float) -> Found:
         """Local search under rising prices of missing success, the last the round's own."""
@@ -204,9 +225,19 @@ class _Work:
         price = max(self.floor_price * m, 1e-6 * self.scale)
         proposals = max(_LEAST_PROPOSALS, _PROPOSALS * n)
         anneal(
-            self.t, self.a, r.zeta, self.aim, price, x, self.near, self.excess, tau,
-            _HEAT * self.scale, proposals, seed % 2**31,
-        )  # fmt: skip
+            self.t,
+            self.a,
+            r.zeta,
+            self.aim,
+            price,
+            x,
+            self.near,
+            self.excess,
+            tau,
+            _HEAT * self.scale,
+            proposals,
+            seed % 2**31,
+        )
         balance(self.t, self.a, r.zeta, self.aim, 10.0 * price, x, self.near, tau, _SWEEPS)
         found = self.finished(x, best.bound)
         return found if found.objective < best.objective else best
@@ -216,8 +247,16 @@ class _Work:
         x = best.assignment.copy()
         target = best.bound / (1.0 - min(tolerance, 0.5))
         shake(
-            self.t, self.a, self.round.zeta, self.goal, self.price, x, _steps(self.round),
-            _CHUNK, target, seed % 2**31,
-        )  # fmt: skip
+            self.t,
+            self.a,
+            self.round.zeta,
+            self.goal,
+            self.price,
+            x,
+            _steps(self.round),
+            _CHUNK,
+            target,
+            seed % 2**31,
+        )
         value = objective_of(self.round, x)
         return replace(best, assignment=x, objective=value) if value < best.objective else best

@@ -57,9 +57,11 @@ class Smoothing:
     def __post_init__(self) -> None:
         if self.barrier not in BARRIERS:
             raise InputError(
-                f"is {self.barrier!r}", where="Smoothing.barrier", allowed=", ".join(BARRIERS),
+                f"is {self.barrier!r}",
+                where="Smoothing.barrier",
+                allowed=", ".join(BARRIERS),
                 remedy="choose one of these",
-            )  # fmt: skip
+            )
         for name in ("temperature", "sharpness", "weight", "width"):
             check_range(name, getattr(self, name), 1e-9, 1e9)
         check_range("price", self.price, 0.0, 1e9)
@@ -175,9 +177,7 @@ class Smoothed:
 
     def state(self, x: torch.Tensor) -> State:
         """Sums, counts and mean success of a matching."""
-        return State(
-            (self.t * x).sum(-1), x.sum(-1), (self.a * x).sum((-2, -1)) / self.tasks
-        )  # fmt: skip
+        return State((self.t * x).sum(-1), x.sum(-1), (self.a * x).sum((-2, -1)) / self.tasks)
 
     def loads(self, at: State) -> torch.Tensor:
         """(rounds, clusters) loads."""

@@ -47,9 +47,11 @@ class Decay:
         ):
             if value.ndim > 1 or not np.all(good):
                 raise InputError(
-                    f"is {value.tolist()}", where=f"Decay.{name}", allowed=allowed,
+                    f"is {value.tolist()}",
+                    where=f"Decay.{name}",
+                    allowed=allowed,
                     remedy="give one number, or one a cluster",
-                )  # fmt: skip
+                )
 
     @classmethod
     def pinned(cls, at_two: npt.ArrayLike, limit: float = 0.6) -> Decay:
@@ -67,9 +69,11 @@ class Decay:
         if np.any(bad):
             at = int(np.argmax(bad))
             raise InputError(
-                f"is {two[at]:g}", where=f"at_two[{at}]", allowed=f"above {limit:g}, below 1",
+                f"is {two[at]:g}",
+                where=f"at_two[{at}]",
+                allowed=f"above {limit:g}, below 1",
                 remedy="lower the limit, or give this cluster's ratios as an array",
-            )  # fmt: skip
+            )
         return cls(limit, -np.log((two - limit) / (1.0 - limit)))
 
     def at(self, count: npt.ArrayLike) -> Floats:
@@ -98,14 +102,18 @@ def pair_ratio(alone: npt.ArrayLike, together: npt.ArrayLike) -> Floats:
     single, both = np.asarray(alone, float), np.asarray(together, float)
     if single.shape != both.shape or single.ndim != 2 or single.shape[1] != 2:
         raise InputError(
-            f"have shapes {single.shape} and {both.shape}", where="alone, together",
-            allowed="(pairs, 2) each", remedy="give two throughputs a pair",
-        )  # fmt: skip
+            f"have shapes {single.shape} and {both.shape}",
+            where="alone, together",
+            allowed="(pairs, 2) each",
+            remedy="give two throughputs a pair",
+        )
     if not np.all(single > 0):
         raise InputError(
-            "is not positive", where=f"alone[{int(np.argmin((single > 0).all(axis=1)))}]",
-            allowed="> 0", remedy="leave out tasks that do not run alone",
-        )  # fmt: skip
+            "is not positive",
+            where=f"alone[{int(np.argmin((single > 0).all(axis=1)))}]",
+            allowed="> 0",
+            remedy="leave out tasks that do not run alone",
+        )
     share = (both / single).sum(axis=1)
     return np.where(share > 0, 1.0 / np.where(share > 0, share, 1.0), np.nan)
 
@@ -129,10 +137,11 @@ def zeta_table(speedup: Speedup | None, clusters: int, tasks: int) -> Floats:
     if np.any(bad):
         i, n = (int(k[0]) for k in np.nonzero(bad))
         raise InputError(
-            f"is {table[i, n]:g}", where=f"speedup of cluster {i} with {n} tasks",
+            f"is {table[i, n]:g}",
+            where=f"speedup of cluster {i} with {n} tasks",
             allowed="finite and > 0; 1 is one after the other",
             remedy="give the time together over the sum of the times alone",
-        )  # fmt: skip
+        )
     return table
 
 
@@ -148,9 +157,11 @@ def _ratios(speedup: Speedup, clusters: int, counts: Longs) -> Floats:
     given = np.asarray(speedup)
     if given.dtype.kind not in "iuf" or given.ndim not in (1, 2) or not given.size:
         raise InputError(
-            f"is a {type(speedup).__name__}", where="speedup", allowed=_FORMS,
+            f"is a {type(speedup).__name__}",
+            where="speedup",
+            allowed=_FORMS,
             remedy="leave it out when a cluster runs one task after the other",
-        )  # fmt: skip
+        )
     last = given.shape[-1] - 1
     held = np.minimum(counts - 1, last)
     return _shaped(np.asarray(given, dtype=np.float64)[..., held], clusters, len(counts))
@@ -160,7 +171,9 @@ def _shaped(ratios: Floats, clusters: int, counts: int) -> Floats:
     rows = 1 if ratios.ndim == 1 else len(ratios)
     if rows not in (1, clusters):
         raise InputError(
-            f"has {rows} curves", where="speedup", allowed=f"1 or {clusters}, one a cluster",
+            f"has {rows} curves",
+            where="speedup",
+            allowed=f"1 or {clusters}, one a cluster",
             remedy="give one curve for all clusters, or one each",
-        )  # fmt: skip
+        )
     return np.broadcast_to(ratios, (clusters, counts))

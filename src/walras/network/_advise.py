@@ -117,10 +117,16 @@ def advise(
         rate = 1.0 - slow * stiff * steps.share / links.sector
     needed = math.log(1e-6) / math.log(rate) if 0.0 < rate < 1.0 else float("nan")
     return Advice(
-        steps, slow, fast, graph.diameter, rate, needed,
-        _bits(problem, graph, links, 1 if steps.learner == "diffusion" else 2), network.balanced,
+        steps,
+        slow,
+        fast,
+        graph.diameter,
+        rate,
+        needed,
+        _bits(problem, graph, links, 1 if steps.learner == "diffusion" else 2),
+        network.balanced,
         _learner(chosen, setting, steps) if problem.loss is not None else "",
-    )  # fmt: skip
+    )
 
 
 def _learner(method: Surplus, setting: Setting, steps: Steps) -> str:

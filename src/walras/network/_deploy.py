@@ -199,10 +199,14 @@ def _crew(job: _Job, folder: Path | None) -> Iterator[Launcher]:
     with closing(Lock(home / "deployment.lock")):
         manifest = _manifest(plan, home, paced, resume=job.extend > 0)
         shared = {
-            "deployment": manifest.deployment, "charter": manifest.charter, "pace": manifest.pace,
-            "keeping": asdict(job.keeping), "folder": str(home), "resume": job.extend > 0,
+            "deployment": manifest.deployment,
+            "charter": manifest.charter,
+            "pace": manifest.pace,
+            "keeping": asdict(job.keeping),
+            "folder": str(home),
+            "resume": job.extend > 0,
             "extend": job.extend,
-        }  # fmt: skip
+        }
         told = [
             {**shared, "terms": terms[k], "cgroup": None if job.cgroups is None else job.cgroups[k]}
             for k in range(n)
@@ -222,9 +226,11 @@ def _crew(job: _Job, folder: Path | None) -> Iterator[Launcher]:
 def _require_sockets() -> None:
     if importlib.util.find_spec("zmq") is None:
         raise EngineError(
-            "pyzmq is not installed", where="walras.network.deploy",
-            allowed="simulate, which needs no sockets", remedy=install_hint("network"),
-        )  # fmt: skip
+            "pyzmq is not installed",
+            where="walras.network.deploy",
+            allowed="simulate, which needs no sockets",
+            remedy=install_hint("network"),
+        )
 
 
 def _patience(pace: str, period: int, diameter: int, steps: int) -> Settings:
@@ -244,10 +250,11 @@ def _manifest(plan: Plan, folder: Path, pace: Json, *, resume: bool) -> Manifest
     """
     if resume != (folder / FILE).exists():
         raise InputError(
-            f"holds {'no' if resume else 'a'} deployment", where=str(folder),
+            f"holds {'no' if resume else 'a'} deployment",
+            where=str(folder),
             allowed="an empty folder, or resume with the folder of an earlier deployment",
             remedy=f"{'leave resume out' if resume else 'resume=True, or another folder'}",
-        )  # fmt: skip
+        )
     if resume:
         manifest = Manifest.read(folder)
         manifest.check(plan, pace)
@@ -262,15 +269,20 @@ def _check_lengths(centres: int, hosts: Sequence[Host], cgroups: Sequence[Json] 
     for name, given in (("hosts", hosts), ("cgroups", cgroups)):
         if given is not None and len(given) != centres:
             raise InputError(
-                f"are {len(given)}", where=name, allowed=f"{centres}, one a centre",
+                f"are {len(given)}",
+                where=name,
+                allowed=f"{centres}, one a centre",
                 remedy="name each centre's",
-            )  # fmt: skip
+            )
 
 
 def _launcher(
-    told: Sequence[Json], neighbours: Sequence[Sequence[int]], hosts: Sequence[Host], folder: Path,
+    told: Sequence[Json],
+    neighbours: Sequence[Sequence[int]],
+    hosts: Sequence[Host],
+    folder: Path,
     launcher: str,
-) -> Launcher:  # fmt: skip
+) -> Launcher:
     from walras.network.drivers.transport import Keys  # noqa: PLC0415 (needs the extra)
 
     if launcher == "processes":
@@ -321,9 +333,11 @@ def _supervise(crew: Launcher, limit: float, watch: Watch | None, *, restart: bo
 def _all_lost(members: Sequence[Member]) -> EngineError:
     first = next((m.failure for m in members if m.failure), "have all ended by themselves")
     return EngineError(
-        first, where="the processes of the centres", allowed="one that runs to its end",
+        first,
+        where="the processes of the centres",
+        allowed="one that runs to its end",
         remedy="see the logs in the folder",
-    )  # fmt: skip
+    )
 
 
 def _result(
@@ -351,24 +365,37 @@ def _result(
         width = len(next(iter(final.values()))["model"])
         models = np.array([final[k]["model"] if k in final else [np.nan] * width for k in range(n)])
     return Deployment(
-        problem, folder, np.isin(np.arange(n), living), held, models, epochs, sum(flights),
-        seconds, sum(state["bytes"] for state in final.values()), refused,
-        np.array([k in final and final[k]["enforced"] for k in range(n)]), digests,
+        problem,
+        folder,
+        np.isin(np.arange(n), living),
+        held,
+        models,
+        epochs,
+        sum(flights),
+        seconds,
+        sum(state["bytes"] for state in final.values()),
+        refused,
+        np.array([k in final and final[k]["enforced"] for k in range(n)]),
+        digests,
         {k: member.failure for k, member in enumerate(members) if member.failure},
-    )  # fmt: skip
+    )
 
 
 def _audit(
-    problem: Problem, known: Mapping[int, Json], living: Sequence[int], flights: Sequence[int],
+    problem: Problem,
+    known: Mapping[int, Json],
+    living: Sequence[int],
+    flights: Sequence[int],
     folder: Path,
-) -> None:  # fmt: skip
+) -> None:
     """See that the living hold no more than the budget; one link's lack pays for no other's."""
     over = sum(known[k]["held"] for k in living) + sum(f for f in flights if f > 0)
     over -= problem.quanta.total
     if over > 0 or min(flights, default=0) < 0:
         raise AuditError(
             f"{over} quanta are held and in flight over the budget, "
-            f"{min(flights, default=0)} the least in flight on a link", where=str(folder),
+            f"{min(flights, default=0)} the least in flight on a link",
+            where=str(folder),
             allowed="0 or less over the budget, 0 or more on every link",
             remedy="use none of these shares, and report this as a defect, with the traces",
-        )  # fmt: skip
+        )

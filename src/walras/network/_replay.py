@@ -94,10 +94,11 @@ def replay(folder: Path, *, progress: Callable[[int, int], None] | None = None) 
     stuck = [k for k, player in enumerate(players) if player.next is not None]
     if stuck:
         raise DataError(
-            "took a message that no centre sent", where=f"trace of centre {stuck[0]}",
+            "took a message that no centre sent",
+            where=f"trace of centre {stuck[0]}",
             allowed="messages that the other traces explain",
             remedy="the traces are of different deployments, or were changed",
-        )  # fmt: skip
+        )
     nodes = tuple(player.lives[-1] for player in players)
     final = books([life for player in players for life in player.lives])
     same = [
@@ -112,9 +113,11 @@ class _Player:
     def __init__(self, terms: NodeConfig, charter: NetworkConfig, recorded: list[Trace]) -> None:
         if not recorded:
             raise DataError(
-                "has no trace", where=f"centre {terms.centre}", allowed="one trace at least",
+                "has no trace",
+                where=f"centre {terms.centre}",
+                allowed="one trace at least",
                 remedy="give the folder of a deployment that ran",
-            )  # fmt: skip
+            )
         self.traces = recorded
         self.lives = [node_of(recorded[0], terms, charter)]
         self.begun = (recorded[0].memory.epoch, self.lives[0].ticks)
@@ -179,9 +182,11 @@ def _check(lives: list[Node], events: int, *, ordered: bool) -> None:
     if found.difference.any() or (ordered and found.least_in_flight < 0):
         raise AuditError(
             f"{found.difference.tolist()} quanta are over or missing, {found.least_in_flight} the "
-            "least in flight on a link", where=f"event {events}",
-            allowed="exactly 0, and at least 0", remedy="report this as a defect, with the traces",
-        )  # fmt: skip
+            "least in flight on a link",
+            where=f"event {events}",
+            allowed="exactly 0, and at least 0",
+            remedy="report this as a defect, with the traces",
+        )
 
 
 def _terms(folder: Path, manifest: Manifest) -> Iterator[NodeConfig]:
@@ -196,10 +201,11 @@ def _terms(folder: Path, manifest: Manifest) -> Iterator[NodeConfig]:
                 raise ValueError("they are another deployment's")
         except (InputError, AttributeError, KeyError, TypeError, ValueError) as error:
             raise DataError(
-                f"holds no terms of centre {k}: {error}", where=str(path),
+                f"holds no terms of centre {k}: {error}",
+                where=str(path),
                 allowed="the file that the centre wrote in its folder",
                 remedy="gather the folders of all hosts in one",
-            ) from error  # fmt: skip
+            ) from error
         yield terms
 
 
@@ -208,10 +214,11 @@ def _same(folder: Path, nodes: tuple[Node, ...]) -> tuple[bool | None, ...]:
     digests = read_json(path) if path.exists() else [""] * len(nodes)
     if not isinstance(digests, list) or len(digests) != len(nodes):
         raise DataError(
-            "does not hold one fingerprint a centre", where=str(path),
+            "does not hold one fingerprint a centre",
+            where=str(path),
             allowed=f"a list of {len(nodes)}",
             remedy="delete it, to replay without",
-        )  # fmt: skip
+        )
     return tuple(
         node.digest == digest if digest else None
         for node, digest in zip(nodes, digests, strict=True)

@@ -157,8 +157,9 @@ class _Diary:
                 f"the loss does not descend: {self._first:.6g} before the run, {seen.min():.6g} at "
                 f"best, {seen[-1]:.6g} at its end; allowed: a loss that falls; remedy: shorter "
                 "steps (model_step=, alpha=), a larger smoothness_hint, or a smooth loss",
-                InaccuracyWarning, stacklevel=3,
-            )  # fmt: skip
+                InaccuracyWarning,
+                stacklevel=3,
+            )
 
     def note(self, number: int, sharing: ShareSide, training: ModelSide | None) -> None:
         """Audit the step just made; record it if it is its turn."""
@@ -189,8 +190,10 @@ class _Diary:
         if over:
             raise AuditError(
                 f"{over} quanta are {'too many' if over > 0 else 'missing'}",
-                where=f"step {number + 1}", allowed="exactly 0", remedy="report this as a defect",
-            )  # fmt: skip
+                where=f"step {number + 1}",
+                allowed="exactly 0",
+                remedy="report this as a defect",
+            )
 
     def _measure(self, sharing: ShareSide) -> None:
         """Note how far a share is outside its box."""
@@ -213,14 +216,23 @@ class _Diary:
     def run(self, name: str, training: ModelSide | None) -> Run:
         """All that was recorded."""
         return Run(
-            method=name, problem=self._problem, recorded=self._recorded, shares=self._shares,
-            holdings=self._held, alive=self._alive,
+            method=name,
+            problem=self._problem,
+            recorded=self._recorded,
+            shares=self._shares,
+            holdings=self._held,
+            alive=self._alive,
             model=None if training is None else training.models,
-            consensus_error=self._numbers[:, 0], loss=self._numbers[:, 1],
-            tracking_error=self._numbers[:, 2], bits=self._bits, audit=self._audit,
-            seconds=self._numbers[:, 3], accuracy=self._numbers[:, 4],
-            halvings=tuple(getattr(training, "halvings", ())), largest_excess=self._excess,
-        )  # fmt: skip
+            consensus_error=self._numbers[:, 0],
+            loss=self._numbers[:, 1],
+            tracking_error=self._numbers[:, 2],
+            bits=self._bits,
+            audit=self._audit,
+            seconds=self._numbers[:, 3],
+            accuracy=self._numbers[:, 4],
+            halvings=tuple(getattr(training, "halvings", ())),
+            largest_excess=self._excess,
+        )
 
 
 def _check_kinds(network: object, links: object, method: object, faults: object) -> None:
@@ -235,45 +247,56 @@ def _check_kinds(network: object, links: object, method: object, faults: object)
         usable = hasattr(value, needed) and not isinstance(value, type)
         if not usable and not (name == "method" and value is None):
             raise InputError(
-                f"is {value!r}", where=name, allowed=f"an object such as {example}",
+                f"is {value!r}",
+                where=name,
+                allowed=f"an object such as {example}",
                 remedy=f"{name}={example}",
-            )  # fmt: skip
+            )
 
 
 def _check(problem: Problem, network: Network, steps: int, every: int) -> None:
     if network.centres != problem.centres:
         raise InputError(
-            f"has {network.centres} centres, the problem {problem.centres}", where="network",
-            allowed="as many as costs", remedy="draw a network of that size",
-        )  # fmt: skip
+            f"has {network.centres} centres, the problem {problem.centres}",
+            where="network",
+            allowed="as many as costs",
+            remedy="draw a network of that size",
+        )
     if steps < 1 or every < 1:
         raise InputError(
-            f"are {steps} and {every}", where="steps and every", allowed="1 or more each",
+            f"are {steps} and {every}",
+            where="steps and every",
+            allowed="1 or more each",
             remedy="run a step at least",
-        )  # fmt: skip
+        )
     if 8 * problem.centres * (steps // every) > _MEMORY:
         raise InputError(
-            f"would keep {problem.centres} shares of {steps // every} records", where="every",
+            f"would keep {problem.centres} shares of {steps // every} records",
+            where="every",
             allowed=f"at most {_MEMORY / 2**30:g} GiB",
             remedy=f"every={-(-8 * problem.centres * steps // _MEMORY)} or more",
-        )  # fmt: skip
+        )
 
 
 def _fractions(start: npt.ArrayLike, centres: int) -> Floats:
     fractions = np.asarray(start, np.float64)
     if fractions.shape != (centres,):
         raise InputError(
-            f"has the shape {fractions.shape}", where="start", allowed=f"({centres},)",
+            f"has the shape {fractions.shape}",
+            where="start",
+            allowed=f"({centres},)",
             remedy="give one fraction a centre",
-        )  # fmt: skip
+        )
     return fractions
 
 
 def _diverged(number: int, error: DivergedError, method: Method) -> DivergedError:
     """Where it happened, and what may help: whether a step was given, or all are the safe ones."""
     given = [name for name in _STEPS if getattr(method, name, None) is not None]
-    remedy = f"leave out {', '.join(given)}: then safe steps are computed" if given else (
-        "the steps were the safe ones: state boxes that shares cannot leave, or costs and features "
-        "of like size"
-    )  # fmt: skip
+    remedy = (
+        "the steps were the safe ones: state boxes that shares cannot leave, or costs and "
+        "features of like size"
+    )
+    if given:
+        remedy = f"leave out {', '.join(given)}: then safe steps are computed"
     return DivergedError(error.what, where=f"step {number + 1}", remedy=remedy)

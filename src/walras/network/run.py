@@ -71,9 +71,9 @@ class Run:
     def cost(self) -> Floats:
         """(records,) CPU cost of those alive."""
         filled = np.where(self.alive, self.shares, self.problem.inside)
-        return np.array([
-            self.problem.cost(x)[a].sum() for x, a in zip(filled, self.alive, strict=True)
-        ])  # fmt: skip
+        return np.array(
+            [self.problem.cost(x)[a].sum() for x, a in zip(filled, self.alive, strict=True)]
+        )
 
     @cached_property
     def cost_gap(self) -> Floats:

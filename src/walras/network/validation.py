@@ -115,9 +115,11 @@ def of_kind(value: object, kind: type, where: str) -> None:
     if not isinstance(value, kind):
         name = kind.__name__
         raise InputError(
-            f"is {value!r}", where=where, allowed=f"an object of {name}",
+            f"is {value!r}",
+            where=where,
+            allowed=f"an object of {name}",
             remedy=f"{where}={name}(...)",
-        )  # fmt: skip
+        )
 
 
 def anything(value: object, where: str) -> object:
@@ -128,6 +130,8 @@ def anything(value: object, where: str) -> object:
 def refused(value: object, where: str, allowed: str) -> InputError:
     """The error of a value that is no number or flag, or out of its range."""
     return InputError(
-        f"is {value!r}", where=where, allowed=allowed,
+        f"is {value!r}",
+        where=where,
+        allowed=allowed,
         remedy="write it without quotes or brackets, within what is allowed",
-    )  # fmt: skip
+    )

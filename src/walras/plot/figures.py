@@ -64,9 +64,14 @@ def throughput_distribution(
     for k, (name, group) in enumerate(frame.groupby("policy", sort=False)):
         y = np.sort(group["throughput"].to_numpy())
         axes.step(
-            np.concatenate((y[:1], y)), np.arange(len(y) + 1) / len(y), where="post",
-            color=colour(k), linestyle=DASHES[k % len(DASHES)], label=str(name), linewidth=1.7,
-        )  # fmt: skip
+            np.concatenate((y[:1], y)),
+            np.arange(len(y) + 1) / len(y),
+            where="post",
+            color=colour(k),
+            linestyle=DASHES[k % len(DASHES)],
+            label=str(name),
+            linewidth=1.7,
+        )
     positive = frame["throughput"][frame["throughput"] > 0]
     if len(positive) and positive.max() > 10 * positive.min():
         log_scale(axes, "x")
@@ -94,10 +99,15 @@ def convergence(frame: pd.DataFrame) -> Figure:
         for k, (name, group) in enumerate(frame.groupby("policy", sort=False)):
             known = group[np.isfinite(group["gap"])]
             axes.plot(
-                known[along], np.maximum(known["gap"], _SMALLEST_GAP), color=colour(k),
-                linestyle=DASHES[k % len(DASHES)], marker=".", markersize=4, label=str(name),
+                known[along],
+                np.maximum(known["gap"], _SMALLEST_GAP),
+                color=colour(k),
+                linestyle=DASHES[k % len(DASHES)],
+                marker=".",
+                markersize=4,
+                label=str(name),
                 linewidth=1.4,
-            )  # fmt: skip
+            )
         log_scale(axes, "y")
         axes.set_xlabel(label)
     panels[0].set_ylabel("relative gap")
@@ -128,9 +138,14 @@ def prices(frame: pd.DataFrame, unit: str = "price of one more GPU") -> Figure:
             axes.bar(at, price, width * 0.92, color=colour(k), label=str(name))
         else:
             axes.step(
-                np.arange(1, len(price) + 1), np.sort(price)[::-1], where="mid", color=colour(k),
-                linestyle=DASHES[k % len(DASHES)], label=str(name), linewidth=1.7,
-            )  # fmt: skip
+                np.arange(1, len(price) + 1),
+                np.sort(price)[::-1],
+                where="mid",
+                color=colour(k),
+                linestyle=DASHES[k % len(DASHES)],
+                label=str(name),
+                linewidth=1.7,
+            )
     if few and groups:
         names = groups[0][1]["resource"].astype(str).tolist()
         axes.set_xticks(range(len(names)), names)
@@ -157,6 +172,8 @@ def need(frame: pd.DataFrame, *columns: str) -> None:
     missing = [name for name in columns if name not in frame.columns]
     if missing:
         raise InputError(
-            f"has no column '{missing[0]}'", where="frame", allowed=", ".join(columns),
+            f"has no column '{missing[0]}'",
+            where="frame",
+            allowed=", ".join(columns),
             remedy="make it with the functions of walras.plot.frames",
-        )  # fmt: skip
+        )

@@ -26,10 +26,11 @@ def check_file(path: Path, where: str = "figure") -> None:
     """
     if path.suffix.lower() not in _SUFFIXES or not path.parent.is_dir():
         raise InputError(
-            f"cannot be written: {path}", where=where,
+            f"cannot be written: {path}",
+            where=where,
             allowed=f"a file ending in {', '.join(_SUFFIXES)} in a folder that exists",
             remedy="choose such a name",
-        )  # fmt: skip
+        )
 
 
 def save(figure: Figure, path: Path, *, tight: bool = False) -> None:

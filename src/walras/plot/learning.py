@@ -40,8 +40,15 @@ def methods_by_setting(frame: pd.DataFrame) -> Figure:
             means = own.mean().reindex(settings)
             apart = own.std().reindex(settings).fillna(0.0)
             places = [j + (k - (len(methods) - 1) / 2) * width for j in range(len(settings))]
-            axes.bar(places, means, width * 0.92, yerr=apart, color=colour(k), label=method,
-                     error_kw={"elinewidth": 0.8})  # fmt: skip
+            axes.bar(
+                places,
+                means,
+                width * 0.92,
+                yerr=apart,
+                color=colour(k),
+                label=method,
+                error_kw={"elinewidth": 0.8},
+            )
         axes.set_xticks(range(len(settings)), [name[:14] for name in settings])
         axes.set_xlabel("setting")
         axes.set_ylabel(METRICS[metric])
@@ -66,10 +73,16 @@ def methods_by_size(frame: pd.DataFrame, across: str = "tasks_per_round") -> Fig
         for k, (method, own) in enumerate(frame.groupby("method", sort=False)):
             found = own.groupby(across)[metric].agg(["mean", "std"]).fillna(0.0)
             axes.errorbar(
-                found.index, found["mean"], yerr=found["std"], color=colour(k),
-                linestyle=DASHES[k % len(DASHES)], marker=_MARKS[k % len(_MARKS)], markersize=4,
-                elinewidth=0.8, label=str(method),
-            )  # fmt: skip
+                found.index,
+                found["mean"],
+                yerr=found["std"],
+                color=colour(k),
+                linestyle=DASHES[k % len(DASHES)],
+                marker=_MARKS[k % len(_MARKS)],
+                markersize=4,
+                elinewidth=0.8,
+                label=str(method),
+            )
         axes.set_xlabel(across.replace("_", " "))
         axes.set_ylabel(METRICS[metric])
         axes.set_xticks(sorted(set(frame[across])))
@@ -91,8 +104,9 @@ def training(frame: pd.DataFrame) -> Figure:
     step, regret = frame["step"].to_numpy(), 100 * frame["regret"].to_numpy()
     kept = int(regret.argmin())
     axes.plot(step, regret, color=colour(0), marker=".", linewidth=1.4)
-    axes.axhline(regret[0], color=colour(4), linestyle=DASHES[2], linewidth=1.2,
-                 label="two-stage start")  # fmt: skip
+    axes.axhline(
+        regret[0], color=colour(4), linestyle=DASHES[2], linewidth=1.2, label="two-stage start"
+    )
     axes.plot(step[kept], regret[kept], "o", color=colour(1), label="kept")
     axes.set_xlabel("step")
     axes.set_ylabel("validation regret, %")

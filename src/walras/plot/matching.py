@@ -62,20 +62,38 @@ def matching(frame: pd.DataFrame, unit: str = "seconds", bound: float | None = N
     for k in range(len(frame)):
         begin = float(frame["begin"].iloc[k])
         axes.barh(
-            row[k], length[k], left=begin, height=0.72, color=colour(0), alpha=float(depth[k]),
-            edgecolor=TEXT.stand_in, linewidth=0.5,
-        )  # fmt: skip
+            row[k],
+            length[k],
+            left=begin,
+            height=0.72,
+            color=colour(0),
+            alpha=float(depth[k]),
+            edgecolor=TEXT.stand_in,
+            linewidth=0.5,
+        )
         if length[k] > _NAMED * span and len(names) <= _MANY:
             axes.text(
-                begin + length[k] / 2, row[k], str(frame["task"].iloc[k]), ha="center",
-                va="center", fontsize=8, color=TEXT.stand_in, clip_on=True,
-            )  # fmt: skip
+                begin + length[k] / 2,
+                row[k],
+                str(frame["task"].iloc[k]),
+                ha="center",
+                va="center",
+                fontsize=8,
+                color=TEXT.stand_in,
+                clip_on=True,
+            )
     if bound is not None:
         axes.axvline(bound, color=colour(1), linewidth=1.4, linestyle="--")
         axes.annotate(
-            "no plan ends sooner", (bound, -0.62), xytext=(-4, 0), textcoords="offset points",
-            ha="right", fontsize=8, color=colour(1), annotation_clip=False,
-        )  # fmt: skip
+            "no plan ends sooner",
+            (bound, -0.62),
+            xytext=(-4, 0),
+            textcoords="offset points",
+            ha="right",
+            fontsize=8,
+            color=colour(1),
+            annotation_clip=False,
+        )
     axes.set_ylim(len(names) - 0.4, -0.9)
     if len(names) <= _MANY:
         axes.set_yticks(range(len(names)), names)

@@ -97,9 +97,13 @@ def _curves(axes: Axes, frame: pd.DataFrame, value: str, across: Across) -> None
         else:
             x, middle = own[across].to_numpy(), np.maximum(own[value].to_numpy(), _SMALLEST)
         axes.plot(
-            x, middle, label=str(name), color=colour(k), linestyle=DASHES[k % len(DASHES)],
+            x,
+            middle,
+            label=str(name),
+            color=colour(k),
+            linestyle=DASHES[k % len(DASHES)],
             linewidth=1.7,
-        )  # fmt: skip
+        )
     if value != "accuracy":
         log_scale(axes, "y")
     if across != "step":
@@ -125,9 +129,15 @@ def shares_over_time(frame: pd.DataFrame, optimum: np.ndarray | None = None) -> 
     if optimum is not None:
         end = frame["step"].max()
         axes.scatter(
-            np.full(len(optimum), 1.015 * end), optimum, marker="_", color=TEXT.stand_in, s=40,
-            label="optimum", clip_on=False, zorder=3,
-        )  # fmt: skip
+            np.full(len(optimum), 1.015 * end),
+            optimum,
+            marker="_",
+            color=TEXT.stand_in,
+            s=40,
+            label="optimum",
+            clip_on=False,
+            zorder=3,
+        )
         legend(axes)
     axes.set_xlabel(_LABELS["step"])
     axes.set_ylabel("CPU share")

@@ -33,9 +33,17 @@ def predicted_against_measured(frame: pd.DataFrame, unit: str = "s") -> Figure:
         high = group["high"].mask(np.isinf(group["high"]), ends[1] * 10.0)
         reach = np.maximum(np.array([predicted - low, high - predicted]), 0.0)
         axes.errorbar(
-            group["measured"], predicted, yerr=reach, fmt=_MARKS[k % len(_MARKS)], markersize=3.5,
-            color=colour(k), ecolor=colour(k), elinewidth=0.7, alpha=0.75, label=str(name),
-        )  # fmt: skip
+            group["measured"],
+            predicted,
+            yerr=reach,
+            fmt=_MARKS[k % len(_MARKS)],
+            markersize=3.5,
+            color=colour(k),
+            ecolor=colour(k),
+            elinewidth=0.7,
+            alpha=0.75,
+            label=str(name),
+        )
     log_scale(axes, "x")
     log_scale(axes, "y")
     axes.set_xlabel(f"measured time ({unit})")
@@ -63,10 +71,16 @@ def reliability_diagram(frame: pd.DataFrame) -> Figure:
     axes.plot(ends, ends, color=FAINT.stand_in, linewidth=1.0, linestyle="--")
     for k, (name, group) in enumerate(frame.groupby("name", sort=False)):
         axes.errorbar(
-            group["predicted"], group["observed"], yerr=group["error"], color=colour(k),
-            marker=_MARKS[k % len(_MARKS)], markersize=4, linewidth=1.2, elinewidth=0.8,
+            group["predicted"],
+            group["observed"],
+            yerr=group["error"],
+            color=colour(k),
+            marker=_MARKS[k % len(_MARKS)],
+            markersize=4,
+            linewidth=1.2,
+            elinewidth=0.8,
             label=str(name),
-        )  # fmt: skip
+        )
     axes.set_xlabel("predicted chance of success")
     axes.set_ylabel("share that succeeded")
     legend(axes, outside=True)

@@ -46,9 +46,14 @@ def loads_figure(result: Rebalanced) -> Figure:
     )
     axes.plot(place, frame["before"], color=colour(1), linewidth=1.7, label="before")
     axes.plot(
-        place, frame["after"], color=colour(0), linestyle="none", marker=".", markersize=4,
+        place,
+        frame["after"],
+        color=colour(0),
+        linestyle="none",
+        marker=".",
+        markersize=4,
         label=f"after {result.moves} moves",
-    )  # fmt: skip
+    )
     axes.set_xlabel("servers, the fullest first")
     axes.set_ylabel("load of the mean")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
@@ -73,14 +78,24 @@ def rounds_figure(played: Sequence[Rounds]) -> Figure:
     for k, one in enumerate(played):
         frame = one.frame()
         left.plot(
-            frame["index"], frame["moves"], color=colour(k), marker="osD^"[k % 4], markersize=3,
-            linewidth=1.0, label=one.policy,
-        )  # fmt: skip
+            frame["index"],
+            frame["moves"],
+            color=colour(k),
+            marker="osD^"[k % 4],
+            markersize=3,
+            linewidth=1.0,
+            label=one.policy,
+        )
         _bounds(left, frame, k)
         right.fill_between(
-            frame["index"], frame["lowest"], frame["highest"], color=colour(k), alpha=0.3,
-            linewidth=0, label=one.policy,
-        )  # fmt: skip
+            frame["index"],
+            frame["lowest"],
+            frame["highest"],
+            color=colour(k),
+            alpha=0.3,
+            linewidth=0,
+            label=one.policy,
+        )
     band = played[0].last.problem.band if played[0].last is not None else 0.0
     for level in (1.0 - band, 1.0 + band):
         right.axhline(level, color=FAINT.stand_in, linewidth=1.0, linestyle="--")

@@ -48,9 +48,15 @@ SERIES = (
 )
 # Lines are told apart in grey and by colour-blind readers too.
 DASHES: tuple[str | tuple[int, tuple[float, ...]], ...] = (
-    "-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)), (0, (8, 2)),
-    (0, (3, 1, 1, 1, 1, 1)), (0, (2, 2)), (0, (10, 1)),
-)  # fmt: skip
+    "-",
+    (0, (5, 1.5)),
+    (0, (1.2, 1.2)),
+    (0, (5, 1.5, 1.2, 1.5)),
+    (0, (8, 2)),
+    (0, (3, 1, 1, 1, 1, 1)),
+    (0, (2, 2)),
+    (0, (10, 1)),
+)
 FADE = LinearSegmentedColormap.from_list("fade", [(0.12, 0.44, 0.82, 0.0), (0.12, 0.44, 0.82, 1.0)])
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _RC: dict[Any, Any] = {
@@ -137,9 +143,7 @@ def _plain(x: float, _: float) -> str:
 def legend(axes: Axes, *, outside: bool = False) -> None:
     """A legend without a frame, in the colour of text; inside the axes or to their right."""
     if outside:
-        made = axes.legend(
-            frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0)
-        )  # fmt: skip
+        made = axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     else:
         made = axes.legend(frameon=False, fontsize=9)
     for text in made.get_texts():

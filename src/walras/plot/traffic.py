@@ -94,9 +94,11 @@ def network_utilisation(network: Network, frame: pd.DataFrame) -> Figure:
     need(frame, "source", "target", "utilisation")
     if len(frame) != network.links:
         raise InputError(
-            f"has {len(frame)} links", where="frame", allowed=f"{network.links}, one row a link",
+            f"has {len(frame)} links",
+            where="frame",
+            allowed=f"{network.links}, one row a link",
             remedy="make it with walras.plot.utilisation_frame of this network",
-        )  # fmt: skip
+        )
     at = _positions(network)
     used = frame["utilisation"].to_numpy(dtype=np.float64)
     order = np.argsort(used, kind="stable")  # full links are drawn last, so on top
@@ -114,9 +116,13 @@ def network_utilisation(network: Network, frame: pd.DataFrame) -> Figure:
     if network.nodes <= _NAMED:
         for name, place in zip(network.node_names, at, strict=True):
             axes.annotate(
-                name, place, xytext=(4, 4), textcoords="offset points", fontsize=9,
+                name,
+                place,
+                xytext=(4, 4),
+                textcoords="offset points",
+                fontsize=9,
                 color=TEXT.stand_in,
-            )  # fmt: skip
+            )
     axes.grid(False)
     axes.set_aspect("equal", adjustable="datalim")
     axes.set_axis_off()
@@ -144,10 +150,15 @@ def traffic_served(frame: pd.DataFrame, optimum: float | None = None) -> Figure:
     for k, (name, group) in enumerate(frame.groupby("policy", sort=False)):
         alone = len(group) == 1
         axes.plot(
-            group["elapsed"], group["satisfied"], color=colour(k), label=str(name),
+            group["elapsed"],
+            group["satisfied"],
+            color=colour(k),
+            label=str(name),
             linestyle="none" if alone else DASHES[k % len(DASHES)],
-            marker="os^Dv<>P"[k % 8] if alone else None, markersize=6, linewidth=1.7,
-        )  # fmt: skip
+            marker="os^Dv<>P"[k % 8] if alone else None,
+            markersize=6,
+            linewidth=1.7,
+        )
     if optimum is not None:
         axes.axhline(optimum, color=FAINT.stand_in, linewidth=1.0, label="optimum")
     positive = frame["elapsed"][frame["elapsed"] > 0]

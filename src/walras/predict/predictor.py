@@ -104,18 +104,27 @@ class Predictor:
         """
         if check_tasks(tasks, "tasks").clusters != self.clusters:
             raise InputError(
-                f"are {', '.join(tasks.clusters)}", where="clusters of the tasks",
-                allowed=", ".join(self.clusters), remedy="use the clusters trained on, in order",
-            )  # fmt: skip
+                f"are {', '.join(tasks.clusters)}",
+                where="clusters of the tasks",
+                allowed=", ".join(self.clusters),
+                remedy="use the clusters trained on, in order",
+            )
         times, success, spread, doubt = combined(self.models, tasks)
         success = apply_logistic(self.scaling, success)
         tilt = _TILT.get(self.method, 0.0) * self.confidence
         reach, gap = np.exp(self.radius)[:, None], self.success_radius[:, None]
         return Prediction(
-            tasks.names, self.clusters, times * np.exp(tilt * spread),
-            _moved(success, -tilt * doubt), times / reach, times * reach,
-            np.maximum(success - gap, 0.0), np.minimum(success + gap, 1.0), spread, self.level,
-        )  # fmt: skip
+            tasks.names,
+            self.clusters,
+            times * np.exp(tilt * spread),
+            _moved(success, -tilt * doubt),
+            times / reach,
+            times * reach,
+            np.maximum(success - gap, 0.0),
+            np.minimum(success + gap, 1.0),
+            spread,
+            self.level,
+        )
 
     def save(self, path: str | Path) -> None:
         """Write to an ``.npz`` file: arrays and JSON, no pickle.
@@ -130,10 +139,14 @@ class Predictor:
             settings.append(state)
             arrays |= {f"model{k}.{name}": array for name, array in found.items()}
         header = {
-            "format": _FORMAT, "clusters": self.clusters, "method": self.method,
-            "confidence": self.confidence, "level": self.level, "trained_on": self.trained_on,
+            "format": _FORMAT,
+            "clusters": self.clusters,
+            "method": self.method,
+            "confidence": self.confidence,
+            "level": self.level,
+            "trained_on": self.trained_on,
             "models": settings,
-        }  # fmt: skip
+        }
         arrays |= {"radius": self.radius, "success_radius": self.success_radius}
         arrays |= {"scaling": self.scaling, "header": np.array(json.dumps(header))}
         with replacing(path) as fresh, fresh.open("wb") as stream:
@@ -149,9 +162,11 @@ def combined(models: tuple[Model, ...], tasks: Tasks) -> tuple[Floats, Floats, F
         none = np.zeros(times.shape[1:])
         return times[0], success[0], none, none
     return (
-        times.mean(axis=0), success.mean(axis=0), np.log(times).std(axis=0, ddof=1),
+        times.mean(axis=0),
+        success.mean(axis=0),
+        np.log(times).std(axis=0, ddof=1),
         logit(success).std(axis=0, ddof=1),
-    )  # fmt: skip
+    )
 
 
 def _moved(probability: Floats, by: Floats) -> Floats:
@@ -180,15 +195,23 @@ def load(path: str | Path, module: Callable[[], Any] | None = None) -> Predictor
             for k, state in enumerate(header["models"])
         )
         return Predictor(
-            tuple(header["clusters"]), models, header["method"], header["confidence"],
-            header["level"], arrays["radius"], arrays["success_radius"], arrays["scaling"],
+            tuple(header["clusters"]),
+            models,
+            header["method"],
+            header["confidence"],
+            header["level"],
+            arrays["radius"],
+            arrays["success_radius"],
+            arrays["scaling"],
             header["trained_on"],
-        )  # fmt: skip
+        )
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(
-            f"cannot be read as a predictor: {error}", where=str(path),
-            allowed="a file written by Predictor.save", remedy="train and save it again",
-        ) from error  # fmt: skip
+            f"cannot be read as a predictor: {error}",
+            where=str(path),
+            allowed="a file written by Predictor.save",
+            remedy="train and save it again",
+        ) from error
 
 
 def _under(arrays: Arrays, prefix: str) -> dict[str, Any]:

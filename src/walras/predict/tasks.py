@@ -46,8 +46,12 @@ class Tasks:
             wanted = (shape[1], *array.shape[1:]) if name == "features" else shape
             if array.ndim != 2 or array.shape != wanted:
                 allowed = f"({shape[1]}, any)" if name == "features" else str(wanted)
-                _refuse(f"has shape {array.shape}", name, allowed, "one row a cluster, one "
-                        "column a task; features have one row a task")  # fmt: skip
+                _refuse(
+                    f"has shape {array.shape}",
+                    name,
+                    allowed,
+                    "one row a cluster, one column a task; features have one row a task",
+                )
             array.setflags(write=False)
             object.__setattr__(self, name, array)
         if self.graphs and len(self.graphs) != shape[1]:
@@ -57,8 +61,12 @@ class Tasks:
     def _check_values(self) -> None:
         if not np.isfinite(self.features).all():
             j, k = np.argwhere(~np.isfinite(self.features))[0]
-            _refuse("is not finite", f"features[{j}, {k}] (task {self.names[j]})", "finite numbers",
-                    "fill it in or leave the task out")  # fmt: skip
+            _refuse(
+                "is not finite",
+                f"features[{j}, {k}] (task {self.names[j]})",
+                "finite numbers",
+                "fill it in or leave the task out",
+            )
         self._check("times", (self.times <= 0) | np.isinf(self.times), "> 0 s, NaN where unknown")
         wrong = (self.success < 0) | (self.success > 1) | np.isinf(self.success)
         self._check("success", wrong, "0..1, NaN where unknown")
@@ -83,10 +91,14 @@ class Tasks:
     def take(self, columns: Longs) -> Tasks:
         """Some of the tasks, by position."""
         return Tasks(
-            tuple(self.names[j] for j in columns), self.clusters, self.features[columns],
-            self.times[:, columns], self.success[:, columns], self.runs[:, columns],
+            tuple(self.names[j] for j in columns),
+            self.clusters,
+            self.features[columns],
+            self.times[:, columns],
+            self.success[:, columns],
+            self.runs[:, columns],
             tuple(self.graphs[j] for j in columns) if self.graphs else (),
-        )  # fmt: skip
+        )
 
 
 def check_tasks(given: object, where: str) -> Tasks:
@@ -96,8 +108,12 @@ def check_tasks(given: object, where: str) -> Tasks:
         InputError: It is something else.
     """
     if not isinstance(given, Tasks):
-        _refuse(f"is a {type(given).__name__}", where, "a walras.predict.Tasks",
-                "make them with a recipe, or read_log(path).tasks(features)")  # fmt: skip
+        _refuse(
+            f"is a {type(given).__name__}",
+            where,
+            "a walras.predict.Tasks",
+            "make them with a recipe, or read_log(path).tasks(features)",
+        )
     return given
 
 
@@ -105,8 +121,12 @@ def _numbers(given: object, name: str) -> Floats:
     try:
         return np.array(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        _refuse(f"cannot be read as numbers: {error}", name, "an array of numbers",
-                "turn words into numbers, one row the same length as another")  # fmt: skip
+        _refuse(
+            f"cannot be read as numbers: {error}",
+            name,
+            "an array of numbers",
+            "turn words into numbers, one row the same length as another",
+        )
 
 
 def _refuse(what: str, where: str, allowed: str, remedy: str) -> NoReturn:

@@ -61,9 +61,13 @@ def _one_thread() -> Iterator[None]:
 
 
 def _member(
-    k: int, train: Tasks, validation: Tasks, settings: Training, start: Predictor | None,
+    k: int,
+    train: Tasks,
+    validation: Tasks,
+    settings: Training,
+    start: Predictor | None,
     progress: Callable[[int, int], None] | None,
-) -> NetworkModel:  # fmt: skip
+) -> NetworkModel:
     """One module of the ensemble, trained."""
     rng = np.random.default_rng((settings.seed, 4, k))
     torch.manual_seed(int(rng.integers(2**31)))
@@ -85,17 +89,22 @@ def _fresh(train: Tasks, settings: Training) -> NetworkModel:
     name = "module" if own is not None else settings.model
     if name not in ("mlp", "gnn", "module"):
         raise InputError(
-            f"is {type(settings.model).__name__}", where="training, model",
-            allowed="'linear', 'mlp', 'gnn' or a torch.nn.Module", remedy="pass a module",
-        )  # fmt: skip
+            f"is {type(settings.model).__name__}",
+            where="training, model",
+            allowed="'linear', 'mlp', 'gnn' or a torch.nn.Module",
+            remedy="pass a module",
+        )
     kind = NetworkKind(
         name, train.features.shape[1], len(train.clusters), settings.hidden, settings.layers
     )
     centre, spread = centre_and_spread(train.features)
     return NetworkModel(
-        kind, kind.build(None if own is None else lambda: own), train.mean_times(),
-        centre, spread,
-    )  # fmt: skip
+        kind,
+        kind.build(None if own is None else lambda: own),
+        train.mean_times(),
+        centre,
+        spread,
+    )
 
 
 def _start_from(module: nn.Module, start: Predictor, member: int) -> None:
@@ -103,9 +112,11 @@ def _start_from(module: nn.Module, start: Predictor, member: int) -> None:
     given = start.models[member % len(start.models)]
     if not isinstance(given, NetworkModel):
         raise InputError(
-            "has no torch models", where="start", allowed="a predictor of the same kind of model",
+            "has no torch models",
+            where="start",
+            allowed="a predictor of the same kind of model",
             remedy="train one with model='gnn' or 'mlp', or leave it out",
-        )  # fmt: skip
+        )
     own, theirs = module.state_dict(), given.module.state_dict()
     agreed = {k: v for k, v in theirs.items() if k in own and own[k].shape == v.shape}
     module.load_state_dict(own | agreed)
@@ -116,9 +127,13 @@ def _bootstrap(tasks: Tasks, rng: np.random.Generator) -> Tasks:
 
 
 def _train(
-    model: NetworkModel, train: Tasks, validation: Tasks, settings: Training,
-    rng: np.random.Generator, told: Callable[[int], None],
-) -> None:  # fmt: skip
+    model: NetworkModel,
+    train: Tasks,
+    validation: Tasks,
+    settings: Training,
+    rng: np.random.Generator,
+    told: Callable[[int], None],
+) -> None:
     """AdamW with one cycle of the step size; the best weights on the validation set stay."""
     module = model.module
     sets = [_Measured(model, tasks) for tasks in (train, validation)]
@@ -146,9 +161,10 @@ def _train(
     if not np.isfinite(best):
         raise EngineError(
             f"the loss on validation is {found:g} after every epoch",
-            where="training of a torch model", allowed="a finite loss",
+            where="training of a torch model",
+            allowed="a finite loss",
             remedy="lower learning_rate, or see what the module returns",
-        )  # fmt: skip
+        )
     module.load_state_dict(kept)
 
 
@@ -199,6 +215,9 @@ def _part(inputs: Any, part: Longs) -> Any:
     number = torch.cumsum(kept, 0) - 1
     edge = kept[inputs.tail]
     return GraphTensors(
-        inputs.node[kept], number[inputs.tail[edge]], number[inputs.head[edge]], graph[kept],
+        inputs.node[kept],
+        number[inputs.tail[edge]],
+        number[inputs.head[edge]],
+        graph[kept],
         len(part),
-    )  # fmt: skip
+    )

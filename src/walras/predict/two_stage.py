@@ -61,9 +61,11 @@ def fit(
     check_measured(train)
     if len(train) < 2 * _FOLDS and validation is None:
         raise InputError(
-            f"has {len(train)} tasks", where="train", allowed=f"at least {2 * _FOLDS}",
+            f"has {len(train)} tasks",
+            where="train",
+            allowed=f"at least {2 * _FOLDS}",
             remedy="measure more tasks, or give a validation set",
-        )  # fmt: skip
+        )
     if validation is not None:
         _check_alike(train, check_tasks(validation, "validation"))
     if settings.method == "tam":
@@ -80,24 +82,30 @@ def _changed(settings: Training, changes: Mapping[str, Any]) -> Training:
     for name in changes:
         if name not in known:
             raise InputError(
-                f"there is no setting '{name}'", where="training", allowed=", ".join(known),
+                f"there is no setting '{name}'",
+                where="training",
+                allowed=", ".join(known),
                 remedy="name one of them",
-            )  # fmt: skip
+            )
     return replace(settings, **changes)
 
 
 def _check_alike(train: Tasks, validation: Tasks) -> None:
     if validation.clusters != train.clusters:
         raise InputError(
-            f"has clusters {', '.join(validation.clusters)}", where="validation",
-            allowed=", ".join(train.clusters), remedy="give both sets the same clusters",
-        )  # fmt: skip
+            f"has clusters {', '.join(validation.clusters)}",
+            where="validation",
+            allowed=", ".join(train.clusters),
+            remedy="give both sets the same clusters",
+        )
     width, wanted = validation.features.shape[1], train.features.shape[1]
     if width != wanted:
         raise InputError(
-            f"have {width} columns", where="validation, features",
-            allowed=f"the {wanted} columns of train", remedy="make both sets' features alike",
-        )  # fmt: skip
+            f"have {width} columns",
+            where="validation, features",
+            allowed=f"the {wanted} columns of train",
+            remedy="make both sets' features alike",
+        )
 
 
 Held = tuple[Tasks, Floats, Floats]
@@ -145,9 +153,12 @@ def _refitted(
 
 
 def _torch(
-    train: Tasks, validation: Tasks | None, settings: Training, start: Predictor | None,
+    train: Tasks,
+    validation: Tasks | None,
+    settings: Training,
+    start: Predictor | None,
     progress: Told | None,
-) -> tuple[Sequence[Model], Held]:  # fmt: skip
+) -> tuple[Sequence[Model], Held]:
     # Imported here: torch is an optional extra and takes two seconds.
     from walras.extras import need_torch  # noqa: PLC0415
 
@@ -187,10 +198,16 @@ def _calibrated(
         scaled[:, part] = apply_logistic(other, success[:, part])
     miss = np.abs(scaled - tasks.success)
     return Predictor(
-        train.clusters, models, settings.method, settings.confidence, settings.level,
-        conformal_radius(error, settings.level), conformal_radius(miss, settings.level), scaling,
+        train.clusters,
+        models,
+        settings.method,
+        settings.confidence,
+        settings.level,
+        conformal_radius(error, settings.level),
+        conformal_radius(miss, settings.level),
+        scaling,
         len(train),
-    )  # fmt: skip
+    )
 
 
 def _parts(count: int, seed: int) -> list[tuple[Any, Any]]:

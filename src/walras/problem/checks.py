@@ -62,9 +62,11 @@ def check_constraints(constraints: Sequence[Any] | None, what: str = "constraint
         constraints = [constraints]
     if not isinstance(constraints, Iterable):
         raise InputError(
-            f"is a {type(constraints).__name__}", where=f"{what}s",
-            allowed="a list of cvxpy constraints such as [x <= 1]", remedy="put them in a list",
-        )  # fmt: skip
+            f"is a {type(constraints).__name__}",
+            where=f"{what}s",
+            allowed="a list of cvxpy constraints such as [x <= 1]",
+            remedy="put them in a list",
+        )
     kept = []
     for k, constraint in enumerate(constraints):
         where = f"{what}[{k}]"

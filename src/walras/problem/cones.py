@@ -79,11 +79,16 @@ class Program:
         p, n = data.get("P"), len(q)
         low, high = data.get("lower_bounds"), data.get("upper_bounds")
         return cls(
-            sp.csc_array((n, n)) if p is None else sp.csc_array(p), q, matrix, offset,
-            constant, tuple(_cones_of(data["dims"])), dims_to_solver_cones(data["dims"]),
+            sp.csc_array((n, n)) if p is None else sp.csc_array(p),
+            q,
+            matrix,
+            offset,
+            constant,
+            tuple(_cones_of(data["dims"])),
+            dims_to_solver_cones(data["dims"]),
             np.full(n, -np.inf) if low is None else np.asarray(low, dtype=np.float64),
             np.full(n, np.inf) if high is None else np.asarray(high, dtype=np.float64),
-        )  # fmt: skip
+        )
 
     @cached_property
     def inside(self) -> Floats:

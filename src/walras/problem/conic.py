@@ -125,14 +125,18 @@ class _Solve:
             return None
         is_bound = raw.r_dual <= _DUAL and ended not in _SHORT
         own = raw.obj_val_dual + self.program.constant if is_bound else -np.inf
-        recomputed = max(bound_of(self.program, self.box, x, z),
-                         trivial_bound(self.program, self.box))  # fmt: skip
+        recomputed = max(
+            bound_of(self.program, self.box, x, z), trivial_bound(self.program, self.box)
+        )
 
         def judged() -> Any:
             return proved(
-                self.problem, (own, "Clarabel"), recomputed, self.settings.tolerance,
+                self.problem,
+                (own, "Clarabel"),
+                recomputed,
+                self.settings.tolerance,
                 float(raw.r_prim),
-            )  # fmt: skip
+            )
 
         proof = judged()
         if proof.violation > FEASIBLE:
@@ -225,10 +229,13 @@ def _inner_point(program: Program) -> Floats | None:
     settings.verbose = False
     with panics_told():
         found = clarabel.DefaultSolver(
-            sp.csc_matrix((n + 1, n + 1)), np.append(np.zeros(n), -1.0), sp.csc_matrix(matrix),
-            np.append(program.offset, most), [*program.stated, clarabel.NonnegativeConeT(1)],
+            sp.csc_matrix((n + 1, n + 1)),
+            np.append(np.zeros(n), -1.0),
+            sp.csc_matrix(matrix),
+            np.append(program.offset, most),
+            [*program.stated, clarabel.NonnegativeConeT(1)],
             settings,
-        ).solve()  # fmt: skip
+        ).solve()
     x = np.asarray(found.x, dtype=np.float64)
     is_found = str(found.status) in ("Solved", "AlmostSolved") and np.all(np.isfinite(x))
     return x[:n] if is_found and x[n] > 0.0 else None

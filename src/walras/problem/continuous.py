@@ -51,8 +51,9 @@ class Continuous:
         stated = tuple(v for v in problem.variables() if np.any(leaves.whole(v)))
         copies = tuple(_copy(v) for v in stated)
         places = tuple(np.flatnonzero(leaves.whole(v)) for v in stated)
-        whole = tuple(cp.Variable(len(at), name=v.name()) for v, at in zip(stated, places,
-                                                                          strict=True))  # fmt: skip
+        whole = tuple(
+            cp.Variable(len(at), name=v.name()) for v, at in zip(stated, places, strict=True)
+        )
         ties = []
         for v, copy, at, w in zip(stated, copies, places, whole, strict=True):
             tie = w == cp.vec(copy, order="F")[at]

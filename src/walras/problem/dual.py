@@ -154,8 +154,9 @@ class _Sum:
         kept = np.where(endless, 0.0, terms)
         return cls(
             np.bincount(at, weights=kept, minlength=count).astype(np.float64),
-            np.bincount(at[endless], minlength=count).astype(np.int64), sign,
-        )  # fmt: skip
+            np.bincount(at[endless], minlength=count).astype(np.int64),
+            sign,
+        )
 
     def all(self) -> Floats:
         return np.where(self._infinite > 0, self._sign * np.inf, self._finite)

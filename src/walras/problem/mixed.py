@@ -77,9 +77,12 @@ def solve_mixed(problem: cp.Problem, settings: Settings) -> Found:
     final = solve_conic(continuous.fixed(search.best), replace(settings, time_limit=None))
     continuous.give(search.best)
     proof = proved(
-        problem, (search.bound, "HiGHS"), relaxed.proof.bound, settings.tolerance,
+        problem,
+        (search.bound, "HiGHS"),
+        relaxed.proof.bound,
+        settings.tolerance,
         final.proof.violation,
-    )  # fmt: skip
+    )
     took = time.perf_counter() - began
     words = f"outer approximation, {search.programs} integer programs by HiGHS and Clarabel"
     return Found(proof, final.ended, stopped, words, Timings(build=0.0, iterate=took))

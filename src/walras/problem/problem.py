@@ -159,8 +159,14 @@ class Problem:
             EngineError: No engine takes the problem, or it broke down.
         """
         refuse_unknown(placed, unknown, self.solve)
-        settings = {"tolerance": tolerance, "time_limit": time_limit, "threads": threads,
-                    "callback": callback, "verbose": verbose, "device": device}  # fmt: skip
+        settings = {
+            "tolerance": tolerance,
+            "time_limit": time_limit,
+            "threads": threads,
+            "callback": callback,
+            "verbose": verbose,
+            "device": device,
+        }
         own = EngineOptions(parts, seed, mode, executor, collapse, rho, restarts)
         return self._recorded(engine, settings, {"start": start, "polish": polish, **vars(own)})
 
@@ -249,9 +255,11 @@ class Problem:
         if settings.device != CPU:
             raise InputError(
                 f"is {settings.device!r}, but the problem is outside the separable form: "
-                f"{self._outside}", where="setting device", allowed="'cpu' for this problem",
+                f"{self._outside}",
+                where="setting device",
+                allowed="'cpu' for this problem",
                 remedy="use device='cpu', or state the problem in the separable form",
-            )  # fmt: skip
+            )
         for name, given in (("start", start is not None), ("polish", polish)):
             if given:
                 _log.warning("%s is not used: the problem is outside the separable form", name)

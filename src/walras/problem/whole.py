@@ -53,9 +53,12 @@ def solve_whole(problem: cp.Problem, settings: Settings) -> Found:
     bound = _relaxed_bound(program, data, limited)
     own = _own_bound(raw) + program.constant
     proof = proved(
-        problem, (own, "HiGHS"), bound, settings.tolerance,
+        problem,
+        (own, "HiGHS"),
+        bound,
+        settings.tolerance,
         float(given["info"].max_primal_infeasibility),
-    )  # fmt: skip
+    )
     timings = Timings(build=built - began, iterate=solved - built)
     return Found(proof, ended, ended == "TimeLimit", "HiGHS", timings)
 

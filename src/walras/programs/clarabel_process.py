@@ -66,9 +66,13 @@ def _started() -> subprocess.Popen[bytes] | None:
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
     try:  # a session of its own: Ctrl-C is for this process
         return subprocess.Popen(
-            [sys.executable, *_COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, env=environment, start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, *_COMMAND],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            start_new_session=True,
+        )
     except OSError:
         return None
 
@@ -108,9 +112,11 @@ def _followed(
         word = heard.next()
         if not isinstance(word, ConicStep | ConicPoint):
             raise EngineError(
-                f"its process ended with code {child.wait()}", where="Clarabel",
-                allowed="a process that lives", remedy="give it more memory, or another engine",
-            )  # fmt: skip
+                f"its process ended with code {child.wait()}",
+                where="Clarabel",
+                allowed="a process that lives",
+                remedy="give it more memory, or another engine",
+            )
         if isinstance(word, ConicPoint):
             return replace(word, status=INTERRUPTED) if pressed else word
         now = time.perf_counter()

@@ -159,9 +159,12 @@ def solve_program(
             return relaxed
         settings = settings.after(time.perf_counter() - began)
     units = units_of(
-        program.cost, program.matrix.tocsc(), (program.lower, program.upper),
-        (program.row_lower, program.row_upper), program.integer,
-    )  # fmt: skip
+        program.cost,
+        program.matrix.tocsc(),
+        (program.lower, program.upper),
+        (program.row_lower, program.row_upper),
+        program.integer,
+    )
     if not units.own:
         return _in_units(program, units, settings, start, told)
     return _as_stated(program, settings, start, told)
@@ -359,10 +362,22 @@ def _pass(solver: highspy.Highs, program: LinearProgram) -> bool:
         lower = np.where(program.integer, least, lower)
         upper = np.where(program.integer, most, upper)
     status = solver.passModel(
-        columns, rows, matrix.nnz, int(highspy.MatrixFormat.kColwise),
-        int(highspy.ObjSense.kMinimize), 0.0, program.cost, lower, upper,
-        program.row_lower, program.row_upper, matrix.indptr, matrix.indices, matrix.data, whole,
-    )  # fmt: skip
+        columns,
+        rows,
+        matrix.nnz,
+        int(highspy.MatrixFormat.kColwise),
+        int(highspy.ObjSense.kMinimize),
+        0.0,
+        program.cost,
+        lower,
+        upper,
+        program.row_lower,
+        program.row_upper,
+        matrix.indptr,
+        matrix.indices,
+        matrix.data,
+        whole,
+    )
     return bool(status != highspy.HighsStatus.kError)
 
 

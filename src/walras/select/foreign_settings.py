@@ -47,17 +47,23 @@ def refuse_unknown(
         p.name for p in inspect.signature(solve).parameters.values() if p.kind is p.KEYWORD_ONLY
     ]
     for value in placed:
-        named = _INSTEAD["solver"].partition(": ")[2] if isinstance(value, str) else (
-            "give its name with it, such as tolerance=1e-6"
-        )  # fmt: skip
+        named = (
+            _INSTEAD["solver"].partition(": ")[2]
+            if isinstance(value, str)
+            else ("give its name with it, such as tolerance=1e-6")
+        )
         raise InputError(
-            f"the setting {value!r} has no name", where="solve", allowed=", ".join(known),
+            f"the setting {value!r} has no name",
+            where="solve",
+            allowed=", ".join(known),
             remedy=named,
-        )  # fmt: skip
+        )
     for name in unknown:
         close = difflib.get_close_matches(name, known, n=1)
         remedy = _INSTEAD.get(name) or (f"did you mean {close[0]}?" if close else "leave it out")
         raise InputError(
-            "there is no such setting", where=f"setting {name}", allowed=", ".join(known),
+            "there is no such setting",
+            where=f"setting {name}",
+            allowed=", ".join(known),
             remedy=remedy,
-        )  # fmt: skip
+        )

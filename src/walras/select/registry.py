@@ -68,10 +68,11 @@ def engine_named(name: str, own: EngineOptions = _NOTHING, *, collapse: bool = F
         if asked and name not in engines:
             allowed = " or ".join(map(repr, engines))
             raise InputError(
-                f"is {value!r}, but the engine is {name!r}", where=f"setting {setting}",
+                f"is {value!r}, but the engine is {name!r}",
+                where=f"setting {setting}",
                 allowed=f"for engine {allowed} alone",
                 remedy=f"choose engine {allowed}, or leave {setting} out",
-            )  # fmt: skip
+            )
     if name == "admm":
         return partial(admm, options=_first_order(own, collapse=collapse))
     seed = 0 if own.seed is None else own.seed

@@ -293,8 +293,17 @@ def check_sparse(matrix: object) -> None:
 
 
 def _check_types(p: Separable) -> None:
-    own = ("resource", "demand", "cost", "quadratic", "lower", "upper", "scalar_cost",
-           "scalar_lower", "scalar_upper")  # fmt: skip
+    own = (
+        "resource",
+        "demand",
+        "cost",
+        "quadratic",
+        "lower",
+        "upper",
+        "scalar_cost",
+        "scalar_lower",
+        "scalar_upper",
+    )
     rows = ("scalar_matrix", "lower", "upper", "side", "owner", "utility", "weight", "parameter")
     given = {name: getattr(p, name) for name in own}
     given |= {f"rows.{name}": getattr(p.rows, name) for name in rows}
@@ -365,9 +374,11 @@ def _check_names(p: Separable) -> None:
             continue
         twice = next(label for k, label in enumerate(given) if label in given[:k])
         raise InputError(
-            f"'{twice}' comes twice", where=f"{name}_names", allowed="distinct names",
+            f"'{twice}' comes twice",
+            where=f"{name}_names",
+            allowed="distinct names",
             remedy=f"give every {name} a name of its own",
-        )  # fmt: skip
+        )
 
 
 def _check_owners(p: Separable) -> None:

@@ -45,34 +45,53 @@ def assignment(
     b = np.asarray(capacity, dtype=np.float64)
     _check(c, a, b)
     task, agent = np.nonzero(np.isfinite(c).T)
-    names = [list(map(str, given if given is not None else range(size)))
-             for given, size in ((agent_names, c.shape[0]), (task_names, c.shape[1]))]  # fmt: skip
+    names = [
+        list(map(str, given if given is not None else range(size)))
+        for given, size in ((agent_names, c.shape[0]), (task_names, c.shape[1]))
+    ]
     rows = _rows(a, b, task, agent, names, all_assigned=all_assigned)
     entries = len(task)
     nothing = np.zeros(0)
     value = c[agent, task]
     return Separable(
-        resource=agent.astype(np.int32), demand=task.astype(np.int32),
-        cost=-value if maximize else value, quadratic=np.zeros(entries), lower=np.zeros(entries),
-        upper=np.ones(entries), scalar_cost=nothing, scalar_lower=nothing, scalar_upper=nothing,
-        rows=rows, resource_names=names[0], demand_names=names[1],
-        integer=np.ones(entries, dtype=np.bool_), maximize=maximize, objective="assignment",
-    )  # fmt: skip
+        resource=agent.astype(np.int32),
+        demand=task.astype(np.int32),
+        cost=-value if maximize else value,
+        quadratic=np.zeros(entries),
+        lower=np.zeros(entries),
+        upper=np.ones(entries),
+        scalar_cost=nothing,
+        scalar_lower=nothing,
+        scalar_upper=nothing,
+        rows=rows,
+        resource_names=names[0],
+        demand_names=names[1],
+        integer=np.ones(entries, dtype=np.bool_),
+        maximize=maximize,
+        objective="assignment",
+    )
 
 
 def _rows(
-    weight: Floats, capacity: Floats, task: Longs, agent: Longs, names: list[list[str]], *,
+    weight: Floats,
+    capacity: Floats,
+    task: Longs,
+    agent: Longs,
+    names: list[list[str]],
+    *,
     all_assigned: bool,
-) -> Rows:  # fmt: skip
+) -> Rows:
     """The capacities' rows, then one row a task."""
     agents, tasks = weight.shape
     entries, count = len(task), agents + tasks
     here = np.arange(entries)
     matrix = sp.coo_array(
-        (np.concatenate([weight[agent, task], np.ones(entries)]),
-         (np.concatenate([agent, agents + task]), np.concatenate([here, here]))),
+        (
+            np.concatenate([weight[agent, task], np.ones(entries)]),
+            (np.concatenate([agent, agents + task]), np.concatenate([here, here])),
+        ),
         shape=(count, entries),
-    )  # fmt: skip
+    )
     lower = np.full(count, -np.inf)
     lower[agents:] = 1.0 if all_assigned else -np.inf
     return Rows(
@@ -95,20 +114,26 @@ def _rows(
 def _check(c: Floats, a: Floats, b: Floats) -> None:
     if c.ndim != 2 or a.shape != c.shape or b.shape != c.shape[:1]:
         raise InputError(
-            f"have shapes {c.shape}, {a.shape} and {b.shape}", where="cost, weight, capacity",
-            allowed="(agents, tasks) twice, and (agents,)", remedy="one row an agent in each",
-        )  # fmt: skip
+            f"have shapes {c.shape}, {a.shape} and {b.shape}",
+            where="cost, weight, capacity",
+            allowed="(agents, tasks) twice, and (agents,)",
+            remedy="one row an agent in each",
+        )
     for name, array in (("weight", a), ("capacity", b)):
         bad = ~(np.isfinite(array) & (array >= 0.0))
         if np.any(bad):
             at = tuple(int(k) for k in np.argwhere(bad)[0])
             raise InputError(
-                f"is {array[at]:g}", where=f"{name}{list(at)}", allowed="finite and >= 0",
+                f"is {array[at]:g}",
+                where=f"{name}{list(at)}",
+                allowed="finite and >= 0",
                 remedy="correct it; forbid a pair by an infinite cost",
-            )  # fmt: skip
+            )
     alone = ~np.isfinite(c).any(axis=0)
     if np.any(alone):
         raise InputError(
-            "is allowed on no agent", where=f"task {int(np.argmax(alone))}",
-            allowed="at least one finite cost", remedy="allow it somewhere, or leave it out",
-        )  # fmt: skip
+            "is allowed on no agent",
+            where=f"task {int(np.argmax(alone))}",
+            allowed="at least one finite cost",
+            remedy="allow it somewhere, or leave it out",
+        )

@@ -42,9 +42,13 @@ def end(
     ],
 )
 def test_usage_errors_say_what_where_what_is_allowed_and_what_to_do(
-    arguments: tuple[str, ...], what: str, where: str, allowed: str,
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    arguments: tuple[str, ...],
+    what: str,
+    where: str,
+    allowed: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     code, out, err = end(arguments, monkeypatch, capsys)
     assert (code, out) == (2, "")
     first, second, third, last = err.splitlines()
@@ -66,11 +70,17 @@ def test_usage_errors_say_what_where_what_is_allowed_and_what_to_do(
     ],
 )
 def test_a_setting_out_of_range_is_named_as_its_option(
-    arguments: tuple[str, ...], option: str, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    tables = {"throughput": "job,a\nx,1\n", "jobs": "job,size\nx,1\n",
-              "resources": "resource,capacity\na,1\n"}  # fmt: skip
+    arguments: tuple[str, ...],
+    option: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tables = {
+        "throughput": "job,a\nx,1\n",
+        "jobs": "job,size\nx,1\n",
+        "resources": "resource,capacity\na,1\n",
+    }
     given = ["solve", "cluster", "--no-progress"]
     for name, text in tables.items():
         (tmp_path / name).write_text(text, encoding="utf-8")

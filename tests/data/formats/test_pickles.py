@@ -64,10 +64,13 @@ def test_arrays_are_read_as_numpy_writes_them(name: str, protocol: int) -> None:
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.tuples(inner, inner)
-    | st.dictionaries(st.text() | st.tuples(st.integers(), st.text()), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text() | st.tuples(st.integers(), st.text()), inner, max_size=4)
+    ),
     max_leaves=20,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
@@ -135,7 +138,7 @@ def _array_state(shape: Any, kind: Any, data: bytes) -> bytes:
         ((2,), "f8", b"A" * 16),
         ((2,), np.dtype("f8"), [1, 2]),
     ],
-)  # fmt: skip
+)
 def test_an_array_holds_as_many_numbers_as_it_says(shape: Any, kind: Any, data: Any) -> None:
     with pytest.raises(DataError, match="plain data"):
         load_plain(_array_state(shape, kind, data), "test")

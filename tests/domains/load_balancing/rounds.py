@@ -53,10 +53,13 @@ def can_be_split(problem: lb.Round, placed: np.ndarray) -> bool:
     whole = np.zeros((problem.shards, len(server)))
     whole[shard, np.arange(len(server))] = 1.0
     found = linprog(
-        np.zeros(len(server)), np.vstack([rows, -rows]),
-        np.concatenate([problem.upper, -problem.lower]), whole, np.ones(problem.shards),
+        np.zeros(len(server)),
+        np.vstack([rows, -rows]),
+        np.concatenate([problem.upper, -problem.lower]),
+        whole,
+        np.ones(problem.shards),
         method="highs",
-    )  # fmt: skip
+    )
     return bool(found.status == 0)
 
 
@@ -73,6 +76,10 @@ def rounds(draw: st.DrawFn) -> lb.Round:
     placed = base.held.astype(np.float64)
     weight = np.random.default_rng(seed).uniform(0.5, 2.0, servers)
     return lb.make_round(
-        base.load, placed, band=band, memory=base.memory + shards, weight=weight,
+        base.load,
+        placed,
+        band=band,
+        memory=base.memory + shards,
+        weight=weight,
         drain=[0] if draw(st.booleans()) else [],
-    )  # fmt: skip
+    )

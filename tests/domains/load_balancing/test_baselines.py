@@ -153,9 +153,11 @@ def test_a_part_that_is_full_gets_no_more_servers() -> None:
 def test_what_a_server_carries_nothing_of_is_not_its_parts() -> None:
     problem = lb.make_round([4.0, 2.0], [0, 1], band=0.5)
     problem = replace(
-        problem, server=np.array([0, 0, 1], np.int32), shard=np.array([0, 1, 1], np.int32),
+        problem,
+        server=np.array([0, 0, 1], np.int32),
+        shard=np.array([0, 1, 1], np.int32),
         share=np.array([1.0, 0.0, 1.0]),
-    )  # fmt: skip
+    )
     part, shards = _part(problem, np.array([0], np.int32))
     assert shards.tolist() == [0]
     assert part.load.tolist() == [4.0]
@@ -185,10 +187,17 @@ def test_a_part_has_its_servers_what_they_carry_and_a_band_within_the_wholes() -
     """Servers 1 and 3 carry 2 + 3 of 5 and 7 of 9: together 12 beside targets of 10."""
     placed = np.array([[1, 0.4, 0, 0], [0, 0.6, 0, 2 / 9], [0, 0, 1, 0], [0, 0, 0, 7 / 9.0]])
     problem = lb.make_round(
-        [1.0, 5.0, 5.0, 9.0], placed, band=0.5, weight=[1, 1, 1, 1], memory=[1, 2, 3, 4],
-        footprint=[5.0, 6.0, 7.0, 8.0], cost=[1.0, 2.0, 3.0, 4.0], zone=list("abcd"),
-        replicas=[1, 2, 1, 2], servers=list("wxyz"),
-    )  # fmt: skip
+        [1.0, 5.0, 5.0, 9.0],
+        placed,
+        band=0.5,
+        weight=[1, 1, 1, 1],
+        memory=[1, 2, 3, 4],
+        footprint=[5.0, 6.0, 7.0, 8.0],
+        cost=[1.0, 2.0, 3.0, 4.0],
+        zone=list("abcd"),
+        replicas=[1, 2, 1, 2],
+        servers=list("wxyz"),
+    )
     part, shards = _part(problem, np.array([1, 3], np.int32))
     assert shards.tolist() == [1, 3]
     assert part.load.tolist() == pytest.approx([3.0, 9.0])

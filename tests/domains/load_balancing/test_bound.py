@@ -68,15 +68,23 @@ def test_replicas_on_draining_servers_are_missing() -> None:
 def test_zones_that_a_shard_lacks_are_missing() -> None:
     placed = np.array([[1.0, 1.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
     problem = round_of(
-        [1.0, 1.0, 1.0], placed, band=3.0, spread=2, zone=["a", "a", "b", "c"],
+        [1.0, 1.0, 1.0],
+        placed,
+        band=3.0,
+        spread=2,
+        zone=["a", "a", "b", "c"],
         cost=[1.0, 10.0, 100.0],
-    )  # fmt: skip
+    )
     # Shard 0 has one replica; shard 1 two in one zone; shard 2 two in two.
     assert _missing(problem) == 11.0
     wide = round_of(
-        [1.0, 1.0, 1.0], placed, band=3.0, spread=3, zone=["a", "a", "b", "c"],
+        [1.0, 1.0, 1.0],
+        placed,
+        band=3.0,
+        spread=3,
+        zone=["a", "a", "b", "c"],
         cost=[1.0, 10.0, 100.0],
-    )  # fmt: skip
+    )
     assert _missing(wide) == 2.0 + 20.0 + 100.0
 
 
@@ -107,10 +115,13 @@ def test_crowded_servers_are_bounded_by_trying_everything(seed: int, *, priced: 
     placed[rng.integers(0, 2, 8), np.arange(8)] = 1.0
     placed[2, rng.choice(8, 2, replace=False)] = 1.0
     problem = round_of(
-        np.ones(8), placed, band=5.0, footprint=rng.choice([1.0, 2.0, 3.0], 8),
+        np.ones(8),
+        placed,
+        band=5.0,
+        footprint=rng.choice([1.0, 2.0, 3.0], 8),
         memory=rng.uniform(2.0, 9.0) * np.array([1.0, 1.2, 4.0]),
         cost=rng.choice([1.0, 2.0, 5.0], 8) if priced else 1.0,
-    )  # fmt: skip
+    )
     least = crowded_by_trying(problem)
     found = _crowded(problem)
     assert found <= least + 1e-9
@@ -226,9 +237,11 @@ def test_a_server_that_carries_nothing_of_a_shard_does_not_give_it_away() -> Non
     placed = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
     problem = round_of([20.0, 5.0, 5.0], placed, band=0.1)
     problem = replace(
-        problem, server=np.array([0, 0, 1, 2], np.int32), shard=np.array([0, 1, 2, 1], np.int32),
+        problem,
+        server=np.array([0, 0, 1, 2], np.int32),
+        shard=np.array([0, 1, 2, 1], np.int32),
         share=np.array([1.0, 0.0, 1.0, 1.0]),
-    )  # fmt: skip
+    )
     (over,) = counting_bound(problem).surplus
     assert over.servers.tolist() == [0]
     assert over.shards.tolist() == [0]
@@ -246,6 +259,12 @@ def test_covers_of_one_shard_and_of_none() -> None:
 
 
 def test_one_large_shard_alone_leaves_a_server_without_room() -> None:
-    problem = round_of([1.0, 1.0, 1.0], [0, 1, 2], band=2.0, footprint=[3.0, 1.0, 1.0],
-                       memory=[2.5, 9.0, 9.0], cost=[4.0, 1.0, 1.0])  # fmt: skip
+    problem = round_of(
+        [1.0, 1.0, 1.0],
+        [0, 1, 2],
+        band=2.0,
+        footprint=[3.0, 1.0, 1.0],
+        memory=[2.5, 9.0, 9.0],
+        cost=[4.0, 1.0, 1.0],
+    )
     assert _crowded(problem) == 4.0

@@ -75,9 +75,7 @@ def test_load_below_the_band_is_a_breach_of_its_own() -> None:
 
 def test_zones_count_once_each() -> None:
     """Two replicas in one zone are one zone; of three zones wanted, two stand."""
-    problem = lb.make_round(
-        [4.0] * 3, np.eye(3), band=9.0, spread=2, zone=["a", "a", "b"]
-    )  # fmt: skip
+    problem = lb.make_round([4.0] * 3, np.eye(3), band=9.0, spread=2, zone=["a", "a", "b"])
     shares = np.array([[0.5, 0.5, 0.5], [0.5, 0.0, 0.0], [0.0, 0.5, 0.5]])
     assert lb.evaluate(problem, shares).violation == 1.0
     shares[0, 0], shares[2, 0] = 0.25, 0.25

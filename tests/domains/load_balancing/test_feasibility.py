@@ -184,10 +184,20 @@ def test_large_rounds_with_counts_are_not_asked_about() -> None:
 @pytest.mark.parametrize(
     ("value", "rounded"),
     [
-        (1.0, 1.0), (1.001, 1.01), (1.0099, 1.01), (0.12345, 0.124), (0.123, 0.123),
-        (98.75, 98.8), (999.5, 1000.0), (1234.0, 1240.0), (0.5 + 1e-12, 0.5), (5.004e-5, 5.01e-5),
-        (0.0, 0.0), (-3.21987, -3.21987), (np.inf, np.inf),
+        (1.0, 1.0),
+        (1.001, 1.01),
+        (1.0099, 1.01),
+        (0.12345, 0.124),
+        (0.123, 0.123),
+        (98.75, 98.8),
+        (999.5, 1000.0),
+        (1234.0, 1240.0),
+        (0.5 + 1e-12, 0.5),
+        (5.004e-5, 5.01e-5),
+        (0.0, 0.0),
+        (-3.21987, -3.21987),
+        (np.inf, np.inf),
     ],
-)  # fmt: skip
+)
 def test_numbers_are_rounded_up_to_three_digits(value: float, rounded: float) -> None:
     assert _rounded_up(value) == rounded

@@ -39,9 +39,18 @@ def test_what_is_left_out_is_one_each() -> None:
 
 def test_one_number_stands_for_all_and_others_are_taken_as_they_are() -> None:
     found = lb.make_round(
-        LOADS, [0, 1, 1], footprint=2.0, cost=[4.0, 5.0, 6.0], weight=3, memory=[7.0, np.inf],
-        replicas=2, drain=[1], zone=["b", "a"], spread=2, band=0,
-    )  # fmt: skip
+        LOADS,
+        [0, 1, 1],
+        footprint=2.0,
+        cost=[4.0, 5.0, 6.0],
+        weight=3,
+        memory=[7.0, np.inf],
+        replicas=2,
+        drain=[1],
+        zone=["b", "a"],
+        spread=2,
+        band=0,
+    )
     assert found.footprint.tolist() == [2.0] * 3
     assert found.cost.tolist() == [4.0, 5.0, 6.0]
     assert found.weight.tolist() == [3.0] * 2
@@ -108,26 +117,58 @@ def test_where_one_of_two_is_only_counted_the_order_is_the_same() -> None:
         ({"memory": [1.0]}, "memory", "has shape (1,)", "(2,), or one number for all"),
         ({"loads": [1.0, np.inf, 1.0]}, "loads[1]", "is inf", "finite and > 0"),
         ({"memory": [np.inf, 0.0]}, "memory[1]", "is 0", "> 0"),
-        ({"loads": pd.Series([1.0, -2.0, -3.0], list("abc"))},
-         "loads[b]", "is -2", "finite and > 0"),
+        (
+            {"loads": pd.Series([1.0, -2.0, -3.0], list("abc"))},
+            "loads[b]",
+            "is -2",
+            "finite and > 0",
+        ),
         ({"placement": 5}, "placement", "is 5", "one server a shard, or a matrix of shares"),
         ({"placement": ["a", "b"]}, "placement", "has 2 entries", "3, one a shard"),
-        ({"placement": ["a", "b", "c"], "servers": ["a", "b"]},
-         "placement[2]", "there is no server 'c'", "a, b"),
-        ({"placement": [0, 9, 1], "servers": 6},
-         "placement[1]", "there is no server '9'", "0, 1, 2, 3, 4, ... (6 in all)"),
-        ({"placement": [0, 9, 1], "servers": 5},
-         "placement[1]", "there is no server '9'", "0, 1, 2, 3, 4"),
+        (
+            {"placement": ["a", "b", "c"], "servers": ["a", "b"]},
+            "placement[2]",
+            "there is no server 'c'",
+            "a, b",
+        ),
+        (
+            {"placement": [0, 9, 1], "servers": 6},
+            "placement[1]",
+            "there is no server '9'",
+            "0, 1, 2, 3, 4, ... (6 in all)",
+        ),
+        (
+            {"placement": [0, 9, 1], "servers": 5},
+            "placement[1]",
+            "there is no server '9'",
+            "0, 1, 2, 3, 4",
+        ),
         ({"placement": np.ones((0, 3))}, "placement", "has shape (0, 3)", "(servers, 3)"),
         ({"placement": np.ones((2, 4))}, "placement", "has shape (2, 4)", "(servers, 3)"),
-        ({"placement": [[0.0, 1.0, np.inf], [-1.0, 1.0, 1.0]]},
-         "placement[0, 2]", "is inf", "finite and >= 0"),
-        ({"placement": [[0.0, 1.0, 1.0], [-1.5, 1.0, 1.0]]},
-         "placement[1, 0]", "is -1.5", "finite and >= 0"),
-        ({"placement": np.ones((2, 3)), "servers": 3},
-         "servers", "names 3 servers, the placement has 2", "one label a row"),
-        ({"servers": ["a", "b", "a"], "placement": ["a"] * 3},
-         "servers", "the id 'a' appears twice, at 0 and 2", "distinct ids"),
+        (
+            {"placement": [[0.0, 1.0, np.inf], [-1.0, 1.0, 1.0]]},
+            "placement[0, 2]",
+            "is inf",
+            "finite and >= 0",
+        ),
+        (
+            {"placement": [[0.0, 1.0, 1.0], [-1.5, 1.0, 1.0]]},
+            "placement[1, 0]",
+            "is -1.5",
+            "finite and >= 0",
+        ),
+        (
+            {"placement": np.ones((2, 3)), "servers": 3},
+            "servers",
+            "names 3 servers, the placement has 2",
+            "one label a row",
+        ),
+        (
+            {"servers": ["a", "b", "a"], "placement": ["a"] * 3},
+            "servers",
+            "the id 'a' appears twice, at 0 and 2",
+            "distinct ids",
+        ),
         ({"drain": ["2"]}, "drain", "there is no server '2'", "0, 1"),
         ({"drain": ["1", "0"]}, "drain", "names every server", "at most all but one"),
         ({"zone": ["a", "a", "b"]}, "zone", "has 3 entries", "2, one a server"),
@@ -138,12 +179,26 @@ def test_where_one_of_two_is_only_counted_the_order_is_the_same() -> None:
         ({"band": 1.1e6}, "setting band", "is 1100000.0", "a number, 0 to 1e+06"),
         ({"spread": 0}, "setting spread", "is 0", "a whole number, 1 to 2"),
         ({"spread": 1.5}, "setting spread", "is 1.5", "a whole number, 1 to 2"),
-        ({"loads": pd.Series(LOADS, list("abc")), "placement": pd.Series([0, 1, 1], list("abd"))},
-         "loads", "the shard 'c' is unknown to the placement", "a, b, c"),
-        ({"loads": pd.Series(LOADS, list("bcd")), "placement": pd.Series([0, 1, 1], list("abc"))},
-         "placement", "the shard 'a' is unknown to the loads", "b, c, d"),
+        (
+            {
+                "loads": pd.Series(LOADS, list("abc")),
+                "placement": pd.Series([0, 1, 1], list("abd")),
+            },
+            "loads",
+            "the shard 'c' is unknown to the placement",
+            "a, b, c",
+        ),
+        (
+            {
+                "loads": pd.Series(LOADS, list("bcd")),
+                "placement": pd.Series([0, 1, 1], list("abc")),
+            },
+            "placement",
+            "the shard 'a' is unknown to the loads",
+            "b, c, d",
+        ),
     ],
-)  # fmt: skip
+)
 def test_an_error_names_the_place_the_value_and_what_is_allowed(
     changes: dict[str, Any], where: str, what: str, allowed: str
 ) -> None:

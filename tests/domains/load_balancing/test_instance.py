@@ -80,9 +80,11 @@ def test_bands_and_memory_are_replaced_alone() -> None:
 def test_the_round_after_holds_what_was_carried_shard_by_shard() -> None:
     """A shard's shares sum to one, whatever rounding left of its load."""
     after = round_(weight=[1.0, 3.0, 5.0]).after(
-        np.array([1.0, 2.0, 3.0]), np.array([2, 1, 0, 0], np.int32),
-        np.array([0, 1, 2, 0], np.int32), np.array([1.0, 6.0, 9.9, 3.0]),
-    )  # fmt: skip
+        np.array([1.0, 2.0, 3.0]),
+        np.array([2, 1, 0, 0], np.int32),
+        np.array([0, 1, 2, 0], np.int32),
+        np.array([1.0, 6.0, 9.9, 3.0]),
+    )
     assert after.load.tolist() == [1.0, 2.0, 3.0]
     assert after.shard.tolist() == [0, 0, 1, 2]
     assert after.server.tolist() == [0, 2, 1, 0]

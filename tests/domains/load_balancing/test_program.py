@@ -28,9 +28,12 @@ SOON = Settings(1e-9, 10.0)
 def round_(**options: Any) -> lb.Round:
     """Loads 6, 3, 2 and 1 on servers of weights 1 and 2: targets 4 and 8, in a band of a half."""
     given: dict[str, Any] = {
-        "band": 0.5, "weight": [1.0, 2.0], "memory": [7.0, 9.0], "footprint": [1.0, 2.0, 3.0, 4.0],
+        "band": 0.5,
+        "weight": [1.0, 2.0],
+        "memory": [7.0, 9.0],
+        "footprint": [1.0, 2.0, 3.0, 4.0],
         "cost": [1.0, 10.0, 100.0, 1000.0],
-    }  # fmt: skip
+    }
     return lb.make_round([6.0, 3.0, 2.0, 1.0], [0, 0, 1, 1], **{**given, **options})
 
 
@@ -111,8 +114,9 @@ def test_cuts_are_rows_on_new_replicas_that_bring_in_or_take_out_a_need() -> Non
     surplus = Cut(np.array([0], np.int32), np.array([0, 1], np.int32), 5.0)
     rows = rows_of(round_(), Bound(0.0, (lacking,), (surplus,)))
     assert len(rows) == 22
-    assert_row(rows[20], at(16, {12: 2.5 / 6 * (1 - 1e-9), 13: 2.5 / 6 * (1 - 1e-9)}), 2.5 / 6,
-               np.inf)  # fmt: skip
+    assert_row(
+        rows[20], at(16, {12: 2.5 / 6 * (1 - 1e-9), 13: 2.5 / 6 * (1 - 1e-9)}), 2.5 / 6, np.inf
+    )
     assert_row(rows[21], at(16, {12: 5 / 6 * (1 - 1e-9), 13: 3 / 6}), 5 / 6, np.inf)
 
 
@@ -142,8 +146,12 @@ def test_zones_are_rows_on_columns_of_their_own() -> None:
     assert_row(rows[3], at(size, {15: 1, 9: -1}), -np.inf, 0.0)
     assert_row(rows[4], at(size, {12: 1, 14: 1}), 2.0, np.inf)
     assert_row(rows[5], at(size, {13: 1, 15: 1}), 2.0, np.inf)
-    placed = Placed(np.array([0, 1, 2], np.int32), np.array([1, 1, 0], np.int32),
-                    np.array([0.25, 0.75, 1.0]), 0.0)  # fmt: skip
+    placed = Placed(
+        np.array([0, 1, 2], np.int32),
+        np.array([1, 1, 0], np.int32),
+        np.array([0.25, 0.75, 1.0]),
+        0.0,
+    )
     columns = program.columns_of(placed)
     assert columns is not None
     assert columns.tolist() == [0, 0.25, 0, 0.75, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1]
@@ -153,9 +161,11 @@ def test_a_placement_as_columns_and_back() -> None:
     problem = round_()
     program = _Program(problem, all_pairs(problem), NO_CUTS, 0.0)
     placed = Placed(
-        np.array([0, 0, 1, 1, 1], np.int32), np.array([0, 1, 0, 2, 3], np.int32),
-        np.array([1.5, 3.0, 4.5, 2.0, 1.0]), 1.0,
-    )  # fmt: skip
+        np.array([0, 0, 1, 1, 1], np.int32),
+        np.array([0, 1, 0, 2, 3], np.int32),
+        np.array([1.5, 3.0, 4.5, 2.0, 1.0]),
+        1.0,
+    )
     columns = program.columns_of(placed)
     assert columns is not None
     assert columns.tolist() == [0.25, 1, 0, 0, 0.75, 0, 1, 1, 1, 1, 0, 0, 1, 0, 1, 1]

@@ -73,10 +73,14 @@ def test_relabelling_the_servers_changes_nothing(problem: lb.Round, seed: int) -
     shares = np.zeros((problem.servers, problem.shards))
     shares[problem.server, problem.shard] = problem.share
     other = lb.make_round(
-        problem.load, shares[order], band=problem.band, memory=problem.memory[order],
-        weight=problem.weight[order], servers=[problem.server_names[i] for i in order],
+        problem.load,
+        shares[order],
+        band=problem.band,
+        memory=problem.memory[order],
+        weight=problem.weight[order],
+        servers=[problem.server_names[i] for i in order],
         drain=[problem.server_names[i] for i in np.flatnonzero(problem.drain)],
-    )  # fmt: skip
+    )
     options = lb.Options(attempts=100, time_limit=5.0)
     found, relabelled = lb.solve_round(problem, options), lb.solve_round(other, options)
     assert found.moves == relabelled.moves

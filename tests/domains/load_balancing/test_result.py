@@ -27,9 +27,16 @@ def result(
     """Of (server, shard, load) triples."""
     server, shard, load = zip(*replicas, strict=True)
     return Rebalanced(
-        round_(**options), np.array(server, np.int32), np.array(shard, np.int32),
-        np.array(load), bound, Status.LIMIT, 0.25, 7, "by hand",
-    )  # fmt: skip
+        round_(**options),
+        np.array(server, np.int32),
+        np.array(shard, np.int32),
+        np.array(load),
+        bound,
+        Status.LIMIT,
+        0.25,
+        7,
+        "by hand",
+    )
 
 
 # b's 6 go to z in two parts; c gives y's 6 to z but for 2, and 3 to x.
@@ -63,8 +70,10 @@ def test_transfers_come_from_who_gave_most_of_the_shard_the_largest_first() -> N
     """Of c, y gave 1 and z 2; of b, x gave all 6, and each part comes from it."""
     found = result(MOVED)
     assert found.transfers == (
-        Transfer("b", "x", "z", 4.0), Transfer("c", "z", "x", 3.0), Transfer("b", "x", "y", 2.0)
-    )  # fmt: skip
+        Transfer("b", "x", "z", 4.0),
+        Transfer("c", "z", "x", 3.0),
+        Transfer("b", "x", "y", 2.0),
+    )
     frame = found.frame()
     assert frame.columns.tolist() == ["shard", "source", "target", "load"]
     assert frame["load"].tolist() == [4.0, 3.0, 2.0]
@@ -77,9 +86,16 @@ def test_what_a_source_has_given_it_gives_no_more() -> None:
     """c leaves y (6) and z (4) for x in two replicas' loads of one shard: 5 from y, then z."""
     two = lb.make_round([10.0], np.array([[0.6], [0.4], [0.0], [0.0]]), band=3.0)
     found = Rebalanced(
-        two, np.array([2, 3], np.int32), np.array([0, 0], np.int32), np.array([5.0, 5.0]), 0.0,
-        Status.LIMIT, 0.0, 0, "",
-    )  # fmt: skip
+        two,
+        np.array([2, 3], np.int32),
+        np.array([0, 0], np.int32),
+        np.array([5.0, 5.0]),
+        0.0,
+        Status.LIMIT,
+        0.0,
+        0,
+        "",
+    )
     assert [(move.source, move.target) for move in found.transfers] == [("0", "2"), ("1", "3")]
 
 
@@ -87,9 +103,16 @@ def test_a_shard_that_was_nowhere_has_no_source() -> None:
     placed = np.array([[1.0, 0.0], [0.0, 0.0]])
     problem = lb.make_round([1.0, 2.0], placed, band=1.0)
     found = Rebalanced(
-        problem, np.array([0, 1], np.int32), np.array([0, 1], np.int32), np.array([1.0, 2.0]), 1.0,
-        Status.OPTIMAL, 0.0, 0, "",
-    )  # fmt: skip
+        problem,
+        np.array([0, 1], np.int32),
+        np.array([0, 1], np.int32),
+        np.array([1.0, 2.0]),
+        1.0,
+        Status.OPTIMAL,
+        0.0,
+        0,
+        "",
+    )
     assert found.transfers == (Transfer("1", "", "1", 2.0),)
 
 
@@ -120,8 +143,15 @@ def test_the_largest_breach_of_a_limit(
 
 def test_its_arrays_are_its_own_and_cannot_be_changed() -> None:
     found = result(MOVED)
-    for array in (found.server, found.shard, found.load, found.shares, found.placement,
-                  found.is_new, found.loads):  # fmt: skip
+    for array in (
+        found.server,
+        found.shard,
+        found.load,
+        found.shares,
+        found.placement,
+        found.is_new,
+        found.loads,
+    ):
         assert isinstance(array, np.ndarray)
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1

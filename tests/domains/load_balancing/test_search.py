@@ -46,9 +46,14 @@ def tidy(problem: lb.Round, replicas: list[Triple], *, keep: bool) -> tuple[list
 
 def test_servers_are_ordered_by_what_they_are_and_then_by_what_they_hold() -> None:
     problem = held(
-        [1.0, 1.0, 1.0], [(0, 2), (1, 1), (2, 0), (3, 0), (4, 1), (5, 2)], 6, band=9.0,
-        drain=["0"], weight=[1, 2, 1, 1, 1, 1], memory=[1, 1, 2, 1, 1, 1],
-    )  # fmt: skip
+        [1.0, 1.0, 1.0],
+        [(0, 2), (1, 1), (2, 0), (3, 0), (4, 1), (5, 2)],
+        6,
+        band=9.0,
+        drain=["0"],
+        weight=[1, 2, 1, 1, 1, 1],
+        memory=[1, 1, 2, 1, 1, 1],
+    )
     # Last what drains, then the fast, then the roomy; of 3, 4 and 5 by the shards held.
     assert _canonical(problem).tolist() == [3, 4, 5, 2, 1, 0]
     # Of the same shard, by its part.
@@ -59,9 +64,15 @@ def test_servers_are_ordered_by_what_they_are_and_then_by_what_they_hold() -> No
 def test_a_round_in_another_order_is_the_same_round() -> None:
     placed = np.array([[0, 1, 1], [0, 1, 0], [1, 0, 0]])
     problem = lb.make_round(
-        [1.0, 2.0, 3.0], placed, drain=["y"], weight=[1, 2, 3], memory=[4, 5, 6],
-        zone=["a", "b", "c"], servers=["x", "y", "z"], band=0.3,
-    )  # fmt: skip
+        [1.0, 2.0, 3.0],
+        placed,
+        drain=["y"],
+        weight=[1, 2, 3],
+        memory=[4, 5, 6],
+        zone=["a", "b", "c"],
+        servers=["x", "y", "z"],
+        band=0.3,
+    )
     order = np.array([2, 0, 1], np.int32)
     found = _ordered(problem, order, np.argsort(order).astype(np.int32))
     assert found.server_names == ("z", "x", "y")
@@ -171,8 +182,9 @@ def test_replicas_that_others_can_take_over_from_are_dropped_when_asked() -> Non
     found, _ = tidy(problem, [(0, 0, 9.0), (1, 0, 1.0), (1, 1, 10.0)], keep=False)
     assert found == [(0, 0, 10.0), (1, 1, 10.0)]
     # Just within the bands' ends: 8 to 12 after it.
-    found, _ = tidy(held([12.0, 8.0], SPLIT, 2, band=0.2), [(0, 0, 9.0), (1, 0, 3.0), (1, 1, 8.0)],
-                    keep=False)  # fmt: skip
+    found, _ = tidy(
+        held([12.0, 8.0], SPLIT, 2, band=0.2), [(0, 0, 9.0), (1, 0, 3.0), (1, 1, 8.0)], keep=False
+    )
     assert found == [(0, 0, 12.0), (1, 1, 8.0)]
     # Beyond them it stays, and so does what no other replica is left for.
     for load in ([12.5, 7.5], [13.0, 7.0]):
@@ -201,12 +213,20 @@ def test_new_replicas_are_kept_and_paid_for_and_old_ones_that_they_replace_go() 
 def test_the_first_other_replica_with_room_takes_over() -> None:
     """Of shard 0 on all three: server 1 is full, and so 2 takes over from 0, and then from 1."""
     problem = held(
-        [6.0, 6.0, 11.0, 7.0], [(0, 0), (1, 0), (2, 0), (0, 1), (1, 2), (2, 3)], 3, band=0.25,
+        [6.0, 6.0, 11.0, 7.0],
+        [(0, 0), (1, 0), (2, 0), (0, 1), (1, 2), (2, 3)],
+        3,
+        band=0.25,
         weight=[0.7, 1.0, 1.0],
-    )  # fmt: skip
+    )
     assert problem.upper.tolist() == pytest.approx([9.722, 13.889, 13.889], abs=1e-3)
     given: list[Triple] = [
-        (0, 0, 1.0), (1, 0, 2.5), (2, 0, 2.5), (0, 1, 6.0), (1, 2, 11.0), (2, 3, 7.0)
-    ]  # fmt: skip
+        (0, 0, 1.0),
+        (1, 0, 2.5),
+        (2, 0, 2.5),
+        (0, 1, 6.0),
+        (1, 2, 11.0),
+        (2, 3, 7.0),
+    ]
     found, _ = tidy(problem, given, keep=False)
     assert found == [(2, 0, 6.0), (0, 1, 6.0), (1, 2, 11.0), (2, 3, 7.0)]

@@ -119,9 +119,9 @@ def test_each_round_begins_where_the_policy_left_the_last() -> None:
         assert (seen[k].held == results[k - 1].placement).all()
         np.testing.assert_allclose(
             seen[k].share * results[k - 1].problem.load[seen[k].shard],
-            results[k - 1].shares[seen[k].server, seen[k].shard] * results[k - 1].problem.load[
-                seen[k].shard],
-        )  # fmt: skip
+            results[k - 1].shares[seen[k].server, seen[k].shard]
+            * results[k - 1].problem.load[seen[k].shard],
+        )
     for k, record in enumerate(played.rounds):
         result = results[k]
         relative = result.loads / result.problem.target
@@ -164,9 +164,16 @@ def test_what_a_first_round_carries_is_its_part_of_the_load() -> None:
 
     def policy(problem: lb.Round) -> lb.Rebalanced:
         return lb.Rebalanced(
-            problem, np.array([0, 0], np.int32), np.array([0, 1], np.int32), np.array([1.0, 0.1]),
-            0.0, Status.LIMIT, 0.0, 0, "",
-        )  # fmt: skip
+            problem,
+            np.array([0, 0], np.int32),
+            np.array([0, 1], np.int32),
+            np.array([1.0, 0.1]),
+            0.0,
+            Status.LIMIT,
+            0.0,
+            0,
+            "",
+        )
 
     (record,) = lb.play(problem, [0.5], policy).rounds
     assert (record.moves, record.moves_stricter) == (0, 1)

@@ -72,8 +72,9 @@ def test_the_search_goes_on_until_its_time_is_up_or_a_callback_says_stop() -> No
     assert effort.proceed(250, 8.0)
     assert not effort.proceed(500, 2.0)
     assert [(step.iteration, step.value, step.bound, step.gap) for step in seen] == [
-        (250, 8.0, 2.0, 0.75), (500, 2.0, 2.0, 0.0)
-    ]  # fmt: skip
+        (250, 8.0, 2.0, 0.75),
+        (500, 2.0, 2.0, 0.0),
+    ]
     assert 3.0 <= seen[0].elapsed < 4.0
     assert (seen[0].primal_residual, seen[0].dual_residual) == (0.0, 0.0)
     assert seen[0].note == "local search"
@@ -91,16 +92,26 @@ class Highs:
         self.answers = list(answers)
         self.asked: list[tuple[int, float, bool]] = []
 
-    def __call__(self, problem: lb.Round, pairs: Any, bound: Bound, settings: Any,
-                 start: Placed | None = None) -> Found:  # fmt: skip
+    def __call__(
+        self,
+        problem: lb.Round,
+        pairs: Any,
+        bound: Bound,
+        settings: Any,
+        start: Placed | None = None,
+    ) -> Found:
         self.asked.append((int(pairs.sum()), settings.time_limit, start is not None))
         return self.answers.pop(0)
 
 
 def asked(
-    monkeypatch: pytest.MonkeyPatch, problem: lb.Round, placed: Placed, *answers: Found,
-    time_limit: float | None = None, elapsed: float = 0.0,
-) -> tuple[Found, Highs]:  # fmt: skip
+    monkeypatch: pytest.MonkeyPatch,
+    problem: lb.Round,
+    placed: Placed,
+    *answers: Found,
+    time_limit: float | None = None,
+    elapsed: float = 0.0,
+) -> tuple[Found, Highs]:
     highs = Highs(*answers)
     monkeypatch.setattr(module, "solve_pairs", highs)
     began = time.perf_counter() - elapsed
@@ -172,8 +183,13 @@ def solved(
 def placed(cost: float, attempts: int = 0) -> Placed:
     """All three stand on server 0 (3 is moved), or shards 0 and 1 on server 1 (also 3)."""
     home = {0.0: [0, 0, 1], 1.0: [1, 0, 1], 2.0: [0, 1, 1], 3.0: [0, 0, 0]}[cost]
-    return Placed(np.array(home, np.int32), np.arange(3, dtype=np.int32), np.array([1.0, 2.0, 3.0]),
-                  cost, attempts)  # fmt: skip
+    return Placed(
+        np.array(home, np.int32),
+        np.arange(3, dtype=np.int32),
+        np.array([1.0, 2.0, 3.0]),
+        cost,
+        attempts,
+    )
 
 
 def test_the_better_of_search_and_highs_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,8 +224,9 @@ def test_highs_is_not_asked_where_the_search_meets_the_bound(
 
 
 def test_counts_and_spreads_are_highs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = solved(monkeypatch, placed(0.0, 9), Found(placed(2.0), 2.0, Status.OPTIMAL), 0.0,
-                   replicas=1)  # fmt: skip
+    found = solved(
+        monkeypatch, placed(0.0, 9), Found(placed(2.0), 2.0, Status.OPTIMAL), 0.0, replicas=1
+    )
     assert (found.cost, found.method, found.attempts) == (2.0, "HiGHS", 0)
     with pytest.raises(EngineError, match="no placement was found, nor a proof") as caught:
         solved(monkeypatch, placed(0.0), STUCK, 0.0, replicas=1)

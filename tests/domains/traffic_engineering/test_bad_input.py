@@ -31,12 +31,14 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "NaN capacity": (lambda: network([(0, 1)], [NAN]), r"link 0.*nan"),
     "self-loop": (lambda: network([(0, 1), (1, 1)], 1.0), r"link 1 \(n1->n1\).*loop.*merge"),
     "doubled link": (
-        lambda: network([(0, 1), (1, 0), (0, 1)], 1.0), r"link 2 \(n0->n1\).*twice.*merge",
+        lambda: network([(0, 1), (1, 0), (0, 1)], 1.0),
+        r"link 2 \(n0->n1\).*twice.*merge",
     ),
     "no such node": (lambda: network([(0, 7)], 1.0, nodes=2), r"link 0 \(n0->7\).*does not exist"),
     "no links": (lambda: te.Network(("a", "b"), NONE, NONE, np.zeros(0)), "0 links"),
     "doubled name": (
-        lambda: te.Network(("a", "a"), np.array([0]), np.array([1]), np.ones(1)), "'a'.*twice",
+        lambda: te.Network(("a", "a"), np.array([0]), np.array([1]), np.ones(1)),
+        "'a'.*twice",
     ),
     "lengths": (
         lambda: te.Network(("a", "b"), np.array([0]), np.array([1]), np.ones(2)),
@@ -105,16 +107,20 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "large": (lambda: te.bimodal_traffic(diamond().net, large=2), "large: is 2.*at most 1"),
     "multiple": (lambda: te.capped_traffic(diamond().demand, diamond().paths, 0), "multiple: is 0"),
     "share": (
-        lambda: te.redistributed_traffic(diamond().demand, diamond().net, NAN), "share: is nan",
+        lambda: te.redistributed_traffic(diamond().demand, diamond().net, NAN),
+        "share: is nan",
     ),
     "satisfied": (
-        lambda: te.scaled_traffic(diamond().demand, diamond().paths, 1.0), "satisfied: is 1.0",
+        lambda: te.scaled_traffic(diamond().demand, diamond().paths, 1.0),
+        "satisfied: is 1.0",
     ),
     "within": (
-        lambda: te.scaled_traffic(diamond().demand, diamond().paths, within=0), "within: is 0",
+        lambda: te.scaled_traffic(diamond().demand, diamond().paths, within=0),
+        "within: is 0",
     ),
     "one demand": (
-        lambda: te.redistributed_traffic(diamond().demand, diamond().net, 0.5), "too few",
+        lambda: te.redistributed_traffic(diamond().demand, diamond().net, 0.5),
+        "too few",
     ),
     "short series": (lambda: te.fluctuating_series(np.ones((2, 4, 4)), 2.0), "at least 3 times"),
     "times": (lambda: te.diurnal_series(diamond().demand, diamond().net, 0), "times: is 0"),
@@ -122,7 +128,8 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "attribute of a name": (lambda: te.load_topology("B4", capacity="bw"), "B4 has no attributes"),
     "attribute of SNDlib": (lambda: te.load_topology("a.xml", capacity="bw"), "a.xml has no attr"),
     "attribute and draw": (
-        lambda: te.load_topology("a.json", capacity="bw", draw_capacities=1), "are to be drawn",
+        lambda: te.load_topology("a.json", capacity="bw", draw_capacities=1),
+        "are to be drawn",
     ),
     "attribute": (lambda: te.load_topology("a.json", capacity=3), "capacity: is 3"),  # type: ignore[arg-type]
     "draw": (lambda: te.load_topology("a.json", draw_capacities=-1), "draw_capacities: is -1"),
@@ -141,7 +148,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         r"demand\[a, c\]: no path joins these nodes \(nor 1 other",
     ),
     "edge form": (lambda: te.max_total_flow_by_link(diamond().net, np.zeros((4, 4))), "asks for"),
-}  # fmt: skip
+}
 
 
 def _flow(demand: object) -> object:
@@ -186,9 +193,14 @@ def _without(what: str) -> dict[str, Callable[[Any, np.ndarray, Any], object]]:
         "evaluate": lambda net, d, p: te.evaluate(d, p, np.zeros(4)),
     }
     names = (
-        "max_total_flow", "min_max_utilisation", "max_concurrent_flow", "max_min_fair",
-        "shortest_path", "demand_pinning", "pop_flow",
-    )  # fmt: skip
+        "max_total_flow",
+        "min_max_utilisation",
+        "max_concurrent_flow",
+        "max_min_fair",
+        "shortest_path",
+        "demand_pinning",
+        "pop_flow",
+    )
     of_both = {name: _of_both(name) for name in names}
     return of_both | (of_networks if what == "network" else of_paths)
 
@@ -218,7 +230,8 @@ FILES = {
     "numbers.json": ('{"nodes": [0, 1], "links": []}', "entry 0 of 'nodes' is 0, no object"),
     "texts.json": ('{"nodes": ["a"], "links": []}', "entry 0 of 'nodes' is 'a', no object"),
     "pairs.json": (
-        '{"nodes": [{"id": 0}], "links": [[0, 1]]}', r"entry 0 of 'links' is \[0, 1\]",
+        '{"nodes": [{"id": 0}], "links": [[0, 1]]}',
+        r"entry 0 of 'links' is \[0, 1\]",
     ),
     "table.json": ('{"nodes": [{"id": 0}], "links": {}}', "'links' is no list"),
     "deep.json": ("[" * 100_000, "cannot be read as a network"),
@@ -237,8 +250,7 @@ FILES = {
         "the link from 'a' to 'b' has the capacity 'NaN'",
     ),
     "word.json": (
-        '{"nodes": [{"id": 0}, {"id": 1}], "links": '
-        '[{"source": 0, "target": 1, "capacity": "x"}]}',
+        '{"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1, "capacity": "x"}]}',
         "the link from '0' to '1' has the capacity 'x', no number",
     ),
     "no.json": ('{"nodes": [{"id": 0}]}', "lacks 'edges'"),
@@ -247,7 +259,7 @@ FILES = {
     "net.txt": ("NODES (", "does not end"),
     "other.txt": ("hello", "no section NODES"),
     "net.yaml": ("", "ending '.yaml'"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", FILES)

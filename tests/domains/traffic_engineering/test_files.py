@@ -127,10 +127,11 @@ def test_a_capacity_by_another_name_is_asked_for_not_drawn(
 
 def test_files_without_any_attribute_say_so(tmp_path: Path) -> None:
     bare = {
-        "net.json": three_links(), "net.graphml": GRAPHML,
+        "net.json": three_links(),
+        "net.graphml": GRAPHML,
         "net.xml": XML.replace("<capacity>7.5</capacity>", ""),
         "net.txt": NATIVE.replace("( 40.00 19.00 160.00 30.00 )", "( )"),
-    }  # fmt: skip
+    }
     for name, text in bare.items():
         (tmp_path / name).write_text(text)
         with pytest.raises(wl.InputError, match="links have no attributes") as caught:

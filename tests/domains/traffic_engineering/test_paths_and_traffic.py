@@ -262,10 +262,12 @@ def test_pinning_of_utilisation_is_the_program_that_it_states(seed: int) -> None
     ]
     least = linprog(
         np.append(np.zeros(paths.count), 1.0),
-        np.column_stack([links, -net.capacity]), np.zeros(net.links),
-        np.column_stack([joins, np.zeros(paths.pairs)]), paths.demands(case.demand),
+        np.column_stack([links, -net.capacity]),
+        np.zeros(net.links),
+        np.column_stack([joins, np.zeros(paths.pairs)]),
+        paths.demands(case.demand),
         [*open_paths, (0.0, None)],
-    )  # fmt: skip
+    )
     assert judged.max_utilisation == pytest.approx(least.fun, rel=1e-5)
     best = wl.solve(te.min_max_utilisation(net, case.demand, paths)).value
     assert judged.max_utilisation >= best * (1 - 1e-6)

@@ -26,9 +26,11 @@ def ring(nodes: int) -> Separable:
     here = np.arange(nodes)
     ahead = (here + 1) % nodes
     net = te.Network(
-        tuple(map(str, here)), np.append(here, ahead), np.append(ahead, here),
+        tuple(map(str, here)),
+        np.append(here, ahead),
+        np.append(ahead, here),
         np.random.default_rng(0).uniform(1.0, 3.0, 2 * nodes),
-    )  # fmt: skip
+    )
     paths = te.candidate_paths(net, 2, cache=False)
     return te.max_total_flow(net, te.lognormal_traffic(net, seed=0, total=20.0), paths)
 
@@ -37,11 +39,16 @@ def shuffled(problem: Separable) -> Separable:
     """The same problem with its entries in another order."""
     order = np.random.default_rng(1).permutation(problem.entries)
     return replace(
-        problem, resource=problem.resource[order], demand=problem.demand[order],
-        cost=problem.cost[order], quadratic=problem.quadratic[order], keys=None,
-        lower=problem.lower[order], upper=problem.upper[order],
+        problem,
+        resource=problem.resource[order],
+        demand=problem.demand[order],
+        cost=problem.cost[order],
+        quadratic=problem.quadratic[order],
+        keys=None,
+        lower=problem.lower[order],
+        upper=problem.upper[order],
         rows=replace(problem.rows, matrix=problem.rows.matrix[:, order]),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("order", ["as they stand", "shuffled"])

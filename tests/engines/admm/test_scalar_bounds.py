@@ -78,9 +78,11 @@ def loose(seed: int) -> tuple[wl.Separable, int]:
     ring = [(i, (i + 1) % n) for i in range(n)] + [((i + 1) % n, i) for i in range(n)]
     links = sorted({*ring, (0, 3), (3, 0), (1, 4)})
     net = te.Network(
-        node_names=tuple("abcdef"), source=np.array([a for a, _ in links]),
-        target=np.array([b for _, b in links]), capacity=rng.lognormal(0.0, 1.0, len(links)),
-    )  # fmt: skip
+        node_names=tuple("abcdef"),
+        source=np.array([a for a, _ in links]),
+        target=np.array([b for _, b in links]),
+        capacity=rng.lognormal(0.0, 1.0, len(links)),
+    )
     demand = rng.lognormal(0.0, 2.0, (n, n)) * (rng.random((n, n)) < 0.5)
     np.fill_diagonal(demand, 0.0)
     paths = te.candidate_paths(net, k=3)

@@ -34,9 +34,11 @@ def kept(problem: Separable, x: np.ndarray) -> float:
         max(
             np.max(problem.rows.lower - y, initial=0.0),
             np.max(y - problem.rows.upper, initial=0.0),
-            np.max(problem.lower - x), np.max(x - problem.upper), np.max(np.abs(x - np.round(x))),
+            np.max(problem.lower - x),
+            np.max(x - problem.upper),
+            np.max(np.abs(x - np.round(x))),
         )
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in WHOLE])
@@ -169,7 +171,9 @@ def test_the_same_seed_gives_the_same_assignment() -> None:
 )
 def test_bad_assignments_are_one_clear_error(change: dict[str, object], match: str) -> None:
     good: dict[str, object] = {
-        "cost": np.ones((2, 3)), "weight": np.ones((2, 3)), "capacity": [2.0, 2.0],
-    }  # fmt: skip
+        "cost": np.ones((2, 3)),
+        "weight": np.ones((2, 3)),
+        "capacity": [2.0, 2.0],
+    }
     with pytest.raises(wl.InputError, match=match):
         assignment(**{**good, **change})  # type: ignore[arg-type]

@@ -23,9 +23,12 @@ def stated(
     cost, weight, capacity = drawn_assignment(kind, agents, tasks, seed)
     entry = np.arange(agents * tasks, dtype=np.int32).reshape(tasks, agents)
     return Tasks(
-        np.ascontiguousarray(cost.T), np.ascontiguousarray(weight.T) * scale,
-        room * capacity * scale, entry, np.arange(agents, dtype=np.int32),
-    )  # fmt: skip
+        np.ascontiguousarray(cost.T),
+        np.ascontiguousarray(weight.T) * scale,
+        room * capacity * scale,
+        entry,
+        np.arange(agents, dtype=np.int32),
+    )
 
 
 def every_assignment(tasks: Tasks) -> tuple[np.ndarray, np.ndarray]:

@@ -17,9 +17,11 @@ te = wl.domains.traffic_engineering
 
 def network(unit: float) -> tuple[wl.domains.traffic_engineering.Network, np.ndarray]:
     net = te.Network(
-        ("a", "b", "c"), np.array([0, 1, 0, 2, 1, 2], dtype=np.int32),
-        np.array([1, 0, 2, 0, 2, 1], dtype=np.int32), np.full(6, 8.0) * unit,
-    )  # fmt: skip
+        ("a", "b", "c"),
+        np.array([0, 1, 0, 2, 1, 2], dtype=np.int32),
+        np.array([1, 0, 2, 0, 2, 1], dtype=np.int32),
+        np.full(6, 8.0) * unit,
+    )
     demand = np.zeros((3, 3))
     demand[0, 1] = demand[1, 2] = 1.0
     demand[0, 2] = 20.0

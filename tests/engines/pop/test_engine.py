@@ -142,11 +142,19 @@ def test_shared_utilities_and_equalities_are_split_too() -> None:
     )
     zero = np.zeros(2)
     problem = Separable(
-        resource=np.zeros(2, np.int32), demand=np.arange(2, dtype=np.int32), cost=zero,
-        quadratic=zero, lower=zero, upper=np.full(2, np.inf), scalar_cost=np.zeros(0),
-        scalar_lower=np.zeros(0), scalar_upper=np.zeros(0), rows=rows,
-        resource_names=["r"], demand_names=["a", "b"],
-    )  # fmt: skip
+        resource=np.zeros(2, np.int32),
+        demand=np.arange(2, dtype=np.int32),
+        cost=zero,
+        quadratic=zero,
+        lower=zero,
+        upper=np.full(2, np.inf),
+        scalar_cost=np.zeros(0),
+        scalar_lower=np.zeros(0),
+        scalar_upper=np.zeros(0),
+        rows=rows,
+        resource_names=["r"],
+        demand_names=["a", "b"],
+    )
     point = pop(problem, CALM, 2, engine=exact)
     assert point.x == pytest.approx([1.0, 1.0], abs=1e-6)
     assert point.prices == pytest.approx(exact(problem, CALM).prices, abs=1e-5)
@@ -256,11 +264,14 @@ def test_parts_and_seed_through_solve(state: Callable[..., Any]) -> None:
     ("given", "told"),
     [
         ({"parts": 25}, r"setting parts.*1 to 24, the number of demands"),
-        ({"parts": 0}, "setting parts"), ({"parts": 2.5}, "a whole number"),
-        ({"parts": True}, "setting parts"), ({"parts": "4"}, "setting parts"),
-        ({"seed": -1}, "setting seed"), ({"seed": 0.5}, "setting seed"),
+        ({"parts": 0}, "setting parts"),
+        ({"parts": 2.5}, "a whole number"),
+        ({"parts": True}, "setting parts"),
+        ({"parts": "4"}, "setting parts"),
+        ({"seed": -1}, "setting seed"),
+        ({"seed": 0.5}, "setting seed"),
     ],
-)  # fmt: skip
+)
 def test_bad_parts_and_seeds(given: dict[str, Any], told: str) -> None:
     with pytest.raises(InputError, match=told):
         solve(cs.max_min(*cluster(0)), engine="pop", **given)
@@ -277,8 +288,11 @@ def test_a_part_that_cannot_be_solved_alone() -> None:
     problem = cs.max_min(*cluster(0))
     rows = problem.rows
     # Each demand must use 0.9 of a GPU of type 0: together they can, the larger parts cannot.
-    tight = replace(problem, rows=replace(rows, upper=np.where(rows.side == 0, 0.0, rows.upper)),
-                    lower=np.full(problem.entries, 0.9))  # fmt: skip
+    tight = replace(
+        problem,
+        rows=replace(rows, upper=np.where(rows.side == 0, 0.0, rows.upper)),
+        lower=np.full(problem.entries, 0.9),
+    )
     with pytest.raises(EngineError, match="part 0 of 2 is infeasible"):
         pop(tight, CALM, 2, engine=exact)
 

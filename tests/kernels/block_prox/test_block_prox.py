@@ -37,22 +37,47 @@ def random_groups(seed: int, rows: int, count: int = 4, cost: int = 0) -> Simple
     if cost:
         kind[:, 0], lower[:, 0], upper[:, 0] = cost, -np.inf, np.inf
     return SimpleNamespace(
-        ptr=ptr, local=local, v=rng.normal(0.2, 0.5, n), s=rng.uniform(0.2, 3.0, n),
-        x_lower=x_lower, x_upper=x_upper, kind=kind, weight=rng.uniform(0.5, 2.0, kind.shape),
-        parameter=np.full(kind.shape, PARAMETER.get(cost, 0.0)), lower=lower, upper=upper,
-    )  # fmt: skip
+        ptr=ptr,
+        local=local,
+        v=rng.normal(0.2, 0.5, n),
+        s=rng.uniform(0.2, 3.0, n),
+        x_lower=x_lower,
+        x_upper=x_upper,
+        kind=kind,
+        weight=rng.uniform(0.5, 2.0, kind.shape),
+        parameter=np.full(kind.shape, PARAMETER.get(cost, 0.0)),
+        lower=lower,
+        upper=upper,
+    )
 
 
 def solved(
-    g: SimpleNamespace, kernel: object, softness: float = 0.0, t: float = 0.0,
+    g: SimpleNamespace,
+    kernel: object,
+    softness: float = 0.0,
+    t: float = 0.0,
     shift: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray, float, float]:  # fmt: skip
+) -> tuple[np.ndarray, np.ndarray, float, float]:
     price = np.where(np.isin(g.kind, (1, 2)), -1.0, 0.0)
     x, shift = np.zeros(len(g.v)), np.zeros(g.lower.shape) if shift is None else shift
     value, slope = kernel(
-        g.ptr, g.local, g.v, g.s, g.x_lower, g.x_upper, g.kind, g.weight, g.parameter,
-        g.lower - t * shift, g.upper - t * shift, softness, 1e-12, shift, price, x,
-    )  # type: ignore[operator]  # fmt: skip
+        g.ptr,
+        g.local,
+        g.v,
+        g.s,
+        g.x_lower,
+        g.x_upper,
+        g.kind,
+        g.weight,
+        g.parameter,
+        g.lower - t * shift,
+        g.upper - t * shift,
+        softness,
+        1e-12,
+        shift,
+        price,
+        x,
+    )  # type: ignore[operator]
     return x, price, value, slope
 
 
@@ -125,16 +150,37 @@ def test_the_scalars_slope_is_the_derivative(kernel: object, rows: int) -> None:
 def test_parallel_rows_that_ask_for_different_things_leave_one_price() -> None:
     # x <= 1 and x >= 1/4 from prices of both: the centre 1/2 meets both.
     g = SimpleNamespace(
-        ptr=np.array([0, 1]), local=np.array([[1.0], [-1.0]]), v=np.array([0.5]), s=np.ones(1),
-        x_lower=np.zeros(1), x_upper=np.full(1, np.inf), kind=np.zeros((1, 2), np.int8),
-        weight=np.ones((1, 2)), parameter=np.zeros((1, 2)), lower=np.full((1, 2), -np.inf),
+        ptr=np.array([0, 1]),
+        local=np.array([[1.0], [-1.0]]),
+        v=np.array([0.5]),
+        s=np.ones(1),
+        x_lower=np.zeros(1),
+        x_upper=np.full(1, np.inf),
+        kind=np.zeros((1, 2), np.int8),
+        weight=np.ones((1, 2)),
+        parameter=np.zeros((1, 2)),
+        lower=np.full((1, 2), -np.inf),
         upper=np.array([[1.0, -0.25]]),
-    )  # fmt: skip
+    )
     price, x = np.array([[0.4, 0.4]]), np.zeros(1)
     groups.solve_groups(
-        g.ptr, g.local, g.v, g.s, g.x_lower, g.x_upper, g.kind, g.weight, g.parameter, g.lower,
-        g.upper, 0.0, 1e-12, np.zeros((1, 2)), price, x,
-    )  # fmt: skip
+        g.ptr,
+        g.local,
+        g.v,
+        g.s,
+        g.x_lower,
+        g.x_upper,
+        g.kind,
+        g.weight,
+        g.parameter,
+        g.lower,
+        g.upper,
+        0.0,
+        1e-12,
+        np.zeros((1, 2)),
+        price,
+        x,
+    )
     assert x == pytest.approx([0.5])
     assert price == pytest.approx(np.zeros((1, 2)), abs=1e-12)
 

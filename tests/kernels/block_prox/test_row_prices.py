@@ -23,14 +23,31 @@ def group(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
 
 
 def solved(
-    a: np.ndarray, e: np.ndarray, c: np.ndarray, b: float, kind: int, y: float, price: float,
-    parameter: float = 0.0, weight: float = 1.0,
-) -> tuple[float, float]:  # fmt: skip
+    a: np.ndarray,
+    e: np.ndarray,
+    c: np.ndarray,
+    b: float,
+    kind: int,
+    y: float,
+    price: float,
+    parameter: float = 0.0,
+    weight: float = 1.0,
+) -> tuple[float, float]:
     found = np.array([price])
     total = best_prices(
-        0, 1, np.array([0, len(a)]), a, e, c, np.array([b]), np.array([kind], np.int8),
-        np.array([weight]), np.array([parameter]), np.array([y]), found,
-    )  # fmt: skip
+        0,
+        1,
+        np.array([0, len(a)]),
+        a,
+        e,
+        c,
+        np.array([b]),
+        np.array([kind], np.int8),
+        np.array([weight]),
+        np.array([parameter]),
+        np.array([y]),
+        found,
+    )
     return total, float(found[0])
 
 
@@ -48,9 +65,10 @@ def test_the_least_cost_of_reaching_an_activity(seed: int, share: float, price: 
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.integers(0, 10**6), st.sampled_from([(LOG, 1.0), (POWER, 2.0), (POWER, 0.5)]),
+    st.integers(0, 10**6),
+    st.sampled_from([(LOG, 1.0), (POWER, 2.0), (POWER, 0.5)]),
     st.sampled_from([0.0, 0.7, 50.0]),
-)  # fmt: skip
+)
 def test_the_best_price_of_a_utility(seed: int, utility: tuple[int, float], price: float) -> None:
     a, e, c, b = group(seed)
     kind, alpha = utility

@@ -88,9 +88,23 @@ def random_case(seed: int) -> Case:
 def compiled(c: Case, softness: float) -> tuple[np.ndarray, np.ndarray, float, float]:
     price, x = c.price.copy(), np.zeros(len(c.v))
     value, slope = groups.solve_groups(
-        c.ptr, c.local, c.v, c.s, c.x_lower, c.x_upper, c.kind, c.weight, c.parameter, c.lower,
-        c.upper, softness, TOLERANCE, c.shift, price, x,
-    )  # fmt: skip
+        c.ptr,
+        c.local,
+        c.v,
+        c.s,
+        c.x_lower,
+        c.x_upper,
+        c.kind,
+        c.weight,
+        c.parameter,
+        c.lower,
+        c.upper,
+        softness,
+        TOLERANCE,
+        c.shift,
+        price,
+        x,
+    )
     return price, x, value, slope
 
 
@@ -103,9 +117,19 @@ def in_torch(c: Case, softness: float, device: str) -> tuple[np.ndarray, np.ndar
         floats(values, place) for values in (c.weight, c.parameter, c.lower, c.upper)
     )
     made = gpu_groups.Groups(
-        Segments.of(c.ptr, place), local, v, s, low, high, torch.as_tensor(c.kind, device=place),
-        weight, parameter, lower, upper, softness,
-    )  # fmt: skip
+        Segments.of(c.ptr, place),
+        local,
+        v,
+        s,
+        low,
+        high,
+        torch.as_tensor(c.kind, device=place),
+        weight,
+        parameter,
+        lower,
+        upper,
+        softness,
+    )
     price, x, value, slope = gpu_groups.solve_groups(
         made, floats(c.shift, place), floats(c.price, place), TOLERANCE
     )
@@ -147,11 +171,20 @@ def test_a_bound_without_an_answer_does_not_spoil_the_next_call(rows: int) -> No
     # Entries of at most 1 cannot add up to 5; afterwards only 1 is asked for.
     lower = np.full((1, rows), -np.inf)
     c = Case(
-        ptr=np.array([0, 2]), local=np.ones((rows, 2)), v=np.zeros(2), s=np.ones(2),
-        x_lower=np.zeros(2), x_upper=np.ones(2), kind=np.zeros((1, rows), np.int8),
-        weight=np.ones((1, rows)), parameter=np.zeros((1, rows)), lower=lower,
-        upper=np.full((1, rows), np.inf), shift=np.zeros((1, rows)), price=np.zeros((1, rows)),
-    )  # fmt: skip
+        ptr=np.array([0, 2]),
+        local=np.ones((rows, 2)),
+        v=np.zeros(2),
+        s=np.ones(2),
+        x_lower=np.zeros(2),
+        x_upper=np.ones(2),
+        kind=np.zeros((1, rows), np.int8),
+        weight=np.ones((1, rows)),
+        parameter=np.zeros((1, rows)),
+        lower=lower,
+        upper=np.full((1, rows), np.inf),
+        shift=np.zeros((1, rows)),
+        price=np.zeros((1, rows)),
+    )
     lower[0, 0] = 5.0
     lost, _, _, _ = compiled(c, 0.0)
     assert np.max(np.abs(lost)) > 1e12
@@ -167,12 +200,20 @@ def asking(level: float, left: float) -> Case:
     n, each = 10, np.repeat(most, np.diff(ptr))
     none, one = np.full((4, 2), -np.inf), np.ones((4, 2))
     return Case(
-        ptr=ptr, local=np.array([np.ones(n), -1.0 / each]), v=each * rng.normal(0.5, 1.0, n),
-        s=rng.uniform(0.5, 2.0, n), x_lower=np.zeros(n), x_upper=np.full(n, np.inf),
-        kind=np.zeros((4, 2), np.int8), weight=one, parameter=one, lower=none,
-        upper=np.column_stack([most, np.full(4, -level)]), shift=np.zeros((4, 2)),
+        ptr=ptr,
+        local=np.array([np.ones(n), -1.0 / each]),
+        v=each * rng.normal(0.5, 1.0, n),
+        s=rng.uniform(0.5, 2.0, n),
+        x_lower=np.zeros(n),
+        x_upper=np.full(n, np.inf),
+        kind=np.zeros((4, 2), np.int8),
+        weight=one,
+        parameter=one,
+        lower=none,
+        upper=np.column_stack([most, np.full(4, -level)]),
+        shift=np.zeros((4, 2)),
         price=left * np.column_stack([1.0 / most, np.ones(4)]),
-    )  # fmt: skip
+    )
 
 
 @every_device
@@ -243,16 +284,18 @@ def test_passes_over_copies(device: str, seed: int) -> None:
     copies.row_sums(ptr, row, a, w, state, x, lower, upper, price, sums[0], sums[1])
     assert made.row_sums(z, xs, low, high, ps).cpu().numpy() == pytest.approx(sums, abs=1e-12)
     new, squares = made.advanced(z, xs, low, high, ps, 1.6)
-    expected = copies.advance(
-        ptr, row, a, w, state, x, lower, upper, price, 1.6
-    )  # fmt: skip
+    expected = copies.advance(ptr, row, a, w, state, x, lower, upper, price, 1.6)
     assert squares.cpu().numpy() == pytest.approx(expected, rel=1e-12)
     assert new.cpu().numpy() == pytest.approx(state, abs=1e-12)
 
 
 WAYS: list[dict[str, Any]] = [
-    {}, {"collapse": True}, {"mode": "paper"}, {"mode": "penalty"}, {"mode": "augmented-lagrangian"}
-]  # fmt: skip
+    {},
+    {"collapse": True},
+    {"mode": "paper"},
+    {"mode": "penalty"},
+    {"mode": "augmented-lagrangian"},
+]
 
 
 @every_device

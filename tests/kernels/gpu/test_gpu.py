@@ -172,8 +172,15 @@ def test_one_input_gives_the_same_bits(backend: str) -> None:
     n = int(ptr[-1])
     narrow = sp.csc_array(sp.random(30, n, 0.1, random_state=1, format="csc"))
     theta = rng.random(2 * (len(ptr) - 1) + 30)
-    case = Case(ptr, rng.normal(size=(2, n)), rng.lognormal(0, 1, n), theta, narrow,
-                rng.normal(size=n), rng.normal(size=len(theta)))  # fmt: skip
+    case = Case(
+        ptr,
+        rng.normal(size=(2, n)),
+        rng.lognormal(0, 1, n),
+        theta,
+        narrow,
+        rng.normal(size=n),
+        rng.normal(size=len(theta)),
+    )
     first, again = (
         elimination(backend, case).factor(case.d, case.theta).solve(case.g, case.beta)
         for _ in range(2)

@@ -43,8 +43,9 @@ def test_annealing_keeps_its_books() -> None:
     near = np.argsort(c, axis=1).astype(np.int32)
     held = assign.make_assignment(near[:, 0], a)
     best = near[:, 0].copy()
-    found = assign.anneal(c, a, capacity, near, held, best, np.inf, 5.0, 0.1, np.ones(4), 200_000,
-                          seeded(1))  # fmt: skip
+    found = assign.anneal(
+        c, a, capacity, near, held, best, np.inf, 5.0, 0.1, np.ones(4), 200_000, seeded(1)
+    )
     every = np.arange(40)
     np.testing.assert_allclose(held.load, np.bincount(held.agent, a[every, held.agent], 4))
     for i in range(4):
@@ -62,9 +63,12 @@ def test_chains_carry_load_over_servers_that_share_shards() -> None:
         np.full(3, 2.0), np.full(3, 3.0), np.full(3, 9.0), np.ones(2), np.ones(2), size, 1e-12
     )
     held = flow.make_replicas(
-        np.array([0, 1, 1, 2], dtype=np.int32), np.array([0, 0, 1, 1], dtype=np.int32),
-        np.array([6.0, 0.0, 2.0, 0.0]), limits, 2,
-    )  # fmt: skip
+        np.array([0, 1, 1, 2], dtype=np.int32),
+        np.array([0, 0, 1, 1], dtype=np.int32),
+        np.array([6.0, 0.0, 2.0, 0.0]),
+        limits,
+        2,
+    )
     chain = flow.make_chain(3, 2)
     assert flow.violation(held, limits) == pytest.approx(5.0)
     assert flow.balance(held, limits, chain) == 0.0
@@ -76,9 +80,14 @@ def test_chains_carry_load_over_servers_that_share_shards() -> None:
 
 def test_a_server_out_of_reach_leaves_a_cut() -> None:
     limits = flow.Limits(
-        np.full(2, 2.0), np.full(2, 4.0), np.full(2, 9.0), np.ones(2), np.ones(2),
-        np.array([5.0, 1.0]), 1e-12,
-    )  # fmt: skip
+        np.full(2, 2.0),
+        np.full(2, 4.0),
+        np.full(2, 9.0),
+        np.ones(2),
+        np.ones(2),
+        np.array([5.0, 1.0]),
+        1e-12,
+    )
     both = np.arange(2, dtype=np.int32)
     held = flow.make_replicas(both, both, np.array([5.0, 1.0]), limits, 2)
     chain = flow.make_chain(2, 2)

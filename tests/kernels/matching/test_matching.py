@@ -27,9 +27,14 @@ def test_branch_and_bound_equals_enumeration(zeta: np.ndarray, price: float) -> 
     times, success = batch(1, 12, 3, 6)
     floor, n = 0.84, 6
     found = solve_rounds(
-        _kernel(times), _kernel(success), zeta, np.full(12, n * floor), np.full(12, price / n),
-        0.0, 10**6,
-    )  # fmt: skip
+        _kernel(times),
+        _kernel(success),
+        zeta,
+        np.full(12, n * floor),
+        np.full(12, price / n),
+        0.0,
+        10**6,
+    )
     soft = np.inf if price == HARD else price
     for b in range(12):
         best = enumerate_best(times[b], success[b], floor, zeta, soft)

@@ -73,9 +73,12 @@ def test_unknown_and_missing_entries_are_named(change: str) -> None:
     else:
         packed["learner"]["features"]["dtype"] = "|O"
     wanted = {
-        "add": "surprise", "drop": "rate", "cost": "os.system", "loss": "__import__",
+        "add": "surprise",
+        "drop": "rate",
+        "cost": "os.system",
+        "loss": "__import__",
         "array": "|O",
-    }  # fmt: skip
+    }
     with pytest.raises(InputError) as error:
         unpack_terms(packed)
     assert wanted[change] in str(error.value)

@@ -16,8 +16,10 @@ def test_centres_are_dealt_to_hosts_in_turn() -> None:
     found = inventory({"hosts": hosts, "pace": "clock", "period": 50}, 3).hosts
     assert found is not None
     assert [host.listen for host in found] == [
-        "tcp://10.0.0.5:5600", "tcp://10.0.0.6:*", "tcp://10.0.0.5:5601",
-    ]  # fmt: skip
+        "tcp://10.0.0.5:5600",
+        "tcp://10.0.0.6:*",
+        "tcp://10.0.0.5:5601",
+    ]
     assert found[1].command == ("true",)
 
 

@@ -18,9 +18,7 @@ stay_local()
 @pytest.mark.long
 def test_actors_keep_the_processes(tmp_path: Path) -> None:
     network = Network.ring(3)
-    found = deploy(
-        problem(3), network, steps=100, folder=tmp_path, launcher="ray", time_limit=100
-    )  # fmt: skip
+    found = deploy(problem(3), network, steps=100, folder=tmp_path, launcher="ray", time_limit=100)
     assert found.alive.all()
     assert found.audit == 0
     assert replay(tmp_path).same == (True,) * 3

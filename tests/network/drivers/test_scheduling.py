@@ -23,7 +23,7 @@ class World:
         self.lost: set[int] = set()
         self.rounds = Rounds(
             cast(RecordedNode, SimpleNamespace(node=self.node)), PATIENCE, self.lost
-        )  # fmt: skip
+        )
 
     def wait(self, seconds: float, *, look: float = 0.1) -> bool:
         """Let time pass, looking now and then; whether it is time to tick at the end."""

@@ -65,11 +65,19 @@ def test_another_class_is_not_written() -> None:
 @pytest.mark.parametrize(
     "state",
     [
-        None, 3, [], ["object", "Popen", {}], ["object", "Link", {}], ["given", 7],
-        ["array", "|O", [1], ""], ["array", "<f8", [2], ""],
-        ["tuple"], ["evil", []], ["dict", [[1]]],
+        None,
+        3,
+        [],
+        ["object", "Popen", {}],
+        ["object", "Link", {}],
+        ["given", 7],
+        ["array", "|O", [1], ""],
+        ["array", "<f8", [2], ""],
+        ["tuple"],
+        ["evil", []],
+        ["dict", [[1]]],
     ],
-)  # fmt: skip
+)
 def test_another_thing_is_refused(state: Any) -> None:
     plan = _plan(trains=False)
     with pytest.raises(DataError, match="no state of a centre"):

@@ -25,8 +25,14 @@ from walras.network.drivers.trace import (
 from walras.network.protocol.membership import Memory
 
 OWNER, MEMORY = Owner("one", 3), Memory(0, (0, 0, 0, 0))
-EVENTS = [Event(TICK, 0), Event(TAKE, 1, b"hello"), Event(EXTEND, 2, bytes(8)), Event(TICK, 3),
-          Event(TAKE, 4, b"x" * 300), Event(CLOSE, 4, b"f" * 64)]  # fmt: skip
+EVENTS = [
+    Event(TICK, 0),
+    Event(TAKE, 1, b"hello"),
+    Event(EXTEND, 2, bytes(8)),
+    Event(TICK, 3),
+    Event(TAKE, 4, b"x" * 300),
+    Event(CLOSE, 4, b"f" * 64),
+]
 
 
 @pytest.fixture

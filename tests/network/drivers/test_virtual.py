@@ -37,9 +37,13 @@ def test_every_fault_at_once_loses_nothing() -> None:
     """Loss, repeats, overtaking, delay, switching, a crash and a return: the books are taken at
     every round, and the run would stop."""
     faults = Faults(
-        loss=0.2, duplication=0.2, reordering=0.2, delay=2, lease=20,
+        loss=0.2,
+        duplication=0.2,
+        reordering=0.2,
+        delay=2,
+        lease=20,
         crashes=[Crash(3, 80), Crash(1, 100, 130)],
-    )  # fmt: skip
+    )
     network = RING.switching(10, kind="union", parts=2)
     found = simulate_protocol(_plan(900, network), rounds=950, faults=faults, seed=2, every=50)
     assert found.oversubscribed.max() <= 0.0
@@ -74,9 +78,10 @@ def test_twenty_centres_with_loss_and_crashes_reach_the_survivors_optimum() -> N
     cpu = [QuadraticCPU(c, k) for c, k in zip(center, scale, strict=True)]
     network = Network.erdos_renyi(20, 0.3, seed=0)
     plan = Plan(
-        Problem(cpu, 1.2 * float(center.sum())), network,
+        Problem(cpu, 1.2 * float(center.sum())),
+        network,
         Settings.of_diameter(network.diameter, steps=4500),
-    )  # fmt: skip
+    )
     faults = Faults(loss=0.2, crashes={4: 400, 7: 400})
     found = simulate_protocol(plan, rounds=4550, faults=faults, seed=3, every=50)
     assert found.run.alive[-1].sum() == 18

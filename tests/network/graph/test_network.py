@@ -135,8 +135,11 @@ def test_one_way_edges_among_others_make_a_directed_network(tmp_path: Path) -> N
     network = wn.Network.from_file(path)
     assert network.directed
     assert sorted(zip(network.tail.tolist(), network.head.tolist(), strict=True)) == [
-        (0, 1), (1, 2), (2, 0), (2, 1),
-    ]  # fmt: skip
+        (0, 1),
+        (1, 2),
+        (2, 0),
+        (2, 1),
+    ]
 
 
 @pytest.mark.real_data("topology_zoo")

@@ -95,11 +95,12 @@ def test_boxes_hold_under_loss() -> None:
     st.integers(0, 10**6),
     st.floats(0.0, 0.9),
     st.lists(
-        st.tuples(st.integers(0, 8), st.integers(0, 60), st.integers(0, 60)), max_size=3,
+        st.tuples(st.integers(0, 8), st.integers(0, 60), st.integers(0, 60)),
+        max_size=3,
         unique_by=lambda crash: crash[0],
     ),
     st.booleans(),
-)  # fmt: skip
+)
 def test_no_schedule_of_faults_loses_a_quantum(
     n: int, seed: int, loss: float, fates: list[tuple[int, int, int]], switching: bool
 ) -> None:
@@ -113,9 +114,13 @@ def test_no_schedule_of_faults_loses_a_quantum(
         network = wn.Network.erdos_renyi(n, 0.9, seed=seed).switching(7, seed=seed)
     faults = wn.Faults(loss=loss, crashes=crashes[: n - 2], lease=5)
     run = simulate(
-        quadratic(n, seed), network, links=wn.LogQuantizer(0.5), steps=120, faults=faults,
+        quadratic(n, seed),
+        network,
+        links=wn.LogQuantizer(0.5),
+        steps=120,
+        faults=faults,
         seed=seed,
-    )  # fmt: skip
+    )
     assert not run.audit.any()
     assert run.held.max() <= run.problem.budget
 
@@ -172,5 +177,6 @@ def test_faults_that_cannot_be_survived_are_refused() -> None:
     with pytest.raises(InputError, match=r"faults\.delay: is 3.*simulate_protocol"):
         simulate(problem, path, faults=wn.Faults(delay=3))
     with pytest.raises(InputError, match="codes differences"):
-        simulate(problem, path, links=wn.LogQuantizer(0.1, "difference"),
-                 faults=wn.Faults(loss=0.1))  # fmt: skip
+        simulate(
+            problem, path, links=wn.LogQuantizer(0.1, "difference"), faults=wn.Faults(loss=0.1)
+        )

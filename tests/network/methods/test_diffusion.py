@@ -47,9 +47,7 @@ def _mode(pull: float, mix: float, gain: float) -> float:
     return float(np.abs(np.linalg.eigvals(np.array(rows))).max())
 
 
-@given(
-    st.floats(1.0, 1.95), st.floats(0.0, 1.0), st.floats(0.0, 1.999), st.floats(1e-3, 0.999)
-)  # fmt: skip
+@given(st.floats(1.0, 1.95), st.floats(0.0, 1.0), st.floats(0.0, 1.999), st.floats(1e-3, 0.999))
 @example(1.6, 1.0, 0.0, 0.999)
 @example(1.0, 1.0, 1.999, 0.999)
 def test_every_mode_is_stable_below_the_bounds(

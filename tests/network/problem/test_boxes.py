@@ -129,20 +129,27 @@ def test_the_protocol_keeps_boxes_and_finds_the_optimum_within() -> None:
 
 @settings(max_examples=40)
 @given(
-    seed=st.integers(0, 10**6), n=st.integers(2, 9), kind=st.integers(0, 5),
-    tight=st.sampled_from([0.0, 0.5, 0.99, 1.0]), rho=st.floats(0.03, 1.3),
-    loss=st.sampled_from([0.0, 0.0, 0.4]), scale=st.sampled_from([1e-6, 1.0, 1e6]),
-)  # fmt: skip
+    seed=st.integers(0, 10**6),
+    n=st.integers(2, 9),
+    kind=st.integers(0, 5),
+    tight=st.sampled_from([0.0, 0.5, 0.99, 1.0]),
+    rho=st.floats(0.03, 1.3),
+    loss=st.sampled_from([0.0, 0.0, 0.4]),
+    scale=st.sampled_from([1e-6, 1.0, 1e6]),
+)
 def test_no_share_in_use_ever_leaves_its_box(
     seed: int, n: int, kind: int, tight: float, rho: float, loss: float, scale: float
 ) -> None:
     """Any boxes, costs, graphs, codes and losses: limits are from loose to leaving one split."""
     rng = np.random.default_rng(seed)
     network = [
-        wn.Network.ring(n), wn.Network.ring(n).switching(3), wn.Network.ring(n).failing(0.5),
-        wn.Network.ring(n, directed=True), wn.Network.ring(n).switching(2, kind="union"),
+        wn.Network.ring(n),
+        wn.Network.ring(n).switching(3),
+        wn.Network.ring(n).failing(0.5),
+        wn.Network.ring(n, directed=True),
+        wn.Network.ring(n).switching(2, kind="union"),
         wn.Network.of(n, [(i, i + 1) for i in range(n - 1)]),
-    ][kind]  # fmt: skip
+    ][kind]
     split = scale * rng.dirichlet(np.ones(n))
     low = split - (1.0 - tight) * scale * rng.random(n)
     high = split + (1.0 - tight) * scale * rng.random(n)
@@ -150,9 +157,14 @@ def test_no_share_in_use_ever_leaves_its_box(
     problem = wn.Problem(cpu, float(split.sum()), boxes=(low, high))
     lossy = loss if not network.directed else 0.0
     run = simulate(
-        problem, network, links=wn.LogQuantizer(rho), steps=60, seed=seed, start=rng.random(n),
+        problem,
+        network,
+        links=wn.LogQuantizer(rho),
+        steps=60,
+        seed=seed,
+        start=rng.random(n),
         faults=wn.Faults(loss=lossy) if lossy else None,
-    )  # fmt: skip
+    )
     assert ((run.shares >= low) & (run.shares <= high)).all()
     assert not run.audit.any()
     assert run.largest_excess == 0.0

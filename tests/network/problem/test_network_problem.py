@@ -51,9 +51,9 @@ def test_it_agrees_with_clarabel() -> None:
     assert cost is not None
     x = cp.Variable(20)
     total = cp.sum(cp.multiply(1 / (2 * cost.scale), cp.square(x - cost.center)))
-    cp.Problem(
-        cp.Minimize(total), [cp.sum(x) == problem.budget, x >= 0.5, x <= 4.2]
-    ).solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)  # fmt: skip
+    cp.Problem(cp.Minimize(total), [cp.sum(x) == problem.budget, x >= 0.5, x <= 4.2]).solve(
+        solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12
+    )
     np.testing.assert_allclose(problem.optimum().shares, x.value, atol=1e-6)
     assert problem.optimum().cost == pytest.approx(float(total.value), rel=1e-9)
 

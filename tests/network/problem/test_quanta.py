@@ -127,10 +127,15 @@ def test_bounds_move_by_two_quanta_a_centre_and_no_more() -> None:
     assert most.tolist() == [50, 45]
 
 
-@pytest.mark.parametrize(("fractions", "held"), [
-    ([1.0, 1.0, 1.0], [4, 3, 3]), ([1.0, 2.0, 1.0], [2, 6, 2]), ([0.0, 1.0], [0, 10]),
-    ([1.0, 5.0, 1.0], [1, 8, 1]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fractions", "held"),
+    [
+        ([1.0, 1.0, 1.0], [4, 3, 3]),
+        ([1.0, 2.0, 1.0], [2, 6, 2]),
+        ([0.0, 1.0], [0, 10]),
+        ([1.0, 5.0, 1.0], [1, 8, 1]),
+    ],
+)
 def test_what_rounding_leaves_goes_to_the_largest(fractions: list[float], held: list[int]) -> None:
     found = Quanta(0, 10).split(np.array(fractions))
     assert found.sum() == 10
@@ -145,8 +150,9 @@ def test_the_fraction_that_is_refused_is_named() -> None:
 
 boxes = st.lists(
     st.tuples(st.integers(-50, 50), st.integers(0, 80), st.integers(-100, 100)),
-    min_size=1, max_size=6,
-)  # fmt: skip
+    min_size=1,
+    max_size=6,
+)
 
 
 @given(boxes, st.floats(0.0, 1.0))
@@ -187,8 +193,10 @@ def test_sums_by_owner_and_portions() -> None:
     assert portioned(whole, np.array([0]), whole - 1).tolist()[0] in range(2**50 - 9, 2**50)
 
 
-@given(st.lists(st.tuples(st.integers(0, 2**40), st.integers(0, 3)), min_size=1, max_size=12),
-       st.lists(st.integers(0, 2**40), min_size=4, max_size=4))  # fmt: skip
+@given(
+    st.lists(st.tuples(st.integers(0, 2**40), st.integers(0, 3)), min_size=1, max_size=12),
+    st.lists(st.integers(0, 2**40), min_size=4, max_size=4),
+)
 def test_portions_never_give_more_than_there_is(
     asked: list[tuple[int, int]], given_: list[int]
 ) -> None:

@@ -26,9 +26,10 @@ def _problem(module: object, samples: int = 300) -> wn.Problem:
     x, t = points(samples)
     labels = ((t + 1) / 2).astype(int)
     return quadratic(
-        8, loss=wn.TorchLoss(module, _cross_entropy, regularisation=0.01),
+        8,
+        loss=wn.TorchLoss(module, _cross_entropy, regularisation=0.01),
         shards=wn.split(x, labels, 8, classes_each=1),
-    )  # fmt: skip
+    )
 
 
 def test_a_linear_module_is_softmax_regression() -> None:
@@ -92,8 +93,11 @@ def test_losses_without_curvature_ask_for_their_constant(
 
     def problem(hint: float | None) -> wn.Problem:
         loss = wn.TorchLoss(
-            _linear(), criterion, regularisation=regularisation, smoothness_hint=hint  # type: ignore[arg-type]
-        )  # fmt: skip
+            _linear(),
+            criterion,  # type: ignore[arg-type]
+            regularisation=regularisation,
+            smoothness_hint=hint,
+        )
         return quadratic(8, loss=loss, shards=shards)
 
     with pytest.raises(InputError, match=r"has no curvature at the first model.*smoothness_hint"):

@@ -38,13 +38,29 @@ def learner(start: tuple[float, float] = (1.0, 1.0)) -> Learner:
 
 
 def local(
-    *, cost: CPUCost | None = None, low: float = 1.0, high: float = 4.0, unit: float = EIGHTH,
-    total: int = 80, trains: Learner | None = None,
-) -> Local:  # fmt: skip
-    return Local(NodeConfig(
-        0, {1: 0.5, 2: 0.25}, cost or QuadraticCPU(3.0, 2.0), low, high, penalty=2.0, rate=0.5,
-        tempo=0.25, unit=unit, total=total, learner=trains,
-    ))  # fmt: skip
+    *,
+    cost: CPUCost | None = None,
+    low: float = 1.0,
+    high: float = 4.0,
+    unit: float = EIGHTH,
+    total: int = 80,
+    trains: Learner | None = None,
+) -> Local:
+    return Local(
+        NodeConfig(
+            0,
+            {1: 0.5, 2: 0.25},
+            cost or QuadraticCPU(3.0, 2.0),
+            low,
+            high,
+            penalty=2.0,
+            rate=0.5,
+            tempo=0.25,
+            unit=unit,
+            total=total,
+            learner=trains,
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -174,10 +190,13 @@ def test_who_trains_nothing_has_no_model_and_pushes_shares_only() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "least", "most"),
     [
-        (-np.inf, np.inf, 0, 80), (0.0, 0.3, 0, 2), (0.3, 0.99, 3, 7), (1.0, 4.0, 8, 32),
+        (-np.inf, np.inf, 0, 80),
+        (0.0, 0.3, 0, 2),
+        (0.3, 0.99, 3, 7),
+        (1.0, 4.0, 8, 32),
         (-3.0, 99.0, 0, 80),
     ],
-)  # fmt: skip
+)
 def test_limits_in_quanta_lie_within_those_in_shares(
     low: float, high: float, least: int, most: int
 ) -> None:

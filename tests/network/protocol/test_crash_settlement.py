@@ -32,15 +32,24 @@ def word(centre: int, *, signed: int, buried: int, claims: Mapping[Incarnation, 
 
 
 def knowing(
-    centre: int, buried: Sequence[int], claims: Mapping[Incarnation, int], *, beat: int = 3,
+    centre: int,
+    buried: Sequence[int],
+    claims: Mapping[Incarnation, int],
+    *,
+    beat: int = 3,
     signed: Sequence[int] | None = None,
-) -> Record:  # fmt: skip
+) -> Record:
     """A word of one that knows so many lives of each to be ended."""
     return Record(
-        centre, version_of(0, beat), np.zeros(len(buried), np.int64),
-        np.array(buried if signed is None else signed, np.int32), np.array(buried, np.int32),
-        False, frozenset(), {life: np.array([balance]) for life, balance in claims.items()},
-    )  # fmt: skip
+        centre,
+        version_of(0, beat),
+        np.zeros(len(buried), np.int64),
+        np.array(buried if signed is None else signed, np.int32),
+        np.array(buried, np.int32),
+        False,
+        frozenset(),
+        {life: np.array([balance]) for life, balance in claims.items()},
+    )
 
 
 def owe(ledger: Ledger, other: int, balance: int, epoch: int = 0) -> None:
@@ -70,8 +79,14 @@ def test_an_estate_is_what_its_life_began_with_and_what_its_neighbours_claim() -
     view.speak(1, lambda record: b"", done=False, settled=frozenset(), claims={})
     assert not estates.settle(view, ledger)  # the neighbour's claim is missing
     assert ledger.held.tolist() == [10]
-    view.merge([Record(**{**vars(word(1, signed=1, buried=1, claims=claim)),
-                          "version": version_of(0, 4)})], 2)  # fmt: skip
+    view.merge(
+        [
+            Record(
+                **{**vars(word(1, signed=1, buried=1, claims=claim)), "version": version_of(0, 4)}
+            )
+        ],
+        2,
+    )
     assert estates.settle(view, ledger)
     assert ledger.held.tolist() == [10 + 30 + 7]
     assert estates.settled == {(2, 0)}
@@ -92,8 +107,9 @@ def test_claims_are_the_balances_of_closed_links_not_yet_settled() -> None:
     view.ended[:] = [0, 0, 2]
     claims = estates.claims(view, ledger)
     assert {life: balance.tolist() for life, balance in claims.items()} == {
-        (2, 0): [3], (2, 1): [0]
-    }  # fmt: skip
+        (2, 0): [3],
+        (2, 1): [0],
+    }
     # What the executor's record says is settled is claimed no more; a later life's counts not.
     said = word(0, signed=1, buried=1, claims={})
     view.merge([Record(**{**vars(said), "settled": frozenset({(2, 0)})})], 1)
@@ -119,8 +135,9 @@ def test_what_the_executor_settled_itself_it_claims_no_more() -> None:
 
 def test_where_no_executor_is_left_all_claims_stay() -> None:
     estates, view, ledger = estate(1)
-    said = Record(**{**vars(word(2, signed=0, buried=0, claims={})),
-                     "settled": frozenset({(0, 0), (2, 0)})})  # fmt: skip
+    said = Record(
+        **{**vars(word(2, signed=0, buried=0, claims={})), "settled": frozenset({(0, 0), (2, 0)})}
+    )
     view.merge([said], 1)
     view.ended[:] = [1, 1, 1]
     assert set(estates.claims(view, ledger)) == {(0, 0), (2, 0)}

@@ -24,19 +24,33 @@ def sealed(content: bytes) -> bytes:
 
 
 def written(
-    *parts: bytes, magic: bytes = b"WNT1", network: bytes = b"testbed0", sender: int = 0,
-    receiver: int = 1, epochs: tuple[int, int] = (0, 0), counts: tuple[int, int, int] = (1, 0, 1),
-    flags: int = 0, records: int = 0,
-) -> bytes:  # fmt: skip
+    *parts: bytes,
+    magic: bytes = b"WNT1",
+    network: bytes = b"testbed0",
+    sender: int = 0,
+    receiver: int = 1,
+    epochs: tuple[int, int] = (0, 0),
+    counts: tuple[int, int, int] = (1, 0, 1),
+    flags: int = 0,
+    records: int = 0,
+) -> bytes:
     """A message by the layout; its sums are zeros."""
     head = struct.pack(HEAD, magic, network, sender, receiver, *epochs, *counts, flags, records)
     return sealed(head + bytes(8 * WIDTH) + b"".join(parts))
 
 
 def record(
-    *lives: bytes, centre: int = 2, version: int = 6, done: int = 0, settled: int = 0,
-    claims: int = 0, heard: int = 0, condemned: int = 0, buried: int = 0, size: int | None = None,
-) -> bytes:  # fmt: skip
+    *lives: bytes,
+    centre: int = 2,
+    version: int = 6,
+    done: int = 0,
+    settled: int = 0,
+    claims: int = 0,
+    heard: int = 0,
+    condemned: int = 0,
+    buried: int = 0,
+    size: int | None = None,
+) -> bytes:
     """A record by the layout; of each vector the last entry is given."""
     body = struct.pack("<4q", 0, 0, 0, heard) + struct.pack(
         "<8i", *[0] * 3, condemned, *[0] * 3, buried
@@ -116,8 +130,9 @@ def test_a_message_has_room_for_a_record_of_each_centre_with_eight_claims() -> N
     assert len(CODEC.decode(left).records) == 4
     wide = Codec(b"testbed0", CENTRES, WIDTH, CODEC.limit + 1000)
     assert wide.limit == CODEC.limit + 1000
-    assert len(CODEC.decode(left).records) + 1 == len(wide.decode(
-        wide.encode(replace(full, records=more))).records)  # fmt: skip
+    assert len(CODEC.decode(left).records) + 1 == len(
+        wide.decode(wide.encode(replace(full, records=more))).records
+    )
     assert Codec(b"testbed0", CENTRES, WIDTH, 5).limit == CODEC.limit
 
 
@@ -196,10 +211,18 @@ def test_what_is_out_of_range_in_a_record_is_named(said: bytes, named: tuple[str
 
 
 def test_the_largest_numbers_allowed_pass() -> None:
-    found = CODEC.decode(written(
-        record(heard=2**62 - 1, version=2**62 - 1, condemned=2**31 - 1, buried=2**31 - 1, centre=3),
-        sender=3, receiver=2, epochs=(2**22 - 1,) * 2, counts=(2**62 - 1,) * 3, records=1,
-    ))  # fmt: skip
+    found = CODEC.decode(
+        written(
+            record(
+                heard=2**62 - 1, version=2**62 - 1, condemned=2**31 - 1, buried=2**31 - 1, centre=3
+            ),
+            sender=3,
+            receiver=2,
+            epochs=(2**22 - 1,) * 2,
+            counts=(2**62 - 1,) * 3,
+            records=1,
+        )
+    )
     assert (found.sender, found.receiver) == ((3, 2**22 - 1), (2, 2**22 - 1))
     assert found.number == found.confirmed == found.tick == 2**62 - 1
     (said,) = found.records
@@ -212,16 +235,19 @@ def test_the_largest_numbers_allowed_pass() -> None:
 def test_claims_of_nothing_are_a_life_alone_and_others_carry_their_balance() -> None:
     """The highest bit of a claim's centre says that a balance follows."""
     lives = [
-        struct.pack("<HI", 3, 0), struct.pack("<HI", 3, 1), struct.pack("<HI", 1, 5),
+        struct.pack("<HI", 3, 0),
+        struct.pack("<HI", 3, 1),
+        struct.pack("<HI", 1, 5),
         struct.pack("<HI", 3 + 2**15, 2) + struct.pack("<3q", -5, 0, 2**62),
-    ]  # fmt: skip
+    ]
     raw = record(*lives, done=1, settled=2, claims=2)
     (said,) = CODEC.decode(written(raw, records=1)).records
     assert said.done
     assert said.settled == {(3, 0), (3, 1)}
     assert {life: b.tolist() for life, b in said.claims.items()} == {
-        (1, 5): [0, 0, 0], (3, 2): [-5, 0, 2**62]
-    }  # fmt: skip
+        (1, 5): [0, 0, 0],
+        (3, 2): [-5, 0, 2**62],
+    }
     assert said.raw == raw
     assert CODEC.pack(said) == raw
     (other,) = CODEC.decode(written(record(), records=1)).records

@@ -76,10 +76,18 @@ def test_a_centre_rests_after_its_steps_and_after_each_extension() -> None:
 @pytest.mark.parametrize(
     ("held", "lease", "ended", "share"),
     [
-        (20, 10, 0, 20), (19, 10, 0, 0), (25, 10, 0, 25), (30, 10, 0, 30), (31, 10, 0, 30),
-        (25, 9, 0, 0), (31, 9, 0, 0), (25, 10, 1, 0), (19, 9, 0, 0), (19, 9, 1, 0),
+        (20, 10, 0, 20),
+        (19, 10, 0, 0),
+        (25, 10, 0, 25),
+        (30, 10, 0, 30),
+        (31, 10, 0, 30),
+        (25, 9, 0, 0),
+        (31, 9, 0, 0),
+        (25, 10, 1, 0),
+        (19, 9, 0, 0),
+        (19, 9, 1, 0),
     ],
-)  # fmt: skip
+)
 def test_what_may_be_used_lies_in_the_box_while_leased(
     held: int, lease: int, ended: int, share: int
 ) -> None:
@@ -233,9 +241,7 @@ def test_messages_go_to_the_life_that_a_neighbours_record_tells_of() -> None:
     """Before a link is open and after; the link is to that life."""
     node = line(centres=2).nodes[0]
     none = np.zeros(2, np.int32)
-    said = Record(
-        1, version_of(2, 1), np.zeros(2, np.int64), none, none, False, frozenset(), {}
-    )  # fmt: skip
+    said = Record(1, version_of(2, 1), np.zeros(2, np.int64), none, none, False, frozenset(), {})
     node.view.merge([replace(said, raw=node.charter.codec.pack(said))], 0)
     assert sent(node, 0)[1].receiver == (1, 2)
     node.view.lease_until = LEASED

@@ -21,10 +21,15 @@ def speak(who: Membership, now: int) -> None:
 
 
 def word(
-    centre: int, beat: int, heard: dict[int, int] | None = None, *, epoch: int = 0,
-    signed: dict[int, int] | None = None, buried: dict[int, int] | None = None,
+    centre: int,
+    beat: int,
+    heard: dict[int, int] | None = None,
+    *,
+    epoch: int = 0,
+    signed: dict[int, int] | None = None,
+    buried: dict[int, int] | None = None,
     centres: int = 5,
-) -> Record:  # fmt: skip
+) -> Record:
     def vector(values: dict[int, int] | None, kind: type) -> np.ndarray:
         out: np.ndarray = np.zeros(centres, kind)
         for k, value in (values or {}).items():
@@ -32,9 +37,15 @@ def word(
         return out
 
     return Record(
-        centre, version_of(epoch, beat), vector(heard, np.int64), vector(signed, np.int32),
-        vector(buried, np.int32), False, frozenset(), {},
-    )  # fmt: skip
+        centre,
+        version_of(epoch, beat),
+        vector(heard, np.int64),
+        vector(signed, np.int32),
+        vector(buried, np.int32),
+        False,
+        frozenset(),
+        {},
+    )
 
 
 def test_the_lease_counts_from_the_beat_that_three_of_five_have_heard() -> None:

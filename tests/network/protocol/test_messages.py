@@ -20,19 +20,31 @@ CODEC = Codec(b"testbed0", 4, 3)
 
 def _record(centre: int = 1, beat: int = 7) -> Record:
     record = Record(
-        centre, version_of(1, beat), np.arange(4), np.array([0, 1, 0, 2], np.int32),
-        np.zeros(4, np.int32), True, frozenset({(3, 0), (3, 1)}),
+        centre,
+        version_of(1, beat),
+        np.arange(4),
+        np.array([0, 1, 0, 2], np.int32),
+        np.zeros(4, np.int32),
+        True,
+        frozenset({(3, 0), (3, 1)}),
         {(3, 1): np.array([-5, 2**62, 0]), (2, 0): np.zeros(3, np.int64)},
-    )  # fmt: skip
+    )
     return Record(**{**vars(record), "raw": CODEC.pack(record)})
 
 
 def _message(**changes: object) -> Message:
     fields = {
-        "sender": (0, 2), "receiver": (1, 0), "number": 5, "confirmed": 4, "tick": 9,
-        "open": True, "sent": np.array([2**63 - 1, -(2**63), 7]), "price": 0.1,
-        "model": np.array([1e-300, -2.5]), "records": [_record()],
-    }  # fmt: skip
+        "sender": (0, 2),
+        "receiver": (1, 0),
+        "number": 5,
+        "confirmed": 4,
+        "tick": 9,
+        "open": True,
+        "sent": np.array([2**63 - 1, -(2**63), 7]),
+        "price": 0.1,
+        "model": np.array([1e-300, -2.5]),
+        "records": [_record()],
+    }
     return Message(**{**fields, **changes})  # type: ignore[arg-type]
 
 

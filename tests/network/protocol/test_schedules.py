@@ -26,14 +26,22 @@ class Schedules(RuleBasedStateMachine):
     """Every rule is something that may happen to a network; audit and boxes are the invariants."""
 
     @initialize(
-        shape=st.sampled_from(sorted(LINKS)), calm=st.integers(0, 30),
-        seed=st.integers(0, 2**16), skews=st.lists(st.integers(-1, 0), min_size=5, max_size=5),
-        low=LOW, high=HIGH,
-    )  # fmt: skip
+        shape=st.sampled_from(sorted(LINKS)),
+        calm=st.integers(0, 30),
+        seed=st.integers(0, 2**16),
+        skews=st.lists(st.integers(-1, 0), min_size=5, max_size=5),
+        low=LOW,
+        high=HIGH,
+    )
     def begin(
-        self, shape: str, calm: int, seed: int, skews: list[int], low: list[float],
+        self,
+        shape: str,
+        calm: int,
+        seed: int,
+        skews: list[int],
+        low: list[float],
         high: list[float],
-    ) -> None:  # fmt: skip
+    ) -> None:
         boxes = (np.array(low), np.array(high))
         self.world = World(Network.of(5, np.array(LINKS[shape])), seed=seed, boxes=boxes)
         self.world.skew = skews

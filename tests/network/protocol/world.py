@@ -31,9 +31,14 @@ class World:
     """
 
     def __init__(
-        self, network: Network, settings: Settings = PATIENT, *, scalars: int = 2, seed: int = 0,
+        self,
+        network: Network,
+        settings: Settings = PATIENT,
+        *,
+        scalars: int = 2,
+        seed: int = 0,
         boxes: tuple[Floats, Floats] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         rng, n = np.random.default_rng(seed), network.centres
         self.quanta = Quanta.of(10.0)
         self.low: Floats = np.zeros(n) if boxes is None else boxes[0]
@@ -67,9 +72,18 @@ class World:
         cost = QuadraticCPU(float(self.centre[k]), float(self.scale[k]))
         rate = 0.4 * float(self.scale.min())
         return NodeConfig(
-            k, weights, cost, float(self.low[k]), float(self.high[k]), 1.0, rate, 0.1,
-            self.quanta.unit, self.quanta.total, learner,
-        )  # fmt: skip
+            k,
+            weights,
+            cost,
+            float(self.low[k]),
+            float(self.high[k]),
+            1.0,
+            rate,
+            0.1,
+            self.quanta.unit,
+            self.quanta.total,
+            learner,
+        )
 
     def tick(self, k: int) -> None:
         """One centre ticks; it starts anew when it learns of its own end."""
@@ -112,9 +126,8 @@ class World:
     def used(self) -> int:
         """Quanta in use by the running centres, by each one's own clock."""
         return sum(
-            node.share(self.now + self.skew[k])
-            for k, node in enumerate(self.nodes) if self.up[k]
-        )  # fmt: skip
+            node.share(self.now + self.skew[k]) for k, node in enumerate(self.nodes) if self.up[k]
+        )
 
     def check(self) -> None:
         """The books agree, no more is in use than there is, and all in use is in its box.

@@ -89,8 +89,12 @@ def test_the_tables_say_all_that_a_scenario_is(table: dict[str, object]) -> None
 def test_defaults_are_stated_where_they_mean_something() -> None:
     tables = scenario({"cpu": {"high": [float("inf")] * 20}}).tables
     assert tables["network"] == {
-        "seed": 0, "kind": "erdos_renyi", "centres": 20, "p": 0.3, "directed": False,
-    }  # fmt: skip
+        "seed": 0,
+        "kind": "erdos_renyi",
+        "centres": 20,
+        "p": 0.3,
+        "directed": False,
+    }
     assert tables["links"] == {"kind": "log", "rho": 0.125, "mode": "innovation", "width": 8}
     assert tables["method"]["tempo"] == 0.1
     assert "model_step" not in tables["method"]  # computed from the problem

@@ -121,13 +121,15 @@ def test_arguments_by_name_and_in_dictionaries() -> None:
     wanted = 4 * 8 * 8 * 2
     module = Keywords()
     for graph in (
-        from_torch(module, X, {"mask": MASK}), from_torch(module, X, mask=MASK, scale=2.0),
-        from_torch(module, (X,), kwargs={"mask": MASK}), from_torch(module, x=X, mask=MASK),
+        from_torch(module, X, {"mask": MASK}),
+        from_torch(module, X, mask=MASK, scale=2.0),
+        from_torch(module, (X,), kwargs={"mask": MASK}),
+        from_torch(module, x=X, mask=MASK),
         from_torch(module, {"x": X, "mask": MASK}),
         from_torch(OfBatch(), {"x": X, "more": {"mask": MASK}}),
         from_torch(OfBatch(), ({"x": X, "more": {"mask": MASK}},)),
         from_torch(OfBatch(), batch={"x": X, "more": {"mask": MASK}}),
-    ):  # fmt: skip
+    ):
         assert graph.macs.sum() == wanted
         assert (graph.batch, graph.kinds.count("input")) == (4, 2)
         assert len(graph.edges) in (4, 5)
@@ -185,10 +187,14 @@ class Breaks(Remembers):
 def _facts(module: nn.Module) -> Any:
     """What of a module can be told apart: modes, attributes, numbers and their places."""
     parts = [
-        (id(part), part.training, [(name, id(value)) for name, value in vars(part).items()],
-         [len(hooks) for hooks in (part._forward_hooks, part._forward_pre_hooks)])
+        (
+            id(part),
+            part.training,
+            [(name, id(value)) for name, value in vars(part).items()],
+            [len(hooks) for hooks in (part._forward_hooks, part._forward_pre_hooks)],
+        )
         for part in module.modules()
-    ]  # fmt: skip
+    ]
     tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     numbers = [
         (name, id(t), t.requires_grad, t.grad, t._version, t.tolist())
@@ -196,9 +202,10 @@ def _facts(module: nn.Module) -> Any:
     ]
     own = [
         repr([getattr(module, n, None) for n in ("calls", "seen", "cache", "new")]),
-        torch.is_grad_enabled(), torch.get_rng_state().tolist(),
+        torch.is_grad_enabled(),
+        torch.get_rng_state().tolist(),
         torch.backends.mha.get_fastpath_enabled(),
-    ]  # fmt: skip
+    ]
     return parts, numbers, own
 
 
@@ -209,7 +216,7 @@ UNCHANGED: dict[str, tuple[Any, Any]] = {
     "frozen norm": (FrozenNorm, (torch.zeros(2, 3, 9, 9),)),
     "wrong input": (lambda: nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8)), (MASK[:, :5],)),
     "gradient": (Force, (torch.zeros(4, 8),)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("mode", ["train", "eval", "mixed"])

@@ -17,9 +17,12 @@ from walras.predict.recipes import nb201
 
 def chain(**changes: Any) -> TaskGraph:
     fields: dict[str, Any] = {
-        "kinds": ("input", "conv3x3", "output"), "macs": [0, 9, 0], "params": [0, 9, 0],
-        "elements": [4, 4, 4], "edges": [(0, 1), (1, 2)],
-    }  # fmt: skip
+        "kinds": ("input", "conv3x3", "output"),
+        "macs": [0, 9, 0],
+        "params": [0, 9, 0],
+        "elements": [4, 4, 4],
+        "edges": [(0, 1), (1, 2)],
+    }
     return TaskGraph(**(fields | changes))
 
 
@@ -76,8 +79,15 @@ def test_the_cell_of_a_network() -> None:
     operations = np.array([[4, 2, 1, 2, 1, 3]])
     (graph,) = nb201.graphs(operations)
     assert graph.kinds == (
-        "input", "pool", "conv1x1", "identity", "conv1x1", "identity", "conv3x3", "output",
-    )  # fmt: skip
+        "input",
+        "pool",
+        "conv1x1",
+        "identity",
+        "conv1x1",
+        "identity",
+        "conv3x3",
+        "output",
+    )
     # The six edges have six different places: (depth, height).
     assert len(set(zip(graph.depth[1:7], graph.height[1:7], strict=True))) == 6
     # Five cells of one 3x3 convolution in each of three stages: 9 C² H² a cell.

@@ -48,17 +48,19 @@ def test_runs_become_tasks(tmp_path: Path) -> None:
 
 
 def test_bad_rows_are_told_once_a_reason_and_the_good_ones_kept(tmp_path: Path) -> None:
-    bad = "".join([
-        RUNS,
-        "resnet,v100,600 ms,completed\n",  # row 8
-        "resnet,v100,12min,completed\n",
-        "bert,v100,900,vanished\n",  # row 10
-        "bert,v100,-3,completed\n",
-        "bert,v100,many,completed\n",
-        ",v100,900,completed\n",
-        "gpt,v100,0.35,completed\n",  # row 14
-        "gpt,v100,350,completed\n",
-    ])  # fmt: skip
+    bad = "".join(
+        [
+            RUNS,
+            "resnet,v100,600 ms,completed\n",  # row 8
+            "resnet,v100,12min,completed\n",
+            "bert,v100,900,vanished\n",  # row 10
+            "bert,v100,-3,completed\n",
+            "bert,v100,many,completed\n",
+            ",v100,900,completed\n",
+            "gpt,v100,0.35,completed\n",  # row 14
+            "gpt,v100,350,completed\n",
+        ]
+    )
     found = read_log(write(tmp_path, bad))
     assert (len(found.runs), found.left_out, found.untimed) == (13, 2, 6)
     told = {problem.what.split(":")[0]: (problem.rows, problem.kept) for problem in found.problems}
@@ -139,9 +141,17 @@ def test_a_predictor_is_trained_on_a_log(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("75", 75), ("02:03.500", 123.5), ("01:02:03", 3723), ("1-02:00:03", 93603),
-     ("00:00", 0), ("UNLIMITED", None), ("", None), ("1:2:3:4", None)],
-)  # fmt: skip
+    [
+        ("75", 75),
+        ("02:03.500", 123.5),
+        ("01:02:03", 3723),
+        ("1-02:00:03", 93603),
+        ("00:00", 0),
+        ("UNLIMITED", None),
+        ("", None),
+        ("1:2:3:4", None),
+    ],
+)
 def test_durations_in_their_three_shapes(text: str, seconds: float | None) -> None:
     found = seconds_of(text)
     assert np.isnan(found) if seconds is None else found == seconds
@@ -199,9 +209,13 @@ def test_fields_are_chosen_and_a_trailing_delimiter_is_met(tmp_path: Path) -> No
 @pytest.mark.parametrize("state", [["COMPLETED"], "COMPLETED"])
 def test_sacct_json_before_and_since_23_11(state: Any, tmp_path: Path) -> None:
     job = {
-        "job_id": 1, "name": "resnet", "partition": "v100", "cluster": "north",
-        "state": {"current": state, "reason": "None"}, "time": {"elapsed": 605},
-    }  # fmt: skip
+        "job_id": 1,
+        "name": "resnet",
+        "partition": "v100",
+        "cluster": "north",
+        "state": {"current": state, "reason": "None"},
+        "time": {"elapsed": 605},
+    }
     path = write(tmp_path, json.dumps({"jobs": [job]}), "jobs.json")
     found = read_sacct(path, cluster="Cluster").log.runs
     assert found.iloc[0].tolist() == ["resnet", "north", 605.0, "completed"]

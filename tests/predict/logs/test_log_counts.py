@@ -115,7 +115,8 @@ ROWS = {"t": [1.0, 2.0], "s": [3.0, 4.0]}
 @pytest.mark.parametrize(
     "features",
     [
-        ROWS, {"t": np.array([1.0, 2.0]), "s": (3, 4)},
+        ROWS,
+        {"t": np.array([1.0, 2.0]), "s": (3, 4)},
         {"t": {"p": 1, "q": 2}, "s": {"q": 4, "p": 3}},
         {name: pd.Series(row) for name, row in ROWS.items()},
         pd.DataFrame.from_dict(ROWS, orient="index"),
@@ -123,7 +124,7 @@ ROWS = {"t": [1.0, 2.0], "s": [3.0, 4.0]}
         pd.DataFrame({"p": [3, 1], "q": [4, 2]}, index=[" s", "t "], dtype="Int64"),
     ],
     ids=range(7),
-)  # fmt: skip
+)
 def test_features_in_every_form(features: Any) -> None:
     runs = pd.DataFrame({"task": ["s", "t"], "cluster": "c", "seconds": 1.0, "outcome": "failed"})
     tasks = TaskLog(runs, (), "drawn").tasks(features)
@@ -167,15 +168,22 @@ LINES = "task,cluster,seconds,outcome\nrésumé,v100,600,completed\nb,v100,5,fai
 @pytest.mark.parametrize(
     "content",
     [
-        LINES.encode(), LINES.encode("utf-8-sig"), LINES.encode("utf-16"), LINES.encode("utf-32"),
-        LINES.encode("utf-16-le"), LINES.encode("utf-16-be"), LINES.encode("latin-1"),
-        LINES.replace("\n", "\r\n").encode("utf-16"), LINES.replace(",", ";").encode(),
-        LINES.replace(",", "\t").encode("latin-1"), LINES.replace(",", "|").encode(),
+        LINES.encode(),
+        LINES.encode("utf-8-sig"),
+        LINES.encode("utf-16"),
+        LINES.encode("utf-32"),
+        LINES.encode("utf-16-le"),
+        LINES.encode("utf-16-be"),
+        LINES.encode("latin-1"),
+        LINES.replace("\n", "\r\n").encode("utf-16"),
+        LINES.replace(",", ";").encode(),
+        LINES.replace(",", "\t").encode("latin-1"),
+        LINES.replace(",", "|").encode(),
         LINES.replace("\n", ",\n").encode(),  # each line ends in one more comma
         LINES.replace("é,", 'é",').replace("\nr", '\n"r').encode(),
     ],
     ids=range(13),
-)  # fmt: skip
+)
 def test_logs_in_the_encodings_of_other_programs(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     path.write_bytes(content)

@@ -27,16 +27,24 @@ def seconds(log: TaskLog) -> list[float | None]:
 @pytest.mark.parametrize(
     ("given", "outcome", "kept", "told"),
     [
-        ("5", "completed", 5.0, None), (" 5e1 ", "completed", 50.0, None),
-        ("0", "completed", None, "not positive"), ("0", "failed", 0.0, None),
-        ("-1", "completed", None, "not positive"), ("-1", "failed", None, "not positive"),
-        ("inf", "completed", None, "not positive"), ("inf", "timeout", None, "not positive"),
-        ("", "completed", None, "missing"), ("", "failed", None, None),
-        ("soon", "failed", None, "missing"), ("nan", "completed", None, "missing"),
-        ("5 ms", "completed", None, "carry a unit"), ("5s", "failed", None, "carry a unit"),
-        ("1.5e3µs", "completed", None, "carry a unit"), ("5 5 s", "completed", None, "missing"),
+        ("5", "completed", 5.0, None),
+        (" 5e1 ", "completed", 50.0, None),
+        ("0", "completed", None, "not positive"),
+        ("0", "failed", 0.0, None),
+        ("-1", "completed", None, "not positive"),
+        ("-1", "failed", None, "not positive"),
+        ("inf", "completed", None, "not positive"),
+        ("inf", "timeout", None, "not positive"),
+        ("", "completed", None, "missing"),
+        ("", "failed", None, None),
+        ("soon", "failed", None, "missing"),
+        ("nan", "completed", None, "missing"),
+        ("5 ms", "completed", None, "carry a unit"),
+        ("5s", "failed", None, "carry a unit"),
+        ("1.5e3µs", "completed", None, "carry a unit"),
+        ("5 5 s", "completed", None, "missing"),
     ],
-)  # fmt: skip
+)
 def test_a_time_is_used_or_its_reason_is_told(
     given: str, outcome: str, kept: float | None, told: str | None
 ) -> None:
@@ -69,10 +77,15 @@ def test_only_times_far_from_their_median_are_dropped() -> None:
 
 def test_rows_without_a_name_or_a_known_outcome_are_left_out_by_number() -> None:
     rows = [
-        ("t", "c", 1, "completed"), ("", "c", 1, "completed"), ("t", None, 1, "failed"),
-        ("t", "c", 1, "gone"), ("t", "c", 1, "lost"), ("t", "c", 1, "odd"), ("t", "c", 1, "x"),
+        ("t", "c", 1, "completed"),
+        ("", "c", 1, "completed"),
+        ("t", None, 1, "failed"),
+        ("t", "c", 1, "gone"),
+        ("t", "c", 1, "lost"),
+        ("t", "c", 1, "odd"),
+        ("t", "c", 1, "x"),
         (" ", "c", 1, "weird"),
-    ]  # fmt: skip
+    ]
     found = log_of(*rows)
     told = {problem.what: problem.rows for problem in found.problems}
     assert told == {
@@ -145,9 +158,19 @@ def test_states_that_are_cut_short_are_known_where_one_begins_so(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("text", "wanted"),
-    [("0", 0.0), ("59.5", 59.5), ("1:00", 60.0), ("1:00:00", 3600.0), ("2-00:00:01", 172801.0),
-     ("3-1:2", 259262.0), ("-5", None), ("1e3", None), ("12 ", None), ("nan", None)],
-)  # fmt: skip
+    [
+        ("0", 0.0),
+        ("59.5", 59.5),
+        ("1:00", 60.0),
+        ("1:00:00", 3600.0),
+        ("2-00:00:01", 172801.0),
+        ("3-1:2", 259262.0),
+        ("-5", None),
+        ("1e3", None),
+        ("12 ", None),
+        ("nan", None),
+    ],
+)
 def test_durations(text: str, wanted: float | None) -> None:
     assert seconds_of(text) == pytest.approx(NAN if wanted is None else wanted, nan_ok=True)
 

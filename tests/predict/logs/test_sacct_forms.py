@@ -70,8 +70,13 @@ def test_one_byte_of_latin_1_spoils_no_other_line(tmp_path: Path) -> None:
 
 
 def test_json_with_a_mark_and_in_utf_16(tmp_path: Path) -> None:
-    job = {"job_id": 1, "name": "résumé", "partition": "v100", "state": {"current": ["COMPLETED"]},
-           "time": {"elapsed": 605}}  # fmt: skip
+    job = {
+        "job_id": 1,
+        "name": "résumé",
+        "partition": "v100",
+        "state": {"current": ["COMPLETED"]},
+        "time": {"elapsed": 605},
+    }
     for encoding in ("utf-8-sig", "utf-16"):
         text = json.dumps({"jobs": [job]}, ensure_ascii=False)
         assert read(tmp_path, text.encode(encoding)) == (RUNS[:1], 0)
@@ -120,10 +125,12 @@ def test_jobs_that_ended_at_once_count_by_their_outcome(tmp_path: Path) -> None:
 
 
 JOB = st.tuples(
-    st.sampled_from(["net", "batch", "python"]), st.sampled_from(["v100", "k80"]),
+    st.sampled_from(["net", "batch", "python"]),
+    st.sampled_from(["v100", "k80"]),
     st.sampled_from(["COMPLETED", "FAILED", "TIMEOUT", "CANCELLED by 7", "RUNNING", "NODE_FAIL"]),
-    st.sampled_from(["0", "1", "600", "90000", "", "INVALID"]), st.integers(0, 2),
-)  # fmt: skip
+    st.sampled_from(["0", "1", "600", "90000", "", "INVALID"]),
+    st.integers(0, 2),
+)
 
 
 @settings(max_examples=40)
@@ -145,9 +152,7 @@ def test_success_rates_are_those_of_counting_jobs(jobs: list[Any], identifier: s
         for j, task in enumerate(tasks.names):
             own = counted.get((cluster, task), [])
             assert tasks.runs[i, j] == len(own)
-            np.testing.assert_allclose(
-                tasks.success[i, j], sum(own) / len(own) if own else np.nan
-            )  # fmt: skip
+            np.testing.assert_allclose(tasks.success[i, j], sum(own) / len(own) if own else np.nan)
 
 
 def test_the_command_takes_a_delimiter(tmp_path: Path) -> None:

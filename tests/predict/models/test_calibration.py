@@ -32,10 +32,11 @@ def test_few_outcomes_change_little() -> None:
 def test_nothing_known_scales_nothing() -> None:
     chance = np.array([[0.2, 0.5, 0.8]])
     for outcome, runs in (
-        (np.full((1, 3), np.nan), np.ones((1, 3))), (np.ones((1, 3)), np.zeros((1, 3))),
+        (np.full((1, 3), np.nan), np.ones((1, 3))),
+        (np.ones((1, 3)), np.zeros((1, 3))),
         (np.array([[1.0, np.nan, np.nan]]), np.ones((1, 3))),  # one chance has no slope
         (np.array([[1.0, 0.5, 0.0]]), np.full((1, 3), 1e3)),  # upside down
-    ):  # fmt: skip
+    ):
         np.testing.assert_array_equal(fit_logistic(chance, outcome, runs), ONE)
     unknown = np.array([[1.0, np.nan, 0.0, 0.5]])
     both = np.array([[0.9, 0.5, 0.2, 0.4]])

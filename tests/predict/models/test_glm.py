@@ -20,9 +20,16 @@ def test_the_logarithm_of_an_exponential_is_ridge_regression() -> None:
     np.testing.assert_allclose(beta, closed, atol=1e-8)
 
 
-@pytest.mark.parametrize(("link", "loss"), [
-    ("softplus", "raw"), ("softplus", "log"), ("exp", "raw"), ("exp", "log"), ("logistic", "raw"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("link", "loss"),
+    [
+        ("softplus", "raw"),
+        ("softplus", "log"),
+        ("exp", "raw"),
+        ("exp", "log"),
+        ("logistic", "raw"),
+    ],
+)
 def test_weights_are_stationary_and_noise_free_ones_are_found(link: Link, loss: Loss) -> None:
     true = np.array([[0.6, -0.3, 0.2, 0.0, 0.5], [0.1, 0.4, 0.0, -0.5, 0.2]])
     design = np.column_stack([X, np.ones(200)])

@@ -35,11 +35,13 @@ def tasks_of(seed: int, count: int = 12) -> Tasks:
 
 def test_averages_are_of_what_is_known_and_success_of_runs() -> None:
     tasks = Tasks(
-        ("x", "y", "z"), ("a", "b", "c"), np.zeros((3, 1)),
+        ("x", "y", "z"),
+        ("a", "b", "c"),
+        np.zeros((3, 1)),
         np.array([[2.0, NAN, 4.0], [1.0, 1.0, 7.0], [5.0, NAN, NAN]]),
         np.array([[1.0, 0.0, NAN], [NAN, NAN, NAN], [0.5, 0.25, 1.0]]),
         np.array([[1.0, 3.0, 9.0], [1.0, 1.0, 1.0], [2.0, 4.0, 0.0]]),
-    )  # fmt: skip
+    )
     found = fit_average(tasks)
     assert found.time.tolist() == [3.0, 3.0, 5.0]
     assert found.success == pytest.approx([0.25, 1.0, 2.0 / 6.0])
@@ -49,8 +51,9 @@ def test_averages_are_of_what_is_known_and_success_of_runs() -> None:
     settings, arrays = AverageModel(found.time, found.success).state()
     assert settings == {"kind": "average"}
     assert (arrays["time"].tolist(), arrays["success"].tolist()) == (
-        found.time.tolist(), found.success.tolist(),
-    )  # fmt: skip
+        found.time.tolist(),
+        found.success.tolist(),
+    )
 
 
 def test_a_cluster_without_a_measured_time_is_refused() -> None:
@@ -71,9 +74,7 @@ def test_one_model_is_each_clusters_own_fit(link: Link, loss: Loss) -> None:
         timed, known = ~np.isnan(tasks.times[i]), ~np.isnan(tasks.success[i])
         mean = tasks.times[i, timed].mean()
         assert found.scale[i] == pytest.approx(mean)
-        own = (
-            tasks.times[i : i + 1] / mean, timed[None].astype(float), choice.time[i : i + 1]
-        )  # fmt: skip
+        own = (tasks.times[i : i + 1] / mean, timed[None].astype(float), choice.time[i : i + 1])
         time = fit_standard(tasks.features, *own, link, loss)
         assert found.time[i] == pytest.approx(time[0], rel=1e-3, abs=1e-5)
         weight = np.where(known, tasks.runs[i], 0.0)[None]

@@ -38,9 +38,12 @@ def test_networks_learn_and_are_saved_and_loaded(small: Recipe, model: str, tmp_
     chosen: Any = Own() if model == "own" else model
     seen: list[tuple[int, int]] = []
     predictor = fit(
-        small.train, small.validation, model=chosen, layers=2,
+        small.train,
+        small.validation,
+        model=chosen,
+        layers=2,
         progress=lambda done, total: seen.append((done, total)),
-    )  # fmt: skip
+    )
     averages = fit(small.train, small.validation, method="tam")
     assert error(predictor, small.test) < 0.75 * error(averages, small.test)
     assert seen[-1] == (150, 150)
@@ -65,9 +68,13 @@ def test_a_graph_network_does_not_depend_on_the_numbering_of_operators(small: Re
 def _renumbered(graph: TaskGraph, order: Any) -> TaskGraph:
     place = np.argsort(order)
     return TaskGraph(
-        tuple(graph.kinds[k] for k in order), graph.macs[order], graph.params[order],
-        graph.elements[order], place[graph.edges], graph.batch,
-    )  # fmt: skip
+        tuple(graph.kinds[k] for k in order),
+        graph.macs[order],
+        graph.params[order],
+        graph.elements[order],
+        place[graph.edges],
+        graph.batch,
+    )
 
 
 def test_gradients_of_the_graph_network_against_finite_differences(small: Recipe) -> None:
@@ -95,9 +102,14 @@ def test_without_a_validation_set_a_fifth_is_held_out(small: Recipe) -> None:
 
 def test_pretraining_on_other_clusters_helps_where_tasks_are_few(small: Recipe) -> None:
     others = recipe(
-        "nb201", clusters=["2080ti_1", "silver_4210r"], train_tasks=400, validation_tasks=100,
-        test_tasks=10, synthetic=True, seed=5,
-    )  # fmt: skip
+        "nb201",
+        clusters=["2080ti_1", "silver_4210r"],
+        train_tasks=400,
+        validation_tasks=100,
+        test_tasks=10,
+        synthetic=True,
+        seed=5,
+    )
     start = fit(others.train, others.validation, model="gnn", epochs=60)
     few = small.train.take(np.arange(20))
     settings: dict[str, Any] = {"model": "gnn", "epochs": 60, "learning_rate": 3e-3}
@@ -109,9 +121,10 @@ def test_pretraining_on_other_clusters_helps_where_tasks_are_few(small: Recipe) 
 def test_tasks_measured_on_some_clusters_only(small: Recipe) -> None:
     missing = np.random.default_rng(0).random(small.train.times.shape) < 0.3
     partly = replace(
-        small.train, times=np.where(missing, np.nan, small.train.times),
+        small.train,
+        times=np.where(missing, np.nan, small.train.times),
         success=np.where(missing, np.nan, small.train.success),
-    )  # fmt: skip
+    )
     for loss in ("raw", "log"):
         predictor = fit(partly, small.validation, model="mlp", epochs=40, loss=loss)
         assert np.isfinite(predictor.predict(small.test).times).all()

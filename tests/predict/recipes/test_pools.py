@@ -26,9 +26,10 @@ def test_networks_that_convolve_and_take_over_half_a_millisecond_are_kept() -> N
     single, of = latencies.of(latencies.single), latencies.of(clusters)
     convolutions = {k for k, name in enumerate(OPERATIONS) if "conv" in name}
     kept = [
-        n for n, operations in enumerate(latencies.operations)
+        n
+        for n, operations in enumerate(latencies.operations)
         if convolutions & set(operations.tolist()) and min(single[n]) > 0.5
-    ]  # fmt: skip
+    ]
     assert 0 < len(kept) < len(single)
     assert len(pool.tasks) == len(kept)
     assert pool.tasks.times == pytest.approx(of[kept].T)  # a thousand passes: ms are s
@@ -89,9 +90,10 @@ def test_training_configurations_have_fixed_costs_by_data_set() -> None:
     pool = zeus_pool(clusters, True)
     seconds, reached = traces.epoch_seconds(), traces.reached()
     kept = [
-        key for key in seconds.index
+        key
+        for key in seconds.index
         if not seconds.loc[key, list(clusters)].isna().any() and key in reached.index
-    ]  # fmt: skip
+    ]
     assert len(pool.tasks) == len(kept)
     level = list(seconds.index.names)
     datasets = sorted({key[level.index("dataset")] for key in kept})

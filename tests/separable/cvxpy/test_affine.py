@@ -34,8 +34,12 @@ def test_coefficients_with_a_parameter_are_not_fixed_and_others_are() -> None:
     found = AffineMap([p * u[0] + 2 * u[1] + p, u[0] - 4], [u])
     assert found.reuses
     assert fixed(found) == {
-        (0, 0): False, (0, 1): True, (0, 2): False, (1, 0): True, (1, 2): True,
-    }  # fmt: skip
+        (0, 0): False,
+        (0, 1): True,
+        (0, 2): False,
+        (1, 0): True,
+        (1, 2): True,
+    }
     assert cells(found) == {(0, 0): 3, (0, 1): 2, (0, 2): 3, (1, 0): 1, (1, 2): -4}
     p.value = -5.0
     assert cells(found) == {(0, 0): -5, (0, 1): 2, (0, 2): -5, (1, 0): 1, (1, 2): -4}

@@ -30,9 +30,12 @@ def value_at(expression: Any, variable: cp.Variable, point: np.ndarray) -> float
     stated = [Stated(cp.sum(variable) <= 1e6)]
     problem, _ = Template(cp.Minimize(expression), stated).fill()
     x = point.ravel(order="F")
-    place = {f"{variable.name()}[{', '.join(map(str, at))}]": k for k, at in enumerate(
-        np.transpose(np.unravel_index(np.arange(x.size), point.shape, order="F")).tolist()
-    )}  # fmt: skip
+    place = {
+        f"{variable.name()}[{', '.join(map(str, at))}]": k
+        for k, at in enumerate(
+            np.transpose(np.unravel_index(np.arange(x.size), point.shape, order="F")).tolist()
+        )
+    }
     names = [problem.entry_name(k) for k in range(problem.entries)]
     own = np.array([x[place[name]] if name in place else 1.0 for name in names])
     return minimised_value(problem, own, np.zeros(problem.scalars))
@@ -89,7 +92,7 @@ SMOOTH: dict[str, Any] = {
     "quad_form tiny": lambda v: cp.quad_form(v[:2], 1e-3 * np.diag([1.0, 2.0])),
     "quad_form large": lambda v: cp.quad_form(v[:2], 1e7 * np.array([[2.0, 1.0], [1.0, 2.0]])),
     "quad_form concave": lambda v: -cp.quad_form(v[:2], np.array([[-2.0, 1.0], [1.0, -2.0]])),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SMOOTH)
@@ -147,7 +150,8 @@ def test_other_powers_bring_their_domain_with_them(p: float) -> None:
 
 OUTSIDE: dict[str, tuple[Any, str]] = {
     "a square over a variable": (
-        lambda c: cp.quad_over_lin(c.x, cp.sum(c.x)), "a square over a variable",
+        lambda c: cp.quad_over_lin(c.x, cp.sum(c.x)),
+        "a square over a variable",
     ),
     "a matrix of parameters": (
         lambda c: cp.quad_form(c.x[0], cp.Parameter((7, 7), PSD=True, value=np.eye(7))),
@@ -155,7 +159,7 @@ OUTSIDE: dict[str, tuple[Any, str]] = {
     ),
     "complex": (lambda c: cp.abs(1j * cp.sum(c.x)), "complex numbers"),
     "another atom": (lambda c: cp.log_sum_exp(c.x), "not an atom of the separable form here"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", OUTSIDE)

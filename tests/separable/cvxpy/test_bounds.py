@@ -27,9 +27,12 @@ Single = tuple[int, float, float, bool]
 def singles(*given: Single) -> SingleRows:
     column, a, b, equal = zip(*given, strict=True) if given else ((), (), (), ())
     return SingleRows(
-        10 + np.arange(len(given)), np.array(column, np.int64), np.array(a, np.float64),
-        np.array(b, np.float64), np.array(equal, np.bool_),
-    )  # fmt: skip
+        10 + np.arange(len(given)),
+        np.array(column, np.int64),
+        np.array(a, np.float64),
+        np.array(b, np.float64),
+        np.array(equal, np.bool_),
+    )
 
 
 def bounds(lower: list[float], upper: list[float], *given: Single) -> Bounds:
@@ -38,13 +41,14 @@ def bounds(lower: list[float], upper: list[float], *given: Single) -> Bounds:
 
 def test_rows_tighten_the_bounds_and_are_remembered() -> None:
     found = bounds(
-        [0.0, -INF, 0.0], [10.0, INF, 1.0],
+        [0.0, -INF, 0.0],
+        [10.0, INF, 1.0],
         (0, 2.0, -6.0, False),  # 2 x <= 6
         (0, -4.0, 4.0, False),  # -4 x <= -4
         (1, 5.0, 10.0, True),  # 5 x = -10
         (2, 1.0, -7.0, False),  # x <= 7 says nothing new
         (2, -1.0, -7.0, False),  # nor does x >= -7
-    )  # fmt: skip
+    )
     assert (found.lower.tolist(), found.upper.tolist()) == ([1.0, -2.0, 0.0], [3.0, -2.0, 1.0])
     assert (found.lower_row.tolist(), found.upper_row.tolist()) == ([1, 2, -1], [0, 2, -1])
 
@@ -60,9 +64,11 @@ def test_a_row_of_a_small_coefficient_bounds_one_end_alone() -> None:
 def test_of_rows_that_attain_a_bound_the_first_equality_answers_else_the_first() -> None:
     """At 3 from above: rows 0, 1; at 2 from below: rows 2, 3. An equality comes before them."""
     given = (
-        (0, 1.0, -3.0, False), (0, 2.0, -6.0, False),
-        (0, -1.0, 2.0, False), (0, -2.0, 4.0, False),
-    )  # fmt: skip
+        (0, 1.0, -3.0, False),
+        (0, 2.0, -6.0, False),
+        (0, -1.0, 2.0, False),
+        (0, -2.0, 4.0, False),
+    )
     found = bounds([0.0], [INF], *given)
     assert (found.upper_row.tolist(), found.lower_row.tolist()) == ([0], [2])
     equal = bounds([0.0], [INF], *given[:2], (0, -1.0, 3.0, True), (0, 1.0, -3.0, True))
@@ -78,12 +84,19 @@ def test_given_bounds_are_left_as_they_were() -> None:
 @pytest.mark.parametrize(
     ("lower", "upper", "is_crossed"),
     [
-        (1.0, 1.0, False), (1.0, 2.0, False), (2.0, 1.0, True),
-        (5e-10, 0.0, False), (1e-9, 0.0, False), (2e-9, 0.0, True),
-        (1e6 + 5e-4, 1e6, False), (1e6 + 2e-3, 1e6, True),
-        (2e-3, -1e6, True), (1e6, -2e-3, True), (-1e6, -1e6 - 5e-4, False),
+        (1.0, 1.0, False),
+        (1.0, 2.0, False),
+        (2.0, 1.0, True),
+        (5e-10, 0.0, False),
+        (1e-9, 0.0, False),
+        (2e-9, 0.0, True),
+        (1e6 + 5e-4, 1e6, False),
+        (1e6 + 2e-3, 1e6, True),
+        (2e-3, -1e6, True),
+        (1e6, -2e-3, True),
+        (-1e6, -1e6 - 5e-4, False),
     ],
-)  # fmt: skip
+)
 def test_bounds_cross_beyond_a_billionth_of_the_smaller(
     lower: float, upper: float, is_crossed: bool
 ) -> None:
@@ -164,9 +177,12 @@ def test_an_extreme_lies_between_those_of_its_pieces_ends(is_largest: bool, limi
         matrix[1:], offset[1:] = -matrix[1:], -offset[1:]
     given = bounds([0.0, 0.5, -INF], [3.0, 4.0, INF])
     found = epigraph_bounds(
-        sp.csr_array(matrix), offset, np.array([limited, True, True]), given,
+        sp.csr_array(matrix),
+        offset,
+        np.array([limited, True, True]),
+        given,
         [Epigraph(1, 3, 2, 1, is_largest)],
-    )  # fmt: skip
+    )
     top = 5.0 if limited else 7.0
     low, high = (1.0, top) if is_largest else (-4.0, -0.5)
     check_margin(-low, -found.lower[2], high - low)
@@ -179,10 +195,12 @@ def test_an_extreme_lies_between_those_of_its_pieces_ends(is_largest: bool, limi
 @pytest.mark.parametrize(
     ("x", "low", "high"),
     [
-        ((-5.0, INF), 5.0, None), ((0.5, INF), 1.0, None), ((-INF, 7.0), None, 1.0),
+        ((-5.0, INF), 5.0, None),
+        ((0.5, INF), 1.0, None),
+        ((-INF, 7.0), None, 1.0),
         ((-INF, INF), None, None),
     ],
-)  # fmt: skip
+)
 def test_an_endless_piece_leaves_one_end_open(
     x: tuple[float, float], low: float | None, high: float | None
 ) -> None:
@@ -237,7 +255,10 @@ def test_rows_that_contradict_bounds_leave_no_empty_interval() -> None:
     matrix = sp.csr_array(np.array([[1.0, 0.0], [1.0, -1.0]]))
     given = bounds([3.0, -INF], [8.0, INF])
     found = epigraph_bounds(
-        matrix, np.array([-2.0, 0.0]), np.ones(2, bool), given,
+        matrix,
+        np.array([-2.0, 0.0]),
+        np.ones(2, bool),
+        given,
         [Epigraph(1, 2, 1, 1, is_largest=True)],
-    )  # fmt: skip
+    )
     assert found.lower[1] < 3.0 < found.upper[1] < 3.1

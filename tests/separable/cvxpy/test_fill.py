@@ -107,11 +107,12 @@ def test_utility_rows_carry_weight_kind_and_parameter() -> None:
     W = np.array([2.0, 3.0])
     problem = filled(
         cp.Minimize(
-            -W @ cp.log(v[:2] + v[2]) + 5 * cp.power(v[0] + v[3], 1.5, approx=False)
+            -W @ cp.log(v[:2] + v[2])
+            + 5 * cp.power(v[0] + v[3], 1.5, approx=False)
             + 7 * cp.square(2 * v[1] + v[3] - 6)
         ),
         cp.sum(v) <= 9,
-    )  # fmt: skip
+    )
     rows = problem.rows
     kinds = [Utility.LOG, Utility.LOG, Utility.CONVEX_POWER, Utility.QUADRATIC]
     assert rows.utility.tolist() == [Utility.NONE, *kinds]
@@ -140,9 +141,7 @@ def test_the_constant_of_a_utility_is_an_entry_of_its_rows_owner() -> None:
 def test_a_utility_of_weight_zero_leaves_its_domain_behind() -> None:
     v = cp.Variable(4, name="v")
     W = cp.Parameter(2, nonneg=True, value=[0.0, 2.0])
-    objective = cp.Minimize(
-        -W @ cp.log(v[:2] + v[2]) + W @ cp.square(v[2:] - v[:2]) + cp.sum(v)
-    )  # fmt: skip
+    objective = cp.Minimize(-W @ cp.log(v[:2] + v[2]) + W @ cp.square(v[2:] - v[:2]) + cp.sum(v))
     rows = filled(objective, cp.sum(v) <= 9, v >= -1).rows
     assert rows.utility.tolist() == [0, 0, Utility.LOG, 0, Utility.QUADRATIC]
     # A logarithm asks for y >= 0 still, a square asks for nothing.
@@ -159,8 +158,11 @@ def test_logarithms_alone_have_nats_for_their_gap() -> None:
     pure = filled(cp.Maximize(log + cp.sum(v)), cp.sum(v) <= 3)
     assert (pure.gap_scale, pure.gap_unit) == (7.0, "nat a unit of weight")
     for objective in (
-        log - cp.sum_squares(v), log + cp.sum(cp.sqrt(v)), cp.sum(v), cp.sum(cp.sqrt(v)),
-    ):  # fmt: skip
+        log - cp.sum_squares(v),
+        log + cp.sum(cp.sqrt(v)),
+        cp.sum(v),
+        cp.sum(cp.sqrt(v)),
+    ):
         assert filled(cp.Maximize(objective), cp.sum(v) <= 3).gap_scale is None
 
 

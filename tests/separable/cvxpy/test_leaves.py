@@ -35,7 +35,7 @@ EVERY = [INF] * 6
         ({"bounds": [cp.Parameter(value=-1.0), cp.Parameter(value=8.0)]}, [-1.0] * 6, [8.0] * 6),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_bounds_are_those_declared(
     declared: dict[str, Any], low: list[float], high: list[float]
 ) -> None:

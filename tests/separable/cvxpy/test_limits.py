@@ -22,10 +22,12 @@ INF = np.inf
 @pytest.mark.parametrize(
     ("objective", "truth"),
     [
-        (cp.sum(x), 2.0), (cp.sum_squares(x), 2.0), (cp.norm(x) + cp.sum(x), 2 + np.sqrt(2)),
+        (cp.sum(x), 2.0),
+        (cp.sum_squares(x), 2.0),
+        (cp.norm(x) + cp.sum(x), 2 + np.sqrt(2)),
     ],
     ids=["linear", "quadratic", "outside the form"],
-)  # fmt: skip
+)
 def test_a_constraint_without_a_limit_asks_for_nothing(
     endless: Any, objective: Any, truth: float
 ) -> None:

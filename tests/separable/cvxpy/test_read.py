@@ -38,9 +38,14 @@ def read(expression: Any) -> tuple[Floats, Places]:
 def canonicalised(expression: Any) -> tuple[Floats, Places]:
     """The same from cvxpy's backend, whole variables and all."""
     tensor = canonInterface.get_problem_matrix(
-        [expression.canonical_form[0]], COLUMNS, START, {CONSTANT_ID: 1}, {CONSTANT_ID: 0},
-        expression.size, cp.settings.COO_CANON_BACKEND,
-    ).tocoo()  # fmt: skip
+        [expression.canonical_form[0]],
+        COLUMNS,
+        START,
+        {CONSTANT_ID: 1},
+        {CONSTANT_ID: 0},
+        expression.size,
+        cp.settings.COO_CANON_BACKEND,
+    ).tocoo()
     column, row = np.divmod(tensor.coords[0], expression.size)
     dense = np.zeros((expression.size, COLUMNS + 1))
     np.add.at(dense, (row, column), tensor.data)

@@ -53,14 +53,17 @@ def test_a_row_within_one_pair_is_the_demands_unless_it_is_said_to_be_the_resour
     more = [cp.sum(x + z, axis=1) <= 1, cp.sum(x + z, axis=0) <= 1]
     pair = (x[1, 2] + z[1, 2] <= 0.5).set_label("pair")
     problem, _ = template(
-        cp.Maximize(cp.sum(x + z)), Stated(more[0], Side.RESOURCE), Stated(more[1], Side.DEMAND),
+        cp.Maximize(cp.sum(x + z)),
+        Stated(more[0], Side.RESOURCE),
+        Stated(more[1], Side.DEMAND),
         Stated(pair, side),
-    ).fill()  # fmt: skip
+    ).fill()
     at = next(k for k in range(problem.rows.count) if problem.rows.name(k).startswith("pair"))
     expected = Side.RESOURCE if side is Side.RESOURCE else Side.DEMAND
     assert (problem.rows.side[at], problem.rows.owner[at]) == (
-        expected, 1 if expected is Side.RESOURCE else 2,
-    )  # fmt: skip
+        expected,
+        1 if expected is Side.RESOURCE else 2,
+    )
 
 
 @pytest.mark.parametrize("count", [MOST_SCALARS, MOST_SCALARS + 1])
@@ -91,16 +94,20 @@ def test_a_scalar_in_rows_of_one_owner_is_that_owners_entry() -> None:
     x, stated = grid(2, 3)
     t = [cp.Variable(name=f"t{k}") for k in range(5)]
     problem, _ = template(
-        cp.Maximize(sum(t)), *stated,
+        cp.Maximize(sum(t)),
+        *stated,
         x[0, :] @ np.array([1.0, 2.0, 3.0]) >= t[0],
         x[:, 1] @ np.array([1.0, 2.0]) >= t[1],
         # Rows of the first demand and of the first resource: shared.
-        cp.sum(x[:, 0]) >= t[2], cp.sum(x[0, :]) >= t[2],
+        cp.sum(x[:, 0]) >= t[2],
+        cp.sum(x[0, :]) >= t[2],
         # A row of no entry says nothing against the first demand.
-        2 * x[0, 0] + x[1, 0] >= t[3], t[3] + t[4] <= 3,
+        2 * x[0, 0] + x[1, 0] >= t[3],
+        t[3] + t[4] <= 3,
         # Rows of two demands: shared.
-        x[0, 0] + 2 * x[1, 0] >= t[4], x[0, 2] + 2 * x[1, 2] >= t[4],
-    ).fill()  # fmt: skip
+        x[0, 0] + 2 * x[1, 0] >= t[4],
+        x[0, 2] + 2 * x[1, 2] >= t[4],
+    ).fill()
     assert problem.scalar_names == ["t2", "t4"]
     own = owners(problem)
     assert (own["t0"], own["t1"], own["t3"]) == ((0, -1), (-1, 1), (-1, 0))

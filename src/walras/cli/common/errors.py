@@ -85,9 +85,10 @@ def guarded(command: Callable[[], int], arguments: Sequence[str] = ()) -> None:
         sys.exit(exit_code(error))
     except MemoryError:
         told = EngineError(
-            "out of memory", allowed="what this process may use",
+            "out of memory",
+            allowed="what this process may use",
             remedy="give it more memory, a smaller problem, or --engine admm",
-        )  # fmt: skip
+        )
         tell(describe(told, arguments))
         sys.exit(exit_code(told))
     except KeyboardInterrupt:

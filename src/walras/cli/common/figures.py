@@ -26,6 +26,8 @@ def need_figures(where: str) -> None:
     """
     if not can_draw():
         raise EngineError(
-            f"draws, and needs {' and '.join(_PACKAGES)}", where=where,
-            allowed="with the extra plot", remedy=install_hint("plot"),
-        )  # fmt: skip
+            f"draws, and needs {' and '.join(_PACKAGES)}",
+            where=where,
+            allowed="with the extra plot",
+            remedy=install_hint("plot"),
+        )

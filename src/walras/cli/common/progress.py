@@ -38,9 +38,11 @@ class Interruptible:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
         trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         signal.signal(signal.SIGINT, self._previous)
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
@@ -103,9 +105,11 @@ class Stages:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
         trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._ended.set()
         if self._teller is not None and self._teller.is_alive():
             self._teller.join()
@@ -159,8 +163,12 @@ class Stages:
                 self._bar.task_ids[0], completed=done, description=self._name, left=f"{left:.0f} s"
             )
             return
-        line = {"stage": self._name, "done": round(done / self._total, 3),
-                "elapsed": round(elapsed, 1), "left": round(left, 1)}  # fmt: skip
+        line = {
+            "stage": self._name,
+            "done": round(done / self._total, 3),
+            "elapsed": round(elapsed, 1),
+            "left": round(left, 1),
+        }
         tell(json.dumps(line))
 
 
@@ -170,8 +178,12 @@ def _bar(total: float) -> Any:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
     bar = Progress(
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
-        TextColumn("time left {task.fields[left]}"), console=Console(stderr=True), transient=True,
-    )  # fmt: skip
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("time left {task.fields[left]}"),
+        console=Console(stderr=True),
+        transient=True,
+    )
     bar.add_task("", total=total, left="")
     return bar

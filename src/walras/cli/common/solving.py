@@ -43,16 +43,19 @@ def refuse_unless(used: bool, option: str, value: object, way: str) -> None:
     """
     if value is not None and not used:
         raise InputError(
-            f"is {value}, but nothing uses it", where=option, allowed=f"with {way}",
+            f"is {value}, but nothing uses it",
+            where=option,
+            allowed=f"with {way}",
             remedy=f"leave {option} out, or add {way}",
-        )  # fmt: skip
+        )
 
 
 def run(job: Callable[[Any], Solution], tolerance: float, progress: bool) -> Solution:
     """Run a solve that takes a callback, with progress and a first Ctrl-C that only stops it."""
-    with Interruptible() as interrupt, Stages(
-        {"solving": 1.0}, tolerance, interrupt, shown=progress
-    ) as stages:  # fmt: skip
+    with (
+        Interruptible() as interrupt,
+        Stages({"solving": 1.0}, tolerance, interrupt, shown=progress) as stages,
+    ):
         return job(stages.begin("solving"))
 
 

@@ -100,7 +100,8 @@ class _Results(io.FileIO):
             if error.errno == errno.EPIPE:
                 raise SystemExit(_READER_GONE) from error
             raise DataError(
-                f"cannot be written: {error.strerror}", where="standard output",
+                f"cannot be written: {error.strerror}",
+                where="standard output",
                 allowed="a terminal, a pipe or a file with room",
                 remedy="free some space, or write elsewhere",
-            ) from error  # fmt: skip
+            ) from error

@@ -39,10 +39,11 @@ class Cell:
         value = self._parsed()
         if not np.isfinite(value) or value < 0 or (positive and value == 0):
             raise InputError(
-                f"is {'NaN' if np.isnan(value) else self.text}", where=self.where,
+                f"is {'NaN' if np.isnan(value) else self.text}",
+                where=self.where,
                 allowed="finite and > 0" if positive else "finite and >= 0; empty is 0",
                 remedy="correct the cell, or remove its line or column",
-            )  # fmt: skip
+            )
         return value
 
     def _parsed(self) -> float:
@@ -51,9 +52,10 @@ class Cell:
         except ValueError as error:
             raise InputError(
                 f"'{self.text}' is not a number" if self.text else "the cell is empty",
-                where=self.where, allowed="a number such as 12.5",
+                where=self.where,
+                allowed="a number such as 12.5",
                 remedy="write decimals with a point, and no units",
-            ) from error  # fmt: skip
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -113,9 +115,11 @@ def read(
     rows = _rows(path)
     if not rows or not rows[0][1]:
         raise InputError(
-            "the file is empty", where=str(path), allowed=f"a header line: {key}, ...",
+            "the file is empty",
+            where=str(path),
+            allowed=f"a header line: {key}, ...",
             remedy="see --help of the command for the columns",
-        )  # fmt: skip
+        )
     header = tuple(name.strip() for name in rows[0][1])
     _check_separator(path, header)
     _check_header(path, header, key, required, optional)
@@ -124,18 +128,22 @@ def read(
         _check_labels(lines, key)
     if not lines:
         raise InputError(
-            "the file has no lines below the header", where=str(path), allowed=f"one line a {key}",
+            "the file has no lines below the header",
+            where=str(path),
+            allowed=f"one line a {key}",
             remedy="see --help of the command for the columns",
-        )  # fmt: skip
+        )
     return Sheet(path, header, lines)
 
 
 def _line(path: Path, number: int, row: list[str], header: tuple[str, ...]) -> dict[str, Cell]:
     if len(row) != len(header):
         raise InputError(
-            f"the line has {len(row)} cells", where=f"{path}, line {number}",
-            allowed=f"{len(header)}, as the header", remedy="add or remove commas",
-        )  # fmt: skip
+            f"the line has {len(row)} cells",
+            where=f"{path}, line {number}",
+            allowed=f"{len(header)}, as the header",
+            remedy="add or remove commas",
+        )
     return {
         name: Cell(text.strip(), f"{path}, line {number}, column '{name}'")
         for name, text in zip(header, row, strict=True)
@@ -149,8 +157,10 @@ def _check_labels(lines: Sequence[dict[str, Cell]], key: str) -> None:
         if not label.text or label.text in seen:
             raise InputError(
                 f"'{label.text}' comes twice" if label.text else "the label is empty",
-                where=label.where, allowed="distinct labels", remedy=f"rename the {key}",
-            )  # fmt: skip
+                where=label.where,
+                allowed="distinct labels",
+                remedy=f"rename the {key}",
+            )
         seen.add(label.text)
 
 
@@ -162,14 +172,18 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
             return [(reader.line_num, row) for row in reader if row]
     except OSError as error:
         raise DataError(
-            f"the file cannot be read: {error.strerror}", where=str(path),
-            allowed="a file that can be read", remedy="check the path",
-        ) from error  # fmt: skip
+            f"the file cannot be read: {error.strerror}",
+            where=str(path),
+            allowed="a file that can be read",
+            remedy="check the path",
+        ) from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(
-            f"the file cannot be read: {error}", where=str(path),
-            allowed="comma-separated text in UTF-8", remedy="save it as CSV in UTF-8",
-        ) from error  # fmt: skip
+            f"the file cannot be read: {error}",
+            where=str(path),
+            allowed="comma-separated text in UTF-8",
+            remedy="save it as CSV in UTF-8",
+        ) from error
 
 
 def _check_separator(path: Path, header: tuple[str, ...]) -> None:
@@ -181,36 +195,45 @@ def _check_separator(path: Path, header: tuple[str, ...]) -> None:
     used = next((mark for mark in _SEPARATORS if mark in header[0]), None)
     if len(header) == 1 and used is not None:
         raise InputError(
-            f"the columns are separated by {_SEPARATORS[used]}", where=f"{path}, line 1",
+            f"the columns are separated by {_SEPARATORS[used]}",
+            where=f"{path}, line 1",
             allowed="commas between columns, points in decimals",
             remedy="save it as CSV with commas, or replace them throughout",
-        )  # fmt: skip
+        )
 
 
 def _check_header(
-    path: Path, header: tuple[str, ...], key: str, required: Sequence[str],
+    path: Path,
+    header: tuple[str, ...],
+    key: str,
+    required: Sequence[str],
     optional: Sequence[str] | None,
-) -> None:  # fmt: skip
+) -> None:
     where = f"{path}, line 1"
     known = (key, *required, *(optional or ()))
     for name in header:
         if header.count(name) > 1 or not name:
             raise InputError(
-                f"column '{name}' comes twice" if name else "a column has no name", where=where,
-                allowed="distinct names", remedy="rename the column",
-            )  # fmt: skip
+                f"column '{name}' comes twice" if name else "a column has no name",
+                where=where,
+                allowed="distinct names",
+                remedy="rename the column",
+            )
         if optional is not None and name not in known:
             raise InputError(
-                f"unknown column '{name}'", where=where, allowed=", ".join(known),
+                f"unknown column '{name}'",
+                where=where,
+                allowed=", ".join(known),
                 remedy="rename or remove the column",
-            )  # fmt: skip
+            )
     missing = next((name for name in (key, *required) if name not in header), None)
     if missing is not None or header[0] != key:
         raise InputError(
             f"no column '{missing}'" if missing else f"the first column is '{header[0]}'",
-            where=where, allowed=f"{key} first, then {', '.join(known[1:]) or 'one a resource'}",
+            where=where,
+            allowed=f"{key} first, then {', '.join(known[1:]) or 'one a resource'}",
             remedy="see --help of the command for the columns",
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,10 +323,11 @@ def _check_runnable(speeds: Sheet, matrix: pd.DataFrame) -> None:
     if not runs.all():
         cell = speeds.lines[int(runs.argmin())]["job"]
         raise InputError(
-            f"no resource type can run job '{cell.text}'", where=cell.where,
+            f"no resource type can run job '{cell.text}'",
+            where=cell.where,
             allowed="a throughput > 0 on one resource at least",
             remedy="give it a throughput, or remove the job from every table",
-        )  # fmt: skip
+        )
 
 
 def _check_same(sheet: Sheet, labels: Sequence[str], other: Sheet, kind: str) -> None:
@@ -313,9 +337,11 @@ def _check_same(sheet: Sheet, labels: Sequence[str], other: Sheet, kind: str) ->
             as_column = kind == "resource"
             where = f"{sheet.path}, line 1" if as_column else sheet.lines[k]["job"].where
             raise InputError(
-                f"unknown {kind} '{label}'", where=where, allowed=f"the {kind}s of {other.path}",
+                f"unknown {kind} '{label}'",
+                where=where,
+                allowed=f"the {kind}s of {other.path}",
                 remedy=f"add it to {other.path}, or remove it here",
-            )  # fmt: skip
+            )
 
 
 def _check_known(resource: Sheet, columns: set[str], speeds: Sheet) -> None:
@@ -323,27 +349,32 @@ def _check_known(resource: Sheet, columns: set[str], speeds: Sheet) -> None:
         if line["resource"].text not in columns:
             raise InputError(
                 f"no throughput for resource '{line['resource'].text}'",
-                where=line["resource"].where, allowed=f"the columns of {speeds.path}",
+                where=line["resource"].where,
+                allowed=f"the columns of {speeds.path}",
                 remedy="add a column of throughputs, or remove the resource",
-            )  # fmt: skip
+            )
 
 
 def _quota(sheet: Sheet, job: Sheet) -> Quota:
     """Each job counts in its own group and in all groups around it."""
     if not job.has("group"):
         raise InputError(
-            "there is a quota but the jobs have no column 'group'", where=f"{job.path}, line 1",
-            allowed="job, size, weight, steps, group", remedy="name each job's group",
-        )  # fmt: skip
+            "there is a quota but the jobs have no column 'group'",
+            where=f"{job.path}, line 1",
+            allowed="job, size, weight, steps, group",
+            remedy="name each job's group",
+        )
     parents = _parents(sheet)
     members: dict[str, list[str]] = {name: [] for name in sheet.keys}
     for line in job.lines:
         group = line["group"].text
         if group and group not in members:
             raise InputError(
-                f"unknown group '{group}'", where=line["group"].where,
-                allowed=f"the groups of {sheet.path}, or empty", remedy="add it there",
-            )  # fmt: skip
+                f"unknown group '{group}'",
+                where=line["group"].where,
+                allowed=f"the groups of {sheet.path}, or empty",
+                remedy="add it there",
+            )
         while group:
             members[group].append(line["job"].text)
             group = parents.get(group, "")
@@ -362,9 +393,10 @@ def _parents(sheet: Sheet) -> Mapping[str, str]:
             if above in seen or above not in parents:
                 raise InputError(
                     f"'{above}' is around itself" if above in seen else f"unknown group '{above}'",
-                    where=line["parent"].where, allowed="another group, or empty",
+                    where=line["parent"].where,
+                    allowed="another group, or empty",
                     remedy="name the group directly around this one",
-                )  # fmt: skip
+                )
             seen.add(above)
             above = parents[above]
     return parents

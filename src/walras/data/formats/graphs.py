@@ -93,19 +93,28 @@ def read_graph(path: Path, capacity: str = "capacity") -> Graph:
     }
     if path.suffix not in readers:
         raise DataError(
-            f"has the ending '{path.suffix}'", where=str(path), allowed=", ".join(readers),
+            f"has the ending '{path.suffix}'",
+            where=str(path),
+            allowed=", ".join(readers),
             remedy="give node-link JSON, GraphML, or SNDlib's XML or native form",
-        )  # fmt: skip
+        )
     try:
         return readers[path.suffix](path.read_text(encoding="utf-8"), capacity)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError,
-            ElementTree.ParseError) as error:  # fmt: skip
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        RecursionError,
+        ElementTree.ParseError,
+    ) as error:
         reason = f"it lacks {error}" if isinstance(error, KeyError) else error
         raise DataError(
-            f"cannot be read as a network: {reason}", where=str(path),
+            f"cannot be read as a network: {reason}",
+            where=str(path),
             allowed="node-link JSON, GraphML, or SNDlib's XML (.xml) or native form (.txt)",
             remedy="check the file's form and its ending",
-        ) from error  # fmt: skip
+        ) from error
 
 
 def read_demands(path: Path) -> list[tuple[str, str, float]]:
@@ -119,10 +128,11 @@ def read_demands(path: Path) -> list[tuple[str, str, float]]:
         return readers[path.suffix](path.read_text(encoding="utf-8"))
     except (OSError, ValueError, KeyError, TypeError, ElementTree.ParseError) as error:
         raise DataError(
-            f"cannot be read as a traffic matrix: {error}", where=str(path),
+            f"cannot be read as a traffic matrix: {error}",
+            where=str(path),
             allowed="SNDlib's XML (.xml) or native form (.txt), with demands",
             remedy="check the file's form and its ending",
-        ) from error  # fmt: skip
+        ) from error
 
 
 def _without_namespaces(text: str) -> ElementTree.Element:

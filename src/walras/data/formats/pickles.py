@@ -59,10 +59,11 @@ def load_plain_after(raw: bytes, skipped: int, name: str) -> Any:
         _check_extent(found)
     except (ValueError, IndexError, KeyError, OverflowError) as error:
         raise DataError(
-            f"a pickle cannot be read as plain data: {error}", where=name,
+            f"a pickle cannot be read as plain data: {error}",
+            where=name,
             allowed="lists, dictionaries, numbers, strings and numeric NumPy arrays",
             remedy="try another mirror; nothing was stored",
-        ) from error  # fmt: skip
+        ) from error
     return found
 
 

@@ -61,13 +61,18 @@ def stand_in(seed: int, model: Model | None = None) -> ClusterReliability:
     complete = 1 - fail - cancel
     table = pd.DataFrame(
         {
-            "source": "synthetic", "gpu_jobs": jobs.astype(np.int64), "complete_rate": complete,
-            "cancel_rate": cancel, "fail_rate": fail, "gpu_hours": jobs * hours,
+            "source": "synthetic",
+            "gpu_jobs": jobs.astype(np.int64),
+            "complete_rate": complete,
+            "cancel_rate": cancel,
+            "fail_rate": fail,
+            "gpu_hours": jobs * hours,
             "success_given_not_cancelled": complete / (complete + fail),
-            "hazard_per_gpu_hour": fail / hours, "mean_gpu_hours_per_job": hours,
+            "hazard_per_gpu_hour": fail / hours,
+            "mean_gpu_hours_per_job": hours,
         },
         index=pd.Index(names, name="cluster"),
-    )  # fmt: skip
+    )
     origin = f"{NAME} model fitted to the set, seed {seed}"
     return ClusterReliability(table, "synthetic stand-in", origin)
 

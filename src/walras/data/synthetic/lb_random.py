@@ -69,6 +69,8 @@ def fit(data: RoundNumbers) -> Model:
         if np.array_equal(stand_in(0, Model(seed)).numbers, data.numbers):
             return Model(seed)
     raise DataError(
-        "were not drawn from Java's Random", where=f"data set {NAME}",
-        allowed="the numbers of the pinned commit", remedy=f"walras data fetch {NAME}",
-    )  # fmt: skip
+        "were not drawn from Java's Random",
+        where=f"data set {NAME}",
+        allowed="the numbers of the pinned commit",
+        remedy=f"walras data fetch {NAME}",
+    )

@@ -79,9 +79,13 @@ def stand_in(seed: int, model: Model | None = None) -> Digits:
     images = np.clip(np.rint(image), 0, 255).astype(np.uint8).reshape(len(labels), -1)
     origin = f"{NAME} model fitted to the set, seed {seed}"
     return Digits(
-        images[:_TRAIN], labels[:_TRAIN], images[_TRAIN:], labels[_TRAIN:],
-        "synthetic stand-in", origin,
-    )  # fmt: skip
+        images[:_TRAIN],
+        labels[:_TRAIN],
+        images[_TRAIN:],
+        labels[_TRAIN:],
+        "synthetic stand-in",
+        origin,
+    )
 
 
 def fit(data: Digits) -> Model:

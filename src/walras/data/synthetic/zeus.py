@@ -140,9 +140,12 @@ def _epoch(
     noise = random.normal(0.0, model.noise_sd[gpu])
     seconds = (work + overhead / batch) * share ** -model.power[gpu] * np.exp(noise)
     return {
-        **_configuration(name, batch), "power_limit": limit, "time_per_epoch": seconds,
-        "average_power": model.draw[gpu] * limit, "gpu": gpu,
-    }  # fmt: skip
+        **_configuration(name, batch),
+        "power_limit": limit,
+        "time_per_epoch": seconds,
+        "average_power": model.draw[gpu] * limit,
+        "gpu": gpu,
+    }
 
 
 def _run(
@@ -151,10 +154,12 @@ def _run(
     probability, mean, sd = model.reach[name]
     epochs = np.ceil(np.exp(random.normal(mean, sd)))
     return {
-        **_configuration(name, batch), "learning_rate": np.nan, "run": run,
+        **_configuration(name, batch),
+        "learning_rate": np.nan,
+        "run": run,
         "target_metric": TARGETS[name],
         "target_epoch": epochs if random.random() < probability else np.nan,
-    }  # fmt: skip
+    }
 
 
 def _configuration(name: str, batch: int) -> dict[str, object]:

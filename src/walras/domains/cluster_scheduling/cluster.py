@@ -100,12 +100,20 @@ def read(
         size, "size", names.demands, "demand", n, "give every job the GPUs it occupies"
     )
     capacities = matrices.vector(
-        capacity, "capacity", names.resources, "resource", m,
+        capacity,
+        "capacity",
+        names.resources,
+        "resource",
+        m,
         "remove a resource without capacity from throughput and capacity",
-    )  # fmt: skip
-    weights = np.ones(n) if weight is None else matrices.vector(
-        weight, "weight", names.demands, "demand", n, "give every job a positive priority"
-    )  # fmt: skip
+    )
+    weights = (
+        np.ones(n)
+        if weight is None
+        else matrices.vector(
+            weight, "weight", names.demands, "demand", n, "give every job a positive priority"
+        )
+    )
     mask = None if allowed is None else matrices.boolean(allowed, (m, n), names)
     values, resource, counts = _pairs(speeds, mask)
     _check_runnable(counts, names)
@@ -132,15 +140,23 @@ def _names(
     """Labels by the first source that has them: argument, throughput, then capacity and size."""
     frame = throughput if isinstance(throughput, pd.DataFrame) else None
     resources = (
-        resource_names if resource_names is not None
-        else frame.index if frame is not None
-        else capacity.index if isinstance(capacity, pd.Series) else None
-    )  # fmt: skip
+        resource_names
+        if resource_names is not None
+        else frame.index
+        if frame is not None
+        else capacity.index
+        if isinstance(capacity, pd.Series)
+        else None
+    )
     demands = (
-        demand_names if demand_names is not None
-        else frame.columns if frame is not None
-        else size.index if isinstance(size, pd.Series) else None
-    )  # fmt: skip
+        demand_names
+        if demand_names is not None
+        else frame.columns
+        if frame is not None
+        else size.index
+        if isinstance(size, pd.Series)
+        else None
+    )
     return Names(
         matrices.labels(resources, "resource names"), matrices.labels(demands, "demand names")
     )
@@ -161,9 +177,11 @@ def _speeds(throughput: Matrix, names: Names) -> Floats | sp.csc_array:
     dense = matrices.numeric(throughput, "throughput")
     if dense.ndim != 2:
         raise InputError(
-            f"has {dense.ndim} dimensions", where="throughput", allowed="2: (resources, demands)",
+            f"has {dense.ndim} dimensions",
+            where="throughput",
+            allowed="2: (resources, demands)",
             remedy="give one row a resource type and one column a job",
-        )  # fmt: skip
+        )
 
     def where(at: tuple[int, ...]) -> str:
         return f"throughput[{names.resource(at[0])}, {names.demand(at[1])}]"
@@ -175,15 +193,19 @@ def _speeds(throughput: Matrix, names: Names) -> Floats | sp.csc_array:
 def _check_counts(m: int, n: int, names: Names) -> None:
     if m == 0 or n == 0:
         raise InputError(
-            f"the problem is empty: {m} resources and {n} jobs", where="throughput",
-            allowed="at least one resource and one job", remedy="add a resource type and a job",
-        )  # fmt: skip
+            f"the problem is empty: {m} resources and {n} jobs",
+            where="throughput",
+            allowed="at least one resource and one job",
+            remedy="add a resource type and a job",
+        )
     for side, own, count in (("resource", names.resources, m), ("demand", names.demands, n)):
         if own is not None and len(own) != count:
             raise InputError(
-                f"{len(own)} labels for {count} {side}s", where=f"{side}_names",
-                allowed=f"{count} labels", remedy="give throughput as (resources, demands)",
-            )  # fmt: skip
+                f"{len(own)} labels for {count} {side}s",
+                where=f"{side}_names",
+                allowed=f"{count} labels",
+                remedy="give throughput as (resources, demands)",
+            )
 
 
 def _pairs(
@@ -226,7 +248,8 @@ def _check_runnable(counts: Ints, names: Names) -> None:
         return
     j = int(np.argmin(counts))
     raise InputError(
-        "no resource type can run this job", where=f"throughput[:, {names.demand(j)}]",
+        "no resource type can run this job",
+        where=f"throughput[:, {names.demand(j)}]",
         allowed="at least one positive throughput on an allowed type",
         remedy="remove the job, or allow it a type on which its throughput is positive",
-    )  # fmt: skip
+    )

@@ -72,9 +72,11 @@ def with_churn(cluster: Cluster, previous: Matrix, churn: float, *, whole: bool 
     """
     if not matrices.is_real(churn) or not 0 <= churn < np.inf:
         raise InputError(
-            f"is {churn!r}", where="churn", allowed="finite and >= 0 per GPU",
+            f"is {churn!r}",
+            where="churn",
+            allowed="finite and >= 0 per GPU",
             remedy="state it in units of the objective",
-        )  # fmt: skip
+        )
     share, unlisted = _shares(cluster, previous)
     price = churn * cluster.size
     paid = float(share @ price[cluster.demand] + unlisted @ price)
@@ -109,9 +111,11 @@ def _shares(cluster: Cluster, previous: Matrix) -> tuple[Floats, Floats]:
     over = np.flatnonzero(value > 1.0 + _ROUNDING)
     if len(over):
         raise InputError(
-            f"is {value[over[0]]:g}", where=where((int(over[0]),)), allowed="0 to 1",
+            f"is {value[over[0]]:g}",
+            where=where((int(over[0]),)),
+            allowed="0 to 1",
             remedy="give shares of time, not GPUs",
-        )  # fmt: skip
+        )
     m = cluster.resources
     pairs = cluster.demand.astype(np.int64) * m + cluster.resource
     wanted = column.astype(np.int64) * m + row
@@ -128,10 +132,11 @@ def _check_some_known(
 ) -> None:
     if len(at) and np.all(at < 0):
         raise InputError(
-            f"none is a {side} of throughput; the first is '{names[0]}'", where=where,
+            f"none is a {side} of throughput; the first is '{names[0]}'",
+            where=where,
             allowed=f"labels of which some are {side}s of throughput",
             remedy="give throughput and previous the same labels, or leave previous out",
-        )  # fmt: skip
+        )
 
 
 def _in_order(cluster: Cluster, previous: Matrix) -> sp.coo_array:

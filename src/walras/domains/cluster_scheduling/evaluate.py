@@ -124,5 +124,6 @@ def _check_finite(shares: Floats, cluster: Cluster) -> None:
         raise InputError(
             f"is {shares[i, j]:g}",
             where=f"x[{i} ({cluster.resource_names[i]}), {j} ({cluster.demand_names[j]})]",
-            allowed="finite shares of time", remedy="use 0 where a job does not run",
-        )  # fmt: skip
+            allowed="finite shares of time",
+            remedy="use 0 where a job does not run",
+        )

@@ -51,18 +51,22 @@ def labels(given: Sequence[object] | pd.Index | None, name: str) -> Labels | Non
     if len(set(out)) < len(out):
         twice = next(label for k, label in enumerate(out) if label in out[:k])
         raise InputError(
-            f"the label '{twice}' appears twice", where=name, allowed="distinct labels",
+            f"the label '{twice}' appears twice",
+            where=name,
+            allowed="distinct labels",
             remedy="rename or merge the rows of that label",
-        )  # fmt: skip
+        )
     return out
 
 
 def _check_listed(given: object, name: str) -> None:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InputError(
-            f"is {given!r}", where=name, allowed="a sequence of labels",
+            f"is {given!r}",
+            where=name,
+            allowed="a sequence of labels",
             remedy="give one label a row or column of throughput",
-        )  # fmt: skip
+        )
 
 
 def compressed(given: Any, where: str) -> sp.csc_array:
@@ -77,9 +81,11 @@ def compressed(given: Any, where: str) -> sp.csc_array:
         out = sp.csc_array(given, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"is not a numeric matrix: {error}", where=where, allowed="two-dimensional numbers",
+            f"is not a numeric matrix: {error}",
+            where=where,
+            allowed="two-dimensional numbers",
             remedy="give one row a resource type and one column a job",
-        ) from error  # fmt: skip
+        ) from error
     out.sum_duplicates()
     return out
 
@@ -94,9 +100,11 @@ def numeric(given: object, where: str) -> Floats:
         return reals(given)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"is not numeric: {error}", where=where, allowed="numbers",
+            f"is not numeric: {error}",
+            where=where,
+            allowed="numbers",
             remedy="remove text and empty cells, and give every row the same length",
-        ) from error  # fmt: skip
+        ) from error
 
 
 def is_real(value: object) -> bool:
@@ -112,10 +120,12 @@ def shaped(got: tuple[int, ...], shape: tuple[int, ...], where: str, why: str) -
     """
     if got != shape:
         raise InputError(
-            f"has shape {got}", where=where, allowed=f"{shape}, {why}",
+            f"has shape {got}",
+            where=where,
+            allowed=f"{shape}, {why}",
             remedy="give throughput as (resources, demands), size and weight one number a demand, "
             "capacity one number a resource",
-        )  # fmt: skip
+        )
 
 
 def in_range(
@@ -138,9 +148,11 @@ def in_range(
     if positive and not np.isfinite(value):
         remedy = "give a number; where nothing limits, one larger than all that can be used"
     raise InputError(
-        f"is {what}", where=where(at), allowed="finite and > 0" if positive else "finite and >= 0",
+        f"is {what}",
+        where=where(at),
+        allowed="finite and > 0" if positive else "finite and >= 0",
         remedy=remedy,
-    )  # fmt: skip
+    )
 
 
 def vector(
@@ -178,9 +190,11 @@ def _matched(given: pd.Series, known: Labels, name: str, side: str) -> Floats:
     if missing or unknown:
         what = f"has no {side} '{missing[0]}'" if missing else f"unknown {side} '{unknown[0]}'"
         raise InputError(
-            what, where=f"labels of {name}", allowed=f"the {side}s of throughput",
+            what,
+            where=f"labels of {name}",
+            allowed=f"the {side}s of throughput",
             remedy="give throughput, size, weight and capacity the same labels",
-        )  # fmt: skip
+        )
     return numeric(pd.Series(given.to_numpy(), index=list(own)).reindex(list(known)), name)
 
 
@@ -200,15 +214,19 @@ def boolean(given: Matrix, shape: tuple[int, int], names: Names) -> Bools | sp.c
         mask = np.asarray(given)
     except ValueError as error:
         raise InputError(
-            "has rows of different lengths", where="allowed", allowed=f"shape {shape}",
+            "has rows of different lengths",
+            where="allowed",
+            allowed=f"shape {shape}",
             remedy="give every row the same length",
-        ) from error  # fmt: skip
+        ) from error
     shaped(mask.shape, shape, "allowed", "as throughput")
     if mask.dtype != np.bool_ and not np.all((mask == 0) | (mask == 1)):
         raise InputError(
-            f"holds values of type {mask.dtype} other than 0 and 1", where="allowed",
-            allowed="booleans", remedy="pass throughput > 0, or a boolean mask",
-        )  # fmt: skip
+            f"holds values of type {mask.dtype} other than 0 and 1",
+            where="allowed",
+            allowed="booleans",
+            remedy="pass throughput > 0, or a boolean mask",
+        )
     return mask.astype(np.bool_, copy=False)
 
 
@@ -227,8 +245,10 @@ def aligned(frame: pd.DataFrame, resources: Labels, demands: Labels, name: str) 
         missing = sorted(set(wanted) - set(own))
         if missing:
             raise InputError(
-                f"has no {side} '{missing[0]}'", where=name, allowed=f"all {len(wanted)} {side}s",
+                f"has no {side} '{missing[0]}'",
+                where=name,
+                allowed=f"all {len(wanted)} {side}s",
                 remedy="give it the labels of throughput",
-            )  # fmt: skip
+            )
     renamed = frame.set_axis(list(own_rows), axis=0).set_axis(list(own_columns), axis=1)
     return renamed.loc[list(resources), list(demands)].to_numpy()

@@ -127,9 +127,11 @@ def min_makespan(
     """
     if steps is None:
         raise InputError(
-            "is None", where="steps", allowed="(jobs,) work left of each job, > 0",
+            "is None",
+            where="steps",
+            allowed="(jobs,) work left of each job, > 0",
             remedy="give every job the work it has left, or use max_min",
-        )  # fmt: skip
+        )
     if weight is not None:
         late = _Case.of(throughput, size, capacity, weight, allowed, **options).cluster.weight
     try:
@@ -139,9 +141,11 @@ def min_makespan(
             raise
         where = error.where.replace("weight", "steps", 1)
         raise InputError(
-            error.what, where=where, allowed=error.allowed,
+            error.what,
+            where=where,
+            allowed=error.allowed,
             remedy="give every job the work it has left; leave finished jobs out",
-        ) from error  # fmt: skip
+        ) from error
     if weight is not None:
         case = replace(case, cluster=replace(case.cluster, weight=late * case.cluster.weight))
     problem = case.raise_the_least("makespan (as the rate 1/makespan)")
@@ -195,9 +199,11 @@ def alpha_fair(
     """
     if not matrices.is_real(alpha) or not 0 <= alpha <= 100:
         raise InputError(
-            f"is {alpha!r}", where="alpha", allowed="a number from 0 to 100",
+            f"is {alpha!r}",
+            where="alpha",
+            allowed="a number from 0 to 100",
             remedy="use max_min or leximin for the limit of large alpha",
-        )  # fmt: skip
+        )
     case = _Case.of(throughput, size, capacity, weight, allowed, **options)
     cluster, entries = case.cluster, case.entries
     if alpha == 0:
@@ -206,9 +212,11 @@ def alpha_fair(
     if alpha == 1:
         block = rows.utility(cluster, entries, Utility.LOG, 0.0)
         return case.state(
-            "proportional fairness", block, gap_scale=float(cluster.weight.sum()),
+            "proportional fairness",
+            block,
+            gap_scale=float(cluster.weight.sum()),
             gap_unit="nat a job",
-        )  # fmt: skip
+        )
     _check_decades(cluster, alpha)
     block = rows.utility(cluster, entries, Utility.POWER, alpha)
     return case.state(f"alpha-fairness, alpha = {alpha:g}", block)
@@ -221,11 +229,12 @@ def _check_decades(cluster: Cluster, alpha: float) -> None:
     if alpha * abs(np.log10(least)) > _DECADES:
         raise InputError(
             f"is {alpha:g}, and of about {least:.1g} units of throughput the slope would be "
-            f"1e{-alpha * np.log10(least):.0f}", where="alpha",
+            f"1e{-alpha * np.log10(least):.0f}",
+            where="alpha",
             allowed=f"slopes throughput^-alpha from 1e-{_DECADES} to 1e{_DECADES}",
             remedy="state throughputs in a unit in which they are near one (see normalise), or use "
             "max_min or leximin for the limit of large alpha",
-        )  # fmt: skip
+        )
 
 
 def total_throughput(
@@ -268,9 +277,14 @@ class _Case:
     ) -> _Case:
         _check_names(options)
         cluster = clusters.read(
-            throughput, size, capacity, weight, allowed,
-            resource_names=options.get("resource_names"), demand_names=options.get("demand_names"),
-        )  # fmt: skip
+            throughput,
+            size,
+            capacity,
+            weight,
+            allowed,
+            resource_names=options.get("resource_names"),
+            demand_names=options.get("demand_names"),
+        )
         previous, churn = options.get("previous"), options.get("churn", 0.0)
         if previous is not None:
             entries = columns.with_churn(cluster, previous, churn, whole=whole)
@@ -278,9 +292,11 @@ class _Case:
             entries = columns.of_cluster(cluster)
         else:
             raise InputError(
-                "a churn penalty needs the previous allocation", where="churn", allowed="0",
+                "a churn penalty needs the previous allocation",
+                where="churn",
+                allowed="0",
                 remedy="pass previous=, the shares of the round before",
-            )  # fmt: skip
+            )
         return cls(cluster, entries, options.get("quota"))
 
     def raise_the_least(self, objective: str) -> Separable:
@@ -303,9 +319,11 @@ class _Case:
     ) -> Separable:
         """The problem with the rows of capacity, time and quotas beside ``blocks``."""
         cluster, entries = self.cluster, self.entries
-        groups = [] if self.quota is None else rows.quotas(
-            cluster, entries, quotas.resolve(self.quota, cluster.demand_names)
-        )  # fmt: skip
+        groups = (
+            []
+            if self.quota is None
+            else rows.quotas(cluster, entries, quotas.resolve(self.quota, cluster.demand_names))
+        )
         every = [rows.capacity(cluster, entries), rows.time(cluster, entries), *blocks, *groups]
         count = len(entries.throughput)
         zeros = np.zeros(count)
@@ -335,6 +353,8 @@ class _Case:
 def _check_names(options: Mapping[str, object]) -> None:
     for name in options.keys() - Options.__annotations__.keys():
         raise InputError(
-            f"there is no argument {name!r}", where="cluster_scheduling",
-            allowed=", ".join(Options.__annotations__), remedy="use one of these names",
-        )  # fmt: skip
+            f"there is no argument {name!r}",
+            where="cluster_scheduling",
+            allowed=", ".join(Options.__annotations__),
+            remedy="use one of these names",
+        )

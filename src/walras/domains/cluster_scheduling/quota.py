@@ -46,9 +46,10 @@ class Quota:
         if limits and known.isdisjoint(map(str, limits)):
             raise InputError(
                 f"no user with a limit has jobs; the first is '{next(iter(limits))}'",
-                where="limits", allowed=f"users such as {', '.join(sorted(known)[:_SHOWN])}",
+                where="limits",
+                allowed=f"users such as {', '.join(sorted(known)[:_SHOWN])}",
                 remedy="spell users in limits as in users, or leave the quota out",
-            )  # fmt: skip
+            )
         groups: dict[str, list[int]] = {name: [] for name in limits}
         for j, user in enumerate(users):
             if str(user) in groups:
@@ -89,9 +90,11 @@ def resolve(quota: Quota, demand_names: Sequence[str]) -> Limits:
     position = {name: j for j, name in enumerate(demand_names)}
     if quota.jobs is not None and quota.jobs != len(position):
         raise InputError(
-            f"users are given for {quota.jobs} jobs", where="quota",
-            allowed=f"{len(position)} users, one a job", remedy="give the user of every job",
-        )  # fmt: skip
+            f"users are given for {quota.jobs} jobs",
+            where="quota",
+            allowed=f"{len(position)} users, one a job",
+            remedy="give the user of every job",
+        )
     members = {name: _members(name, jobs, position, quota) for name, jobs in quota.groups.items()}
     names = tuple(sorted(members, key=lambda name: -len(members[name])))
     inner = np.full(len(position), -1, dtype=np.int32)  # innermost group of each job so far
@@ -104,9 +107,11 @@ def resolve(quota: Quota, demand_names: Sequence[str]) -> Limits:
             # The smallest of the groups met cannot contain this one, so they overlap in part.
             raise InputError(
                 f"the groups '{names[around[-1]]}' and '{name}' overlap, and neither contains the "
-                "other", where="quota.groups", allowed="groups that are apart or nested",
+                "other",
+                where="quota.groups",
+                allowed="groups that are apart or nested",
                 remedy="move the shared jobs into one of them, or nest the groups",
-            )  # fmt: skip
+            )
         at = int(depth[jobs[0]])
         if at == len(levels):
             levels.append(np.full(len(position), -1, dtype=np.int32))
@@ -124,31 +129,39 @@ def resolve(quota: Quota, demand_names: Sequence[str]) -> Limits:
 def _check_types(quota: object) -> None:
     if not isinstance(quota, Quota):
         raise InputError(
-            f"is of type {type(quota).__name__}", where="quota", allowed="a Quota, or None",
+            f"is of type {type(quota).__name__}",
+            where="quota",
+            allowed="a Quota, or None",
             remedy="write Quota(groups={'ann': jobs}, limits={'ann': gpus})",
-        )  # fmt: skip
+        )
     for name in ("groups", "limits"):
         given = getattr(quota, name)
         if not isinstance(given, Mapping):
             raise InputError(
-                f"is of type {type(given).__name__}", where=f"quota.{name}",
-                allowed="a mapping from the groups' names", remedy="pass a dict",
-            )  # fmt: skip
+                f"is of type {type(given).__name__}",
+                where=f"quota.{name}",
+                allowed="a mapping from the groups' names",
+                remedy="pass a dict",
+            )
 
 
 def _check_limits(quota: Quota) -> None:
     for missing in sorted(set(quota.groups) ^ set(quota.limits)):
         what = "has no limit" if missing in quota.groups else "has a limit but no jobs"
         raise InputError(
-            f"group '{missing}' {what}", where="quota", allowed="one limit a group",
+            f"group '{missing}' {what}",
+            where="quota",
+            allowed="one limit a group",
             remedy="give groups and limits the same names",
-        )  # fmt: skip
+        )
     for name, limit in quota.limits.items():
         if not matrices.is_real(limit) or not 0 < limit < np.inf:
             raise InputError(
-                f"is {limit!r}", where=f"quota.limits['{name}']", allowed="finite and > 0 GPUs",
+                f"is {limit!r}",
+                where=f"quota.limits['{name}']",
+                allowed="finite and > 0 GPUs",
                 remedy="leave an unlimited group out; remove the jobs of a group that may not run",
-            )  # fmt: skip
+            )
 
 
 def _members(
@@ -157,24 +170,30 @@ def _members(
     where = f"quota.groups['{name}']"
     if isinstance(jobs, str) or not isinstance(jobs, Collection):
         raise InputError(
-            f"is {jobs!r}", where=where, allowed="a sequence of labels or positions",
+            f"is {jobs!r}",
+            where=where,
+            allowed="a sequence of labels or positions",
             remedy="list the group's jobs",
-        )  # fmt: skip
+        )
     found = []
     for job in jobs:
         # Jobs that are labelled by numbers are meant by these, unless users stand job by job.
         j = position.get(str(job), _position(job)) if quota.jobs is None else _position(job)
         if not 0 <= j < len(position):
             raise InputError(
-                f"unknown job '{job}'", where=where, allowed=f"{len(position)} labels or positions",
+                f"unknown job '{job}'",
+                where=where,
+                allowed=f"{len(position)} labels or positions",
                 remedy="use the labels of throughput's columns",
-            )  # fmt: skip
+            )
         found.append(j)
     if not found or len(set(found)) < len(found):
         raise InputError(
-            "has no jobs" if not found else "names a job twice", where=where,
-            allowed="each job once, at least one", remedy="list the group's jobs once each",
-        )  # fmt: skip
+            "has no jobs" if not found else "names a job twice",
+            where=where,
+            allowed="each job once, at least one",
+            remedy="list the group's jobs once each",
+        )
     return np.array(found, dtype=np.int32)
 
 

@@ -83,17 +83,18 @@ def gavel(jobs: int = 300, seed: int = 0) -> Round:
         jobs=_described(active, moment, labels),
         title=f"{len(active)} jobs of trace {name.removesuffix('.trace')} at hour "
         f"{moment / 3600:.0f}",
-        source="measured" if {measured.source, traces.source} == {"measured"} else
-        "synthetic stand-in",
+        source="measured"
+        if {measured.source, traces.source} == {"measured"}
+        else "synthetic stand-in",
         origin=f"throughputs: {measured.origin}; jobs: {traces.origin}",
         left_out=int(np.sum((table["trace"] == name) & (column < 0))),
-    )  # fmt: skip
+    )
 
 
 def _described(active: pd.DataFrame, moment: float, labels: list[str]) -> pd.DataFrame:
-    left = active["total_steps"] * (active["end"] - moment) / (
-        active["end"] - active["arrival_time"]
-    )  # fmt: skip
+    left = (
+        active["total_steps"] * (active["end"] - moment) / (active["end"] - active["arrival_time"])
+    )
     table = active[["job_type", "scale_factor", "arrival_time"]].assign(steps_left=left)
     return table.set_axis(labels, axis=0)
 
@@ -103,9 +104,11 @@ def _busy_moment(known: pd.DataFrame, jobs: int, seed: int) -> tuple[pd.DataFram
     most = int(known.groupby("trace").size().max())
     if not 2 <= jobs <= most // 2:
         raise InputError(
-            f"is {jobs}", where="jobs", allowed=f"2 to {most // 2}, half of the longest trace",
+            f"is {jobs}",
+            where="jobs",
+            allowed=f"2 to {most // 2}, half of the longest trace",
             remedy="choose a number in that range",
-        )  # fmt: skip
+        )
     slowdown, moments = 1.0, dict[str, float]()
     while not moments:
         known = known.assign(end=known["arrival_time"] + slowdown * known["alone"])

@@ -61,9 +61,14 @@ def capacity(cluster: Cluster, entries: Entries) -> Block:
     """``sum_j size_j x_ij <= capacity_i``: GPUs of each type, averaged over the round."""
     m = cluster.resources
     return Block(
-        "capacity", cluster.resource_names, entries.resource, lambda: cluster.size[entries.demand],
-        cluster.capacity, np.full(m, Side.RESOURCE, np.int8), np.arange(m, dtype=np.int32),
-    )  # fmt: skip
+        "capacity",
+        cluster.resource_names,
+        entries.resource,
+        lambda: cluster.size[entries.demand],
+        cluster.capacity,
+        np.full(m, Side.RESOURCE, np.int8),
+        np.arange(m, dtype=np.int32),
+    )
 
 
 def time(cluster: Cluster, entries: Entries) -> Block:
@@ -86,9 +91,14 @@ def shortfall(cluster: Cluster, entries: Entries, weight: Floats) -> Block:
 def utility(cluster: Cluster, entries: Entries, kind: Utility, parameter: float) -> Block:
     """``y_j = sum_i throughput_ij x_ij`` with a concave utility of y_j."""
     return _per_job(
-        "throughput", cluster, entries, lambda: entries.throughput,
-        upper=np.full(cluster.jobs, np.inf), utility=kind, parameter=parameter,
-    )  # fmt: skip
+        "throughput",
+        cluster,
+        entries,
+        lambda: entries.throughput,
+        upper=np.full(cluster.jobs, np.inf),
+        utility=kind,
+        parameter=parameter,
+    )
 
 
 def _per_job(
@@ -105,10 +115,18 @@ def _per_job(
     n = cluster.jobs
     weight = cluster.weight if utility != Utility.NONE else 1.0
     return Block(
-        name, cluster.demand_names, entries.demand, coefficient, upper,
-        np.full(n, Side.DEMAND, np.int8), np.arange(n, dtype=np.int32),
-        utility, weight, parameter, scalar,
-    )  # fmt: skip
+        name,
+        cluster.demand_names,
+        entries.demand,
+        coefficient,
+        upper,
+        np.full(n, Side.DEMAND, np.int8),
+        np.arange(n, dtype=np.int32),
+        utility,
+        weight,
+        parameter,
+        scalar,
+    )
 
 
 def quotas(cluster: Cluster, entries: Entries, limits: Limits) -> list[Block]:

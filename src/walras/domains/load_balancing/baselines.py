@@ -92,9 +92,11 @@ def plain_program(problem: Round, *, time_limit: float | None = 60.0) -> Rebalan
     placed = _plain(problem, time_limit)
     if placed is None:
         raise EngineError(
-            "HiGHS has no placement yet", where=f"time limit {time_limit}", allowed="more time",
+            "HiGHS has no placement yet",
+            where=f"time limit {time_limit}",
+            allowed="more time",
             remedy="give it more time, or use rebalance",
-        )  # fmt: skip
+        )
     share = placed.load / problem.load[placed.shard]
     return _rebalanced(problem, placed.server, placed.shard, share, "plain program", began)
 
@@ -130,9 +132,11 @@ class _Greedy:
                 if self._move(source, target):
                     return True
         raise EngineError(
-            "the greedy found no server with memory to move to", where="E-Store greedy",
-            allowed="servers with memory to spare", remedy="use rebalance, or give more memory",
-        )  # fmt: skip
+            "the greedy found no server with memory to move to",
+            where="E-Store greedy",
+            allowed="servers with memory to spare",
+            remedy="use rebalance, or give more memory",
+        )
 
     def _move(self, source: int, target: int) -> bool:
         """Move the hottest shard that fits, else what fits of the hottest."""
@@ -213,16 +217,21 @@ def _part(problem: Round, members: Ints) -> tuple[Round, Ints]:
     band = min((1.0 + problem.band) / ratio - 1.0, 1.0 - (1.0 - problem.band) / ratio)
     part = replace(
         problem,
-        load=load, band=max(band, _NARROWEST), footprint=problem.footprint[shards],
+        load=load,
+        band=max(band, _NARROWEST),
+        footprint=problem.footprint[shards],
         cost=problem.cost[shards],
-        weight=problem.weight[members], memory=problem.memory[members],
-        drain=problem.drain[members], zone=problem.zone[members],
-        server=rank[problem.server[mine]].astype(np.int32), shard=local.astype(np.int32),
+        weight=problem.weight[members],
+        memory=problem.memory[members],
+        drain=problem.drain[members],
+        zone=problem.zone[members],
+        server=rank[problem.server[mine]].astype(np.int32),
+        shard=local.astype(np.int32),
         share=carried / load[local],
         replicas=None if problem.replicas is None else problem.replicas[shards],
         server_names=tuple(problem.server_names[i] for i in members.tolist()),
         shard_names=tuple(problem.shard_names[j] for j in shards.tolist()),
-    )  # fmt: skip
+    )
     return part, shards.astype(np.int32)
 
 

@@ -90,9 +90,14 @@ def rounded_bound(problem: Round, value: float) -> float:
 def limits_of(problem: Round) -> flow.Limits:
     """The round as its kernels read it."""
     return flow.Limits(
-        problem.lower, problem.upper, np.where(problem.drain, -1.0, problem.memory),
-        problem.footprint, problem.cost, problem.load, TINY * float(problem.load.sum()),
-    )  # fmt: skip
+        problem.lower,
+        problem.upper,
+        np.where(problem.drain, -1.0, problem.memory),
+        problem.footprint,
+        problem.cost,
+        problem.load,
+        TINY * float(problem.load.sum()),
+    )
 
 
 def _cuts(
@@ -102,7 +107,7 @@ def _cuts(
     chain: flow.Chain,
     *,
     filling: bool,
-) -> Iterator[Cut]:  # fmt: skip
+) -> Iterator[Cut]:
     """The sets left unbalanced, split where no shard joins them."""
     off = problem.lower - balanced.total if filling else balanced.total - problem.upper
     inside = np.zeros(problem.servers, dtype=np.bool_)

@@ -40,9 +40,10 @@ def refuse_unmet(problem: Round) -> None:
     """
     raise InfeasibleError(
         "no placement meets the band within the memory",
-        where=f"band {problem.band:g}", allowed="limits that some placement meets",
+        where=f"band {problem.band:g}",
+        allowed="limits that some placement meets",
         remedy=_relaxations(problem),
-    )  # fmt: skip
+    )
 
 
 def _refuse_bulky_shards(problem: Round) -> None:
@@ -51,9 +52,10 @@ def _refuse_bulky_shards(problem: Round) -> None:
     if problem.footprint[j] > room:
         raise InfeasibleError(
             f"takes {problem.footprint[j]:g}, the largest server has {room:g}",
-            where=f"footprint of shard {problem.shard_names[j]}", allowed=f"at most {room:g}",
+            where=f"footprint of shard {problem.shard_names[j]}",
+            allowed=f"at most {room:g}",
             remedy=f"give a server memory {problem.footprint[j]:g}, or split the shard",
-        )  # fmt: skip
+        )
 
 
 def _refuse_hot_shards(problem: Round) -> None:
@@ -65,17 +67,20 @@ def _refuse_hot_shards(problem: Round) -> None:
     j = int(np.argmax(over))
     if problem.replicas.max() > len(open_):
         raise InfeasibleError(
-            f"are {problem.replicas.max()}", where="replicas", allowed=f"at most {len(open_)}",
+            f"are {problem.replicas.max()}",
+            where="replicas",
+            allowed=f"at most {len(open_)}",
             remedy="one replica a server that does not drain",
-        )  # fmt: skip
+        )
     if over[j] > 1.0 + 1e-9:
         band = problem.load[j] / (most[j] / (1.0 + problem.band)) - 1.0
         raise InfeasibleError(
             f"is {problem.load[j]:g}; its {problem.replicas[j]} replicas can carry {most[j]:g}",
-            where=f"load of shard {problem.shard_names[j]}", allowed=f"at most {most[j]:g}",
+            where=f"load of shard {problem.shard_names[j]}",
+            allowed=f"at most {most[j]:g}",
             remedy=f"a band of {_rounded_up(band):g} at least, or "
             f"{int(np.ceil(over[j] * problem.replicas[j] - 1e-9))} replicas",
-        )  # fmt: skip
+        )
 
 
 def _refuse_few_zones(problem: Round) -> None:
@@ -83,15 +88,18 @@ def _refuse_few_zones(problem: Round) -> None:
     if zones < problem.spread:
         raise InfeasibleError(
             f"is {problem.spread}, but servers that do not drain stand in {zones} zones",
-            where="spread", allowed=f"1 to {zones}", remedy=f"a spread of {zones}",
-        )  # fmt: skip
+            where="spread",
+            allowed=f"1 to {zones}",
+            remedy=f"a spread of {zones}",
+        )
     if problem.replicas is not None and problem.replicas.min() < problem.spread:
         j = int(np.argmin(problem.replicas))
         raise InfeasibleError(
             f"is {problem.replicas[j]}, fewer than the spread of {problem.spread}",
             where=f"replicas of shard {problem.shard_names[j]}",
-            allowed=f"{problem.spread} or more", remedy=f"at least {problem.spread} replicas",
-        )  # fmt: skip
+            allowed=f"{problem.spread} or more",
+            remedy=f"at least {problem.spread} replicas",
+        )
 
 
 def _refuse_little_memory(problem: Round) -> None:
@@ -101,8 +109,10 @@ def _refuse_little_memory(problem: Round) -> None:
         raise InfeasibleError(
             f"is {has:g} in all; the shards need {needs:g} "
             f"({problem.fewest.sum():,} replicas at least in this band)",
-            where="memory", allowed=f"at least {needs:g} in all", remedy=_relaxations(problem),
-        )  # fmt: skip
+            where="memory",
+            allowed=f"at least {needs:g} in all",
+            remedy=_relaxations(problem),
+        )
 
 
 def _relaxations(problem: Round) -> str:
@@ -111,8 +121,12 @@ def _relaxations(problem: Round) -> str:
     same = np.ptp(problem.footprint) == 0.0
     unit = float(problem.footprint[0]) if same else 0.0
     room = float(problem.memory[~problem.drain].min())
-    memory = _least(lambda v: problem.with_memory(np.maximum(problem.memory, v)), room,
-                    float(problem.footprint @ problem.fewest) + 2.0 * unit, unit)  # fmt: skip
+    memory = _least(
+        lambda v: problem.with_memory(np.maximum(problem.memory, v)),
+        room,
+        float(problem.footprint @ problem.fewest) + 2.0 * unit,
+        unit,
+    )
     if memory is not None:
         ways.append(f"memory of {memory:g} on every server")
     band = _least(problem.with_band, problem.band, max(_WIDEST, 4.0 * problem.band), 0.0)

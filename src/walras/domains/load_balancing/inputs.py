@@ -74,9 +74,11 @@ def _names(given: Sequence[object] | pd.Index | int, where: str) -> tuple[str, .
     for k, name in enumerate(names):
         if name in seen:
             raise InputError(
-                f"the id '{name}' appears twice, at {seen[name]} and {k}", where=where,
-                allowed="distinct ids", remedy="rename one of them, or merge the two",
-            )  # fmt: skip
+                f"the id '{name}' appears twice, at {seen[name]} and {k}",
+                where=where,
+                allowed="distinct ids",
+                remedy="rename one of them, or merge the two",
+            )
         seen[name] = k
     return names
 
@@ -97,18 +99,21 @@ def _positive(given: Any, where: str, count: int | None, *, finite: bool = True)
         out = np.full(count, float(out))
     if out.ndim != 1 or len(out) != (len(out) if count is None else count) or len(out) == 0:
         raise InputError(
-            f"has shape {out.shape}", where=where,
+            f"has shape {out.shape}",
+            where=where,
             allowed="one number each" if count is None else f"({count},), or one number for all",
             remedy="give every shard or server its number",
-        )  # fmt: skip
+        )
     bad = ~(out > 0.0) | (np.isinf(out) if finite else False)
     if np.any(bad):
         k = int(np.argmax(bad))
         label = f"{where}[{given.index[k]}]" if isinstance(given, pd.Series) else f"{where}[{k}]"
         raise InputError(
-            f"is {out[k]:g}", where=label, allowed="finite and > 0" if finite else "> 0",
+            f"is {out[k]:g}",
+            where=label,
+            allowed="finite and > 0" if finite else "> 0",
             remedy="correct it, or leave out what carries nothing",
-        )  # fmt: skip
+        )
     return out
 
 
@@ -118,9 +123,11 @@ def _placement(
     """The entries, shard by shard, that are not zero, and the servers' labels."""
     if isinstance(given, str) or (not sp.issparse(given) and np.ndim(given) == 0):  # type: ignore[arg-type]
         raise InputError(
-            f"is {given!r}", where="placement", allowed="one server a shard, or a matrix of shares",
+            f"is {given!r}",
+            where="placement",
+            allowed="one server a shard, or a matrix of shares",
             remedy="say where the shards are now",
-        )  # fmt: skip
+        )
     if isinstance(given, pd.Series) or (not sp.issparse(given) and np.ndim(given) == 1):  # type: ignore[arg-type]
         entries, names = _by_shard(given, servers, shards)
     else:
@@ -144,9 +151,11 @@ def _order(labels: pd.Index, shards: tuple[str, ...]) -> list[int]:
     if odd:
         where, other = ("placement", "the loads") if odd[0] in at else ("loads", "the placement")
         raise InputError(
-            f"the shard '{odd[0]}' is unknown to {other}", where=where, allowed=_few(shards),
+            f"the shard '{odd[0]}' is unknown to {other}",
+            where=where,
+            allowed=_few(shards),
             remedy="name the same shards in both",
-        )  # fmt: skip
+        )
     return [at[name] for name in shards]
 
 
@@ -159,17 +168,21 @@ def _by_shard(
     homes = [str(home) for home in given]
     if len(homes) != len(shards):
         raise InputError(
-            f"has {len(homes)} entries", where="placement", allowed=f"{len(shards)}, one a shard",
+            f"has {len(homes)} entries",
+            where="placement",
+            allowed=f"{len(shards)}, one a shard",
             remedy="say of every shard where it is",
-        )  # fmt: skip
+        )
     names = _names(sorted(set(homes)) if servers is None else servers, "servers")
     known = {name: i for i, name in enumerate(names)}
     for j, home in enumerate(homes):
         if home not in known:
             raise InputError(
-                f"there is no server '{home}'", where=f"placement[{shards[j]}]",
-                allowed=_few(names), remedy="use a known server, or add this one",
-            )  # fmt: skip
+                f"there is no server '{home}'",
+                where=f"placement[{shards[j]}]",
+                allowed=_few(names),
+                remedy="use a known server, or add this one",
+            )
     rows = np.array([known[home] for home in homes])
     entries = (np.ones(len(homes)), (rows, np.arange(len(homes))))
     return sp.coo_array(entries, shape=(len(names), len(shards))), names
@@ -189,27 +202,35 @@ def _by_matrix(
         out.data = reals(out.data)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"is not a matrix of numbers: {error}", where="placement",
-            allowed="shares or True, servers in rows, shards in columns", remedy="pass such a one",
-        ) from error  # fmt: skip
+            f"is not a matrix of numbers: {error}",
+            where="placement",
+            allowed="shares or True, servers in rows, shards in columns",
+            remedy="pass such a one",
+        ) from error
     if out.ndim != 2 or out.shape[1] != len(shards) or out.shape[0] == 0:
         raise InputError(
-            f"has shape {out.shape}", where="placement", allowed=f"(servers, {len(shards)})",
+            f"has shape {out.shape}",
+            where="placement",
+            allowed=f"(servers, {len(shards)})",
             remedy="one row a server, one column a shard",
-        )  # fmt: skip
+        )
     bad = ~(np.isfinite(out.data) & (out.data >= 0.0))
     if np.any(bad):
         k = int(np.argmax(bad))
         raise InputError(
-            f"is {out.data[k]:g}", where=f"placement[{out.row[k]}, {shards[out.col[k]]}]",
-            allowed="finite and >= 0", remedy="give shares, or True where the shard is",
-        )  # fmt: skip
+            f"is {out.data[k]:g}",
+            where=f"placement[{out.row[k]}, {shards[out.col[k]]}]",
+            allowed="finite and >= 0",
+            remedy="give shares, or True where the shard is",
+        )
     names = labels or _names(out.shape[0] if servers is None else servers, "servers")
     if len(names) != out.shape[0]:
         raise InputError(
-            f"names {len(names)} servers, the placement has {out.shape[0]}", where="servers",
-            allowed="one label a row", remedy="give every row of the placement a label",
-        )  # fmt: skip
+            f"names {len(names)} servers, the placement has {out.shape[0]}",
+            where="servers",
+            allowed="one label a row",
+            remedy="give every row of the placement a label",
+        )
     out.eliminate_zeros()
     return out, names
 
@@ -231,15 +252,19 @@ def _drain(given: Sequence[object], names: tuple[str, ...]) -> Bools:
     for label in map(str, given):
         if label not in known:
             raise InputError(
-                f"there is no server '{label}'", where="drain", allowed=_few(names),
+                f"there is no server '{label}'",
+                where="drain",
+                allowed=_few(names),
                 remedy="drain servers of the placement",
-            )  # fmt: skip
+            )
         out[known[label]] = True
     if out.all():
         raise InputError(
-            "names every server", where="drain", allowed="at most all but one",
+            "names every server",
+            where="drain",
+            allowed="at most all but one",
             remedy="leave servers that take the load",
-        )  # fmt: skip
+        )
     return out
 
 
@@ -249,9 +274,11 @@ def _zones(given: Sequence[object] | None, count: int) -> Ints:
     labels = list(map(str, given))
     if len(labels) != count:
         raise InputError(
-            f"has {len(labels)} entries", where="zone", allowed=f"{count}, one a server",
+            f"has {len(labels)} entries",
+            where="zone",
+            allowed=f"{count}, one a server",
             remedy="say of every server in which zone it is",
-        )  # fmt: skip
+        )
     return np.unique(labels, return_inverse=True)[1].astype(np.int32)
 
 
@@ -263,7 +290,9 @@ def _replicas(given: Any, shards: int, servers: int) -> Ints:
     if np.any(bad):
         k = int(np.argmax(bad))
         raise InputError(
-            f"is {out[k]:g}", where=f"replicas[{k}]", allowed=f"whole numbers, 1 to {servers}",
+            f"is {out[k]:g}",
+            where=f"replicas[{k}]",
+            allowed=f"whole numbers, 1 to {servers}",
             remedy="a shard has at most one replica a server",
-        )  # fmt: skip
+        )
     return out.astype(np.int32)

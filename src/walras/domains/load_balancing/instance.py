@@ -122,6 +122,9 @@ class Round:
         order = np.lexsort((server, shard))
         whole = np.bincount(shard, carried, self.shards)
         return replace(
-            self, load=np.asarray(load, dtype=np.float64), server=server[order],
-            shard=shard[order], share=carried[order] / whole[shard[order]],
-        )  # fmt: skip
+            self,
+            load=np.asarray(load, dtype=np.float64),
+            server=server[order],
+            shard=shard[order],
+            share=carried[order] / whole[shard[order]],
+        )

@@ -136,8 +136,12 @@ class _Program:
         self._add(self._server, x, self._load[self._shard], *band)
         self._add(self._shard, x, np.ones(pairs), np.ones(p.shards), np.ones(p.shards))
         link = (np.tile(np.arange(pairs), 2), np.concatenate([x, y]))
-        self._add(*link, np.concatenate([np.ones(pairs), -self._most]),
-                  np.full(pairs, -np.inf), np.zeros(pairs))  # fmt: skip
+        self._add(
+            *link,
+            np.concatenate([np.ones(pairs), -self._most]),
+            np.full(pairs, -np.inf),
+            np.zeros(pairs),
+        )
         self._add(self._server, y, p.footprint[self._shard], np.full(p.servers, -np.inf), p.memory)
         fewest = p.fewest.astype(np.float64)
         most = np.full(p.shards, np.inf) if p.replicas is None else fewest
@@ -194,9 +198,13 @@ class _Program:
         return keys
 
     def _add(
-        self, row: npt.NDArray[np.integer], column: npt.NDArray[np.integer], value: Floats,
-        lower: Floats, upper: Floats,
-    ) -> None:  # fmt: skip
+        self,
+        row: npt.NDArray[np.integer],
+        column: npt.NDArray[np.integer],
+        value: Floats,
+        lower: Floats,
+        upper: Floats,
+    ) -> None:
         shape = (len(lower), 2 * self._pairs + self._zones * self._p.shards)
         self._blocks.append(sp.csr_array((value, (row, column)), shape=shape))
         self._lower.append(lower)

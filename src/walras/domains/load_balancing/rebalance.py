@@ -118,9 +118,19 @@ def rebalance(
         EngineError: None was found, nor a proof that there is none.
     """
     problem = make_round(
-        loads, placement, band=band, memory=memory, footprint=footprint, cost=cost, weight=weight,
-        drain=drain, zone=zone, spread=spread, replicas=replicas, servers=servers,
-    )  # fmt: skip
+        loads,
+        placement,
+        band=band,
+        memory=memory,
+        footprint=footprint,
+        cost=cost,
+        weight=weight,
+        drain=drain,
+        zone=zone,
+        spread=spread,
+        replicas=replicas,
+        servers=servers,
+    )
     how = Options(keep=keep, attempts=attempts, time_limit=time_limit, seed=seed, callback=callback)
     return solve_round(problem, how)
 
@@ -153,10 +163,11 @@ def solve_round(problem: Round, options: Options | None = None) -> Rebalanced:
             value = max(value, rounded_bound(problem, found.bound))
     if not np.isfinite(placed.cost):
         raise EngineError(
-            "no placement was found, nor a proof that there is none", where="rebalance",
+            "no placement was found, nor a proof that there is none",
+            where="rebalance",
             allowed="limits that the search can meet",
             remedy="give it more time, a wider band or more memory",
-        )  # fmt: skip
+        )
     placed = tidied(problem, placed, keep=options.keep) if problem.is_plain else placed
     value = min(value, placed.cost)
     return Rebalanced(

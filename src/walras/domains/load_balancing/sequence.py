@@ -97,9 +97,12 @@ def first_round(
 ) -> Round:
     """The first round: shard j on server j mod ``servers``."""
     return make_round(
-        round_loads(shards, number), np.arange(shards) % servers, servers=servers, band=band,
+        round_loads(shards, number),
+        np.arange(shards) % servers,
+        servers=servers,
+        band=band,
         memory=memory,
-    )  # fmt: skip
+    )
 
 
 def play(

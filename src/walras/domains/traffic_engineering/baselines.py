@@ -93,9 +93,11 @@ def demand_pinning(
     """
     if objective not in ("flow", "utilisation"):
         raise InputError(
-            f"is {objective!r}", where="objective", allowed="'flow' or 'utilisation'",
+            f"is {objective!r}",
+            where="objective",
+            allowed="'flow' or 'utilisation'",
             remedy="choose one of these",
-        )  # fmt: skip
+        )
     began = time.perf_counter()
     traffic = matrices.traffic(demand, network)
     state = _flow_beside if objective == "flow" else _utilisation_beside

@@ -86,9 +86,11 @@ def cache_folder() -> Path:
 def _check(k: object, kind: object) -> None:
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= _MOST:
         raise InputError(
-            f"is {k!r}", where="k", allowed=f"an integer, 1 to {_MOST}",
+            f"is {k!r}",
+            where="k",
+            allowed=f"an integer, 1 to {_MOST}",
             remedy="4 is what the field uses",
-        )  # fmt: skip
+        )
     if kind not in _SEARCH:
         raise InputError(
             f"is {kind!r}", where="kind", allowed=", ".join(_SEARCH), remedy="choose one of these"
@@ -166,8 +168,11 @@ def _write(file: Path, found: Paths) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with replacing(file) as fresh, fresh.open("wb") as stream:
             np.savez(
-                stream, counts=counts, hops=found.hops.astype(np.int16),
-                links=found.links.astype(narrow), kind=np.array(found.kind),
-            )  # fmt: skip
+                stream,
+                counts=counts,
+                hops=found.hops.astype(np.int16),
+                links=found.links.astype(narrow),
+                kind=np.array(found.kind),
+            )
     except (OSError, DataError) as error:
         _log.info("candidate paths are not kept in %s: %s", file.parent, error)

@@ -38,9 +38,11 @@ def max_total_flow_by_link(network: Network, demand: Demand) -> Separable:
     sources = np.flatnonzero(traffic.sum(axis=1) > 0)
     if not len(sources):
         raise InputError(
-            "asks for nothing", where="demand", allowed="at least one positive demand",
+            "asks for nothing",
+            where="demand",
+            allowed="at least one positive demand",
             remedy="give the matrix in the unit of the capacities",
-        )  # fmt: skip
+        )
     _check_connected(network, traffic, sources)
     s, t = np.nonzero(traffic[sources])
     m, k = network.links, len(sources)
@@ -80,7 +82,7 @@ def _check_connected(network: Network, traffic: Floats, sources: Longs) -> None:
             where=f"demand[{names[int(sources[at[0]])]}, {names[int(at[1])]}]",
             allowed="demand between nodes that paths join",
             remedy="te.joined_traffic(demand, te.candidate_paths(network)) leaves such demands out",
-        )  # fmt: skip
+        )
 
 
 def _rows(network: Network, sources: Longs, s: Longs, t: Longs) -> Rows:
@@ -105,8 +107,10 @@ def _rows(network: Network, sources: Longs, s: Longs, t: Longs) -> Rows:
     lower: Floats = np.concatenate([np.full(m, -np.inf), np.zeros(count - m)])
     labels = [
         f"{network.node_names[source]} at {network.node_names[v]}"
-        for source in sources.tolist() for v in range(n) if v != source
-    ]  # fmt: skip
+        for source in sources.tolist()
+        for v in range(n)
+        if v != source
+    ]
     return Rows(
         matrix=matrix,
         scalar_matrix=np.zeros((count, 0)),

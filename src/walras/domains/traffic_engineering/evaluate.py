@@ -72,10 +72,11 @@ def evaluate(demand: Demand, paths: Paths, flow: Floats) -> Evaluation:
     x = matrices.numbers(flow, "flow")
     if x.shape != (paths.count,) or not np.all(np.isfinite(x)):
         raise InputError(
-            f"has shape {x.shape}, or an entry that is not finite", where="flow",
+            f"has shape {x.shape}, or an entry that is not finite",
+            where="flow",
             allowed=f"({paths.count},) finite numbers, one a path",
             remedy="pass a solution's x, or a baseline's flow",
-        )  # fmt: skip
+        )
     traffic = matrices.traffic(demand, paths.network)
     own, capacity = paths.demands(traffic), paths.network.capacity
     load, served = paths.loads(x), paths.served(x)

@@ -40,17 +40,19 @@ def traffic(demand: Demand, network: Network, name: str = "demand") -> Floats:
     n = network.nodes
     if array.shape != (n, n):
         raise InputError(
-            f"has shape {array.shape}", where=name,
+            f"has shape {array.shape}",
+            where=name,
             allowed=f"({n}, {n}): a row and a column a node of {network.name}",
             remedy="give the matrix of this network",
-        )  # fmt: skip
+        )
     bad = ~(np.isfinite(array) & (array >= 0))
     if np.any(bad):
         _refuse(array, bad, network, name, "finite and >= 0", "replace it by 0 or by what was sent")
     own = np.eye(n, dtype=np.bool_) & (array != 0)
     if np.any(own) and name != "weight":
-        _refuse(array, own, network, name, "0 on the diagonal",
-                "leave out what a node sends to itself")  # fmt: skip
+        _refuse(
+            array, own, network, name, "0 on the diagonal", "leave out what a node sends to itself"
+        )
     return array
 
 
@@ -108,9 +110,11 @@ def load_traffic(path: str | Path, network: Network) -> Floats:
     """
     if not isinstance(path, str | Path):
         raise InputError(
-            f"is a {type(path).__name__}", where="path", allowed="a path",
+            f"is a {type(path).__name__}",
+            where="path",
+            allowed="a path",
             remedy="give a .npy, .csv, .xml or .txt file",
-        )  # fmt: skip
+        )
     of_kind(network, Network, "network")
     file = Path(path)
     if file.suffix in (".xml", ".txt"):
@@ -122,16 +126,26 @@ def load_traffic(path: str | Path, network: Network) -> Floats:
             frame = pd.read_csv(file, index_col=0, dtype={0: str})
             frame.index = frame.index.map(str)
             return traffic(frame, network, str(file))
-    except (OSError, EOFError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError,
-            ValueError) as error:  # fmt: skip
+    except (
+        OSError,
+        EOFError,
+        UnicodeDecodeError,
+        pd.errors.ParserError,
+        pd.errors.EmptyDataError,
+        ValueError,
+    ) as error:
         raise DataError(
-            f"cannot be read as a traffic matrix: {error}", where=str(file),
-            allowed="a .npy array, or a CSV table with the nodes' names", remedy="check the file",
-        ) from error  # fmt: skip
+            f"cannot be read as a traffic matrix: {error}",
+            where=str(file),
+            allowed="a .npy array, or a CSV table with the nodes' names",
+            remedy="check the file",
+        ) from error
     raise DataError(
-        f"has the ending '{file.suffix}'", where=str(file), allowed=".npy, .csv, .xml or .txt",
+        f"has the ending '{file.suffix}'",
+        where=str(file),
+        allowed=".npy, .csv, .xml or .txt",
         remedy="save the matrix in one of these forms",
-    )  # fmt: skip
+    )
 
 
 def _from_sndlib(file: Path, network: Network) -> Floats:
@@ -141,10 +155,11 @@ def _from_sndlib(file: Path, network: Network) -> Floats:
         for end in (a, b):
             if end not in place:
                 raise InputError(
-                    f"there is no node '{end}'", where=str(file),
+                    f"there is no node '{end}'",
+                    where=str(file),
                     allowed="demands between nodes of the network",
                     remedy="load the network that these demands are of",
-                )  # fmt: skip
+                )
         out[place[a], place[b]] += value
     return traffic(out, network, str(file))
 
@@ -157,9 +172,11 @@ def _by_label(frame: pd.DataFrame, network: Network, name: str) -> npt.NDArray[n
             odd = next((x for x in own if x not in set(names)), None)
             what = f"there is no node '{odd}'" if odd is not None else f"has {len(own)} labels"
             raise InputError(
-                what, where=f"{side}s of {name}", allowed=f"the {len(names)} nodes' names",
+                what,
+                where=f"{side}s of {name}",
+                allowed=f"the {len(names)} nodes' names",
                 remedy="label every row and column with a node's name, each once",
-            )  # fmt: skip
+            )
     plain = frame.set_axis([str(x) for x in frame.index], axis=0)
     plain = plain.set_axis([str(x) for x in frame.columns], axis=1)
     return np.asarray(plain.loc[names, names].to_numpy())
@@ -171,9 +188,11 @@ def _refuse(
     i, j = np.unravel_index(int(np.argmax(bad)), bad.shape)
     names = network.node_names
     raise InputError(
-        f"is {array[i, j]:g}", where=f"{name}[{names[i]}, {names[j]}]", allowed=allowed,
+        f"is {array[i, j]:g}",
+        where=f"{name}[{names[i]}, {names[j]}]",
+        allowed=allowed,
         remedy=remedy,
-    )  # fmt: skip
+    )
 
 
 def numbers(values: npt.ArrayLike, name: str) -> Floats:
@@ -190,9 +209,11 @@ def numbers(values: npt.ArrayLike, name: str) -> Floats:
         return reals(values)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"is not numeric: {error}", where=name, allowed="numbers",
+            f"is not numeric: {error}",
+            where=name,
+            allowed="numbers",
             remedy="remove text and empty cells",
-        ) from error  # fmt: skip
+        ) from error
 
 
 def is_number(value: object) -> bool:

@@ -96,9 +96,11 @@ class Network:
         if len(failed) and not (failed[0] >= 0 and failed[-1] < self.links):
             wrong = int(failed[0]) if failed[0] < 0 else int(failed[-1])
             raise InputError(
-                f"there is no link {wrong}", where="links", allowed=f"0 to {self.links - 1}",
+                f"there is no link {wrong}",
+                where="links",
+                allowed=f"0 to {self.links - 1}",
                 remedy="give the numbers of links of this network",
-            )  # fmt: skip
+            )
         kept = np.ones(self.links, dtype=np.bool_)
         kept[failed] = False
         return Network(
@@ -143,9 +145,11 @@ def of_kind(value: object, kind: type[_Kind], name: str) -> _Kind:
     """
     if not isinstance(value, kind):
         raise InputError(
-            f"is a {type(value).__name__}", where=name, allowed=f"a {kind.__name__}",
+            f"is a {type(value).__name__}",
+            where=name,
+            allowed=f"a {kind.__name__}",
             remedy="make them with load_topology and candidate_paths",
-        )  # fmt: skip
+        )
     return value
 
 
@@ -169,9 +173,11 @@ def _numbers(values: npt.ArrayLike, name: str) -> Floats:
         return np.array(reals(values))
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"is not numeric: {error}", where=name, allowed="numbers",
+            f"is not numeric: {error}",
+            where=name,
+            allowed="numbers",
             remedy="number the nodes from 0 in the order of their names",
-        ) from error  # fmt: skip
+        ) from error
 
 
 def _whole(values: npt.ArrayLike, name: str) -> Ints:
@@ -185,9 +191,11 @@ def _whole(values: npt.ArrayLike, name: str) -> Ints:
     if np.any(odd):
         e = int(np.argmax(odd))
         raise InputError(
-            f"is {found.flat[e]:g}", where=f"{name}[{e}]", allowed="whole numbers",
+            f"is {found.flat[e]:g}",
+            where=f"{name}[{e}]",
+            allowed="whole numbers",
             remedy="number nodes and links from 0",
-        )  # fmt: skip
+        )
     return found.astype(np.int32)
 
 
@@ -196,39 +204,65 @@ def _check_counts(net: Network) -> None:
     if len(lengths) > 1 or any(a.ndim != 1 for a in (net.source, net.target, net.capacity)):
         raise InputError(
             f"have shapes {net.source.shape}, {net.target.shape} and {net.capacity.shape}",
-            where="source, target, capacity", allowed="one number a link each",
+            where="source, target, capacity",
+            allowed="one number a link each",
             remedy="give every link both its ends and its capacity",
-        )  # fmt: skip
+        )
     if net.nodes < 2 or len(net.source) == 0:
         raise InputError(
-            f"has {net.nodes} nodes and {len(net.source)} links", where=f"network {net.name}",
-            allowed="at least two nodes and one link", remedy="check the file or the arrays",
-        )  # fmt: skip
+            f"has {net.nodes} nodes and {len(net.source)} links",
+            where=f"network {net.name}",
+            allowed="at least two nodes and one link",
+            remedy="check the file or the arrays",
+        )
     if len(set(net.node_names)) < net.nodes:
         seen = set[str]()
         twice = next(n for n in net.node_names if n in seen or seen.add(n))  # type: ignore[func-returns-value]
         raise InputError(
-            f"the label '{twice}' appears twice", where="node_names", allowed="distinct labels",
+            f"the label '{twice}' appears twice",
+            where="node_names",
+            allowed="distinct labels",
             remedy="rename one of the nodes",
-        )  # fmt: skip
+        )
 
 
 def _check_links(net: Network) -> None:
     ends = np.stack([net.source, net.target])
     outside = np.any((ends < 0) | (ends >= net.nodes), axis=0)
-    _refuse(net, outside, "leads to a node that does not exist", f"nodes 0 to {net.nodes - 1}",
-            "add the node or remove the link")  # fmt: skip
-    _refuse(net, net.source == net.target, "is a loop", "links between two nodes",
-            f"remove it, or {_MERGE}")  # fmt: skip
+    _refuse(
+        net,
+        outside,
+        "leads to a node that does not exist",
+        f"nodes 0 to {net.nodes - 1}",
+        "add the node or remove the link",
+    )
+    _refuse(
+        net,
+        net.source == net.target,
+        "is a loop",
+        "links between two nodes",
+        f"remove it, or {_MERGE}",
+    )
     key = net.source.astype(np.int64) * net.nodes + net.target
     order = np.argsort(key, kind="stable")
     doubled = np.zeros(net.links, dtype=np.bool_)
     doubled[order[1:]] = key[order][1:] == key[order][:-1]
-    _refuse(net, doubled, "appears twice", "one link from a node to another",
-            f"add up their capacities, or {_MERGE}")  # fmt: skip
+    _refuse(
+        net,
+        doubled,
+        "appears twice",
+        "one link from a node to another",
+        f"add up their capacities, or {_MERGE}",
+    )
     bad = ~(np.isfinite(net.capacity) & (net.capacity > 0))
-    _refuse(net, bad, "has a capacity that is not a positive number", "finite and > 0",
-            "remove links that carry nothing", values=net.capacity)  # fmt: skip
+    _refuse(
+        net,
+        bad,
+        "has a capacity that is not a positive number",
+        "finite and > 0",
+        "remove links that carry nothing",
+        values=net.capacity,
+    )
 
 
 def _refuse(
@@ -261,7 +295,9 @@ def positions_of(names: Sequence[str], chosen: Sequence[str]) -> Longs:
     unknown = next((str(name) for name in chosen if str(name) not in known), None)
     if unknown is not None:
         raise InputError(
-            f"there is no node '{unknown}'", where="node", allowed=f"such as '{names[0]}'",
+            f"there is no node '{unknown}'",
+            where="node",
+            allowed=f"such as '{names[0]}'",
             remedy="use the network's node_names",
-        )  # fmt: skip
+        )
     return np.array([known[str(name)] for name in chosen], dtype=np.int64)

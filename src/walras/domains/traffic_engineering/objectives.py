@@ -136,9 +136,11 @@ class _Case:
         own = paths.demands(traffic)
         if not np.any(own):
             raise InputError(
-                "asks for nothing", where="demand", allowed="at least one positive demand",
+                "asks for nothing",
+                where="demand",
+                allowed="at least one positive demand",
                 remedy="give the matrix in the unit of the capacities",
-            )  # fmt: skip
+            )
         return cls(network, paths, own, own > 0)
 
     def weights(self, weight: Demand) -> Floats:
@@ -147,9 +149,11 @@ class _Case:
         bad = self.asked & (own <= 0)
         if np.any(bad):
             raise InputError(
-                "is 0", where=f"weight[{self.paths.pair_names[int(np.argmax(bad))]}]",
-                allowed="> 0 wherever there is demand", remedy="give the pair a positive weight",
-            )  # fmt: skip
+                "is 0",
+                where=f"weight[{self.paths.pair_names[int(np.argmax(bad))]}]",
+                allowed="> 0 wherever there is demand",
+                remedy="give the pair a positive weight",
+            )
         return own
 
     def served(self, name: str, *, upper: Floats, lower: Floats | None = None) -> _Block:

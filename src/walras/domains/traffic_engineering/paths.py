@@ -72,9 +72,11 @@ class Paths:
             array.setflags(write=False)
         if not self.count:
             raise InputError(
-                "holds no path", where="paths", allowed="at least one path",
+                "holds no path",
+                where="paths",
+                allowed="at least one path",
                 remedy="check that the network joins some pair of nodes",
-            )  # fmt: skip
+            )
 
     @property
     def count(self) -> int:
@@ -223,9 +225,11 @@ def _check_sizes(size: Longs) -> None:
         return
     p = int(np.argmax(size < 2))
     raise InputError(
-        f"has {size[p]} nodes", where=f"path {p}", allowed="at least two nodes",
+        f"has {size[p]} nodes",
+        where=f"path {p}",
+        allowed="at least two nodes",
         remedy="leave paths from a node to itself out",
-    )  # fmt: skip
+    )
 
 
 def _links_between(network: Network, source: Longs, target: Longs, path: Longs) -> Ints:
@@ -247,7 +251,8 @@ def _links_between(network: Network, source: Longs, target: Longs, path: Longs) 
         k = int(np.argmax(missing))
         raise InputError(
             f"takes a step from node {source[k]} to node {target[k]} that is no link",
-            where=f"path {path[k]}", allowed=f"the {network.links} links of {network.name}",
+            where=f"path {path[k]}",
+            allowed=f"the {network.links} links of {network.name}",
             remedy="give paths of this network",
-        )  # fmt: skip
+        )
     return found.astype(np.int32)

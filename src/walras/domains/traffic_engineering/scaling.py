@@ -54,9 +54,11 @@ def scaled_traffic(
     for name, value in (("satisfied", satisfied), ("within", within)):
         if not matrices.is_number(value) or not 0 < value < 1:
             raise InputError(
-                f"is {value!r}", where=name, allowed="above 0 and below 1",
+                f"is {value!r}",
+                where=name,
+                allowed="above 0 and below 1",
                 remedy="give a share, such as 0.92",
-            )  # fmt: skip
+            )
     traffic = matrices.traffic(demand, paths.network)
     low, high, factor = 0.0, np.inf, 1.0
     found: Solution | None = None
@@ -72,9 +74,11 @@ def scaled_traffic(
         low, high = (factor, high) if share > satisfied else (low, factor)
         factor = _between(low, high)
     raise InputError(
-        f"no factor serves it; the share jumps near the factor {factor:g}", where="satisfied",
-        allowed="a share that some factor serves", remedy="allow more by within=",
-    )  # fmt: skip
+        f"no factor serves it; the share jumps near the factor {factor:g}",
+        where="satisfied",
+        allowed="a share that some factor serves",
+        remedy="allow more by within=",
+    )
 
 
 def _between(low: float, high: float) -> float:

@@ -62,14 +62,18 @@ def load_topology(
     """
     if parallel not in (None, "error", "merge"):
         raise InputError(
-            f"is {parallel!r}", where="parallel", allowed="'error', 'merge' or None",
+            f"is {parallel!r}",
+            where="parallel",
+            allowed="'error', 'merge' or None",
             remedy="choose one of these",
-        )  # fmt: skip
+        )
     if not isinstance(source, str | Path):
         raise InputError(
-            f"is a {type(source).__name__}", where="source", allowed="a path or a name",
+            f"is a {type(source).__name__}",
+            where="source",
+            allowed="a path or a name",
             remedy="give a file, or the name of a network such as 'B4'",
-        )  # fmt: skip
+        )
     path = Path(source)
     is_file = isinstance(source, Path) or bool(path.suffix) or path.exists()
     _check_capacities(path, capacity, draw_capacities, is_file=is_file)
@@ -93,19 +97,25 @@ def _check_capacities(path: Path, capacity: object, draw: object, *, is_file: bo
         return
     if not isinstance(capacity, str) or not capacity:
         raise InputError(
-            f"is {capacity!r}", where="capacity", allowed="the name of an attribute of the links",
+            f"is {capacity!r}",
+            where="capacity",
+            allowed="the name of an attribute of the links",
             remedy="give it as the file spells it",
-        )  # fmt: skip
+        )
     if draw is not None:
         raise InputError(
-            f"is {capacity!r}, and capacities are to be drawn", where="capacity",
-            allowed="an attribute, or a seed to draw by", remedy="leave one of the two out",
-        )  # fmt: skip
+            f"is {capacity!r}, and capacities are to be drawn",
+            where="capacity",
+            allowed="an attribute, or a seed to draw by",
+            remedy="leave one of the two out",
+        )
     if not is_file or path.suffix not in _WITH_ATTRIBUTES:
         raise InputError(
-            f"is {capacity!r}, but {path.name} has no attributes to choose from", where="capacity",
-            allowed="files of node-link JSON and GraphML", remedy="leave it out",
-        )  # fmt: skip
+            f"is {capacity!r}, but {path.name} has no attributes to choose from",
+            where="capacity",
+            allowed="files of node-link JSON and GraphML",
+            remedy="leave it out",
+        )
 
 
 def _by_name(wanted: str, synthetic: bool | None, seed: int) -> tuple[str, Topologies]:
@@ -117,10 +127,11 @@ def _by_name(wanted: str, synthetic: bool | None, seed: int) -> tuple[str, Topol
             return name, found
         known += found.graphs
     raise InputError(
-        f"there is no network '{wanted}'", where="source",
+        f"there is no network '{wanted}'",
+        where="source",
         allowed=", ".join(dict.fromkeys(known)),
         remedy="use one of these names, or a path that ends in .json, .graphml, .xml or .txt",
-    )  # fmt: skip
+    )
 
 
 def _network(graph: Graph, name: str, origin: str, draw: int | None, parallel: Parallel) -> Network:
@@ -132,9 +143,14 @@ def _network(graph: Graph, name: str, origin: str, draw: int | None, parallel: P
         graph = _merged(graph)
     try:
         return Network(
-            graph.names, graph.source, graph.target, graph.capacity, name=name, origin=origin,
+            graph.names,
+            graph.source,
+            graph.target,
+            graph.capacity,
+            name=name,
+            origin=origin,
             position=graph.position if np.any(np.isfinite(graph.position)) else None,
-        )  # fmt: skip
+        )
     except InputError as error:
         raise InputError(
             error.what, where=f"{name}: {error.where}", allowed=error.allowed, remedy=error.remedy
@@ -159,10 +175,12 @@ def _check_stated(graph: Graph, name: str, attribute: str) -> None:
             f" {int((~absent).sum())} links have one{have if others else ''}"
         )
     raise InputError(
-        what, where=where, allowed=f"'{attribute}' on every link",
+        what,
+        where=where,
+        allowed=f"'{attribute}' on every link",
         remedy=f"name the attribute that is the capacity ({_NAME}), " * bool(others)
         + f"add what is missing, or have all capacities drawn at random ({_DRAW})",
-    )  # fmt: skip
+    )
 
 
 def _drawn(links: int, seed: int) -> Floats:

@@ -148,9 +148,15 @@ class TrafficSeries:
 
 
 def diurnal_series(
-    demand: Demand, network: Network, times: int, *, seed: int = 0, swing: float = 0.3,
-    noise: float = 0.05, period: int = 24,
-) -> TrafficSeries:  # fmt: skip
+    demand: Demand,
+    network: Network,
+    times: int,
+    *,
+    seed: int = 0,
+    swing: float = 0.3,
+    noise: float = 0.05,
+    period: int = 24,
+) -> TrafficSeries:
     """A day's swing with lognormal noise around a matrix; each source has its own hour.
 
     Args:
@@ -199,10 +205,11 @@ def fluctuating_series(
     demand = matrices.numbers(given, "series")
     if demand.ndim != 3 or len(demand) < 3 or not np.all(np.isfinite(demand) & (demand >= 0)):
         raise InputError(
-            f"has shape {demand.shape}, or an entry that is negative or not finite", where="series",
+            f"has shape {demand.shape}, or an entry that is negative or not finite",
+            where="series",
             allowed="(times, nodes, nodes), finite and >= 0, at least 3 times",
             remedy="give a longer series: variances of changes are taken from it",
-        )  # fmt: skip
+        )
     spread = np.sqrt(factor * np.var(np.diff(demand, axis=0), axis=0))
     noise = spread * generator(seed).standard_normal(demand.shape)
     return TrafficSeries(np.maximum(demand + noise, 0.0))
@@ -230,9 +237,11 @@ def redistributed_traffic(demand: Demand, network: Network, share: float) -> Flo
     inside, outside = float(traffic[top].sum()), float(traffic[~top].sum())
     if inside == 0 or outside == 0:
         raise InputError(
-            "has too few positive demands for a top tenth and a rest", where="demand",
-            allowed="at least two positive demands", remedy="give more demands",
-        )  # fmt: skip
+            "has too few positive demands for a top tenth and a rest",
+            where="demand",
+            allowed="at least two positive demands",
+            remedy="give more demands",
+        )
     total = inside + outside
     return np.where(
         top, traffic * (share * total / inside), traffic * ((1 - share) * total / outside)
@@ -275,9 +284,11 @@ def _scaled(
 
 def _refuse_wide(name: str, value: float) -> Never:
     raise InputError(
-        f"is {value!r}, at which demands are beyond all numbers", where=name,
-        allowed="one whose largest demand is finite", remedy="choose a smaller one",
-    )  # fmt: skip
+        f"is {value!r}, at which demands are beyond all numbers",
+        where=name,
+        allowed="one whose largest demand is finite",
+        remedy="choose a smaller one",
+    )
 
 
 def _check(name: str, value: float, most: float = np.inf, *, positive: bool = False) -> None:
@@ -286,7 +297,8 @@ def _check(name: str, value: float, most: float = np.inf, *, positive: bool = Fa
     if not good or value == np.inf:
         low = "> 0" if positive else ">= 0"
         raise InputError(
-            f"is {value!r}", where=name,
+            f"is {value!r}",
+            where=name,
             allowed=f"finite and {low}" + ("" if most == np.inf else f", at most {most:g}"),
             remedy="choose a number in that range",
-        )  # fmt: skip
+        )

@@ -103,8 +103,14 @@ class CouplingRows:
         with np.errstate(over="ignore"):  # a row of nothing that is to move is infinitely off
             error = np.max(np.abs(new - self.price) * (h + self.softness) / (size + _TINY))
         # Where no copy is inside its bounds the slope is not known: go half the way at least.
-        new = np.where(flat & (np.abs(new) > 0.5 * np.abs(self.price)) & (new * self.price > 0)
-                       & (np.abs(new) < np.abs(self.price)), 0.5 * self.price, new)  # fmt: skip
+        new = np.where(
+            flat
+            & (np.abs(new) > 0.5 * np.abs(self.price))
+            & (new * self.price > 0)
+            & (np.abs(new) < np.abs(self.price)),
+            0.5 * self.price,
+            new,
+        )
         return new, t, float(error)
 
     def _between(self, new: Floats) -> Floats:

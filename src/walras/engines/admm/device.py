@@ -104,10 +104,19 @@ class TorchWorker:
         """Solve the demands' block; what its rows pay for the shared scalar, and its slope."""
         moved = t * self._shift + (self._excess if softness > 0.0 else 0.0)
         groups = Groups(
-            self._blocks, self._local, self._centre, self._step, self._lower, self._upper,
-            self._kind, self._weight, self._parameter, self._row_lower - moved,
-            self._row_upper - moved, softness,
-        )  # fmt: skip
+            self._blocks,
+            self._local,
+            self._centre,
+            self._step,
+            self._lower,
+            self._upper,
+            self._kind,
+            self._weight,
+            self._parameter,
+            self._row_lower - moved,
+            self._row_upper - moved,
+            softness,
+        )
         self._price, self._x, value, slope = solve_groups(
             groups, self._shift, self._price, tolerance
         )

@@ -64,9 +64,11 @@ def admm(problem: Separable, settings: Settings, options: AdmmSettings = _DEFAUL
     """
     if problem.integer is not None and np.any(problem.integer):
         raise EngineError(
-            "has integer entries", where="problem", allowed="continuous entries",
+            "has integer entries",
+            where="problem",
+            allowed="continuous entries",
             remedy="use engine 'exact'",
-        )  # fmt: skip
+        )
     if is_too_short(problem, settings):
         return where_interior_begins(problem, settings, "ADMM: not begun")
     solve = _Solve(problem, settings, options)
@@ -155,9 +157,13 @@ class _Solve:
             x, t, prices = best.x, best.t, best.prices
         work = self.crew.work if self.crew else 0.0
         return Iterate(
-            x=x, t=t, prices=prices, status=status, history=self.iteration_log.history,
+            x=x,
+            t=t,
+            prices=prices,
+            status=status,
+            history=self.iteration_log.history,
             timings=_timings(self.built, self.iteration_log.elapsed, work, self.options),
-        )  # fmt: skip
+        )
 
 
 def _split(
@@ -272,10 +278,11 @@ def executor_on(device: str, executor: Executor) -> Executor:
         return executor
     if not isinstance(executor, Threads):
         raise InputError(
-            f"is {executor!r}, but the device is {device!r}", where="setting executor",
+            f"is {executor!r}, but the device is {device!r}",
+            where="setting executor",
             allowed="an executor with device 'cpu', or a GPU without one",
             remedy="leave out executor, or device",
-        )  # fmt: skip
+        )
     from walras.engines.admm.device import OnDevice  # noqa: PLC0415 (loads torch)
 
     return OnDevice(device)

@@ -62,11 +62,19 @@ class Entries:
         here, there = int(self.copies[low]), int(self.copies[high])
         q, k = slice(low, high), slice(here, there)
         return Entries(
-            self.ptr[first : last + 1] - low, np.ascontiguousarray(self.local[:, q]),
-            self.cost[q], self.quadratic[q], self.lower[q], self.upper[q],
-            self.copies[low : high + 1] - here, self.row[k], self.a[k], self.w[k],
-            self.weight[q], self.place,
-        )  # fmt: skip
+            self.ptr[first : last + 1] - low,
+            np.ascontiguousarray(self.local[:, q]),
+            self.cost[q],
+            self.quadratic[q],
+            self.lower[q],
+            self.upper[q],
+            self.copies[low : high + 1] - here,
+            self.row[k],
+            self.a[k],
+            self.w[k],
+            self.weight[q],
+            self.place,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +113,17 @@ def with_copies(
     row = np.full(copies[-1], homes.narrow - 1, dtype=np.uint32)
     a = np.zeros(copies[-1])
     columns.split(
-        order, matrix.indptr, matrix.indices, matrix.data, homes.slot, homes.place, copies, local,
-        row, a,
-    )  # fmt: skip
+        order,
+        matrix.indptr,
+        matrix.indices,
+        matrix.data,
+        homes.slot,
+        homes.place,
+        copies,
+        local,
+        row,
+        a,
+    )
     if even:
         w = np.ones(len(a))
     else:

@@ -72,9 +72,14 @@ class RowData:
     def part(self, groups: slice) -> RowData:
         """A run of groups."""
         return RowData(
-            self.source[groups], self.kind[groups], self.weight[groups], self.parameter[groups],
-            self.lower[groups], self.upper[groups], self.shift[groups],
-        )  # fmt: skip
+            self.source[groups],
+            self.kind[groups],
+            self.weight[groups],
+            self.parameter[groups],
+            self.lower[groups],
+            self.upper[groups],
+            self.shift[groups],
+        )
 
 
 def _costs_nothing(problem: Separable) -> Bools:
@@ -155,9 +160,18 @@ def make_form(
     else:
         entries = with_copies(problem, order, ptr, homes, even=published)
     return Form(
-        problem, order, entries, RowData.of(problem, source), RowData.of(problem, apart), own_ptr,
-        RowData.of(problem, narrow), scalar_in, asked.entries, asked.rows.count, capacities,
-    )  # fmt: skip
+        problem,
+        order,
+        entries,
+        RowData.of(problem, source),
+        RowData.of(problem, apart),
+        own_ptr,
+        RowData.of(problem, narrow),
+        scalar_in,
+        asked.entries,
+        asked.rows.count,
+        capacities,
+    )
 
 
 def has_own_rows(problem: Separable) -> bool:

@@ -24,13 +24,22 @@ def lifted(problem: Separable) -> Separable:
         owner=np.where(held, -1, rows.owner).astype(np.int32),
     )
     alone = replace(
-        problem, scalar_cost=none, scalar_lower=none, scalar_upper=none, scalar_names=(),
+        problem,
+        scalar_cost=none,
+        scalar_lower=none,
+        scalar_upper=none,
+        scalar_names=(),
         rows=coupled,
-    )  # fmt: skip
+    )
     return _with_entries(
-        alone, nobody, nobody, problem.scalar_cost, problem.scalar_lower, problem.scalar_upper,
+        alone,
+        nobody,
+        nobody,
+        problem.scalar_cost,
+        problem.scalar_lower,
+        problem.scalar_upper,
         replace(coupled, matrix=matrix),
-    )  # fmt: skip
+    )
 
 
 def copied(problem: Separable, owner: Ints) -> Separable:
@@ -54,9 +63,14 @@ def copied(problem: Separable, owner: Ints) -> Separable:
     zeros = np.zeros(many)
     grown = alone.followed_by(links, np.full((many, 1), -1.0), (zeros, zeros), "copies")
     return _with_entries(
-        problem, pair[0].astype(np.int32), pair[1].astype(np.int32), zeros,
-        np.full(many, low), np.full(many, high), grown,
-    )  # fmt: skip
+        problem,
+        pair[0].astype(np.int32),
+        pair[1].astype(np.int32),
+        zeros,
+        np.full(many, low),
+        np.full(many, high),
+        grown,
+    )
 
 
 def _with_entries(

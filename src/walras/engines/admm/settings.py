@@ -48,19 +48,25 @@ class AdmmSettings:
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise InputError(
-                f"is {self.mode!r}", where="setting mode", allowed=", ".join(MODES),
+                f"is {self.mode!r}",
+                where="setting mode",
+                allowed=", ".join(MODES),
                 remedy="use one of these names",
-            )  # fmt: skip
+            )
         if self.collapse and self.mode != "hard":
             raise InputError(
-                f"goes with mode 'hard' alone, not {self.mode!r}", where="setting collapse",
-                allowed="False", remedy="leave mode out, or collapse",
-            )  # fmt: skip
+                f"goes with mode 'hard' alone, not {self.mode!r}",
+                where="setting collapse",
+                allowed="False",
+                remedy="leave mode out, or collapse",
+            )
         if self.restarts and self.mode != "hard":
             raise InputError(
-                f"go with mode 'hard' alone, not {self.mode!r}", where="setting restarts",
-                allowed="False or None", remedy="leave mode out, or restarts",
-            )  # fmt: skip
+                f"go with mode 'hard' alone, not {self.mode!r}",
+                where="setting restarts",
+                allowed="False or None",
+                remedy="leave mode out, or restarts",
+            )
         if self.rho is not None:
             check_range("rho", self.rho, np.finfo(float).tiny, 1e100)
         _require_executor(self.executor)
@@ -71,7 +77,8 @@ class AdmmSettings:
 def _require_executor(value: object) -> None:
     if not isinstance(value, Executor) or isinstance(value, type):
         raise InputError(
-            f"is {value!r}", where="setting executor",
+            f"is {value!r}",
+            where="setting executor",
             allowed="an executor such as walras.Ray(actors=2), or None",
             remedy="make one, or leave executor out",
-        )  # fmt: skip
+        )

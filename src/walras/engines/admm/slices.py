@@ -84,9 +84,13 @@ def _leaf(data: Slice, first: int, last: int) -> Leaf:
 
 
 def cut(
-    form: Form, count: int, x: Floats, price: Floats, roles: RowClassification | None = None,
+    form: Form,
+    count: int,
+    x: Floats,
+    price: Floats,
+    roles: RowClassification | None = None,
     own_price: Floats | None = None,
-) -> tuple[Slice, ...]:  # fmt: skip
+) -> tuple[Slice, ...]:
     """At most ``count`` slices with about equal numbers of entries and copies.
 
     Args:
@@ -111,9 +115,14 @@ def cut(
 
 
 def _slice(
-    form: Form, edges: list[int], run: range, x: Floats, price: Floats, own_price: Floats,
+    form: Form,
+    edges: list[int],
+    run: range,
+    x: Floats,
+    price: Floats,
+    own_price: Floats,
     roles: RowClassification | None,
-) -> Slice:  # fmt: skip
+) -> Slice:
     """The groups of a run of leaves, of which some may be empty."""
     a, b = edges[run.start], edges[run.stop]
     ptr, own = form.entries.ptr, slice(int(form.own_ptr[a]), int(form.own_ptr[b]))

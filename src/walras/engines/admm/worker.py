@@ -90,9 +90,17 @@ class Worker:
         entries = self.data.entries
         self._set_step(rho)
         copies.priced_centres(
-            entries.copies, entries.row, entries.place, entries.a, pull, self.state,
-            rho * self._weight, entries.cost, self._step, self._centre,
-        )  # fmt: skip
+            entries.copies,
+            entries.row,
+            entries.place,
+            entries.a,
+            pull,
+            self.state,
+            rho * self._weight,
+            entries.cost,
+            self._step,
+            self._centre,
+        )
         return _NOTHING
 
     def respond(self, t: float, tolerance: float, softness: float = 0.0) -> Floats:
@@ -107,10 +115,23 @@ class Worker:
         def solve(leaf: Leaf) -> Floats:
             j, _, _, places, _ = leaf
             found = groups.solve_groups(
-                entries.ptr[places], entries.local, self._centre, self._step, entries.lower,
-                entries.upper, rows.kind[j], rows.weight[j], rows.parameter[j], lower[j], upper[j],
-                softness, tolerance, rows.shift[j], self.price[j], self.x,
-            )  # fmt: skip
+                entries.ptr[places],
+                entries.local,
+                self._centre,
+                self._step,
+                entries.lower,
+                entries.upper,
+                rows.kind[j],
+                rows.weight[j],
+                rows.parameter[j],
+                lower[j],
+                upper[j],
+                softness,
+                tolerance,
+                rows.shift[j],
+                self.price[j],
+                self.x,
+            )
             return np.array(found)
 
         if self._shared:
@@ -129,9 +150,18 @@ class Worker:
             _, q, _, _, places = leaf
             out = np.zeros((2, self.data.narrow))
             copies.row_sums(
-                entries.copies[places], entries.row, entries.a, entries.w, self.state, self.x[q],
-                entries.lower[q], entries.upper[q], price, out[0], out[1],
-            )  # fmt: skip
+                entries.copies[places],
+                entries.row,
+                entries.a,
+                entries.w,
+                self.state,
+                self.x[q],
+                entries.lower[q],
+                entries.upper[q],
+                price,
+                out[0],
+                out[1],
+            )
             return out
 
         found = self._leaves.sums(sums)
@@ -179,9 +209,17 @@ class Worker:
         def sums(leaf: Leaf) -> Floats:
             _, q, _, _, places = leaf
             found = copies.advance(
-                entries.copies[places], entries.row, entries.a, entries.w, self.state, self.x[q],
-                entries.lower[q], entries.upper[q], price, relaxation,
-            )  # fmt: skip
+                entries.copies[places],
+                entries.row,
+                entries.a,
+                entries.w,
+                self.state,
+                self.x[q],
+                entries.lower[q],
+                entries.upper[q],
+                price,
+                relaxation,
+            )
             return np.array(found)
 
         return self._leaves.sums(sums)

@@ -59,9 +59,7 @@ def branch(tasks: Tasks, keep: Bools, start: Ints | None, settings: Settings) ->
     return Branched(found if fits and whole else None, answer.bound)
 
 
-def reassigned(
-    tasks: Tasks, keep: Bools, agent: Ints, chosen: Ints, settings: Settings
-) -> Ints:  # fmt: skip
+def reassigned(tasks: Tasks, keep: Bools, agent: Ints, chosen: Ints, settings: Settings) -> Ints:
     """An assignment that is no dearer, with the tasks of some agents dealt out among them again.
 
     Args:
@@ -73,8 +71,13 @@ def reassigned(
     """
     among = np.flatnonzero(np.isin(agent, chosen))
     part = np.ix_(among, chosen)
-    smaller = Tasks(tasks.cost[part], tasks.weight[part], tasks.capacity[chosen],
-                    tasks.entry[part], tasks.row[:0])  # fmt: skip
+    smaller = Tasks(
+        tasks.cost[part],
+        tasks.weight[part],
+        tasks.capacity[chosen],
+        tasks.entry[part],
+        tasks.row[:0],
+    )
     own = np.searchsorted(chosen, agent[among]).astype(np.int32)
     found = branch(smaller, keep[part], own, settings).agent
     out = agent.copy()
@@ -89,14 +92,18 @@ def _program(tasks: Tasks, task: Ints, agent: Ints) -> LinearProgram:
     columns, (count, agents) = len(task), tasks.cost.shape
     here = np.arange(columns)
     matrix = sp.coo_array(
-        (np.concatenate([tasks.weight[task, agent], np.ones(columns)]),
-         (np.concatenate([agent, agents + task]), np.concatenate([here, here]))),
+        (
+            np.concatenate([tasks.weight[task, agent], np.ones(columns)]),
+            (np.concatenate([agent, agents + task]), np.concatenate([here, here])),
+        ),
         shape=(agents + count, columns),
-    )  # fmt: skip
+    )
     return LinearProgram(
-        cost=tasks.cost[task, agent], lower=np.zeros(columns), upper=np.ones(columns),
+        cost=tasks.cost[task, agent],
+        lower=np.zeros(columns),
+        upper=np.ones(columns),
         matrix=sp.csc_array(matrix),
         row_lower=np.concatenate([np.full(agents, -np.inf), np.ones(count)]),
         row_upper=np.concatenate([tasks.capacity, np.ones(count)]),
         integer=np.ones(columns, dtype=np.bool_),
-    )  # fmt: skip
+    )

@@ -148,10 +148,13 @@ class _General:
         if answer.status is Status.INFEASIBLE:
             status = Status.INFEASIBLE if self._best.x is None else Status.OPTIMAL
         return Iterate(
-            x=x[:n], t=x[n:], prices=np.nan_to_num(relaxed.prices), status=status,
+            x=x[:n],
+            t=x[n:],
+            prices=np.nan_to_num(relaxed.prices),
+            status=status,
             history=History(answer.steps),
             timings=Timings(iterate=time.perf_counter() - self._began),
             message=f"relaxation, projection, {answer.message}",
             bound=answer.bound + p.constant if np.isfinite(answer.bound) else -np.inf,
             bound_source="HiGHS",
-        )  # fmt: skip
+        )

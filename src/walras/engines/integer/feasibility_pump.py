@@ -31,9 +31,12 @@ _DIGITS = 6
 
 
 def pump(
-    problem: Separable, relaxed: Floats, settings: Settings, seed: int,
+    problem: Separable,
+    relaxed: Floats,
+    settings: Settings,
+    seed: int,
     repaired: Callable[[Floats], bool],
-) -> None:  # fmt: skip
+) -> None:
     """Offer whole points near the relaxation to ``repaired`` until it has enough.
 
     Args:

@@ -169,9 +169,19 @@ class _Search:
         if self._settings.time_limit is not None:  # about ten million proposals a second
             steps = int(min(steps, _MOST_STEPS, max(2e5, 3e5 * self._settings.time_limit)))
         found = kernel.anneal(
-            t.cost, t.weight, t.capacity, near, state, self._best, self._best_cost, hot,
-            _COLD * hot, penalty, int(longer * steps), self._random,
-        )  # fmt: skip
+            t.cost,
+            t.weight,
+            t.capacity,
+            near,
+            state,
+            self._best,
+            self._best_cost,
+            hot,
+            _COLD * hot,
+            penalty,
+            int(longer * steps),
+            self._random,
+        )
         self._best_cost = float(found)
 
     def _ascend(self, steps: int, target: float) -> None:
@@ -311,11 +321,16 @@ class _Search:
         if self._closed:
             status = Status.OPTIMAL
         return Iterate(
-            x=x, t=np.zeros(0), prices=_with_tasks(p, prices), status=status,
-            history=self._diary.history, timings=Timings(iterate=seconds), message=message,
+            x=x,
+            t=np.zeros(0),
+            prices=_with_tasks(p, prices),
+            status=status,
+            history=self._diary.history,
+            timings=Timings(iterate=seconds),
+            message=message,
             bound=min(self.rounded(), self._best_cost) + p.constant,
             bound_source="branch and bound",
-        )  # fmt: skip
+        )
 
 
 def _spread(near: Floats) -> float:

@@ -92,6 +92,9 @@ def _dense(problem: Separable, of_task: Bools, of_agent: Bools) -> Tasks | None:
     capacity = np.minimum(capacity, total)
     keep = agents + 1 if np.any(optional) else agents
     return Tasks(
-        np.ascontiguousarray(cost[:, :keep]), np.ascontiguousarray(weight[:, :keep]),
-        capacity[:keep], entry[:, :keep], row,
-    )  # fmt: skip
+        np.ascontiguousarray(cost[:, :keep]),
+        np.ascontiguousarray(weight[:, :keep]),
+        capacity[:keep],
+        entry[:, :keep],
+        row,
+    )

@@ -121,9 +121,16 @@ def presolve(simplices: Simplices) -> Presolved:
     loose = np.zeros(rows.count, dtype=bool)
     for _ in range(_PASSES):
         least, most = activity_ranges(
-            s.ptr, s.entry, closed, s.whole | settled, s.size,
-            matrix.indptr, matrix.indices, matrix.data, rows.count,
-        )  # fmt: skip
+            s.ptr,
+            s.entry,
+            closed,
+            s.whole | settled,
+            s.size,
+            matrix.indptr,
+            matrix.indices,
+            matrix.data,
+            rows.count,
+        )
         found = capacity & _cannot_bind(problem, least, most, capacity)
         if np.array_equal(found, loose):
             break

@@ -68,9 +68,11 @@ def pop(
     """
     if problem.integer is not None and np.any(problem.integer):
         raise EngineError(
-            "has integer entries", where="problem", allowed="continuous entries",
+            "has integer entries",
+            where="problem",
+            allowed="continuous entries",
             remedy="use engine='auto', which solves them by branch and bound",
-        )  # fmt: skip
+        )
     demands = max(int(np.sum(asks(problem))), 1)
     parts = min(_PARTS, demands) if parts is None else parts
     check_range("parts", parts, 1, demands, whole=True, words=", the number of demands")

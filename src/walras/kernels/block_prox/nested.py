@@ -24,9 +24,15 @@ _A, _GA, _B, _GB, _STEP, _LAST, _COUNT, _BOUND, _STATE = range(9)
 
 @inner
 def _use(
-    k: int, low: int, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
+    k: int,
+    low: int,
+    local: Floats,
+    v: Floats,
+    s: Floats,
+    x_lower: Floats,
+    x_upper: Floats,
     p: Floats,
-) -> float:  # fmt: skip
+) -> float:
     """What the columns use of row k."""
     total = 0.0
     for q in range(len(v)):
@@ -77,10 +83,20 @@ def _narrowed(g: float, p: float, falling: bool, state: Floats) -> tuple[float, 
 
 @inner
 def nested(
-    low: int, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
-    kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
-    softness: float, p: Floats,
-) -> None:  # fmt: skip
+    low: int,
+    local: Floats,
+    v: Floats,
+    s: Floats,
+    x_lower: Floats,
+    x_upper: Floats,
+    kind: npt.NDArray[np.int8],
+    weight: Floats,
+    parameter: Floats,
+    lower: Floats,
+    upper: Floats,
+    softness: float,
+    p: Floats,
+) -> None:
     """Best prices of all rows of a group, in place."""
     rows = len(p)
     state = np.zeros((rows, _STATE))
@@ -104,9 +120,7 @@ def nested(
             g = f - asked
             if abs(g) <= _ROUNDING * (abs(f) + abs(asked)):
                 g = 0.0
-            new, found = _narrowed(
-                g, p[k], kind[k] == LOG or kind[k] == POWER, state[k]
-            )  # fmt: skip
+            new, found = _narrowed(g, p[k], kind[k] == LOG or kind[k] == POWER, state[k])
             if not found:
                 p[k] = new
                 break

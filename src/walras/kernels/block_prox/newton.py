@@ -74,9 +74,16 @@ def _sums_one(
 
 @inner
 def _sums_two(
-    a: Floats, b: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats,
-    p: float, r: float, out: Floats,
-) -> None:  # fmt: skip
+    a: Floats,
+    b: Floats,
+    v: Floats,
+    s: Floats,
+    lower: Floats,
+    upper: Floats,
+    p: float,
+    r: float,
+    out: Floats,
+) -> None:
     """out = [F_1, F_2, H_11, H_12, H_22] of two rows."""
     first, second, aa, ab, bb = 0.0, 0.0, 0.0, 0.0, 0.0
     for q in range(len(a)):
@@ -93,9 +100,18 @@ def _sums_two(
 
 @inner
 def _sums(
-    low: int, high: int, local: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats,
-    p: Floats, f: Floats, h: Floats, scratch: Floats,
-) -> None:  # fmt: skip
+    low: int,
+    high: int,
+    local: Floats,
+    v: Floats,
+    s: Floats,
+    lower: Floats,
+    upper: Floats,
+    p: Floats,
+    f: Floats,
+    h: Floats,
+    scratch: Floats,
+) -> None:
     """Activities F(p) of a group's several rows, and the Hessian of its dual, negated."""
     rows = len(p)
     if rows == 2:
@@ -123,9 +139,16 @@ def _sums(
 
 @inner
 def _clip(
-    low: int, high: int, local: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats,
-    p: Floats, x: Floats,
-) -> None:  # fmt: skip
+    low: int,
+    high: int,
+    local: Floats,
+    v: Floats,
+    s: Floats,
+    lower: Floats,
+    upper: Floats,
+    p: Floats,
+    x: Floats,
+) -> None:
     """x = clip(v - s A'p)."""
     if len(p) == 2:
         a, b, first, second = local[0][low:high], local[1][low:high], p[0], p[1]
@@ -160,10 +183,19 @@ def _blend(low: int, local: Floats, s: Floats, share: float, h: Floats) -> None:
 
 @inner
 def _gradient(
-    f: Floats, p: Floats, kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats,
-    lower: Floats, upper: Floats, softness: float, h: Floats, g: Floats,
-    free: Bools, sense: npt.NDArray[np.int8],
-) -> float:  # fmt: skip
+    f: Floats,
+    p: Floats,
+    kind: npt.NDArray[np.int8],
+    weight: Floats,
+    parameter: Floats,
+    lower: Floats,
+    upper: Floats,
+    softness: float,
+    h: Floats,
+    g: Floats,
+    free: Bools,
+    sense: npt.NDArray[np.int8],
+) -> float:
     """g = F - what the rows ask for, H with their slopes; the largest |g| relative to its terms.
 
     Of these, what all prices move together counts: large ones of rows that are nearly parallel
@@ -200,11 +232,25 @@ def _forget(kind: npt.NDArray[np.int8], p: Floats) -> None:
 
 @inner
 def _newton(
-    low: int, high: int, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
-    kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
-    softness: float, tolerance: float, p: Floats, work: Floats,
-    free: Bools, sense: npt.NDArray[np.int8],
-) -> None:  # fmt: skip
+    low: int,
+    high: int,
+    local: Floats,
+    v: Floats,
+    s: Floats,
+    x_lower: Floats,
+    x_upper: Floats,
+    kind: npt.NDArray[np.int8],
+    weight: Floats,
+    parameter: Floats,
+    lower: Floats,
+    upper: Floats,
+    softness: float,
+    tolerance: float,
+    p: Floats,
+    work: Floats,
+    free: Bools,
+    sense: npt.NDArray[np.int8],
+) -> None:
     """Prices p of one group, in place; ``work`` then holds H, for the free rows, from row 4 on."""
     rows = len(p)
     f, g, step, old = work[0, :rows], work[1, :rows], work[2, :rows], work[3, :rows]
@@ -253,18 +299,24 @@ def _newton(
     cycles = error > max(tolerance, ROUNDED) and np.max(np.abs(p)) <= ENDLESS
     if cycles and high - low <= _NARROW:
         nested(
-            low, local, v, s, x_lower, x_upper, kind, weight, parameter, lower, upper, softness,
-            p,
-        )  # fmt: skip
+            low, local, v, s, x_lower, x_upper, kind, weight, parameter, lower, upper, softness, p
+        )
         _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
         _gradient(f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense)
 
 
 @inner
 def _gradient_one(
-    f: float, h: float, p: float, kind: int, weight: float, parameter: float, lower: float,
-    upper: float, softness: float,
-) -> tuple[float, float, float, int]:  # fmt: skip
+    f: float,
+    h: float,
+    p: float,
+    kind: int,
+    weight: float,
+    parameter: float,
+    lower: float,
+    upper: float,
+    softness: float,
+) -> tuple[float, float, float, int]:
     """g, H with the slope of what the row asks for, the relative error, and the regime."""
     sense = regime(kind, lower, upper, p, f)
     if sense == 0:
@@ -279,10 +331,22 @@ def _gradient_one(
 
 @inner
 def _newton_one(
-    low: int, high: int, a: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
-    kind: int, weight: float, parameter: float, lower: float, upper: float, softness: float,
-    tolerance: float, p: float,
-) -> tuple[float, float, bool]:  # fmt: skip
+    low: int,
+    high: int,
+    a: Floats,
+    v: Floats,
+    s: Floats,
+    x_lower: Floats,
+    x_upper: Floats,
+    kind: int,
+    weight: float,
+    parameter: float,
+    lower: float,
+    upper: float,
+    softness: float,
+    tolerance: float,
+    p: float,
+) -> tuple[float, float, bool]:
     """The same for one row, in scalars: its price, H there, and whether the row acts."""
     f, h = _sums_one(low, high, a, v, s, x_lower, x_upper, p)
     g, h, error, sense = _gradient_one(f, h, p, kind, weight, parameter, lower, upper, softness)
@@ -318,19 +382,46 @@ def _newton_one(
 
 @jit
 def _solve_single(
-    first: int, last: int, ptr: Longs, a: Floats, v: Floats, s: Floats, x_lower: Floats,
-    x_upper: Floats, kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats,
-    lower: Floats, upper: Floats, softness: float, tolerance: float, shift: Floats,
-    price: Floats, x: Floats,
-) -> tuple[float, float]:  # fmt: skip
+    first: int,
+    last: int,
+    ptr: Longs,
+    a: Floats,
+    v: Floats,
+    s: Floats,
+    x_lower: Floats,
+    x_upper: Floats,
+    kind: npt.NDArray[np.int8],
+    weight: Floats,
+    parameter: Floats,
+    lower: Floats,
+    upper: Floats,
+    softness: float,
+    tolerance: float,
+    shift: Floats,
+    price: Floats,
+    x: Floats,
+) -> tuple[float, float]:
     """Groups of one row each."""
     value, slope = 0.0, 0.0
     for j in range(first, last):
         low, high = ptr[j], ptr[j + 1]
         p, h, acts = _newton_one(
-            low, high, a, v, s, x_lower, x_upper, kind[j], weight[j], parameter[j],
-            lower[j], upper[j], softness, tolerance, price[j],
-        )  # fmt: skip
+            low,
+            high,
+            a,
+            v,
+            s,
+            x_lower,
+            x_upper,
+            kind[j],
+            weight[j],
+            parameter[j],
+            lower[j],
+            upper[j],
+            softness,
+            tolerance,
+            price[j],
+        )
         price[j] = p
         for q in range(np.uint64(low), np.uint64(high)):
             x[q] = min(max(v[q] - p * a[q] * s[q], x_lower[q]), x_upper[q])
@@ -342,11 +433,25 @@ def _solve_single(
 
 @jit
 def _solve_groups(
-    first: int, last: int, ptr: Longs, local: Floats, v: Floats, s: Floats, x_lower: Floats,
-    x_upper: Floats, kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats,
-    lower: Floats, upper: Floats, softness: float, tolerance: float, shift: Floats,
-    price: Floats, x: Floats,
-) -> tuple[float, float]:  # fmt: skip
+    first: int,
+    last: int,
+    ptr: Longs,
+    local: Floats,
+    v: Floats,
+    s: Floats,
+    x_lower: Floats,
+    x_upper: Floats,
+    kind: npt.NDArray[np.int8],
+    weight: Floats,
+    parameter: Floats,
+    lower: Floats,
+    upper: Floats,
+    softness: float,
+    tolerance: float,
+    shift: Floats,
+    price: Floats,
+    x: Floats,
+) -> tuple[float, float]:
     rows = local.shape[0]
     work = np.zeros((13, 5))
     free, sense = np.zeros(rows, np.bool_), np.zeros(rows, np.int8)
@@ -357,9 +462,25 @@ def _solve_groups(
         vj, sj = v[low:high], s[low:high]
         xl, xu = x_lower[low:high], x_upper[low:high]
         _newton(
-            low, high, local, vj, sj, xl, xu, kind[j], weight[j], parameter[j],
-            lower[j], upper[j], softness, tolerance, p, work, free, sense,
-        )  # fmt: skip
+            low,
+            high,
+            local,
+            vj,
+            sj,
+            xl,
+            xu,
+            kind[j],
+            weight[j],
+            parameter[j],
+            lower[j],
+            upper[j],
+            softness,
+            tolerance,
+            p,
+            work,
+            free,
+            sense,
+        )
         _clip(low, high, local, vj, sj, xl, xu, p, x[low:high])
         shifted = False
         for k in range(rows):
@@ -375,20 +496,61 @@ def _solve_groups(
 
 
 def solve_groups(
-    ptr: Longs, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
-    kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
-    softness: float, tolerance: float, shift: Floats, price: Floats, x: Floats,
-) -> tuple[float, float]:  # fmt: skip
+    ptr: Longs,
+    local: Floats,
+    v: Floats,
+    s: Floats,
+    x_lower: Floats,
+    x_upper: Floats,
+    kind: npt.NDArray[np.int8],
+    weight: Floats,
+    parameter: Floats,
+    lower: Floats,
+    upper: Floats,
+    softness: float,
+    tolerance: float,
+    shift: Floats,
+    price: Floats,
+    x: Floats,
+) -> tuple[float, float]:
     """Compiled :func:`walras.kernels.block_prox.reference.solve_groups`."""
     if local.shape[0] == 1:
         single = (kind[:, 0], weight[:, 0], parameter[:, 0], lower[:, 0], upper[:, 0])
         value, slope = _solve_single(
-            0, len(ptr) - 1, ptr, local[0], v, s, x_lower, x_upper, *single, softness, tolerance,
-            shift[:, 0], price[:, 0], x,
-        )  # fmt: skip
+            0,
+            len(ptr) - 1,
+            ptr,
+            local[0],
+            v,
+            s,
+            x_lower,
+            x_upper,
+            *single,
+            softness,
+            tolerance,
+            shift[:, 0],
+            price[:, 0],
+            x,
+        )
         return float(value), float(slope)
     value, slope = _solve_groups(
-        0, len(ptr) - 1, ptr, local, v, s, x_lower, x_upper, kind, weight, parameter, lower,
-        upper, softness, tolerance, shift, price, x,
-    )  # fmt: skip
+        0,
+        len(ptr) - 1,
+        ptr,
+        local,
+        v,
+        s,
+        x_lower,
+        x_upper,
+        kind,
+        weight,
+        parameter,
+        lower,
+        upper,
+        softness,
+        tolerance,
+        shift,
+        price,
+        x,
+    )
     return float(value), float(slope)

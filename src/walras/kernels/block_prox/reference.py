@@ -22,9 +22,14 @@ _FAR = 30.0  # prices are bisected as sinh(u), |u| up to about this, and never a
 
 
 def _asked(
-    kind: npt.NDArray[np.int8], w: Floats, a: Floats, lower: Floats, upper: Floats,
-    softness: float, p: Floats,
-) -> Floats:  # fmt: skip
+    kind: npt.NDArray[np.int8],
+    w: Floats,
+    a: Floats,
+    lower: Floats,
+    upper: Floats,
+    softness: float,
+    p: Floats,
+) -> Floats:
     """Activity that each row asks for at its price."""
     out = np.where(p > 0, upper, np.where(p < 0, lower, 0.0)) + softness * p
     low = np.minimum(p, -1e-300)
@@ -44,10 +49,23 @@ def _asked(
 
 
 def solve_groups(
-    ptr: Longs, local: Floats, v: Floats, s: Floats, x_lower: Floats, x_upper: Floats,
-    kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, lower: Floats, upper: Floats,
-    softness: float, tolerance: float, shift: Floats, price: Floats, x: Floats,
-) -> tuple[float, float]:  # fmt: skip
+    ptr: Longs,
+    local: Floats,
+    v: Floats,
+    s: Floats,
+    x_lower: Floats,
+    x_upper: Floats,
+    kind: npt.NDArray[np.int8],
+    weight: Floats,
+    parameter: Floats,
+    lower: Floats,
+    upper: Floats,
+    softness: float,
+    tolerance: float,
+    shift: Floats,
+    price: Floats,
+    x: Floats,
+) -> tuple[float, float]:
     """Minimise ``sum (x - v)^2 / (2 s)`` plus the rows' costs in every group.
 
     Args:
@@ -87,9 +105,14 @@ def solve_groups(
             settle(k + 1)
             used = np.add.reduceat(local[k] * columns(price), ptr[:-1])
             asked = _asked(
-                kind[:, k], weight[:, k], parameter[:, k], lower[:, k], upper[:, k], softness,
+                kind[:, k],
+                weight[:, k],
+                parameter[:, k],
+                lower[:, k],
+                upper[:, k],
+                softness,
                 price[:, k],
-            )  # fmt: skip
+            )
             low, high = np.where(used > asked, middle, low), np.where(used > asked, high, middle)
 
     settle(0)
@@ -98,9 +121,15 @@ def solve_groups(
 
 
 def _slope(
-    ptr: Longs, local: Floats, v: Floats, s: Floats, x: Floats, shift: Floats, softness: float,
+    ptr: Longs,
+    local: Floats,
+    v: Floats,
+    s: Floats,
+    x: Floats,
+    shift: Floats,
+    softness: float,
     price: Floats,
-) -> float:  # fmt: skip
+) -> float:
     """``sum e' H^-1 e`` over the constraints whose price is not zero."""
     total = 0.0
     pull = np.einsum("kn,nk->n", local, np.repeat(price, np.diff(ptr), axis=0))
@@ -116,9 +145,18 @@ def _slope(
 
 
 def row_sums(
-    ptr: Longs, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats,
-    lower: Floats, upper: Floats, price: Floats, value: Floats, slope: Floats,
-) -> None:  # fmt: skip
+    ptr: Longs,
+    row: Rows,
+    a: Floats,
+    w: Floats,
+    state: Floats,
+    x: Floats,
+    lower: Floats,
+    upper: Floats,
+    price: Floats,
+    value: Floats,
+    slope: Floats,
+) -> None:
     """Add ``sum a y`` and ``sum a^2 / w`` over a row's copies, the second over those inside.
 
     Args:
@@ -140,9 +178,17 @@ def row_sums(
 
 
 def advance(
-    ptr: Longs, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats,
-    lower: Floats, upper: Floats, price: Floats, relaxation: float,
-) -> tuple[float, float, float]:  # fmt: skip
+    ptr: Longs,
+    row: Rows,
+    a: Floats,
+    w: Floats,
+    state: Floats,
+    x: Floats,
+    lower: Floats,
+    upper: Floats,
+    price: Floats,
+    relaxation: float,
+) -> tuple[float, float, float]:
     """Move the state by ``relaxation * (y - x)``; squares of (y - x), x and (z - x) in w."""
     y, _ = _copies(ptr, row, a, w, state, x, lower, upper, price)
     wide = np.repeat(x, np.diff(ptr))
@@ -152,9 +198,16 @@ def advance(
 
 
 def _copies(
-    ptr: Longs, row: Rows, a: Floats, w: Floats, state: Floats, x: Floats,
-    lower: Floats, upper: Floats, price: Floats,
-) -> tuple[Floats, Bools]:  # fmt: skip
+    ptr: Longs,
+    row: Rows,
+    a: Floats,
+    w: Floats,
+    state: Floats,
+    x: Floats,
+    lower: Floats,
+    upper: Floats,
+    price: Floats,
+) -> tuple[Floats, Bools]:
     """y of every copy, and whether it is inside its entry's bounds."""
     width = np.diff(ptr)
     free = 2.0 * np.repeat(x, width) - state - price[row] * a / w
@@ -170,9 +223,17 @@ def centres(
 
 
 def priced_centres(
-    ptr: Longs, row: Rows, place: Rows, a: Floats, price: Floats, x: Floats, weight: Floats,
-    cost: Floats, s: Floats, v: Floats,
-) -> None:  # fmt: skip
+    ptr: Longs,
+    row: Rows,
+    place: Rows,
+    a: Floats,
+    price: Floats,
+    x: Floats,
+    weight: Floats,
+    cost: Floats,
+    s: Floats,
+    v: Floats,
+) -> None:
     """v_q = s_q (W_q x_q - c_q - sum_k a_k p_k)."""
     v[:] = s * (weight * x - cost - np.add.reduceat(a * price[place[row]], ptr[:-1]))
 

@@ -68,9 +68,18 @@ def _priced(kind: int, weight: float, parameter: float, y: float) -> float:
 
 @inner
 def _best_price(
-    low: int, high: int, a: Floats, e: Floats, c: Floats, b: float, kind: int, weight: float,
-    parameter: float, y: float, r: float,
-) -> tuple[float, float]:  # fmt: skip
+    low: int,
+    high: int,
+    a: Floats,
+    e: Floats,
+    c: Floats,
+    b: float,
+    kind: int,
+    weight: float,
+    parameter: float,
+    y: float,
+    r: float,
+) -> tuple[float, float]:
     """The best price, and E there; no price is best, and -1, where no entry reaches y."""
     right, right_at = _steepest(low, high, a, e, c, b)
     left, left_at = 0.0, 0.0
@@ -84,8 +93,10 @@ def _best_price(
             right, right_at = slope, value - slope * r
         r = max((left_at - right_at) / (right - left), 0.0) if right > left else 0.0
         if kind != NONE:
-            r = min(max(r, _priced(kind, weight, parameter, right)),
-                    _priced(kind, weight, parameter, left))  # fmt: skip
+            r = min(
+                max(r, _priced(kind, weight, parameter, right)),
+                _priced(kind, weight, parameter, left),
+            )
         value, slope = _top(low, high, a, e, c, b, r)
         if value <= (1.0 + _SAME) * max(left * r + left_at, right * r + right_at):
             break
@@ -94,9 +105,19 @@ def _best_price(
 
 @jit
 def best_prices(
-    first: int, last: int, ptr: Longs, a: Floats, e: Floats, c: Floats, b: Floats,
-    kind: npt.NDArray[np.int8], weight: Floats, parameter: Floats, y: Floats, price: Floats,
-) -> float:  # fmt: skip
+    first: int,
+    last: int,
+    ptr: Longs,
+    a: Floats,
+    e: Floats,
+    c: Floats,
+    b: Floats,
+    kind: npt.NDArray[np.int8],
+    weight: Floats,
+    parameter: Floats,
+    y: Floats,
+    price: Floats,
+) -> float:
     """Best prices of a run of groups, in place; the sum of ``r y - E(r)`` over the rows that ask.
 
     Args:
@@ -120,7 +141,7 @@ def best_prices(
             continue
         r, value = _best_price(
             ptr[j], ptr[j + 1], a, e, c, b[j], kind[j], weight[j], parameter[j], y[j], price[j]
-        )  # fmt: skip
+        )
         if r < 0.0:
             return np.inf
         price[j] = r

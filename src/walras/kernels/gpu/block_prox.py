@@ -62,10 +62,19 @@ class Groups:
         """Some of the groups."""
         blocks, q = self.blocks.take(chosen)
         return Groups(
-            blocks, self.local[:, q], self.v[q], self.s[q], self.x_lower[q], self.x_upper[q],
-            self.kind[chosen], self.weight[chosen], self.parameter[chosen], self.lower[chosen],
-            self.upper[chosen], self.softness,
-        )  # fmt: skip
+            blocks,
+            self.local[:, q],
+            self.v[q],
+            self.s[q],
+            self.x_lower[q],
+            self.x_upper[q],
+            self.kind[chosen],
+            self.weight[chosen],
+            self.parameter[chosen],
+            self.lower[chosen],
+            self.upper[chosen],
+            self.softness,
+        )
 
     @cached_property
     def costs(self) -> list[int]:
@@ -175,14 +184,36 @@ def _solve_the_rest(groups: Groups, price: torch.Tensor, state: _State, toleranc
     local, v, s, x_lower, x_upper, kind, weight, parameter, lower, upper = (
         np.ascontiguousarray(part.cpu().numpy())
         for part in (
-            batch.local, batch.v, batch.s, batch.x_lower, batch.x_upper, batch.kind, batch.weight,
-            batch.parameter, batch.lower, batch.upper,
+            batch.local,
+            batch.v,
+            batch.s,
+            batch.x_lower,
+            batch.x_upper,
+            batch.kind,
+            batch.weight,
+            batch.parameter,
+            batch.lower,
+            batch.upper,
         )
-    )  # fmt: skip
+    )
     on_host(
-        batch.blocks.offsets.cpu().numpy(), local, v, s, x_lower, x_upper, kind, weight, parameter,
-        lower, upper, batch.softness, tolerance, np.zeros_like(found), found, np.empty_like(v),
-    )  # fmt: skip
+        batch.blocks.offsets.cpu().numpy(),
+        local,
+        v,
+        s,
+        x_lower,
+        x_upper,
+        kind,
+        weight,
+        parameter,
+        lower,
+        upper,
+        batch.softness,
+        tolerance,
+        np.zeros_like(found),
+        found,
+        np.empty_like(v),
+    )
     price[left] = torch.as_tensor(found, device=price.device)
     state.put(left, _evaluated(batch, price[left]))
 

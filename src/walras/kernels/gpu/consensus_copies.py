@@ -58,9 +58,13 @@ class Copies:
         return s * (rho * self.by_entry.sums(self.w * state) - cost)
 
     def priced_centres(
-        self, price: torch.Tensor, x: torch.Tensor, weight: torch.Tensor, cost: torch.Tensor,
+        self,
+        price: torch.Tensor,
+        x: torch.Tensor,
+        weight: torch.Tensor,
+        cost: torch.Tensor,
         s: torch.Tensor,
-    ) -> torch.Tensor:  # fmt: skip
+    ) -> torch.Tensor:
         """(n,) ``s (W x - c - sum_k a_k p_k)``."""
         return s * (weight * x - cost - self.by_entry.sums(self.a * price[self.row]))
 
@@ -69,9 +73,13 @@ class Copies:
         return 2.0 * self.by_entry.spread(x) - state - price[self.row] * self.a / self.w
 
     def row_sums(
-        self, state: torch.Tensor, x: torch.Tensor, lower: torch.Tensor, upper: torch.Tensor,
+        self,
+        state: torch.Tensor,
+        x: torch.Tensor,
+        lower: torch.Tensor,
+        upper: torch.Tensor,
         price: torch.Tensor,
-    ) -> torch.Tensor:  # fmt: skip
+    ) -> torch.Tensor:
         """(2, narrow) what the copies use of each row at its price over rho, and the slope."""
         free = self.answers(state, x, price)
         low, high = self.by_entry.spread(lower), self.by_entry.spread(upper)
@@ -81,9 +89,14 @@ class Copies:
         return torch.stack([self.row_totals(used), self.row_totals(slope)])
 
     def advanced(
-        self, state: torch.Tensor, x: torch.Tensor, lower: torch.Tensor, upper: torch.Tensor,
-        price: torch.Tensor, relaxation: float,
-    ) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+        self,
+        state: torch.Tensor,
+        x: torch.Tensor,
+        lower: torch.Tensor,
+        upper: torch.Tensor,
+        price: torch.Tensor,
+        relaxation: float,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """The next state, and the three sums of ``walras.kernels.consensus_copies.advance``."""
         wide = self.by_entry.spread(x)
         low, high = self.by_entry.spread(lower), self.by_entry.spread(upper)

@@ -137,9 +137,17 @@ def _fine(load: float, more: float, less: float, capacity: float, penalty: float
 
 @inner
 def _change(
-    cost: Floats, weight: Floats, capacity: Floats, a: Assignment, penalty: Floats, rise: float,
-    j: int, i: int, k: int, h: int,
-) -> float:  # fmt: skip
+    cost: Floats,
+    weight: Floats,
+    capacity: Floats,
+    a: Assignment,
+    penalty: Floats,
+    rise: float,
+    j: int,
+    i: int,
+    k: int,
+    h: int,
+) -> float:
     """Change of the penalised cost when task j goes to agent i, and task k (if any) to agent h."""
     old = a.agent[j]
     change = cost[j, i] - cost[j, old]
@@ -167,9 +175,19 @@ def _overload(a: Assignment, capacity: Floats, old: int, i: int, h: int) -> floa
 
 @jit
 def anneal(
-    cost: Floats, weight: Floats, capacity: Floats, near: Ints, a: Assignment, best: Ints,
-    best_cost: float, hot: float, cold: float, penalty: Floats, steps: int, random: State,
-) -> float:  # fmt: skip
+    cost: Floats,
+    weight: Floats,
+    capacity: Floats,
+    near: Ints,
+    a: Assignment,
+    best: Ints,
+    best_cost: float,
+    hot: float,
+    cold: float,
+    penalty: Floats,
+    steps: int,
+    random: State,
+) -> float:
     """Annealed local search by moves, swaps and ejection chains.
 
     Args:

@@ -110,10 +110,19 @@ def make_replicas(server: Ints, shard: Ints, load: Floats, limits: Limits, extra
         return np.full(size, fill, dtype=np.int32)
 
     replicas = Replicas(
-        ints(slots), ints(slots), np.zeros(slots), np.zeros(slots, dtype=np.int8), ints(slots),
-        ints(slots), ints(servers), ints(shards), np.arange(slots - 1, -1, -1, dtype=np.int32),
-        ints(1, slots), np.zeros(servers), np.zeros(servers),
-    )  # fmt: skip
+        ints(slots),
+        ints(slots),
+        np.zeros(slots),
+        np.zeros(slots, dtype=np.int8),
+        ints(slots),
+        ints(slots),
+        ints(servers),
+        ints(shards),
+        np.arange(slots - 1, -1, -1, dtype=np.int32),
+        ints(1, slots),
+        np.zeros(servers),
+        np.zeros(servers),
+    )
     for i, j, amount in zip(server.tolist(), shard.tolist(), load.tolist(), strict=True):
         put(replicas, limits, i, j, amount, OLD)
     return replicas
@@ -132,9 +141,15 @@ def make_chain(servers: int, shards: int) -> Chain:
         return np.full(size, -1, dtype=np.int32)
 
     return Chain(
-        ints(servers), ints(servers), ints(servers), ints(servers),
-        np.zeros(shards, dtype=np.int8), ints(shards), np.zeros(2, dtype=np.int32), seeded(0),
-    )  # fmt: skip
+        ints(servers),
+        ints(servers),
+        ints(servers),
+        ints(servers),
+        np.zeros(shards, dtype=np.int8),
+        ints(shards),
+        np.zeros(2, dtype=np.int32),
+        seeded(0),
+    )
 
 
 @jit

@@ -306,9 +306,14 @@ def _new_ones(replicas: Replicas, out: Ints) -> int:
 
 @jit
 def improve(
-    replicas: Replicas, best: Replicas, limits: Limits, chain: Chain, rounds: int,
-    cost: float, enough: float,
-) -> tuple[float, int]:  # fmt: skip
+    replicas: Replicas,
+    best: Replicas,
+    limits: Limits,
+    chain: Chain,
+    rounds: int,
+    cost: float,
+    enough: float,
+) -> tuple[float, int]:
     """Local search from a placement within all bands.
 
     Args:

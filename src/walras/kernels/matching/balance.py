@@ -72,9 +72,19 @@ def _over(value: float, tau: float) -> float:
 
 @inner
 def _best_change(
-    j: int, t: Floats, a: Floats, zeta: Floats, missing: float, price: float, x: Tasks,
-    near: Tasks, tau: float, total: Floats, count: Tasks, lists: Lists,
-) -> tuple[float, int, int]:  # fmt: skip
+    j: int,
+    t: Floats,
+    a: Floats,
+    zeta: Floats,
+    missing: float,
+    price: float,
+    x: Tasks,
+    near: Tasks,
+    tau: float,
+    total: Floats,
+    count: Tasks,
+    lists: Lists,
+) -> tuple[float, int, int]:
     """The gain of task j's best change, its cluster, and the task to swap with (-1: a move)."""
     o = x[j]
     best, place, partner = _LEAST * tau, -1, -1
@@ -128,9 +138,16 @@ def _remaining(
 
 @jit
 def balance(
-    t: Floats, a: Floats, zeta: Floats, goal: float, price: float, x: Tasks, near: Tasks,
-    tau: float, sweeps: int,
-) -> float:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    zeta: Floats,
+    goal: float,
+    price: float,
+    x: Tasks,
+    near: Tasks,
+    tau: float,
+    sweeps: int,
+) -> float:
     """Lower what is over ``tau`` and what is missing, in place, until nothing is left or helps.
 
     Args:
@@ -175,9 +192,19 @@ def balance(
 
 @jit
 def anneal(
-    t: Floats, a: Floats, zeta: Floats, goal: float, price: float, x: Tasks, near: Tasks,
-    excess: Floats, tau: float, hot: float, proposals: int, seed: int,
-) -> float:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    zeta: Floats,
+    goal: float,
+    price: float,
+    x: Tasks,
+    near: Tasks,
+    excess: Floats,
+    tau: float,
+    hot: float,
+    proposals: int,
+    seed: int,
+) -> float:
     """Simulated annealing of the same sum, plus the excess reduced cost of what is placed.
 
     The excess holds back changes that waste the slack under ``tau``: the loads, weighted by the
@@ -240,9 +267,20 @@ def _next(state: int) -> int:
 
 @inner
 def _cost_of_change(
-    j: int, i: int, k: int, t: Floats, a: Floats, zeta: Floats, missing: float, price: float,
-    x: Tasks, excess: Floats, tau: float, total: Floats, count: Tasks,
-) -> tuple[float, float]:  # fmt: skip
+    j: int,
+    i: int,
+    k: int,
+    t: Floats,
+    a: Floats,
+    zeta: Floats,
+    missing: float,
+    price: float,
+    x: Tasks,
+    excess: Floats,
+    tau: float,
+    total: Floats,
+    count: Tasks,
+) -> tuple[float, float]:
     """What moving j to i (and k of i to where j was) adds to the sum; the success missing then."""
     o = x[j]
     missed = missing - a[j, i] + a[j, o]

@@ -18,9 +18,18 @@ from walras.types import Floats
 
 @inner
 def _pull_round(
-    t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, x: Floats,
-    v: Floats, by_t: Floats, by_a: Floats, scratch: Floats,
-) -> float:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    floor: float,
+    law: Floats,
+    beta: float,
+    tau: float,
+    x: Floats,
+    v: Floats,
+    by_t: Floats,
+    by_a: Floats,
+    scratch: Floats,
+) -> float:
     """The implicit derivative of one round (see :mod:`walras.learn.implicit`); by the floor."""
     m, n = t.shape
     y, p, lam = np.empty(m + 1), np.empty(m), np.zeros(m + 1)
@@ -71,9 +80,20 @@ def _spread(x: Floats, v: Floats, tau: float, out: Floats) -> None:
 
 @jit
 def _pull(
-    first: int, last: int, t: Floats, a: Floats, floor: Floats, law: Floats, beta: float,
-    tau: float, x: Floats, v: Floats, by_t: Floats, by_a: Floats, by_floor: Floats,
-) -> None:  # fmt: skip
+    first: int,
+    last: int,
+    t: Floats,
+    a: Floats,
+    floor: Floats,
+    law: Floats,
+    beta: float,
+    tau: float,
+    x: Floats,
+    v: Floats,
+    by_t: Floats,
+    by_a: Floats,
+    by_floor: Floats,
+) -> None:
     scratch = np.empty_like(x[0])
     for b in range(first, last):
         by_floor[b] = _pull_round(
@@ -82,9 +102,16 @@ def _pull(
 
 
 def pull_back(
-    t: Floats, a: Floats, floor: Floats, law: Floats, beta: float, tau: float, x: Floats,
-    v: Floats, threads: int,
-) -> tuple[Floats, Floats, Floats]:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    floor: Floats,
+    law: Floats,
+    beta: float,
+    tau: float,
+    x: Floats,
+    v: Floats,
+    threads: int,
+) -> tuple[Floats, Floats, Floats]:
     """Derivatives by times over the scale, chances and floors of a loss with derivative v by x.
 
     Args:

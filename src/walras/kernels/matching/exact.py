@@ -73,12 +73,24 @@ class Tree(NamedTuple):
 def make_tree(n: int, m: int) -> Tree:
     """Scratch space for n tasks on m clusters."""
     return Tree(
-        np.empty((n, m)), np.empty((n, m)), np.empty((n, m)), np.empty((n, m), dtype=np.int32),
-        np.empty(n, dtype=np.int32), np.zeros(n + 1, dtype=np.int32), np.empty(n + 1),
-        np.empty(n + 1), np.empty(n, dtype=np.int32), np.empty(n + 1, dtype=np.int32),
-        np.empty(n + 1), np.empty(n + 1), np.empty(m), np.empty(m, dtype=np.int32), np.empty(m),
-        np.empty(m), np.empty(m, dtype=np.int32),
-    )  # fmt: skip
+        np.empty((n, m)),
+        np.empty((n, m)),
+        np.empty((n, m)),
+        np.empty((n, m), dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+        np.zeros(n + 1, dtype=np.int32),
+        np.empty(n + 1),
+        np.empty(n + 1),
+        np.empty(n, dtype=np.int32),
+        np.empty(n + 1, dtype=np.int32),
+        np.empty(n + 1),
+        np.empty(n + 1),
+        np.empty(m),
+        np.empty(m, dtype=np.int32),
+        np.empty(m),
+        np.empty(m),
+        np.empty(m, dtype=np.int32),
+    )
 
 
 @inner
@@ -96,9 +108,17 @@ def _weights(potential: Floats, lam: Floats) -> None:
 
 @inner
 def ascend(
-    t: Floats, a: Floats, cap: Tasks, counted: bool, goal: float, price: float, scale: float,
-    steps: int, cut: float, tree: Tree,
-) -> tuple[float, float]:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    cap: Tasks,
+    counted: bool,
+    goal: float,
+    price: float,
+    scale: float,
+    steps: int,
+    cut: float,
+    tree: Tree,
+) -> tuple[float, float]:
     """Subgradient ascent of q, multiplicative in lam; returns the best q and its mu.
 
     It stops when q reaches ``cut``. The best lam and nu are left in the tree.
@@ -250,9 +270,16 @@ def _open_bound(tree: Tree, k: int, low: float) -> float:
 
 @inner
 def branch(
-    tree: Tree, cap: Tasks, goal: float, price: float, offset: float, tolerance: float,
-    limit: int, upper: float, best: Tasks,
-) -> tuple[float, float, int]:  # fmt: skip
+    tree: Tree,
+    cap: Tasks,
+    goal: float,
+    price: float,
+    offset: float,
+    tolerance: float,
+    limit: int,
+    upper: float,
+    best: Tasks,
+) -> tuple[float, float, int]:
     """Depth-first search below ``upper``; improves ``best`` in place.
 
     Returns F of the best, a lower bound on all placements with these counts, and nodes visited.

@@ -81,9 +81,19 @@ def _longest_but(who: Tasks, load: Floats, first: int, second: int) -> float:
 
 @inner
 def _best_move(
-    t: Floats, a: Floats, zeta: Floats, goal: float, price: float, x: Tasks, total: Floats,
-    count: Tasks, reached: float, who: Tasks, load: Floats, best: float,
-) -> tuple[float, int, int]:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    zeta: Floats,
+    goal: float,
+    price: float,
+    x: Tasks,
+    total: Floats,
+    count: Tasks,
+    reached: float,
+    who: Tasks,
+    load: Floats,
+    best: float,
+) -> tuple[float, int, int]:
     """The move of least F below ``best``: its F, task and cluster; task -1 if there is none."""
     task, place = -1, -1
     short = goal - reached > 0
@@ -107,9 +117,19 @@ def _best_move(
 
 @inner
 def _best_swap(
-    t: Floats, a: Floats, zeta: Floats, goal: float, price: float, x: Tasks, total: Floats,
-    count: Tasks, reached: float, who: Tasks, load: Floats, best: float,
-) -> tuple[float, int, int]:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    zeta: Floats,
+    goal: float,
+    price: float,
+    x: Tasks,
+    total: Floats,
+    count: Tasks,
+    reached: float,
+    who: Tasks,
+    load: Floats,
+    best: float,
+) -> tuple[float, int, int]:
     """The swap with the slowest cluster of least F below ``best``: its F and the two tasks."""
     one, other = -1, -1
     o = who[0]
@@ -178,9 +198,17 @@ def improve(
 
 @jit
 def search(
-    t: Floats, a: Floats, zeta: Floats, goal: float, price: float, x: Tasks, steps: int,
-    rounds: int, target: float, seed: int,
-) -> float:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    zeta: Floats,
+    goal: float,
+    price: float,
+    x: Tasks,
+    steps: int,
+    rounds: int,
+    target: float,
+    seed: int,
+) -> float:
     """Iterated local search in place: shake a few tasks, improve, keep what is better.
 
     Args:

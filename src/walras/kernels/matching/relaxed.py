@@ -39,9 +39,17 @@ _ROUNDING, _FLAT, _ROUGH, _SOLVED, _NEAR_ONE = 1e-13, 1e3, 1e-3, 1e-9, 0.1
 
 @inner
 def _residual(
-    t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, y: Floats,
-    p: Floats, x: Floats, r: Floats,
-) -> tuple[float, float]:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    floor: float,
+    law: Floats,
+    beta: float,
+    tau: float,
+    y: Floats,
+    p: Floats,
+    x: Floats,
+    r: Floats,
+) -> tuple[float, float]:
     """r = y - h(y), with p and x of y in place; returns the dual function and phi''."""
     m = len(p)
     phi, nu, curvature = floor_cost(y[m] - floor, law)
@@ -64,9 +72,17 @@ def _largest(r: Floats) -> float:
 
 @inner
 def _newton(
-    t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, most: int,
-    tolerance: float, y: Floats, x: Floats,
-) -> tuple[int, float]:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    floor: float,
+    law: Floats,
+    beta: float,
+    tau: float,
+    most: int,
+    tolerance: float,
+    y: Floats,
+    x: Floats,
+) -> tuple[int, float]:
     """Newton's method at one temperature, from y in place; returns its steps and the residual."""
     m = t.shape[0]
     p, r, trial, new = np.empty(m), np.empty(m + 1), np.empty(m + 1), np.empty(m + 1)
@@ -100,9 +116,17 @@ def _newton(
 
 @inner
 def _solve_round(
-    t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, tolerance: float,
-    warm: bool, y: Floats, x: Floats,
-) -> int:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    floor: float,
+    law: Floats,
+    beta: float,
+    tau: float,
+    tolerance: float,
+    warm: bool,
+    y: Floats,
+    x: Floats,
+) -> int:
     """Follow the solution from a warm temperature down to tau; returns the Newton steps.
 
     Each temperature begins on the line through the last two solutions. One that Newton's method
@@ -142,9 +166,22 @@ def _solve_round(
 
 @inner
 def _searched(
-    t: Floats, a: Floats, floor: float, law: Floats, beta: float, tau: float, y: Floats, d: Floats,
-    dual: float, slope: float, norm: float, p: Floats, x: Floats, trial: Floats, new: Floats,
-) -> bool:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    floor: float,
+    law: Floats,
+    beta: float,
+    tau: float,
+    y: Floats,
+    d: Floats,
+    dual: float,
+    slope: float,
+    norm: float,
+    p: Floats,
+    x: Floats,
+    trial: Floats,
+    new: Floats,
+) -> bool:
     """Halve the step until the dual rises enough, or next to its optimum the residual falls."""
     rounding = _ROUNDING * (1.0 + abs(dual))
     flat = slope <= _FLAT * rounding
@@ -173,19 +210,35 @@ def _searched(
 
 @jit
 def _run(
-    first: int, last: int, t: Floats, a: Floats, floor: Floats, law: Floats, beta: float,
-    tau: float, tolerance: float, warm: bool, y: Floats, x: Floats, steps: Longs,
-) -> None:  # fmt: skip
+    first: int,
+    last: int,
+    t: Floats,
+    a: Floats,
+    floor: Floats,
+    law: Floats,
+    beta: float,
+    tau: float,
+    tolerance: float,
+    warm: bool,
+    y: Floats,
+    x: Floats,
+    steps: Longs,
+) -> None:
     for b in range(first, last):
-        steps[b] = _solve_round(
-            t[b], a[b], floor[b], law, beta, tau, tolerance, warm, y[b], x[b]
-        )  # fmt: skip
+        steps[b] = _solve_round(t[b], a[b], floor[b], law, beta, tau, tolerance, warm, y[b], x[b])
 
 
 def solve_relaxed(
-    t: Floats, a: Floats, floor: Floats, law: Floats, beta: float, tau: float, tolerance: float,
-    start: Floats | None, threads: int,
-) -> tuple[Floats, Longs]:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    floor: Floats,
+    law: Floats,
+    beta: float,
+    tau: float,
+    tolerance: float,
+    start: Floats | None,
+    threads: int,
+) -> tuple[Floats, Longs]:
     """Matchings of rounds, and the Newton steps of each.
 
     Args:

@@ -35,9 +35,17 @@ def _even_load(t: Floats) -> float:
 
 @inner
 def _start(
-    t: Floats, a: Floats, zeta: Floats, goal: float, price: float, scale: float, mu: float,
-    kinds: int, best: Tasks, tree: Tree,
-) -> float:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    zeta: Floats,
+    goal: float,
+    price: float,
+    scale: float,
+    mu: float,
+    kinds: int,
+    best: Tasks,
+    tree: Tree,
+) -> float:
     """A good placement by local search from the priced, the quickest and the safest clusters.
 
     Returns its F. Under a hard floor that no search has met it is the safest placement.
@@ -74,9 +82,16 @@ def _start(
 
 @inner
 def _solve_apart(
-    t: Floats, a: Floats, zeta: Floats, goal: float, price: float, tolerance: float, limit: int,
-    best: Tasks, tree: Tree,
-) -> tuple[float, float, int]:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    zeta: Floats,
+    goal: float,
+    price: float,
+    tolerance: float,
+    limit: int,
+    best: Tasks,
+    tree: Tree,
+) -> tuple[float, float, int]:
     """A round whose tasks run one after the other: F, its bound and the nodes visited."""
     n, m = t.shape
     few = float(m) ** n <= _FEW
@@ -91,9 +106,7 @@ def _solve_apart(
     if low >= cut:
         return upper, cut, 0
     arrange(t, a, mu, tree)
-    found, bound, nodes = branch(
-        tree, cap, goal, price, mu * goal, tolerance, limit, upper, best
-    )  # fmt: skip
+    found, bound, nodes = branch(tree, cap, goal, price, mu * goal, tolerance, limit, upper, best)
     return found, bound, nodes
 
 
@@ -134,9 +147,16 @@ def _next_counts(counts: Tasks, least: Tasks, most: Tasks) -> bool:
 
 @inner
 def _solve_together(
-    t: Floats, a: Floats, zeta: Floats, goal: float, price: float, tolerance: float, limit: int,
-    best: Tasks, tree: Tree,
-) -> tuple[float, float, int]:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    zeta: Floats,
+    goal: float,
+    price: float,
+    tolerance: float,
+    limit: int,
+    best: Tasks,
+    tree: Tree,
+) -> tuple[float, float, int]:
     """A round whose clusters run their tasks together: every vector of counts that may be better.
 
     Stopped at ``limit`` it has no bound.
@@ -180,9 +200,18 @@ def _solve_together(
 
 @inner
 def _solve_counts(
-    t: Floats, a: Floats, counts: Tasks, goal: float, price: float, tolerance: float, limit: int,
-    scale: float, upper: float, best: Tasks, tree: Tree,
-) -> tuple[float, int]:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    counts: Tasks,
+    goal: float,
+    price: float,
+    tolerance: float,
+    limit: int,
+    scale: float,
+    upper: float,
+    best: Tasks,
+    tree: Tree,
+) -> tuple[float, int]:
     """Placements with these counts: the best F known after them, and the nodes visited."""
     cut = cut_below(upper, tolerance)
     low, mu = ascend(t, a, counts, True, goal, price, scale, _COUNTS_ASCENT, cut, tree)
@@ -201,9 +230,20 @@ def _solve_counts(
 
 @jit
 def _run_apart(
-    first: int, last: int, t: Floats, a: Floats, zeta: Floats, goal: Floats, price: Floats,
-    tolerance: float, limit: int, x: Tasks, value: Floats, bound: Floats, nodes: Longs,
-) -> None:  # fmt: skip
+    first: int,
+    last: int,
+    t: Floats,
+    a: Floats,
+    zeta: Floats,
+    goal: Floats,
+    price: Floats,
+    tolerance: float,
+    limit: int,
+    x: Tasks,
+    value: Floats,
+    bound: Floats,
+    nodes: Longs,
+) -> None:
     tree = make_tree(t.shape[1], t.shape[2])
     for b in range(first, last):
         value[b], bound[b], nodes[b] = _solve_apart(
@@ -213,9 +253,20 @@ def _run_apart(
 
 @jit
 def _run_together(
-    first: int, last: int, t: Floats, a: Floats, zeta: Floats, goal: Floats, price: Floats,
-    tolerance: float, limit: int, x: Tasks, value: Floats, bound: Floats, nodes: Longs,
-) -> None:  # fmt: skip
+    first: int,
+    last: int,
+    t: Floats,
+    a: Floats,
+    zeta: Floats,
+    goal: Floats,
+    price: Floats,
+    tolerance: float,
+    limit: int,
+    x: Tasks,
+    value: Floats,
+    bound: Floats,
+    nodes: Longs,
+) -> None:
     tree = make_tree(t.shape[1], t.shape[2])
     for b in range(first, last):
         value[b], bound[b], nodes[b] = _solve_together(
@@ -241,9 +292,15 @@ class Solved:
 
 
 def solve_rounds(
-    t: Floats, a: Floats, zeta: Floats, goal: Floats, price: Floats, tolerance: float,
-    limit: int, threads: int = 1,
-) -> Solved:  # fmt: skip
+    t: Floats,
+    a: Floats,
+    zeta: Floats,
+    goal: Floats,
+    price: Floats,
+    tolerance: float,
+    limit: int,
+    threads: int = 1,
+) -> Solved:
     """Solve many rounds exactly, each on one thread: the same answer for any number of threads.
 
     Args:
@@ -268,9 +325,15 @@ def solve_rounds(
 
 @jit
 def _improve_run(
-    first: int, last: int, t: Floats, a: Floats, zeta: Floats, goal: Floats, price: Floats,
+    first: int,
+    last: int,
+    t: Floats,
+    a: Floats,
+    zeta: Floats,
+    goal: Floats,
+    price: Floats,
     x: Tasks,
-) -> None:  # fmt: skip
+) -> None:
     n = t.shape[1]
     for b in range(first, last):
         # Straight on, and by way of placements that miss a little of the floor: the better one.

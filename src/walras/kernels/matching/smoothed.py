@@ -26,9 +26,10 @@ def floor_cost(g: float, law: Floats) -> tuple[float, float, float]:
     inside = max(g, width)
     v = (g - inside) / width
     return (
-        weight * (-math.log(inside) - v + 0.5 * v * v), weight * (1.0 - v) / inside,
+        weight * (-math.log(inside) - v + 0.5 * v * v),
+        weight * (1.0 - v) / inside,
         weight / (inside * inside),
-    )  # fmt: skip
+    )
 
 
 @inner

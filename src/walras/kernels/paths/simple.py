@@ -11,9 +11,17 @@ from walras.types import Ints
 
 @inner
 def _deviate(
-    graph: Graph, work: Work, source: int, target: int, path: Ints, hops: Ints, best: int,
-    spur: int, most: int, new: Ints,
-) -> int:  # fmt: skip
+    graph: Graph,
+    work: Work,
+    source: int,
+    target: int,
+    path: Ints,
+    hops: Ints,
+    best: int,
+    spur: int,
+    most: int,
+    new: Ints,
+) -> int:
     """Shortest path that follows path ``best`` for ``spur`` links back from the target, then not.
 
     Writes the links, read from the target, to ``new`` and returns their number; 0 if no such path
@@ -74,8 +82,16 @@ def _place(hops: Ints, wanted: int, most: int) -> tuple[int, int]:
 
 
 @inner
-def _yen(graph: Graph, work: Work, source: int, target: int, path: Ints, hops: Ints,
-         from_spur: Ints, new: Ints) -> int:  # fmt: skip
+def _yen(
+    graph: Graph,
+    work: Work,
+    source: int,
+    target: int,
+    path: Ints,
+    hops: Ints,
+    from_spur: Ints,
+    new: Ints,
+) -> int:
     """Up to k shortest simple paths, read from the target, into ``path``; returns their number.
 
     Rows 0..k-1 of ``path`` are the accepted paths, rows k..2k-1 the best deviations known.

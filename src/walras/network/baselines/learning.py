@@ -78,10 +78,11 @@ class _Learner:
         faulty = setting.faults is not None and setting.faults.any
         if faulty or setting.network.directed:
             raise InputError(
-                "is directed, or messages are lost", where="EXTRA, NIDS and DIGing",
+                "is directed, or messages are lost",
+                where="EXTRA, NIDS and DIGing",
                 allowed="undirected, without faults",
                 remedy="the methods have no answer to either; Surplus has",
-            )  # fmt: skip
+            )
         self._loss, self._data = setting.problem.learning
         self._centres, self._step_size = setting.problem.centres, step
         self.models = setting.first_models()

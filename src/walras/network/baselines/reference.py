@@ -80,9 +80,7 @@ class _Server:
 
 
 class _Federated(_Server):
-    def __init__(
-        self, setting: Setting, step: float | None, local: int, batch: int | None
-    ) -> None:  # fmt: skip
+    def __init__(self, setting: Setting, step: float | None, local: int, batch: int | None) -> None:
         super().__init__(setting, batch)
         # Alone, a centre minimises its own mean loss: its part of the whole, scaled up.
         part = self._data.weight.sum(axis=1)

@@ -76,9 +76,7 @@ def HeavyBall(step: float | None = None, momentum: float = 0.5) -> LaplacianGrad
     return LaplacianGradient(step, momentum, name="heavy ball")
 
 
-def SignPower(
-    step: float | None = None, low: float = 0.7, high: float = 1.3
-) -> LaplacianGradient:  # fmt: skip
+def SignPower(step: float | None = None, low: float = 0.7, high: float = 1.3) -> LaplacianGradient:
     """Flows ``sgn(d) (|d|^low + |d|^high)`` of the differences d, arXiv 2401.15598."""
     return LaplacianGradient(step, 0.0, (low, high), name="sign-power")
 
@@ -88,7 +86,7 @@ class _Flow(_Floating):
 
     def __init__(
         self, setting: Setting, step: float, momentum: float, powers: tuple[float, ...]
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(setting)
         self._step, self._momentum, self._powers = step, momentum, powers
         self._channel: Channel[np.float64] = Channel(setting.links, 1)
@@ -185,9 +183,11 @@ class RatioConsensus(_OfShares):
         """
         if setting.problem.costs.quadratic is None or setting.problem.boxed:
             raise InputError(
-                "has other costs, or boxes", where="ratio consensus", allowed="QuadraticCPU only",
+                "has other costs, or boxes",
+                where="ratio consensus",
+                allowed="QuadraticCPU only",
                 remedy="use another method",
-            )  # fmt: skip
+            )
         return _Ratio(setting)
 
 
@@ -216,6 +216,8 @@ class _Ratio(_Floating):
 def _undirected(setting: Setting, name: str) -> None:
     if setting.network.directed or (setting.faults is not None and setting.faults.any):
         raise InputError(
-            "is directed, or messages are lost", where=name, allowed="undirected, without faults",
+            "is directed, or messages are lost",
+            where=name,
+            allowed="undirected, without faults",
             remedy="the method has no answer to either; Surplus has",
-        )  # fmt: skip
+        )

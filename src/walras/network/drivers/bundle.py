@@ -151,10 +151,11 @@ def _pack_object(value: Any, known: tuple[str, ...], where: str) -> Json:
     kind = type(value).__name__
     if kind not in known or not is_dataclass(value):
         raise InputError(
-            f"is a {kind}, which cannot be sent to another process", where=where,
+            f"is a {kind}, which cannot be sent to another process",
+            where=where,
             allowed=", ".join(known),
             remedy="state it as one of these, or use simulate, which runs in this process",
-        )  # fmt: skip
+        )
     return {"kind": kind, **asdict(value)}  # type: ignore[arg-type]
 
 
@@ -179,6 +180,8 @@ def _finite(bound: float) -> float | None:
 
 def _unknown(where: str, name: object, known: tuple[str, ...]) -> InputError:
     return InputError(
-        f"has the unknown entry {name!r}", where=where, allowed=", ".join(known),
+        f"has the unknown entry {name!r}",
+        where=where,
+        allowed=", ".join(known),
         remedy="correct its spelling, or leave it out",
-    )  # fmt: skip
+    )

@@ -41,9 +41,11 @@ class Enforcer:
         group, processors = Path(told["group"]), float(told["processors"])
         if not processors > 0.0:
             raise InputError(
-                f"is {processors}", where="cgroup.processors", allowed="a positive number",
+                f"is {processors}",
+                where="cgroup.processors",
+                allowed="a positive number",
                 remedy="say how many processors a share of 1 stands for",
-            )  # fmt: skip
+            )
         why = unwritable(group)
         if why:
             say(f"{group} {why}: shares are advice, nothing enforces them")

@@ -27,13 +27,17 @@ def knowledge(node: Node) -> Json:
         "versions": node.view.versions,
         "links": [
             {
-                "to": [j, epoch], "open": (j, epoch) in opened, "number": link.number,
-                "latest": link.latest, "confirmed": link.confirmed, "sent": int(link.sent[0]),
+                "to": [j, epoch],
+                "open": (j, epoch) in opened,
+                "number": link.number,
+                "latest": link.latest,
+                "confirmed": link.confirmed,
+                "sent": int(link.sent[0]),
                 "credited": int(link.credited[0]),
             }
             for (j, epoch), link in (node.ledger.closed | opened).items()
         ],
-    }  # fmt: skip
+    }
 
 
 def check(known: Mapping[int, Json], total: int) -> None:
@@ -54,9 +58,10 @@ def check(known: Mapping[int, Json], total: int) -> None:
     if over > 0 or min(flights, default=0) < 0:
         raise DataError(
             f"are {over} quanta over the budget, {min(flights, default=0)} on a link at least",
-            where="the shares in the traces", allowed="the budget, and 0 or more on every link",
+            where="the shares in the traces",
+            allowed="the budget, and 0 or more on every link",
             remedy="the traces are not of one moment: restore the newest ones",
-        )  # fmt: skip
+        )
 
 
 def check_one(known: Mapping[int, Json], centre: int) -> None:
@@ -73,19 +78,21 @@ def check_one(known: Mapping[int, Json], centre: int) -> None:
         what = _forgotten(known, centre, other) if other != centre else ""
         if what:
             raise DataError(
-                f"ends before {what}", where=f"trace of centre {centre}",
+                f"ends before {what}",
+                where=f"trace of centre {centre}",
                 allowed="all that the centre wrote until it ended",
                 remedy="restore the newest trace; one whose end is lost (no power, an older copy) "
                 "cannot go on: deploy anew in another folder",
-            )  # fmt: skip
+            )
 
 
 def alive(known: Mapping[int, Json]) -> list[int]:
     """Centres whose present lives nobody knows to be over."""
     return [
-        k for k, own in known.items()
+        k
+        for k, own in known.items()
         if all(other["ended"][k] <= own["epoch"] for other in known.values())
-    ]  # fmt: skip
+    ]
 
 
 def in_flight(known: Mapping[int, Json], living: list[int]) -> Iterator[int]:

@@ -34,9 +34,10 @@ def ensure(needed: int, spare: int = 0) -> None:
     if now + needed > most:
         raise EngineError(
             f"may have {most} open files; it has {now} and needs {needed} more",
-            where="this process", allowed=f"{now + needed} at least",
+            where="this process",
+            allowed=f"{now + needed} at least",
             remedy="raise the limit (ulimit -n), or take fewer centres or neighbours",
-        )  # fmt: skip
+        )
     wanted = min(most, now + needed + spare)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -26,9 +26,11 @@ def made(folder: Path, mode: int = 0o777) -> Path:
         folder.mkdir(mode, parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(
-            f"cannot be made: {error.strerror}", where=str(folder), allowed="a folder to write to",
+            f"cannot be made: {error.strerror}",
+            where=str(folder),
+            allowed="a folder to write to",
             remedy="name another one",
-        ) from error  # fmt: skip
+        ) from error
     return folder
 
 
@@ -75,9 +77,11 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(
-            f"cannot be read: {error}", where=str(path), allowed="the folder of a deployment",
+            f"cannot be read: {error}",
+            where=str(path),
+            allowed="the folder of a deployment",
             remedy="give the folder that walras network deploy printed, or deploy in another one",
-        ) from error  # fmt: skip
+        ) from error
 
 
 def terms_path(folder: Path, centre: int) -> Path:
@@ -88,10 +92,11 @@ def terms_path(folder: Path, centre: int) -> Path:
 def cannot_write(path: Path, error: OSError) -> DataError:
     """The error of a file that cannot be written."""
     return DataError(
-        f"cannot be written: {error.strerror}", where=str(path),
+        f"cannot be written: {error.strerror}",
+        where=str(path),
         allowed="a disk with space, and a folder to write to",
         remedy="free some space, or name another folder",
-    )  # fmt: skip
+    )
 
 
 def _sync_folder(folder: Path) -> None:

@@ -61,12 +61,16 @@ def inventory(table: Mapping[str, Any], centres: int) -> Inventory:
     if not limit > 0:
         raise _refuse("deploy.time_limit", limit, "seconds, above 0")
     return Inventory(
-        table.get("pace", "rounds"), period, table.get("launcher", "processes"),
+        table.get("pace", "rounds"),
+        period,
+        table.get("launcher", "processes"),
         flag(table.get("restart", False), "deploy.restart"),
         flag(table.get("durable", False), "deploy.durable"),
-        whole(table.get("trace_limit", 64), "deploy.trace_limit", least=1), limit,
-        _hosts(table.get("hosts"), centres), _cgroups(table.get("cgroup"), centres),
-    )  # fmt: skip
+        whole(table.get("trace_limit", 64), "deploy.trace_limit", least=1),
+        limit,
+        _hosts(table.get("hosts"), centres),
+        _cgroups(table.get("cgroup"), centres),
+    )
 
 
 def _hosts(entries: Any, centres: int) -> list[Host] | None:
@@ -114,9 +118,11 @@ def _known(where: str, entry: Any, keys: tuple[str, ...]) -> None:
     for key in entry:
         if key not in keys:
             raise InputError(
-                f"has the unknown key '{key}'", where=where, allowed=", ".join(keys),
+                f"has the unknown key '{key}'",
+                where=where,
+                allowed=", ".join(keys),
                 remedy="correct its spelling, or leave it out",
-            )  # fmt: skip
+            )
 
 
 def _refuse(where: str, value: object, allowed: str) -> InputError:

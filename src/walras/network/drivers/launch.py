@@ -81,15 +81,20 @@ class Child:
         with log.open("ab") as errors:
             try:
                 self._process = subprocess.Popen(
-                    list(host.command), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                    stderr=errors, env=_environment(), start_new_session=True,
-                )  # fmt: skip
+                    list(host.command),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    env=_environment(),
+                    start_new_session=True,
+                )
             except OSError as error:
                 raise EngineError(
-                    f"cannot be started: {error}", where=" ".join(host.command),
+                    f"cannot be started: {error}",
+                    where=" ".join(host.command),
                     allowed="a command of this host",
                     remedy="correct the host's command",
-                ) from error  # fmt: skip
+                ) from error
         self._unread, self._unsaid = b"", bytearray()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
@@ -222,9 +227,11 @@ class Launcher:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
         trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._end()
 
     def bind(self, seconds: float) -> None:
@@ -241,9 +248,10 @@ class Launcher:
                 late = lost or [k for k, m in enumerate(self.members) if not m.bound]
                 raise EngineError(
                     "ended before it listened" if lost else f"did not start in {seconds:g} s",
-                    where=f"centre {late[0]}", allowed="a process that reports its address",
+                    where=f"centre {late[0]}",
+                    allowed="a process that reports its address",
                     remedy="see its log in the deployment's folder",
-                )  # fmt: skip
+                )
 
     def introduce(self) -> None:
         """Tell each where its neighbours are, and to start."""
@@ -260,9 +268,11 @@ class Launcher:
         times = self.members[centre].restarts + 1
         if times > _RESTARTS:
             raise EngineError(
-                f"ended {times} times", where=f"centre {centre}",
-                allowed=f"{_RESTARTS} restarts", remedy="see its log in the deployment's folder",
-            )  # fmt: skip
+                f"ended {times} times",
+                where=f"centre {centre}",
+                allowed=f"{_RESTARTS} restarts",
+                remedy="see its log in the deployment's folder",
+            )
         self.members[centre].child.end()
         member = self.members[centre] = Member(self._start(centre), restarts=times)
         member.child.say({**self._told[centre], "resume": True, "extend": 0})
@@ -352,8 +362,9 @@ class Launcher:
         """Those that listen; of the others it hears when they do."""
         return {
             str(j): [self.members[j].bound, self._publics[j]]
-            for j in self._neighbours[k] if self.members[j].bound
-        }  # fmt: skip
+            for j in self._neighbours[k]
+            if self.members[j].bound
+        }
 
     def _end(self) -> None:
         with ExitStack() as ends:  # whatever one of them raises, the others are ended

@@ -39,10 +39,11 @@ class Lock:
             if time.monotonic() >= until:
                 os.close(self._file)
                 raise InputError(
-                    "is in use by another process", where=str(path.parent),
+                    "is in use by another process",
+                    where=str(path.parent),
                     allowed="one deployment in a folder at a time",
                     remedy="wait until it has ended, or end it; then resume",
-                )  # fmt: skip
+                )
             time.sleep(_LOOK)
 
     def close(self) -> None:
@@ -71,9 +72,10 @@ def claim(deployment: str, folder: Path) -> socket.socket:
             claimed.close()
             raise InputError(
                 f"holds the deployment {deployment}, which runs in another folder already",
-                where=str(folder), allowed="one run of a deployment at a time, of a copy too",
+                where=str(folder),
+                allowed="one run of a deployment at a time, of a copy too",
                 remedy="wait until it has ended; resume the folder that went on last",
-            ) from error  # fmt: skip
+            ) from error
     return claimed
 
 

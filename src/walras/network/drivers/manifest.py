@@ -133,14 +133,17 @@ def _fingerprint(value: Any) -> str:
 
 def _differs(where: str, stated: str, found: str) -> InputError:
     return InputError(
-        f"is {stated}; the folder's deployment has {found}", where=where,
+        f"is {stated}; the folder's deployment has {found}",
+        where=where,
         allowed="the problem, network, method, pace and seed that the folder began with",
         remedy="state them as they were, or deploy in another folder",
-    )  # fmt: skip
+    )
 
 
 def _damaged(path: Path, what: str) -> DataError:
     return DataError(
-        what, where=str(path), allowed=f"a {FILE} as walras network deploy writes it",
+        what,
+        where=str(path),
+        allowed=f"a {FILE} as walras network deploy writes it",
         remedy="restore the file, or deploy anew in another folder",
-    )  # fmt: skip
+    )

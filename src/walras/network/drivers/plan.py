@@ -59,18 +59,24 @@ class Plan:
         if self.network.centres != self.problem.centres:
             raise InputError(
                 f"has {self.network.centres} centres, the problem {self.problem.centres}",
-                where="network", allowed="as many as costs", remedy="draw a network of that size",
-            )  # fmt: skip
+                where="network",
+                allowed="as many as costs",
+                remedy="draw a network of that size",
+            )
         if self.network.directed:
             raise InputError(
-                "is directed", where="network", allowed="an undirected graph",
+                "is directed",
+                where="network",
+                allowed="an undirected graph",
                 remedy="the protocol confirms what it takes: make links two-way, or simulate",
-            )  # fmt: skip
+            )
         if self.method.batch is not None or self.method.momentum:
             raise InputError(
-                "has batches or momentum", where="method", allowed="full gradients",
+                "has batches or momentum",
+                where="method",
+                allowed="full gradients",
                 remedy="leave batch and momentum out, or simulate",
-            )  # fmt: skip
+            )
 
         self._check_positive()
 
@@ -84,10 +90,11 @@ class Plan:
         if best.shares.min() < -_SLIGHT * problem.budget:
             k = int(best.shares.argmin())
             raise InputError(
-                f"has the best share {best.shares[k]:g}", where=f"cpu[{k}]",
+                f"has the best share {best.shares[k]:g}",
+                where=f"cpu[{k}]",
                 allowed="shares of 0 or more in a deployment: CPU is used, not owed",
                 remedy="boxes=(0, high) in the problem, or simulate",
-            )  # fmt: skip
+            )
 
     @cached_property
     def union(self) -> Network:
@@ -115,9 +122,11 @@ class Plan:
         fractions = None if self.start is None else np.asarray(self.start, np.float64)
         if fractions is not None and fractions.shape != (n,):
             raise InputError(
-                f"has the shape {fractions.shape}", where="start", allowed=f"({n},)",
+                f"has the shape {fractions.shape}",
+                where="start",
+                allowed=f"({n},)",
                 remedy="give one fraction a centre",
-            )  # fmt: skip
+            )
         begun = self.problem.first_split(fractions)
         codec = Codec(self._name(begun.tobytes()), n, self._terms[0].width)
         return NetworkConfig(codec, self.settings, begun, [list(w) for w in self.weights])
@@ -142,12 +151,20 @@ class Plan:
         learners = self._learners(steps.model, steps.alpha)
         return tuple(
             NodeConfig(
-                k, self.weights[k], costs[k], float(problem.low[k]), float(problem.high[k]),
-                float(steps.penalty[k]), steps.share, steps.tempo, problem.quanta.unit,
-                problem.quanta.total, learners[k],
+                k,
+                self.weights[k],
+                costs[k],
+                float(problem.low[k]),
+                float(problem.high[k]),
+                float(steps.penalty[k]),
+                steps.share,
+                steps.tempo,
+                problem.quanta.unit,
+                problem.quanta.total,
+                learners[k],
             )
             for k in range(n)
-        )  # fmt: skip
+        )
 
     def _learners(self, step: float, alpha: float) -> list[Learner | None]:
         problem, n = self.problem, self.problem.centres

@@ -222,14 +222,18 @@ def _run(first: bytes, rest: bytes) -> None:
         raise  # the starter is gone
     except OSError as error:
         raise DataError(
-            f"fails: {error.strerror}", where=str(error.filename or "a file of this process"),
-            allowed="files that can be read and written", remedy="see this host's disk and limits",
-        ) from error  # fmt: skip
+            f"fails: {error.strerror}",
+            where=str(error.filename or "a file of this process"),
+            allowed="files that can be read and written",
+            remedy="see this host's disk and limits",
+        ) from error
     except ValueError as error:
         raise InputError(
-            f"cannot be read: {error}", where="what a centre is told", allowed="a line of JSON",
+            f"cannot be read: {error}",
+            where="what a centre is told",
+            allowed="a line of JSON",
             remedy="let walras network deploy start this process",
-        ) from error  # fmt: skip
+        ) from error
 
 
 def _first_line(descriptor: int) -> tuple[bytes, bytes]:
@@ -253,9 +257,11 @@ def _check_own(folder: Path, centre: int, own: Json) -> None:
     path = terms_path(folder, centre)
     if read_json(path) != json.loads(json.dumps(own)):
         raise InputError(
-            "is of another deployment, or of other terms", where=str(path),
-            allowed="the deployment that is resumed", remedy="put the centre's own files there",
-        )  # fmt: skip
+            "is of another deployment, or of other terms",
+            where=str(path),
+            allowed="the deployment that is resumed",
+            remedy="put the centre's own files there",
+        )
 
 
 def _pace(told: Any, journal: RecordedNode, lost: Set[int]) -> Pace:

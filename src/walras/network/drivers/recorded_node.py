@@ -100,9 +100,11 @@ class RecordedNode:
         earlier = traces(self._folder, self._owner)
         if earlier:
             raise InputError(
-                "is there already", where=str(earlier[-1].path), allowed="a folder without traces",
+                "is there already",
+                where=str(earlier[-1].path),
+                allowed="a folder without traces",
                 remedy="resume, or deploy in another folder",
-            )  # fmt: skip
+            )
         self._live(Memory.first(len(self._charter.begun)))
 
     def resume(self) -> None:
@@ -114,9 +116,11 @@ class RecordedNode:
         earlier = traces(self._folder, self._owner)
         if not earlier:
             raise DataError(
-                f"has no trace of centre {self._terms.centre}", where=str(self._folder),
-                allowed="the folder of an earlier deployment", remedy="deploy without resume",
-            )  # fmt: skip
+                f"has no trace of centre {self._terms.centre}",
+                where=str(self._folder),
+                allowed="the folder of an earlier deployment",
+                remedy="deploy without resume",
+            )
         end = self._replay(earlier[-1])
         torn = earlier[-1].torn_tick(end)
         self._recorder = Recorder(earlier[-1].path, end)
@@ -218,9 +222,11 @@ def node_of(trace: Trace, terms: NodeConfig, charter: NetworkConfig) -> Node:
         return thawed(trace.state["node"], terms, charter)
     except (KeyError, TypeError) as error:
         raise DataError(
-            f"holds no state of a centre: {error}", where=str(trace.path),
-            allowed="a trace of this version", remedy="deploy anew in another folder",
-        ) from error  # fmt: skip
+            f"holds no state of a centre: {error}",
+            where=str(trace.path),
+            allowed="a trace of this version",
+            remedy="deploy anew in another folder",
+        ) from error
 
 
 def check_fingerprint(node: Node, event: Event, trace: Trace) -> None:
@@ -231,7 +237,8 @@ def check_fingerprint(node: Node, event: Event, trace: Trace) -> None:
     """
     if event.kind == CLOSE and event.data.decode("ascii", "replace") != node.digest:
         raise DataError(
-            "leads to another state than its process ended with", where=str(trace.path),
+            "leads to another state than its process ended with",
+            where=str(trace.path),
             allowed="the same version, problem and libraries as when it was written",
             remedy="resume where it was written, or deploy anew in another folder",
-        )  # fmt: skip
+        )

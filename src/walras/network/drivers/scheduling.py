@@ -141,9 +141,10 @@ class Rounds:
         self._look()
         ticks = self._journal.node.ticks
         missing = {
-            j for j in self._journal.node.terms.weights
+            j
+            for j in self._journal.node.terms.weights
             if self._latest.get(j, 0) < ticks and j not in self._late
-        }  # fmt: skip
+        }
         if self._waited >= self._patience:
             hung = self._waited >= _HUNG * self._patience
             self._late |= missing if hung else missing & self._lost

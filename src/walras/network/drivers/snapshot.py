@@ -25,8 +25,12 @@ _CLASSES: dict[str, type] = {
     for kind in (Node, Local, Settlement, Ledger, Link, Membership, Memory, Record, Heard)
 }
 _SERIES: dict[str, Any] = {
-    "tuple": tuple, "set": set, "frozenset": frozenset, "deque": deque, "list": list,
-}  # fmt: skip
+    "tuple": tuple,
+    "set": set,
+    "frozenset": frozenset,
+    "deque": deque,
+    "list": list,
+}
 _TYPES = ("|b1", "<i4", "<i8", "<f8")
 
 
@@ -45,14 +49,18 @@ def thawed(state: Any, terms: NodeConfig, charter: NetworkConfig) -> Node:
         node = _thaw(state, (terms, charter, charter.settings))
     except (KeyError, ValueError, TypeError, IndexError, RecursionError) as error:
         raise DataError(
-            f"holds no state of a centre: {error}", where=f"trace of centre {terms.centre}",
-            allowed="a trace of this version", remedy="deploy anew in another folder",
-        ) from error  # fmt: skip
+            f"holds no state of a centre: {error}",
+            where=f"trace of centre {terms.centre}",
+            allowed="a trace of this version",
+            remedy="deploy anew in another folder",
+        ) from error
     if not isinstance(node, Node):
         raise DataError(
-            "holds no state of a centre", where=f"trace of centre {terms.centre}",
-            allowed="a trace of this version", remedy="deploy anew in another folder",
-        )  # fmt: skip
+            "holds no state of a centre",
+            where=f"trace of centre {terms.centre}",
+            allowed="a trace of this version",
+            remedy="deploy anew in another folder",
+        )
     return node
 
 

@@ -194,9 +194,11 @@ class Trace:
             return cls(path, owner, memory, head["state"], len(first))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(
-                f"is no trace: {error}", where=str(path), allowed="a file that a centre wrote",
+                f"is no trace: {error}",
+                where=str(path),
+                allowed="a file that a centre wrote",
                 remedy="give the folder of a deployment",
-            ) from error  # fmt: skip
+            ) from error
 
     def events(self) -> Iterator[Event]:
         """What happened, in order; a record that a kill cut short is left out.
@@ -246,10 +248,11 @@ class Trace:
 
     def _damaged(self, at: int) -> DataError:
         return DataError(
-            f"is damaged at byte {at}", where=str(self.path),
+            f"is damaged at byte {at}",
+            where=str(self.path),
             allowed="records as a centre wrote them",
             remedy="restore the file, or deploy anew in another folder",
-        )  # fmt: skip
+        )
 
 
 def traces(folder: Path, owner: Owner) -> list[Trace]:
@@ -269,7 +272,7 @@ def traces(folder: Path, owner: Owner) -> list[Trace]:
                 where=str(trace.path),
                 allowed=f"that of centre {owner.centre}, life {epoch}, in {owner.deployment}",
                 remedy="put every centre's own traces into the folder",
-            )  # fmt: skip
+            )
     return opened
 
 

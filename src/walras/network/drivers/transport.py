@@ -203,10 +203,11 @@ class Transport:
             self._context.destroy()
             taken = error.errno == zmq.EADDRINUSE
             raise InputError(
-                "is in use" if taken else f"cannot be listened at: {error}", where=address,
+                "is in use" if taken else f"cannot be listened at: {error}",
+                where=address,
                 allowed="a free port of this host",
                 remedy="choose another port, or leave it out and take any free one",
-            ) from error  # fmt: skip
+            ) from error
         endpoint = self._inbox.getsockopt(zmq.LAST_ENDPOINT)
         return endpoint.decode().rstrip("\0") if isinstance(endpoint, bytes) else str(endpoint)
 
@@ -257,10 +258,11 @@ class Transport:
 def out_of_sockets(error: zmq.ZMQError) -> EngineError:
     """The error of a process to which the system gives no more sockets."""
     return EngineError(
-        f"cannot have another socket: {error}", where="this process",
+        f"cannot have another socket: {error}",
+        where="this process",
         allowed="as many open files as its neighbours need",
         remedy="raise the limit of open files (ulimit -n)",
-    )  # fmt: skip
+    )
 
 
 def _is_six(address: str) -> bool:

@@ -155,9 +155,14 @@ class VirtualNetwork:
 
 
 def simulate_protocol(
-    plan: Plan, *, rounds: int, faults: Faults | None = None, seed: int = 0, every: int = 1,
+    plan: Plan,
+    *,
+    rounds: int,
+    faults: Faults | None = None,
+    seed: int = 0,
+    every: int = 1,
     progress: Progress | None = None,
-) -> VirtualRun:  # fmt: skip
+) -> VirtualRun:
     """Run the protocol for so many rounds, and take the books after each.
 
     Args:
@@ -197,12 +202,21 @@ def simulate_protocol(
         models = np.array([node.local.model for node in world.nodes])
     nothing = np.full(len(recorded), np.nan)
     run = Run(
-        method="protocol", problem=problem, recorded=recorded, shares=shares,
-        holdings=held, alive=alive, model=models, consensus_error=numbers[:, 0], loss=nothing,
+        method="protocol",
+        problem=problem,
+        recorded=recorded,
+        shares=shares,
+        holdings=held,
+        alive=alive,
+        model=models,
+        consensus_error=numbers[:, 0],
+        loss=nothing,
         tracking_error=nothing,
-        bits=numbers[:, 1].astype(np.int64), audit=np.zeros(rounds, np.int64),
-        seconds=numbers[:, 2], accuracy=nothing,
-    )  # fmt: skip
+        bits=numbers[:, 1].astype(np.int64),
+        audit=np.zeros(rounds, np.int64),
+        seconds=numbers[:, 2],
+        accuracy=nothing,
+    )
     return VirtualRun(run, tuple(world.nodes), tuple(world.lives), flying, over)
 
 
@@ -219,14 +233,17 @@ def _checked(world: VirtualNetwork, plan: Plan) -> tuple[float, float]:
     out = [node.life[0] for node in world.nodes if not _in_box(node, node.share(world.now))]
     if out:
         raise AuditError(
-            f"of centre {out[0]} is outside its box", where=f"share in use, round {world.now}",
-            allowed="inside at every round", remedy="report this as a defect, with the seed",
-        )  # fmt: skip
+            f"of centre {out[0]} is outside its box",
+            where=f"share in use, round {world.now}",
+            allowed="inside at every round",
+            remedy="report this as a defect, with the seed",
+        )
     if found.difference.any() or found.least_in_flight < 0 or used > budget:
         raise AuditError(
             f"{found.difference.tolist()} quanta are over or missing, {used - budget:g} over the "
             f"budget in use, {found.least_in_flight} the least in flight on a link",
-            where=f"round {world.now}", allowed="exactly 0, at most 0, at least 0",
+            where=f"round {world.now}",
+            allowed="exactly 0, at most 0, at least 0",
             remedy="report this as a defect, with the seed",
-        )  # fmt: skip
+        )
     return float(found.in_flight[0]) * plan.problem.quanta.unit, used - budget

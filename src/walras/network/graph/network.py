@@ -147,10 +147,11 @@ class Network:
                 if "connected" not in error.what:
                     raise
         raise InputError(
-            "was not connected in 100 draws", where=str(family[0]),
+            "was not connected in 100 draws",
+            where=str(family[0]),
             allowed=f"p well above ln(n) / n = {math.log(centres) / centres:.3g}",
             remedy="raise p, or give links yourself",
-        )  # fmt: skip
+        )
 
     @classmethod
     def from_file(cls, path: str | Path, *, directed: bool = False) -> Network:
@@ -174,9 +175,13 @@ class Network:
         return cls.of(len(graph.names), links, directed=one_way)
 
     def switching(
-        self, every: int, *, kind: Literal["redraw", "union"] = "redraw", parts: int = 2,
+        self,
+        every: int,
+        *,
+        kind: Literal["redraw", "union"] = "redraw",
+        parts: int = 2,
         seed: int = 0,
-    ) -> Network:  # fmt: skip
+    ) -> Network:
         """The same network, changing every so many steps.
 
         Args:
@@ -196,10 +201,11 @@ class Network:
         choice("redraw", "union")(kind, "switching, kind")
         if self.directed and not self.balanced:
             raise InputError(
-                "does not switch", where="an unbalanced directed network",
+                "does not switch",
+                where="an unbalanced directed network",
                 allowed="undirected or weight-balanced graphs: push-sum weights follow one graph",
                 remedy="leave switching out, or use an undirected graph",
-            )  # fmt: skip
+            )
         failing = self.law.failing if self.law else 0.0
         return replace(self, law=Law(every, kind, parts, failing, whole(seed, "seed")))
 
@@ -212,14 +218,18 @@ class Network:
         every = whole(every, "failing, every", least=1)
         if not 0.0 <= number(probability, "failing") < 1.0:
             raise InputError(
-                f"is {probability}", where="failing", allowed="0 <= probability < 1",
+                f"is {probability}",
+                where="failing",
+                allowed="0 <= probability < 1",
                 remedy="let links come back now and then",
-            )  # fmt: skip
+            )
         if self.directed:
             raise InputError(
-                "are directed", where="failing links", allowed="undirected graphs",
+                "are directed",
+                where="failing links",
+                allowed="undirected graphs",
                 remedy="use an undirected graph",
-            )  # fmt: skip
+            )
         law = self.law or Law(every, "union", 1, 0.0, whole(seed, "seed"))
         return replace(self, law=replace(law, failing=probability))
 
@@ -353,17 +363,20 @@ class Network:
             apart = int(np.argmax(label != label[0]))
             raise InputError(
                 f"is not {'strongly ' * self.directed}connected: {parts} parts",
-                where=f"network, centres 0 and {apart}", allowed="a path both ways between any two",
+                where=f"network, centres 0 and {apart}",
+                allowed="a path both ways between any two",
                 remedy="add links" + ", or make them two-way" * self.directed,
-            )  # fmt: skip
+            )
 
 
 def _check_several(centres: int) -> None:
     if centres < 2:
         raise InputError(
-            f"are {centres}", where="centres", allowed="2 or more",
+            f"are {centres}",
+            where="centres",
+            allowed="2 or more",
             remedy="add a centre; one alone needs no network: its share is the whole budget",
-        )  # fmt: skip
+        )
 
 
 def _link_number(network: Network) -> Longs:

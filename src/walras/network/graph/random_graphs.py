@@ -57,9 +57,11 @@ def _grid(rows: int, columns: int) -> Longs:
 def _small_world(n: int, k: int, p: float, rng: np.random.Generator) -> Longs:
     if k % 2 or not 2 <= k < n:
         raise InputError(
-            f"is {k}", where="small_world, k", allowed=f"an even number, 2..{n - 1}",
+            f"is {k}",
+            where="small_world, k",
+            allowed=f"an even number, 2..{n - 1}",
             remedy="half of the neighbours lie on either side",
-        )  # fmt: skip
+        )
     links = {(i, (i + d) % n) for i in range(n) for d in range(1, k // 2 + 1)}
     present = {tuple(sorted(link)) for link in links}
     for i, j in sorted(links):

@@ -28,24 +28,30 @@ def link_pairs(centres: int, links: npt.ArrayLike, *, directed: bool) -> Longs:
     pairs = np.asarray(links)
     if pairs.ndim != 2 or pairs.shape[1:] != (2,) or not np.issubdtype(pairs.dtype, np.integer):
         raise InputError(
-            f"has the shape {pairs.shape} and type {pairs.dtype}", where="links",
-            allowed="(links, 2) whole numbers", remedy="give pairs of centres",
-        )  # fmt: skip
+            f"has the shape {pairs.shape} and type {pairs.dtype}",
+            where="links",
+            allowed="(links, 2) whole numbers",
+            remedy="give pairs of centres",
+        )
     wrong = (pairs < 0).any(axis=1) | (pairs >= centres).any(axis=1) | (pairs[:, 0] == pairs[:, 1])
     if wrong.any():
         k = int(np.argmax(wrong))
         raise InputError(
-            f"is {tuple(pairs[k].tolist())}", where=f"links[{k}]",
-            allowed=f"two different centres 0..{centres - 1}", remedy="correct that link",
-        )  # fmt: skip
+            f"is {tuple(pairs[k].tolist())}",
+            where=f"links[{k}]",
+            allowed=f"two different centres 0..{centres - 1}",
+            remedy="correct that link",
+        )
     key = pairs if directed else np.sort(pairs, axis=1)
     _, first, count = np.unique(key, axis=0, return_index=True, return_counts=True)
     if (count > 1).any():
         k = int(first[np.argmax(count > 1)])
         raise InputError(
-            f"is {tuple(pairs[k].tolist())} and comes twice", where=f"links[{k}]",
-            allowed="each link once", remedy="add up the weights of the two",
-        )  # fmt: skip
+            f"is {tuple(pairs[k].tolist())} and comes twice",
+            where=f"links[{k}]",
+            allowed="each link once",
+            remedy="add up the weights of the two",
+        )
     return pairs.astype(np.int64)
 
 
@@ -58,9 +64,11 @@ def link_weights(weights: npt.ArrayLike, links: int) -> Floats:
     w = np.asarray(weights, np.float64)
     if w.shape != (links,) or not (np.isfinite(w) & (w > 0.0)).all():
         raise InputError(
-            f"has the shape {w.shape}, or a weight is not positive", where="weights",
-            allowed=f"{links} positive, finite numbers", remedy="leave weights out for Metropolis'",
-        )  # fmt: skip
+            f"has the shape {w.shape}, or a weight is not positive",
+            where="weights",
+            allowed=f"{links} positive, finite numbers",
+            remedy="leave weights out for Metropolis'",
+        )
     return w
 
 
@@ -77,10 +85,11 @@ def read_links(path: Path) -> tuple[Longs, list[float] | None]:
         weights = [float(row[2]) for row in rows] if rows and len(rows[0]) > 2 else None
     except (OSError, ValueError, IndexError) as error:
         raise DataError(
-            f"cannot be read as a network: {error}", where=str(path),
+            f"cannot be read as a network: {error}",
+            where=str(path),
             allowed="lines of from,to or from,to,weight with centres from 0",
             remedy="correct that line",
-        ) from error  # fmt: skip
+        ) from error
     if not len(pairs):
         raise DataError(
             "holds no link", where=str(path), allowed="lines of from,to", remedy="add links"
@@ -96,6 +105,8 @@ def in_range(name: str, value: float, above: float, most: float) -> None:
     """
     if not above < value <= most:
         raise InputError(
-            f"is {value}", where=name, allowed=f"above {max(above, 0.0):g}, at most {most:g}",
+            f"is {value}",
+            where=name,
+            allowed=f"above {max(above, 0.0):g}, at most {most:g}",
             remedy="it is a probability",
-        )  # fmt: skip
+        )

@@ -63,9 +63,10 @@ class Faults:
         for k, crash in enumerate(crashes):
             if crash.rejoin is not None and crash.rejoin <= crash.step + self.lease:
                 raise _out_of_range(
-                    f"crashes[{k}].rejoin", crash.rejoin,
+                    f"crashes[{k}].rejoin",
+                    crash.rejoin,
                     f"later than step + lease = {crash.step + self.lease}",
-                )  # fmt: skip
+                )
         object.__setattr__(self, "crashes", tuple(crashes))
 
     @property
@@ -97,9 +98,11 @@ class Faults:
                 raise _out_of_range(f"crashes[{k}].centre", crash.centre, f"0..{centres - 1}")
         if len({crash.centre for crash in self.all_crashes}) >= centres:
             raise InputError(
-                "name every centre", where="crashes", allowed=f"at most {centres - 1} centres",
+                "name every centre",
+                where="crashes",
+                allowed=f"at most {centres - 1} centres",
                 remedy="let one centre survive",
-            )  # fmt: skip
+            )
 
 
 def _crash(k: int, entry: object) -> Crash:
@@ -109,9 +112,11 @@ def _crash(k: int, entry: object) -> Crash:
         entry = (entry.centre, entry.step) + (() if entry.rejoin is None else (entry.rejoin,))
     if not isinstance(entry, tuple | list) or not 2 <= len(entry) <= 3:
         raise InputError(
-            f"is {entry}", where=where, allowed="centre and step, or centre, step and rejoin",
+            f"is {entry}",
+            where=where,
+            allowed="centre and step, or centre, step and rejoin",
             remedy="Crash(centre, step), or a tuple of these",
-        )  # fmt: skip
+        )
     return Crash(*(whole(value, where) for value in entry))
 
 

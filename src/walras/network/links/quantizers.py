@@ -113,9 +113,10 @@ def sent(links: Links, values: npt.NDArray[Real]) -> npt.NDArray[Real]:
     if (size > reach).any():
         raise InputError(
             f"saturates: a message is {float(values.ravel()[size.argmax()]):.6g}",
-            where=f"links, {type(links).__name__}", allowed=f"within +-{reach:g}",
+            where=f"links, {type(links).__name__}",
+            allowed=f"within +-{reach:g}",
             remedy="a larger step or width, or LogQuantizer, whose range has no end",
-        )  # fmt: skip
+        )
     return links.quantise(values)
 
 
@@ -157,9 +158,10 @@ class LogQuantizer:
     def __post_init__(self) -> None:
         if not 0.03 <= number(self.rho, "LogQuantizer.rho") < 2.0 * math.log(2.0):
             raise _refuse(
-                "LogQuantizer.rho", self.rho,
+                "LogQuantizer.rho",
+                self.rho,
                 "0.03 <= rho < 2 ln 2 = 1.386: beyond, an innovation's error exceeds itself",
-            )  # fmt: skip
+            )
         if self.mode not in ("value", "difference", "innovation"):
             raise _refuse("LogQuantizer.mode", self.mode, "value, difference or innovation")
         if not 2 <= whole(self.width, "LogQuantizer.width") <= 16:

@@ -74,16 +74,23 @@ def integrate(
     graph, code = network.at(0), links or Ideal()
     if not graph.balanced:
         raise InputError(
-            "are not balanced", where="network, weights", allowed="undirected or weight-balanced",
+            "are not balanced",
+            where="network, weights",
+            allowed="undirected or weight-balanced",
             remedy="the equations lose the budget otherwise; simulate() balances the graph",
-        )  # fmt: skip
+        )
     n = problem.centres
     begin, slope, size = _equations(problem, graph, code, alpha, start)
     times = np.linspace(0.0, end, points)
     found = solve_ivp(
-        slope, (0.0, end), begin, method=method, t_eval=times, rtol=tolerance,
+        slope,
+        (0.0, end),
+        begin,
+        method=method,
+        t_eval=times,
+        rtol=tolerance,
         atol=1e-3 * tolerance,
-    )  # fmt: skip
+    )
     if not found.success:
         raise EngineError(
             f"gave up: {found.message}", where="solve_ivp", remedy="a later method, or ideal links"

@@ -152,19 +152,25 @@ def _check(setting: Setting, faults: Faults) -> None:
     faults.check(setting.problem.centres)
     if network.directed:
         raise InputError(
-            "is directed", where="network, under faults", allowed="an undirected graph",
+            "is directed",
+            where="network, under faults",
+            allowed="an undirected graph",
             remedy="acknowledgements need the way back: make links two-way, or leave faults out",
-        )  # fmt: skip
+        )
     if links.mode == "difference":
         raise InputError(
-            "codes differences", where="links, under faults", allowed="value or innovation",
+            "codes differences",
+            where="links, under faults",
+            allowed="value or innovation",
             remedy="LogQuantizer(rho, mode='innovation')",
-        )  # fmt: skip
+        )
     if faults.delay:
         raise InputError(
-            f"is {faults.delay}", where="faults.delay", allowed="0: all step at once here",
+            f"is {faults.delay}",
+            where="faults.delay",
+            allowed="0: all step at once here",
             remedy="walras.network.drivers.virtual.simulate_protocol delays single messages",
-        )  # fmt: skip
+        )
     if network.law is None and faults.crashes:
         gone = np.zeros(network.centres, bool)
         gone[[crash.centre for crash in faults.all_crashes]] = True
@@ -180,7 +186,8 @@ def _check_survivors(network: Network, gone: Bools) -> None:
             Network.of(int((~gone).sum()), pairs)
         except InputError as error:
             raise InputError(
-                "cut the survivors apart", where="faults.crashes",
+                "cut the survivors apart",
+                where="faults.crashes",
                 allowed="crashes that leave a path between any two survivors",
                 remedy="add links, or let the network switch",
-            ) from error  # fmt: skip
+            ) from error

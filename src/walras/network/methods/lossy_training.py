@@ -30,9 +30,7 @@ class LossyModels:
         momentum: Of the tracker.
     """
 
-    def __init__(
-        self, setting: Setting, steps: Steps, batch: int | None, momentum: float
-    ) -> None:  # fmt: skip
+    def __init__(self, setting: Setting, steps: Steps, batch: int | None, momentum: float) -> None:
         self._loss, self._data = setting.problem.learning
         self._faults = setting.faults or Faults()
         self._links = setting.links
@@ -74,9 +72,12 @@ class LossyModels:
         z = tracker(self._gradient, self._surplus)
         self._velocity = self._momentum * self._velocity + z if self._momentum else z
         moved = model_step(
-            self.models, self._pull(network, out), self._velocity, self._steps.model,
+            self.models,
+            self._pull(network, out),
+            self._velocity,
+            self._steps.model,
             self._steps.alpha,
-        )  # fmt: skip
+        )
         said = self.models
         self.models = np.where(living, moved, self.models)
         self._push(network, out, z)

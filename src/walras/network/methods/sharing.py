@@ -82,9 +82,13 @@ class Shares:
         self._enter(network)
         apart = self._channel.differences(price[:, None], network)[:, 0]
         self._moved = exchange(
-            gain[: network.links], apart, np.zeros(1), self._moved, self._steps.momentum,
+            gain[: network.links],
+            apart,
+            np.zeros(1),
+            self._moved,
+            self._steps.momentum,
             self._problem.quanta.unit,
-        )  # fmt: skip
+        )
         return self._moved
 
     def _hand_out(self, network: Network, gain: Floats, price: Floats) -> Longs:

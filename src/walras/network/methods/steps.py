@@ -87,9 +87,12 @@ class Steps:
 
 
 def safe_steps(
-    problem: Problem, network: Network, links: Links, faults: Faults | None = None,
+    problem: Problem,
+    network: Network,
+    links: Links,
+    faults: Faults | None = None,
     alpha: float | None = None,
-) -> Steps:  # fmt: skip
+) -> Steps:
     """The default steps for a problem on a network.
 
     Args:
@@ -104,9 +107,11 @@ def safe_steps(
     """
     if alpha is not None and not (np.isfinite(alpha) and alpha > 0.0):
         raise InputError(
-            f"is {alpha}", where="alpha", allowed="a positive number",
+            f"is {alpha}",
+            where="alpha",
+            allowed="a positive number",
             remedy="leave it out for the default",
-        )  # fmt: skip
+        )
     reach = _largest_eigenvalue(network)
     sharing = _share_steps(problem, network, links, faults, reach)
     if problem.loss is None:
@@ -123,9 +128,13 @@ def safe_steps(
     bound = _model_bound(links.sector * reach, chosen * smooth)
     stale = _STALE if faults is not None and faults.any else 1.0
     return replace(
-        sharing, model=0.5 * stale * bound, model_bound=bound, alpha=chosen, alpha_bound=limit,
+        sharing,
+        model=0.5 * stale * bound,
+        model_bound=bound,
+        alpha=chosen,
+        alpha_bound=limit,
         smoothness=smooth,
-    )  # fmt: skip
+    )
 
 
 def _one_way(steps: Steps, network: Network, links: Links, alpha: float | None) -> Steps:
@@ -145,9 +154,12 @@ def _one_way(steps: Steps, network: Network, links: Links, alpha: float | None) 
     size = float(sizes[best])
     chosen = _TRUSTED * float(stands[best]) / size if alpha is None else alpha
     return replace(
-        steps, model=size, model_bound=_longest(network, size, spent / chosen), alpha=chosen,
+        steps,
+        model=size,
+        model_bound=_longest(network, size, spent / chosen),
+        alpha=chosen,
         alpha_bound=min(steps.alpha_bound, float((stands / sizes).max())),
-    )  # fmt: skip
+    )
 
 
 def _longest(network: Network, size: float, budget: float) -> float:
@@ -165,9 +177,13 @@ def diffusion_steps(steps: Steps, problem: Problem, network: Network, links: Lin
     """
     bound = 2.0 / float(problem.smoothness.max())
     return replace(
-        steps, learner="diffusion", model=_NEARLY * bound, model_bound=bound, alpha=1.0,
+        steps,
+        learner="diffusion",
+        model=_NEARLY * bound,
+        model_bound=bound,
+        alpha=1.0,
         mix=_CLASSICAL * mix_bound(network.eigenvalues[1], links.sector),
-    )  # fmt: skip
+    )
 
 
 def mix_bound(fastest: float, sector: float) -> float:
@@ -212,10 +228,20 @@ def _share_steps(
         momentum = min(_INERTIA, (math.sqrt(stiff) - 1.0) / (math.sqrt(stiff) + 1.0))
     nan = float("nan")
     return Steps(
-        share=share * (_STALE if faulty else 1.0), share_bound=bound, model=nan, model_bound=nan,
-        alpha=nan, alpha_bound=np.inf, spectral_bound=reach, curvature=curvature, smoothness=nan,
-        penalty=penalty, push_sum=push, momentum=momentum, tempo=tempo,
-    )  # fmt: skip
+        share=share * (_STALE if faulty else 1.0),
+        share_bound=bound,
+        model=nan,
+        model_bound=nan,
+        alpha=nan,
+        alpha_bound=np.inf,
+        spectral_bound=reach,
+        curvature=curvature,
+        smoothness=nan,
+        penalty=penalty,
+        push_sum=push,
+        momentum=momentum,
+        tempo=tempo,
+    )
 
 
 def _largest_eigenvalue(network: Network) -> float:
@@ -274,7 +300,9 @@ def checked(
         return default
     if not (np.isfinite(wanted) and wanted > 0.0) or (wanted >= bound and not unsafe):
         raise InputError(
-            f"is {wanted:g}", where=name, allowed=f"above 0, below {bound:.6g}",
+            f"is {wanted:g}",
+            where=name,
+            allowed=f"above 0, below {bound:.6g}",
             remedy=f"{default:.6g} is safe; unsafe=True takes the step as it is",
-        )  # fmt: skip
+        )
     return wanted

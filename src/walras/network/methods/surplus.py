@@ -109,9 +109,11 @@ class Surplus:
         reason = self.tracks(setting)
         if reason is not None and self.learner == "diffusion":
             raise InputError(
-                "does not apply", where="Surplus.learner = diffusion",
-                allowed=f"not where {reason}", remedy="learner='auto' takes tracking there",
-            )  # fmt: skip
+                "does not apply",
+                where="Surplus.learner = diffusion",
+                allowed=f"not where {reason}",
+                remedy="learner='auto' takes tracking there",
+            )
         return reason is None
 
     def shares(self, setting: Setting) -> ShareSide:

@@ -110,9 +110,11 @@ class ThroughputCPU:
         _require("rates", y, positive=True)
         if x.ndim != 1 or x.shape != y.shape or len(np.unique(x)) < 2:
             raise InputError(
-                f"have the shapes {x.shape} and {y.shape}", where="shares and rates",
-                allowed="two or more different shares, one rate each", remedy="measure more",
-            )  # fmt: skip
+                f"have the shapes {x.shape} and {y.shape}",
+                where="shares and rates",
+                allowed="two or more different shares, one rate each",
+                remedy="measure more",
+            )
         efficiency, offset = np.polyfit(np.log(x), np.log(y), 1)
         return cls(work, math.exp(float(offset)), float(efficiency), power)
 
@@ -263,7 +265,7 @@ def _as_cost(cost: CPUCost | Callable[[float], float], centre: int) -> CPUCost:
         where=f"cpu[{centre}]",
         allowed="QuadraticCPU, ThroughputCPU, CallableCPU or a function of the share",
         remedy="state the centre's cost as one of these",
-    )  # fmt: skip
+    )
 
 
 def _require(where: str, value: Parameter, *, positive: bool = False) -> None:
@@ -272,6 +274,8 @@ def _require(where: str, value: Parameter, *, positive: bool = False) -> None:
     if not good.all():
         k = int(np.argmin(good))
         raise InputError(
-            f"is {array[k]}", where=where, allowed=f"a {'positive, ' * positive}finite number",
+            f"is {array[k]}",
+            where=where,
+            allowed=f"a {'positive, ' * positive}finite number",
             remedy="correct the cost of that centre",
-        )  # fmt: skip
+        )

@@ -164,9 +164,11 @@ class SmoothHinge(_Classes):
         super().__post_init__()
         if not (math.isfinite(self.sharpness) and self.sharpness > 0.0):
             raise InputError(
-                f"is {self.sharpness}", where="SmoothHinge.sharpness", allowed="a positive number",
+                f"is {self.sharpness}",
+                where="SmoothHinge.sharpness",
+                allowed="a positive number",
                 remedy="3 is a common choice",
-            )  # fmt: skip
+            )
 
     @property
     def curvature(self) -> float:  # type: ignore[override]
@@ -233,9 +235,11 @@ class Softmax:
         _not_negative(self)
         if self.classes < 2:
             raise InputError(
-                f"is {self.classes}", where="Softmax.classes", allowed="at least 2",
+                f"is {self.classes}",
+                where="Softmax.classes",
+                allowed="at least 2",
                 remedy="give the number of classes",
-            )  # fmt: skip
+            )
 
     def prepare(self, shards: Shards) -> Shards:
         """The shards with the constant feature and checked targets."""
@@ -261,9 +265,11 @@ class Softmax:
         p = np.exp(s, out=s)
         p /= p.sum(axis=2, keepdims=True)
         np.put_along_axis(
-            p, shards.targets[..., None],
-            np.take_along_axis(p, shards.targets[..., None], axis=2) - 1.0, axis=2,
-        )  # fmt: skip
+            p,
+            shards.targets[..., None],
+            np.take_along_axis(p, shards.targets[..., None], axis=2) - 1.0,
+            axis=2,
+        )
         p *= shards.weight[..., None]
         data = np.matmul(shards.features.swapaxes(1, 2), p).reshape(models.shape)
         return np.asarray(data + self.regularisation / centres * models, models.dtype)
@@ -333,6 +339,8 @@ def _prepared(
 def _not_negative(loss: Any) -> None:
     if not (math.isfinite(loss.regularisation) and loss.regularisation >= 0.0):
         raise InputError(
-            f"is {loss.regularisation}", where=f"{type(loss).__name__}.regularisation",
-            allowed="at least 0", remedy="choose a weight for |y|^2 / 2",
-        )  # fmt: skip
+            f"is {loss.regularisation}",
+            where=f"{type(loss).__name__}.regularisation",
+            allowed="at least 0",
+            remedy="choose a weight for |y|^2 / 2",
+        )

@@ -183,11 +183,12 @@ class Problem:
         found = np.asarray(loss.smoothness(data, self.centres), np.float64)
         if not np.isfinite(found).all() or not found.max() > 0.0:
             raise InputError(
-                f"is {found.max()}: no step can be computed from it", where="loss, curvature",
+                f"is {found.max()}: no step can be computed from it",
+                where="loss, curvature",
                 allowed="a positive, finite bound on how fast gradients change",
                 remedy="give features that are not all 0, a loss that curves, or its constant: "
                 "TorchLoss(..., smoothness_hint=L)",
-            )  # fmt: skip
+            )
         return found
 
     @property
@@ -199,9 +200,11 @@ class Problem:
         """
         if self.loss is None or self.data is None:
             raise InputError(
-                "has no loss", where="problem", allowed="a loss and shards",
+                "has no loss",
+                where="problem",
+                allowed="a loss and shards",
                 remedy="Problem(..., loss=Logistic(), shards=[...])",
-            )  # fmt: skip
+            )
         return self.loss, self.data
 
     def optimum(self, alive: Bools | None = None) -> Optimum:
@@ -246,11 +249,12 @@ class Problem:
             return
         low, high = float(self.low[alive].sum()), float(self.high[alive].sum())
         raise InfeasibleError(
-            f"is {self.budget:g}, and the boxes hold {low:g} to {high:g} in all", where="budget",
+            f"is {self.budget:g}, and the boxes hold {low:g} to {high:g} in all",
+            where="budget",
             allowed=f"{low:g}..{high:g}",
             remedy=f"change the budget by {(low if self.budget < low else high) - self.budget:+g}, "
             "or widen the boxes",
-        )  # fmt: skip
+        )
 
     def _sampled_curvature(self) -> Floats:
         if self.costs.quadratic is not None:
@@ -272,10 +276,11 @@ class Problem:
             bend = sharpest(cost, samples[:, k]) if self.low[k] < self.high[k] else None
             if bend is not None and bend.kink:
                 raise InputError(
-                    f"has a kink near {bend.share:.4g}: no derivative", where=f"cpu[{k}]",
+                    f"has a kink near {bend.share:.4g}: no derivative",
+                    where=f"cpu[{k}]",
                     allowed="a cost that can be differentiated throughout its box",
                     remedy="round the kink off, such as log(exp(f) + exp(g)) for max(f, g)",
-                )  # fmt: skip
+                )
             found[k] = 0.0 if bend is None else bend.curvature
         return found
 
@@ -290,10 +295,11 @@ class Problem:
         if plain.any():
             k = int(np.argmax(plain))
             raise InputError(
-                "has no finite box", where=f"boxes, centre {k}",
+                "has no finite box",
+                where=f"boxes, centre {k}",
                 allowed="finite low and high for costs that are not quadratic",
                 remedy="boxes=(low, high): the step needs the largest curvature in the box",
-            )  # fmt: skip
+            )
         low = np.where(np.isfinite(self.low), self.low, 0.0)
         high = np.where(np.isfinite(self.high), self.high, np.maximum(low + 1.0, self.budget))
         return np.asarray(low + np.linspace(0.0, 1.0, _SAMPLES)[:, None] * (high - low))
@@ -305,10 +311,11 @@ class Problem:
         if bad.any():
             k = int(np.argmax(bad))
             raise InputError(
-                "is not convex with a finite curvature throughout its box", where=f"cpu[{k}]",
+                "is not convex with a finite curvature throughout its box",
+                where=f"cpu[{k}]",
                 allowed=f"second derivative > 0 on {self.low[k]:g}..{self.high[k]:g}",
                 remedy="correct the cost, or narrow the box",
-            )  # fmt: skip
+            )
 
 
 def _boxes(
@@ -320,17 +327,21 @@ def _boxes(
         array = np.asarray(side, np.float64)
         if array.ndim > 1 or (array.ndim == 1 and len(array) != centres) or np.isnan(array).any():
             raise InputError(
-                f"has the shape {array.shape}, or NaN", where=f"boxes, {name}",
-                allowed=f"a number or {centres} numbers", remedy="one bound a centre",
-            )  # fmt: skip
+                f"has the shape {array.shape}, or NaN",
+                where=f"boxes, {name}",
+                allowed=f"a number or {centres} numbers",
+                remedy="one bound a centre",
+            )
         sides.append(np.broadcast_to(array, (centres,)).copy())
     low, high = sides
     if not (low <= high).all() or np.isinf(low[low == high]).any():
         k = int(np.argmin((low <= high) & ~((low == high) & np.isinf(low))))
         raise InputError(
-            f"is {low[k]:g}..{high[k]:g}", where=f"boxes, centre {k}", allowed="low <= high",
+            f"is {low[k]:g}..{high[k]:g}",
+            where=f"boxes, centre {k}",
+            allowed="low <= high",
             remedy="widen the box",
-        )  # fmt: skip
+        )
     return low, high
 
 
@@ -344,18 +355,23 @@ def _data(
     if loss is None or shards is None:
         raise InputError(
             f"is missing, and {'shards' if loss is None else 'a loss'} given",
-            where="loss" if loss is None else "shards", allowed="both or neither",
+            where="loss" if loss is None else "shards",
+            allowed="both or neither",
             remedy="a loss needs every centre's data",
-        )  # fmt: skip
+        )
     if isinstance(loss, type) or not hasattr(loss, "prepare"):
         raise InputError(
-            f"is {loss!r}", where="loss", allowed="an object such as Logistic()",
+            f"is {loss!r}",
+            where="loss",
+            allowed="an object such as Logistic()",
             remedy="loss=Logistic()",
-        )  # fmt: skip
+        )
     data = shards if isinstance(shards, Shards) else Shards.of(shards)
     if data.centres != centres:
         raise InputError(
-            f"are {data.centres}", where="shards", allowed=f"{centres}, one for each cost in cpu",
+            f"are {data.centres}",
+            where="shards",
+            allowed=f"{centres}, one for each cost in cpu",
             remedy="split the data with walras.network.split(features, targets, centres)",
-        )  # fmt: skip
+        )
     return loss.prepare(data)

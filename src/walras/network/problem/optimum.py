@@ -122,9 +122,10 @@ def best_model(loss: Loss, data: Shards, centres: int) -> tuple[Floats, float]:
     y = np.asarray(found.x, np.float64)
     if not np.isfinite(y).all():
         raise EngineError(
-            f"diverged: {found.message}", where="Problem.optimum",
+            f"diverged: {found.message}",
+            where="Problem.optimum",
             remedy="scale the features, or add regularisation",
-        )  # fmt: skip
+        )
     if hasattr(loss, "hessian"):
         y = _newton(y, both, lambda at: loss.hessian(at, data, centres).sum(axis=0))
     return y, both(y)[0]

@@ -59,9 +59,11 @@ class Quanta:
         """
         if not (math.isfinite(budget) and budget > 0.0):
             raise InputError(
-                f"is {budget}", where="budget", allowed="a positive, finite number",
+                f"is {budget}",
+                where="budget",
+                allowed="a positive, finite number",
                 remedy="give the CPU that all centres share",
-            )  # fmt: skip
+            )
         exponent = math.frexp(float(np.spacing(budget)))[1] - 1
         total = int(math.ldexp(budget, -exponent))
         # Coarser by up to the budget's trailing zeros: so that a float holds each share. Beyond
@@ -72,10 +74,11 @@ class Quanta:
         total = (total + (1 << coarser >> 1)) >> coarser
         if not total:
             raise InputError(
-                f"is {budget}, and shares may be {largest:g}", where="budget",
+                f"is {budget}, and shares may be {largest:g}",
+                where="budget",
                 allowed=f"at least {math.ldexp(1.0, exponent + coarser):g}: their last digit",
                 remedy="boxes=(0, high) where no share is negative",
-            )  # fmt: skip
+            )
         return cls(exponent + coarser, total)
 
     @property
@@ -122,9 +125,11 @@ class Quanta:
         if not good.all() or not fractions.sum() > 0.0:
             bad = int(np.argmin(good))
             raise InputError(
-                f"is {fractions[bad]}", where=f"fractions[{bad}]",
-                allowed="finite, at least 0, and not all 0", remedy="give a share to start from",
-            )  # fmt: skip
+                f"is {fractions[bad]}",
+                where=f"fractions[{bad}]",
+                allowed="finite, at least 0, and not all 0",
+                remedy="give a share to start from",
+            )
         dealt: Longs = np.floor(self.total * (fractions / fractions.sum())).astype(np.int64)
         # The few quanta that rounding left, one by one (or taken back), beginning with the largest.
         order = np.argsort(-fractions, kind="stable")
@@ -186,9 +191,11 @@ def counted(amount: Floats) -> Longs:
     """
     if not np.abs(amount).sum() < MOST:
         raise DivergedError(
-            "the shares diverge: they are too large to count", where="shares",
-            allowed="below 2^62 quanta a step", remedy="smaller steps",
-        )  # fmt: skip
+            "the shares diverge: they are too large to count",
+            where="shares",
+            allowed="below 2^62 quanta a step",
+            remedy="smaller steps",
+        )
     return np.asarray(amount).astype(np.int64)
 
 

@@ -61,9 +61,11 @@ class Shards:
         row = np.arange(self.centres)[:, None]
         weight = np.repeat((self.sizes / (self.sizes.sum() * size))[:, None], size, axis=1)
         return Shards(
-            self.features[row, chosen], self.targets[row, chosen],
-            weight.astype(self.weight.dtype), np.full(self.centres, size),
-        )  # fmt: skip
+            self.features[row, chosen],
+            self.targets[row, chosen],
+            weight.astype(self.weight.dtype),
+            np.full(self.centres, size),
+        )
 
     def only(self, alive: Bools) -> Shards:
         """The shards of some centres; weights stay, so that sums are over these alone."""
@@ -78,9 +80,13 @@ class Shards:
 
 
 def split(
-    features: npt.ArrayLike, targets: npt.ArrayLike, centres: int, *, seed: int = 0,
+    features: npt.ArrayLike,
+    targets: npt.ArrayLike,
+    centres: int,
+    *,
+    seed: int = 0,
     classes_each: int | None = None,
-) -> list[tuple[Weights, npt.NDArray[Any]]]:  # fmt: skip
+) -> list[tuple[Weights, npt.NDArray[Any]]]:
     """Deal samples to centres, at random or sorted by label.
 
     Args:
@@ -98,9 +104,11 @@ def split(
     parts = centres * (classes_each or 1)
     if not 1 <= parts <= len(t):
         raise InputError(
-            f"asks for {parts} parts of {len(t)} samples", where="centres",
-            allowed=f"1..{len(t)} parts", remedy="fewer centres, or fewer classes each",
-        )  # fmt: skip
+            f"asks for {parts} parts of {len(t)} samples",
+            where="centres",
+            allowed=f"1..{len(t)} parts",
+            remedy="fewer centres, or fewer classes each",
+        )
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(t))
     if classes_each is not None:
@@ -124,25 +132,32 @@ def _check(k: int, features: Weights, targets: npt.NDArray[Any], first: Weights)
     where = f"shards[{k}]"
     if features.ndim < 2 or targets.shape != features.shape[:1] or not len(targets):
         raise InputError(
-            f"has features {features.shape} and targets {targets.shape}", where=where,
+            f"has features {features.shape} and targets {targets.shape}",
+            where=where,
             allowed="(samples, features) and (samples,), one sample at least",
             remedy="give each centre its samples",
-        )  # fmt: skip
+        )
     if features.shape[1:] != first.shape[1:]:
         raise InputError(
-            f"has features of shape {features.shape[1:]}", where=where,
-            allowed=f"{first.shape[1:]}, as in shards[0]", remedy="train on the same features",
-        )  # fmt: skip
+            f"has features of shape {features.shape[1:]}",
+            where=where,
+            allowed=f"{first.shape[1:]}, as in shards[0]",
+            remedy="train on the same features",
+        )
     if targets.dtype.kind not in "biuf" or not np.isfinite(targets).all():
         numbers = targets.dtype.kind in "biuf"
         row = int(np.argmin(np.isfinite(targets))) if numbers else 0
         raise InputError(
-            f"is {targets[row]!s}", where=f"{where}, target {row}", allowed="finite numbers",
+            f"is {targets[row]!s}",
+            where=f"{where}, target {row}",
+            allowed="finite numbers",
             remedy="drop that sample" if numbers else "give classes numbers",
-        )  # fmt: skip
+        )
     if not np.isfinite(features).all():
         row = int(np.argmin(np.isfinite(features).reshape(len(features), -1).all(axis=1)))
         raise InputError(
-            "is not finite", where=f"{where}, sample {row}", allowed="finite features",
+            "is not finite",
+            where=f"{where}, sample {row}",
+            allowed="finite features",
             remedy="drop or fill that sample",
-        )  # fmt: skip
+        )

@@ -37,13 +37,16 @@ class TestSet:
             raise InputError(
                 f"have the shapes {np.shape(self.features)} and {np.shape(self.targets)}",
                 where="features and targets of TestSet",
-                allowed="(samples, features) and (samples,)", remedy="give one target a sample",
-            )  # fmt: skip
+                allowed="(samples, features) and (samples,)",
+                remedy="give one target a sample",
+            )
         if not len(self.features):
             raise InputError(
-                "are empty", where="features of TestSet", allowed="one sample or more",
+                "are empty",
+                where="features of TestSet",
+                allowed="one sample or more",
                 remedy="keep some samples apart, or leave the test set out",
-            )  # fmt: skip
+            )
 
     def accuracy(self, loss: Loss, model: Weights) -> float:
         """Part of the samples whose class is found; NaN for losses that predict numbers.
@@ -77,6 +80,8 @@ class TestSet:
             return loss.predict(model, self.features)
         except ValueError as error:
             raise InputError(
-                f"has {self.features.shape[1]} features a sample", where="test",
-                allowed="as many as the shards have", remedy="keep samples of the same data apart",
-            ) from error  # fmt: skip
+                f"has {self.features.shape[1]} features a sample",
+                where="test",
+                allowed="as many as the shards have",
+                remedy="keep samples of the same data apart",
+            ) from error

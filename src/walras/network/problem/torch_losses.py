@@ -55,21 +55,27 @@ class TorchLoss:
         torch = _torch()
         if not isinstance(self.module, torch.nn.Module) or not list(self.module.parameters()):
             raise InputError(
-                "has no parameters", where="TorchLoss.module", allowed="a torch.nn.Module",
+                "has no parameters",
+                where="TorchLoss.module",
+                allowed="a torch.nn.Module",
                 remedy="give the network to train",
-            )  # fmt: skip
+            )
         if list(self.module.buffers()):
             raise InputError(
-                "has buffers", where="TorchLoss.module", allowed="parameters only",
+                "has buffers",
+                where="TorchLoss.module",
+                allowed="parameters only",
                 remedy="use group or layer normalisation in place of batch normalisation",
-            )  # fmt: skip
+            )
 
         hint = self.smoothness_hint
         if hint is not None and not number(hint, "TorchLoss.smoothness_hint") > 0.0:
             raise InputError(
-                f"is {hint}", where="TorchLoss.smoothness_hint", allowed="a positive number",
+                f"is {hint}",
+                where="TorchLoss.smoothness_hint",
+                allowed="a positive number",
                 remedy="leave it out to have it estimated",
-            )  # fmt: skip
+            )
 
     def prepare(self, shards: Shards) -> Shards:
         """Single precision, and class numbers as integers."""
@@ -127,7 +133,7 @@ class TorchLoss:
                 allowed="a loss whose Hessian says how fast gradients change",
                 remedy="smooth it (Huber for L1, softplus for the hinge), or state the constant: "
                 "smoothness_hint=L",
-            )  # fmt: skip
+            )
         size = torch.maximum(size, differ)
         return np.asarray(2.0 * size.numpy() + self.regularisation / centres, np.float64)
 
@@ -189,7 +195,9 @@ def _torch() -> Any:
         import torch  # noqa: PLC0415  an extra, and two seconds to import
     except ImportError as error:
         raise EngineError(
-            "torch is not installed", where="TorchLoss", allowed="the extra torch",
+            "torch is not installed",
+            where="TorchLoss",
+            allowed="the extra torch",
             remedy=install_hint("torch"),
-        ) from error  # fmt: skip
+        ) from error
     return torch

@@ -121,10 +121,10 @@ class Membership:
             self._held_by[sender, k] = version
         own, held = self._condemned[self.centre], self.versions
         new = [
-            r for r in records
-            if r.centre != self.centre and r.version > held[r.centre]
-            and r.epoch >= own[r.centre]
-        ]  # fmt: skip
+            r
+            for r in records
+            if r.centre != self.centre and r.version > held[r.centre] and r.epoch >= own[r.centre]
+        ]
         for record in new:
             k = record.centre
             self.records[k] = record
@@ -166,9 +166,15 @@ class Membership:
         heard = np.array(self.versions, np.int64)
         heard[self.centre] = self._confirmed[self.centre] = self.version
         own = Record(
-            self.centre, self.version, heard, self._condemned[self.centre].copy(),
-            self.ended.copy(), done, settled, dict(claims),
-        )  # fmt: skip
+            self.centre,
+            self.version,
+            heard,
+            self._condemned[self.centre].copy(),
+            self.ended.copy(),
+            done,
+            settled,
+            dict(claims),
+        )
         self.records[self.centre] = replace(own, raw=pack(own))
         self._made.append((self.version, now))
         self._renew()
@@ -178,10 +184,12 @@ class Membership:
         known = self.records[neighbour]
         held = known.heard.tolist() if known is not None else [0] * len(self.records)
         news = [
-            r for r in self.records
-            if r is not None and r.version > held[r.centre]
+            r
+            for r in self.records
+            if r is not None
+            and r.version > held[r.centre]
             and r.version > self._held_by.get((neighbour, r.centre), 0)
-        ]  # fmt: skip
+        ]
         return sorted(news, key=lambda r: (r.centre - self.centre) % len(self.records))
 
     def _silent(self, k: int, now: int) -> bool:

@@ -114,10 +114,18 @@ class Codec:
             parts.append(record.raw)
             size, packed = size + len(record.raw), packed + 1
         head = _HEAD.pack(
-            _MAGIC, self.network, message.sender[0], message.receiver[0], message.sender[1],
-            message.receiver[1], message.number, message.confirmed, message.tick,
-            _VALUES * values | _OPEN * message.open, packed,
-        )  # fmt: skip
+            _MAGIC,
+            self.network,
+            message.sender[0],
+            message.receiver[0],
+            message.sender[1],
+            message.receiver[1],
+            message.number,
+            message.confirmed,
+            message.tick,
+            _VALUES * values | _OPEN * message.open,
+            packed,
+        )
         content = head + b"".join(parts)
         return content + _CRC.pack(zlib.crc32(content))
 
@@ -149,14 +157,24 @@ class Codec:
         sealed = [self._next(reader) for _ in range(records)]
         reader.end()
         new = [
-            _unpack(raw, self.centres, self.width) for centre, version, raw in sealed
+            _unpack(raw, self.centres, self.width)
+            for centre, version, raw in sealed
             if centre >= len(held) or version > held[centre]
-        ]  # fmt: skip
+        ]
         sender, receiver, sender_epoch, receiver_epoch = ends
         return Message(
-            (sender, sender_epoch), (receiver, receiver_epoch), number, confirmed, tick,
-            bool(flags & _OPEN), sent, price, model, new, [s[:2] for s in sealed],
-        )  # fmt: skip
+            (sender, sender_epoch),
+            (receiver, receiver_epoch),
+            number,
+            confirmed,
+            tick,
+            bool(flags & _OPEN),
+            sent,
+            price,
+            model,
+            new,
+            [s[:2] for s in sealed],
+        )
 
     def peek(self, data: bytes) -> Head:
         """Whose message it says to be, and of which tick; the rest is not looked at.
@@ -204,9 +222,13 @@ class Codec:
                 parts.append(np.asarray(balance, "<i8").tobytes())
         body = b"".join(parts)
         head = _RECORD.pack(
-            _RECORD.size + len(body), record.centre, record.version, record.done,
-            len(record.settled), len(record.claims),
-        )  # fmt: skip
+            _RECORD.size + len(body),
+            record.centre,
+            record.version,
+            record.done,
+            len(record.settled),
+            len(record.claims),
+        )
         return head + body
 
     def _next(self, message: _Reader) -> tuple[int, int, bytes]:
@@ -288,6 +310,8 @@ class _Reader:
 
 def _refuse(what: str, allowed: str) -> MessageError:
     return MessageError(
-        what, where="message", allowed=allowed,
+        what,
+        where="message",
+        allowed=allowed,
         remedy="it was dropped; see that every centre runs the same version and configuration",
-    )  # fmt: skip
+    )

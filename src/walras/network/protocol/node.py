@@ -209,9 +209,10 @@ class Node:
         """Push shares and surplus, then move the model."""
         patience = self.charter.settings.patience
         fresh = {
-            j: heard for j in self.terms.weights
+            j: heard
+            for j in self.terms.weights
             if (heard := self._heard.get(j)) and now - heard.when <= patience
-        }  # fmt: skip
+        }
         held = self.ledger.held.copy()
         prices = {j: heard.price for j, heard in fresh.items()}
         price = self.local.price(held)
@@ -243,13 +244,19 @@ class Node:
         if link is None:
             nothing = np.zeros(self.terms.width, np.int64)
             to = (neighbour, self._epoch_of(neighbour))
-            message = Message(
-                self.life, to, 0, 0, self.ticks, False, nothing, None, None, news
-            )  # fmt: skip
+            message = Message(self.life, to, 0, 0, self.ticks, False, nothing, None, None, news)
             return self.charter.codec.encode(message)
         link.number += 1
         message = Message(
-            self.life, (neighbour, link.epoch), link.number, link.latest, self.ticks, True,
-            link.sent, price, self.local.model, news,
-        )  # fmt: skip
+            self.life,
+            (neighbour, link.epoch),
+            link.number,
+            link.latest,
+            self.ticks,
+            True,
+            link.sent,
+            price,
+            self.local.model,
+            news,
+        )
         return self.charter.codec.encode(message)

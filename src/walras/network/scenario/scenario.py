@@ -69,9 +69,11 @@ def read_scenario(path: Path) -> Scenario:
             content = tomllib.load(file)
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise DataError(
-            f"cannot be read: {error}", where=str(path), allowed="a TOML file",
+            f"cannot be read: {error}",
+            where=str(path),
+            allowed="a TOML file",
             remedy="walras network example prints one",
-        ) from error  # fmt: skip
+        ) from error
     return scenario(content)
 
 
@@ -199,9 +201,11 @@ def _each(table: Table, name: str, n: int, drawn: Any = 0.0) -> list[float]:
     array = np.broadcast_to(value, n) if np.ndim(value) == 0 else np.asarray(value)
     if array.shape != (n,):
         raise InputError(
-            f"has {len(array)} numbers", where=f"cpu.{name}", allowed=f"one, or {n}",
+            f"has {len(array)} numbers",
+            where=f"cpu.{name}",
+            allowed=f"one, or {n}",
             remedy="give one number for all centres, or one each",
-        )  # fmt: skip
+        )
     return [float(v) for v in array]
 
 

@@ -128,9 +128,10 @@ def _with_kind(part: Table, name: str, kind: str, seed: int) -> dict[str, Any]:
 def _defaults_of(kind: type) -> dict[str, Any]:
     """The defaults of a class that a table may state; None stands for what is computed."""
     return {
-        field.name: field.default for field in fields(kind)
+        field.name: field.default
+        for field in fields(kind)
         if field.default not in (MISSING, None) and field.name in KEYS[_TABLE_OF[kind]]
-    }  # fmt: skip
+    }
 
 
 _TABLE_OF: Mapping[type, str] = {Faults: "faults", Surplus: "method"}
@@ -146,8 +147,10 @@ def _checked(name: str, table: object) -> dict[str, Any]:
     for key in table:
         if key not in KEYS[name]:
             raise InputError(
-                f"has the unknown key '{key}'", where=where, allowed=", ".join(KEYS[name]),
+                f"has the unknown key '{key}'",
+                where=where,
+                allowed=", ".join(KEYS[name]),
                 remedy="correct its spelling, or leave it out",
-            )  # fmt: skip
+            )
     dotted = f"{name}." if name else ""
     return {key: KEYS[name][key](value, dotted + key) for key, value in table.items()}

@@ -42,8 +42,12 @@ def position_of(labels: Iterable[str]) -> dict[str, int]:
     rows: dict[str, int] = {}
     for k, name in enumerate(labels):
         if name in rows:
-            _refuse(f"task '{name}' has two rows", f"features, rows {rows[name] + 1} and {k + 1}",
-                    "one row a task", "drop one, or combine them")  # fmt: skip
+            _refuse(
+                f"task '{name}' has two rows",
+                f"features, rows {rows[name] + 1} and {k + 1}",
+                "one row a task",
+                "drop one, or combine them",
+            )
         rows[name] = k
     return rows
 
@@ -55,8 +59,12 @@ def found(table: Mapping[str, T], name: str, where: str) -> T:
         InputError: It has nothing.
     """
     if name not in table:
-        _refuse(f"task '{name}' of the log has none", where, "one for every logged task",
-                "add it, or leave the task out of the log")  # fmt: skip
+        _refuse(
+            f"task '{name}' of the log has none",
+            where,
+            "one for every logged task",
+            "add it, or leave the task out of the log",
+        )
     return table[name]
 
 
@@ -66,9 +74,12 @@ def _table(features: object) -> pd.DataFrame:
     if isinstance(features, pd.Series):
         return features.to_frame()
     if not isinstance(features, Mapping):
-        _refuse(f"are a {type(features).__name__}", "features",
-                "a DataFrame with one row a task, or numbers by name of the task",
-                "pd.DataFrame(array, index=names of the tasks)")  # fmt: skip
+        _refuse(
+            f"are a {type(features).__name__}",
+            "features",
+            "a DataFrame with one row a task, or numbers by name of the task",
+            "pd.DataFrame(array, index=names of the tasks)",
+        )
     rows = {str(name): _cells(row) for name, row in features.items()}
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -90,8 +101,12 @@ def _numbers(column: pd.Series, names: Sequence[str]) -> Floats:
     numbers = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     for j in np.flatnonzero(~np.isfinite(numbers))[:1]:
         where = f"features, task '{names[j]}', column '{column.name}'"
-        _refuse(f"is {given[j]!r}", where, "finite numbers",
-                "fill it in; turn words into numbers, as pd.get_dummies does")  # fmt: skip
+        _refuse(
+            f"is {given[j]!r}",
+            where,
+            "finite numbers",
+            "fill it in; turn words into numbers, as pd.get_dummies does",
+        )
     return numbers
 
 

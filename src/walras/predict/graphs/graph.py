@@ -64,8 +64,12 @@ class TaskGraph:
             if kind not in KINDS:
                 _refuse(f"is '{kind}'", f"kinds[{k}]", ", ".join(KINDS), "use 'other'")
         for k in np.flatnonzero(((self.edges < 0) | (self.edges >= n)).any(axis=1))[:1]:
-            _refuse(f"is {tuple(self.edges[k].tolist())}", f"edges[{k}]", f"0 to {n - 1}",
-                    "number operators from 0 in the order of kinds")  # fmt: skip
+            _refuse(
+                f"is {tuple(self.edges[k].tolist())}",
+                f"edges[{k}]",
+                f"0 to {n - 1}",
+                "number operators from 0 in the order of kinds",
+            )
         if self.batch < 1:
             _refuse(f"is {self.batch}", "batch", ">= 1", "give the number of samples")
 
@@ -107,8 +111,12 @@ def _longest(n: int, tail: Longs, head: Longs) -> Longs:
                 ready.append(other)
     if done < n:
         around = [node for node in range(n) if waiting[node] > 0][:5]
-        _refuse(f"close a cycle among operators {around}", "edges", "a graph without cycles",
-                "unroll the loop: an operator that runs twice stands there twice")  # fmt: skip
+        _refuse(
+            f"close a cycle among operators {around}",
+            "edges",
+            "a graph without cycles",
+            "unroll the loop: an operator that runs twice stands there twice",
+        )
     return np.array(length, dtype=np.int64)
 
 
@@ -175,6 +183,9 @@ def batch_graphs(graphs: Sequence[TaskGraph]) -> GraphBatch:
     ]
     edges = [graph.edges + offset for graph, offset in zip(graphs, first, strict=False)]
     return GraphBatch(
-        kind, np.concatenate(rows) / 10.0, np.concatenate(edges),
-        np.repeat(np.arange(len(graphs)), sizes), len(graphs),
-    )  # fmt: skip
+        kind,
+        np.concatenate(rows) / 10.0,
+        np.concatenate(edges),
+        np.repeat(np.arange(len(graphs)), sizes),
+        len(graphs),
+    )

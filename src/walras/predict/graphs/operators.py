@@ -38,7 +38,7 @@ _NAMES: Mapping[str, str] = {
     "expand chunk split split_with_sizes unbind unflatten t pad constant_pad_nd roll clone repeat "
     "_unsafe_view movedim narrow expand_as view_as tile swapaxes flip",
     "identity": "dropout alias detach to _to_copy lift_fresh_copy type_as feature_dropout",
-}  # fmt: skip
+}
 _KIND = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 _CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
 
@@ -97,16 +97,22 @@ def _add_vector(added: Shape, one: Shape, other: Shape, *_: Any, **__: Any) -> i
 
 _ATEN = torch.ops.aten
 WHOLE: Mapping[Any, Callable[..., int]] = {
-    _ATEN.scaled_dot_product_attention: _attention, _ATEN.bilinear: _bilinear,
-    _ATEN.lstm: _recurrent, _ATEN.gru: _recurrent,
-    _ATEN.rnn_tanh: _recurrent, _ATEN.rnn_relu: _recurrent,
-}  # fmt: skip
+    _ATEN.scaled_dot_product_attention: _attention,
+    _ATEN.bilinear: _bilinear,
+    _ATEN.lstm: _recurrent,
+    _ATEN.gru: _recurrent,
+    _ATEN.rnn_tanh: _recurrent,
+    _ATEN.rnn_relu: _recurrent,
+}
 """Floating-point operations, two a multiply-add, of operators that torch's counter takes apart and
 loses: from the shapes of what they take."""
 
 PARTS: Mapping[Any, Callable[..., int]] = {
     _ATEN._scaled_dot_product_flash_attention_for_cpu: _attention,
     _ATEN.mkldnn_rnn_layer: _recurrent_layer,
-    _ATEN.mv: _vector, _ATEN.dot: _vector, _ATEN.vdot: _vector, _ATEN.addmv: _add_vector,
-}  # fmt: skip
+    _ATEN.mv: _vector,
+    _ATEN.dot: _vector,
+    _ATEN.vdot: _vector,
+    _ATEN.addmv: _add_vector,
+}
 """The same of operators that it does not know."""

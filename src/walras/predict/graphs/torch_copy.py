@@ -38,9 +38,11 @@ def copied(module: Any, inputs: Any, fake: Callable[[Any], Any]) -> tuple[Any, A
     for name, parameter in module.named_parameters():
         if is_lazy(parameter):
             raise InputError(
-                f"parameter '{name}' has no shape yet", where=f"module {type(module).__name__}",
-                allowed="a module that has run once", remedy="run it on the example input first",
-            )  # fmt: skip
+                f"parameter '{name}' has no shape yet",
+                where=f"module {type(module).__name__}",
+                allowed="a module that has run once",
+                remedy="run it on the example input first",
+            )
         parameters[name] = memo[id(parameter)] = fake(parameter)
     parts = list(module.modules())
     for tensor in tensors_in([[vars(part) for part in parts], inputs]):

@@ -75,7 +75,7 @@ def from_torch(
             where=f"module {type(module).__name__}",
             allowed="a module whose path and shapes do not depend on its data, and a fitting input",
             remedy="check the input's shape, or build the TaskGraph by hand",
-        ) from error  # fmt: skip
+        ) from error
     if reading.foreign:
         warnings.warn(
             f"work of {', '.join(sorted(reading.foreign))} counts as nothing: torch counts that of "
@@ -90,10 +90,11 @@ def _check(module: Any) -> None:
     for part in parts:
         if not isinstance(part, torch.nn.Module) or isinstance(part, torch.jit.ScriptModule):
             raise InputError(
-                f"is or holds a {type(part).__name__}", where="module",
+                f"is or holds a {type(part).__name__}",
+                where="module",
                 allowed="a torch.nn.Module that torch.jit has not compiled",
                 remedy="pass an instance of your network",
-            )  # fmt: skip
+            )
 
 
 Inputs = tuple[tuple[Any, ...], dict[str, Any]]
@@ -103,9 +104,11 @@ Inputs = tuple[tuple[Any, ...], dict[str, Any]]
 def _arguments(module: Any, given: Any, kwargs: Any, keywords: dict[str, Any]) -> Inputs:
     if not isinstance(kwargs, Mapping | None):
         raise InputError(
-            f"is a {type(kwargs).__name__}", where="kwargs", allowed="arguments by name",
+            f"is a {type(kwargs).__name__}",
+            where="kwargs",
+            allowed="arguments by name",
             remedy="give several arguments by position as a tuple: (first, second)",
-        )  # fmt: skip
+        )
     keywords = {**(kwargs or {}), **keywords}
     if isinstance(given, Mapping) and not keywords and all(isinstance(k, str) for k in given):
         try:
@@ -243,9 +246,13 @@ class _Reading:
             self.written_by |= {key: here for key in map(_storage, results) if key is not None}
 
     def add(
-        self, kind: str, results: Sequence[Any], sources: Sequence[int], macs: float,
+        self,
+        kind: str,
+        results: Sequence[Any],
+        sources: Sequence[int],
+        macs: float,
         names: Sequence[str],
-    ) -> int:  # fmt: skip
+    ) -> int:
         """Add an operator; its number."""
         here = len(self.kinds)
         fresh = set(names) - self.counted
@@ -276,9 +283,13 @@ class _Reading:
     def graph(self, batch: int) -> TaskGraph:
         """What was read, as a task graph."""
         return TaskGraph(
-            tuple(self.kinds), np.array(self.macs), np.array(self.params), np.array(self.elements),
-            np.array(self.edges, dtype=np.int64), batch,
-        )  # fmt: skip
+            tuple(self.kinds),
+            np.array(self.macs),
+            np.array(self.params),
+            np.array(self.elements),
+            np.array(self.edges, dtype=np.int64),
+            batch,
+        )
 
 
 def _shapes(values: Any) -> Any:

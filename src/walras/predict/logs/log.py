@@ -22,9 +22,15 @@ from walras.types import Floats
 
 COLUMNS = ("task", "cluster", "seconds", "outcome")
 OUTCOMES: Mapping[str, bool | None] = {
-    "completed": True, "failed": False, "timeout": False, "out_of_memory": False,
-    "node_fail": False, "cancelled": None, "preempted": None, "unreachable": None,
-}  # fmt: skip
+    "completed": True,
+    "failed": False,
+    "timeout": False,
+    "out_of_memory": False,
+    "node_fail": False,
+    "cancelled": None,
+    "preempted": None,
+    "unreachable": None,
+}
 """Outcome -> success, failure, or neither: what says nothing of the cluster is not counted."""
 
 _PARQUET = (".parquet", ".pq")
@@ -116,9 +122,11 @@ class TaskLog:
             rows = closed_form(given)
         else:
             raise InputError(
-                "are missing", where="features and graphs", allowed="at least one of the two",
+                "are missing",
+                where="features and graphs",
+                allowed="at least one of the two",
                 remedy="give one row of features, or a task graph, for each task",
-            )  # fmt: skip
+            )
         success = self.runs["outcome"].map(OUTCOMES).astype(float)
         cells = pd.MultiIndex.from_product([clusters, names])
 
@@ -130,9 +138,14 @@ class TaskLog:
         completed = self.runs["seconds"].where(success == 1.0)
         outcomes = success.groupby(by)
         return Tasks(
-            names, clusters, rows, wide(completed.groupby(by).median()),
-            wide(outcomes.mean()), np.nan_to_num(wide(outcomes.count())), given,
-        )  # fmt: skip
+            names,
+            clusters,
+            rows,
+            wide(completed.groupby(by).median()),
+            wide(outcomes.mean()),
+            np.nan_to_num(wide(outcomes.count())),
+            given,
+        )
 
 
 def _graphs(graphs: object, names: Sequence[str]) -> tuple[TaskGraph, ...]:
@@ -140,9 +153,11 @@ def _graphs(graphs: object, names: Sequence[str]) -> tuple[TaskGraph, ...]:
         return ()
     if not isinstance(graphs, Mapping):
         raise InputError(
-            f"are a {type(graphs).__name__}", where="graphs", allowed="task graphs by name",
+            f"are a {type(graphs).__name__}",
+            where="graphs",
+            allowed="task graphs by name",
             remedy="pass a dictionary of the task's name to its graph",
-        )  # fmt: skip
+        )
     return tuple(found(graphs, name, "graphs") for name in names)
 
 
@@ -179,16 +194,20 @@ def read_log(path: str | Path) -> TaskLog:
 def _need_pyarrow() -> None:
     if find_spec("pyarrow") is None:
         raise EngineError(
-            "pyarrow is not installed", where="Parquet files", allowed="CSV files without it",
+            "pyarrow is not installed",
+            where="Parquet files",
+            allowed="CSV files without it",
             remedy=install_hint("parquet"),
-        )  # fmt: skip
+        )
 
 
 def _unusable(what: str, path: str | Path) -> DataError:
     return DataError(
-        what, where=str(path), allowed=f"CSV or Parquet with columns {', '.join(COLUMNS)}",
+        what,
+        where=str(path),
+        allowed=f"CSV or Parquet with columns {', '.join(COLUMNS)}",
         remedy="correct the file; walras data import writes such files",
-    )  # fmt: skip
+    )
 
 
 def write_log(runs: pd.DataFrame, path: str | Path) -> None:
@@ -240,11 +259,19 @@ def check_log(
     row = np.arange(1, len(table) + 1) if numbers is None else np.asarray(numbers, dtype=np.int64)
     left_out: list[tuple[Sequence[int], str, str, str]] = [
         (row[nameless], "task or cluster is empty", "a name each", "fill it in"),
-        (row[unknown], f"unknown outcome {_some(outcome[unknown])}", ", ".join(OUTCOMES),
-         "translate it into one of these words"),
-        (ragged, "more or fewer fields than the header: a name may hold the delimiter",
-         "one value a field", "quote the name, or choose a delimiter that no name holds"),
-    ]  # fmt: skip
+        (
+            row[unknown],
+            f"unknown outcome {_some(outcome[unknown])}",
+            ", ".join(OUTCOMES),
+            "translate it into one of these words",
+        ),
+        (
+            ragged,
+            "more or fewer fields than the header: a name may hold the delimiter",
+            "one value a field",
+            "quote the name, or choose a delimiter that no name holds",
+        ),
+    ]
     problems = [
         Problem(what, tuple(map(int, rows)), allowed, remedy)
         for rows, what, allowed, remedy in left_out
@@ -285,9 +312,13 @@ def _seconds(
         (unit, "seconds carry a unit", "plain numbers, in seconds", "convert to seconds"),
         (missing, "seconds are missing or not a number", "numbers > 0", "fill them in"),
         (wrong, "seconds are not positive and finite", "numbers > 0", "correct them"),
-        (mixed, f"times of one task on one cluster differ over {_MIXED:g}-fold: mixed units?",
-         "all times in seconds", "convert milliseconds and minutes to seconds"),
-    ]  # fmt: skip
+        (
+            mixed,
+            f"times of one task on one cluster differ over {_MIXED:g}-fold: mixed units?",
+            "all times in seconds",
+            "convert milliseconds and minutes to seconds",
+        ),
+    ]
     return seconds, [(rows & good, *words) for rows, *words in reasons]
 
 

@@ -102,18 +102,22 @@ def read_sacct(
     path = Path(path)
     if delimiter == "":
         raise InputError(
-            "is empty", where="delimiter", allowed="what sacct --delimiter was given",
+            "is empty",
+            where="delimiter",
+            allowed="what sacct --delimiter was given",
             remedy="leave it out to have it found in the header",
-        )  # fmt: skip
+        )
     try:
         text = read_text(path)
         is_json = text.lstrip().startswith("{")
         rows, broken = (_json_rows(text), []) if is_json else _text_rows(text, delimiter)
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise DataError(
-            f"cannot be read as sacct's output: {error}", where=str(path),
-            allowed="the text of sacct -P with its header, or sacct --json", remedy=COMMAND,
-        ) from error  # fmt: skip
+            f"cannot be read as sacct's output: {error}",
+            where=str(path),
+            allowed="the text of sacct -P with its header, or sacct --json",
+            remedy=COMMAND,
+        ) from error
     if rows:
         _check_fields(tuple(rows[0][1]), (task, cluster, "State"), str(path))
     return _imported(rows, broken, task, cluster, str(path))
@@ -125,9 +129,11 @@ def _check_fields(fields: Sequence[str], wanted: Sequence[str], where: str) -> N
         missing.append(" or ".join(f"'{name}'" for name in _TIMES))
     if missing:
         raise InputError(
-            f"there is no field {missing[0]}", where=where, allowed=", ".join(fields),
+            f"there is no field {missing[0]}",
+            where=where,
+            allowed=", ".join(fields),
             remedy=f"add it to sacct's -o, or name another: {COMMAND}",
-        )  # fmt: skip
+        )
 
 
 Row = tuple[int, Mapping[str, str]]
@@ -216,8 +222,12 @@ def _json_row(job: Mapping[str, Any]) -> dict[str, str]:
     state = current[0] if isinstance(current, list) else current
     elapsed = job["time"]["elapsed"]
     return {
-        "JobID": str(job.get("job_id", "")), "JobName": str(job.get("name", "")),
-        "Partition": str(job.get("partition", "")), "Cluster": str(job.get("cluster", "")),
-        "NodeList": str(job.get("nodes", "")), "User": str(job.get("user", "")),
-        "State": str(state), "ElapsedRaw": str(elapsed),
-    }  # fmt: skip
+        "JobID": str(job.get("job_id", "")),
+        "JobName": str(job.get("name", "")),
+        "Partition": str(job.get("partition", "")),
+        "Cluster": str(job.get("cluster", "")),
+        "NodeList": str(job.get("nodes", "")),
+        "User": str(job.get("user", "")),
+        "State": str(state),
+        "ElapsedRaw": str(elapsed),
+    }

@@ -101,9 +101,11 @@ def _known(outcome: Floats) -> Bools:
     known = ~np.isnan(outcome)
     if not known.any():
         raise InputError(
-            "none is known", where="outcome", allowed="at least one that is not NaN",
+            "none is known",
+            where="outcome",
+            allowed="at least one that is not NaN",
             remedy="judge on tasks whose runs have ended",
-        )  # fmt: skip
+        )
     return known
 
 

@@ -41,10 +41,11 @@ def check_measured(tasks: Tasks) -> None:
     for i, cluster in enumerate(tasks.clusters):
         if np.isnan(tasks.times[i]).all():
             raise InputError(
-                "no task was measured on it", where=f"cluster {cluster}",
+                "no task was measured on it",
+                where=f"cluster {cluster}",
                 allowed="at least one measured time a cluster",
                 remedy="measure some tasks there, or leave the cluster out",
-            )  # fmt: skip
+            )
 
 
 def fit_average(tasks: Tasks) -> AverageModel:
@@ -79,7 +80,7 @@ def fit_linear(
     time = fit_standard(tasks.features, *times, np.tile(choice.time, members), choice.link, loss)
     chance = fit_standard(
         tasks.features, *success, np.tile(choice.success, members), "logistic", "raw"
-    )  # fmt: skip
+    )
     return [
         LinearModel(choice.link, scale, time[k * m : (k + 1) * m], chance[k * m : (k + 1) * m])
         for k in range(members)
@@ -147,24 +148,42 @@ def tune_linear(
         check = np.where(np.isnan(checked.times), 0.0, 1.0)
         for link in links:
             error = _path(
-                fitted.features, fitted.times / scale, weight, checked.features,
-                checked.times / scale, check, link, loss,
-            )  # fmt: skip
+                fitted.features,
+                fitted.times / scale,
+                weight,
+                checked.features,
+                checked.times / scale,
+                check,
+                link,
+                loss,
+            )
             time[link] += [error[..., part].sum(axis=2) for part in apart]
         weight = np.where(np.isnan(fitted.success), 0.0, fitted.runs)
         check = np.where(np.isnan(checked.success), 0.0, checked.runs)
         error = _path(
-            fitted.features, fitted.success, weight, checked.features, checked.success, check,
-            "logistic", "raw",
-        )  # fmt: skip
+            fitted.features,
+            fitted.success,
+            weight,
+            checked.features,
+            checked.success,
+            check,
+            "logistic",
+            "raw",
+        )
         success += [error[..., part].sum(axis=2) for part in apart]
     return LinearLosses({link: np.array(found) for link, found in time.items()}, np.array(success))
 
 
 def _path(
-    x: Floats, y: Floats, weight: Floats, x_check: Floats, y_check: Floats, check: Floats,
-    link: Link, loss: Loss,
-) -> Floats:  # fmt: skip
+    x: Floats,
+    y: Floats,
+    weight: Floats,
+    x_check: Floats,
+    y_check: Floats,
+    check: Floats,
+    link: Link,
+    loss: Loss,
+) -> Floats:
     """(ridges, M, checked tasks) loss, for every ridge."""
     r, m = len(RIDGES), len(y)
     every = np.tile(y, (r, 1)), np.tile(weight, (r, 1)), np.repeat(RIDGES, m)

@@ -76,10 +76,11 @@ class LinearModel:
         wanted = self.time.shape[1] - 1
         if tasks.features.shape[1] != wanted:
             raise InputError(
-                f"have {tasks.features.shape[1]} columns", where="features",
+                f"have {tasks.features.shape[1]} columns",
+                where="features",
                 allowed=f"the {wanted} columns that the model was trained on",
                 remedy="make the features as for training",
-            )  # fmt: skip
+            )
         design = np.column_stack([tasks.features, np.ones(len(tasks))])
         time = inverse_link(self.link, self.time @ design.T)[0]
         success = inverse_link("logistic", self.success @ design.T)[0]

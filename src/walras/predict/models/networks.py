@@ -137,17 +137,20 @@ class NetworkKind:
             return FullyConnected(self.features, self.clusters, self.hidden, self.layers)
         if own is None:
             raise InputError(
-                "was trained with a torch module of your own", where="predictor",
+                "was trained with a torch module of your own",
+                where="predictor",
                 allowed="load(path, module=...) with a function that makes the module",
                 remedy="pass the function, or the class, that made it",
-            )  # fmt: skip
+            )
         try:
             return copy.deepcopy(own())
         except (RuntimeError, TypeError) as error:
             raise InputError(
-                f"cannot be copied: {error}", where="torch module", allowed="a module that can be",
+                f"cannot be copied: {error}",
+                where="torch module",
+                allowed="a module that can be",
                 remedy="pass a module that copy.deepcopy copies: it is trained as a copy",
-            ) from error  # fmt: skip
+            ) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,10 +181,11 @@ class NetworkModel:
             return graph_tensors(tasks)
         if tasks.features.shape[1] != len(self.mean):
             raise InputError(
-                f"have {tasks.features.shape[1]} columns", where="features",
+                f"have {tasks.features.shape[1]} columns",
+                where="features",
                 allowed=f"the {len(self.mean)} columns that the model was trained on",
                 remedy="make the features as for training",
-            )  # fmt: skip
+            )
         return torch.from_numpy((tasks.features - self.mean) / self.spread).float()
 
     def scores(self, inputs: Any) -> Any:
@@ -196,20 +200,22 @@ class NetworkModel:
             if self.kind.name != "module":
                 raise
             raise InputError(
-                f"fails on its inputs: {error}", where="torch module",
+                f"fails on its inputs: {error}",
+                where="torch module",
                 allowed=f"tensors (tasks, {self.kind.features}) of 32-bit floats",
                 remedy="begin it with a layer of that width",
-            ) from error  # fmt: skip
+            ) from error
         count = inputs.count if isinstance(inputs, GraphTensors) else len(inputs)
         wanted = (count, 2 * self.kind.clusters)
         is_tensor = isinstance(found, torch.Tensor)
         if not is_tensor or tuple(found.shape) != wanted:
             what = f"shape {tuple(found.shape)}" if is_tensor else f"a {type(found).__name__}"
             raise InputError(
-                f"returns {what}", where="torch module",
+                f"returns {what}",
+                where="torch module",
                 allowed=f"{wanted}: log time for each cluster, then logit of success",
                 remedy="end it in a layer of that width",
-            )  # fmt: skip
+            )
         return found
 
     def predict(self, tasks: Tasks) -> tuple[Floats, Floats]:
@@ -236,17 +242,21 @@ def graph_tensors(tasks: Tasks) -> GraphTensors:
     """
     if not tasks.graphs:
         raise InputError(
-            "the tasks have no graphs", where="tasks.graphs", allowed="one task graph a task",
+            "the tasks have no graphs",
+            where="tasks.graphs",
+            allowed="one task graph a task",
             remedy="make them with from_torch, or choose a model on features",
-        )  # fmt: skip
+        )
     batch = batch_graphs(tasks.graphs)
     depth = np.rint(10.0 * batch.numbers[:, -2:]).astype(np.int64).clip(0, _SLOTS - 1)
     parts = [np.eye(len(KINDS))[batch.kind], *(np.eye(_SLOTS)[d] for d in depth.T), batch.numbers]
     return GraphTensors(
         torch.from_numpy(np.concatenate(parts, axis=1)).float(),
-        torch.from_numpy(batch.edges[:, 0].copy()), torch.from_numpy(batch.edges[:, 1].copy()),
-        torch.from_numpy(batch.graph), batch.count,
-    )  # fmt: skip
+        torch.from_numpy(batch.edges[:, 0].copy()),
+        torch.from_numpy(batch.edges[:, 1].copy()),
+        torch.from_numpy(batch.graph),
+        batch.count,
+    )
 
 
 def restore(state: dict[str, Any], arrays: Arrays, own: Callable[[], Any] | None) -> NetworkModel:
@@ -266,7 +276,9 @@ def restore(state: dict[str, Any], arrays: Arrays, own: Callable[[], Any] | None
         module.load_state_dict(weights)
     except RuntimeError as error:
         raise InputError(
-            f"does not fit the saved weights: {error}", where="module",
-            allowed="the module that was trained", remedy="pass the same one",
-        ) from error  # fmt: skip
+            f"does not fit the saved weights: {error}",
+            where="module",
+            allowed="the module that was trained",
+            remedy="pass the same one",
+        ) from error
     return NetworkModel(kind, module, arrays["scale"], arrays["mean"], arrays["spread"])

@@ -90,12 +90,17 @@ def nb201_pool(
     unknown = np.full(times.shape, np.nan)
     return Pool(
         Tasks(tuple(names), tuple(clusters), features, times, unknown),
-        fail_rates(times.mean(axis=1), clusters, synthetic), np.ones(len(keep)),
+        fail_rates(times.mean(axis=1), clusters, synthetic),
+        np.ones(len(keep)),
         "times: latency of a forward pass (HELP, HW-NAS-Bench)",
         f"tasks: {_REQUESTS:g} passes each; success: failure rates of other clusters (Helios, "
         "Acme, Philly) as exp(-rate x time / mean time)",
-        True, None, latencies.source, latencies.origin, operations,
-    )  # fmt: skip
+        True,
+        None,
+        latencies.source,
+        latencies.origin,
+        operations,
+    )
 
 
 def gavel_pool(clusters: Sequence[str], synthetic: bool | None) -> Pool:
@@ -120,13 +125,16 @@ def gavel_pool(clusters: Sequence[str], synthetic: bool | None) -> Pool:
     speedup = dict(zip(pairs.clusters, pairs.median(), strict=True))
     return Pool(
         Tasks(tuple(names), tuple(clusters), features, times, np.full(times.shape, np.nan)),
-        fail_rates(times.mean(axis=1), clusters, synthetic), np.ones(len(keep)),
+        fail_rates(times.mean(axis=1), clusters, synthetic),
+        np.ones(len(keep)),
         "throughputs of training jobs, alone and two at a time (Gavel)",
         f"tasks: {_STEPS:g} steps each; success: failure rates of other clusters (Helios, Acme, "
         "Philly) as exp(-rate x time / mean time)",
-        True, np.array([speedup[name] for name in clusters]), throughputs.source,
+        True,
+        np.array([speedup[name] for name in clusters]),
+        throughputs.source,
         throughputs.origin,
-    )  # fmt: skip
+    )
 
 
 def zeus_pool(clusters: Sequence[str], synthetic: bool | None) -> Pool:
@@ -150,8 +158,11 @@ def zeus_pool(clusters: Sequence[str], synthetic: bool | None) -> Pool:
         (table["reached"] / table["runs"]).to_numpy(dtype=np.float64),
         "seconds of an epoch; share of a configuration's runs that reached the target (Zeus)",
         "success: that share times 1 - the failure rate of another cluster (Helios, Acme, Philly)",
-        False, None, traces.source, traces.origin,
-    )  # fmt: skip
+        False,
+        None,
+        traces.source,
+        traces.origin,
+    )
 
 
 def fail_rates(mean_time: Floats, clusters: Sequence[str], synthetic: bool | None) -> Floats:
@@ -178,7 +189,9 @@ def fail_rates(mean_time: Floats, clusters: Sequence[str], synthetic: bool | Non
 def _position(name: str, known: Sequence[str], k: int) -> int:
     if name not in known:
         raise InputError(
-            f"there is no cluster '{name}'", where=f"clusters[{k}]", allowed=", ".join(known),
+            f"there is no cluster '{name}'",
+            where=f"clusters[{k}]",
+            allowed=", ".join(known),
             remedy="choose among the data set's",
-        )  # fmt: skip
+        )
     return list(known).index(name)

@@ -69,9 +69,11 @@ class Recipe:
         pool = len(getattr(self, split))
         if not 1 <= tasks <= pool:
             raise InputError(
-                f"is {tasks}", where="tasks", allowed=f"1 to the {pool} of split '{split}'",
+                f"is {tasks}",
+                where="tasks",
+                allowed=f"1 to the {pool} of split '{split}'",
                 remedy="draw smaller rounds",
-            )  # fmt: skip
+            )
         random = np.random.default_rng((seed, ("train", "validation", "test").index(split)))
         return np.array([random.choice(pool, tasks, replace=False) for _ in range(count)])
 
@@ -140,9 +142,11 @@ def recipe(
     """
     if name not in RECIPES:
         raise InputError(
-            f"there is no recipe '{name}'", where="name", allowed=", ".join(RECIPES),
+            f"there is no recipe '{name}'",
+            where="name",
+            allowed=", ".join(RECIPES),
             remedy="choose one of them",
-        )  # fmt: skip
+        )
     names = _clusters(name, clusters)
     rng = np.random.default_rng(seed)
     if name == "nb201":
@@ -159,7 +163,7 @@ def recipe(
             where=f"recipe '{name}'",
             allowed=f"{len(pool.tasks)} in all, at least one each to train, tune and judge on",
             remedy="ask for fewer",
-        )  # fmt: skip
+        )
     order = rng.permutation(len(pool.tasks))
     ends = np.cumsum(sizes)
     parts = [np.sort(order[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
@@ -170,17 +174,20 @@ def _clusters(name: str, clusters: Sequence[str] | str | None) -> tuple[str, ...
     if isinstance(clusters, str):
         if name != "nb201" or clusters not in SETTINGS:
             raise InputError(
-                f"there is no setting '{clusters}'", where="clusters",
+                f"there is no setting '{clusters}'",
+                where="clusters",
                 allowed=f"{', '.join(SETTINGS)} of 'nb201', or a list of clusters",
                 remedy="name the clusters",
-            )  # fmt: skip
+            )
         return SETTINGS[clusters]
     names = tuple(clusters or DEFAULTS[name])
     if len(set(names)) < len(names) or len(names) < 2:
         raise InputError(
-            f"are {', '.join(names)}", where="clusters", allowed="two or more different ones",
+            f"are {', '.join(names)}",
+            where="clusters",
+            allowed="two or more different ones",
             remedy="name each cluster once",
-        )  # fmt: skip
+        )
     return names
 
 
@@ -188,9 +195,17 @@ def _assembled(name: str, pool: Pool, parts: Sequence[Longs]) -> Recipe:
     mean = pool.tasks.times[:, parts[0]].mean(axis=1)
     train, validation, test = (_with_success(pool, part, mean) for part in parts)
     return Recipe(
-        name, train, validation, test, pool.fail, pool.speedup, pool.measured, pool.composed,
-        pool.source, pool.origin,
-    )  # fmt: skip
+        name,
+        train,
+        validation,
+        test,
+        pool.fail,
+        pool.speedup,
+        pool.measured,
+        pool.composed,
+        pool.source,
+        pool.origin,
+    )
 
 
 def _with_success(pool: Pool, part: Longs, mean: Floats) -> Tasks:

@@ -164,9 +164,14 @@ class _Layout:
         trees = [slices.taken(expression.canonical_form[0]) for expression in expressions]
         rows = sum(expression.size for expression in expressions)
         tensor = canonInterface.get_problem_matrix(
-            trees, slices.columns, slices.start, sizes, places, rows,
+            trees,
+            slices.columns,
+            slices.start,
+            sizes,
+            places,
+            rows,
             cvxpy_settings.COO_CANON_BACKEND,
-        ).tocoo()  # fmt: skip
+        ).tocoo()
         key, theta = tensor.coords
         column, row = np.divmod(key.astype(np.int64), rows)
         return _Entries(row, slices.put_back(column), theta, tensor.data)

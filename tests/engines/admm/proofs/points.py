@@ -20,17 +20,27 @@ from walras.types import Floats
 
 @contextmanager
 def standing_at(
-    problem: Separable, x: Floats, t: Floats, prices: Floats, *, slices: int = 1,
-    collapse: bool = False, own: bool = False,
+    problem: Separable,
+    x: Floats,
+    t: Floats,
+    prices: Floats,
+    *,
+    slices: int = 1,
+    collapse: bool = False,
+    own: bool = False,
     opened: Callable[[Sequence[Slice]], WorkerPool] = _ThreadPool,
-) -> Iterator[tuple[Method, Sharpen]]:  # fmt: skip
+) -> Iterator[tuple[Method, Sharpen]]:
     """A solve that stands at a point, without an iteration made."""
     form = make_form(problem, collapse=collapse, own=own)
     padded = np.append(prices, 0.0)
     first = Beginning(
-        x[form.order], padded[form.groups.source], padded[form.narrow.source],
-        padded[form.own.source], float(t[0]) if len(t) else 0.0, 1.0,
-    )  # fmt: skip
+        x[form.order],
+        padded[form.groups.source],
+        padded[form.narrow.source],
+        padded[form.own.source],
+        float(t[0]) if len(t) else 0.0,
+        1.0,
+    )
     crew = opened(cut(form, slices, first.x, first.price, roles(form), first.own))
     sharpen = Sharpen(form)
     try:

@@ -59,9 +59,13 @@ def test_the_eliminated_equations_are_those_of_all_rows(seed: int, count: int, k
         mine = form.own.source[form.own_ptr[groups.start] : form.own_ptr[groups.stop]]
         of_own = error[mine], held[mine], part.own_ptr, len(narrow)
         one = Correction(
-            part.entries, np.array(part.edges), (spread**2)[form.order][entries], named, len(tight),
+            part.entries,
+            np.array(part.edges),
+            (spread**2)[form.order][entries],
+            named,
+            len(tight),
             Errors(of_groups[groups], tight_groups[groups], *of_own),
-        )  # fmt: skip
+        )
         parts.append((one, entries))
         for system in one.systems():
             total += system
@@ -88,13 +92,20 @@ def test_what_cannot_move_is_left_alone() -> None:
     form = make_form(problem)
     part = cut(form, 1, np.zeros(problem.entries), np.zeros(form.groups.kind.shape))[0]
     one = Correction(
-        part.entries, np.array(part.edges), np.zeros(problem.entries),
-        np.full(len(form.narrow.source), -1), 0,
+        part.entries,
+        np.array(part.edges),
+        np.zeros(problem.entries),
+        np.full(len(form.narrow.source), -1),
+        0,
         Errors(
-            np.ones(form.groups.kind.shape), np.ones(form.groups.kind.shape, dtype=bool),
-            np.zeros(0), np.zeros(0, dtype=bool), part.own_ptr, len(form.narrow.source) - 1,
+            np.ones(form.groups.kind.shape),
+            np.ones(form.groups.kind.shape, dtype=bool),
+            np.zeros(0),
+            np.zeros(0, dtype=bool),
+            part.own_ptr,
+            len(form.narrow.source) - 1,
         ),
-    )  # fmt: skip
+    )
     x = np.ones(problem.entries)
     assert all(system.shape == (0, 2) for system in one.systems())
     one.move(x, np.zeros(0))

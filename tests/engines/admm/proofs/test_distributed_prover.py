@@ -263,12 +263,16 @@ def test_logarithms_under_a_peak_that_costs_are_proved() -> None:
     entries = [Entry(i, j, 0.0) for j in range(6) for i in range(3)]
     speed = np.random.default_rng(0).lognormal(size=(6, 3))
     rows = [
-        *(Row(f"load[r{i}]", {3 * j + i: 1.0 for j in range(6)}, upper=0.0, scalars={0: -2.0})
-          for i in range(3)),
-        *(Row(f"speed[d{j}]", {3 * j + i: speed[j, i] for i in range(3)}, utility=Utility.LOG)
-          for j in range(6)),
+        *(
+            Row(f"load[r{i}]", {3 * j + i: 1.0 for j in range(6)}, upper=0.0, scalars={0: -2.0})
+            for i in range(3)
+        ),
+        *(
+            Row(f"speed[d{j}]", {3 * j + i: speed[j, i] for i in range(3)}, utility=Utility.LOG)
+            for j in range(6)
+        ),
         *(Row(f"time[d{j}]", {3 * j + i: 1.0 for i in range(3)}, upper=1.0) for j in range(6)),
-    ]  # fmt: skip
+    ]
     problem = state(entries, rows, scalars=[Scalar(1.5, 0.0, np.inf)])
     s = wl.solve(problem, engine="admm", tolerance=1e-4)
     assert (s.engine, s.status) == ("admm", wl.Status.OPTIMAL)

@@ -80,18 +80,32 @@ class Balance:
         return out
 
     def _scaled(
-        self, part: sp.csc_array, sign: float, ratio: Floats, most: Floats, upper: Floats,
+        self,
+        part: sp.csc_array,
+        sign: float,
+        ratio: Floats,
+        most: Floats,
+        upper: Floats,
         value: Floats,
-    ) -> Floats:  # fmt: skip
+    ) -> Floats:
         """Scale the entries in place (:func:`walras.kernels.columns.scaled`); the rows' loads."""
         loads: dict[int, Floats] = {}
 
         def work(first: int, last: int) -> None:
             loads[first] = np.zeros(part.shape[0])
             columns.scaled(
-                first, last, part.indptr, part.indices, part.data, sign, ratio, most, upper,
-                value, loads[first],
-            )  # fmt: skip
+                first,
+                last,
+                part.indptr,
+                part.indices,
+                part.data,
+                sign,
+                ratio,
+                most,
+                upper,
+                value,
+                loads[first],
+            )
 
         map_runs(few(self._threads, len(value)), work, part.indptr)
         return summed([loads[first] for first in sorted(loads)])

@@ -83,9 +83,19 @@ class Bound(Contribution):
         def sums(leaf: Leaf) -> Floats:
             j = leaf[0]
             cost = best_prices(
-                j.start, j.stop, ptr, a, e, self._reduced, b, kind, weight, parameter, y,
+                j.start,
+                j.stop,
+                ptr,
+                a,
+                e,
+                self._reduced,
+                b,
+                kind,
+                weight,
+                parameter,
+                y,
                 self._guess,
-            )  # fmt: skip
+            )
             return np.array([cost, shift[j] @ self._guess[j]])
 
         return self._leaves.sums(sums)
@@ -255,10 +265,8 @@ class Bound(Contribution):
             self._add(risen, self._reduced)
         terms, own = (
             row_terms(rows.kind, rows.weight, rows.parameter, rows.lower, rows.upper, price)
-            for rows, price in (
-                (self._data.groups, self._price), (self._data.own, self._own_price)
-            )
-        )  # fmt: skip
+            for rows, price in ((self._data.groups, self._price), (self._data.own, self._own_price))
+        )
         first = self._data.own_ptr
         some, least = self._entry_terms()
 

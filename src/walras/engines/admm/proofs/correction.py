@@ -40,9 +40,16 @@ class Correction:
     """
 
     def __init__(
-        self, entries: Entries, edges: Longs, metric: Floats, place: Longs, count: int,
-        errors: Errors, *, lenient: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        entries: Entries,
+        edges: Longs,
+        metric: Floats,
+        place: Longs,
+        count: int,
+        errors: Errors,
+        *,
+        lenient: bool = False,
+    ) -> None:
         self._leaves, self._count = len(edges) - 1, count
         self._some = some = np.flatnonzero(metric)
         self._metric = metric = metric[some]

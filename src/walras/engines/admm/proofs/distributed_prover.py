@@ -119,9 +119,10 @@ class DistributedProver:
     def _narrow_value(self, load: Floats) -> Floats:
         """What utilities of narrow rows are worth, and the size of that."""
         rows = self._rows
-        of = [part[rows.kind != Utility.NONE] for part in (
-            rows.kind, rows.weight, rows.parameter, load
-        )]  # fmt: skip
+        of = [
+            part[rows.kind != Utility.NONE]
+            for part in (rows.kind, rows.weight, rows.parameter, load)
+        ]
         return np.array([np.sum(utility.value(*of)), np.sum(utility.terms(*of))])
 
     def _evened(self, load: Floats, t: float) -> Floats:

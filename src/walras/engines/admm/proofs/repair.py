@@ -90,9 +90,14 @@ class Repair(Contribution):
         entries = self._data.entries
         inside = np.empty(entries.count)
         copies.reduced(
-            entries.copies, entries.row, self._place, entries.a, self._joined(rows, 0.0),
-            np.zeros_like(inside), inside,
-        )  # fmt: skip
+            entries.copies,
+            entries.row,
+            self._place,
+            entries.a,
+            self._joined(rows, 0.0),
+            np.zeros_like(inside),
+            inside,
+        )
         self._x[inside > 0] = 1.0
         self._find_used()
         return self._scaled(None, None)
@@ -170,14 +175,21 @@ class Repair(Contribution):
         readily = metric(self._x, entries.lower, entries.upper, int(attempt))
         of_rows = Errors(
             *errors(rows, self._load, self._terms, t),
-            *errors(data.own, self._own_load, self._own_terms, t), data.own_ptr, self._last,
-        )  # fmt: skip
+            *errors(data.own, self._own_load, self._own_terms, t),
+            data.own_ptr,
+            self._last,
+        )
         place = np.full(self._data.narrow, -1)
         place[tight] = np.arange(len(tight))
         self._correction = Correction(
-            entries, np.array(self._data.edges), readily, place[self._place], len(tight),
-            of_rows, lenient=attempt == 1,
-        )  # fmt: skip
+            entries,
+            np.array(self._data.edges),
+            readily,
+            place[self._place],
+            len(tight),
+            of_rows,
+            lenient=attempt == 1,
+        )
         return self._leaves.added(self._correction.systems())
 
     def move(self, y: Floats) -> Floats:
@@ -196,8 +208,10 @@ class Repair(Contribution):
         part = self._x[used]
         linear, square = entries.cost[used] * part, entries.quadratic[used] * part * part
         asks = np.any(rows.kind != Utility.NONE, axis=0)
-        of = [(rows.kind[:, k], rows.weight[:, k], rows.parameter[:, k], self._load[:, k])
-              for k in np.flatnonzero(asks)]  # fmt: skip
+        of = [
+            (rows.kind[:, k], rows.weight[:, k], rows.parameter[:, k], self._load[:, k])
+            for k in np.flatnonzero(asks)
+        ]
         worth = [utility.value(*row) for row in of]
         sizes = [utility.terms(*row) for row in of]
 
@@ -205,10 +219,12 @@ class Repair(Contribution):
             j, some = leaf[0], slice(self._ptr[leaf[0].start], self._ptr[leaf[0].stop])
             own, squares = np.sum(linear[some]), np.sum(square[some])
             size = np.sum(np.abs(linear[some])) + squares
-            return np.array([
-                own + 0.5 * squares + sum(np.sum(row[j]) for row in worth),
-                size + sum(np.sum(row[j]) for row in sizes),
-            ])  # fmt: skip
+            return np.array(
+                [
+                    own + 0.5 * squares + sum(np.sum(row[j]) for row in worth),
+                    size + sum(np.sum(row[j]) for row in sizes),
+                ]
+            )
 
         return self._leaves.sums(sums)
 
@@ -235,10 +251,24 @@ class Repair(Contribution):
         edges = np.array(self._data.edges)
         load = np.zeros((len(edges) - 1, self._data.narrow))
         copies.scaled(
-            edges, self._ptr, self._used, entries.local, entries.copies, entries.row, self._place,
-            entries.a, own, self._joined(ratio, np.inf), self._gains, most, entries.lower,
-            entries.upper, self._x, self._load, load,
-        )  # fmt: skip
+            edges,
+            self._ptr,
+            self._used,
+            entries.local,
+            entries.copies,
+            entries.row,
+            self._place,
+            entries.a,
+            own,
+            self._joined(ratio, np.inf),
+            self._gains,
+            most,
+            entries.lower,
+            entries.upper,
+            self._x,
+            self._load,
+            load,
+        )
         found, self._own_load = self._parted(self._leaves.added(list(load)))
         return found
 

@@ -65,11 +65,14 @@ class Sharpen:
         kind = rows.kind[:, own]
         utility = np.all(np.isin(kind, (Utility.LOG, Utility.POWER))) and np.all(local[own] >= 0)
         shared = (
-            form.scalar_in == "groups" and structure(form.problem).homogeneous
-            and np.all(rows.shift[:, own] > 0) and np.all(local[own] <= 0)
-            and np.all(np.isinf(rows.lower[:, own])) and np.all(rows.upper[:, own] == 0)
+            form.scalar_in == "groups"
+            and structure(form.problem).homogeneous
+            and np.all(rows.shift[:, own] > 0)
+            and np.all(local[own] <= 0)
+            and np.all(np.isinf(rows.lower[:, own]))
+            and np.all(rows.upper[:, own] == 0)
             and form.problem.scalar_cost[0] < 0
-        )  # fmt: skip
+        )
         return bool(packs and free and plain and (utility or shared))
 
     def applies(self, t: float) -> bool:
