@@ -148,3 +148,34 @@ def test_the_source_distribution_has_what_the_tests_import() -> None:
     """Without a list of its own it holds all that git does; a list once lacked the benchmarks."""
     assert "include" not in PROJECT["tool"]["hatch"]["build"]["targets"].get("sdist", {})
     assert "only-include" not in PROJECT["tool"]["hatch"]["build"]["targets"].get("sdist", {})
+
+
+def _heading() -> re.Match[str]:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    found = re.search(r"^## \[(\S+)\] - (unreleased|\d{4}-\d{2}-\d{2})$", text, re.MULTILINE)
+    assert found
+    return found
+
+
+def test_versions_agree() -> None:
+    version = PROJECT["project"]["version"]
+    assert _heading()[1] == version
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (\S+)$", citation, re.MULTILINE) == [version]
+
+
+def test_the_changelog_has_the_four_sections_of_a_version() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest, *older = text[_heading().end() :].split("\n## ")
+    sections = re.findall(r"^### (.+)$", newest, re.MULTILINE)
+    assert sections == ["Added", "Changed", "Fixed", "Removed"]
+    assert older
+
+
+def test_the_project_says_who_writes_it_and_how_to_report_a_problem() -> None:
+    assert PROJECT["project"]["authors"] == [{"name": "Walras developers"}]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    for key in ("cff-version: 1.2.0", "title: ", "authors:", "license: Apache-2.0"):
+        assert f"\n{key}" in f"\n{citation}", key
+    security = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    assert "## Report a problem" in security

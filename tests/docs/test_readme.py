@@ -41,11 +41,6 @@ def test_links_lead_to_files() -> None:
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
-def test_the_changelog_names_this_version_or_unreleased_changes() -> None:
-    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert "## [Unreleased]" in changelog
-
-
 def test_readme_is_written_only_when_the_table_is_new(
     readme_table: ModuleType, tmp_path: Path
 ) -> None:
