@@ -83,10 +83,7 @@ def samples() -> Iterator[Sample]:
 
 
 def _seconds(problem: wl.Separable, engine: str, tolerance: float) -> float | None:
-    """The median of a few runs, one where it takes seconds; None if it is not solved.
-
-    What stops a run is a callback: what is left of a time limit would go to leximin.
-    """
+    """The median of a few runs, one where it takes seconds; None if it is not solved."""
     if problem.rows.matrix.nnz > LARGEST.get(engine, np.inf):
         return None
     taken: list[float] = []
@@ -98,7 +95,7 @@ def _seconds(problem: wl.Separable, engine: str, tolerance: float) -> float | No
                 engine=engine,
                 tolerance=tolerance,
                 threads=2,
-                callback=lambda step: step.elapsed > LIMIT,
+                time_limit=LIMIT,
             )
         except wl.WalrasError:
             return None

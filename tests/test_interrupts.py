@@ -112,7 +112,7 @@ def test_a_pressed_solve_is_interrupted_however_far_it_came(engine: str) -> None
             press()
             time.sleep(pause)
 
-    s = wl.solve(problem, engine=engine, callback=once, threads=1)
+    s = wl.solve(problem, engine=engine, on_progress=once, threads=1)
     assert s.status is wl.Status.INTERRUPTED
     assert s.certificate.feasible
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -74,7 +74,7 @@ def test_what_a_callback_raises_comes_out(name: str, whole: bool) -> None:
         raise ValueError("mine")
 
     with pytest.raises(ValueError, match=r"^mine$"):
-        wl.solve(problem, engine=name, callback=boom, time_limit=20, threads=1, integer=whole)
+        wl.solve(problem, engine=name, on_progress=boom, time_limit=20, threads=1, integer=whole)
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
@@ -88,7 +88,7 @@ def test_a_callback_stops_with_the_best_so_far(name: str, steps: int) -> None:
         seen.append(progress)
         return progress.iteration >= steps
 
-    s = wl.solve(problem, engine="interior", callback=stop, threads=1)
+    s = wl.solve(problem, engine="interior", on_progress=stop, threads=1)
     assert s.status is Status.INTERRUPTED
     assert len(seen) == len(s.history) == steps + 1
     check_honest(s, optimum)
@@ -104,7 +104,7 @@ def test_ctrl_c_returns_the_best_so_far(name: str, engine: str) -> None:
         if progress.iteration >= 1:
             raise KeyboardInterrupt
 
-    s = wl.solve(problem, engine=engine, callback=press, threads=1)
+    s = wl.solve(problem, engine=engine, on_progress=press, threads=1)
     # HiGHS hears of it late: it may have finished.
     finished = engine == "exact" and s.certificate.proves(1e-6)
     assert s.status is (Status.OPTIMAL if finished else Status.INTERRUPTED)
@@ -119,7 +119,7 @@ def test_gaps_shrink_with_time() -> None:
         def stop(progress: Progress, steps: int = steps) -> bool:
             return progress.iteration >= steps
 
-        gaps.append(wl.solve(problem, engine="interior", callback=stop, threads=1).gap)
+        gaps.append(wl.solve(problem, engine="interior", on_progress=stop, threads=1).gap)
     assert gaps[0] > gaps[1] > gaps[2]
 
 
@@ -261,12 +261,41 @@ def test_the_rest_of_a_time_limit_raises_the_jobs_that_the_ceiling_does_not_hold
         throughput=throughput, size=np.ones(4), capacity=np.array([2.0, 2.0])
     )
     at_once = wl.solve(problem, engine="interior")
-    with_time = wl.solve(problem, engine="interior", time_limit=20.0)
+    limited = wl.solve(problem, engine="interior", time_limit=20.0)
+    assert np.array_equal(limited.x, at_once.x)  # a time limit only limits
+    with_time = wl.solve(problem, engine="interior", time_limit=20.0, spend="leximin")
     assert not at_once.levels
     assert with_time.status is wl.Status.OPTIMAL
     assert with_time.value == pytest.approx(1.0, rel=1e-6)
     reached = np.sort((throughput * with_time.x).sum(axis=0))
     assert reached == pytest.approx([1.0, 17 / 3, 17 / 3, 17 / 3], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("objective", "settings", "words"),
+    [
+        (cs.max_min, {"time_limit": 9.0, "spend": "more"}, "is 'more'"),
+        (cs.max_min, {}, "no time limit"),
+        (cs.max_min, {"time_limit": 9.0, "engine": "pop"}, "has no levels"),
+        (cs.max_min, {"time_limit": 9.0, "polish": True}, "vertex"),
+        (cs.leximin, {"time_limit": 9.0}, "lexicographic already"),
+        (cs.proportional_fairness, {"time_limit": 9.0}, "no max-min problem"),
+    ],
+)
+def test_spend_is_refused_where_there_is_nothing_to_spend_on(
+    objective: Any, settings: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(wl.InputError, match=words) as caught:
+        wl.solve(objective(*cluster(3)), **{"spend": "leximin", **settings})
+    assert caught.value.where == "setting spend"
+
+
+def test_the_old_name_of_on_progress_works_and_warns() -> None:
+    seen: list[Progress] = []
+    old: dict[str, Any] = {"callback": seen.append}
+    with pytest.warns(DeprecationWarning, match="is now on_progress="):
+        wl.solve(cs.max_min(*cluster(3)), engine="interior", **old)
+    assert seen
 
 
 def test_levels_of_the_rest_of_a_time_limit_are_told_of_up_to_the_first_unproved_one(
@@ -283,7 +312,7 @@ def test_levels_of_the_rest_of_a_time_limit_are_told_of_up_to_the_first_unproved
         return replace(found, levels=(first, replace(second, gap=1e-3), *others))
 
     monkeypatch.setattr(solving, "leximin", rough)
-    s = wl.solve(problem, engine="interior", time_limit=20.0)
+    s = wl.solve(problem, engine="interior", time_limit=20.0, spend="leximin")
     assert s.status is wl.Status.OPTIMAL
     assert len(s.levels) == 1
     assert s.gap <= s.tolerance
@@ -340,7 +369,9 @@ def test_an_interrupted_leximin_keeps_the_max_min_optimum() -> None:
         seen.append(step)
         return len(seen) > 2 * alone
 
-    s = wl.solve(problem, engine="interior", time_limit=60.0, callback=stop_later)
+    s = wl.solve(
+        problem, engine="interior", time_limit=60.0, spend="leximin", on_progress=stop_later
+    )
     assert s.status is wl.Status.OPTIMAL
     assert s.gap <= 1e-6
     assert s.value == pytest.approx(0.05, rel=1e-6)
@@ -350,7 +381,7 @@ def test_an_interrupted_leximin_keeps_the_max_min_optimum() -> None:
     "wrong",
     [
         {"start": 3},
-        {"callback": 3},
+        {"on_progress": 3},
         {"tolerance": "a"},
         {"threads": 1.5},
         {"threads": 0},

@@ -54,7 +54,7 @@ def _solved(
         engine="admm",
         tolerance=TOLERANCE,
         threads=setting.threads,
-        callback=stop,
+        on_progress=stop,
         **how,
     )
 

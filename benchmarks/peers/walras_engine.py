@@ -70,7 +70,7 @@ def _limit(instance: AnyInstance, budget: Budget, engine: object) -> dict[str, A
         return {}
     if isinstance(instance, FlowInstance):
         return {"time_limit": budget.time_limit}
-    return {"callback": lambda step: step.elapsed > budget.time_limit}
+    return {"on_progress": lambda step: step.elapsed > budget.time_limit}
 
 
 def solve_warm(instance: AnyInstance, objective: str, budget: Budget) -> Outcome:

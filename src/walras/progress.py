@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 import pandas as pd
@@ -12,11 +12,13 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class Progress:
-    """One line of a solve's diary.
+    """One step of a solve, a training or a run, as ``on_progress`` gets it.
+
+    What only counts its steps gives ``iteration``, ``total`` and ``elapsed``; the rest is NaN.
 
     Attributes:
-        iteration: Number of the step, from 0.
-        elapsed: Seconds since the engine began.
+        iteration: Number of the step, from 0; of what counts its steps, how many are done.
+        elapsed: Seconds since the work began.
         value: The user's objective at the current point (it may not be feasible yet); of the
             first-order engine at the best allocation proved so far, without end before the first.
         bound: The best bound known on that objective.
@@ -27,18 +29,25 @@ class Progress:
         note: What kind of step, such as ``columns +312``, or ``proof`` where the first-order
             engine repaired and bounded its iterate.
         traffic: Bytes that cross between processes an iteration, on average so far.
+        total: Number of steps in all; 0 where it is not known.
     """
 
     iteration: int
-    elapsed: float
-    value: float
-    bound: float
-    gap: float
-    primal_residual: float
-    dual_residual: float
-    step: float = float("nan")
+    elapsed: float = math.nan
+    value: float = math.nan
+    bound: float = math.nan
+    gap: float = math.nan
+    primal_residual: float = math.nan
+    dual_residual: float = math.nan
+    step: float = math.nan
     note: str = ""
     traffic: float = 0.0
+    total: int = 0
+
+    @property
+    def share(self) -> float:
+        """Share of the steps that are done, 0 to 1; NaN where their number is not known."""
+        return self.iteration / self.total if self.total else math.nan
 
     def line(self) -> str:
         """The step as one line of text, for ``verbose``."""
@@ -49,6 +58,18 @@ class Progress:
             f"bound {self.bound: .9e}  gap {self.gap:.2e}  primal {self.primal_residual:.1e}  "
             f"dual {self.dual_residual:.1e}  {step}{traffic}{self.note}"
         )
+
+
+OnProgress = Callable[[Progress], bool | None]  # True stops the work
+
+
+def counts(told: Callable[[int, int], object]) -> OnProgress:
+    """Make a hook of a function of (done, total), the form of hooks before 0.2."""
+
+    def hook(step: Progress) -> None:
+        told(step.iteration, step.total)
+
+    return hook
 
 
 @dataclass(frozen=True)

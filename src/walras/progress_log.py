@@ -16,7 +16,7 @@ class IterationLog:
     """Records every step of a solve and asks the caller whether to go on.
 
     Args:
-        settings: Whose callback, time limit and verbosity count.
+        settings: Their ``on_progress``, ``time_limit`` and ``verbose`` count.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -47,7 +47,7 @@ class IterationLog:
         return History(tuple(self._steps))
 
     def record(self, step: Progress) -> bool:
-        """Add a step; True when the caller's callback or the time limit says stop."""
+        """Add a step; True when ``on_progress`` or the time limit says stop."""
         self._steps.append(step)
         if self._settings.verbose:
             _log.info(step.line())
@@ -59,11 +59,11 @@ class IterationLog:
 
 
 def asked_to_stop(settings: Settings, step: Progress) -> bool:
-    """Whether the caller's callback wants no more; Ctrl-C in it is a wish to stop, too.
+    """Whether ``on_progress`` wants no more; Ctrl-C in it is a wish to stop, too.
 
     Solvers in other languages call this and would lose the exception.
     """
     try:
-        return settings.callback is not None and bool(settings.callback(step))
+        return settings.on_progress is not None and bool(settings.on_progress(step))
     except KeyboardInterrupt:
         return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from walras.errors import InputError
 from walras.kernels.devices import CPU, check_device
 from walras.machine import cores
-from walras.progress import Progress
+from walras.progress import OnProgress
 from walras.types import Floats
 
 
@@ -37,7 +36,7 @@ class Settings:
         time_limit: Wall seconds, or None for no limit.
         threads: Worker threads, or None for all cores that this process may use.
         start: Warm start, or None.
-        callback: Called once a step; stops the solve when it returns True.
+        on_progress: Called once a step; stops the solve when it returns True.
         verbose: One line an iteration through the log.
         max_iterations: Steps before the engine gives up.
         device: ``cpu``, or a GPU: ``cuda``, ``cuda:1``, ...
@@ -51,7 +50,7 @@ class Settings:
     time_limit: float | None = None
     threads: int | None = None
     start: Start | None = None
-    callback: Callable[[Progress], bool | None] | None = field(default=None, compare=False)
+    on_progress: OnProgress | None = field(default=None, compare=False)
     verbose: bool = False
     max_iterations: int = 300
     device: str = CPU
@@ -83,10 +82,10 @@ class Settings:
                 allowed="True or False",
                 remedy="pass True for one line an iteration",
             )
-        if self.callback is not None and not callable(self.callback):
+        if self.on_progress is not None and not callable(self.on_progress):
             raise InputError(
-                f"is a {type(self.callback).__name__}",
-                where="setting callback",
+                f"is a {type(self.on_progress).__name__}",
+                where="setting on_progress",
                 allowed="a function or None",
                 remedy="pass a function of one Progress",
             )

@@ -100,7 +100,7 @@ class Solution:
         history: The engine's steps.
         timings: Seconds a stage.
         message: The engine's own words, if any.
-        levels: Of a leximin problem, its levels; of max-min with time to spare, the proved ones.
+        levels: Of a leximin problem, or of max-min with ``spend="leximin"``, the proved levels.
     """
 
     problem: Separable

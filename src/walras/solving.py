@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -12,6 +12,7 @@ from typing import Never
 import numpy as np
 
 from walras.certificate import Certificate, certify
+from walras.deprecated import renamed_keywords
 from walras.diagnosis.diagnose import raise_if_impossible
 from walras.engines.admm.worker_pool import Executor
 from walras.engines.exact.crossover import polish as to_vertex
@@ -26,7 +27,7 @@ from walras.leximin.levels import LeximinResult
 from walras.leximin.method import leximin, without_ceiling
 from walras.programs.attempt import attempted
 from walras.programs.integer_bounds import refuse_without_whole
-from walras.progress import Progress, log_to_stderr
+from walras.progress import OnProgress, log_to_stderr
 from walras.select.blas_threads import blas_limited
 from walras.select.choose import Choice, choose
 from walras.select.foreign_settings import refuse_unknown
@@ -42,6 +43,7 @@ _PATIENCE = 10.0  # predicted seconds up to which another engine is tried after 
 _HOPELESS = 1e-3  # a gap above which an engine's failure is looked into
 
 
+@renamed_keywords(callback="on_progress")
 def solve(
     problem: Separable | Leximin,
     *placed: Never,
@@ -50,7 +52,7 @@ def solve(
     time_limit: float | None = None,
     threads: int | None = None,
     start: Earlier | None = None,
-    callback: Callable[[Progress], bool | None] | None = None,
+    on_progress: OnProgress | None = None,
     verbose: bool = False,
     polish: bool = False,
     parts: int | None = None,
@@ -62,6 +64,7 @@ def solve(
     rho: float | None = None,
     restarts: bool | None = None,
     integer: bool = False,
+    spend: str | None = None,
     **unknown: Never,
 ) -> Solution:
     """Solve an allocation problem and prove how good the answer is.
@@ -71,10 +74,10 @@ def solve(
         *placed: None; settings have names.
         engine: ``auto``, ``interior``, ``admm``, ``exact``, ``integer`` or ``pop``.
         tolerance: Certified relative gap at which to stop (of logarithms: nats a job).
-        time_limit: Seconds; the best so far comes back, certified; what is left may go to leximin.
+        time_limit: Seconds; the best so far comes back, certified.
         threads: Worker threads, or None for all cores.
         start: An earlier solution or its frame, by names; or an array as its entries or its x.
-        callback: Called once an iteration with a Progress; True stops, and so does Ctrl-C.
+        on_progress: Called once an iteration with a Progress; True stops, and so does Ctrl-C.
         verbose: One line an iteration.
         polish: Turn a linear problem's answer into an exact vertex; not that of a leximin problem.
         parts: Of ``pop`` alone: the number of parts, 1 to the number of demands; 4 if None.
@@ -86,6 +89,8 @@ def solve(
         rho: Of ``admm`` alone: the first penalty, or that of ``paper``; from the data if None.
         restarts: Of ``admm`` alone: Halpern iterations with restarts; where quicker if None.
         integer: Make all entries whole if the problem marks none; marked ones are in any case.
+        spend: ``leximin`` gives what is left of the time limit of a max-min problem to leximin:
+            the least job keeps what it has, the others rise. None ends the solve when it is proved.
         **unknown: None; settings of other packages are refused with what to use in their place.
 
     Returns:
@@ -98,10 +103,12 @@ def solve(
         EngineError: The engine cannot state the problem, or there is no such device.
     """
     problem, base, first = _checked(problem, start, placed, unknown, integer=integer)
-    settings = Settings(tolerance, time_limit, threads, first, callback, verbose, device=device)
+    settings = Settings(tolerance, time_limit, threads, first, on_progress, verbose, device=device)
     choice = _choice_on(device, choose(base, engine, tolerance, levels=base is not problem))
     own = EngineOptions(parts, seed, mode, executor, collapse, rho, restarts)
-    return _solve_within(problem, own, choice, settings, polish=polish)
+    if spend is not None:
+        _check_spend(spend, problem, choice, settings, polish=polish)
+    return _solve_within(problem, own, choice, settings, polish=polish, spend=spend)
 
 
 def _solve_within(
@@ -111,6 +118,7 @@ def _solve_within(
     settings: Settings,
     *,
     polish: bool,
+    spend: str | None,
 ) -> Solution:
     run = engine_named(choice.engine, own, collapse=choice.collapse)
     base = problem.problem if isinstance(problem, Leximin) else problem
@@ -120,6 +128,8 @@ def _solve_within(
             own = replace(own, executor=stack.enter_context(own.executor.kept()))
             run = engine_named(choice.engine, own, collapse=choice.collapse)
         solution = _solve_by(run, problem, choice, settings, polish=polish)
+        if spend is not None:
+            solution = _spend_on_leximin(solution, run, choice, settings)
     return _heard(solution) if pressed else solution
 
 
@@ -151,7 +161,7 @@ def _solve_by(
     solution = _solve_one(problem, run, choice, settings)
     if polish:
         solution = _polished(solution, _left(settings, began))
-    return _spend_the_rest(solution, run, choice, settings)
+    return solution
 
 
 def _choice_on(device: str, choice: Choice) -> Choice:
@@ -287,22 +297,54 @@ def _solve_one(problem: Separable, run: Engine, choice: Choice, settings: Settin
     )
 
 
-def _spend_the_rest(
+def _check_spend(
+    spend: str,
+    problem: Separable | Leximin,
+    choice: Choice,
+    settings: Settings,
+    *,
+    polish: bool,
+) -> None:
+    """Refuse to spend the rest of a time limit where there is nothing to spend it on.
+
+    Raises:
+        InputError: Says what stands in the way.
+    """
+    wrong = ""
+    if spend != "leximin":
+        wrong = f"is {spend!r}"
+    elif isinstance(problem, Leximin):
+        wrong = "the problem is lexicographic already"
+    elif leximin_of(problem) is None:
+        wrong = f"the problem is no max-min problem, its objective is {problem.objective!r}"
+    elif settings.time_limit is None:
+        wrong = "there is no time limit whose rest could be spent"
+    elif choice.engine in ("pop", "integer"):
+        wrong = f"engine {choice.engine!r} has no levels"
+    elif polish:
+        wrong = "a vertex (polish=True) need not keep the levels"
+    if wrong:
+        raise InputError(
+            wrong,
+            where="setting spend",
+            allowed="None, or 'leximin' for a max-min problem with a time limit",
+            remedy="leave spend out, or state the problem as leximin",
+        )
+
+
+def _spend_on_leximin(
     solution: Solution, run: Engine, choice: Choice, settings: Settings
 ) -> Solution:
-    """Of a max-min problem that its ceiling decided, raise the other jobs while time is left.
+    """Raise the other jobs of a max-min problem in what is left of the time limit.
 
-    When one job's best type decides the least throughput, every allocation that serves this job is
-    optimal; the rest of a time limit goes to leximin among them. Levels from the first unproved one
-    on are left out: the allocation is optimal whatever they are.
+    The least job keeps its throughput, so the allocation stays optimal. Levels from the first
+    unproved one on are left out: the allocation is optimal whatever they are.
     """
-    problem, limit = solution.problem, settings.time_limit
-    if limit is None or solution.status != Status.OPTIMAL or choice.engine in ("pop", "integer"):
+    limit, spec = settings.time_limit, leximin_of(solution.problem)
+    if limit is None or spec is None or solution.status != Status.OPTIMAL:
         return solution
-    left, spec = limit - solution.timings.total, leximin_of(problem)
-    if spec is None or left < 2.0 * solution.timings.total:
-        return solution
-    if solution.scalars[0] < problem.scalar_upper[0] * (1.0 - settings.tolerance):
+    left = limit - solution.timings.total
+    if left <= 0:
         return solution
     known = Start(solution.certificate.x, solution.certificate.prices)
     rest = replace(settings, time_limit=left, start=known)

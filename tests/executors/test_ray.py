@@ -137,7 +137,9 @@ def test_the_allocation_crosses_once_when_the_solve_ends(
     def look(step: wl.progress.Progress) -> None:
         gathered.append(crews[0].gathered)
 
-    s = wl.solve(problem, engine="admm", tolerance=1e-3, executor=wl.Ray(actors=2), callback=look)
+    s = wl.solve(
+        problem, engine="admm", tolerance=1e-3, executor=wl.Ray(actors=2), on_progress=look
+    )
     assert s.status == wl.Status.OPTIMAL
     assert sum(step.note == "proof" for step in s.history) > 0
     assert not any(gathered)
@@ -204,7 +206,9 @@ def test_a_lost_actor_takes_the_prices_of_its_own_rows_with_it(
         if step.iteration >= 20 and not crews[0].replaced:
             os.kill(pid_of(crews[0], 1), signal.SIGKILL)
 
-    s = wl.solve(problem, engine="admm", tolerance=1e-2, executor=wl.Ray(actors=2), callback=kill)
+    s = wl.solve(
+        problem, engine="admm", tolerance=1e-2, executor=wl.Ray(actors=2), on_progress=kill
+    )
     assert crews[0].replaced >= 1
     assert s.status == wl.Status.OPTIMAL
     assert s.value == pytest.approx(wl.solve(problem, engine="exact").value, rel=2e-2)
@@ -219,7 +223,9 @@ def test_a_lost_actor_is_replaced_and_the_solve_goes_on(crews: list[RayPool]) ->
             killed.append(pid_of(crews[0], 1))
             os.kill(killed[0], signal.SIGKILL)
 
-    s = wl.solve(problem, engine="admm", tolerance=1e-3, executor=wl.Ray(actors=2), callback=kill)
+    s = wl.solve(
+        problem, engine="admm", tolerance=1e-3, executor=wl.Ray(actors=2), on_progress=kill
+    )
     assert killed
     assert crews[0].replaced == 1
     assert s.status == wl.Status.OPTIMAL
@@ -239,7 +245,9 @@ def test_what_a_lost_actor_had_kept_is_proved_again(note: str, crews: list[RayPo
         last.append(step)
         return True
 
-    s = wl.solve(problem, engine="admm", tolerance=1e-9, executor=wl.Ray(actors=2), callback=kill)
+    s = wl.solve(
+        problem, engine="admm", tolerance=1e-9, executor=wl.Ray(actors=2), on_progress=kill
+    )
     assert (s.status, crews[0].replaced, len(last)) == (wl.Status.INTERRUPTED, 1, 1)
     assert s.certificate.violation <= 1e-9
     assert s.value > 0.0
@@ -253,7 +261,7 @@ def test_the_actors_end_with_the_solve(crews: list[RayPool]) -> None:
         pids.extend(pid_of(crews[0], k) for k in range(2))
         return True
 
-    s = wl.solve(problem_of(cs.max_min), engine="admm", executor=wl.Ray(actors=2), callback=note)
+    s = wl.solve(problem_of(cs.max_min), engine="admm", executor=wl.Ray(actors=2), on_progress=note)
     assert s.status == wl.Status.INTERRUPTED
     assert len(pids) == 2
     deadline = time.monotonic() + 10
@@ -274,7 +282,7 @@ def test_an_actor_that_cannot_be_kept_is_one_clear_error(
             os.kill(killed[0], signal.SIGKILL)
 
     with pytest.raises(wl.EngineError, match=r"slice 0 was lost 1 times.*remedy"):
-        wl.solve(problem_of(cs.max_min), engine="admm", executor=wl.Ray(actors=2), callback=kill)
+        wl.solve(problem_of(cs.max_min), engine="admm", executor=wl.Ray(actors=2), on_progress=kill)
 
 
 def test_more_actors_than_a_given_cluster_has_cores_are_refused(

@@ -117,7 +117,9 @@ def test_fewer_levels_than_asked_for_are_not_called_optimal() -> None:
         steps.append(step)
         return len(steps) > len(first.history)
 
-    s = wl.solve(cs.leximin(*data), engine="interior", threads=1, callback=stop_in_the_second_level)
+    s = wl.solve(
+        cs.leximin(*data), engine="interior", threads=1, on_progress=stop_in_the_second_level
+    )
     assert first.status is wl.Status.OPTIMAL
     assert len(s.levels) == 1
     assert s.status is wl.Status.INTERRUPTED

@@ -173,7 +173,7 @@ def test_a_limit_and_a_callback_return_a_feasible_plan() -> None:
         seen.append(step)
         return len(seen) == 2
 
-    plan = match(times, success, 0.85, tolerance=0.0, callback=stop)
+    plan = match(times, success, 0.85, tolerance=0.0, on_progress=stop)
     assert (plan.status, len(seen)) == ("interrupted", 2)
     assert plan.mean_success >= 0.85 - 1e-9
     full = match(times, success, 0.85, tolerance=0.0)

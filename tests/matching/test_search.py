@@ -392,16 +392,16 @@ def test_callbacks_see_progress_and_stop_the_search() -> None:
         seen.append(step)
         return False
 
-    plan = match(times, success, 0.8, method="search", tolerance=1e-9, callback=tell)
+    plan = match(times, success, 0.8, method="search", tolerance=1e-9, on_progress=tell)
     assert len(seen) >= 5
     assert seen[-1].value == plan.objective
     stopped = match(
-        times, success, 0.8, method="search", tolerance=1e-9, callback=lambda step: True
+        times, success, 0.8, method="search", tolerance=1e-9, on_progress=lambda step: True
     )
     assert stopped.status == "interrupted"
     # A gap within the tolerance ends it before anything else is tried.
     first: list[Progress] = []
-    match(times, success, 0.8, method="search", tolerance=1.0, callback=first.append)
+    match(times, success, 0.8, method="search", tolerance=1.0, on_progress=first.append)
     assert len(first) == 1
 
 

@@ -35,7 +35,7 @@ def test_outside_the_form_an_optimum_of_zero_is_proved_too(least: float) -> None
         {"time_limit": -1.0},
         {"threads": 0},
         {"start": "yesterday"},
-        {"callback": 3},
+        {"on_progress": 3},
         {"parts": 4},
         {"seed": 1},
     ],
@@ -56,9 +56,9 @@ def test_what_cannot_be_honoured_outside_the_form_is_logged(
     with caplog.at_level(logging.WARNING, "walras"):
         first = p.solve(threads=1)
         assert not caplog.messages
-        p.solve(threads=1, start=first, callback=lambda _: True, verbose=True, polish=True)
+        p.solve(threads=1, start=first, on_progress=lambda _: True, verbose=True, polish=True)
     ignored = [text.split(" is not used")[0] for text in caplog.messages]
-    assert ignored == ["start", "polish", "callback"]
+    assert ignored == ["start", "polish", "on_progress"]
     assert "Clarabel" in capfd.readouterr().out
 
 

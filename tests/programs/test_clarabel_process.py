@@ -220,7 +220,7 @@ def test_an_engine_with_a_long_setup_gives_the_same_answer(
         seen.append(step)
         return len(seen) == 3
 
-    stopped = exact(problem, Settings(threads=1, callback=third))
+    stopped = exact(problem, Settings(threads=1, on_progress=third))
     assert (stopped.status, len(stopped.history)) == (Status.INTERRUPTED, 3)
     assert certify(problem, stopped.x, stopped.t, stopped.prices).feasible
 

@@ -75,20 +75,20 @@ class Comparison:
         return [(o, o.solution) for o in found if o is not None and o.solution is not None]
 
 
-def warm_up(threads: int | None, callback: Callback) -> None:
+def warm_up(threads: int | None, on_progress: Callback) -> None:
     """Load the libraries and the kernels, compiled at the first run, so that no policy's time holds
     that: one small problem for every path that the rounds take.
 
     Args:
         threads: As for the solves to come.
-        callback: Told of each step.
+        on_progress: Told of each step.
     """
     rng = np.random.default_rng(0)
     for types, jobs in ((3, 8), (60, 400)):  # whole, and by columns
         speeds = rng.lognormal(size=(types, jobs))
         for state in (cs.max_min, cs.proportional_fairness):
             problem = state(speeds, np.ones(jobs), np.full(types, jobs / types / 2))
-            solve(problem, engine="interior", threads=threads, callback=callback)
+            solve(problem, engine="interior", threads=threads, on_progress=on_progress)
 
 
 def compare(
@@ -118,7 +118,7 @@ def compare(
 
 
 def _outcome(
-    policy: str, round_: Round, throughput: Floats, threads: int | None, callback: Callback
+    policy: str, round_: Round, throughput: Floats, threads: int | None, on_progress: Callback
 ) -> Outcome:
     began = time.perf_counter()
     data = (throughput, round_.size, round_.capacity)
@@ -139,7 +139,7 @@ def _outcome(
             engine="pop" if policy in (POP_MAX_MIN, POP_FAIR) else "interior",
             tolerance=TOLERANCE,
             threads=threads,
-            callback=callback,
+            on_progress=on_progress,
         )
         x = solution.x
     seconds = time.perf_counter() - began

@@ -107,7 +107,7 @@ def rebalance(
                 spread,
                 replicas,
             )
-            result = lb.solve_round(problem, options(callback=callback))
+            result = lb.solve_round(problem, options(on_progress=callback))
         else:
             room = 16.0 if memory is None else memory
             played, source = _play(

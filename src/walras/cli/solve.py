@@ -191,7 +191,7 @@ def cluster(
         given, objective, 2.0 if alpha is None else alpha, 10 if levels is None else levels, churn
     )
     solution = run(
-        lambda callback: solve(
+        lambda on_progress: solve(
             problem,
             engine=engine,
             tolerance=tolerance,
@@ -199,7 +199,7 @@ def cluster(
             threads=threads,
             parts=parts,
             seed=seed,
-            callback=callback,
+            on_progress=on_progress,
             device=device,
             mode=mode,
             collapse=collapse or None,
@@ -237,13 +237,13 @@ def file(
     """
     problem = _read_program(path)
     solution = run(
-        lambda callback: solve(
+        lambda on_progress: solve(
             problem,
             engine="exact",
             tolerance=tolerance,
             time_limit=time_limit,
             threads=threads,
-            callback=callback,
+            on_progress=on_progress,
         ),
         tolerance,
         progress,

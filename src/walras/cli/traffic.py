@@ -227,7 +227,7 @@ def traffic(
             collapse=collapse or None,
             polish=polish,
             start=None if start is None else read_flows(start, paths),
-            callback=stages.begin("solving"),
+            on_progress=stages.begin("solving"),
         )
     _print(given, solution, objective, output, figure)
     raise typer.Exit(exit_code(solution.status))

@@ -33,7 +33,7 @@ def raise_if_impossible(problem: Separable, proof: Certificate, settings: Settin
         InfeasibleError: No allocation meets the constraints.
         UnboundedError: The objective improves without end.
     """
-    limits = replace(settings, start=None, callback=None, verbose=False)
+    limits = replace(settings, start=None, on_progress=None, verbose=False)
     if not _can_hold(problem, proof):
         relaxation = least_relaxation(problem, limits)
         if relaxation.is_needed:

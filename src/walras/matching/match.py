@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from walras.deprecated import renamed_keywords
 from walras.errors import InputError
 from walras.kernels.matching.rounds import solve_rounds
 from walras.matching.exact import NODES, Arrays
@@ -18,12 +19,10 @@ from walras.matching.plan import Plan
 from walras.matching.round import Round, Table, round_of
 from walras.matching.search import Found, objective_of, search
 from walras.matching.speedup import Speedup
-from walras.progress import Progress
+from walras.progress import OnProgress, Progress
 from walras.settings import check_range, make_plain
 from walras.solving import solve
 from walras.status import Status
-
-Callback = Callable[[Progress], bool | None]
 
 METHODS = ("auto", "branch-and-bound", "search", "milp")
 
@@ -33,6 +32,7 @@ _NODES_A_SECOND = 1e6  # fewer than any round has been seen to take
 _PROVED = 1e-11  # rounding of a gap
 
 
+@renamed_keywords(callback="on_progress")
 def match(
     times: Table,
     success: Table,
@@ -45,7 +45,7 @@ def match(
     time_limit: float | None = None,
     threads: int | None = None,
     seed: int = 0,
-    callback: Callback | None = None,
+    on_progress: OnProgress | None = None,
     clusters: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     times_interval: npt.ArrayLike | None = None,
@@ -73,7 +73,7 @@ def match(
             branches on and that are not proved so spend half of it on HiGHS' integer program.
         threads: Threads, or None for all cores.
         seed: Of the search's shakes; the same seed gives the same plan without a time limit.
-        callback: Called with a Progress now and then; True stops.
+        on_progress: Called with a Progress now and then; True stops.
         clusters: Labels.
         tasks: Labels.
         times_interval: (2, clusters, tasks) ends of the times' intervals, for the explanations.
@@ -97,10 +97,11 @@ def match(
         times_interval=times_interval,
         success_interval=success_interval,
     )
-    settings = MatchSettings(method, tolerance, time_limit, threads, seed, callback)
+    settings = MatchSettings(method, tolerance, time_limit, threads, seed, on_progress)
     return match_round(given, settings)
 
 
+@renamed_keywords(callback="on_progress")
 @dataclass(frozen=True)
 class MatchSettings:
     """How a round is matched; the fields are those of :func:`match`.
@@ -114,7 +115,7 @@ class MatchSettings:
     time_limit: float | None = None
     threads: int | None = None
     seed: int = 0
-    callback: Callback | None = None
+    on_progress: OnProgress | None = None
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -214,7 +215,7 @@ def _milp(round_: Round, settings: MatchSettings) -> Found:
         tolerance=max(settings.tolerance, 1e-12),
         time_limit=settings.time_limit,
         threads=settings.threads,
-        callback=settings.callback,
+        on_progress=settings.on_progress,
     )
     m, n = round_.shape
     shares = np.zeros((m, n))
@@ -229,7 +230,7 @@ def _by_search(round_: Round, settings: MatchSettings, began: float, known: Foun
         """Why to stop, if there is a reason."""
         elapsed = time.perf_counter() - began
         line = Progress(step, elapsed, found.objective, found.bound, found.gap, math.nan, math.nan)
-        if settings.callback is not None and settings.callback(line):
+        if settings.on_progress is not None and settings.on_progress(line):
             return Status.INTERRUPTED
         late = settings.time_limit is not None and elapsed >= settings.time_limit
         return Status.LIMIT if late or found.gap <= settings.tolerance else None

@@ -34,7 +34,7 @@ def solve_general(problem: cp.Problem, settings: Settings) -> Solution:
 
     Args:
         problem: A DCP problem.
-        settings: ``callback`` cannot be honoured, nor ``threads`` by HiGHS; the log says so.
+        settings: ``on_progress`` cannot be honoured, nor ``threads`` by HiGHS; the log says so.
             ``verbose`` shows the solver's own log.
 
     Returns:
@@ -82,7 +82,7 @@ def _message(problem: cp.Problem, found: Found) -> str:
 
 
 def _log_what_is_ignored(solver: str, settings: Settings) -> None:
-    ignored = ["callback"] if settings.callback is not None else []
+    ignored = ["on_progress"] if settings.on_progress is not None else []
     if settings.threads is not None and solver == "HiGHS":
         ignored.append("threads")
     for name in ignored:

@@ -199,7 +199,7 @@ class _Search:
     def _left(self) -> Settings:
         sharp = max(self.settings.tolerance * _SHARPER, 1e-12)
         spent = time.perf_counter() - self.began
-        return replace(self.settings, tolerance=sharp, callback=None, verbose=False).after(spent)
+        return replace(self.settings, tolerance=sharp, on_progress=None, verbose=False).after(spent)
 
     def _is_proved(self) -> bool:
         return relative_gap(self.value, self.bound)[0] <= self.settings.tolerance

@@ -5,13 +5,14 @@ from __future__ import annotations
 import gc
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Never
 
 import cvxpy as cp
 
+from walras.deprecated import renamed_keywords
 from walras.engines.admm.worker_pool import Executor
 from walras.errors import EngineError, InfeasibleError, InputError, UnboundedError
 from walras.kernels.devices import CPU
@@ -19,7 +20,7 @@ from walras.problem.checks import check_constraints, check_declared, check_objec
 from walras.problem.general import solve_general
 from walras.problem.quiet import cvxpy_quiet
 from walras.problem.report import Report, report_inside, report_outside
-from walras.progress import Progress
+from walras.progress import OnProgress
 from walras.select.choose import choose
 from walras.select.foreign_settings import refuse_unknown
 from walras.select.registry import EngineOptions, engine_named
@@ -103,6 +104,7 @@ class Problem:
         """The objective's value at the last solution, or None where it left no allocation."""
         return self._solution.value if self._solution and self._has_allocation else None
 
+    @renamed_keywords(callback="on_progress")
     def solve(
         self,
         *placed: Never,
@@ -111,7 +113,7 @@ class Problem:
         time_limit: float | None = None,
         threads: int | None = None,
         start: Solution | None = None,
-        callback: Callable[[Progress], bool | None] | None = None,
+        on_progress: OnProgress | None = None,
         verbose: bool = False,
         polish: bool = False,
         parts: int | None = None,
@@ -122,12 +124,13 @@ class Problem:
         executor: Executor | None = None,
         rho: float | None = None,
         restarts: bool | None = None,
+        spend: str | None = None,
         **unknown: Never,
     ) -> Solution:
         """Solve, and set the value of every variable and the dual value of every constraint.
 
         A solve that fails leaves no values behind. Outside the separable form ``start``,
-        ``callback`` and ``polish`` cannot be honoured, as the log says.
+        ``on_progress``, ``polish`` and ``spend`` cannot be honoured, as the log says.
 
         Args:
             *placed: None; settings have names.
@@ -136,7 +139,7 @@ class Problem:
             time_limit: Seconds.
             threads: Worker threads, or None for all cores.
             start: An earlier solution of this problem to begin from.
-            callback: Called once an iteration; return True to stop.
+            on_progress: Called once an iteration; return True to stop.
             verbose: One line an iteration; outside the separable form the general solver's log.
             polish: As in :func:`walras.solve`.
             parts: Of ``pop`` alone: its number of parts.
@@ -147,6 +150,7 @@ class Problem:
             executor: Who runs the demands' passes, such as ``walras.Ray(...)``.
             rho: None takes it from the data.
             restarts: None leaves it to the engine.
+            spend: As in :func:`walras.solve`.
             **unknown: None; cvxpy's own settings are refused with what to use in their place.
 
         Returns:
@@ -163,12 +167,13 @@ class Problem:
             "tolerance": tolerance,
             "time_limit": time_limit,
             "threads": threads,
-            "callback": callback,
+            "on_progress": on_progress,
             "verbose": verbose,
             "device": device,
         }
         own = EngineOptions(parts, seed, mode, executor, collapse, rho, restarts)
-        return self._recorded(engine, settings, {"start": start, "polish": polish, **vars(own)})
+        ours = {"start": start, "polish": polish, "spend": spend, **vars(own)}
+        return self._recorded(engine, settings, ours)
 
     def _recorded(self, engine: str, settings: dict[str, Any], ours: dict[str, Any]) -> Solution:
         """Solve, and keep the solution and how it ended; leave no values where it left none."""
@@ -240,6 +245,7 @@ class Problem:
         *,
         start: Solution | None,
         polish: bool,
+        spend: str | None,
         **others: Any,
     ) -> Solution:
         """Solve outside the separable form; ``others`` are settings that other engines have."""
@@ -260,7 +266,11 @@ class Problem:
                 allowed="'cpu' for this problem",
                 remedy="use device='cpu', or state the problem in the separable form",
             )
-        for name, given in (("start", start is not None), ("polish", polish)):
+        for name, given in (
+            ("start", start is not None),
+            ("polish", polish),
+            ("spend", spend is not None),
+        ):
             if given:
                 _log.warning("%s is not used: the problem is outside the separable form", name)
         problem = self._cvxpy()

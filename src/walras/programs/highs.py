@@ -145,7 +145,7 @@ def solve_program(
     Args:
         program: The program.
         settings: ``tolerance`` is the relative gap of integer programs, ``time_limit`` and
-            ``threads`` are HiGHS' own, ``callback`` may interrupt.
+            ``threads`` are HiGHS' own, ``on_progress`` may interrupt.
         start: (columns,) a first solution for integer programs; NaN where nothing is known.
         told: Turns a step of the program into one of the user's problem.
 
@@ -153,7 +153,7 @@ def solve_program(
         EngineError: HiGHS rejected the program or broke down.
     """
     if _may_run_away(program):
-        began, quiet = time.perf_counter(), replace(settings, callback=None, verbose=False)
+        began, quiet = time.perf_counter(), replace(settings, on_progress=None, verbose=False)
         relaxed = solve_program(replace(program, integer=None), quiet)
         if relaxed.status in (Status.INFEASIBLE, Status.UNBOUNDED):
             return relaxed

@@ -43,7 +43,7 @@ class CallbackRecorder:
 
     Args:
         solver: HiGHS, loaded.
-        settings: Whose callback and verbosity count.
+        settings: Their ``on_progress`` and ``verbose`` count.
         told: Turns a step of the program into one of the user's problem.
 
     Attributes:
@@ -59,14 +59,14 @@ class CallbackRecorder:
         self._told = told
         self._stop = False
         self._keeper = ExceptionTrap()
-        if solver.getNumCol() and (settings.callback is not None or settings.verbose):
+        if solver.getNumCol() and (settings.on_progress is not None or settings.verbose):
             solver.cbSimplexInterrupt.subscribe(self._interrupt)
             solver.cbIpmInterrupt.subscribe(self._interrupt)
             solver.cbMipInterrupt.subscribe(self._interrupt)
             solver.cbMipImprovingSolution.subscribe(self._improved)
 
     def _interrupt(self, event: HighsCallbackEvent) -> None:
-        """HiGHS asks many times a second: every step reaches the callback, few the log."""
+        """HiGHS asks many times a second: every step reaches ``on_progress``, few the log."""
         if not self._stop:
             self._ask(float(event.data_out.objective_function_value))
         if self._stop:
@@ -81,7 +81,7 @@ class CallbackRecorder:
         self._stop = self._stop or self._keeper.raised is not None
 
     def raise_kept(self) -> None:
-        """Raise what the caller's callback raised, if it did; Ctrl-C in it has only stopped."""
+        """Raise what ``on_progress`` raised, if it did; Ctrl-C in it has only stopped the solve."""
         raised = self._keeper.raised
         if raised is not None and not isinstance(raised, KeyboardInterrupt):
             raise raised

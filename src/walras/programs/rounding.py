@@ -61,7 +61,7 @@ def solve_whole(
     if not program.is_integer:
         return solve_program(program, settings, start, told)
     began = time.perf_counter()
-    quiet = replace(settings, callback=None, verbose=False)
+    quiet = replace(settings, on_progress=None, verbose=False)
     if is_steep(program):
         relaxed = solve_program(replace(program, integer=None), quiet)
         if relaxed.x is not None and relaxed.status is Status.OPTIMAL:
@@ -205,7 +205,7 @@ class _Again:
 
     def _left(self, *, quiet: bool = True) -> Settings:
         left = self.settings.after(time.perf_counter() - self.began)
-        return replace(left, callback=None, verbose=False) if quiet else left
+        return replace(left, on_progress=None, verbose=False) if quiet else left
 
     def _worth(self, x: Floats | None) -> float:
         return np.inf if x is None else float(self.program.cost @ x)

@@ -176,7 +176,7 @@ def test_a_time_limit_and_a_callback_stop_the_search() -> None:
         seen.append(step.value)
         return True
 
-    found = lb.solve_round(problem, lb.Options(attempts=10**6, callback=stop))
+    found = lb.solve_round(problem, lb.Options(attempts=10**6, on_progress=stop))
     assert len(seen) <= 1
     assert lb.evaluate(problem, found.shares).violation < 1e-9
     limited = lb.solve_round(problem, lb.Options(attempts=10**6, time_limit=0.2))

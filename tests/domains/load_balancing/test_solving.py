@@ -47,7 +47,7 @@ def test_options_are_checked_to_their_ends(
 def test_what_is_left_out_is_a_search_of_2000_attempts_that_keeps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert Options() == Options(keep=True, attempts=2000, time_limit=None, seed=0, callback=None)
+    assert Options() == Options(keep=True, attempts=2000, time_limit=None, seed=0, on_progress=None)
     given: list[Any] = []
     monkeypatch.setattr(module, "solve_round", lambda *both: given.extend(both))
     lb.rebalance([8.0, 1.0, 1.0, 2.0], [0, 0, 1, 1])
@@ -66,7 +66,7 @@ def test_the_search_goes_on_until_its_time_is_up_or_a_callback_says_stop() -> No
         return step.iteration >= 500
 
     began = time.perf_counter() - 3.0
-    effort = _effort(Options(attempts=700, seed=5, callback=stop), BOUND, began)
+    effort = _effort(Options(attempts=700, seed=5, on_progress=stop), BOUND, began)
     assert (effort.attempts, effort.enough, effort.seed) == (700, 2.0, 5)
     assert effort.proceed is not None
     assert effort.proceed(250, 8.0)

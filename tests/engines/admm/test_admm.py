@@ -166,7 +166,7 @@ def test_a_callback_stops_with_the_best_so_far() -> None:
         seen.append(step)
         return len(seen) == 3
 
-    s = solved(cluster(cs.max_min), 1e-12, callback=watch)
+    s = solved(cluster(cs.max_min), 1e-12, on_progress=watch)
     assert s.status is wl.Status.INTERRUPTED
     assert len(s.history) == 3
     assert s.certificate.violation <= FEASIBLE
@@ -175,7 +175,7 @@ def test_a_callback_stops_with_the_best_so_far() -> None:
 
 def test_a_callback_hears_of_every_iteration() -> None:
     seen: list[Progress] = []
-    s = solved(cluster(cs.max_min, 20, 200), 1e-4, callback=seen.append)
+    s = solved(cluster(cs.max_min, 20, 200), 1e-4, on_progress=seen.append)
     assert [step.iteration for step in seen] == list(range(1, len(seen) + 1))
     assert seen == list(s.history)
     assert 0 < sum(step.note == PROOF for step in seen) < len(seen)
@@ -185,7 +185,7 @@ def test_a_callback_that_stops_between_proofs_gets_that_iteration_proved() -> No
     def stop(step: Progress) -> bool:
         return step.iteration == 20
 
-    s = solved(cluster(cs.max_min, 20, 200), 1e-9, callback=stop)
+    s = solved(cluster(cs.max_min, 20, 200), 1e-9, on_progress=stop)
     assert (s.status, s.history[-1].note) == (wl.Status.INTERRUPTED, "")
     assert s.gap < s.history[-1].gap  # that of iteration 16
 
@@ -194,7 +194,7 @@ def test_control_c_stops_with_the_best_so_far() -> None:
     def interrupt(step: Progress) -> bool:
         raise KeyboardInterrupt
 
-    s = solved(cluster(cs.proportional_fairness), 1e-12, callback=interrupt)
+    s = solved(cluster(cs.proportional_fairness), 1e-12, on_progress=interrupt)
     assert s.status is wl.Status.INTERRUPTED
     assert s.certificate.violation <= FEASIBLE
 
@@ -224,7 +224,7 @@ def test_other_schemes_start_warm_too(mode: str) -> None:
     problem = cluster(cs.max_min)
     known = wl.solve(problem, engine="exact", tolerance=1e-6)
     enough = 100  # iterations
-    s = solved(problem, 1e-2, mode=mode, start=known, callback=lambda p: p.iteration >= enough)
+    s = solved(problem, 1e-2, mode=mode, start=known, on_progress=lambda p: p.iteration >= enough)
     assert s.certificate.violation <= FEASIBLE
     assert s.value >= 0.8 * known.value
 

@@ -91,7 +91,7 @@ def test_without_copies_half_the_memory_is_enough() -> None:
                 seen.append(tracemalloc.get_traced_memory())
 
         tracemalloc.start()
-        admm(problem, Settings(threads=1, callback=look), options)
+        admm(problem, Settings(threads=1, on_progress=look), options)
         held.append(seen[0][0])
         peak.append(seen[-1][1])
         tracemalloc.stop()

@@ -423,7 +423,7 @@ def test_a_callback_sees_the_users_objective_and_may_stop(kind: Utility) -> None
         maximize=True,
         integer=np.ones(n, bool) if kind is Utility.NONE else None,
     )
-    found = exact(problem, replace(CALM, callback=stop))
+    found = exact(problem, replace(CALM, on_progress=stop))
     assert found.status in (Status.INTERRUPTED, Status.OPTIMAL)
     assert len(seen) >= 3 or kind is Utility.NONE
     if kind is Utility.LOG:

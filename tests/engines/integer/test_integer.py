@@ -147,7 +147,7 @@ def test_only_assignments_are_recognised_as_such() -> None:
 def test_a_callback_stops_with_the_best_so_far() -> None:
     cost, weight, capacity = drawn_assignment("D", 8, 200, 2)
     problem = assignment(cost, weight, capacity)
-    s = wl.solve(problem, engine="integer", callback=lambda step: True, tolerance=1e-12)
+    s = wl.solve(problem, engine="integer", on_progress=lambda step: True, tolerance=1e-12)
     assert s.status is Status.INTERRUPTED
     assert kept(problem, s.entries) <= 1e-9
     assert s.bound <= s.value

@@ -203,15 +203,15 @@ def test_a_callback_sees_every_part_and_stops_all() -> None:
     answers = []
 
     def engine(problem: Separable, settings: Settings) -> Iterate:
-        assert settings.callback is not None
-        answers.append(settings.callback(step))
+        assert settings.on_progress is not None
+        answers.append(settings.on_progress(step))
         return replace(stub(problem, settings), status=Status.INTERRUPTED, history=History((step,)))
 
     def callback(progress: Progress) -> bool:
         told.append(progress)
         return len(told) == 2
 
-    limits = Settings(threads=1, callback=callback)
+    limits = Settings(threads=1, on_progress=callback)
     point = pop(cs.max_min(*cluster(0)), limits, 3, engine=engine)
     assert answers == [False, True, True]
     assert [progress.note for progress in told] == ["part 0", "part 1"]

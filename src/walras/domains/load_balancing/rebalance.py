@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from walras.deprecated import renamed_keywords
 from walras.domains.load_balancing.bound import Bound, counting_bound, rounded_bound
 from walras.domains.load_balancing.feasibility import refuse_impossible, refuse_unmet
 from walras.domains.load_balancing.inputs import Placement, Vector, make_round
@@ -22,11 +23,9 @@ from walras.domains.load_balancing.program import (
 from walras.domains.load_balancing.result import Rebalanced
 from walras.domains.load_balancing.search import Effort, Placed, search, tidied
 from walras.errors import EngineError
-from walras.progress import Progress
+from walras.progress import OnProgress, Progress
 from walras.settings import Settings, check_range, make_plain
 from walras.status import Status
-
-Callback = Callable[[Progress], bool | None]
 
 _PROGRAM_SECONDS = 5.0  # for a mixed-integer program, where the caller sets no limit
 _WIDENINGS = (1, 4, 16)
@@ -34,6 +33,7 @@ _MET = 1e-9
 _NONE = Placed(*(np.zeros(0, dtype=np.int32),) * 2, np.zeros(0), np.inf)
 
 
+@renamed_keywords(callback="on_progress")
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """How to search; checked when built.
@@ -44,7 +44,7 @@ class Options:
         attempts: Attempts of the local search at most.
         time_limit: Seconds, or None; the best placement found comes back with its bound.
         seed: Of the random choices.
-        callback: Called now and then with a Progress; True stops.
+        on_progress: Called now and then with a Progress; True stops.
 
     Raises:
         InputError: A setting is out of range.
@@ -54,7 +54,7 @@ class Options:
     attempts: int = 2000
     time_limit: float | None = None
     seed: int = 0
-    callback: Callback | None = None
+    on_progress: OnProgress | None = None
 
     def __post_init__(self) -> None:
         check_range("attempts", self.attempts, 0, 10**9, whole=True)
@@ -64,6 +64,7 @@ class Options:
         make_plain(self, "attempts", "seed", "time_limit")
 
 
+@renamed_keywords(callback="on_progress")
 def rebalance(
     loads: Vector,
     placement: Placement,
@@ -82,7 +83,7 @@ def rebalance(
     attempts: int = 2000,
     time_limit: float | None = None,
     seed: int = 0,
-    callback: Callback | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Rebalanced:
     """Bring all servers' loads into a band around their targets with the fewest new replicas.
 
@@ -107,7 +108,7 @@ def rebalance(
         attempts: Of the local search.
         time_limit: Seconds, or None.
         seed: Of the random choices.
-        callback: Called now and then; True stops.
+        on_progress: Called now and then; True stops.
 
     Returns:
         The shares, the moves with their source and target, and a bound that no placement beats.
@@ -131,7 +132,9 @@ def rebalance(
         replicas=replicas,
         servers=servers,
     )
-    how = Options(keep=keep, attempts=attempts, time_limit=time_limit, seed=seed, callback=callback)
+    how = Options(
+        keep=keep, attempts=attempts, time_limit=time_limit, seed=seed, on_progress=on_progress
+    )
     return solve_round(problem, how)
 
 
@@ -188,7 +191,7 @@ def _effort(options: Options, bound: Bound, began: float) -> Effort:
         elapsed = time.perf_counter() - began
         gap = (cost - bound.value) / max(cost, 1e-300)
         step = Progress(attempts, elapsed, cost, bound.value, gap, 0.0, 0.0, note="local search")
-        if options.callback is not None and options.callback(step):
+        if options.on_progress is not None and options.on_progress(step):
             return False
         return options.time_limit is None or elapsed < options.time_limit
 

@@ -253,7 +253,7 @@ def _prove(method: Method, best: Incumbent, prover: Prover) -> None:
 
 
 def _record(method: Method, best: Incumbent, note: str) -> bool:
-    """Tell of the present iteration; True when the callback or the time limit says stop."""
+    """Tell of the present iteration; True when ``on_progress`` or the time limit says stop."""
     residuals = method.residuals
     return best.record(method.count, residuals.primal, residuals.dual, method.crew.traffic, note)
 

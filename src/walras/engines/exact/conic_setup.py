@@ -52,7 +52,9 @@ def least_seconds(problem: Separable) -> float:
 def beginning(problem: Separable, settings: Settings, message: str) -> Iterate:
     """Where the interior point begins, which costs little, with the prices that go with it."""
     try:
-        found = interior(problem, replace(settings, time_limit=0.0, callback=None, verbose=False))
+        found = interior(
+            problem, replace(settings, time_limit=0.0, on_progress=None, verbose=False)
+        )
     except EngineError:  # it does not take so many free entries
         found = None
     if found is None or not found.status.has_allocation:

@@ -111,7 +111,7 @@ def _linear(problem: Separable, settings: Settings) -> Iterate:
     if answer is None:
         answer = solve_program(program, settings, told=told)
     if _has_none(program, answer):
-        more = replace(settings, time_limit=GRACE, callback=None, verbose=False)
+        more = replace(settings, time_limit=GRACE, on_progress=None, verbose=False)
         answer = solve_program(program, more)
         if _has_none(program, answer):
             return beginning(problem, settings, f"{answer.message}, no point of its own")
@@ -136,7 +136,7 @@ def _integer(problem: Separable, settings: Settings) -> Iterate:
     built = time.perf_counter()
     answer = solve_whole(program, settings, start, partial(_reported, problem))
     if _has_none(program, answer):
-        more = replace(settings, time_limit=GRACE, callback=None, verbose=False)
+        more = replace(settings, time_limit=GRACE, on_progress=None, verbose=False)
         answer = solve_whole(program, more)
     if answer.broken is not None:
         row, over = answer.broken
@@ -145,7 +145,7 @@ def _integer(problem: Separable, settings: Settings) -> Iterate:
     prices = np.full(problem.rows.count, np.nan)
     left = settings.after(time.perf_counter() - built)
     if answer.status.has_allocation:
-        limited = replace(left, callback=None, verbose=False)
+        limited = replace(left, on_progress=None, verbose=False)
         if left.time_limit is not None:
             limited = replace(limited, time_limit=max(left.time_limit, GRACE))
         relaxed = linear_program(problem, relaxed=True)
@@ -202,7 +202,7 @@ def _diagnosed(problem: Separable, found: Iterate, settings: Settings) -> Iterat
     """Say why there is no answer; solvers confuse the two reasons, so both are examined."""
     if len(without_whole(problem)):
         return replace(found, status=Status.INFEASIBLE)
-    quick = replace(settings, callback=None, start=None, verbose=False)
+    quick = replace(settings, on_progress=None, start=None, verbose=False)
     relaxation = least_relaxation(problem, quick)
     if relaxation.is_needed:
         return replace(

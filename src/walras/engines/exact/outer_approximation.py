@@ -51,7 +51,7 @@ def solve_by_cuts(problem: Separable, settings: Settings) -> Iterate:
         continuous relaxation.
     """
     iteration_log = IterationLog(settings)
-    quiet = replace(settings, callback=None, verbose=False)
+    quiet = replace(settings, on_progress=None, verbose=False)
     bare = replace(problem, integer=None)
     relaxed = attempted(lambda: solve_conic(bare, quiet), None)
     if relaxed is None:  # cuts begin somewhere else, then
@@ -259,7 +259,7 @@ class _Search:
     def _limits(self) -> Settings:
         """Settings of one part of the search: silent, within the time that is left."""
         left = self.settings.after(self.iteration_log.elapsed)
-        return replace(left, callback=None, verbose=False)
+        return replace(left, on_progress=None, verbose=False)
 
     def _step(self) -> Progress:
         reported, constant = self.problem.reported, self.problem.constant

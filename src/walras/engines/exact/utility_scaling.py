@@ -44,7 +44,7 @@ def scales_of(problem: Separable, settings: Settings) -> Floats:
     if not np.any(steep):
         return out
     share = np.where(steep, rows.weight ** (1.0 / np.where(steep, rows.parameter - 1.0, 1.0)), 0.0)
-    quiet = replace(settings, start=None, callback=None, verbose=False)
+    quiet = replace(settings, start=None, on_progress=None, verbose=False)
     alone = np.array_equal(steep, rows.is_utility) and not _has_costs(problem)
     least = (_max_min if alone else _rough)(problem, share, quiet)
     return np.where(steep, least * share, out) if least > 0 else out

@@ -62,7 +62,7 @@ def assign(problem: Separable, tasks: Tasks, settings: Settings, seed: int) -> I
     Args:
         problem: The problem.
         tasks: The same as dense arrays.
-        settings: ``time_limit`` and ``callback`` stop it; ``tolerance`` ends it early.
+        settings: ``time_limit`` and ``on_progress`` stop it; ``tolerance`` ends it early.
         seed: Of the search.
     """
     began = time.perf_counter()

@@ -139,7 +139,7 @@ class _Relay:
             whole,
             threads=threads,
             start=start and piece.start(start),
-            callback=partial(self._tell, k),
+            on_progress=partial(self._tell, k),
         )
 
     def stop(self) -> None:
@@ -149,10 +149,10 @@ class _Relay:
     def _tell(self, k: int, progress: Progress) -> bool:
         """Pass one part's step on, one part at a time."""
         with self._lock:
-            callback = self._settings.callback
-            if callback is not None and not self._stopped:
+            on_progress = self._settings.on_progress
+            if on_progress is not None and not self._stopped:
                 note = f"part {k} {progress.note}".rstrip()
-                self._stopped = bool(callback(replace(progress, note=note)))
+                self._stopped = bool(on_progress(replace(progress, note=note)))
             return self._stopped
 
 

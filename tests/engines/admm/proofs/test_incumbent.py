@@ -24,7 +24,7 @@ def test_giving_nothing_is_the_first_allocation_of_a_network() -> None:
         seen.append(progress)
         return True
 
-    s = wl.solve(problem, engine="admm", callback=stop)
+    s = wl.solve(problem, engine="admm", on_progress=stop)
     assert seen[0].value == 0.0
     assert s.certificate.feasible
     assert np.isfinite(s.gap)

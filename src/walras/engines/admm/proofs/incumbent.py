@@ -71,7 +71,7 @@ class Incumbent:
     def record(
         self, iteration: int, primal: float, dual: float, traffic: float = 0.0, note: str = ""
     ) -> bool:
-        """Note an iteration; True when the caller's callback or the time limit says stop."""
+        """Note an iteration; True when ``on_progress`` or the time limit says stop."""
         problem = self.problem
         return self._diary.record(
             Progress(
