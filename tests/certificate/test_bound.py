@@ -204,3 +204,36 @@ def test_noise_in_prices_does_not_lose_the_bound(noise: float) -> None:
         found = dual_bound(exact.problem, prices).value
         assert found <= exact.certificate.value + 1e-9 * abs(exact.certificate.value)
         assert found >= exact.certificate.value - 1e-6 * max(1.0, abs(exact.certificate.value))
+
+
+def test_prices_beyond_all_numbers_prove_nothing() -> None:
+    """1e200 of a price times 1e200 of a coefficient is infinite, and an unbounded sum is none."""
+    entries = [Entry(0, 0, -1.0, lower=1.0), Entry(0, 1)]
+    problem = state(entries, [Row("most[r0]", {0: 1e200, 1: -1e200}, upper=1.0)])
+    assert dual_bound(problem, np.array([1e200])).value == -np.inf
+
+
+def test_a_free_scalar_that_nothing_holds_costs_nothing() -> None:
+    entry = Entry(0, 0, 1.0, lower=1.0)
+    problem = state([entry], [Row("most[r0]", {0: 1.0}, upper=3.0)], [Scalar(0.0)])
+    assert dual_bound(problem, np.zeros(1)).value == 1.0
+
+
+def test_the_rounding_of_a_free_scalars_slope_is_none() -> None:
+    """max t with t <= x_k for each of n free entries whose sum is at most 1: 1 / n."""
+    rng = np.random.default_rng(0)
+    n = 7
+    entries = [Entry(0, k, lower=-np.inf) for k in range(n)]
+    rows = [Row(f"least[d{k}]", {k: -1.0}, upper=0.0, scalars={0: 1.0}) for k in range(n)]
+    rows.append(Row("most[r0]", dict.fromkeys(range(n), 1.0), upper=1.0))
+    problem = state(entries, rows, [Scalar(-1.0)])
+    for _ in range(100):
+        found = dual_bound(problem, 1.0 / n + 1e-3 * rng.normal(size=n + 1))
+        assert found.value == pytest.approx(-1.0 / n, rel=1e-9)
+
+
+def test_a_reduced_cost_that_asks_for_a_bound_moves_the_price_however_small_it_is() -> None:
+    """min 0.3 (x + y) with x + y >= -2 and x, y <= 5: the row's price is -0.3, the value -0.6."""
+    entries = [Entry(0, k, 0.3, lower=-np.inf, upper=5.0) for k in range(2)]
+    problem = state(entries, [Row("least[r0]", {0: 1.0, 1: 1.0}, lower=-2.0)])
+    assert dual_bound(problem, np.zeros(1)).value == pytest.approx(-0.6, rel=1e-9)

@@ -9,7 +9,14 @@ import pytest
 from tests.bank.statement import Entry, Row, Scalar, state
 
 from walras.certificate import dual_bound, row_violations, violation
-from walras.certificate.certify import certify, gap_between, minimised_value, relative_gap
+from walras.certificate.certify import (
+    _gap,
+    certify,
+    gap_between,
+    minimised_value,
+    objective_terms,
+    relative_gap,
+)
 from walras.separable import Separable, Utility
 
 NONE = np.zeros(0)
@@ -273,3 +280,25 @@ def test_the_minimised_value_is_infinite_outside_its_domain() -> None:
     assert minimised_value(problem, np.zeros(1), np.zeros(1)) == INF
     found = minimised_value(problem, np.array([2.0]), np.array([-1.0]))
     assert found == pytest.approx(7.0 + 6.0 - 5.0 - np.log(3.0))
+
+
+def test_a_row_in_which_a_scalar_stands_alone_limits_no_share() -> None:
+    """max t with t <= x <= 2 and t <= 3: an entry brings 2 at most, whatever the row alone says."""
+    rows = [
+        Row("share[d0]", {0: -1.0}, upper=0.0, scalars={0: 1.0}),
+        Row("alone[r0]", {}, upper=3.0, scalars={0: 1.0}),
+    ]
+    problem = state([Entry(0, 0, upper=2.0)], rows, [Scalar(-1.0)])
+    gap, words = _gap(problem, np.zeros(1), np.zeros(1), 0.0, -2e-7)
+    assert gap == pytest.approx(1e-7)
+    assert words == ENTRY
+
+
+def test_a_scalar_counts_in_a_utilitys_terms() -> None:
+    """Of 2 (x + 3 t - 1)^2 / 2 at x = 1 and t = 2, as at x = 7 without a scalar."""
+    quadratic = Row("near[d0]", {0: 1.0}, utility=Utility.QUADRATIC, weight=2.0, parameter=1.0)
+    alone = state([Entry(0, 0)], [quadratic])
+    both = state([Entry(0, 0)], [replace(quadratic, scalars={0: 3.0})], [Scalar(0.0)])
+    expected = objective_terms(alone, np.array([7.0]), NONE)
+    assert expected > 0.0
+    assert objective_terms(both, np.array([1.0]), np.array([2.0])) == pytest.approx(expected)
