@@ -1,9 +1,10 @@
-"""README says what is so: its table is the generated one, its links lead somewhere."""
+"""README is short and true: its figures are the benchmarks', its links lead somewhere."""
 
 from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -11,28 +12,60 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+TABLE = (ROOT / "benchmarks/results/table.md").read_text(encoding="utf-8")
 
 
-@pytest.fixture
-def readme_table() -> ModuleType:
-    """The script that copies the table, as a module."""
-    spec = importlib.util.spec_from_file_location("readme_table", ROOT / "docs/readme_table.py")
+@pytest.fixture(scope="module")
+def measurements() -> ModuleType:
+    """The script that writes the tables, as a module."""
+    spec = importlib.util.spec_from_file_location("measurements", ROOT / "docs/measurements.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules["measurements"] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
 
 
-def test_the_table_is_the_generated_one(readme_table: ModuleType) -> None:
-    table = (ROOT / "benchmarks/results/table.md").read_text(encoding="utf-8")
-    assert readme_table.with_table(README, table) == README, "run docs/readme_table.py"
+def test_readme_is_at_most_120_lines_and_eight_figures(measurements: ModuleType) -> None:
+    assert len(README.splitlines()) <= 120
+    assert len(measurements.CHOSEN) <= 8
 
 
-def test_the_table_between_the_markers_is_replaced(readme_table: ModuleType) -> None:
-    page = f"above\n{readme_table.BEGIN}\nold\n{readme_table.END}\nbelow\n"
-    replaced = readme_table.with_table(page, "| new |\n|---|\n\n### not this\n")
-    assert replaced == page.replace("old", "| new |\n|---|")
+def test_the_tables_are_the_generated_ones(measurements: ModuleType) -> None:
+    page = measurements.PAGE.read_text(encoding="utf-8")
+    run = "run docs/measurements.py"
+    assert measurements.between(README, measurements.short_table(TABLE)) == README, run
+    assert measurements.between(page, measurements.full_table(TABLE)) == page, run
+
+
+def test_every_case_says_whose_its_instance_is(measurements: ModuleType) -> None:
+    cases = [case for case, *_ in measurements.rows(TABLE)]
+    assert len(cases) > 70
+    assert all(measurements.source(case).whose for case in cases)
+    with pytest.raises(ValueError, match="add a line to SOURCES"):
+        measurements.source("a new case")
+
+
+def test_every_peer_has_a_version_or_says_whose_code_it_is(measurements: ModuleType) -> None:
+    known = measurements.versions(TABLE)
+    peers = {peer for found in measurements.SOURCES for peer in found.peers}
+    assert all(peer in known or "(" in peer for peer in peers)
+
+
+def test_every_figure_of_readme_is_a_record(measurements: ModuleType) -> None:
+    recorded = {measured for _, _, measured, _ in measurements.rows(TABLE)}
+    for line in measurements.short_table(TABLE).splitlines()[2:]:
+        figure = line.strip("|").split("|")[3].strip()
+        assert any(measured.startswith(figure) for measured in recorded)
+
+
+def test_the_picture_shows_what_the_example_prints() -> None:
+    picture = (ROOT / "docs/pictures/cluster_round.svg").read_text(encoding="utf-8")
+    shares = README[README.index("v100   0.") :].splitlines()[:2]
+    for share in re.findall(r"0\.\d+", "\n".join(shares)):
+        if float(share):
+            assert f">{float(share):.2f}<" in picture, "run docs/pictures.py"
 
 
 def test_links_lead_to_files() -> None:
@@ -41,19 +74,14 @@ def test_links_lead_to_files() -> None:
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
-def test_readme_is_written_only_when_the_table_is_new(
-    readme_table: ModuleType, tmp_path: Path
+def test_a_page_is_written_only_when_the_table_is_new(
+    measurements: ModuleType, tmp_path: Path
 ) -> None:
-    readme, table = tmp_path / "README.md", tmp_path / "table.md"
-    old = f"above\n{readme_table.BEGIN}\n| a |\n{readme_table.END}\n"
-    readme.write_text(old)
-    readme.chmod(0o444)
-    untouched = readme.stat().st_mtime_ns
-    assert not readme_table.update(readme, table)
-    table.write_text("| a |\n\nmore")
-    assert not readme_table.update(readme, table)
-    assert readme.stat().st_mtime_ns == untouched
-    readme.chmod(0o644)
-    table.write_text("| b |\n")
-    assert readme_table.update(readme, table)
-    assert readme.read_text() == old.replace("| a |", "| b |")
+    page = tmp_path / "README.md"
+    old = f"above\n{measurements.BEGIN}\n| a |\n{measurements.END}\nbelow\n"
+    page.write_text(old)
+    untouched = page.stat().st_mtime_ns
+    assert not measurements.update(page, "| a |")
+    assert page.stat().st_mtime_ns == untouched
+    assert measurements.update(page, "| b |")
+    assert page.read_text() == old.replace("| a |", "| b |")
