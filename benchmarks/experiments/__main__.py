@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from benchmarks.experiments import crossing, fairness, micro, moves, restarts, robustness
 from benchmarks.experiments.page import write_page
 from benchmarks.experiments.study import Setting, Study
-from benchmarks.store import RESULTS
+from benchmarks.tables import Tables
 
 STUDIES: tuple[Study, ...] = (
     *robustness.STUDIES,
@@ -19,10 +18,10 @@ STUDIES: tuple[Study, ...] = (
     *crossing.STUDIES,
     *moves.STUDIES,
 )
-FOLDER = RESULTS / "experiments"
+TABLES = Tables("experiments")
 
 
-def main(arguments: list[str] | None = None, folder: Path = FOLDER) -> int:
+def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     """Run the studies that are named, or all; returns the exit code."""
     names = [study.name for study in STUDIES]
     parser = argparse.ArgumentParser(prog="python -m benchmarks.experiments", description=__doc__)
@@ -42,10 +41,10 @@ def main(arguments: list[str] | None = None, folder: Path = FOLDER) -> int:
             topology = given.topology or study.topology
             setting = Setting(topology, seed=given.seed, limit=given.limit or study.limit)
             print(f"{study.name} on {topology}, about {study.estimate:g} s", flush=True)
-            study.measure(setting, folder)
+            study.measure(setting, tables)
     if not given.list:
         for page in dict.fromkeys(study.page for study in STUDIES):
-            write_page([study for study in STUDIES if study.page == page], folder)
+            write_page([study for study in STUDIES if study.page == page], tables)
     return 0
 
 

@@ -9,24 +9,22 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks.experiments.study import Study
+from benchmarks.tables import Tables
 
 
-def write_page(studies: Sequence[Study], folder: Path) -> Path:
-    """Write the studies' page, the first one's, from whichever have a table in the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    page = folder / f"{studies[0].page}.md"
-    page.write_text("\n".join(_section(study, folder) for study in studies), encoding="utf-8")
-    return page
+def write_page(studies: Sequence[Study], tables: Tables) -> Path:
+    """Write the studies' page, the first one's, from whichever have a table."""
+    text = "\n".join(_section(study, tables) for study in studies)
+    return tables.write_page(text, studies[0].page)
 
 
-def _section(study: Study, folder: Path) -> str:
-    file = folder / f"{study.name}.csv"
+def _section(study: Study, tables: Tables) -> str:
     head = f"### {study.title}\n\n{study.question}\n"
-    if not file.exists():
+    frame = tables.read(study.name)
+    if frame is None:
         return f"{head}\nNot measured yet.\n"
-    frame = pd.read_csv(file)
     where = f"On {frame['topology'].iloc[0]}, at most {frame['limit'].iloc[0]:g} s a solve."
-    picture = f"![{study.title}]({study.name}.png)"
+    picture = tables.shown(study.title, study.name)
     return f"{head}{where}\n\n{table(study.summary(frame))}\n{picture}\n"
 
 

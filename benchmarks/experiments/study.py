@@ -12,6 +12,7 @@ import pandas as pd
 import walras as wl
 from benchmarks.experiments.methods import EXACT, METHODS, Routed, Scenario
 from benchmarks.flow_instances import network_and_paths
+from benchmarks.tables import Tables
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering import Network, Paths
 from walras.engines.admm.engine import PROOF
@@ -79,12 +80,11 @@ class Study:
     page: str = "page"
     limit: float = Setting.limit
 
-    def measure(self, setting: Setting, folder: Path) -> pd.DataFrame:
+    def measure(self, setting: Setting, tables: Tables) -> pd.DataFrame:
         """Run it, and write its table and figure."""
         frame = self.run(setting).assign(topology=setting.topology, limit=setting.limit)
-        folder.mkdir(parents=True, exist_ok=True)
-        frame.to_csv(folder / f"{self.name}.csv", index=False, float_format="%.8g")
-        self.draw(frame, folder / f"{self.name}.png")
+        tables.write(self.name, frame, digits=8)
+        self.draw(frame, tables.picture(self.name))
         return frame
 
 

@@ -12,17 +12,17 @@ import pandas as pd
 
 from benchmarks.learning.page import write_page
 from benchmarks.learning.studies import STUDIES, Study
-from benchmarks.store import RESULTS
+from benchmarks.tables import Tables
 from walras.errors import InputError
 from walras.matching import Decay
 from walras.predict import recipe
 
-FOLDER = RESULTS / "learning"
+TABLES = Tables("learning")
 _AT_ONCE = 5  # seeds
 SCRATCH = Path(__file__).parent.parent / ".scratch" / "learning"
 
 
-def main(arguments: list[str] | None = None, folder: Path = FOLDER) -> int:
+def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     """Run the studies that are named, or all; returns the exit code.
 
     A few seeds at once over all of the studies: a run stopped at any time is nearly balanced, and
@@ -55,8 +55,8 @@ def main(arguments: list[str] | None = None, folder: Path = FOLDER) -> int:
         for study in chosen:
             seeds = range(min(first + _AT_ONCE, given.seeds or study.seeds))
             if first < len(seeds):
-                measure(study, seeds, given.scratch, folder, given.workers)
-    write_page(STUDIES, folder)
+                measure(study, seeds, given.scratch, tables, given.workers)
+    write_page(STUDIES, tables)
     return 0
 
 
@@ -72,7 +72,7 @@ def narrowed(study: Study, methods: str | None, train: str | None) -> Study:
 
 
 def measure(
-    study: Study, seeds: range, scratch: Path, folder: Path, workers: int | None
+    study: Study, seeds: range, scratch: Path, tables: Tables, workers: int | None
 ) -> pd.DataFrame:
     """Run or go on with a study, and write its table.
 
@@ -102,8 +102,7 @@ def measure(
         if not parts[-1].attrs["complete"]:
             raise KeyboardInterrupt
     frame = pd.concat(parts, ignore_index=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    frame.to_csv(folder / f"{study.name}.csv", index=False, float_format="%.6g")
+    tables.write(study.name, frame, digits=6)
     print(
         f"{time.strftime('%H:%M:%S')}  {study.name}: {len(seeds)} seeds, "
         f"{time.perf_counter() - began:.0f} s for the last",

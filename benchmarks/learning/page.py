@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks.learning.studies import Study
+from benchmarks.tables import Tables
 from walras.learn.analysis import BASELINES, on_one_cluster, summary
 from walras.plot import methods_by_setting, methods_by_size
 
@@ -15,30 +16,26 @@ _ACROSS = ("tasks_per_round", "min_success")
 _SHOWN = ("hard_regret", "violations", "penalised_regret", "utilisation")
 
 
-def write_page(studies: Sequence[Study], folder: Path) -> Path:
+def write_page(studies: Sequence[Study], kept: Tables) -> Path:
     """Write ``page.md`` and the figures of the studies that have a table."""
     parts = []
     for study in studies:
         text = "Not measured yet."
-        file = folder / f"{study.name}.csv"
-        if file.exists():
-            frame = pd.read_csv(file, keep_default_na=False, na_values=[""])
+        frame = kept.read(study.name)
+        if frame is not None:
             good = frame[frame["error"].isna()]
             figure = methods_by_setting(good)
             across = next((c for c in _ACROSS if c in good and good[c].nunique() > 1), None)
             if across is not None:
                 figure = methods_by_size(good, across)
-            drawn = folder / f"{study.name}.png"
+            drawn = kept.picture(study.name)
             figure.savefig(drawn, dpi=130, facecolor="white", bbox_inches="tight")
-            text = f"{tables(frame, study.baselines)}\n\n![{study.title}]({drawn.name})"
+            text = f"{tables(frame, study.baselines)}\n\n{kept.shown(study.title, study.name)}"
         parts.append(
             f"### {study.title}\n\n{study.question} "
             f"`python -m benchmarks.learning {study.name}`\n\n{text}\n"
         )
-    page = folder / "page.md"
-    folder.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n".join(parts), encoding="utf-8")
-    return page
+    return kept.write_page("\n".join(parts))
 
 
 def tables(frame: pd.DataFrame, baselines: Sequence[str] = BASELINES) -> str:

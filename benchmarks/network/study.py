@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from benchmarks.store import RESULTS
+from benchmarks.tables import Tables
 from walras import network as wn
 
-FOLDER = RESULTS / "network"
+TABLES = Tables("network")
 CENTRES = 20
 
 
@@ -50,30 +50,27 @@ class Study:
     run: Callable[[int], Outcome]
     estimate: float
 
-    def measure(self, seed: int, folder: Path = FOLDER) -> None:
+    def measure(self, seed: int, tables: Tables = TABLES) -> None:
         """Run, and keep table and figure."""
-        folder.mkdir(parents=True, exist_ok=True)
         found = self.run(seed)
         table = found.table.assign(seed=seed, python=platform.python_version())
-        table.to_csv(folder / f"{self.name}.csv", index=False)
-        found.figure.savefig(folder / f"{self.name}.png", dpi=130, facecolor="white")
+        tables.write(self.name, table)
+        found.figure.savefig(tables.picture(self.name), dpi=130, facecolor="white")
         print(found.table.to_string(index=False), flush=True)
 
 
-def write_page(studies: Sequence[Study], folder: Path = FOLDER) -> Path:
+def write_page(studies: Sequence[Study], tables: Tables = TABLES) -> Path:
     """Write ``page.md`` from the studies that have a table."""
     sections = []
     for study in studies:
-        file = folder / f"{study.name}.csv"
         text = "Not measured yet.\n"
-        if file.exists():
-            frame = pd.read_csv(file).drop(columns=["seed", "python"])
-            text = f"{_markdown(frame)}\n![{study.title}]({study.name}.png)\n"
+        frame = tables.read(study.name)
+        if frame is not None:
+            table = _markdown(frame.drop(columns=["seed", "python"]))
+            text = f"{table}\n{tables.shown(study.title, study.name)}\n"
         command = f"`python -m benchmarks.network {study.name}`"
         sections.append(f"### {study.title}\n\n{study.question} {command}\n\n{text}")
-    page = folder / "page.md"
-    page.write_text("\n".join(sections), encoding="utf-8")
-    return page
+    return tables.write_page("\n".join(sections))
 
 
 def _markdown(frame: pd.DataFrame) -> str:
@@ -83,6 +80,8 @@ def _markdown(frame: pd.DataFrame) -> str:
 
 
 def _cell(value: object) -> str:
+    if value is None:
+        return ""
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:.4g}"
     return str(value)

@@ -15,6 +15,7 @@ from benchmarks.experiments.page import table, write_page
 from benchmarks.experiments.study import Setting
 from benchmarks.measure import measure
 from benchmarks.store import Store
+from benchmarks.tables import Tables
 from matplotlib.image import imread
 
 from walras.domains import traffic_engineering as te
@@ -54,7 +55,8 @@ def test_shortcuts_lower_the_centrality() -> None:
 
 def test_failures_take_links_away_and_traffic_is_still_served(tmp_path: Path) -> None:
     study = next(study for study in STUDIES if study.name == "failures")
-    frame = study.measure(B4, tmp_path)
+    tables = Tables("experiments", tmp_path)
+    frame = study.measure(B4, tables)
     assert set(frame["method"]) == set(METHODS)
     assert (frame["violation"] <= 1e-9).all()
     assert (frame["normalised"] <= 1 + 1e-6).all()
@@ -62,17 +64,18 @@ def test_failures_take_links_away_and_traffic_is_still_served(tmp_path: Path) ->
     assert exact["normalised"].to_numpy() == pytest.approx(1.0)
     served = exact["served"].to_numpy()
     assert served[0] > served[-1] > 0
-    assert imread(tmp_path / "failures.png").ndim == 3
-    stored = pd.read_csv(tmp_path / "failures.csv")
+    assert imread(tables.picture("failures")).ndim == 3
+    stored = tables.read("failures")
+    assert stored is not None
     assert len(stored) == len(frame)
-    page = write_page(STUDIES, tmp_path).read_text(encoding="utf-8")
+    page = write_page(STUDIES, tables).read_text(encoding="utf-8")
     assert page.count("Not measured yet.") == len(STUDIES) - 1
-    assert "![Link failures](failures.png)" in page
+    assert "![Link failures](../../pictures/experiments/failures.png)" in page
 
 
 def test_alternatives_are_traced_to_the_optimum(tmp_path: Path) -> None:
     study = next(study for study in STUDIES if study.name == "alternatives")
-    frame = study.measure(B4, tmp_path)
+    frame = study.measure(B4, Tables("experiments", tmp_path))
     ours = frame[frame["method"] == "Walras, first order"]
     assert ours["normalised"].iloc[-1] > 0.98
     assert frame["normalised"].max() <= 1 + 1e-6  # to which the optimum is proved
@@ -133,12 +136,12 @@ def test_bytes_between_machines_are_counted_with_proofs_and_without(
     monkeypatch.setattr(crossing, "ACTORS", (2,))
     monkeypatch.setattr(crossing, "SHARES", (0.25, 0.5))
     study = next(study for study in STUDIES if study.name == "crossing")
-    frame = study.measure(Setting("B4", level=0.05, limit=60.0), tmp_path)
+    frame = study.measure(Setting("B4", level=0.05, limit=60.0), Tables("experiments", tmp_path))
     assert (frame["proof"] > frame["bytes"]).all()
     assert (frame["bytes"] > 0).all()
     assert list(frame["entries"]) == sorted(frame["entries"])
     assert (frame["gap"] <= 1e-2).all()
-    assert imread(tmp_path / "crossing.png").ndim == 3
+    assert imread(Tables("experiments", tmp_path).picture("crossing")).ndim == 3
     assert list(study.summary(frame).index) == ["2 actors, 3 sources", "2 actors, 6 sources"]
 
 

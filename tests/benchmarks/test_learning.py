@@ -9,6 +9,7 @@ import pytest
 from benchmarks.learning.__main__ import main, measure, narrowed
 from benchmarks.learning.page import table, write_page
 from benchmarks.learning.studies import STUDIES, Study
+from benchmarks.tables import Tables
 
 from walras.learn import Learning
 
@@ -36,14 +37,15 @@ def test_every_study_has_the_baselines_it_is_compared_with() -> None:
 
 
 def test_a_study_is_measured_goes_on_and_has_its_table(tmp_path: Path) -> None:
-    first = measure(TINY, range(1), tmp_path / "scratch", tmp_path, 1)
+    kept = Tables("learning", tmp_path)
+    first = measure(TINY, range(1), tmp_path / "scratch", kept, 1)
     assert len(first) == 2
-    both = measure(TINY, range(2), tmp_path / "scratch", tmp_path, 1)
+    both = measure(TINY, range(2), tmp_path / "scratch", kept, 1)
     pd.testing.assert_frame_equal(both.iloc[:2], first)
-    page = write_page([TINY, STUDIES[0]], tmp_path).read_text()
+    page = write_page([TINY, STUDIES[0]], kept).read_text()
     assert "1 cells x 2 seeds (synthetic stand-in data)" in page
     assert "Not measured yet." in page
-    assert (tmp_path / "tiny.png").stat().st_size > 5000
+    assert kept.picture("tiny").stat().st_size > 5000
     assert table(both.assign(error=None)).count("| tsm-") == 2
 
 

@@ -11,6 +11,7 @@ from benchmarks.learning.__main__ import measure, pairs_of
 from benchmarks.learning.page import tables
 from benchmarks.learning.scenarios import best, compare_scenarios, members, outcomes, with_errors
 from benchmarks.learning.studies import STUDIES, Study
+from benchmarks.tables import Tables
 
 from walras.errors import InputError
 from walras.learn import Learning
@@ -118,7 +119,7 @@ def test_a_study_of_floors_has_a_table_for_each(tmp_path: Path) -> None:
         floors=(0.5, 0.9),
         terms={"test_rounds": 20, "recipe_options": SMALL},
     )
-    frame = measure(study, range(1), tmp_path / "scratch", tmp_path, 1)
+    frame = measure(study, range(1), tmp_path / "scratch", Tables("learning", tmp_path), 1)
     assert sorted(set(frame["min_success"])) == [0.5, 0.9]
     loose, tight = (frame[frame["min_success"] == floor] for floor in (0.5, 0.9))
     assert tight["violations"].mean() > loose["violations"].mean()

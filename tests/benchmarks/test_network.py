@@ -12,6 +12,7 @@ from benchmarks.network.__main__ import STUDIES, main
 from benchmarks.network.convergence import digraph, ignored_gap, quantisers
 from benchmarks.network.faults import loss
 from benchmarks.network.study import Outcome, Study, first_below, net, shares_only, write_page
+from benchmarks.tables import Tables
 
 from walras import network as wn
 from walras.network.graph.network import Network
@@ -29,11 +30,12 @@ def test_each_study_has_a_name_of_its_own(capsys: pytest.CaptureFixture[str]) ->
 def test_a_study_keeps_its_table_and_figure(tmp_path: Path) -> None:
     table = pd.DataFrame({"method": ["ours"], "gap": [1.5e-9]})
     study = Study("toy", "A toy", "What?", lambda seed: Outcome(table, blank()[0]), 1.0)
-    study.measure(3, tmp_path)
-    page = write_page([study, Study("none", "None", "?", study.run, 1.0)], tmp_path).read_text()
+    tables = Tables("network", tmp_path)
+    study.measure(3, tables)
+    page = write_page([study, Study("none", "None", "?", study.run, 1.0)], tables).read_text()
     assert "| ours | 1.5e-09 |" in page
     assert "Not measured yet" in page
-    assert (tmp_path / "toy.png").exists()
+    assert tables.picture("toy").exists()
 
 
 def test_the_first_step_below_counts_only_if_it_stays_there() -> None:

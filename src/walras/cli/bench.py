@@ -38,7 +38,7 @@ def bench(
     """Measure against peers on this computer.
 
     Needs a source tree: the benchmarks and their peers are not part of the installed package.
-    Results go to benchmarks/results, one JSON file a cell, and into table.md there.
+    Results go to benchmarks/results, one JSON-lines file a benchmark, and into table.md there.
 
     Examples:
 
