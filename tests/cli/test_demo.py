@@ -16,16 +16,16 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner, Result
 
-from walras.cli import comparison as compared
 from walras.cli import demo as demo_module
-from walras.cli import demo_learning as act_learning
-from walras.cli import demo_network as act_last
-from walras.cli import demo_placement as act_one
 from walras.cli.common.progress import Interruptible, Stages
-from walras.cli.comparison import compare
-from walras.cli.demo_network import CRASH, CRASHED, Act
-from walras.cli.demo_report import _convergence
 from walras.cli.main import app
+from walras.demo import learning as act_learning
+from walras.demo import network as act_last
+from walras.demo import placement as act_one
+from walras.demo import scheduling as compared
+from walras.demo.network import CRASH, CRASHED, NetworkSection
+from walras.demo.page import _convergence
+from walras.demo.scheduling import compare
 from walras.domains.cluster_scheduling.rounds import Round, gavel
 from walras.errors import DataError, InputError
 
@@ -112,7 +112,7 @@ def test_the_report_draws_how_both_exact_policies_converged(tmp_path: Path) -> N
     with Interruptible() as interrupt:
         stages = Stages(dict.fromkeys(POLICIES, 1.0), 1e-6, interrupt, shown=False)
         policies = [compared.MAX_MIN, compared.FAIR]
-        comparison = compare(gavel(40, 0), policies, 1, stages, interrupt)
+        comparison = compare(gavel(40, 0), policies, 1, stages)
     (figure,) = _convergence(comparison)
     for axes in figure.drawing.axes:
         curves = {str(line.get_label()): np.asarray(line.get_ydata()) for line in axes.lines}
@@ -163,7 +163,7 @@ def test_the_table_fits_80_columns_and_says_what_is_proved(
     assert not any(line.strip() in ("on", "al", "n") for line in lines)  # no cell was folded
     for words in ("by POP-4", "equal share", "no allocation gives all jobs more than", "Report:"):
         assert words in " ".join(result.stdout.split())
-    assert stages[0].startswith("loading the kernels")
+    assert stages[0] == "loading kernels"
     assert [stage.rsplit(": ", 1)[1] for stage in stages[1:4]] == POLICIES[:3]
     for line in map(json.loads, result.stderr.splitlines()):
         assert 0 <= line["done"] <= 1
@@ -240,7 +240,7 @@ def placed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, An
         result = run(folder, *options)
     assert result.exit_code == 0, result.output
     stages = [json.loads(line)["stage"] for line in result.stderr.splitlines()]
-    assert stages[0] == "placing tasks by predictions"
+    assert stages[0] == "training predictors"
     return folder / "out", json.loads(result.stdout)
 
 
@@ -326,7 +326,7 @@ def test_the_last_act_loses_a_centre_and_no_quantum(tmp_path: Path) -> None:
 def test_stopping_the_last_act_keeps_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stopped(progress: Callable[[int, int], None], seed: int) -> Act:
+    def stopped(progress: Callable[[int, int], None], seed: int) -> NetworkSection:
         progress(1, 10)
         os.kill(os.getpid(), signal.SIGINT)
         progress(2, 10)
@@ -358,7 +358,7 @@ def test_an_interrupt_keeps_the_best_so_far_and_skips_the_rest() -> None:
             return begin(name)
 
         stages.begin = interrupting  # type: ignore[method-assign]
-        comparison = compare(small_round(), POLICIES, 1, stages, interrupt)
+        comparison = compare(small_round(), POLICIES, 1, stages)
     assert interrupt.asked
     assert [o.policy for o in comparison.outcomes] == POLICIES[:3]
     stopped = comparison.outcomes[-1]

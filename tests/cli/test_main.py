@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from walras.cli.common import errors
 from walras.cli.common.errors import ExitCode, describe, exit_code, guarded
-from walras.cli.common.output import Format, Table, emit, show, to_csv
+from walras.cli.common.output import Format, emit
 from walras.cli.main import COMMANDS, app
 from walras.errors import (
     DataError,
@@ -23,6 +23,7 @@ from walras.errors import (
     UnboundedError,
     WalrasError,
 )
+from walras.reports.tables import Table, show, to_csv
 from walras.status import Status
 
 HEAVY = ("cvxpy", "numba", "pandas", "scipy", "numpy", "highspy", "clarabel", "matplotlib")

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from walras.cli.demo_network import CRASHED, demo_network
 from walras.cli.network import app
+from walras.demo.network import CRASHED, demo_network
 from walras.errors import InputError
 from walras.network.scenario.scenario import EXAMPLE, scenario
 

@@ -11,8 +11,9 @@ import typer
 from walras import data
 from walras.cli import data_import
 from walras.cli.common.errors import ExitCode
-from walras.cli.common.output import Format, OutputOption, Table, emit, to_json
+from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.streams import put
+from walras.reports.tables import Table, to_json
 from walras.text import visible
 
 app = typer.Typer(

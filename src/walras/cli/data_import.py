@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from walras.cli.common.output import Format, OutputOption, Table, emit
+from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.streams import tell
 from walras.predict.logs.log import write_log
 from walras.predict.logs.sacct import COMMAND, read_sacct
+from walras.reports.tables import Table
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -17,8 +17,9 @@ import typer
 
 from walras import kernels
 from walras.cli.common.errors import ExitCode
-from walras.cli.common.output import Format, OutputOption, Table, emit
+from walras.cli.common.output import Format, OutputOption, emit
 from walras.kernels.compiling import TEMPORARY, cache_of
+from walras.reports.tables import Table
 
 Row = tuple[str, str, str, bool]
 """Section, item, what was found, and whether it is as it should be."""

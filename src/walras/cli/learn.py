@@ -12,11 +12,12 @@ import pandas as pd
 import typer
 
 from walras.cli.common.figures import need_figures
-from walras.cli.common.output import Format, OutputOption, Table, emit
+from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.streams import tell
 from walras.cli.learn_settings import changes_of
 from walras.errors import DataError, InputError
+from walras.reports.tables import Table
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -96,9 +97,9 @@ def compare(
 
     Exit codes: 0 done, 2 bad input, 6 no data or folder, 130 interrupted.
     """
-    from walras.cli.learn_report import save, shown, summarised, warned
     from walras.learn import compare as run
     from walras.learn.comparison import finished
+    from walras.reports.learning import save, shown, summarised, warned
 
     need_figures("walras learn compare")
     with _stage("comparing", progress) as stages:

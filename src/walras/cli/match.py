@@ -13,7 +13,7 @@ import pandas as pd
 import typer
 
 from walras.cli.common.errors import exit_code
-from walras.cli.common.output import Cell, Format, OutputOption, Table, emit, show, to_json
+from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import ShowProgress, Threads, TimeLimit, Tolerance
 from walras.cli.common.streams import put, tell
@@ -21,6 +21,7 @@ from walras.cli.common.tables import Sheet, read
 from walras.cli.match_intervals import Ends, check_same, interval
 from walras.errors import InputError, WalrasError
 from walras.matching import MatchSettings, Placement, Plan, Round, match_round, round_of
+from walras.reports.tables import Cell, Table, show, to_json
 from walras.types import Floats
 
 _SHOWN = 20  # tasks in the table; json and csv have all of them

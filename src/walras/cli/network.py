@@ -10,7 +10,7 @@ import pandas as pd
 import typer
 
 from walras.cli.common.figures import need_figures
-from walras.cli.common.output import Format, OutputOption, Table, emit
+from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.streams import put
 from walras.cli.network_compare import compare
 from walras.cli.network_deploy import deploy, replay
@@ -22,11 +22,11 @@ from walras.cli.network_options import (
     read,
     shown,
 )
-from walras.cli.network_record import save_run
 from walras.network._simulate import simulate as run_scenario
 from walras.network.run import Run
 from walras.network.scenario.scenario import EXAMPLE, Scenario
 from walras.network.validation import whole
+from walras.reports.tables import Table
 
 SeedOption = Annotated[int | None, typer.Option(help="Of faults and batches.")]
 
@@ -87,6 +87,9 @@ def simulate(
         run = _run(stated, count, chosen, stages.advance)
     facts = facts_of(stated, run)
     if save is not None:
+        # Imported here: matplotlib is an optional extra and takes half a second.
+        from walras.reports.network import save_run
+
         facts["saved in"] = str(save_run(save, stated, run, chosen, facts))
     _print(facts, run, output)
 

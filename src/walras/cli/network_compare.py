@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from walras.cli.common.figures import need_figures
-from walras.cli.common.output import Cell, Format, OutputOption, Table, emit
+from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Stages
 from walras.cli.network_options import (
     ConfigArgument,
@@ -19,7 +19,6 @@ from walras.cli.network_options import (
     read,
     shown,
 )
-from walras.cli.network_record import write_record
 from walras.errors import InputError
 from walras.files import write_csv
 from walras.network import baselines
@@ -30,6 +29,7 @@ from walras.network.problem.quanta import DivergedError
 from walras.network.run import Run
 from walras.network.scenario.scenario import Scenario
 from walras.network.validation import whole
+from walras.reports.tables import Cell, Table
 
 _COLUMNS = (
     "of", "method", "gap", "step at 1e-6", "bits at 1e-6", "budget off", "out of box",
@@ -183,8 +183,10 @@ def _save(
     runs: dict[tuple[str, str], Run],
     left_out: dict[tuple[str, str], str],
 ) -> None:
-    from walras.plot import network as figures  # half a second, for those who draw
+    # Imported here: matplotlib is an optional extra and takes half a second.
+    from walras.plot import network as figures
     from walras.plot.files import save
+    from walras.reports.network import write_record
 
     steps = next(iter(runs.values())).steps
     methods: list[dict[str, Any]] = [{"of": of, "method": name} for of, name in runs]

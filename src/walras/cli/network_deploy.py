@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from walras.cli.common.output import Cell, Format, OutputOption, Table, emit
+from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.streams import put, tell
 from walras.cli.network_options import ConfigArgument, ProgressOption, StepsOption, read, shown
 from walras.network._deploy import Deployment, Watch
@@ -18,6 +18,7 @@ from walras.network.drivers.inventory import Inventory, inventory
 from walras.network.drivers.launch import Member
 from walras.network.scenario.scenario import Scenario
 from walras.network.validation import whole
+from walras.reports.tables import Cell, Table
 
 _EXAMPLE_STEPS = 300  # of the built-in example: real messages take longer than simulated ones
 

@@ -14,7 +14,7 @@ import typer
 from walras import data
 from walras.cli.common.errors import exit_code
 from walras.cli.common.figures import need_figures
-from walras.cli.common.output import Cell, Format, OutputOption, Table, emit, to_json
+from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import ShowProgress, TimeLimit
 from walras.cli.common.streams import put, tell
@@ -22,6 +22,7 @@ from walras.cli.common.tables import Sheet, read
 from walras.domains import load_balancing as lb
 from walras.domains.load_balancing.sequence import STRICTER, WARM_UP
 from walras.errors import InputError
+from walras.reports.tables import Cell, Table, to_json
 from walras.status import Status
 
 _SHOWN = 20  # moves and servers in the tables; json and csv have all of them

@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 
 from walras.cli.common import tables
 from walras.cli.common.errors import exit_code
-from walras.cli.common.output import Cell, Format, OutputOption, Table, emit, to_json
+from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.solving import (
     Collapse,
     Device,
@@ -38,6 +38,7 @@ from walras.cli.traffic import HELP as TRAFFIC_HELP
 from walras.cli.traffic import traffic
 from walras.domains import cluster_scheduling as cs
 from walras.errors import InputError
+from walras.reports.tables import Cell, Table, to_json
 from walras.separable import Leximin, Separable
 from walras.separable.mps import read_mps
 from walras.solution import Solution

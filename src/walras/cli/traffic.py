@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from walras.cli.common.errors import exit_code
-from walras.cli.common.output import Cell, Format, OutputOption, Table, emit, to_json
+from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import (
     Collapse,
@@ -32,6 +32,7 @@ from walras.cli.traffic_files import check_drawing, draw, read_flows
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering.candidates import Kind
 from walras.errors import InputError
+from walras.reports.tables import Cell, Table, to_json
 from walras.separable import Leximin, Separable
 from walras.settings import check_range
 from walras.solution import Solution

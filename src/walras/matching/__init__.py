@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from walras.lazy import lazy_names
 from walras.matching.exact import Matches, decode, match_rounds
+from walras.matching.explain import Reason
 from walras.matching.match import MatchSettings, match, match_round
 from walras.matching.metrics import Outcome, Scores, elastic_regret, evaluate, scores
 from walras.matching.plan import Placement, Plan
@@ -27,6 +28,7 @@ __all__ = [
     "Outcome",
     "Placement",
     "Plan",
+    "Reason",
     "Relaxed",
     "Round",
     "Scores",

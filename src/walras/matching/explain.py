@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,20 +71,54 @@ def _longest_of_others(loads: Floats, here: Ints) -> Floats:
     return out
 
 
-def reason(round_: Round, moves: Moves, outcome: Outcome, i: int, j: int) -> str:
-    """Why task j is on cluster i and not where it would be quicker, in words."""
+class Reason(enum.StrEnum):
+    """Why a task is not elsewhere, as a code that fits a narrow column."""
+
+    ONLY = "only"
+    BEST = "best"
+    QUICKEST = "quickest"
+    FULL = "full"
+    FLOOR = "floor"
+    NO_GAIN = "no gain"
+
+    @property
+    def meaning(self) -> str:
+        """The code in words."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Reason.ONLY: "no other cluster runs the task",
+    Reason.BEST: "its quickest and safest cluster",
+    Reason.QUICKEST: "its quickest cluster",
+    Reason.FULL: "a quicker cluster is full",
+    Reason.FLOOR: "on a quicker cluster it would break the floor of success",
+    Reason.NO_GAIN: "a quicker cluster ends nothing sooner",
+}
+
+
+def reason(round_: Round, moves: Moves, outcome: Outcome, i: int, j: int) -> tuple[Reason, str]:
+    """Why task j is on cluster i and not where it would be quicker: the code, and in words."""
     times = np.where(round_.usable[:, j], round_.times[:, j], np.inf)
     if round_.usable[:, j].sum() == 1:
-        return "the only cluster that runs it"
+        return Reason.ONLY, "the only cluster that runs it"
     q = int(np.argmin(times))
     if times[q] >= times[i] * (1.0 - _SAME):
-        safest = round_.success[i, j] >= round_.success[round_.usable[:, j], j].max() - _SAME
-        return "its quickest and safest cluster" if safest else "its quickest cluster"
+        if round_.success[i, j] >= round_.success[round_.usable[:, j], j].max() - _SAME:
+            return Reason.BEST, "its quickest and safest cluster"
+        return Reason.QUICKEST, "its quickest cluster"
     name = round_.cluster_name(q)
     rise = moves.makespan[q, j] - outcome.makespan
     if rise > _SAME * outcome.makespan:
-        return f"{name} is quicker but full: the makespan would rise by {rise:.4g}"
+        return Reason.FULL, f"{name} is quicker but full: the makespan would rise by {rise:.4g}"
     mean = moves.mean_success[q, j]
-    if mean < round_.min_success - FLOOR_ROUNDING and mean < outcome.mean_success:
-        return f"{name} is quicker but less safe: mean success would fall to {mean:.4f}"
-    return f"{name} is quicker, but moving this task alone ends nothing sooner"
+    if below_floor(round_, float(mean), outcome):
+        words = f"{name} is quicker but less safe: mean success would fall to {mean:.4f}"
+        return Reason.FLOOR, words
+    return Reason.NO_GAIN, f"{name} is quicker, but moving this task alone ends nothing sooner"
+
+
+def below_floor(round_: Round, mean_success: float, outcome: Outcome) -> bool:
+    """Whether a move that leads to a mean success breaks the floor, or falls further below it."""
+    under = mean_success < round_.min_success - FLOOR_ROUNDING
+    return bool(under and mean_success < outcome.mean_success)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from walras.errors import InputError
-from walras.matching.explain import Moves, moves_of, reason
+from walras.matching.explain import Moves, below_floor, moves_of, reason
 from walras.matching.metrics import Outcome, evaluate
 from walras.matching.model import relaxation
 from walras.matching.round import Round
@@ -42,6 +42,9 @@ class Placement:
         makespan_if_moved: The plan's makespan with the task at the runner-up.
         success_if_moved: The plan's mean success then.
         reason: Why it is not elsewhere, in words.
+        reason_code: The same as a code: ``only``, ``best``, ``quickest``, ``full``, ``floor`` or
+            ``no gain``; see :class:`walras.matching.Reason`.
+        breaks_floor: Whether moving it to the runner-up would break the floor of mean success.
         time_interval: Ends of the interval around ``time``, where the round has any.
         success_interval: Ends of the interval around ``success``.
     """
@@ -56,6 +59,8 @@ class Placement:
     makespan_if_moved: float
     success_if_moved: float
     reason: str
+    reason_code: str = ""
+    breaks_floor: bool = False
     time_interval: Interval | None = None
     success_interval: Interval | None = None
 
@@ -182,13 +187,17 @@ class Plan:
                 "makespan_if_moved": float(self._moves.makespan[k, j]),
                 "success_if_moved": float(self._moves.mean_success[k, j]),
             }
+        code, words = reason(r, self._moves, self.outcome, i, j)
+        after = float(self._moves.mean_success[k, j])
         return Placement(
             task=r.task_name(j),
             cluster=r.cluster_name(i),
             time=float(r.times[i, j]),
             success=float(r.success[i, j]),
             runner_up=None if k < 0 else r.cluster_name(k),
-            reason=reason(r, self._moves, self.outcome, i, j),
+            reason=words,
+            reason_code=str(code),
+            breaks_floor=k >= 0 and below_floor(r, after, self.outcome),
             time_interval=_ends(r.times_interval, i, j),
             success_interval=_ends(r.success_interval, i, j),
             **other,

@@ -66,12 +66,14 @@ class Report:
         lead: The one thing to take away.
         sections: Its sections.
         facts: Names and values for the foot: seed, versions, times.
+        notice: What must be known before the rest is read, such as that data are synthetic.
     """
 
     title: str
     lead: str
     sections: Sequence[Section]
     facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    notice: str = ""
 
 
 def render(report: Report) -> str:

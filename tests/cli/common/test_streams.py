@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from walras.cli.common.output import show
+from walras.reports.tables import show
 from walras.text import visible
 
 FULL = Path("/dev/full")
 # As a command ends that found one row, without the seconds that solving it would take.
 EMIT = """
 import sys
-from walras.cli.common.output import Format, Table, emit
+from walras.cli.common.output import Format, emit
+from walras.reports.tables import Table
 from walras.cli.common.streams import keep_stdout_for_results
 keep_stdout_for_results()
 emit(Table(("job", "share"), [(sys.argv[1], 0.5)], sys.argv[1]), Format(sys.argv[2]))

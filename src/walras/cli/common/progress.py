@@ -116,6 +116,11 @@ class Stages:
         if self._bar is not None:
             self._bar.stop()
 
+    @property
+    def stopped(self) -> bool:
+        """Whether the user asked to stop."""
+        return self._interrupt.asked
+
     def begin(self, name: str) -> Callback:
         """Start a stage; the one before is done. Returns the callback for its solve."""
         self._before += self._expected.get(self._name, 0.0)

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from walras.cli.common.output import Cell
 from walras.cli.common.progress import Interruptible, Stages
 from walras.errors import InputError
+from walras.reports.tables import Cell
 from walras.solution import Solution
 
 Tolerance = Annotated[float, typer.Option(help="Certified relative gap to reach.")]

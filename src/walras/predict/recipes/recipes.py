@@ -58,6 +58,18 @@ class Recipe:
         """Name of each cluster."""
         return self.train.clusters
 
+    @property
+    def synthetic(self) -> bool:
+        """Whether the numbers are drawn from a model instead of measured."""
+        return self.source != "measured"
+
+    @property
+    def provenance(self) -> str:
+        """What was measured, composed or drawn from a model, in one or two sentences."""
+        if self.synthetic:
+            return f"Synthetic, nothing here was measured: {self.origin}."
+        return f"Measured: {self.measured}. Composed: {self.composed}."
+
     def rounds(
         self, split: Split = "test", *, tasks: int = 5, count: int = 300, seed: int = 0
     ) -> Longs:

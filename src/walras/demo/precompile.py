@@ -1,4 +1,4 @@
-"""Kernels compiled beside the first run's first act, in a process of their own.
+"""Kernels compiled beside the first run's first section, in a process of their own.
 
 numba compiles in one thread and keeps what it compiled on disk, so that another process finds it
 there, function by function: half a minute of a first run is shared by two cores.
@@ -17,7 +17,7 @@ from walras.kernels.compiling import cache_of
 from walras.kernels.matching import derivatives as match_pull_back
 from walras.kernels.matching import relaxed as match_relaxed
 
-_COMMAND = (sys.executable, "-m", "walras.cli.precompile")
+_COMMAND = (sys.executable, "-m", "walras.demo.precompile")
 
 
 def compiled() -> bool:
@@ -61,7 +61,7 @@ def compile_kernels() -> None:
     x, _ = match_relaxed.solve_relaxed(t, a, floor, law, 20.0, 0.01, 1e-9, None, 1)
     match_pull_back.pull_back(t, a, floor, law, 20.0, 0.01, x, rng.normal(size=x.shape), 1)
     # Imported here: it takes longer than what stands above.
-    from walras.cli.comparison import warm_up
+    from walras.demo.scheduling import warm_up  # noqa: PLC0415
 
     warm_up(None, lambda progress: False)
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from walras.cli.common.output import Cell, Table
-from walras.cli.common.progress import Callback, Interruptible, Stages
+from walras.demo.stages import Callback, Stages
 from walras.domains import cluster_scheduling as cs
 from walras.domains.cluster_scheduling.rounds import Round
+from walras.reports.tables import Cell, Table
 from walras.separable import Separable
 from walras.solution import Solution
 from walras.solving import solve
@@ -91,12 +91,16 @@ def warm_up(threads: int | None, on_progress: Callback) -> None:
             solve(problem, engine="interior", threads=threads, on_progress=on_progress)
 
 
+def stage(round_: Round, policy: str) -> str:
+    """Name of the stage in which a policy runs."""
+    return f"{round_.title}: {policy}"
+
+
 def compare(
     round_: Round,
     policies: list[str],
     threads: int | None,
     stages: Stages,
-    interrupt: Interruptible,
 ) -> Comparison:
     """Run policies on a round, one after the other, until done or interrupted.
 
@@ -104,15 +108,14 @@ def compare(
         round_: The round; its throughputs are taken relative to an equal share.
         policies: Names of this module.
         threads: Threads of each solve, or None for all cores.
-        stages: Told of each policy.
-        interrupt: Asked before each policy.
+        stages: Is told of each policy, and asked before it whether to stop.
     """
     throughput = cs.normalise(round_.throughput, round_.size, round_.capacity, per="share")
     outcomes: list[Outcome] = []
     for policy in policies:
-        if interrupt.asked:
+        if stages.stopped:
             break
-        callback = stages.begin(f"{round_.title}: {policy}")
+        callback = stages.begin(stage(round_, policy))
         outcomes.append(_outcome(policy, round_, throughput, threads, callback))
     return Comparison(round_, tuple(outcomes))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from walras.cli import precompile as warm
+from walras.demo import precompile as warm
 from walras.kernels.matching import derivatives as match_pull_back
 from walras.kernels.matching import relaxed as match_relaxed
 from walras.learn import implicit_gradient

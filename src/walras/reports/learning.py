@@ -6,18 +6,17 @@ import json
 import platform
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from walras.cli.common.output import Table, show, to_json
+from walras import plot
 from walras.files import write_csv, write_text
 from walras.learn import summary
 from walras.learn.analysis import BASELINES, on_one_cluster
 from walras.learn.comparison import METRICS
-
-if TYPE_CHECKING:
-    from walras import plot
+from walras.plot.files import save as save_figure
+from walras.reports.tables import Table, show, to_json
 
 _SHOWN = {"elastic_regret": "elastic", "hard_regret": "hard", "violations": "violated"}
 NOTE = (
@@ -94,9 +93,6 @@ def save(folder: Path, frame: pd.DataFrame, judged: pd.DataFrame | None) -> None
 
 
 def _report(folder: Path, frame: pd.DataFrame, judged: pd.DataFrame | None) -> None:
-    from walras import plot  # half a second, for those who draw
-    from walras.plot.files import save as save_figure
-
     drawn = {"figure4": plot.methods_by_setting(frame)}
     for name, across in (("figure5", "tasks_per_round"), ("sizes", "train_tasks")):
         if frame[across].nunique() > 1:
@@ -132,8 +128,6 @@ def _report(folder: Path, frame: pd.DataFrame, judged: pd.DataFrame | None) -> N
 
 def _metrics(frame: pd.DataFrame) -> plot.Table:
     """Every metric's mean by method."""
-    from walras import plot  # as above
-
     means = frame.groupby("method", sort=False)[list(METRICS)].mean()
     rows = [[str(name), *(f"{value:.4g}" for value in own)] for name, own in means.iterrows()]
     return plot.Table(("method", *(name.replace("_", " ") for name in METRICS)), rows, _MEANS)
@@ -141,8 +135,6 @@ def _metrics(frame: pd.DataFrame) -> plot.Table:
 
 def _tests(judged: pd.DataFrame | None) -> list[plot.Table]:
     """What the paired tests say of every method, where there is a two-stage method."""
-    from walras import plot  # as above
-
     if judged is None:
         return []
     rows = [

@@ -1,4 +1,4 @@
-"""The demo's first act: predictors trained on measured times place a round they never saw."""
+"""The demo's first section: predictors place a round of tasks that they never saw."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 
 from walras import matching, predict
-from walras.cli import demo_learning as learning
-from walras.cli.common.output import Cell, Table
-from walras.cli.demo_learning import Taught
+from walras.demo import learning as learning
+from walras.demo.learning import LearningSection
 from walras.matching import Outcome, Placement, Plan, evaluate
+from walras.matching.round import FLOOR_ROUNDING
 from walras.predict import Prediction, Recipe, Tasks
+from walras.reports.tables import Cell, Table
 
 SETTING = "A"
 TRAINED, TUNED = 200, 500
 FLOOR = 0.82  # of the tasks should succeed
-ORACLE, AVERAGES = "measured (oracle)", "cluster averages"
+ORACLE, AVERAGES = "oracle", "cluster averages"
 LINEAR, NETWORK = "linear models", "graph network"
 _TIME_LIMIT = 1.0  # s a matching; a tenth of that is usual
 _TOLERANCE = 1e-4
@@ -28,20 +29,21 @@ _TOLERANCE = 1e-4
 LEGEND = (
     "time: predicted seconds, with their 90 % interval; succ.: predicted chance of success; "
     "runner-up: the next best cluster, with the seconds that moving the task there adds to the "
-    "makespan; because: it is on its quickest cluster, or kept from there by the load or the floor "
-    "of mean success."
+    "makespan, or 'floor' where the move would break the floor of mean success; because: the task "
+    "is on its quickest cluster, or kept from there by the load or the floor, or moving it alone "
+    "gains nothing."
 )
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
+class PredictedPlan:
     """One way to come by times and success, and the plan that follows.
 
     Attributes:
         name: What predicts.
         prediction: What it predicts of the round; None for the oracle.
         plan: The placement by what it predicts.
-        judged: The placement by what was measured.
+        judged: The placement by the true times and outcomes.
         held: Prediction of all tasks kept for judging, or None for the oracle.
         seconds: To train.
     """
@@ -55,7 +57,7 @@ class Way:
 
 
 @dataclass(frozen=True, eq=False)
-class Placing:
+class PlacementSection:
     """A round and the ways in which it was placed.
 
     Attributes:
@@ -63,31 +65,31 @@ class Placing:
         round: The tasks that were placed.
         ways: The best predictor first, the oracle last.
         seed: Of the split and the round.
-        taught: What training through the matching bought; None without torch, or when stopped.
+        trained: What training through the matching bought; None without torch, or when stopped.
     """
 
     recipe: Recipe
     round: Tasks
-    ways: tuple[Way, ...]
+    ways: tuple[PredictedPlan, ...]
     seed: int
-    taught: Taught | None = None
+    trained: LearningSection | None = None
 
     @property
-    def best(self) -> Way:
+    def best(self) -> PredictedPlan:
         """The way whose placements are shown."""
         return self.ways[0]
 
-    def of(self, name: str) -> Way:
+    def of(self, name: str) -> PredictedPlan:
         """A way by name."""
         return next(way for way in self.ways if way.name == name)
 
 
 def with_torch() -> bool:
-    """Whether graph networks and training through the matching are part of the act."""
+    """Whether graph networks and training through the matching are part of the section."""
     return find_spec("torch") is not None
 
 
-def place(tasks: int, seed: int, told: Callable[[int, int], None]) -> Placing:
+def place(tasks: int, seed: int, told: Callable[[int, int], None]) -> PlacementSection:
     """Train, predict and match a round; without torch by linear models alone.
 
     Args:
@@ -116,8 +118,8 @@ def place(tasks: int, seed: int, told: Callable[[int, int], None]) -> Placing:
         ways.append(_way(name, recipe, round_, settings, seed, epoch))
     told(len(kinds), len(kinds) + 1)
     plan = _match(round_.times, round_.success, round_, None)
-    ways.append(Way(ORACLE, None, plan, _judged(plan, round_), None, 0.0))
-    return Placing(recipe, round_, tuple(ways), seed)
+    ways.append(PredictedPlan(ORACLE, None, plan, _judged(plan, round_), None, 0.0))
+    return PlacementSection(recipe, round_, tuple(ways), seed)
 
 
 def _way(
@@ -127,14 +129,14 @@ def _way(
     settings: dict[str, Any],
     seed: int,
     epoch: Callable[[int, int], None],
-) -> Way:
+) -> PredictedPlan:
     began = time.perf_counter()
     predictor = predict.fit(recipe.train, recipe.validation, seed=seed, progress=epoch, **settings)
     seconds = time.perf_counter() - began
     found = predictor.predict(round_)
     plan = _match(found.times, found.success, round_, found)
     held = predictor.predict(recipe.test)
-    return Way(name, found, plan, _judged(plan, round_), held, seconds)
+    return PredictedPlan(name, found, plan, _judged(plan, round_), held, seconds)
 
 
 def _match(times: Any, success: Any, round_: Tasks, found: Prediction | None) -> Plan:
@@ -157,8 +159,8 @@ def _judged(plan: Plan, round_: Tasks) -> Outcome:
     return evaluate(round_.times, round_.success, plan.assignment, FLOOR)
 
 
-def compared(placing: Placing) -> Table:
-    """What each way of predicting leads to, by the measured times."""
+def compared(placing: PlacementSection) -> Table:
+    """What each way of predicting leads to, by the true times."""
     oracle = float(placing.of(ORACLE).judged.makespan)
     rows = [
         (
@@ -177,6 +179,12 @@ def compared(placing: Placing) -> Table:
     return Table(columns, rows, title)
 
 
+def below_floor(success: Cell) -> str:
+    """A mean success; one below the floor beside the floor."""
+    value = float(success or 0.0)
+    return f"{value:.3f} < {FLOOR:g}" if value < FLOOR - FLOOR_ROUNDING else f"{value:.3f}"
+
+
 def shown(full: Table) -> Table:
     """The comparison with as many digits as people read."""
     rows: list[list[Cell]] = []
@@ -186,7 +194,7 @@ def shown(full: Table) -> Table:
                 name,
                 f"{makespan:.1f} s",
                 f"{excess:.1f} %",
-                f"{success:.3f}",
+                below_floor(success),
                 f"{used:.0f} %",
                 f"{gap:.0e}",
                 f"{seconds:.2f}",
@@ -195,30 +203,26 @@ def shown(full: Table) -> Table:
     return Table(full.columns, rows, full.title)
 
 
-def placements(placing: Placing) -> Table:
-    """Every placement with interval, runner-up and reason."""
+def placements(placing: PlacementSection, *, brief: bool = False) -> Table:
+    """Every placement with interval, runner-up and reason.
+
+    Args:
+        placing: The section.
+        brief: The reason as a code, so that a row fits 80 columns.
+    """
     plan = placing.best.plan
-    rows = [_row(found, plan.makespan) for found in plan.placements()]
+    rows = [_row(found, plan, brief=brief) for found in plan.placements()]
     title = f"{len(rows)} tasks on {len(placing.round.clusters)} clusters, by {placing.best.name}"
+    title += f" ({placing.recipe.source})"
     return Table(("task", "cluster", "time", "90 %", "succ.", "runner-up", "because"), rows, title)
 
 
-def brief(full: Table) -> Table:
-    """The placements in 80 columns: the reason in a word."""
-    rows = [[*row[:-1], _in_short(str(row[-1]))] for row in full.rows]
-    return Table(full.columns, rows, full.title)
-
-
-def _in_short(reason: str) -> str:
-    words = {"its quickest": "quickest", "less safe": "floor", "but full": "load"}
-    return next((short for part, short in words.items() if part in reason), "no gain")
-
-
-def _row(found: Placement, makespan: float) -> tuple[Cell, ...]:
+def _row(found: Placement, plan: Plan, *, brief: bool) -> tuple[Cell, ...]:
     low, high = found.time_interval or (found.time, found.time)
     runner = "–"
     if found.runner_up is not None:
-        runner = f"{found.runner_up} {found.makespan_if_moved - makespan:+.0f}"
+        rise = "floor" if found.breaks_floor else f"{found.makespan_if_moved - plan.makespan:+.0f}"
+        runner = f"{found.runner_up} {rise}"
     return (
         found.task,
         found.cluster,
@@ -226,12 +230,12 @@ def _row(found: Placement, makespan: float) -> tuple[Cell, ...]:
         f"{low:.1f}-{high:.1f}",
         f"{found.success:.2f}",
         runner,
-        found.reason,
+        found.reason_code if brief else found.reason,
     )
 
 
-def facts(placing: Placing) -> list[str]:
-    """The act in a few sentences: what was done, what is measured, what came out."""
+def facts(placing: PlacementSection) -> list[str]:
+    """The section in a few sentences: what was done, whose numbers, what came out."""
     recipe, best = placing.recipe, placing.best
     oracle, averages = placing.of(ORACLE).judged, placing.of(AVERAGES).judged
     kind = (
@@ -246,16 +250,16 @@ def facts(placing: Placing) -> list[str]:
         f"{len(placing.round)} networks that none of these clusters has run go to "
         f"{', '.join(recipe.clusters)}; at least {100 * FLOOR:.0f} % should succeed. Trained on "
         f"{len(recipe.train)} others: {kind}.",
-        f"Measured: {recipe.measured}. Composed: {recipe.composed}.",
+        recipe.provenance,
         f"In this round, placing by predictions takes {float(best.judged.makespan):.1f} s, "
         f"{saved:.0f} % less than the {float(averages.makespan):.1f} s by cluster averages; the "
-        f"oracle, which knows every measured time, takes {float(oracle.makespan):.1f} s, "
+        f"oracle, which knows every true time, takes {float(oracle.makespan):.1f} s, "
         f"{most:.0f} % less than by averages.",
         _held(placing),
     ]
 
 
-def _held(placing: Placing) -> str:
+def _held(placing: PlacementSection) -> str:
     """How often intervals hold on the tasks kept for judging."""
     test, held = placing.recipe.test, placing.best.held
     if held is None:
@@ -267,8 +271,8 @@ def _held(placing: Placing) -> str:
     )
 
 
-def record(placing: Placing) -> dict[str, Any]:
-    """What the act did, for the run's record."""
+def record(placing: PlacementSection) -> dict[str, Any]:
+    """What the section did, for the run's record."""
     recipe = placing.recipe
     return {
         "title": "placing tasks by predictions",
@@ -283,5 +287,5 @@ def record(placing: Placing) -> dict[str, Any]:
         "loads": dict(
             zip(recipe.clusters, placing.best.judged.loads.round(6).tolist(), strict=True)
         ),
-        "learning": None if placing.taught is None else learning.record(placing.taught),
+        "learning": None if placing.trained is None else learning.record(placing.trained),
     }

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from walras.cli import demo_learning as act
-from walras.cli.demo_learning import Taught
 from walras.cli.main import app
+from walras.demo import learning as act
+from walras.demo.learning import LearningSection
 
 
 @pytest.fixture(scope="module")
-def taught() -> Taught:
+def trained() -> LearningSection:
     """A short training on whatever data are found."""
     told: list[tuple[int, int]] = []
     with pytest.MonkeyPatch.context() as patch:
@@ -30,54 +30,56 @@ def taught() -> Taught:
     return found
 
 
-def test_the_same_model_is_judged_before_and_after_on_the_same_rounds(taught: Taught) -> None:
-    assert [pupil.name for pupil in taught.pupils] == [
+def test_the_same_model_is_judged_before_and_after_on_the_same_rounds(
+    trained: LearningSection,
+) -> None:
+    assert [model.name for model in trained.models] == [
         act.AVERAGES,
         act.ONE_HOTS,
         act.BEFORE,
         act.AFTER,
     ]
-    before, after = taught.before.learned, taught.after.learned
+    before, after = trained.before.learned, trained.after.learned
     assert before.settings.model == after.settings.model == "counts"
     assert repr(before.terms) == repr(after.terms)
     regrets = [regret for _, regret in after.history]
     lowered = min(regrets) < regrets[0]  # on the validation rounds that stop the training
-    assert lowered != np.array_equal(taught.before.elastic, taught.after.elastic)
-    means = [float(pupil.elastic.mean()) for pupil in taught.pupils]
+    assert lowered != np.array_equal(trained.before.elastic, trained.after.elastic)
+    means = [float(model.elastic.mean()) for model in trained.models]
     assert max(means) == means[0]  # averages are worst
-    assert all(np.all(pupil.elastic >= -1e-9) for pupil in taught.pupils)
-    assert [len(pupil.elastic) for pupil in taught.pupils] == [200] * 4
+    assert all(np.all(model.elastic >= -1e-9) for model in trained.models)
+    assert [len(model.elastic) for model in trained.models] == [200] * 4
 
 
-def test_the_gain_is_a_paired_difference_with_its_interval(taught: Taught) -> None:
-    apart = taught.before.elastic - taught.after.elastic
-    gain, half = taught.gain
+def test_the_gain_is_a_paired_difference_with_its_interval(trained: LearningSection) -> None:
+    apart = trained.before.elastic - trained.after.elastic
+    gain, half = trained.gain
     assert gain == pytest.approx(apart.mean())
     assert half == pytest.approx(1.96 * apart.std(ddof=1) / np.sqrt(200))
-    rows = {row["trained"]: row for row in act.compared(taught).records()}
+    rows = {row["trained"]: row for row in act.compared(trained).records()}
     saved = float(rows[act.BEFORE]["elastic"] or 0) - float(rows[act.AFTER]["elastic"] or 0)
     assert saved == pytest.approx(100 * gain)
-    kept = act.record(taught)
+    kept = act.record(trained)
     assert kept["gain"] == gain
     assert kept["validation"][0]["step"] == 0
 
 
-def test_the_words_follow_the_numbers(taught: Taught) -> None:
+def test_the_words_follow_the_numbers(trained: LearningSection) -> None:
     for shift, words in (
         (0.5, "On these rounds that is more than chance."),
         (-0.5, "less (95 % interval -"),
         (0.0, "cannot tell that from no difference"),
     ):
         noise = np.tile([0.01, -0.01], 100)
-        after = replace(taught.after, elastic=taught.before.elastic - shift + noise)
-        changed = replace(taught, pupils=(*taught.pupils[:-1], after))
+        after = replace(trained.after, elastic=trained.before.elastic - shift + noise)
+        changed = replace(trained, models=(*trained.models[:-1], after))
         assert words in act.facts(changed)[0]
 
 
 def test_stopping_the_training_keeps_the_placements(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stopped(seed: int, told: Callable[[int, int], None]) -> Taught:
+    def stopped(seed: int, told: Callable[[int, int], None]) -> LearningSection:
         told(1, 10)
         os.kill(os.getpid(), signal.SIGINT)
         told(2, 10)

@@ -1,4 +1,4 @@
-"""The demo's first act goes on: a model trained through the matching, and what that bought."""
+"""The demo's second section: a model trained through the matching, and what that bought."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from walras import learn, predict
-from walras.cli.common.output import Cell, Table
 from walras.learn import FittedModel
 from walras.learn.decide import placed_by
 from walras.learn.training_problem import Evaluator
+from walras.reports.tables import Cell, Table
 from walras.types import Floats
 
 TASKS = 5  # a round: small ones are decoded exactly in no time, so many can be judged
@@ -24,18 +24,21 @@ ONE_HOTS = "two-stage, one-hots"
 BEFORE = "two-stage, counts"
 AFTER = "through the matching"
 _COUNTS: dict[str, Any] = {"model": "counts", "link": "exp"}
-_STEPS, _BATCH = 400, 40  # five of the seven seconds that the act takes; twice that on slow cores
+_STEPS, _BATCH = (
+    400,
+    40,
+)  # five of the section's seven seconds; twice that on slow cores
 _SURE = 1.96  # standard errors to either end of a 95 % interval
 
 LEGEND = (
     "elastic: mean excess, over the oracle, of makespan + price x missing success, with half the "
     "width of its 95 % interval over rounds; hard: excess makespan when decoded under the floor, "
-    "and the rounds in which the floor is missed in truth; both judged by measured times."
+    "and the rounds in which the floor is missed in truth; both judged by the true times."
 )
 
 
 @dataclass(frozen=True, eq=False)
-class Pupil:
+class TrainedModel:
     """A trained predictor on rounds of tasks that it has not seen.
 
     Attributes:
@@ -54,28 +57,28 @@ class Pupil:
 
 
 @dataclass(frozen=True, eq=False)
-class Taught:
+class LearningSection:
     """The same model before and after training through the matching, beside others.
 
     Attributes:
-        pupils: In the order of the table; the last two are before and after.
+        models: In the order of the table; the last two are before and after.
         train_tasks: Tasks that they were trained on.
         source: Of the data, measured or synthetic.
     """
 
-    pupils: tuple[Pupil, ...]
+    models: tuple[TrainedModel, ...]
     train_tasks: int
     source: str
 
     @property
-    def before(self) -> Pupil:
+    def before(self) -> TrainedModel:
         """The two-stage model that the training started from."""
-        return self.pupils[-2]
+        return self.models[-2]
 
     @property
-    def after(self) -> Pupil:
+    def after(self) -> TrainedModel:
         """The model trained through the matching."""
-        return self.pupils[-1]
+        return self.models[-1]
 
     @property
     def gain(self) -> tuple[float, float]:
@@ -85,7 +88,7 @@ class Taught:
 
 def teach(
     seed: int, told: Callable[[int, int], None], *, setting: str = "A", tasks: int = 200
-) -> Taught:
+) -> LearningSection:
     """Train on some networks, stop on others, and judge on rounds of others again.
 
     Args:
@@ -127,17 +130,17 @@ def teach(
     found.append((AFTER, through, spent + time.perf_counter() - began))
     order = np.random.default_rng((seed, 28)).permutation(len(recipe.test))
     judge = Evaluator(recipe.test, order.reshape(ROUNDS, TASKS), through.terms)
-    pupils = tuple(_judged(name, learned, judge, seconds) for name, learned, seconds in found)
-    return Taught(pupils, len(recipe.train), recipe.source)
+    models = tuple(_judged(name, learned, judge, seconds) for name, learned, seconds in found)
+    return LearningSection(models, len(recipe.train), recipe.source)
 
 
-def _judged(name: str, learned: FittedModel, judge: Evaluator, seconds: float) -> Pupil:
+def _judged(name: str, learned: FittedModel, judge: Evaluator, seconds: float) -> TrainedModel:
     times, success = learned.times(judge.tasks), learned.success(judge.tasks)
     elastic, hard = (
         placed_by(judge, times, success, learned.settings.with_(decoder=decoder))
         for decoder in ("elastic", "hard")
     )
-    return Pupil(name, learned, judge.elastic(elastic), judge.hard(hard), seconds)
+    return TrainedModel(name, learned, judge.elastic(elastic), judge.hard(hard), seconds)
 
 
 def _mean(values: Floats) -> tuple[float, float]:
@@ -146,24 +149,24 @@ def _mean(values: Floats) -> tuple[float, float]:
     return float(values.mean()), float(_SURE * error)
 
 
-def compared(taught: Taught) -> Table:
+def compared(trained: LearningSection) -> Table:
     """What each way of training leads to, in per cent."""
     rows = []
-    for pupil in taught.pupils:
-        elastic, error = _mean(pupil.elastic)
+    for model in trained.models:
+        elastic, error = _mean(model.elastic)
         rows.append(
             (
-                pupil.name,
+                model.name,
                 100 * elastic,
                 100 * error,
-                100 * pupil.hard["regret"],
-                100 * pupil.hard["violated"],
-                pupil.seconds,
+                100 * model.hard["regret"],
+                100 * model.hard["violated"],
+                model.seconds,
             )
         )
     columns = ("trained", "elastic", "+-", "hard", "missed", "seconds")
-    rounds = len(taught.after.elastic)
-    return Table(columns, rows, f"{rounds} rounds of {TASKS} unseen tasks ({taught.source})")
+    rounds = len(trained.after.elastic)
+    return Table(columns, rows, f"{rounds} rounds of {TASKS} unseen tasks ({trained.source})")
 
 
 def shown(full: Table) -> Table:
@@ -182,39 +185,39 @@ def shown(full: Table) -> Table:
     return Table(full.columns, rows, full.title)
 
 
-def facts(taught: Taught) -> list[str]:
+def facts(trained: LearningSection) -> list[str]:
     """What training through the matching bought, however little."""
-    gain, error = taught.gain
-    before, after = (100 * float(p.elastic.mean()) for p in (taught.before, taught.after))
+    gain, error = trained.gain
+    before, after = (100 * float(p.elastic.mean()) for p in (trained.before, trained.after))
     end = (
         "These rounds cannot tell that from no difference."
         if abs(gain) <= error
         else "On these rounds that is more than chance."
     )
     return [
-        f"{taught.train_tasks} networks are known by their numbers of operations alone. Training "
-        f"that model through the matching ({_STEPS} steps, {taught.after.seconds:.1f} s) takes its "
-        f"elastic regret from {before:.1f} % to {after:.1f} %, {100 * gain:.1f} points less (95 % "
-        f"interval {100 * (gain - error):.1f} to {100 * (gain + error):.1f}, paired over rounds). "
-        f"{end} Another split may say otherwise; walras learn compare repeats it over many, and "
-        "walras learn advise says what pays on a log of your own.",
+        f"{trained.train_tasks} networks are known by their numbers of operations alone. Training "
+        f"that model through the matching ({_STEPS} steps, {trained.after.seconds:.1f} s) takes "
+        f"its elastic regret from {before:.1f} % to {after:.1f} %, {100 * gain:.1f} points less "
+        f"(95 % interval {100 * (gain - error):.1f} to {100 * (gain + error):.1f}, paired "
+        f"over rounds). {end} Another split may say otherwise; walras learn compare repeats it "
+        "over many, and walras learn advise says what pays on a log of your own.",
     ]
 
 
-def record(taught: Taught) -> dict[str, Any]:
+def record(trained: LearningSection) -> dict[str, Any]:
     """What was trained and judged, for the run's record."""
-    gain, error = taught.gain
-    terms, history = taught.after.learned.terms, taught.after.learned.history
+    gain, error = trained.gain
+    terms, history = trained.after.learned.terms, trained.after.learned.history
     return {
         "method": "mfcp-ad",
         "model": _COUNTS["model"],
         "steps": _STEPS,
-        "train_tasks": taught.train_tasks,
+        "train_tasks": trained.train_tasks,
         "tasks_per_round": TASKS,
-        "rounds": len(taught.after.elastic),
+        "rounds": len(trained.after.elastic),
         "floor": terms.floor,
         "price": terms.price,
-        "ways": compared(taught).records(),
+        "ways": compared(trained).records(),
         "gain": gain,
         "gain_half_interval": error,
         "validation": [{"step": step, "regret": regret} for step, regret in history],

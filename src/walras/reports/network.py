@@ -8,12 +8,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from walras.cli.common.output import to_json
 from walras.files import write_csv, write_text
 from walras.network._advise import advise
 from walras.network.drivers.folder import made
 from walras.network.run import Run
 from walras.network.scenario.scenario import Scenario
+from walras.plot import network as figures
+from walras.plot.files import save
+from walras.reports.tables import to_json
 
 
 def save_run(folder: Path, stated: Scenario, run: Run, seed: int, facts: dict[str, Any]) -> Path:
@@ -29,9 +31,6 @@ def save_run(folder: Path, stated: Scenario, run: Run, seed: int, facts: dict[st
     Raises:
         DataError: The folder cannot be made.
     """
-    from walras.plot import network as figures  # half a second, for those who draw
-    from walras.plot.files import save
-
     result = {k: v for k, v in facts.items() if k != "seconds"}
     found = {"method": run.method, "chosen": _chosen(stated), "result": result}
     write_record(folder, stated, run.steps, {"seed": seed, **found})

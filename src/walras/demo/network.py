@@ -1,4 +1,4 @@
-"""The demo's act without a centre: a link cut and a crash in the middle, the audit at zero."""
+"""The demo's network section: a link cut and a crash in the middle, the audit at zero."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from walras.cli.common.output import Cell, Table
 from walras.network._simulate import simulate
 from walras.network.graph.network import Network
 from walras.network.links.faults import Crash, Faults
@@ -18,6 +17,7 @@ from walras.network.problem.network_problem import Problem
 from walras.network.problem.shards import split
 from walras.network.problem.test_set import TestSet
 from walras.network.run import Run
+from walras.reports.tables import Cell, Table
 
 CENTRES = 20
 STEPS = 3000
@@ -27,8 +27,8 @@ _CUT = 0.05  # part of the links that is down at any time
 
 
 @dataclass(frozen=True, eq=False)
-class Act:
-    """What the audience is told.
+class NetworkSection:
+    """What the simulation came to.
 
     Attributes:
         run: The run itself.
@@ -39,7 +39,9 @@ class Act:
     rows: list[tuple[str, Cell]]
 
 
-def demo_network(progress: Callable[[int, int], None] | None = None, seed: int = 0) -> Act:
+def demo_network(
+    progress: Callable[[int, int], None] | None = None, seed: int = 0
+) -> NetworkSection:
     """Twenty centres share CPU and train a support vector machine while things go wrong.
 
     A tenth of the messages is lost, links are cut and restored, and one centre crashes; synthetic
@@ -85,18 +87,18 @@ def demo_network(progress: Callable[[int, int], None] | None = None, seed: int =
         ("test accuracy", float(run.accuracy[-1])),
         ("bytes sent by all", int(run.bits[-1]) // 8),
     ]
-    return Act(run, rows)
+    return NetworkSection(run, rows)
 
 
-def table(act: Act) -> Table:
+def table(act: NetworkSection) -> Table:
     """What went wrong and what came out of it."""
     return Table(
         ("after all steps", "value"), act.rows, "Data centres without a master (synthetic)"
     )
 
 
-def facts(act: Act) -> list[str]:
-    """The act in a few sentences."""
+def facts(act: NetworkSection) -> list[str]:
+    """The section in a few sentences."""
     worst = int(np.abs(act.run.audit).max())
     return [
         f"{CENTRES} data centres share one CPU budget and train a support vector machine on data "
@@ -107,8 +109,8 @@ def facts(act: Act) -> list[str]:
     ]
 
 
-def record(act: Act, seed: int) -> dict[str, Any]:
-    """What the act did, for the run's record."""
+def record(act: NetworkSection, seed: int) -> dict[str, Any]:
+    """What the section did, for the run's record."""
     return {
         "title": "data centres without a master",
         "source": "synthetic",
