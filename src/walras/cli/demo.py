@@ -17,7 +17,7 @@ from walras.cli.common.streams import put
 from walras.demo import learning, network, placement, scheduling
 from walras.demo.learning import LearningSection
 from walras.demo.placement import PlacementSection
-from walras.demo.run import Demo, DemoSettings, expected, run, write_page
+from walras.demo.run import Demo, DemoSettings, expected, run
 from walras.demo.scheduling import Comparison
 from walras.demo.summary import summary
 from walras.errors import DataError
@@ -78,6 +78,9 @@ def demo(
     write_text(report.with_name("run.json"), record + "\n", "choose another --report PATH")
     written = can_draw()
     if written:
+        # Imported here: matplotlib is an optional extra and takes half a second.
+        from walras.demo.page import write_page
+
         write_page(found, report)
     if output is Format.TABLE:
         _print(found, str(report) if written else "", report.with_name("run.json"))

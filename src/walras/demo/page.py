@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,15 @@ def build(demo: Demo) -> plot.Report:
         facts=_facts(demo.record()),
         notice=f"Data: {headline(demo)}.",
     )
+
+
+def write_page(demo: Demo, path: Path) -> None:
+    """Write the demo's HTML page.
+
+    Raises:
+        DataError: The file cannot be written.
+    """
+    plot.write(build(demo), path)
 
 
 def _titled(title: str, source: str) -> str:

@@ -1,4 +1,4 @@
-"""The demo's sections, one after the other, and what they leave: a record and a page."""
+"""The demo's sections, one after the other, and the record of the run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -167,19 +166,6 @@ def run(
                 _CENTRES, lambda told: network.demo_network(told, chosen.seed), shown
             )
     return Demo(placed, tuple(comparisons), centres, chosen, time.perf_counter() - began)
-
-
-def write_page(demo: Demo, path: Path) -> None:
-    """Write the demo's HTML page; needs the extra ``plot``.
-
-    Raises:
-        DataError: The file cannot be written.
-    """
-    # Imported here: matplotlib is an optional extra and takes half a second.
-    from walras.demo.page import build  # noqa: PLC0415
-    from walras.plot import write  # noqa: PLC0415
-
-    write(build(demo), path)
 
 
 def _placed(settings: DemoSettings, stages: Stages) -> PlacementSection:
