@@ -1,4 +1,4 @@
-"""Speed and quality of Walras against its peers, each measured in the same run on the same machine.
+"""Speed and quality of Walras against its peers, each measured on the same kind of machine.
 
 Run ``python -m benchmarks --list`` to see the cells and ``python -m benchmarks`` to measure them.
 """

@@ -1,8 +1,8 @@
 """A solve over many machines: the demands partitioned over the actors of a Ray cluster.
 
 Each actor holds a slice of the demands with all their copies, for as long as the solve lasts. What
-crosses between machines are sums over narrow rows (resources) and a few scalars: their size does
-not depend on the number of demands.
+crosses in an iteration are sums over narrow rows (resources) and a few scalars. A proof may need
+sums over pairs of resources as well. Their size does not depend on the number of demands.
 """
 
 from __future__ import annotations

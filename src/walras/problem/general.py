@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 def solve_general(problem: cp.Problem, settings: Settings) -> Solution:
-    """Solve any DCP problem and measure the answer on the user's own expressions.
+    """Solve a DCP problem by HiGHS or Clarabel; measure the answer on the user's expressions.
 
     Args:
         problem: A DCP problem.

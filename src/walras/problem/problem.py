@@ -40,9 +40,10 @@ _log = logging.getLogger(__name__)
 class Problem:
     """An allocation problem stated in cvxpy expressions.
 
-    Any DCP problem is accepted. Objectives made of linear, quadratic, logarithmic and power
-    utilities, of min and max, and of sums of them, under affine or piecewise linear constraints,
-    go to the structured engines; everything else to a general solver (see :meth:`report`).
+    Objectives made of linear, quadratic, logarithmic and power utilities, of min and max, and of
+    sums of them, under affine or piecewise linear constraints, go to the structured engines. Other
+    DCP problems go to a general solver (see :meth:`report`): HiGHS or Clarabel, and both in turn
+    for whole numbers beside cones. What neither takes is an :class:`~walras.errors.EngineError`.
     Parameters may change between solves; what was learnt of the expressions is kept. Dual values
     are as accurate as :class:`~walras.solution.Prices`.
 
