@@ -116,8 +116,8 @@ def _copy(folder: Path, room: Room) -> None:
             f"only_mutate = {list(room.source)}\n"
             f"pytest_add_cli_args_test_selection = {list(room.tests)}\n"
             'also_copy = ["tests", "benchmarks", "docs", "examples", "pyproject.toml"]\n'
-            "timeout_constant = 2.0\n"
-            "timeout_multiplier = 2.0\n"
+            "timeout_constant = 10.0\n"
+            "timeout_multiplier = 4.0\n"
             "use_git_change_detection = false\n"
             "track_dependencies = false\n"
         )
@@ -131,7 +131,7 @@ class Mutant:
         file: Where it is.
         name: mutmut's name.
         change: Its lines, before and after.
-        fate: ``killed``, ``survived`` or ``untested``.
+        fate: ``killed``, ``timed out`` (the tests never ended), ``survived`` or ``untested``.
     """
 
     file: str
@@ -152,6 +152,7 @@ def _run(sample: int | None, seed: int, workers: int, only: str) -> Iterator[Mut
     import mutmut.__main__ as mutmut
     from mutmut.mutation import mutators
     from mutmut.mutation.diff_apply import get_diff_for_mutant
+    from mutmut.stats import status_by_exit_code
 
     mutators.mutation_operators[:] = [
         pair for pair in mutators.mutation_operators if pair[1].__name__ in _OPERATORS
@@ -174,13 +175,16 @@ def _run(sample: int | None, seed: int, workers: int, only: str) -> Iterator[Mut
         code = data.exit_code_by_key[name]
         lines = get_diff_for_mutant(name).splitlines()
         change = [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
-        fate = {0: "survived", 33: "untested", None: "not run"}.get(code, "killed")
+        status = status_by_exit_code[code]
+        known = {0: "survived", 33: "untested", None: "not run"}
+        fate = "timed out" if status == "timeout" else known.get(code, "killed")
         yield Mutant(str(data.path), name, "\n".join(change), fate)
 
 
 def _judge(found: list[Mutant], room: str, equivalent: dict[tuple[str, str], str]) -> int:
     """Print who survived, and what part was killed."""
-    left = [one for one in sorted(found, key=lambda m: m.name) if one.fate != "killed"]
+    dead = ("killed", "timed out")
+    left = [one for one in sorted(found, key=lambda m: m.name) if one.fate not in dead]
     alive = [one for one in left if one.key not in equivalent]
     for one in alive:
         print(f"{one.fate} {one.file} {one.name}\n{one.change}")
@@ -189,7 +193,8 @@ def _judge(found: list[Mutant], room: str, equivalent: dict[tuple[str, str], str
     part = killed / judged if judged else 1.0
     print(
         f"{room}: {killed} of {judged} mutants killed ({100 * part:.1f} %), {len(alive)} survived; "
-        f"{len(left) - len(alive)} more are equivalent"
+        f"{len(left) - len(alive)} more are equivalent; "
+        f"{sum(one.fate == 'timed out' for one in found)} of the killed by time-out"
     )
     return 0 if part >= WANTED else 1
 
