@@ -6,6 +6,7 @@ import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -70,6 +71,18 @@ def counts(told: Callable[[int, int], object]) -> OnProgress:
         told(step.iteration, step.total)
 
     return hook
+
+
+def tell(on_progress: OnProgress | None, done: int, total: int, **facts: Any) -> bool:
+    """Tell a hook how many steps are done; True where it asks to stop.
+
+    Args:
+        on_progress: The hook, or None.
+        done: Steps done.
+        total: Steps in all.
+        **facts: Other fields of :class:`Progress`.
+    """
+    return on_progress is not None and bool(on_progress(Progress(done, total=total, **facts)))
 
 
 @dataclass(frozen=True)

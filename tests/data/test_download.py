@@ -24,7 +24,7 @@ import pytest
 from walras import data
 from walras.data import cluster_reliability, gavel_traces
 from walras.data.dataset import DataFile, DataSet
-from walras.data.download import download
+from walras.data.download import download, of_paths
 from walras.data.registry import GAVEL, REGISTRY
 from walras.data.store import check
 from walras.errors import DataError, InputError
@@ -51,7 +51,9 @@ def _data_set(**changes: Any) -> DataSet[data.GavelThroughputs]:
 def test_a_file_is_downloaded_checked_and_stored(mirror: Path) -> None:
     seen: list[tuple[str, int, int]] = []
     data_set = _data_set()
-    folder = download(data_set, mirror=mirror.as_uri(), progress=lambda *step: seen.append(step))
+    folder = download(
+        data_set, mirror=mirror.as_uri(), on_progress=of_paths(lambda *step: seen.append(step))
+    )
     assert (folder / "file.json").read_bytes() == CONTENT
     assert [path.name for path in folder.iterdir()] == ["file.json"]
     assert seen == [("file.json", 1, 1)]

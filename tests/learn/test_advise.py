@@ -8,6 +8,7 @@ import numpy as np
 
 from walras.learn import Advice, Finding, Learning, advise, fit
 from walras.predict import Recipe, Tasks
+from walras.progress import counts
 
 
 def test_every_candidate_is_measured_and_the_plain_class_is_beaten_only_by_what_pays(
@@ -15,7 +16,7 @@ def test_every_candidate_is_measured_and_the_plain_class_is_beaten_only_by_what_
 ) -> None:
     seen: list[tuple[int, int]] = []
     found = advise(
-        small, tasks_per_round=4, epochs=3, progress=lambda k, n: seen.append((k, n)), **quick
+        small, tasks_per_round=4, epochs=3, on_progress=counts(lambda *k: seen.append(k)), **quick
     )
     frame = found.frame()
     assert seen == [(k, 8) for k in range(1, 9)]

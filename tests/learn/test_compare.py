@@ -15,6 +15,7 @@ import pytest
 from walras.errors import DataError, EngineError, InputError
 from walras.learn import Learning, compare, train
 from walras.learn.comparison import COLUMNS, METRICS, finished
+from walras.progress import Progress
 
 OPTIONS: dict[str, Any] = {
     "settings": ["A"],
@@ -58,11 +59,11 @@ def test_one_row_a_method_setting_size_and_seed(whole: pd.DataFrame) -> None:
 def test_an_interrupted_comparison_goes_on_to_the_same_table(
     whole: pd.DataFrame, tmp_path: Path
 ) -> None:
-    def stop(done: int, total: int) -> None:
-        assert total == 2
+    def stop(step: Progress) -> None:
+        assert step.total == 2
         raise KeyboardInterrupt
 
-    part = compare(METHODS, seeds=2, workers=1, folder=tmp_path, progress=stop, **OPTIONS)
+    part = compare(METHODS, seeds=2, workers=1, folder=tmp_path, on_progress=stop, **OPTIONS)
     assert not part.attrs["complete"]
     same(part, whole.iloc[:4])
     seen: list[int] = []
@@ -71,7 +72,7 @@ def test_an_interrupted_comparison_goes_on_to_the_same_table(
         seeds=2,
         workers=1,
         folder=tmp_path,
-        progress=lambda k, n: seen.append(k),
+        on_progress=lambda step: seen.append(step.iteration),
         **OPTIONS,
     )
     assert seen == [2]

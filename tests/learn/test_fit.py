@@ -20,6 +20,7 @@ from walras.learn.heads import Trainable
 from walras.learn.training_problem import Evaluator, complete, draw, lesson
 from walras.matching import match_rounds
 from walras.predict import Recipe, Tasks
+from walras.progress import Progress
 
 THROUGH = [
     {"method": "mfcp-ad"},
@@ -98,13 +99,13 @@ def test_a_resumed_training_ends_where_an_uninterrupted_one_does(
     path = tmp_path / "run.pt"
     options: dict[str, Any] = {"tasks_per_round": 5, **quick, "steps": 12}
 
-    def stop(done: int, total: int) -> None:
-        if done == 6:  # two steps after the last checkpoint
+    def stop(step: Progress) -> None:
+        if step.iteration == 6:  # two steps after the last checkpoint
             raise _CtrlCError
 
     whole = fit("mfcp-ad", small, **options)
     with pytest.raises(_CtrlCError):
-        fit("mfcp-ad", small, checkpoint=path, progress=stop, **options)
+        fit("mfcp-ad", small, checkpoint=path, on_progress=stop, **options)
     resumed = fit("mfcp-ad", small, checkpoint=path, **options)
     assert resumed.history == whole.history
     np.testing.assert_array_equal(resumed.times(small.test), whole.times(small.test))

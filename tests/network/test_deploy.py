@@ -21,10 +21,10 @@ import pytest
 from tests.network.drivers.small import RING, problem, quadratic
 
 from walras.errors import DataError, EngineError, InputError
-from walras.network._deploy import _audit, deploy
+from walras.network._deploy import DeployProgress, _audit, deploy
 from walras.network._replay import replay
 from walras.network.drivers.consistency import in_flight
-from walras.network.drivers.launch import Child, Host, Member
+from walras.network.drivers.launch import Child, Host
 from walras.network.drivers.lock import Lock, claim
 from walras.network.drivers.manifest import Manifest
 from walras.network.drivers.plan import Plan
@@ -38,6 +38,7 @@ from walras.network.problem.network_problem import Problem
 from walras.network.problem.quanta import AuditError
 from walras.network.problem.shards import split
 from walras.network.protocol.settings import Settings
+from walras.progress import Progress
 
 STEPS = 150
 PROCESS = "walras.network.drivers.process"
@@ -58,7 +59,9 @@ class Killer:
     def __init__(self, centres: Sequence[int], after: int) -> None:
         self._centres, self._after, self.killed = centres, after, False
 
-    def __call__(self, members: Sequence[Member], seconds: float) -> bool:
+    def __call__(self, step: Progress) -> bool:
+        assert isinstance(step, DeployProgress)
+        members = step.members
         if not self.killed and min(m.state.get("ticks", 0) for m in members) > self._after:
             self.killed = True
             for k in self._centres:
@@ -98,7 +101,9 @@ class Stopper:
         self._centre, self._seconds, self._since = centre, seconds, -1.0
         self.over = False
 
-    def __call__(self, members: Sequence[Member], seconds: float) -> bool:
+    def __call__(self, step: Progress) -> bool:
+        assert isinstance(step, DeployProgress)
+        members, seconds = step.members, step.elapsed
         child = members[self._centre].child
         assert isinstance(child, Child)
         if self._since < 0.0 and min(m.state.get("ticks", 0) for m in members) > 20:
@@ -114,7 +119,7 @@ def test_a_slow_process_is_waited_for(tmp_path: Path, monkeypatch: pytest.Monkey
     """It stands still for four times the patience: the states are still the simulator's."""
     monkeypatch.setattr("walras.network._deploy._PATIENCE", 0.5)
     watch, steps = Stopper(2, 2.0), 10 * STEPS  # a quick host is done with few at the first look
-    found = deploy(problem(), RING, steps=steps, folder=tmp_path, time_limit=60, watch=watch)
+    found = deploy(problem(), RING, steps=steps, folder=tmp_path, time_limit=60, on_progress=watch)
     assert watch.over
     assert found.held.tolist() == [held for held, _ in _simulated(5, RING, steps, trains=False)]
     assert found.audit == 0
@@ -122,7 +127,7 @@ def test_a_slow_process_is_waited_for(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_killed_process_is_survived(tmp_path: Path) -> None:
     watch = Killer((2,), after=60)
-    found = deploy(problem(), RING, steps=700, folder=tmp_path, time_limit=60, watch=watch)
+    found = deploy(problem(), RING, steps=700, folder=tmp_path, time_limit=60, on_progress=watch)
     assert watch.killed
     assert found.alive.tolist() == [True, True, False, True, True]
     assert found.audit == 0
@@ -141,7 +146,7 @@ def test_a_killed_process_that_is_restarted_goes_on_in_the_same_life(tmp_path: P
         folder=tmp_path,
         restart=True,
         time_limit=60,
-        watch=watch,
+        on_progress=watch,
     )
     assert watch.killed
     assert found.alive.all()
@@ -161,7 +166,9 @@ def test_twenty_processes_two_of_them_killed(tmp_path: Path) -> None:
     assert found.audit == 0
     watch = Killer((3, 7), after=120)
     folder = tmp_path / "killed"
-    found = deploy(problem(20), network, steps=900, folder=folder, time_limit=500, watch=watch)
+    found = deploy(
+        problem(20), network, steps=900, folder=folder, time_limit=500, on_progress=watch
+    )
     assert watch.killed
     assert found.alive.sum() == 18
     assert found.audit == 0
@@ -345,7 +352,9 @@ class Forgetter:
     def __init__(self, folder: Path, cut: int) -> None:
         self._path, self._cut, self.done = path_of(folder, 1, 0), cut, False
 
-    def __call__(self, members: Sequence[Member], seconds: float) -> bool:
+    def __call__(self, step: Progress) -> bool:
+        assert isinstance(step, DeployProgress)
+        members = step.members
         child = members[1].child
         if not self.done and min(m.state.get("ticks", 0) for m in members) > 40:
             self.done = True
@@ -361,7 +370,7 @@ def test_a_centre_that_comes_back_with_less_than_it_said_is_left_out(tmp_path: P
     """Its neighbours know better; the others settle its estate and go on."""
     watch = Forgetter(tmp_path, 5000)
     found = deploy(
-        problem(), RING, steps=600, folder=tmp_path, restart=True, time_limit=60, watch=watch
+        problem(), RING, steps=600, folder=tmp_path, restart=True, time_limit=60, on_progress=watch
     )
     assert watch.done
     assert found.alive.tolist() == [True, False, True, True, True]
@@ -505,12 +514,13 @@ def test_ended_processes_leave_nothing_behind(tmp_path: Path) -> None:
     """Also when the caller fails in the middle."""
     seen: list[int] = []
 
-    def watch(members: Sequence[Member], seconds: float) -> bool:
-        seen.extend(m.child.pid for m in members if isinstance(m.child, Child))
+    def watch(step: Progress) -> bool:
+        assert isinstance(step, DeployProgress)
+        seen.extend(m.child.pid for m in step.members if isinstance(m.child, Child))
         raise RuntimeError("the caller failed")
 
     with pytest.raises(RuntimeError, match="the caller failed"):
-        deploy(problem(), RING, steps=10**6, folder=tmp_path, watch=watch)
+        deploy(problem(), RING, steps=10**6, folder=tmp_path, on_progress=watch)
     time.sleep(0.1)
     assert len(seen) == 5
     assert [pid for pid in seen if Path(f"/proc/{pid}").exists()] == []

@@ -16,6 +16,7 @@ from walras.network import baselines
 from walras.network._simulate import simulate
 from walras.network.methods.steps import Learner
 from walras.network.problem.quanta import AuditError
+from walras.progress import counts
 
 EXACT = 1e-8
 
@@ -268,7 +269,7 @@ def test_progress_is_told() -> None:
         net(200, 0.1),
         steps=2000,
         every=100,
-        progress=lambda done, steps: told.append((done, steps)),
+        on_progress=counts(lambda *step: told.append(step)),
     )
     assert told
     assert all(0 < done <= steps == 2000 for done, steps in told)

@@ -13,6 +13,7 @@ from walras.cli import data_import
 from walras.cli.common.errors import ExitCode
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.streams import put
+from walras.progress import Progress
 from walras.reports.tables import Table, to_json
 from walras.text import visible
 
@@ -119,7 +120,7 @@ def fetch(
     """
     for name in names or list(data.REGISTRY):
         folder = data.fetch(
-            name, mirror=mirror, force=force, time_limit=time_limit, progress=_progress
+            name, mirror=mirror, force=force, time_limit=time_limit, on_progress=_tell_download
         )
         put(f"{name}: {folder}")
 
@@ -162,8 +163,8 @@ def _text(folder: object) -> str | None:
     return None if folder is None else str(folder)
 
 
-def _progress(source: str, done: int, total: int) -> None:
+def _tell_download(step: Progress) -> None:
     if sys.stderr.isatty():
-        end = "\n" if done == total else ""
-        sys.stderr.write(f"\r{done}/{total} {visible(source):<70.70}{end}")
+        end = "\n" if step.iteration == step.total else ""
+        sys.stderr.write(f"\r{step.iteration}/{step.total} {visible(step.note):<70.70}{end}")
         sys.stderr.flush()

@@ -26,6 +26,7 @@ from walras.network._simulate import simulate as run_scenario
 from walras.network.run import Run
 from walras.network.scenario.scenario import EXAMPLE, Scenario
 from walras.network.validation import whole
+from walras.progress import counts
 from walras.reports.tables import Table
 
 SeedOption = Annotated[int | None, typer.Option(help="Of faults and batches.")]
@@ -132,7 +133,7 @@ def _run(stated: Scenario, steps: int, seed: int, told: Callable[[int, int], Non
         method=stated.method,
         every=min(stated.every, steps),
         test=stated.test,
-        progress=told,
+        on_progress=counts(told),
     )
 
 

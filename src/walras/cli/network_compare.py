@@ -134,7 +134,7 @@ def _run(stated: Scenario, entry: Entry, steps: int, stages: Stages) -> Run:
         method=entry.method,
         every=min(stated.every, steps),
         test=stated.test if entry.of == "model" else None,
-        progress=stages.advance,
+        on_progress=stages.count,
     )
 
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from walras.cli.common.output import Format, OutputOption, emit
+from walras.cli.common.progress import Stages
 from walras.cli.common.streams import put, tell
 from walras.cli.network_options import ConfigArgument, ProgressOption, StepsOption, read, shown
-from walras.network._deploy import Deployment, Watch
+from walras.network._deploy import Deployment
 from walras.network._deploy import deploy as run_deployment
 from walras.network._replay import replay as run_replay
 from walras.network.drivers.inventory import Inventory, inventory
-from walras.network.drivers.launch import Member
 from walras.network.scenario.scenario import Scenario
 from walras.network.validation import whole
+from walras.progress import OnProgress, Progress
 from walras.reports.tables import Cell, Table
 
 _EXAMPLE_STEPS = 300  # of the built-in example: real messages take longer than simulated ones
@@ -58,8 +58,8 @@ def deploy(
     count = usual if steps is None else whole(steps, "--steps", least=1)
     with shown({"deploying": 1.0}, progress) as stages:
         stages.begin("deploying")
-        watch = _watcher(stages.advance, count)
-        found = _run(stated, chosen, count, folder, resume=resume, watch=watch)
+        on_progress = _watcher(stages)
+        found = _run(stated, chosen, count, folder, resume=resume, on_progress=on_progress)
     _print(found, output)
     for failure in found.failures.values():
         tell(f"ended early: {failure}")
@@ -80,7 +80,7 @@ def replay(
     """
     with shown({"replaying": 1.0}, progress) as stages:
         stages.begin("replaying")
-        found = run_replay(folder, progress=stages.advance)
+        found = run_replay(folder, on_progress=stages.count)
     rows: list[tuple[Cell, ...]] = [
         (k, node.life[1], node.ticks, int(node.ledger.held[0]), same)
         for k, (node, same) in enumerate(zip(found.nodes, found.same, strict=True))
@@ -99,7 +99,7 @@ def _run(
     folder: Path | None,
     *,
     resume: bool,
-    watch: Watch,
+    on_progress: OnProgress,
 ) -> Deployment:
     return run_deployment(
         stated.problem,
@@ -118,17 +118,16 @@ def _run(
         durable=chosen.durable,
         trace_limit=chosen.trace_limit,
         time_limit=chosen.time_limit,
-        watch=watch,
+        on_progress=on_progress,
     )
 
 
-def _watcher(advance: Callable[[int, int], None], steps: int) -> Watch:
+def _watcher(stages: Stages) -> OnProgress:
     """Shows the slowest centre's progress; Ctrl-C stops all where they are."""
 
-    def watch(members: Sequence[Member], seconds: float) -> bool:
-        ticks = [int(m.state.get("ticks", 0)) for m in members if not m.lost]
+    def watch(progress: Progress) -> bool:
         try:
-            advance(min(steps, min(ticks, default=0)), steps)
+            stages.count(progress)
         except KeyboardInterrupt:
             return True
         return False

@@ -350,9 +350,9 @@ def _play(
     first = lb.first_round(float(u[0]), servers=servers, shards=shards, band=band, memory=memory)
     word = "replicas kept" if options.keep else "replicas dropped"
     policy = partial(lb.solve_round, options=options)
-    played = [lb.play(first, u, policy, f"Walras, {word}", stages.advance)]
+    played = [lb.play(first, u, policy, f"Walras, {word}", stages.count)]
     if baseline:
-        played.append(lb.play(first, u, lb.estore, "E-Store greedy", stages.advance))
+        played.append(lb.play(first, u, lb.estore, "E-Store greedy", stages.count))
     return played, f"{numbers.source}, {numbers.origin}"
 
 

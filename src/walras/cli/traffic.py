@@ -214,7 +214,7 @@ def traffic(
         Stages(_EXPECTED, tolerance, interrupt, shown=progress) as stages,
     ):
         stages.begin("finding paths")
-        paths = te.candidate_paths(net, k, _KINDS[kind], threads=threads, progress=stages.advance)
+        paths = te.candidate_paths(net, k, _KINDS[kind], threads=threads, on_progress=stages.count)
         given = _Given(net, asked, paths, te.joined_traffic(asked, paths) if drop else asked)
         solution = solve(
             _state(given, objective, levels),

@@ -15,7 +15,7 @@ from typing import Any, Literal, overload
 from walras.data.cluster_reliability import ClusterReliability
 from walras.data.dataset import DataFile, DataSet, Origin, Source
 from walras.data.dede_cluster import ClusterThroughputs
-from walras.data.download import ORIGINS, TIME_LIMIT, Progress, download
+from walras.data.download import ORIGINS, TIME_LIMIT, download, of_paths
 from walras.data.gavel import GavelThroughputs
 from walras.data.gavel_traces import JobTraces
 from walras.data.lb_random import RoundNumbers
@@ -27,7 +27,9 @@ from walras.data.te_b4_real import B4Traffic
 from walras.data.te_paths import ReleasedPaths
 from walras.data.te_topologies import Topologies
 from walras.data.zeus import ZeusTraces
+from walras.deprecated import renamed_keywords
 from walras.errors import DataError
+from walras.progress import OnProgress
 
 __all__ = [
     "ORIGINS",
@@ -142,13 +144,14 @@ def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any:
     return data_set.stand_in(seed)
 
 
+@renamed_keywords(of_paths, progress="on_progress")
 def fetch(
     name: str,
     *,
     mirror: str = ORIGINS,
     force: bool = False,
     time_limit: float = TIME_LIMIT,
-    progress: Progress | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Path:
     """Download a data set from its origin into the user's cache.
 
@@ -157,7 +160,8 @@ def fetch(
         mirror: Base address that serves ``<repository>/<commit>/<path>``.
         force: Download again what is there and intact.
         time_limit: Seconds that all downloads of the set may take.
-        progress: Called with (path, done, total) after each download.
+        on_progress: Called after each download with a Progress that counts them; its ``note`` is
+            the path of the source.
 
     Returns:
         The folder that now holds the set.
@@ -168,7 +172,7 @@ def fetch(
             not the one registered.
     """
     return download(
-        lookup(name), mirror=mirror, force=force, time_limit=time_limit, progress=progress
+        lookup(name), mirror=mirror, force=force, time_limit=time_limit, on_progress=on_progress
     )
 
 

@@ -25,6 +25,7 @@ from walras.data.store import (
     source_checksum,
 )
 from walras.errors import DataError, InputError
+from walras.progress import OnProgress, Progress, tell
 
 ORIGINS = "https://raw.githubusercontent.com"
 TIMEOUT_SECONDS = 30.0  # without a byte
@@ -33,8 +34,14 @@ MOST_BYTES = 2**26  # of one source; the largest that is registered has 10 milli
 _PART = 2**16
 _WEB_PAGE = re.compile(rb"<!doctype html|<html", re.IGNORECASE)
 
-Progress = Callable[[str, int, int], None]
-"""Called with (source path, number done, number in all) after each download."""
+
+def of_paths(told: Callable[[str, int, int], object]) -> OnProgress:
+    """A hook of a function of (path, done, total), the form of ``progress=`` before 0.2."""
+
+    def hook(step: Progress) -> None:
+        told(step.note, step.iteration, step.total)
+
+    return hook
 
 
 def download(
@@ -43,7 +50,7 @@ def download(
     mirror: str = ORIGINS,
     force: bool = False,
     time_limit: float = TIME_LIMIT,
-    progress: Progress | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Path:
     """Download a data set into the user's cache.
 
@@ -55,7 +62,8 @@ def download(
         mirror: Base address that serves ``<repository>/<commit>/<path>``.
         force: Download again what is there and intact.
         time_limit: Seconds that all downloads of the set may take.
-        progress: Told of each finished download.
+        on_progress: Called after each download with a Progress that counts them; its ``note`` is
+            the path of the source.
 
     Returns:
         The folder that now holds the set.
@@ -94,8 +102,7 @@ def download(
             _check_source(content, file.source_sums[k] if file.source_sums else None, url)
             contents.append(content)
             done += 1
-            if progress is not None:
-                progress(path, done, total)
+            tell(on_progress, done, total, note=path)
         _put(data_set, file, contents, folder)
     return folder
 

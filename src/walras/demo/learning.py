@@ -13,6 +13,7 @@ from walras import learn, predict
 from walras.learn import FittedModel
 from walras.learn.decide import placed_by
 from walras.learn.training_problem import Evaluator
+from walras.progress import counts
 from walras.reports.tables import Cell, Table
 from walras.types import Floats
 
@@ -123,7 +124,7 @@ def teach(
         start=start.predictor,
         steps=_STEPS,
         batch=_BATCH,
-        progress=told,
+        on_progress=counts(told),
         **_COUNTS,
         **options,
     )

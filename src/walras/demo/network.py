@@ -17,6 +17,7 @@ from walras.network.problem.network_problem import Problem
 from walras.network.problem.shards import split
 from walras.network.problem.test_set import TestSet
 from walras.network.run import Run
+from walras.progress import counts
 from walras.reports.tables import Cell, Table
 
 CENTRES = 20
@@ -73,7 +74,7 @@ def demo_network(
         every=10,
         seed=seed,
         test=TestSet(points[600:], labels[600:]),
-        progress=progress,
+        on_progress=None if progress is None else counts(progress),
     )
     worst = int(np.abs(run.audit).max())
     rows: list[tuple[str, Cell]] = [

@@ -16,6 +16,7 @@ from walras.demo.learning import LearningSection
 from walras.matching import Outcome, Placement, Plan, evaluate
 from walras.matching.round import FLOOR_ROUNDING
 from walras.predict import Prediction, Recipe, Tasks
+from walras.progress import counts
 from walras.reports.tables import Cell, Table
 
 SETTING = "A"
@@ -131,7 +132,9 @@ def _way(
     epoch: Callable[[int, int], None],
 ) -> PredictedPlan:
     began = time.perf_counter()
-    predictor = predict.fit(recipe.train, recipe.validation, seed=seed, progress=epoch, **settings)
+    predictor = predict.fit(
+        recipe.train, recipe.validation, seed=seed, on_progress=counts(epoch), **settings
+    )
     seconds = time.perf_counter() - began
     found = predictor.predict(round_)
     plan = _match(found.times, found.success, round_, found)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from walras.deprecated import renamed_keywords
 from walras.learn.decide import placed_by
 from walras.learn.fitting import FittedModel, fit_problem, viewed
 from walras.learn.settings import Learning, named
@@ -23,6 +24,7 @@ from walras.learn.training_problem import (
     lesson_of,
 )
 from walras.predict import Recipe, Tasks
+from walras.progress import OnProgress, counts, tell
 from walras.types import Floats
 
 Told = Callable[[int, int], None]
@@ -91,13 +93,14 @@ class Advice:
         return pd.DataFrame(rows, columns=["what", "regret", "gain", "error", "pays", "chosen"])
 
 
+@renamed_keywords(counts, progress="on_progress")
 def advise(
     data: Recipe | Tasks,
     *,
     tasks_per_round: int = 15,
     seed: int = 0,
     min_success: float | None = None,
-    progress: Told | None = None,
+    on_progress: OnProgress | None = None,
     settings: Learning | None = None,
     **changes: Any,
 ) -> Advice:
@@ -113,7 +116,7 @@ def advise(
         tasks_per_round: N.
         seed: Of everything that is drawn.
         min_success: The floor; one that binds in half of the rounds if None.
-        progress: Told (done, all) of the candidates.
+        on_progress: Called with a Progress that counts the candidates.
         settings: Of every candidate; ``model`` other than ``auto`` keeps to that class.
         changes: Settings by name.
 
@@ -122,7 +125,7 @@ def advise(
         EngineError: A method needs torch, which is missing.
     """
     base = (settings or named("auto", seed)).with_(**changes)
-    contest = _Contest(data, base, tasks_per_round, min_success, progress)
+    contest = _Contest(data, base, tasks_per_round, min_success, on_progress)
     models = contest.models
     plain = [contest.measure(str(m), base.with_(**_PLAIN, model=m)) for m in models]
     best = min(plain, key=lambda found: found[1].mean())
@@ -143,9 +146,9 @@ class _Contest:
         base: Learning,
         size: int,
         floor: float | None,
-        progress: Told | None,
+        on_progress: OnProgress | None,
     ) -> None:
-        self.base, self._size, self._progress = base, size, progress
+        self.base, self._size, self._on_progress = base, size, on_progress
         self._lessons = list(_folds(data_of(data), base, size, floor))
         graphs = bool((data if isinstance(data, Tasks) else data.train).graphs)
         torch = find_spec("torch") is not None
@@ -165,8 +168,7 @@ class _Contest:
             placed = placed_by(judge, seen.times, seen.success, settings, learned.margin)
             found.append(judge.elastic(placed))
         self._done += 1
-        if self._progress is not None:
-            self._progress(self._done, self._all)
+        tell(self._on_progress, self._done, self._all)
         return name, np.concatenate(found), settings
 
 
@@ -210,14 +212,14 @@ def fit_best(
     settings: Learning,
     tasks_per_round: int,
     min_success: float | None,
-    progress: Told | None,
+    on_progress: OnProgress | None,
 ) -> FittedModel:
     """Train what :func:`advise` finds best, on all training tasks; see :func:`walras.learn.fit`."""
     advice = advise(
         data,
         tasks_per_round=tasks_per_round,
         min_success=min_success,
-        progress=progress,
+        on_progress=on_progress,
         settings=settings,
     )
     chosen = advice.best.settings

@@ -18,6 +18,7 @@ from typing import Any
 
 import pandas as pd
 
+from walras.deprecated import renamed_keywords
 from walras.errors import DataError, EngineError, InputError, WalrasError
 from walras.files import write_text
 from walras.learn.decide import placed_by, tuned_margin
@@ -28,6 +29,7 @@ from walras.learn.settings import LINEAR, THROUGH, Learning
 from walras.learn.training_problem import Evaluator, TrainingProblem, complete, draw, lesson
 from walras.machine import cores
 from walras.predict import Predictor, Recipe
+from walras.progress import OnProgress, counts, tell
 from walras.settings import check_range
 from walras.types import Ints
 
@@ -45,10 +47,8 @@ METRICS = (
 KEYS = ("method", "setting", "train_tasks", "tasks_per_round", "seed")
 COLUMNS = (*KEYS, *METRICS, "seconds", "source", "error")
 
-Told = Callable[[int, int], None]
-"""Called with (cells done, cells in all)."""
 
-
+@renamed_keywords(counts, progress="on_progress")
 def compare(
     methods: Sequence[str | Learning] | Mapping[str, Learning],
     settings: Sequence[Sequence[str] | str] | None = None,
@@ -61,7 +61,7 @@ def compare(
     test_rounds: int = 300,
     workers: int | None = None,
     folder: str | Path | None = None,
-    progress: Told | None = None,
+    on_progress: OnProgress | None = None,
     recipe_options: Mapping[str, Any] | None = None,
     **changes: Any,
 ) -> pd.DataFrame:
@@ -79,7 +79,7 @@ def compare(
         test_rounds: Rounds judged a cell.
         workers: Processes of one thread each; all cores if None, 1 for this process alone.
         folder: Keeps finished cells, and goes on from those it has.
-        progress: Told (done, all) of the cells.
+        on_progress: Called with a Progress that counts the cells.
         recipe_options: Other options of :func:`walras.predict.recipe`.
         changes: Settings of every method, by name.
 
@@ -107,7 +107,7 @@ def compare(
     }
     cells = grid(settings, train_tasks, tasks_per_round, seeds, rest)
     store = _Store(None if folder is None else Path(folder), chosen)
-    rows, stopped = _rows(cells, chosen, store, workers or cores(), progress)
+    rows, stopped = _rows(cells, chosen, store, workers or cores(), on_progress)
     frame = pd.DataFrame([row for cell in cells for row in rows.get(cell, ())], columns=COLUMNS)
     frame.attrs["complete"] = not stopped
     return frame
@@ -118,7 +118,7 @@ def _rows(
     chosen: Mapping[str, Learning],
     store: _Store,
     workers: int,
-    progress: Told | None,
+    on_progress: OnProgress | None,
 ) -> tuple[dict[RunConfig, list[dict[str, Any]]], bool]:
     """The rows of each cell, those that are missing run now; and whether Ctrl-C ended it."""
     rows = {cell: kept for cell in cells if (kept := store.read(cell)) is not None}
@@ -127,8 +127,7 @@ def _rows(
     def finished(cell: RunConfig, own: list[dict[str, Any]]) -> None:
         rows[cell] = own
         store.write(cell, own)
-        if progress is not None:
-            progress(len(rows), len(cells))
+        tell(on_progress, len(rows), len(cells))
 
     count = min(workers, max(1, len(todo)))
     stopped = _here(todo, chosen, finished) if count == 1 else _apart(todo, chosen, finished, count)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from walras.deprecated import renamed_keywords
 from walras.learn.advice import fit_best
 from walras.learn.fitting import FittedModel, fit_problem
 from walras.learn.settings import Learning, named
 from walras.learn.training_problem import lesson
 from walras.predict import Predictor, Recipe, Tasks
-from walras.predict.two_stage import Told
+from walras.progress import OnProgress, counts
 
 
+@renamed_keywords(counts, progress="on_progress")
 def fit(
     method: str | Learning,
     data: Recipe | Tasks,
@@ -22,7 +24,7 @@ def fit(
     min_success: float | None = None,
     start: Predictor | None = None,
     checkpoint: str | Path | None = None,
-    progress: Told | None = None,
+    on_progress: OnProgress | None = None,
     **changes: Any,
 ) -> FittedModel:
     """Train predictors for the decisions that they feed.
@@ -37,7 +39,7 @@ def fit(
         min_success: The floor of mean success; one that binds in half of the rounds if None.
         start: A two-stage predictor to start from; trained here if None.
         checkpoint: A file for methods that train in steps: continued where it exists.
-        progress: Told (done, all) of the steps.
+        on_progress: Called with a Progress that counts the steps.
         changes: Other settings of :class:`Learning`, by name.
 
     Raises:
@@ -47,6 +49,6 @@ def fit(
     given = method if isinstance(method, Learning) else named(method, seed)
     settings = given.with_(**changes)
     if settings.method == "auto":
-        return fit_best(data, settings, tasks_per_round, min_success, progress)
+        return fit_best(data, settings, tasks_per_round, min_success, on_progress)
     made = lesson(data, settings, tasks_per_round=tasks_per_round, min_success=min_success)
-    return fit_problem(made, settings, start=start, checkpoint=checkpoint, progress=progress)
+    return fit_problem(made, settings, start=start, checkpoint=checkpoint, on_progress=on_progress)

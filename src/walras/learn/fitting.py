@@ -16,7 +16,7 @@ from walras.learn.decide import placed_by, tuned_margin
 from walras.learn.settings import LINEAR, THROUGH, TWO_STAGE, Learning
 from walras.learn.training_problem import Evaluator, PlacementRule, TrainingProblem
 from walras.predict import KINDS, Predictor, Tasks
-from walras.predict.two_stage import Told
+from walras.progress import OnProgress
 from walras.types import Floats, Ints, Longs
 
 
@@ -87,16 +87,16 @@ def fit_problem(
     *,
     start: Predictor | None = None,
     checkpoint: str | Path | None = None,
-    progress: Told | None = None,
+    on_progress: OnProgress | None = None,
 ) -> FittedModel:
     """Train on a training problem; see :func:`walras.learn.fit`."""
     seen = view_of(made, settings)
     _check(settings, start, checkpoint)
     if settings.method in TWO_STAGE:
-        found = start or two_stage(seen, settings, progress)
+        found = start or two_stage(seen, settings, on_progress)
         history: list[tuple[int, float]] = []
     else:
-        found, history = _through(seen, settings, start, checkpoint, progress)
+        found, history = _through(seen, settings, start, checkpoint, on_progress)
     held = found.predict(seen.validation.tasks)
     margin = tuned_margin(seen.validation, held.times, held.success, settings)
     return FittedModel(settings, found, made.terms, margin, tuple(history))
@@ -119,13 +119,15 @@ def _check(settings: Learning, start: object, checkpoint: object) -> None:
         )
 
 
-def two_stage(made: TrainingProblem, settings: Learning, progress: Told | None = None) -> Predictor:
+def two_stage(
+    made: TrainingProblem, settings: Learning, on_progress: OnProgress | None = None
+) -> Predictor:
     """Train before the matching; ``tsm`` takes the loss that decodes better on validation."""
     changes = TWO_STAGE.get(settings.method, {})
     if "loss" in changes or "method" in changes:
-        return _stage_one(made, settings, progress, **changes)
+        return _stage_one(made, settings, on_progress, **changes)
     judge = made.validation
-    found = [_stage_one(made, settings, progress, loss=loss) for loss in ("log", "raw")]
+    found = [_stage_one(made, settings, on_progress, loss=loss) for loss in ("log", "raw")]
 
     def regret(predictor: Predictor) -> float:
         held = predictor.predict(judge.tasks)
@@ -136,10 +138,10 @@ def two_stage(made: TrainingProblem, settings: Learning, progress: Told | None =
 
 
 def _stage_one(
-    made: TrainingProblem, settings: Learning, progress: Told | None, **changes: Any
+    made: TrainingProblem, settings: Learning, on_progress: OnProgress | None, **changes: Any
 ) -> Predictor:
     options = settings.training(**changes)
-    return predict.fit(made.train, made.validation.tasks, options, progress=progress)
+    return predict.fit(made.train, made.validation.tasks, options, on_progress=on_progress)
 
 
 def _through(
@@ -147,7 +149,7 @@ def _through(
     settings: Learning,
     start: Predictor | None,
     checkpoint: str | Path | None,
-    progress: Told | None,
+    on_progress: OnProgress | None,
 ) -> tuple[Predictor, list[tuple[int, float]]]:
     need_torch(f"walras.learn.fit('{settings.method}')", "models that need only NumPy: 'linear'")
     # Imported here: torch is an optional extra and takes two seconds.
@@ -157,7 +159,7 @@ def _through(
     first = start or two_stage(made, settings)
     if not settings.warm_start:
         first = reinitialised(first)
-    return train(first, made, settings, progress=progress, checkpoint=checkpoint)
+    return train(first, made, settings, on_progress=on_progress, checkpoint=checkpoint)
 
 
 def view_of(made: TrainingProblem, settings: Learning) -> TrainingProblem:

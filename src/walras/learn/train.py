@@ -25,6 +25,7 @@ from walras.learn.losses_drawn import linear_loss, perturbed_loss, pool_loss, sc
 from walras.learn.settings import LINEAR, Learning
 from walras.learn.training_problem import TrainingProblem
 from walras.predict import Predictor
+from walras.progress import OnProgress, tell
 
 # What torch raises on files that are missing, cut short, of another kind or without the keys.
 _DAMAGED = (
@@ -37,9 +38,6 @@ _DAMAGED = (
     pickle.UnpicklingError,
     zipfile.BadZipFile,
 )
-
-Told = Callable[[int, int], None]
-"""Called with (steps done, steps in all)."""
 
 _CLIP = 1.0
 _SAVED = ("step", "best", "history", "identity")
@@ -56,7 +54,7 @@ _LOSSES: dict[str, Callable[[Learning], Loss]] = {
 
 
 @dataclass
-class Progress:
+class TrainingState:
     """How far a training is.
 
     Attributes:
@@ -83,7 +81,7 @@ def train(
     settings: Learning,
     *,
     loss: Loss | None = None,
-    progress: Told | None = None,
+    on_progress: OnProgress | None = None,
     checkpoint: str | Path | None = None,
 ) -> tuple[Predictor, list[tuple[int, float]]]:
     """Train a predictor through its decisions; it is never worse on validation than the start.
@@ -93,7 +91,7 @@ def train(
         lesson: Tasks, rounds and terms.
         settings: Method and steps.
         loss: In the place of the method's own.
-        progress: Told of the steps.
+        on_progress: Called after each step with a Progress that counts them; True stops there.
         checkpoint: A file to continue from where it exists, and to write at every look.
 
     Returns:
@@ -113,12 +111,14 @@ def train(
         run.look()
     while run.done.step < settings.steps:
         run.step()
-        if run.done.step % settings.check_every == 0 or run.done.step == settings.steps:
+        due = run.done.step % settings.check_every == 0 or run.done.step == settings.steps
+        if due:
             run.look()
-            if path is not None:
-                run.save(path)
-        if progress is not None:
-            progress(run.done.step, settings.steps)
+        stopped = tell(on_progress, run.done.step, settings.steps)
+        if path is not None and (due or stopped):
+            run.save(path)
+        if stopped:
+            break
     run.model.load_state_dict(run.done.weights)
     trained = run.model.to("cpu").predictor(lesson.validation.tasks)
     return trained, run.done.history
@@ -133,7 +133,7 @@ class _Run:
         self.settings, self.lesson = settings, lesson
         self.model = Trainable(start, lesson.train).to(settings.device)
         self.loss = loss
-        self.done = Progress()
+        self.done = TrainingState()
         self.adam = torch.optim.Adam(self.model.parameters(), settings.learning_rate)
         self.schedule = torch.optim.lr_scheduler.CosineAnnealingLR(self.adam, settings.steps)
         self.inputs = self.model.inputs(lesson.train, settings.device)
@@ -246,7 +246,7 @@ class _Run:
         self.adam.load_state_dict(state["adam"])
         self.schedule.load_state_dict(state["schedule"])
         history = [(int(k), float(v)) for k, v in state["history"]]
-        self.done = Progress(state["step"], state["best"], state["weights"], history)
+        self.done = TrainingState(state["step"], state["best"], state["weights"], history)
 
 
 @cache

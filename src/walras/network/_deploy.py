@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from walras.deprecated import renamed_keywords
 from walras.errors import EngineError, InputError
 from walras.extras import install_hint
 from walras.network.drivers.bundle import Json, pack_terms
@@ -35,6 +36,7 @@ from walras.network.problem.optimum import Optimum
 from walras.network.problem.quanta import AuditError
 from walras.network.protocol.settings import Settings
 from walras.network.validation import of_kind, whole
+from walras.progress import OnProgress, Progress
 from walras.types import Bools, Floats, Longs
 
 FINAL = "final.json"
@@ -45,7 +47,30 @@ _PATIENCE = 3.0  # s that a round waits for a neighbour
 _TRACE_LIMIT = 64  # MiB
 _FILES, _FILES_EACH = 16, 2  # open files that starting takes, and that each process leaves
 
-Watch = Callable[[Sequence[Member], float], bool]
+
+@dataclass(frozen=True)
+class DeployProgress(Progress):
+    """How far a deployment is, as ``on_progress`` gets it.
+
+    ``iteration`` counts the steps of the slowest centre that runs, ``elapsed`` the seconds.
+
+    Attributes:
+        members: The centres' processes, with what each has said last.
+    """
+
+    members: Sequence[Member] = ()
+
+
+def _of_members(watch: Callable[[Sequence[Member], float], object]) -> OnProgress:
+    """A hook of a function of (members, seconds), the form of ``watch=`` before 0.2."""
+
+    def hook(step: Progress) -> bool:
+        members = step.members if isinstance(step, DeployProgress) else ()
+        return bool(watch(members, step.elapsed))
+
+    return hook
+
+
 """Called with the centres and the seconds so far; stops the deployment when it returns True."""
 
 
@@ -111,6 +136,7 @@ class Deployment:
         return (float(self.problem.cost(filled)[self.alive].sum()) - best) / scale
 
 
+@renamed_keywords(_of_members, watch="on_progress")
 def deploy(
     problem: Problem,
     network: Network,
@@ -131,7 +157,7 @@ def deploy(
     durable: bool = False,
     trace_limit: int = _TRACE_LIMIT,
     time_limit: float = 300.0,
-    watch: Watch | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Deployment:
     """Let every centre run as a process of its own, until all have made their steps.
 
@@ -154,7 +180,8 @@ def deploy(
         durable: Have traces on the disk before a message leaves: they survive a loss of power.
         trace_limit: MiB after which a trace begins anew with the centre's state.
         time_limit: Seconds after which all are stopped where they are.
-        watch: Called about ten times a second.
+        on_progress: Called about ten times a second with a :class:`DeployProgress`; True stops
+            all centres where they are.
 
     Raises:
         InputError: Settings do not go together, a port or folder is taken or another problem's.
@@ -169,7 +196,7 @@ def deploy(
     keeping = Keeping(durable, 2**20 * whole(trace_limit, "trace_limit", least=1))
     job = _Job(plan, pace, period, keeping, hosts, cgroups, launcher, resume * steps)
     with _crew(job, folder) as crew:
-        seconds = _supervise(crew, time_limit, watch, restart=restart)
+        seconds = _supervise(crew, time_limit, steps, on_progress, restart=restart)
         return _result(problem, crew.folder, crew.members, seconds)
 
 
@@ -309,7 +336,9 @@ def _launcher(
     return Launcher(full, [pair.public for pair in keys], neighbours, start, folder)
 
 
-def _supervise(crew: Launcher, limit: float, watch: Watch | None, *, restart: bool) -> float:
+def _supervise(
+    crew: Launcher, limit: float, steps: int, on_progress: OnProgress | None, *, restart: bool
+) -> float:
     """Until all that are left have done their steps, and stopped; returns the seconds it took."""
     began = time.monotonic()
     while (seconds := time.monotonic() - began) < limit:
@@ -321,7 +350,10 @@ def _supervise(crew: Launcher, limit: float, watch: Watch | None, *, restart: bo
                     crew.restart(k)
         if all(member.lost for member in crew.members):
             raise _all_lost(crew.members)
-        if watch is not None and watch(crew.members, seconds):
+        ticks = [int(member.state.get("ticks", 0)) for member in running]
+        slowest = min(steps, min(ticks, default=0))
+        now = DeployProgress(slowest, seconds, total=steps, members=tuple(crew.members))
+        if on_progress is not None and on_progress(now):
             break
         if all(member.state.get("done") for member in running):
             break

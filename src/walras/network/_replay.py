@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
+from walras.deprecated import renamed_keywords
 from walras.errors import DataError, InputError
 from walras.network._deploy import FINAL
 from walras.network.drivers.bundle import unpack_terms
@@ -29,6 +30,7 @@ from walras.network.protocol.auditing import Books, books
 from walras.network.protocol.centre import NodeConfig
 from walras.network.protocol.messages import MessageError
 from walras.network.protocol.node import NetworkConfig, Node
+from walras.progress import OnProgress, counts, tell
 
 _AUDIT_EVERY = 500  # events
 
@@ -53,14 +55,15 @@ class Replay:
     same: tuple[bool | None, ...]
 
 
-def replay(folder: Path, *, progress: Callable[[int, int], None] | None = None) -> Replay:
+@renamed_keywords(counts, progress="on_progress")
+def replay(folder: Path, *, on_progress: OnProgress | None = None) -> Replay:
     """Play all traces of a deployment again, in an order in which each message is sent first.
 
     Every message that a centre took must be one that another's replay sends, byte for byte.
 
     Args:
         folder: Of the deployment.
-        progress: Called with the bytes of traces read, and in all.
+        on_progress: Called with a Progress that counts the bytes of traces read.
 
     Raises:
         DataError: A file is missing or damaged, or a message was taken that none sent.
@@ -89,8 +92,7 @@ def replay(folder: Path, *, progress: Callable[[int, int], None] | None = None) 
         # Traces that begin with a state begin at different moments: then only the end is of one.
         _check([life for p in players for life in p.lives], events, ordered=whole or not moved)
         audits += 1
-        if progress is not None:
-            progress(min(total, sum(player.read for player in players)), total)
+        tell(on_progress, min(total, sum(player.read for player in players)), total)
     stuck = [k for k, player in enumerate(players) if player.next is not None]
     if stuck:
         raise DataError(

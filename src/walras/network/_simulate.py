@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 
+from walras.deprecated import renamed_keywords
 from walras.errors import InaccuracyWarning, InputError
 from walras.network.graph.network import Network
 from walras.network.links.faults import Faults
@@ -20,6 +21,7 @@ from walras.network.problem.quanta import AuditError, DivergedError, audit, coun
 from walras.network.problem.test_set import TestSet
 from walras.network.run import Run
 from walras.network.validation import of_kind, whole
+from walras.progress import OnProgress, counts, tell
 from walras.types import Bools, Floats, Longs, Weights
 
 _MEMORY = 2**31  # bytes of shares that a run may keep
@@ -30,10 +32,8 @@ _LOOKS = 100  # times that the loss of all data is computed
 _STEPS = ("share_step", "share_momentum", "model_step", "alpha", "step")  # that may be given
 DEFAULT_LINKS = LogQuantizer(rho=0.125, mode="innovation")
 
-Progress = Callable[[int, int], None]
-"""Called with the steps done and the steps in all."""
 
-
+@renamed_keywords(counts, progress="on_progress")
 def simulate(
     problem: Problem,
     network: Network,
@@ -46,7 +46,7 @@ def simulate(
     start: npt.ArrayLike | None = None,
     every: int = 1,
     test: TestSet | None = None,
-    progress: Progress | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Run:
     """Let every centre step so many times.
 
@@ -63,7 +63,7 @@ def simulate(
             leaves a box, the nearest split that does not.
         every: Steps between records. The audit is taken at every step all the same.
         test: Samples on which the mean model is tested where its loss is looked at.
-        progress: Called now and then.
+        on_progress: Called now and then with a Progress that counts steps.
 
     Raises:
         InputError: Settings do not go together, or a step is unsafe.
@@ -83,7 +83,7 @@ def simulate(
     diary = _Diary(problem, steps, every, test)
     diary.begin(training)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        for number, graph in _steps(network, steps, progress):
+        for number, graph in _steps(network, steps, on_progress):
             try:
                 sharing.step(graph, number)
                 if training is not None:
@@ -96,18 +96,18 @@ def simulate(
 
 
 def _steps(
-    network: Network, steps: int, progress: Progress | None
+    network: Network, steps: int, on_progress: OnProgress | None
 ) -> Iterator[tuple[int, Network]]:
-    """Number and links of each step; ``progress`` is called ten times a second."""
+    """Number and links of each step; ``on_progress`` is called ten times a second."""
     graph, period = network.at(0), 0
     last = time.perf_counter()
     for number in range(steps):
         if network.period(number) != period:
             graph, period = network.at(number), network.period(number)
         yield number, graph
-        if progress is not None and time.perf_counter() - last > 0.1:
+        if time.perf_counter() - last > 0.1:
             last = time.perf_counter()
-            progress(number + 1, steps)
+            tell(on_progress, number + 1, steps)
 
 
 class _Diary:

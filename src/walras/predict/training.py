@@ -17,6 +17,7 @@ from walras.predict.models.networks import GraphTensors, NetworkKind, NetworkMod
 from walras.predict.predictor import Predictor
 from walras.predict.settings import Training
 from walras.predict.tasks import Tasks
+from walras.progress import OnProgress, tell
 from walras.types import Longs
 
 _BATCH = 256
@@ -29,7 +30,7 @@ def fit_networks(
     validation: Tasks,
     settings: Training,
     start: Predictor | None,
-    progress: Callable[[int, int], None] | None,
+    on_progress: OnProgress | None,
 ) -> list[NetworkModel]:
     """Train the modules of an ensemble, each on a bootstrap sample when there are several.
 
@@ -40,11 +41,11 @@ def fit_networks(
         validation: Tasks to stop by.
         settings: How to train.
         start: A predictor of torch models whose weights to start from where shapes agree.
-        progress: Told of the epochs.
+        on_progress: Called with a Progress that counts epochs.
     """
     with _one_thread(), torch.random.fork_rng(devices=[]):
         return [
-            _member(k, train, validation, settings, start, progress)
+            _member(k, train, validation, settings, start, on_progress)
             for k in range(settings.ensemble)
         ]
 
@@ -66,7 +67,7 @@ def _member(
     validation: Tasks,
     settings: Training,
     start: Predictor | None,
-    progress: Callable[[int, int], None] | None,
+    on_progress: OnProgress | None,
 ) -> NetworkModel:
     """One module of the ensemble, trained."""
     rng = np.random.default_rng((settings.seed, 4, k))
@@ -76,11 +77,10 @@ def _member(
         _start_from(model.module, start, k)
     drawn = train if settings.ensemble == 1 else _bootstrap(train, rng)
 
-    def told(done: int) -> None:
-        if progress is not None:
-            progress(k * settings.epochs + done, settings.ensemble * settings.epochs)
+    def on_epoch(done: int) -> None:
+        tell(on_progress, k * settings.epochs + done, settings.ensemble * settings.epochs)
 
-    _train(model, drawn, validation, settings, rng, told)
+    _train(model, drawn, validation, settings, rng, on_epoch)
     return model
 
 
@@ -132,7 +132,7 @@ def _train(
     validation: Tasks,
     settings: Training,
     rng: np.random.Generator,
-    told: Callable[[int], None],
+    on_epoch: Callable[[int], None],
 ) -> None:
     """AdamW with one cycle of the step size; the best weights on the validation set stay."""
     module = model.module
@@ -157,7 +157,7 @@ def _train(
                 found = float(sets[1].loss(None, settings.loss))
             if found < best:
                 best, kept = found, copy.deepcopy(module.state_dict())
-            told(epoch)
+            on_epoch(epoch)
     if not np.isfinite(best):
         raise EngineError(
             f"the loss on validation is {found:g} after every epoch",

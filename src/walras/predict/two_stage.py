@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from walras.deprecated import renamed_keywords
 from walras.errors import InputError
 from walras.predict.models.calibration import apply_logistic, conformal_radius, fit_logistic
 from walras.predict.models.linear import LINKS, check_measured, fit_average, fit_linear, tune_linear
@@ -16,6 +17,7 @@ from walras.predict.models.model import Model
 from walras.predict.predictor import Predictor, combined
 from walras.predict.settings import Training
 from walras.predict.tasks import Tasks, check_tasks
+from walras.progress import OnProgress, counts
 from walras.types import Floats
 
 _FOLDS = 5
@@ -23,17 +25,16 @@ _HELD_OUT = 0.2  # of the tasks, for torch models without a validation set
 
 Fit = Callable[[Tasks, int | None], Sequence[Model]]
 """Fits some tasks: all, or those outside a fold of that number."""
-Told = Callable[[int, int], None]
-"""Called with (epochs done, epochs in all) of the torch models."""
 
 
+@renamed_keywords(counts, progress="on_progress")
 def fit(
     train: Tasks,
     validation: Tasks | None = None,
     settings: Training | None = None,
     *,
     start: Predictor | None = None,
-    progress: Told | None = None,
+    on_progress: OnProgress | None = None,
     **changes: Any,
 ) -> Predictor:
     """Train a predictor of time and success on every cluster.
@@ -48,7 +49,7 @@ def fit(
         validation: Tasks to tune and calibrate on.
         settings: How to train.
         start: A predictor of torch models, perhaps of other clusters, to start from.
-        progress: Told of the epochs of torch models.
+        on_progress: Called with a Progress that counts the epochs of torch models.
         changes: Settings by name, in place of ``settings``'s.
 
     Raises:
@@ -73,7 +74,7 @@ def fit(
     elif settings.model == "linear":
         models, held = _linear(train, validation, settings)
     else:
-        models, held = _torch(train, validation, settings, start, progress)
+        models, held = _torch(train, validation, settings, start, on_progress)
     return _calibrated(train, tuple(models), held, settings)
 
 
@@ -157,7 +158,7 @@ def _torch(
     validation: Tasks | None,
     settings: Training,
     start: Predictor | None,
-    progress: Told | None,
+    on_progress: OnProgress | None,
 ) -> tuple[Sequence[Model], Held]:
     # Imported here: torch is an optional extra and takes two seconds.
     from walras.extras import need_torch  # noqa: PLC0415
@@ -167,7 +168,7 @@ def _torch(
 
     if validation is None:
         train, validation = _split(train, settings)
-    models = fit_networks(train, validation, settings, start, progress)
+    models = fit_networks(train, validation, settings, start, on_progress)
     return models, (validation, *combined(tuple(models), validation)[:2])
 
 

@@ -10,6 +10,7 @@ import pytest
 from walras import data
 from walras.domains import load_balancing as lb
 from walras.domains.load_balancing.sequence import counted_moves
+from walras.progress import counts
 from walras.status import Status
 
 PUBLISHED = 20.1  # moves a round of DeDe; the exact solution of each round by itself: 20.9
@@ -110,7 +111,7 @@ def test_each_round_begins_where_the_policy_left_the_last() -> None:
         results.append(lb.estore(problem))
         return results[-1]
 
-    played = lb.play(first, u, policy, "greedy", lambda done, all_: steps.append((done, all_)))
+    played = lb.play(first, u, policy, "greedy", counts(lambda *step: steps.append(step)))
     assert steps == [(1, 3), (2, 3), (3, 3)]
     assert played.last is results[2]
     assert seen[0] is first

@@ -16,6 +16,7 @@ from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering import candidates
 from walras.domains.traffic_engineering.traffic import top_tenth
 from walras.engines.interior.form import MAX_SLOTS
+from walras.progress import counts
 from walras.select.choose import choose
 from walras.select.cost_model import narrow_rows
 
@@ -39,9 +40,9 @@ def test_paths_are_found_once_and_kept(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(candidates, "cache_folder", lambda: tmp_path / "paths")
     net = diamond().net
     seen: list[tuple[int, int]] = []
-    first = te.candidate_paths(net, progress=lambda *step: seen.append(step))
+    first = te.candidate_paths(net, on_progress=counts(lambda *step: seen.append(step)))
     assert seen == [(k, 4) for k in range(5)]
-    again = te.candidate_paths(net, progress=lambda *step: seen.append(step))
+    again = te.candidate_paths(net, on_progress=counts(lambda *step: seen.append(step)))
     assert len(seen) == 5
     for name in ("source", "target", "first", "pointer", "links", "nodes", "pair"):
         assert np.array_equal(getattr(first, name), getattr(again, name)), name
@@ -64,7 +65,7 @@ def test_paths_that_another_search_kept_are_found_anew(
     with monkeypatch.context() as patch:
         patch.setattr(candidates, "_VERSION", "1")
         te.candidate_paths(net)
-    te.candidate_paths(net, progress=lambda *step: seen.append(step))
+    te.candidate_paths(net, on_progress=counts(lambda *step: seen.append(step)))
     assert len(seen) == 5
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -186,7 +187,10 @@ def test_capped_demands_need_no_more_than_the_cap_alone(wan: Case) -> None:
 def test_traffic_is_scaled_until_a_share_of_it_is_served(satisfied: float, wan: Case) -> None:
     seen: list[tuple[float, float]] = []
     demand = te.scaled_traffic(
-        wan.demand, wan.paths, satisfied, progress=lambda *step: seen.append(step)
+        wan.demand,
+        wan.paths,
+        satisfied,
+        on_progress=lambda step: seen.append((step.step, step.value)),
     )
     value = wl.solve(te.max_total_flow(wan.net, demand, wan.paths), tolerance=1e-8).value
     assert value / demand.sum() == pytest.approx(satisfied, abs=0.006)

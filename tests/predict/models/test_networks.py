@@ -16,6 +16,7 @@ from torch import nn
 from walras.errors import EngineError, InputError
 from walras.predict import Recipe, TaskGraph, Tasks, fit, load, recipe, two_stage
 from walras.predict.models.networks import GraphNetwork, NetworkModel, graph_tensors
+from walras.progress import counts
 
 
 class Own(nn.Module):
@@ -42,7 +43,7 @@ def test_networks_learn_and_are_saved_and_loaded(small: Recipe, model: str, tmp_
         small.validation,
         model=chosen,
         layers=2,
-        progress=lambda done, total: seen.append((done, total)),
+        on_progress=counts(lambda *step: seen.append(step)),
     )
     averages = fit(small.train, small.validation, method="tam")
     assert error(predictor, small.test) < 0.75 * error(averages, small.test)

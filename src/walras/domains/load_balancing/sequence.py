@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from walras.deprecated import renamed_keywords
 from walras.domains.load_balancing.inputs import make_round
 from walras.domains.load_balancing.instance import Round
 from walras.domains.load_balancing.rebalance import solve_round
 from walras.domains.load_balancing.result import Rebalanced
+from walras.progress import OnProgress, counts, tell
 from walras.types import Floats, Ints
 
 WARM_UP = 20  # rounds that the published means leave out
@@ -105,12 +107,13 @@ def first_round(
     )
 
 
+@renamed_keywords(counts, progress="on_progress")
 def play(
     first: Round,
     numbers: Sequence[float] | Floats,
     policy: Policy = solve_round,
     name: str = "Walras",
-    progress: Callable[[int, int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Rounds:
     """Let a policy balance round after round, each from the placement that it left.
 
@@ -119,15 +122,15 @@ def play(
         numbers: u of each round.
         policy: From a round to its result.
         name: Its name in tables.
-        progress: Called with (rounds done, rounds) after each.
+        on_progress: Called after each round with a Progress that counts them; True ends there.
     """
     records: list[RoundRecord] = []
     last = None
     for record, result in _played(first, numbers, policy):
         records.append(record)
         last = result
-        if progress is not None:
-            progress(len(records), len(numbers))
+        if tell(on_progress, len(records), len(numbers)):
+            break
     return Rounds(name, tuple(records), last)
 
 

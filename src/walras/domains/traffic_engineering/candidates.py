@@ -14,18 +14,18 @@ from typing import Literal
 import numpy as np
 import platformdirs
 
+from walras.deprecated import renamed_keywords
 from walras.domains.traffic_engineering.network import Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import DataError, InputError
 from walras.files import replacing
 from walras.kernels.paths import disjoint as kernels
 from walras.kernels.paths.simple import shortest_from
+from walras.progress import OnProgress, counts, tell
 from walras.settings import Settings
 from walras.types import Ints, Longs
 
 Kind = Literal["edge-disjoint", "shortest"]
-Watch = Callable[[int, int], None]
-"""Called with (sources done, sources in all)."""
 
 _VERSION = "2"  # of the search: another one must not find old files
 _MOST = 64
@@ -36,6 +36,7 @@ _Found = tuple[Ints, Ints, Ints]
 _log = logging.getLogger("walras")
 
 
+@renamed_keywords(counts, progress="on_progress")
 def candidate_paths(
     network: Network,
     k: int = 4,
@@ -43,7 +44,7 @@ def candidate_paths(
     *,
     threads: int | None = None,
     cache: bool = True,
-    progress: Watch | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Paths:
     """Up to k candidate paths for every ordered pair of nodes, fewest hops first.
 
@@ -61,7 +62,7 @@ def candidate_paths(
         kind: Which paths.
         threads: Worker threads; all cores when None.
         cache: Look in the user's cache and keep the paths there, by the hash of links, k and kind.
-        progress: Told of sources done.
+        on_progress: Called with a Progress that counts the sources done.
 
     Raises:
         InputError: ``k`` or ``kind`` is unknown.
@@ -72,7 +73,7 @@ def candidate_paths(
     known = _read(file, network) if cache else None
     if known is not None:
         return known
-    found = Paths.of_search(network, *_search(network, k, kind, threads, progress), kind=kind)
+    found = Paths.of_search(network, *_search(network, k, kind, threads, on_progress), kind=kind)
     if cache:
         _write(file, found)
     return found
@@ -98,7 +99,7 @@ def _check(k: object, kind: object) -> None:
 
 
 def _search(
-    network: Network, k: int, kind: Kind, threads: int | None, progress: Watch | None
+    network: Network, k: int, kind: Kind, threads: int | None, on_progress: OnProgress | None
 ) -> tuple[Longs, Ints, Ints]:
     """Paths from every source, side by side: (pairs,) counts, hops, links, in source order."""
     graph = kernels.make_graph(network.nodes, network.source, network.target)
@@ -111,13 +112,11 @@ def _search(
         found: _Found = search(graph, scratch.work, source, int(k))
         return found
 
-    if progress is not None:
-        progress(0, network.nodes)
+    tell(on_progress, 0, network.nodes)
     done: list[_Found | None] = [None] * network.nodes
     for finished, (source, found) in enumerate(_in_threads(run, network.nodes, threads), 1):
         done[source] = found
-        if progress is not None:
-            progress(finished, network.nodes)
+        tell(on_progress, finished, network.nodes)
     parts = [found for found in done if found is not None]
     counts = np.concatenate([part[0] for part in parts]).astype(np.int64)
     return counts, np.concatenate([p[1] for p in parts]), np.concatenate([p[2] for p in parts])

@@ -6,23 +6,32 @@ from collections.abc import Callable
 
 import numpy as np
 
+from walras.deprecated import renamed_keywords
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
 from walras.domains.traffic_engineering.network import of_kind
 from walras.domains.traffic_engineering.objectives import max_total_flow
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import InputError
+from walras.progress import OnProgress, Progress
 from walras.solution import Solution
 from walras.solving import solve
 from walras.types import Floats
-
-Watch = Callable[[float, float], None]
-"""Called with (factor, share served at it) after each solve."""
 
 _STEP = 4.0  # of the factor while no two factors are known to enclose the share
 _SOLVES = 60
 
 
+def _of_factor(told: Callable[[float, float], object]) -> OnProgress:
+    """A hook of a function of (factor, share served), the form of ``progress=`` before 0.2."""
+
+    def hook(step: Progress) -> None:
+        told(step.step, step.value)
+
+    return hook
+
+
+@renamed_keywords(_of_factor, progress="on_progress")
 def scaled_traffic(
     demand: Demand,
     paths: Paths,
@@ -30,7 +39,7 @@ def scaled_traffic(
     *,
     within: float = 0.005,
     engine: str = "auto",
-    progress: Watch | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Floats:
     """The matrix times the factor at which the best flow serves a given share of it.
 
@@ -45,7 +54,8 @@ def scaled_traffic(
         satisfied: The share, above 0 and below 1.
         within: How near to it is near enough, > 0.
         engine: Solves each problem, to a gap of a tenth of ``within``.
-        progress: Told of each solve.
+        on_progress: Called after each solve with a Progress: ``step`` is the factor, ``value`` the
+            share served at it.
 
     Raises:
         InputError: The matrix or a number cannot be used, or the share jumps over the wanted one.
@@ -62,13 +72,13 @@ def scaled_traffic(
     traffic = matrices.traffic(demand, paths.network)
     low, high, factor = 0.0, np.inf, 1.0
     found: Solution | None = None
-    for _ in range(_SOLVES):
+    for k in range(_SOLVES):
         scaled = factor * traffic
         problem = max_total_flow(paths.network, scaled, paths)
         found = solve(problem, engine=engine, tolerance=0.1 * within, start=found)
         share = found.value / float(scaled.sum())
-        if progress is not None:
-            progress(factor, share)
+        if on_progress is not None:
+            on_progress(Progress(k, value=share, bound=satisfied, step=factor))
         if abs(share - satisfied) <= within:
             return scaled
         low, high = (factor, high) if share > satisfied else (low, factor)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from walras.deprecated import renamed_keywords
 from walras.network.drivers.plan import Plan
 from walras.network.graph.network import Network
 from walras.network.links.faults import Faults
@@ -17,9 +18,9 @@ from walras.network.protocol.auditing import Books, books
 from walras.network.protocol.membership import Memory
 from walras.network.protocol.node import Node
 from walras.network.run import Run
+from walras.progress import OnProgress, counts, tell
 from walras.types import Bools, Floats, Longs
 
-Progress = Callable[[int, int], None]
 """Called with the rounds done and the rounds in all."""
 
 
@@ -154,6 +155,7 @@ class VirtualNetwork:
         return (sender, receiver) in self._graph[1]
 
 
+@renamed_keywords(counts, progress="on_progress")
 def simulate_protocol(
     plan: Plan,
     *,
@@ -161,7 +163,7 @@ def simulate_protocol(
     faults: Faults | None = None,
     seed: int = 0,
     every: int = 1,
-    progress: Progress | None = None,
+    on_progress: OnProgress | None = None,
 ) -> VirtualRun:
     """Run the protocol for so many rounds, and take the books after each.
 
@@ -171,7 +173,7 @@ def simulate_protocol(
         faults: What goes wrong.
         seed: The same seed gives the same run.
         every: Rounds between records.
-        progress: Called now and then.
+        on_progress: Called now and then with a Progress that counts rounds.
 
     Raises:
         AuditError: A quantum was lost, made or used twice. The run stops.
@@ -183,7 +185,7 @@ def simulate_protocol(
     alive = np.ones((len(recorded), n), bool)
     numbers = np.full((len(recorded), 3), np.nan)  # consensus, bits, seconds
     flying, over = np.zeros(rounds), np.zeros(rounds)
-    began = told = time.perf_counter()
+    began = last = time.perf_counter()
     row = 0
     for k in range(rounds):
         world.round()
@@ -194,9 +196,9 @@ def simulate_protocol(
             distance = np.abs(models - models.mean(axis=0))
             numbers[row] = distance.max(initial=0.0), 8 * world.bytes, time.perf_counter() - began
             row += 1
-        if progress is not None and time.perf_counter() - told > 0.1:
-            told = time.perf_counter()
-            progress(k + 1, rounds)
+        if time.perf_counter() - last > 0.1:
+            last = time.perf_counter()
+            tell(on_progress, k + 1, rounds)
     models = None
     if problem.loss is not None:
         models = np.array([node.local.model for node in world.nodes])
