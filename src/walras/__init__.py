@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     )
     from walras.executors.ray import Ray
     from walras.problem import Problem
+    from walras.saving import load
     from walras.separable import Leximin, Separable
     from walras.solution import Solution
     from walras.solving import solve
     from walras.status import Status
+    from walras.version import __version__
 
 _HOME = {
     "Problem": "walras.problem",
@@ -35,6 +37,8 @@ _HOME = {
     "Ray": "walras.executors.ray",
     "Separable": "walras.separable",
     "Leximin": "walras.separable",
+    "__version__": "walras.version",
+    "load": "walras.saving",
     "WalrasError": "walras.errors",
     "InputError": "walras.errors",
     "InfeasibleError": "walras.errors",
@@ -63,10 +67,12 @@ __all__ = [
     "Status",
     "UnboundedError",
     "WalrasError",
+    "__version__",
     "data",
     "dede",
     "domains",
     "learn",
+    "load",
     "matching",
     "network",
     "plot",

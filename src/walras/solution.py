@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from walras.explain.why import demand_index
 from walras.leximin.levels import Level
 from walras.progress import History, Timings
 from walras.reals import read_only
+from walras.saving import save
 from walras.separable import Separable, Side, leximin_of
 from walras.status import Status
 from walras.types import Floats
@@ -59,6 +61,10 @@ class Prices:
             allowed=names,
             remedy="use one of these names",
         )
+
+    def __repr__(self) -> str:
+        families = ", ".join(f"{f.name} {f.stop - f.start}" for f in self.problem.rows.families)
+        return f"Prices({len(self.rows)} rows: {families:.60})"
 
     @property
     def resources(self) -> Floats:
@@ -149,10 +155,25 @@ class Solution:
         return "of the level" if later > self.certificate.gap else self.certificate.gap_unit
 
     @cached_property
-    def x(self) -> Floats:
-        """(resources, demands) the allocation, dense.
+    def allocation(self) -> pd.DataFrame:
+        """(resources, demands) the allocation, with the names of both.
 
-        (entries,) where no entry has a resource of its own, as flows on paths have none.
+        Where no entry has a resource of its own, as flows on paths have none, it is what of each
+        demand runs through each resource: the entries that its rows count.
+        """
+        problem = self.problem
+        amounts = problem.dense(self.entries)
+        if np.all(problem.resource < 0):
+            amounts = _through(problem, self.entries)
+        resources = list(map(str, problem.resource_names))
+        return pd.DataFrame(amounts, resources, list(map(str, problem.demand_names)))
+
+    @cached_property
+    def x(self) -> Floats:
+        """(resources, demands) the allocation, dense, without names.
+
+        (entries,) where no entry has a resource of its own, as flows on paths have none: the shape
+        of :attr:`allocation` and of :attr:`entries` is always the same.
         """
         if np.all(self.problem.resource < 0):
             return self.entries
@@ -186,6 +207,17 @@ class Solution:
             index=list(self.problem.resource_names),
             columns=list(self.problem.demand_names),
         )
+
+    def save(self, path: str | Path) -> None:
+        """Write the solution with its problem to one file, which :func:`walras.load` reads.
+
+        Args:
+            path: The file, such as ``solution.npz``.
+
+        Raises:
+            DataError: The file cannot be written.
+        """
+        save(self, path)
 
     def explain(self, demand: str | int) -> Explanation:
         """Why a demand got what it got: price, binding rows, the next best resource.
@@ -232,6 +264,10 @@ class Solution:
             )
         return difference((self.problem, self.certificate), (other.problem, other.certificate))
 
+    def __repr__(self) -> str:
+        words = f"{self.problem.objective} {self.value:.6g}"
+        return f"Solution({self.status}, {words}, gap {self.gap:.1e})"
+
     @property
     def _bound_words(self) -> str:
         whose = f" of {self.bound_source}" if self.certificate.engine_bound else ""
@@ -244,3 +280,16 @@ class Solution:
             f"gap {self.gap:.1e} ({self.gap_unit}), violation "
             f"{self.certificate.violation:.1e}; engine {self.engine}, {seconds:.3g} s"
         )
+
+
+def _through(problem: Separable, x: Floats) -> Floats:
+    """(resources, demands) what of each demand the rows of each resource count, each entry once."""
+    rows = problem.rows
+    own = np.flatnonzero((rows.side == Side.RESOURCE) & (rows.owner >= 0) & ~rows.is_utility)
+    counted = rows.matrix[own].tocoo()
+    resource, entry = np.unique([rows.owner[own][counted.row], counted.col], axis=1)
+    owned = problem.demand[entry] >= 0
+    shape = problem.shape
+    place = resource[owned].astype(np.int64) * shape[1] + problem.demand[entry[owned]]
+    found = np.bincount(place, x[entry[owned]], shape[0] * shape[1])
+    return found.astype(np.float64).reshape(shape)

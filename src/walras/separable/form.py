@@ -14,14 +14,16 @@ so and :meth:`Separable.reported` turns a minimised value back.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.errors import InputError
+from walras.saving import saved_fields
 from walras.types import Bools, Floats, Ints, Longs
 
 
@@ -112,6 +114,10 @@ class Rows:
             matrix = self.matrix.copy()
             matrix.eliminate_zeros()
             object.__setattr__(self, "matrix", matrix)
+
+    def __repr__(self) -> str:
+        families = ", ".join(f"{f.name} {f.stop - f.start}" for f in self.families)
+        return f"Rows({self.count} rows, {self.matrix.nnz} nonzeros: {families:.60})"
 
     @property
     def count(self) -> int:
@@ -221,6 +227,33 @@ class Separable:
 
     def __post_init__(self) -> None:
         check(self)
+
+    def __repr__(self) -> str:
+        resources, demands = self.shape
+        whole = 0 if self.integer is None else int(np.sum(self.integer))
+        return (
+            f"Separable({'maximize' if self.maximize else 'minimize'} {self.objective}: "
+            f"{resources} resources, {demands} demands, {self.entries} entries"
+            f"{f' ({whole} whole)' if whole else ''}, {self.rows.count} rows)"
+        )
+
+    def to_saved(self) -> dict[str, object]:
+        """Its fields; what names and tells apart entries is written out."""
+        parts = saved_fields(self, "namer", "keys")
+        if self.namer is not None:
+            parts["entry_names"] = [self.namer(q) for q in range(self.entries)]
+        if self.keys is not None:
+            parts["entry_keys"] = self.keys()
+        return parts
+
+    @classmethod
+    def from_saved(cls, parts: Mapping[str, Any]) -> Separable:
+        """The problem of what :meth:`to_saved` gave."""
+        given = dict(parts)
+        names, keys = given.pop("entry_names", None), given.pop("entry_keys", None)
+        given["namer"] = None if names is None else names.__getitem__
+        given["keys"] = None if keys is None else lambda: keys
+        return cls(**given)
 
     @property
     def entries(self) -> int:

@@ -56,6 +56,9 @@ class Leximin:
                 remedy="give every row the coefficient 1",
             )
 
+    def __repr__(self) -> str:
+        return f"Leximin({self.problem!r}, family {self.family!r}, {self.levels} levels)"
+
     @property
     def rows(self) -> Family:
         """The family of rows that is raised."""

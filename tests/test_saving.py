@@ -1,0 +1,104 @@
+"""Results are saved in one file and read back equal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.test_solving import cluster
+
+import walras as wl
+
+cs = wl.domains.cluster_scheduling
+
+
+def check_solution(s: wl.Solution, path: Path) -> wl.Solution:
+    s.save(path)
+    again = wl.load(path)
+    assert isinstance(again, wl.Solution)
+    assert repr(again) == repr(s)
+    assert str(again) == str(s)
+    np.testing.assert_array_equal(again.entries, s.entries)
+    np.testing.assert_array_equal(again.prices.rows, s.prices.rows)
+    assert again.frame().equals(s.frame())
+    assert again.allocation.equals(s.allocation)
+    assert again.history.frame().equals(s.history.frame())
+    assert len(again.levels) == len(s.levels)
+    return again
+
+
+@pytest.mark.parametrize("objective", [cs.max_min, cs.leximin, cs.proportional_fairness])
+def test_a_solution_is_read_back_with_its_problem(objective: Any, tmp_path: Path) -> None:
+    names = [f"job {k}" for k in range(8)]
+    problem = objective(*cluster(1, 3, 8), demand_names=names)
+    s = wl.solve(problem, engine="interior", threads=1)
+    again = check_solution(s, tmp_path / "s.npz")
+    assert again.explain("job 3").frame().equals(s.explain("job 3").frame())
+    warm = wl.solve(s.problem, engine="interior", start=again, threads=1)
+    assert warm.value == pytest.approx(s.value, rel=1e-6)
+
+
+def test_flows_on_paths_keep_the_names_of_their_entries(tmp_path: Path) -> None:
+    te = wl.domains.traffic_engineering
+    net = te.Network(("a", "b", "c"), np.array([0, 1, 0]), np.array([1, 2, 2]), np.arange(1.0, 4))
+    demand = np.array([[0, 1.0, 4.0], [0, 0, 1.0], [0, 0, 0]])
+    s = wl.solve(te.max_total_flow(net, demand, te.candidate_paths(net, cache=False)))
+    again = check_solution(s, tmp_path / "s.npz")
+    assert [again.problem.entry_name(k) for k in range(again.problem.entries)] == [
+        s.problem.entry_name(k) for k in range(s.problem.entries)
+    ]
+    loads = s.allocation.sum(axis=1)
+    assert list(loads.index) == list(net.link_names)
+    assert np.all(loads.to_numpy() <= net.capacity + 1e-9)
+    wl.solve(s.problem, start=again)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [(b"", "No data|EOF"), (b"nothing", "pickle|zip"), (None, "No such file")]
+)
+def test_foreign_files_are_refused(content: bytes | None, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "other.npz"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(wl.DataError, match="cannot be read as a result") as caught:
+        wl.load(path)
+    assert caught.value.where == str(path)
+
+
+def test_arrays_of_others_and_later_formats_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "other.npz"
+    np.savez(path, x=np.ones(3))
+    with pytest.raises(wl.DataError, match="cannot be read as a result"):
+        wl.load(path)
+    monkeypatch.setattr("walras.saving.FORMAT", 2)
+    s = wl.solve(cs.max_min(*cluster(1, 3, 8)), engine="interior", threads=1)
+    s.save(path)
+    monkeypatch.setattr("walras.saving.FORMAT", 1)
+    with pytest.raises(wl.DataError, match="it has format 2"):
+        wl.load(path)
+
+
+def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
+    s = wl.solve(cs.max_min(*cluster(1, 3, 8)), engine="interior", threads=1)
+    with pytest.raises(wl.InputError, match="is a set") as caught:
+        replace(s, message={1}).save(tmp_path / "s.npz")  # type: ignore[arg-type]
+    assert caught.value.where == "Solution.message"
+    assert not list(tmp_path.iterdir())
+
+
+def test_solutions_prices_and_problems_have_one_short_line() -> None:
+    s = wl.solve(cs.max_min(*cluster(1, 12, 200)), engine="interior", threads=1)
+    assert repr(s).startswith("Solution(optimal, max-min fairness ")
+    assert repr(s.problem).startswith(
+        "Separable(maximize max-min fairness: 12 resources, 200 demands, "
+    )
+    for shown in (s, s.problem, s.prices, s.problem.rows, cs.leximin(*cluster(1, 3, 8))):
+        assert len(repr(shown)) < 200
+        assert "\n" not in repr(shown)
+    assert s.allocation.shape == s.x.shape == (12, 200)
+    assert s.entries.ndim == 1
