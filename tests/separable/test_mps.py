@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import warnings
 from pathlib import Path
 
 import highspy
@@ -191,6 +192,44 @@ def test_terms_that_are_given_twice_are_added(tmp_path: Path) -> None:
     path.write_text(SMALL_LP.replace("x + 2 y", "x + 2 y - 4 x\n + 1.5e0 y"))
     with pytest.warns(UserWarning, match="the objective has '[xy]' twice"):
         assert read_mps(path).cost == pytest.approx([-3.0, 3.5])
+
+
+@pytest.mark.parametrize(
+    ("bounds", "lower", "upper", "notes"),
+    [
+        ("x >= 1\n x <= 4", 1.0, 4.0, []),
+        ("1 <= x <= 4", 1.0, 4.0, []),
+        ("x >= 1\n x >= 2", 2.0, np.inf, ["line 8: lower bound of 'x' is given twice"]),
+        ("1 <= x\n x <= 4\n x <= 3", 1.0, 3.0, ["line 9: upper bound of 'x' is given twice"]),
+        ("4 >= x\n x = 2", 2.0, 2.0, ["line 8: upper bound of 'x' is given twice"]),
+        ("1 <= x <= 4\n x free", -np.inf, np.inf, ["line 8: lower bound", "line 8: upper bound"]),
+        ("x free\n y <= 4", -np.inf, np.inf, []),
+    ],
+)
+def test_bounds_of_an_lp_file_that_are_given_twice_are_named(
+    bounds: str, lower: float, upper: float, notes: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "bounds.lp"
+    path.write_text(
+        f"minimize\n obj: x + y\nsubject to\n c1: x + y >= 2\n c2: x <= 40\n"
+        f"bounds\n {bounds}\nend\n"
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        problem = read_mps(path)
+    said = [str(one.message) for one in caught]
+    assert len(said) == len(notes)
+    assert all(note in text for note, text in zip(notes, said, strict=True))
+    assert problem.lower[0] == lower
+    assert problem.upper[0] == upper
+
+
+def test_rows_of_one_name_in_an_lp_file_are_named_and_both_count(tmp_path: Path) -> None:
+    path = tmp_path / "rows.lp"
+    path.write_text("minimize\n x\nsubject to\n c1: x >= 1\n c1: x >= 3\nend\n")
+    with pytest.warns(UserWarning, match=r"line 5: row 'c1' is given twice: both count"):
+        problem = read_mps(path)
+    assert problem.rows.lower.tolist() == [1.0, 3.0]
 
 
 @pytest.mark.parametrize(

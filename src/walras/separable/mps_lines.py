@@ -209,6 +209,17 @@ _LP_TERM = re.compile(
     re.IGNORECASE,
 )
 _LP_SQUARES = re.compile(r"\[.*?\](\s*/\s*2)?", re.DOTALL)
+_LP_SECTION = re.compile(
+    r"\s*(subject\s+to|such\s+that|s\.t\.?|st\.?|bounds?|gen(erals?)?|integers?|bin(ary|aries)?|"
+    r"semi(-continuous|s)?|sos|end)(?!\S)",
+    re.IGNORECASE,
+)
+_LP_LABEL = re.compile(r"\s*([^\s:]+)\s*:(?!:)")
+_LP_BOUND = re.compile(
+    r"\s*(?:(?P<left>\S+)\s*(?P<first><=?|>=?|=<|=>|=)\s*)?(?P<name>[^\s<>=]+)"
+    r"\s*(?:(?P<second><=?|>=?|=<|=>|=)\s*\S+|free)?\s*$",
+    re.IGNORECASE,
+)
 _LP_COMMA = re.compile(r"(?<![\w.,])[+-]?\d+,\d+(?![\w,])")
 
 
@@ -230,7 +241,40 @@ def scan_lp(lines: Sequence[str]) -> tuple[Lines, dict[str, float]]:
             found.notes.append((number, f"the objective has {name!r} twice: both are added"))
             twice.add(name)
         costs[name] = costs.get(name, 0.0) + value
+    found.notes += _lp_twice(plain)
     return found, {name: costs[name] for name in twice}
+
+
+def _lp_twice(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Lines with a row's name or a column's bound that an earlier line has given."""
+    section, seen = "", set[tuple[str, str]]()
+    for number, line in enumerate(lines, 1):
+        opened = _LP_SECTION.match(line)
+        if opened:
+            section, line = opened[1].lower()[:2], line[opened.end() :]
+        label = _LP_LABEL.match(line) if section in ("su", "s.", "st") else None
+        given = _lp_sides(line) if section == "bo" else set[tuple[str, str]]()
+        if label:
+            given = {("row", label[1])}
+        for what, name in sorted(given & seen):
+            rest = "both count" if what == "row" else "the last counts"
+            yield number, f"{what} {name!r} is given twice: {rest}"
+        seen |= given
+
+
+def _lp_sides(line: str) -> set[tuple[str, str]]:
+    """The bounds that a line gives, each with its column: ``1 <= x <= 2`` gives both."""
+    found = _LP_BOUND.match(line)
+    if not found:
+        return set()
+    name, first, second = found["name"], found["first"], found["second"]
+    if first and not second and _NUMBER.fullmatch(name):  # x >= 2, not 2 <= x
+        name, first, second = found["left"], None, first
+    sides = [] if second or first else ["upper", "lower"]  # free
+    for sign, less, more in ((first, "lower", "upper"), (second, "upper", "lower")):
+        if sign:
+            sides += [less] * ("<" in sign or sign == "=") + [more] * (">" in sign or sign == "=")
+    return {(f"{side} bound of", name) for side in sides}
 
 
 def _lp_objective(text: str) -> Iterator[tuple[str, str, str, int]]:
