@@ -102,3 +102,74 @@ def test_solutions_prices_and_problems_have_one_short_line() -> None:
         assert "\n" not in repr(shown)
     assert s.allocation.shape == s.x.shape == (12, 200)
     assert s.entries.ndim == 1
+
+
+def test_a_plan_is_read_back(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    times, success = rng.uniform(1, 5, (3, 9)), rng.uniform(0.7, 1, (3, 9))
+    plan = wl.matching.match(times, success, 0.8, clusters=["a", "b", "c"], shortfall_price=2.0)
+    plan.save(tmp_path / "plan.npz")
+    again = wl.load(tmp_path / "plan.npz")
+    assert (repr(again), str(again), again.value) == (repr(plan), str(plan), plan.value)
+    assert again.frame().equals(plan.frame())
+    with pytest.warns(DeprecationWarning, match=r"Plan.objective is now Plan.value"):
+        assert again.objective == plan.value
+
+
+def test_a_rebalanced_round_is_read_back(tmp_path: Path) -> None:
+    lb = wl.domains.load_balancing
+    found = lb.rebalance([5.0, 2.0, 2.0, 1.0], [0, 0, 0, 0], servers=2, attempts=10)
+    found.save(tmp_path / "moves.npz")
+    again = wl.load(tmp_path / "moves.npz")
+    assert (repr(again), again.gap, again.bound) == (repr(found), found.gap, found.bound)
+    assert again.frame().equals(found.frame())
+    assert again.next_round(found.problem.load).shards == 4
+    with pytest.warns(DeprecationWarning, match=r"Rebalanced.cost is now Rebalanced.value"):
+        assert again.cost == found.value
+
+
+def test_a_run_is_read_back_and_one_with_a_function_is_refused(tmp_path: Path) -> None:
+    wn = wl.network
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    shards = wn.split(x, np.sign(x[:, 0]), 4)
+    costs = [wn.QuadraticCPU(center=1.0 + k, scale=1.0) for k in range(4)]
+    problem = wn.NetworkProblem(costs, 8.0, (0.0, 5.0), wn.Logistic(0.01), shards)
+    run = wn.simulate(problem, wn.Network.ring(4), steps=30)
+    run.save(tmp_path / "run.npz")
+    again = wl.load(tmp_path / "run.npz")
+    assert (repr(again), str(again)) == (repr(run), str(run))
+    assert again.frame().equals(run.frame())
+    assert (again.value, again.bound, again.gap) == (run.value, run.bound, run.gap)
+    again.problem.data.features[...] = 0  # its own
+    own = wn.NetworkProblem([lambda v: v * v] * 4, 8.0, (0.0, 5.0))
+    with pytest.raises(wl.InputError, match="is a function") as caught:
+        wn.simulate(own, wn.Network.ring(4), steps=3).save(tmp_path / "own.npz")
+    assert caught.value.where == "Run.problem.costs.groups[0][1].function"
+
+
+def test_a_trained_model_is_read_back(tmp_path: Path) -> None:
+    data = wl.predict.recipe("nb201", train_tasks=30, seed=1)
+    model = wl.learn.fit("tsm", data, tasks_per_round=5, rounds=20)
+    model.save(tmp_path / "model.npz")
+    again = wl.load(tmp_path / "model.npz")
+    assert repr(again) == repr(model)
+    assert again.settings == model.settings
+    np.testing.assert_array_equal(again.times(data.test), model.times(data.test))
+    np.testing.assert_array_equal(
+        again.place(data.test, [[0, 1, 2, 3, 4]]), model.place(data.test, [[0, 1, 2, 3, 4]])
+    )
+    model.predictor.save(tmp_path / "predictor.npz")
+    predictor = wl.load(tmp_path / "predictor.npz")
+    assert predictor.predict(data.test).frame().equals(model.predict(data.test).frame())
+
+
+def test_old_names_work_and_warn() -> None:
+    for module, old, new in (
+        (wl.learn, "Learning", wl.learn.LearnSettings),
+        (wl.learn, "Learned", wl.learn.FittedModel),
+        (wl.network, "Problem", wl.network.NetworkProblem),
+    ):
+        with pytest.warns(DeprecationWarning, match=f"{old} is now"):
+            assert getattr(module, old) is new
+    with pytest.warns(DeprecationWarning, match=r"round_of is now walras.matching.Round.of"):
+        assert wl.matching.round_of([[1.0]], [[1.0]]).shape == (1, 1)

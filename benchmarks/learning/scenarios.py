@@ -25,7 +25,7 @@ from walras.learn.comparison import COLUMNS, RunConfig, measured
 from walras.learn.decide import placed_by
 from walras.learn.fitting import FittedModel, fit_problem, viewed
 from walras.learn.linear import indicators, placements
-from walras.learn.settings import Learning
+from walras.learn.settings import LearnSettings
 from walras.learn.training_problem import Evaluator, complete, draw, lesson
 from walras.predict import SETTINGS, Recipe, Tasks
 from walras.predict.models.calibration import logit
@@ -36,7 +36,7 @@ _NOISY = 8  # scenarios with drawn errors, of each member
 
 
 def compare_scenarios(
-    methods: Mapping[str, Learning],
+    methods: Mapping[str, LearnSettings],
     settings: Sequence[str],
     *,
     train_tasks: Sequence[int],
@@ -71,7 +71,7 @@ def compare_scenarios(
 
 
 @cache
-def _rows(cell: RunConfig, name: str, settings: Learning) -> list[dict[str, Any]]:
+def _rows(cell: RunConfig, name: str, settings: LearnSettings) -> list[dict[str, Any]]:
     """The rows of a method in a cell; kept, as studies are measured a few seeds at a time."""
     data, own = _data(cell), settings.with_(seed=cell.seed)
     began = time.perf_counter()

@@ -11,28 +11,28 @@ import pandas as pd
 from benchmarks.learning.scenarios import compare_scenarios
 from walras.learn.analysis import BASELINES
 from walras.learn.comparison import compare
-from walras.learn.settings import Learning
+from walras.learn.settings import LearnSettings
 from walras.matching import Decay
 
-TWO_STAGE = {"tsm-raw": Learning(method="tsm-raw"), "tsm-log": Learning(method="tsm-log")}
-CORE: Mapping[str, Learning] = {
-    "tam": Learning(method="tam"),
+TWO_STAGE = {"tsm-raw": LearnSettings(method="tsm-raw"), "tsm-log": LearnSettings(method="tsm-log")}
+CORE: Mapping[str, LearnSettings] = {
+    "tam": LearnSettings(method="tam"),
     **TWO_STAGE,
-    "tsm+margin": Learning(method="tsm", margin="tuned"),
-    "bagged": Learning(method="tsm", members=5),
-    "mfcp-ad": Learning(method="mfcp-ad"),
-    "mfcp-fg": Learning(method="mfcp-fg", samples=3),
-    "pool-expected": Learning(method="pool-expected"),
+    "tsm+margin": LearnSettings(method="tsm", margin="tuned"),
+    "bagged": LearnSettings(method="tsm", members=5),
+    "mfcp-ad": LearnSettings(method="mfcp-ad"),
+    "mfcp-fg": LearnSettings(method="mfcp-fg", samples=3),
+    "pool-expected": LearnSettings(method="pool-expected"),
 }
 _PRINTED: dict[str, Any] = {
     "decoder": "relaxed", "barrier": "log", "temperature": 0.5, "mode": "orthogonal",
 }  # fmt: skip
-_PAPER: Mapping[str, Learning] = {
+_PAPER: Mapping[str, LearnSettings] = {
     **{
         name: own.with_(**_PRINTED)
         for name, own in (
             ("tam", CORE["tam"]), *TWO_STAGE.items(),
-            ("ucb-pessimistic", Learning(method="ucb-pessimistic")),
+            ("ucb-pessimistic", LearnSettings(method="ucb-pessimistic")),
             ("mfcp-ad", CORE["mfcp-ad"]), ("mfcp-fg", CORE["mfcp-fg"]),
         )
     },
@@ -65,7 +65,7 @@ class Study:
     name: str
     title: str
     question: str
-    methods: Mapping[str, Learning]
+    methods: Mapping[str, LearnSettings]
     settings: tuple[str | tuple[str, ...], ...] = ("A", "B", "C", "D")
     train_tasks: tuple[int, ...] = (40, 100, 200)
     tasks_per_round: tuple[int, ...] = (5,)
@@ -78,7 +78,7 @@ class Study:
     baselines: tuple[str, ...] = BASELINES
 
 
-def _some(*names: str) -> dict[str, Learning]:
+def _some(*names: str) -> dict[str, LearnSettings]:
     return {name: CORE[name] for name in names}
 
 
@@ -107,24 +107,24 @@ STUDIES: tuple[Study, ...] = (
     Study(
         "auto", "fit('auto')",
         "Choosing among margin, bagging and training through decisions by cross-validation.",
-        {**TWO_STAGE, "auto": Learning(method="auto")}, train_tasks=(40, 200),
+        {**TWO_STAGE, "auto": LearnSettings(method="auto")}, train_tasks=(40, 200),
     ),
     Study(
         "auto-counts", "fit('auto') within operation counts",
         "Against the single choice that is best in each cell, picked on the judged rounds.",
-        {**_SINGLE, "auto": Learning(method="auto", margin="tuned")}, train_tasks=(40,),
+        {**_SINGLE, "auto": LearnSettings(method="auto", margin="tuned")}, train_tasks=(40,),
         options=_COUNTS, baselines=tuple(_SINGLE),
     ),
     Study(
         "auto-linear", "fit('auto') within linear models",
         "Against the single choice that is best in each cell, picked on the judged rounds.",
-        {**_SINGLE, "auto": Learning(method="auto", margin="tuned")}, train_tasks=(40,),
+        {**_SINGLE, "auto": LearnSettings(method="auto", margin="tuned")}, train_tasks=(40,),
         baselines=tuple(_SINGLE),
     ),
     Study(
         "auto-mlp", "fit('auto') within networks",
         "Against the single choice that is best in each cell, picked on the judged rounds.",
-        {**_SINGLE, "auto": Learning(method="auto", margin="tuned")}, train_tasks=(40,),
+        {**_SINGLE, "auto": LearnSettings(method="auto", margin="tuned")}, train_tasks=(40,),
         options={"model": "mlp"}, baselines=tuple(_SINGLE),
     ),
     Study(
@@ -132,7 +132,7 @@ STUDIES: tuple[Study, ...] = (
         "Against two-stage fully connected networks, the paper's TSM.",
         {
             **{name: own.with_(model="mlp") for name, own in TWO_STAGE.items()},
-            "auto": Learning(method="auto", model="auto", margin="tuned"),
+            "auto": LearnSettings(method="auto", model="auto", margin="tuned"),
         },
         train_tasks=(40,),
     ),
@@ -181,12 +181,12 @@ STUDIES: tuple[Study, ...] = (
         "Training for the mean load, with a kinked penalty, and by directions.",
         {
             **TWO_STAGE,
-            "mean load": Learning(method="mfcp-ad", linear_loss=True),
-            "hard penalty": Learning(method="mfcp-ad", barrier="hard"),
-            "log barrier": Learning(method="mfcp-ad", barrier="log"),
+            "mean load": LearnSettings(method="mfcp-ad", linear_loss=True),
+            "hard penalty": LearnSettings(method="mfcp-ad", barrier="hard"),
+            "log barrier": LearnSettings(method="mfcp-ad", barrier="log"),
             "zeroth order": CORE["mfcp-fg"],
             "mfcp-ad": CORE["mfcp-ad"],
-            "alternating": Learning(method="mfcp-ad", joint="alternating"),
+            "alternating": LearnSettings(method="mfcp-ad", joint="alternating"),
         },
         settings=("A", "C"), train_tasks=(40,), options={"model": "counts", "link": "exp"},
     ),
@@ -196,7 +196,7 @@ STUDIES: tuple[Study, ...] = (
         {
             **TWO_STAGE,
             **{
-                f"temperature {tau:g}": Learning(method="mfcp-ad", temperature=tau)
+                f"temperature {tau:g}": LearnSettings(method="mfcp-ad", temperature=tau)
                 for tau in (0.01, 0.03, 0.1, 0.3)
             },
         },
@@ -213,7 +213,10 @@ STUDIES: tuple[Study, ...] = (
         "Fewer orthogonal directions than the N = 5 that make the estimate exact, and more.",
         {
             **TWO_STAGE,
-            **{f"{s} directions": Learning(method="mfcp-fg", samples=s) for s in (1, 2, 3, 5, 10)},
+            **{
+                f"{s} directions": LearnSettings(method="mfcp-fg", samples=s)
+                for s in (1, 2, 3, 5, 10)
+            },
             "mfcp-ad": CORE["mfcp-ad"],
         },
         settings=("A", "C"), train_tasks=(40,), options={"model": "counts", "link": "exp"},
@@ -224,7 +227,7 @@ STUDIES: tuple[Study, ...] = (
         {
             **TWO_STAGE,
             **{
-                name: Learning(method=name)
+                name: LearnSettings(method=name)
                 for name in ("ucb-optimistic", "ucb-pessimistic", "score-function", "perturbed",
                              "pool-expected", "pool-contrastive", "pool-listwise")
             },
@@ -235,8 +238,11 @@ STUDIES: tuple[Study, ...] = (
         "linear-objective", "The linear ablation",
         "Least sum of the times, success known: SPO+ and black-box differentiation are valid here.",
         {
-            **{n: Learning(method=n, objective="sum") for n in TWO_STAGE},
-            **{n: Learning(method=n, objective="sum", noise=1.0) for n in ("spo+", "black-box")},
+            **{n: LearnSettings(method=n, objective="sum") for n in TWO_STAGE},
+            **{
+                n: LearnSettings(method=n, objective="sum", noise=1.0)
+                for n in ("spo+", "black-box")
+            },
         },
         settings=("A", "C"), train_tasks=(40,), options={"model": "counts", "link": "exp"},
     ),
@@ -267,7 +273,7 @@ STUDIES: tuple[Study, ...] = (
         "(median .73, .89, .95 of two jobs), falling to 0.6 beyond two, which nothing measures.",
         {
             **_some("tam", "tsm-raw", "tsm-log"),
-            "ucb-pessimistic": Learning(method="ucb-pessimistic"),
+            "ucb-pessimistic": LearnSettings(method="ucb-pessimistic"),
             **_some("mfcp-ad", "mfcp-fg"),
         },
         settings=(("v100", "p100", "k80"),), train_tasks=(40,), pairs=True,

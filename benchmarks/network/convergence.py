@@ -36,7 +36,7 @@ def _row(name: str, run: wn.Run) -> dict[str, object]:
     }
 
 
-def _both_sides(problem: wn.Problem, network: wn.Network, steps: int) -> Outcome:
+def _both_sides(problem: wn.NetworkProblem, network: wn.Network, steps: int) -> Outcome:
     kinds: dict[str, Links] = {
         "innovation, rho 0.125": wn.LogQuantizer(RHO),
         "value, rho 0.125": wn.LogQuantizer(RHO, "value"),
@@ -79,7 +79,7 @@ def regression(seed: int) -> Outcome:
     return _both_sides(_line(seed), net(seed).switching(50, seed=seed), 5000)
 
 
-def _line(seed: int) -> wn.Problem:
+def _line(seed: int) -> wn.NetworkProblem:
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(600, 10))
     t = x @ rng.normal(size=10) + 0.3 * rng.normal(size=600)
@@ -105,7 +105,7 @@ def quantisers(seed: int) -> Outcome:
     return Outcome(table, _over_rho(table, list(problems)))
 
 
-def _coded(problem: wn.Problem, seed: int, rho: float) -> dict[str, object]:
+def _coded(problem: wn.NetworkProblem, seed: int, rho: float) -> dict[str, object]:
     row: dict[str, object] = {}
     kinds: tuple[Links, ...] = (
         wn.LogQuantizer(rho),
@@ -174,7 +174,7 @@ def _one_way(seed: int) -> wn.Network:
     return wn.Network.erdos_renyi(20, 0.18, seed=seed + 5, directed=True)
 
 
-def ignored_gap(problem: wn.Problem, network: wn.Network) -> float:
+def ignored_gap(problem: wn.NetworkProblem, network: wn.Network) -> float:
     """The cost gap at which quadratic costs stop when the digraph's imbalance is ignored.
 
     x+ = x - step S f'(x) rests where f' is in the kernel of S, whose columns sum to nothing: at

@@ -39,14 +39,14 @@ def _digits() -> Digits:
     return Digits(train - mean, digits.train_labels, kept)
 
 
-def _problem(loss: object, found: Digits, each: int, seed: int) -> wn.Problem:
+def _problem(loss: object, found: Digits, each: int, seed: int) -> wn.NetworkProblem:
     cpu, budget = costs(seed)
     shards = wn.split(found.features, found.targets, CENTRES, seed=seed, classes_each=each)
-    return wn.Problem(cpu, budget, loss=loss, shards=shards)  # type: ignore[arg-type]
+    return wn.NetworkProblem(cpu, budget, loss=loss, shards=shards)  # type: ignore[arg-type]
 
 
 def _row(
-    name: str, problem: wn.Problem, run: wn.Run, test: wn.TestSet, best: float
+    name: str, problem: wn.NetworkProblem, run: wn.Run, test: wn.TestSet, best: float
 ) -> dict[str, object]:
     model, (loss, _) = np.asarray(run.model), problem.learning
     arcs, scalars = 2 * net(0).links, model.shape[1]

@@ -146,7 +146,7 @@ class Learner:
         links: What it sends.
     """
 
-    make: Callable[[wn.Problem, wn.Network, float], Method]
+    make: Callable[[wn.NetworkProblem, wn.Network, float], Method]
     candidates: Sequence[float]
     links: Links
 
@@ -154,7 +154,7 @@ class Learner:
 _CODED = wn.LogQuantizer(0.25, width=6)
 
 
-def _tracking(problem: wn.Problem, network: wn.Network, c: float) -> Method:
+def _tracking(problem: wn.NetworkProblem, network: wn.Network, c: float) -> Method:
     """alpha = c lambda_n / L, and nearly the largest step that is proved stable with it."""
     alpha = c * network.spectral_bound / float(problem.smoothness.max())
     step = 0.95 * safe_steps(problem, network, _CODED, alpha=alpha).model_bound
@@ -165,7 +165,9 @@ def _diffusion(step: float) -> Method:
     return wn.Surplus(learner="diffusion", model_step=step, unsafe=True)
 
 
-def _over_l(kind: Callable[[float], Method]) -> Callable[[wn.Problem, wn.Network, float], Method]:
+def _over_l(
+    kind: Callable[[float], Method],
+) -> Callable[[wn.NetworkProblem, wn.Network, float], Method]:
     """A method whose step is the candidate over L."""
     return lambda problem, network, c: kind(c / float(problem.smoothness.max()))
 
@@ -224,7 +226,7 @@ def _learn_score(entry: Learner, candidate: float) -> float:
 
 
 @functools.cache
-def _classes(seed: int) -> wn.Problem:
+def _classes(seed: int) -> wn.NetworkProblem:
     """Logistic regression: 1,000 samples of 20 features, dealt at random."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(1000, 20))

@@ -171,7 +171,7 @@ class _Case:
         step = 0.5 * float((-2.0 * modes.real / np.abs(modes) ** 2).min())
         shards = [(np.array([[h]]), np.zeros(1)) for h in self.h]
         cpu = [wn.QuadraticCPU(1.0, 1.0)] * len(self.h)
-        problem = wn.Problem(cpu, 2.0 * len(self.h), loss=_Curved(), shards=shards)  # type: ignore[arg-type]
+        problem = wn.NetworkProblem(cpu, 2.0 * len(self.h), loss=_Curved(), shards=shards)  # type: ignore[arg-type]
         method = wn.Surplus(alpha=alpha, model_step=step, unsafe=True)
         setting = Setting(problem, self.network, wn.Ideal(), None, 0, None)
         return np.asarray(0.5 * (_models(method, setting, steps) ** 2).sum(axis=(1, 2)))

@@ -95,9 +95,9 @@ def costs(seed: int, centres: int = CENTRES) -> tuple[list[wn.CPUCost], float]:
     return cpu, 1.2 * float(center.sum())
 
 
-def shares_only(seed: int, centres: int = CENTRES) -> wn.Problem:
+def shares_only(seed: int, centres: int = CENTRES) -> wn.NetworkProblem:
     """CPU without a model."""
-    return wn.Problem(*costs(seed, centres))
+    return wn.NetworkProblem(*costs(seed, centres))
 
 
 def points(seed: int, samples: int = 300) -> tuple[np.ndarray, np.ndarray]:
@@ -108,11 +108,13 @@ def points(seed: int, samples: int = 300) -> tuple[np.ndarray, np.ndarray]:
     return x, np.where(clean + 0.5 * rng.normal(size=samples) >= 0, 1.0, -1.0)
 
 
-def with_loss(seed: int, loss: object, x: np.ndarray, t: np.ndarray, **rest: int) -> wn.Problem:
+def with_loss(
+    seed: int, loss: object, x: np.ndarray, t: np.ndarray, **rest: int
+) -> wn.NetworkProblem:
     """CPU and a model on split samples."""
     cpu, budget = costs(seed)
     shards = wn.split(x, t, CENTRES, seed=seed, **rest)
-    return wn.Problem(cpu, budget, loss=loss, shards=shards)  # type: ignore[arg-type]
+    return wn.NetworkProblem(cpu, budget, loss=loss, shards=shards)  # type: ignore[arg-type]
 
 
 def net(seed: int, p: float = 0.3) -> wn.Network:

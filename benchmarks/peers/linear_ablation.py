@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import torch
 
     from walras.learn.losses import Loss, Rounds
-    from walras.learn.settings import Learning
+    from walras.learn.settings import LearnSettings
 
 STEPS = 120
 WEIGHT = 1.0  # lambda of black-box differentiation
@@ -43,12 +43,12 @@ def _trained(instance: RecipeInstance, budget: Budget, method: str, *, peer: boo
     import torch
 
     from walras.learn.fitting import two_stage, view_of, viewed
-    from walras.learn.settings import Learning
+    from walras.learn.settings import LearnSettings
     from walras.learn.train import train
     from walras.learn.training_problem import Evaluator, draw, lesson
 
     torch.set_num_threads(budget.threads)
-    settings = Learning(
+    settings = LearnSettings(
         method=method, objective="sum", model="counts", link="exp", steps=STEPS, noise=WEIGHT
     )
     seconds, regrets = [], []
@@ -71,7 +71,7 @@ def _trained(instance: RecipeInstance, budget: Budget, method: str, *, peer: boo
     return Outcome(None, 0.0, sum(seconds), STEPS, numbers=numbers)
 
 
-def pyepo_loss(settings: Learning, clusters: int, tasks: int) -> Loss:
+def pyepo_loss(settings: LearnSettings, clusters: int, tasks: int) -> Loss:
     """PyEPO's SPO+ or black-box differentiation as a loss of rounds.
 
     A PyEPO model has one feasible set, while the floor's row differs from round to round. So the

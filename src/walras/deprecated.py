@@ -61,3 +61,18 @@ def renamed_keywords(
         return with_old
 
     return decorate
+
+
+def renamed_attribute(old: str, new: str) -> property:
+    """An attribute that has a new name: the old one gives its value, and warns.
+
+    Args:
+        old: The old name, with its class, such as ``Plan.objective``.
+        new: The new name alone.
+    """
+
+    def value(self: Any) -> Any:
+        warn_renamed(old, f"{old.partition('.')[0]}.{new}")
+        return getattr(self, new)
+
+    return property(value, doc=f"The old name of :attr:`{new}`, until {GOES_IN}.")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import warnings
 from collections.abc import Callable, Collection, Mapping
+from operator import attrgetter
 from typing import Any
 
+from walras.deprecated import warn_renamed
 from walras.extras import need_torch
 
 
@@ -25,7 +26,7 @@ def lazy_names(
         homes: Public name -> the module that defines it; a module of that name is the value itself.
         public: The package's ``__all__``.
         torch: Public name -> the module that defines it, for names that need torch.
-        renamed: Old name -> new name; the old one warns.
+        renamed: Old name -> new name, such as ``Round.of``; the old one warns.
 
     Raises:
         EngineError: A name needs torch, and torch is not installed (raised on use).
@@ -34,12 +35,8 @@ def lazy_names(
 
     def load(name: str) -> Any:
         if name in renamed:
-            warnings.warn(
-                f"{package}.{name} is now {package}.{renamed[name]}; the old name goes in 0.3",
-                DeprecationWarning,
-                stacklevel=2,
-            )
-            return getattr(importlib.import_module(package), renamed[name])
+            warn_renamed(f"{package}.{name}", f"{package}.{renamed[name]}")
+            return attrgetter(renamed[name])(importlib.import_module(package))
         if name in torch:
             need_torch(f"{package}.{name}")
         home = homes.get(name) or torch.get(name)

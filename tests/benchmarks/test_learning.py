@@ -11,13 +11,13 @@ from benchmarks.learning.page import table, write_page
 from benchmarks.learning.studies import STUDIES, Study
 from benchmarks.tables import Tables
 
-from walras.learn import Learning
+from walras.learn import LearnSettings
 
 TINY = Study(
     "tiny",
     "Tiny",
     "Runs?",
-    {name: Learning(method=name) for name in ("tsm-raw", "tsm-log")},
+    {name: LearnSettings(method=name) for name in ("tsm-raw", "tsm-log")},
     settings=("A",),
     train_tasks=(20,),
     options={"rounds": 20},

@@ -14,7 +14,7 @@ from benchmarks.learning.studies import STUDIES, Study
 from benchmarks.tables import Tables
 
 from walras.errors import InputError
-from walras.learn import Learning
+from walras.learn import LearnSettings
 from walras.learn.fitting import fit_problem
 from walras.learn.linear import placements
 from walras.learn.training_problem import Evaluator, TrainingProblem, lesson
@@ -22,7 +22,7 @@ from walras.matching import evaluate, match_rounds
 from walras.predict import Recipe, recipe
 
 SMALL: dict[str, Any] = {"validation_tasks": 60, "test_tasks": 60, "synthetic": True}
-BAGGED = Learning(method="tsm", members=3)
+BAGGED = LearnSettings(method="tsm", members=3)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_errors_are_those_of_validation_tasks(data: Recipe, made: TrainingProble
 
 
 def test_the_study_has_rows_for_scenarios() -> None:
-    methods = {name: Learning(method=name) for name in ("tsm-raw", "tsm-log")}
+    methods = {name: LearnSettings(method=name) for name in ("tsm-raw", "tsm-log")}
     frame = compare_scenarios(
         {**methods, "bagged": BAGGED},
         ["A"],
@@ -112,7 +112,7 @@ def test_a_study_of_floors_has_a_table_for_each(tmp_path: Path) -> None:
         "tiny",
         "Tiny",
         "Runs?",
-        {n: Learning(method=n) for n in ("tsm-raw", "tsm-log")},
+        {n: LearnSettings(method=n) for n in ("tsm-raw", "tsm-log")},
         settings=("A",),
         train_tasks=(20,),
         options={"rounds": 20},

@@ -20,10 +20,10 @@ def _pulled(method: str, *, peer: bool) -> tuple[Any, Any]:
     from benchmarks.peers.linear_ablation import pyepo_loss
 
     from walras.learn.losses import Rounds
-    from walras.learn.settings import Learning
+    from walras.learn.settings import LearnSettings
     from walras.learn.train import loss_of
 
-    settings = Learning(method=method, objective="sum", batch=len(ROUNDS.times), noise=1.0)
+    settings = LearnSettings(method=method, objective="sum", batch=len(ROUNDS.times), noise=1.0)
     loss = pyepo_loss(settings, 3, 4) if peer else loss_of(settings)
     true, a = torch.tensor(ROUNDS.times), torch.tensor(ROUNDS.success)
     off = torch.rand(true.shape, generator=torch.Generator().manual_seed(0), dtype=true.dtype)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from walras.learn import Advice, Finding, Learning, advise, fit
+from walras.learn import Advice, Finding, LearnSettings, advise, fit
 from walras.predict import Recipe, Tasks
 from walras.progress import counts
 
@@ -50,7 +50,7 @@ def test_a_log_of_ones_own_is_cross_validated(small: Recipe, quick: dict[str, An
 
 def test_the_best_is_the_least_regret_among_plain_and_paying() -> None:
     def finding(name: str, regret: float, gain: float, error: float) -> Finding:
-        return Finding(name, Learning(), regret, gain, error)
+        return Finding(name, LearnSettings(), regret, gain, error)
 
     plain = finding("linear", 0.10, 0.0, 0.0)
     unsure = finding("linear: bagging", 0.05, 0.05, 0.06)

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from walras.errors import DataError, EngineError, InputError
-from walras.learn import Learning, compare, train
+from walras.learn import LearnSettings, compare, train
 from walras.learn.comparison import COLUMNS, METRICS, finished
 from walras.progress import Progress
 
@@ -98,8 +98,8 @@ def test_a_method_that_fails_leaves_the_others(monkeypatch: pytest.MonkeyPatch) 
 def test_methods_of_ones_own_names_and_objectives() -> None:
     found = compare(
         {
-            "plain": Learning(method="tsm", objective="sum"),
-            "spo": Learning(method="spo+", objective="sum"),
+            "plain": LearnSettings(method="tsm", objective="sum"),
+            "spo": LearnSettings(method="spo+", objective="sum"),
         },
         seeds=1,
         workers=1,
@@ -111,7 +111,7 @@ def test_methods_of_ones_own_names_and_objectives() -> None:
 
 
 def test_auto_is_a_method() -> None:
-    chosen = Learning(method="auto", model="linear", margin="tuned")
+    chosen = LearnSettings(method="auto", model="linear", margin="tuned")
     found = compare({"auto": chosen}, seeds=1, workers=1, **OPTIONS)
     assert found["error"][0] == ""
     assert np.isfinite(found["elastic_regret"][0])
@@ -146,7 +146,7 @@ def test_bad_input(change: dict[str, Any], words: str) -> None:
 def test_methods_under_other_terms_are_not_compared() -> None:
     with pytest.raises(InputError, match=r"'spo\+' has objective 'sum', 'tsm' has 'makespan'"):
         compare(["tsm", "spo+"], seeds=1, workers=1, **OPTIONS)
-    dear = {"one": Learning(), "other": Learning(price=30.0)}
+    dear = {"one": LearnSettings(), "other": LearnSettings(price=30.0)}
     with pytest.raises(InputError, match=r"'other' has price 30\.0, 'one' has 10\.0"):
         compare(dear, seeds=1, workers=1, **OPTIONS)
 

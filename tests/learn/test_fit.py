@@ -13,7 +13,7 @@ import torch
 
 import walras as wl
 from walras.errors import DataError, EngineError, InputError
-from walras.learn import Learning, fit, train
+from walras.learn import LearnSettings, fit, train
 from walras.learn.decide import placed_by, tuned_margin
 from walras.learn.fitting import fit_problem, two_stage, viewed
 from walras.learn.heads import Trainable
@@ -45,7 +45,7 @@ THROUGH = [
 def test_a_warm_start_is_never_worse_on_validation(
     small: Recipe, quick: dict[str, Any], options: dict[str, Any]
 ) -> None:
-    settings = Learning(**(quick | options), learning_rate=0.02)
+    settings = LearnSettings(**(quick | options), learning_rate=0.02)
     made = lesson(small, settings, tasks_per_round=5)
     learned = fit_problem(made, settings)
     start = learned.history[0][1]
@@ -72,7 +72,7 @@ def test_training_lowers_the_regret_of_a_misspecified_model(small: Recipe) -> No
 
 
 def test_before_training_the_module_predicts_what_the_predictor_does(small: Recipe) -> None:
-    settings = Learning(method="tsm", model="counts")
+    settings = LearnSettings(method="tsm", model="counts")
     made = lesson(small, settings, tasks_per_round=5)
     for options in ({}, {"model": "mlp", "epochs": 5, "members": 2}):
         own = settings.with_(**({"model": "linear"} | options))
@@ -123,7 +123,7 @@ def test_a_resumed_training_ends_where_an_uninterrupted_one_does(
 
 
 def test_a_tuned_margin_is_never_worse_on_its_rounds(small: Recipe) -> None:
-    settings = Learning(method="tsm", margin="tuned", decoder="hard", rounds=150)
+    settings = LearnSettings(method="tsm", margin="tuned", decoder="hard", rounds=150)
     made = lesson(small, settings, tasks_per_round=5)
     learned = fit_problem(made, settings)
     judge, found = made.validation, learned.predictor.predict(small.validation)
@@ -139,10 +139,10 @@ def test_a_tuned_margin_is_never_worse_on_its_rounds(small: Recipe) -> None:
 def test_the_oracle_has_no_regret_and_the_floor_binds_in_half_of_the_rounds(
     small: Recipe,
 ) -> None:
-    made = lesson(small, Learning(), tasks_per_round=5)
+    made = lesson(small, LearnSettings(), tasks_per_round=5)
     judge = made.validation
     truth = small.validation.times, small.validation.success
-    assert judge.regret(placed_by(judge, *truth, Learning()), "elastic") == pytest.approx(0.0)
+    assert judge.regret(placed_by(judge, *truth, LearnSettings()), "elastic") == pytest.approx(0.0)
     assert np.all(judge.elastic(np.zeros(judge.rounds.shape, np.int32)) >= -1e-9)
     own = Evaluator(small.train, made.draw(300, (5,)), made.terms)
     free = match_rounds(*own.truth, 0.0).outcome.mean_success
@@ -153,7 +153,7 @@ def test_the_oracle_has_no_regret_and_the_floor_binds_in_half_of_the_rounds(
 def test_the_linear_ablation_is_judged_by_the_known_success(
     small: Recipe, quick: dict[str, Any], method: str
 ) -> None:
-    settings = Learning(**(quick | {"method": method, "objective": "sum"}))
+    settings = LearnSettings(**(quick | {"method": method, "objective": "sum"}))
     made = lesson(small, settings, tasks_per_round=4)
     learned = fit_problem(made, settings)
     judge = made.validation
@@ -179,7 +179,7 @@ def test_the_linear_ablation_is_judged_by_the_known_success(
 
 @pytest.mark.parametrize("price", [0.01, 10.0])
 def test_no_round_has_a_negative_regret(small: Recipe, price: float) -> None:
-    made = lesson(small, Learning(price=price), tasks_per_round=5)
+    made = lesson(small, LearnSettings(price=price), tasks_per_round=5)
     judge, rng = made.validation, np.random.default_rng(0)
     quickest = np.argmin(judge.truth[0], axis=1).astype(np.int32)
     drawn = rng.integers(0, 3, judge.rounds.shape).astype(np.int32)
@@ -236,7 +236,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("change", "words"), BAD, ids=str)
 def test_bad_settings(change: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        Learning().with_(**change)
+        LearnSettings().with_(**change)
 
 
 def test_bad_data(small: Recipe, quick: dict[str, Any]) -> None:
@@ -252,7 +252,7 @@ def test_bad_data(small: Recipe, quick: dict[str, Any]) -> None:
         small.test.names, small.clusters, small.test.features, small.test.times, small.test.success
     )
     with pytest.raises(InputError, match="no graphs"):
-        viewed(bare, Learning(model="counts"))
+        viewed(bare, LearnSettings(model="counts"))
     narrow = torch.nn.Linear(30, 5)
     with pytest.raises(InputError, match="torch module: returns shape"):
         fit("mfcp-ad", small, tasks_per_round=5, model=narrow, epochs=1, **quick)

@@ -10,7 +10,7 @@ import pytest
 import torch
 from tests.matching.rounds import batch, enumerate_best
 
-from walras.learn import Learning, forward_gradient, losses_drawn
+from walras.learn import LearnSettings, forward_gradient, losses_drawn
 from walras.learn.linear import allowed, indicators, least_cost, placements
 from walras.learn.losses import Rounds, _as_printed, smoothing_of, true_cost
 from walras.learn.losses_drawn import pool_cost
@@ -65,7 +65,7 @@ def test_losses_through_the_relaxed_matching_agree_with_differences(
     method: str, options: dict[str, Any]
 ) -> None:
     t, a, truth = rounds(1)
-    loss = loss_of(Learning(method=method, step=1e-5, **WARM, **options))
+    loss = loss_of(LearnSettings(method=method, step=1e-5, **WARM, **options))
     near = 1e-5 if method == "mfcp-ad" else 0.05
     pairs = slopes(lambda t, a: loss(t, a, truth), t, a)
     size = max(abs(slope) for _, slope in pairs)
@@ -80,7 +80,7 @@ def test_losses_on_pools_agree_with_differences(
     kind: str, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     t, a, truth = rounds(2, n=n)
-    settings = Learning(method=f"pool-{kind}", samples=12)
+    settings = LearnSettings(method=f"pool-{kind}", samples=12)
     terms = PlacementRule(truth.floor, truth.price, 1.0)
     pool = losses_drawn._pool(t, a, truth, terms, 12)
     if n == 8:  # a pool that is drawn has the best on predictions, which jumps as they move
@@ -106,13 +106,13 @@ def test_a_pool_of_all_placements_prefers_what_is_best_in_truth() -> None:
     over = true.min(1).values.numpy() - best
     assert np.all(over >= -1e-9)
     assert np.all(over <= np.log(3) / 20 + 10.0 * 0.004 * np.log(2) + 1e-9)
-    loss = loss_of(Learning(method="pool-contrastive"))
+    loss = loss_of(LearnSettings(method="pool-contrastive"))
     assert float(loss(truth.t, truth.a, truth).sum()) < float(loss(t, a, truth).sum())
 
 
 def test_the_score_function_is_the_derivative_of_the_mean_cost() -> None:
     t, a, truth = rounds(4, count=1, n=3)
-    settings = Learning(method="score-function", samples=4000, noise=0.3)
+    settings = LearnSettings(method="score-function", samples=4000, noise=0.3)
     loss = loss_of(settings)
 
     def mean_and_slope(key: int, shift: float) -> tuple[float, float]:
@@ -134,7 +134,7 @@ def test_the_score_function_is_the_derivative_of_the_mean_cost() -> None:
 
 def test_the_perturbed_optimiser_pulls_towards_the_cheaper_side() -> None:
     t, a, truth = rounds(5, count=8)
-    loss = loss_of(Learning(method="perturbed", samples=64, noise=0.2))
+    loss = loss_of(LearnSettings(method="perturbed", samples=64, noise=0.2))
     leaf = t.clone().requires_grad_()
     value = loss(leaf, a, truth)
     value.sum().backward()
@@ -145,7 +145,7 @@ def test_the_perturbed_optimiser_pulls_towards_the_cheaper_side() -> None:
 
 def test_spo_plus_bounds_the_regret_and_has_its_subgradient() -> None:
     t, a, truth = rounds(6, count=10)
-    loss = loss_of(Learning(method="spo+", objective="sum"))
+    loss = loss_of(LearnSettings(method="spo+", objective="sum"))
     feasible = allowed(truth.a.numpy(), truth.floor)
     every = indicators(3, 5)
     true = truth.t.reshape(10, -1).numpy()
@@ -165,7 +165,7 @@ def test_spo_plus_bounds_the_regret_and_has_its_subgradient() -> None:
 
 def test_black_box_differentiation_is_the_difference_of_two_placements() -> None:
     t, a, truth = rounds(7, count=10)
-    settings = Learning(method="black-box", objective="sum", noise=0.5)
+    settings = LearnSettings(method="black-box", objective="sum", noise=0.5)
     leaf = t.clone().requires_grad_()
     loss_of(settings)(leaf, a, truth).sum().backward()
     feasible, every = allowed(truth.a.numpy(), truth.floor), indicators(3, 5)
@@ -175,7 +175,7 @@ def test_black_box_differentiation_is_the_difference_of_two_placements() -> None
 
 def test_algorithm_2_as_printed_predicts_one_row_and_is_biased() -> None:
     t, a, truth = rounds(8, count=2)
-    settings = Learning(
+    settings = LearnSettings(
         method="mfcp-fg", mode="paper", samples=400, iterations=60, step=1e-3, **WARM
     )
     leaf = t.clone().requires_grad_()

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import walras as wl
-from walras.matching import Decay, decode, evaluate, match, match_rounds, pair_ratio, round_of
+from walras.matching import Decay, Round, decode, evaluate, match, match_rounds, pair_ratio
 
 T = np.array([[1.0, 2.0], [2.0, 1.0]])
 A = np.array([[0.9, 0.5], [0.6, 0.8]])
@@ -78,7 +78,7 @@ def test_unknown_and_missing_labels() -> None:
 def test_the_count_of_bad_entries_is_told() -> None:
     times = np.full((2, 3), -1.0)
     with pytest.raises(wl.InputError, match="6 such entries"):
-        round_of(times, np.ones((2, 3)))
+        Round.of(times, np.ones((2, 3)))
 
 
 def test_batches_name_the_round() -> None:

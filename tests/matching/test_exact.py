@@ -10,7 +10,7 @@ from tests.matching.rounds import batch, enumerate_best
 
 import walras as wl
 from walras.kernels.matching.rounds import HARD
-from walras.matching import Decay, decode, evaluate, match_rounds, pair_ratio, round_of, scores
+from walras.matching import Decay, Round, decode, evaluate, match_rounds, pair_ratio, scores
 from walras.matching.exact import Arrays
 from walras.matching.speedup import zeta_table
 
@@ -34,9 +34,9 @@ def test_arrays_are_task_by_task_with_a_bar_no_placement_reaches() -> None:
     priced = Arrays.of(T[None], A[None], zeta, np.array([0.6]), np.array([12.0]))
     assert priced.goal.tolist() == pytest.approx([1.8], rel=1e-15)
     assert priced.price.tolist() == [4.0]
-    alone = Arrays.of_round(round_of(T, A, 0.6, shortfall_price=12.0))
+    alone = Arrays.of_round(Round.of(T, A, 0.6, shortfall_price=12.0))
     assert (alone.goal.tolist(), alone.price.tolist()) == (pytest.approx([1.8]), [4.0])
-    assert Arrays.of_round(round_of(T, A, 0.6)).price.tolist() == [HARD]
+    assert Arrays.of_round(Round.of(T, A, 0.6)).price.tolist() == [HARD]
 
 
 def test_the_bar_is_above_all_tasks_of_a_round() -> None:

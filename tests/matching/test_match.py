@@ -33,11 +33,11 @@ def test_small_rounds_are_solved_as_by_enumeration(
         zeta = zeta_table(speedup, 3, 6)  # type: ignore[arg-type]
         soft = np.inf if price is None else price
         best = enumerate_best(times, success, FLOOR, zeta, soft)
-        assert plan.objective == pytest.approx(best, rel=2e-6)
+        assert plan.value == pytest.approx(best, rel=2e-6)
         assert plan.bound <= best * (1 + 1e-9)
         assert plan.status == "optimal"
         own = cost(times, success, plan.assignment, FLOOR, zeta, soft)
-        assert plan.objective == pytest.approx(own, rel=1e-12)
+        assert plan.value == pytest.approx(own, rel=1e-12)
 
 
 @pytest.mark.parametrize("speedup", [None, Decay(rate=0.3)], ids=["apart", "together"])
@@ -62,7 +62,7 @@ def test_what_is_left_of_the_time_closes_the_gap(
         soft = np.inf if price is None else price
         best = enumerate_best(times, success, FLOOR, None, soft)
         assert plan.status == "optimal"
-        assert plan.objective == pytest.approx(best, rel=2e-7)
+        assert plan.value == pytest.approx(best, rel=2e-7)
         assert plan.bound <= best * (1 + 1e-9)
 
 
@@ -112,9 +112,9 @@ def test_the_search_is_within_its_gap_of_the_optimum(
     floor = 0.95 * float(success.max(axis=0).mean())
     exact = match(times, success, floor, speedup, shortfall_price=price, method="branch-and-bound")
     found = match(times, success, floor, speedup, shortfall_price=price, method="search")
-    assert found.bound <= exact.objective * (1 + 1e-9)
-    assert exact.objective <= found.objective * (1 + 1e-6)
-    assert found.objective <= 1.05 * exact.objective
+    assert found.bound <= exact.value * (1 + 1e-9)
+    assert exact.value <= found.value * (1 + 1e-6)
+    assert found.value <= 1.05 * exact.value
 
 
 def test_an_elastic_floor_trades_success_for_time_at_its_price() -> None:
@@ -124,7 +124,7 @@ def test_an_elastic_floor_trades_success_for_time_at_its_price() -> None:
         plan = match(times, success, 0.9, shortfall_price=price)
         spans.append(plan.makespan)
         missing.append(float(plan.outcome.shortfall))
-        assert plan.objective == pytest.approx(plan.makespan + price * missing[-1])
+        assert plan.value == pytest.approx(plan.makespan + price * missing[-1])
     assert spans == sorted(spans)
     assert missing == sorted(missing, reverse=True)
     assert missing[0] > missing[-1]
@@ -194,5 +194,5 @@ def test_the_smallest_rounds(method: str, speedup: Decay | None, price: float | 
             best = enumerate_best(
                 times, success, floor, plan.round.zeta, np.inf if price is None else price
             )
-            assert plan.objective == pytest.approx(best, rel=1e-6)
+            assert plan.value == pytest.approx(best, rel=1e-6)
             assert len(plan.placements()) == n

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.matching.rounds import one
 
-from walras.matching import Decay, MatchSettings, Round, match, match_round, round_of
+from walras.matching import Decay, MatchSettings, Round, match, match_round
 from walras.matching.search import Found
 from walras.status import Status
 
@@ -54,7 +54,7 @@ def found(objective: float, bound: float, stopped: Status = Status.LIMIT) -> Fou
 
 def small(speedup: Decay | None = None) -> Round:
     times = np.array([[1.0, 2.0, 3.0], [8.0, 4.0, 5.0]])
-    return round_of(times, np.ones((2, 3)), 0.5, speedup)
+    return Round.of(times, np.ones((2, 3)), 0.5, speedup)
 
 
 OPEN, CLOSED = found(6.0, 3.0), found(6.0, 6.0)
@@ -90,7 +90,7 @@ def test_what_is_proved_needs_no_search(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_large_rounds_are_searched_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     stages = Stages(monkeypatch, search=OPEN)
-    match_round(round_of(np.ones((2, 61)), np.ones((2, 61))), MatchSettings(time_limit=9.0))
+    match_round(Round.of(np.ones((2, 61)), np.ones((2, 61))), MatchSettings(time_limit=9.0))
     assert (stages.names, stages.known) == (["search"], None)
 
 
@@ -189,4 +189,4 @@ def test_branch_and_bound_visits_a_million_nodes_a_second_at_most(
     times, success = one(2, 3, 5)
     plan = match(times, success, 0.7, method="branch-and-bound", time_limit=limit)
     assert (seen[0][-2], seen[0][-1]) == (1e-6, nodes)
-    assert plan.bound <= plan.objective * (1 + 1e-12)
+    assert plan.bound <= plan.value * (1 + 1e-12)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.matching.rounds import cost
 
-from walras.matching import Round, round_of
+from walras.matching import Round
 from walras.matching.model import integer_program, relaxation
 from walras.separable import Separable, Side
 
@@ -19,7 +19,7 @@ INF = np.inf
 
 
 def state(floor: float, price: float | None = None, together: bool = False) -> Round:
-    return round_of(
+    return Round.of(
         T,
         A,
         floor,

@@ -7,14 +7,14 @@ import pytest
 from tests.matching.rounds import cost, one
 
 import walras as wl
-from walras.matching import Decay, match, round_of
+from walras.matching import Decay, Round, match
 from walras.matching.plan import Plan
 from walras.status import Status
 
 
 def _of(x: list[int], floor: float, speedup: Decay | None = None) -> Plan:
     times, success = one(21, 3, 6)
-    round_ = round_of(times, success, floor, speedup, clusters=["a", "b", "c"])
+    round_ = Round.of(times, success, floor, speedup, clusters=["a", "b", "c"])
     return Plan(round_, np.array(x, dtype=np.int32), 0.1, "by hand", 1e-6, Status.LIMIT, 0.0)
 
 
@@ -70,7 +70,7 @@ def test_binding_and_the_price_of_the_floor() -> None:
 
 
 def _relaxed(times: np.ndarray, success: np.ndarray, floor: float) -> float:
-    problem = wl.matching.model.relaxation(round_of(times, success, floor))
+    problem = wl.matching.model.relaxation(Round.of(times, success, floor))
     return wl.solve(problem, tolerance=1e-9).value
 
 

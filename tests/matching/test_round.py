@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import walras as wl
-from walras.matching import Round, round_of
+from walras.matching import Round
 from walras.matching.round import check_floor, check_rounds, matrix
 
 T = np.array([[1.0, 2.0, 3.0], [2.0, np.inf, 1.0]])
@@ -17,18 +17,18 @@ A = np.array([[0.9, 0.5, 0.0], [0.6, 1.0, 1.0]])
 
 
 def test_a_round_knows_what_can_run_and_what_can_be_reached() -> None:
-    r = round_of(T, A, 0.8)
+    r = Round.of(T, A, 0.8)
     assert (r.shape, r.runs_together) == ((2, 3), False)
     assert r.usable.tolist() == [[True, True, True], [True, False, True]]
     assert r.best_success == pytest.approx((0.9 + 0.5 + 1.0) / 3)
     assert r.zeta.tolist() == [[1.0] * 4] * 2
     assert (r.min_success, r.shortfall_price, r.times_interval) == (0.8, None, None)
-    assert round_of(T, A, 0.5, [1.0, 0.9]).runs_together
-    assert round_of(T, A, 0.5, [1.1]).runs_together
+    assert Round.of(T, A, 0.5, [1.0, 0.9]).runs_together
+    assert Round.of(T, A, 0.5, [1.1]).runs_together
 
 
 def test_names_are_labels_or_numbers() -> None:
-    plain, named = round_of(T, A, 0.5), round_of(T, A, 0.5, clusters="xy", tasks=[7, 8, 9])  # type: ignore[list-item]
+    plain, named = Round.of(T, A, 0.5), Round.of(T, A, 0.5, clusters="xy", tasks=[7, 8, 9])  # type: ignore[list-item]
     assert (plain.cluster_name(1), plain.task_name(2)) == ("cluster 1", "task 2")
     assert (named.cluster_name(1), named.task_name(2)) == ("y", "9")
     assert (plain.pair_name((1, 2)), plain.pair_name((2,))) == ("[cluster 1, task 2]", "[task 2]")
@@ -38,10 +38,10 @@ def test_names_are_labels_or_numbers() -> None:
 @pytest.mark.parametrize("below", [0.0, 0.9e-9])
 def test_a_floor_at_the_best_can_be_met_up_to_rounding(below: float) -> None:
     best = (0.9 + 0.5 + 1.0) / 3
-    assert round_of(T, A, best + below).min_success == best + below
+    assert Round.of(T, A, best + below).min_success == best + below
     with pytest.raises(wl.InfeasibleError, match="no placement reaches a mean"):
-        round_of(T, A, best + 2e-9)
-    assert round_of(T, A, 1.0, shortfall_price=0.0).shortfall_price == 0.0
+        Round.of(T, A, best + 2e-9)
+    assert Round.of(T, A, 1.0, shortfall_price=0.0).shortfall_price == 0.0
 
 
 @pytest.mark.parametrize("floor", [-1e-9, 1.0 + 1e-9, np.nan])
@@ -73,7 +73,7 @@ def test_a_task_that_no_cluster_runs_is_named_in_any_round() -> None:
     with pytest.raises(wl.InputError, match=r"times\(1, 1\): no cluster can run the task"):
         check_rounds(many, np.stack([A, A]))
     with pytest.raises(wl.InputError, match=r"times\[b\]: no cluster can run the task"):
-        round_of(many[1], A, 0.1, tasks=["a", "b", "c"])
+        Round.of(many[1], A, 0.1, tasks=["a", "b", "c"])
 
 
 @pytest.mark.parametrize(
@@ -105,16 +105,16 @@ def frame(values: np.ndarray, rows: Any, columns: Any) -> pd.DataFrame:
 def test_labels_of_a_table_are_those_of_its_index_unless_others_are_given() -> None:
     times = frame(T, ["a", "b"], [1, 2, 3])
     chances = frame(A[::-1, [2, 0, 1]], ["b", "a"], ["3", "1", "2"])
-    r = round_of(times, chances, 0.5)
+    r = Round.of(times, chances, 0.5)
     assert (r.clusters, r.tasks) == (("a", "b"), ("1", "2", "3"))
     assert r.success.tolist() == A.tolist()
-    other = round_of(times, A, 0.5, clusters=["x", "y"], tasks=["p", "q", "r"])
+    other = Round.of(times, A, 0.5, clusters=["x", "y"], tasks=["p", "q", "r"])
     assert (other.clusters, other.tasks) == (("x", "y"), ("p", "q", "r"))
     # Without labels of the times, those of the chances say nothing.
     assert (
-        round_of(T, chances, 0.1, shortfall_price=1.0).success.tolist() == chances.values.tolist()
+        Round.of(T, chances, 0.1, shortfall_price=1.0).success.tolist() == chances.values.tolist()
     )
-    assert round_of(T, frame(A, ["a", "b"], ["1", "2", "3"]), 0.5, tasks=["1", "2", "3"]).tasks
+    assert Round.of(T, frame(A, ["a", "b"], ["1", "2", "3"]), 0.5, tasks=["1", "2", "3"]).tasks
 
 
 @pytest.mark.parametrize(
@@ -126,13 +126,13 @@ def test_labels_of_a_table_are_those_of_its_index_unless_others_are_given() -> N
 )
 def test_labels_that_do_not_agree_are_named(rows: Any, columns: Any, words: str) -> None:
     with pytest.raises(wl.InputError, match=words):
-        round_of(frame(T, ["a", "b"], ["x", "y", "z"]), frame(A, rows, columns), 0.5)
+        Round.of(frame(T, ["a", "b"], ["x", "y", "z"]), frame(A, rows, columns), 0.5)
 
 
 def test_an_unknown_label_is_named() -> None:
     more = frame(np.ones((3, 3)), ["a", "b", "d"], ["x", "y", "z"])
     with pytest.raises(wl.InputError, match="success: unknown cluster 'd'"):
-        round_of(frame(T, ["a", "b"], ["x", "y", "z"]), more, 0.5)
+        Round.of(frame(T, ["a", "b"], ["x", "y", "z"]), more, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -145,12 +145,12 @@ def test_an_unknown_label_is_named() -> None:
 )
 def test_labels_are_distinct_and_one_each(labels: dict[str, Any], words: str) -> None:
     with pytest.raises(wl.InputError, match=words):
-        round_of(T, A, 0.5, **labels)
+        Round.of(T, A, 0.5, **labels)
 
 
 def test_intervals_are_kept_and_may_be_points() -> None:
     ends = np.stack([A, A])
-    r = round_of(T, A, 0.5, success_interval=ends)
+    r = Round.of(T, A, 0.5, success_interval=ends)
     assert r.success_interval is not None
     assert r.success_interval.tolist() == ends.tolist()
 
@@ -172,12 +172,12 @@ def test_intervals_are_kept_and_may_be_points() -> None:
 )
 def test_intervals_that_are_none_are_refused(ends: np.ndarray, words: str) -> None:
     with pytest.raises(wl.InputError, match=words):
-        round_of(T, A, 0.5, success_interval=ends)
+        Round.of(T, A, 0.5, success_interval=ends)
 
 
 def test_intervals_are_named_by_labels() -> None:
     with pytest.raises(wl.InputError, match=r"times_interval\[y, q\]: is 2 to 1"):
-        round_of(
+        Round.of(
             T,
             A,
             0.5,
@@ -191,4 +191,4 @@ def test_intervals_are_named_by_labels() -> None:
 def test_the_floor_is_a_number_of_the_round() -> None:
     r = Round(T, A, 0.5, np.ones((2, 4)))
     assert (r.clusters, r.tasks) == ((), ())
-    assert round_of(T, A).min_success == 0.8
+    assert Round.of(T, A).min_success == 0.8

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.matching.rounds import cost, enumerate_best, one
 
-from walras.matching import Decay, MatchSettings, Round, match, match_round, round_of
+from walras.matching import Decay, MatchSettings, Round, match, match_round
 from walras.matching.exact import Arrays
 from walras.matching.match import _branches
 from walras.matching.search import Found, _most_tasks, _steps, _Work, objective_of, search
@@ -42,7 +42,7 @@ def test_the_gap_is_relative_to_the_objective() -> None:
 @pytest.mark.parametrize("price", [None, 3.0])
 def test_a_placement_is_worth_its_definition(price: float | None, speedup: Decay | None) -> None:
     times, success = one(3, 2, 4)
-    round_ = round_of(times, success, 0.78, speedup, shortfall_price=price)
+    round_ = Round.of(times, success, 0.78, speedup, shortfall_price=price)
     hits = 0
     for x in itertools.product(range(2), repeat=4):
         wanted = cost(times, success, x, 0.78, round_.zeta, INF if price is None else price)
@@ -54,7 +54,7 @@ def test_a_placement_is_worth_its_definition(price: float | None, speedup: Decay
 def test_a_relaxation_says_which_clusters_are_near_and_at_what_cost() -> None:
     times, success = one(5, 9, 4)
     times[2, 0] = INF
-    round_ = round_of(times, success, 0.8)
+    round_ = Round.of(times, success, 0.8)
     given = Arrays.of_round(round_)
     lam = np.linspace(0.05, 0.2, 9) * np.tile([1.0, -1.0], 5)[:9]  # prices have either sign
     relaxed: Any = SimpleNamespace(prices={"load": lam, "floor": np.array([-0.3])}, entries=None)
@@ -75,7 +75,7 @@ def test_a_relaxation_says_which_clusters_are_near_and_at_what_cost() -> None:
 def test_what_a_relaxation_lacks_is_no_aim(floor: float, price: float | None) -> None:
     """Its last entry is what is missing of the mean success, where there is a price and a floor."""
     times, success = one(5, 3, 4)
-    round_ = round_of(times, success, floor, shortfall_price=price)
+    round_ = Round.of(times, success, floor, shortfall_price=price)
     given = Arrays.of_round(round_)
     entries = np.append(np.zeros(12), 0.125)
     prices = {"load": np.ones(3), "floor": np.array([0.5])}
@@ -97,7 +97,7 @@ def work_of(round_: Round, floor_price: float = 0.3) -> _Work:
 @pytest.mark.parametrize("price", [None, 4.0])
 def test_a_finished_placement_is_a_local_optimum_of_what_it_is_worth(price: float | None) -> None:
     times, success = one(6, 3, 7)
-    round_ = round_of(times, success, 0.85, shortfall_price=price)
+    round_ = Round.of(times, success, 0.85, shortfall_price=price)
     done = work_of(round_).finished(np.zeros(7, np.int32), 0.5)
     assert done.objective == objective_of(round_, done.assignment)
     assert math.isfinite(done.objective)
@@ -112,7 +112,7 @@ def test_a_finished_placement_is_a_local_optimum_of_what_it_is_worth(price: floa
 def test_where_only_the_safest_placement_will_do_it_is_found() -> None:
     times, success = one(6, 3, 7)
     floor = float(success.max(axis=0).mean())
-    done = work_of(round_of(times, success, floor)).finished(
+    done = work_of(Round.of(times, success, floor)).finished(
         times.argmin(axis=0).astype(np.int32), 0.5
     )
     assert done.assignment.tolist() == success.argmax(axis=0).tolist()
@@ -124,7 +124,7 @@ def test_stages_are_never_worse_and_depend_on_their_seed_alone(
     kind: str, price: float | None
 ) -> None:
     times, success = one(7, 3, 12)
-    round_ = round_of(times, success, 0.8, shortfall_price=price)
+    round_ = Round.of(times, success, 0.8, shortfall_price=price)
     work = work_of(round_)
     first = work.finished(np.zeros(12, np.int32), 0.5)
     bad = found(1e3, 0.5, np.zeros(12, np.int32))
@@ -152,7 +152,7 @@ def test_an_annealing_aims_between_the_bound_and_the_best(monkeypatch: pytest.Mo
     monkeypatch.setattr("walras.matching.search.anneal", lambda *given: seen.append(given))
     monkeypatch.setattr("walras.matching.search.balance", lambda *given: seen.append(given))
     times, success = one(7, 3, 12)
-    work = work_of(round_of(times, success, 0.8), 0.3)
+    work = work_of(Round.of(times, success, 0.8), 0.3)
     best = found(8.0, 4.0, np.zeros(12, np.int32))
     for share, tolerance, aim in ((0.5, 0.0, 6.0), (0.25, 0.0, 5.0), (0.0, 0.2, 4.0 / 0.82)):
         seen.clear()
@@ -172,7 +172,7 @@ def test_annealings_heat_and_propose_by_the_rounds_size(monkeypatch: pytest.Monk
     monkeypatch.setattr("walras.matching.search.anneal", lambda *given: seen.append(given))
     monkeypatch.setattr("walras.matching.search.balance", lambda *given: seen.append(given))
     times, success = one(7, 3, 30)
-    work = work_of(round_of(times, success, 0.8), 0.0)
+    work = work_of(Round.of(times, success, 0.8), 0.0)
     work.annealed(found(8.0, 4.0, np.zeros(30, np.int32)), 0.5, 0.0, 0)
     price, heat, proposals = seen[0][4], seen[0][9], seen[0][10]
     assert price == pytest.approx(1e-6 * work.scale)  # where the relaxation pays nothing
@@ -192,7 +192,7 @@ def test_success_is_paid_for_ever_more_and_then_as_the_round_does(
     floor = float(success.min(axis=0).mean())
     for pays, wanted in ((0.01, [0.03, 0.3, min(3.0, last)]), (0.0, None)):
         paid.clear()
-        work = work_of(round_of(times, success, floor, shortfall_price=price), pays)
+        work = work_of(Round.of(times, success, floor, shortfall_price=price), pays)
         work.finished(success.argmax(axis=0).astype(np.int32), 0.1)
         assert paid[:3] == pytest.approx(wanted or [1e-12 * work.scale] * 3)
         assert paid[3:] == [work.price]
@@ -223,7 +223,7 @@ def test_the_relaxation_is_solved_nearer_than_the_round(
     times, success = one(9, 2, 5)
     told, _ = told_until(-1, Status.LIMIT)
     options = OPTIONS | {"tolerance": tolerance, "seed": 70}
-    search(round_of(times, success, 0.0), None, told, **options)
+    search(Round.of(times, success, 0.0), None, told, **options)
     assert asked == [pytest.approx(relaxed)]
     assert seeds == list(range(70, 80))
 
@@ -232,7 +232,7 @@ def test_shakes_aim_at_the_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
     monkeypatch.setattr("walras.matching.search.shake", lambda *given: seen.append(given))
     times, success = one(7, 3, 12)
-    work = work_of(round_of(times, success, 0.8))
+    work = work_of(Round.of(times, success, 0.8))
     for tolerance, target in ((0.0, 4.0), (0.2, 5.0), (0.9, 8.0)):
         work.shaken(found(9.0, 4.0, np.zeros(12, np.int32)), tolerance, 7 + 2**31)
         assert seen[-1][-2:] == (pytest.approx(target), 7)
@@ -240,9 +240,9 @@ def test_shakes_aim_at_the_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_cluster_takes_more_tasks_than_a_simple_placement_allows() -> None:
     times, success = one(8, 3, 7)
-    apart = round_of(times, success, 0.7)
+    apart = Round.of(times, success, 0.7)
     assert _most_tasks(apart, Arrays.of_round(apart)) is None
-    together = round_of(times, success, 0.7, Decay(0.9, 0.2))
+    together = Round.of(times, success, 0.7, Decay(0.9, 0.2))
     most = _most_tasks(together, Arrays.of_round(together))
     assert most is not None
     best = enumerate_best(times, success, 0.7, together.zeta)
@@ -253,10 +253,10 @@ def test_no_cluster_takes_more_tasks_than_a_simple_placement_allows() -> None:
 
 
 def test_steps_grow_with_the_round_up_to_an_effort() -> None:
-    assert _steps(round_of(np.ones((2, 5)), np.ones((2, 5)))) == 140
-    wide = round_of(np.ones((4, 2000)), np.ones((4, 2000)))
+    assert _steps(Round.of(np.ones((2, 5)), np.ones((2, 5)))) == 140
+    wide = Round.of(np.ones((4, 2000)), np.ones((4, 2000)))
     assert _steps(wide) == 50
-    middle = round_of(np.ones((50, 2000)), np.ones((50, 2000)))
+    middle = Round.of(np.ones((50, 2000)), np.ones((50, 2000)))
     assert _steps(middle) == int(5e7 / (2000 * 2000 / 50 + 2000 * 50))
 
 
@@ -276,7 +276,7 @@ OPTIONS: dict[str, Any] = {"tolerance": 1e-6, "time_limit": None, "threads": 1, 
 @pytest.mark.parametrize("stop", [0, 2, 5])
 def test_the_search_tells_each_stage_and_stops_when_told(stop: int) -> None:
     times, success = one(9, 3, 12)
-    round_ = round_of(times, success, 0.8)
+    round_ = Round.of(times, success, 0.8)
     told, seen = told_until(stop, Status.INTERRUPTED)
     done = search(round_, None, told, **OPTIONS)
     assert [step for step, _ in seen] == list(range(stop + 1))
@@ -292,7 +292,7 @@ def test_the_search_tells_each_stage_and_stops_when_told(stop: int) -> None:
 def test_small_rounds_are_shaken_and_large_ones_annealed_alone(n: int, stages: int) -> None:
     times, success = one(9, 2, n)
     told, seen = told_until(-1, Status.LIMIT)
-    done = search(round_of(times, success, 0.0), None, told, **OPTIONS)
+    done = search(Round.of(times, success, 0.0), None, told, **OPTIONS)
     assert [step for step, _ in seen] == list(range(stages + 1))
     assert done.stopped == Status.LIMIT
     assert done.method == "relaxation and local search"
@@ -300,7 +300,7 @@ def test_small_rounds_are_shaken_and_large_ones_annealed_alone(n: int, stages: i
 
 def test_what_is_known_already_is_kept() -> None:
     times, success = one(10, 3, 6)
-    round_ = round_of(times, success, 0.8)
+    round_ = Round.of(times, success, 0.8)
     best = match(times, success, 0.8, method="branch-and-bound", tolerance=0.0)
     told, _ = told_until(0, Status.LIMIT)
     known = Found(best.assignment, best.objective, best.bound, "exact")
@@ -366,12 +366,12 @@ def test_branch_and_bound_is_tried_on_small_rounds(
     counts = math.comb(n + m - 1, m - 1)
     assert tried == (n <= 60 and (not together or counts <= 20_000))
     speedup = [0.9] if together else None
-    assert _branches(round_of(np.ones((m, n)), np.ones((m, n)), 0.5, speedup)) is tried
+    assert _branches(Round.of(np.ones((m, n)), np.ones((m, n)), 0.5, speedup)) is tried
 
 
 def test_a_plan_says_what_found_it_and_is_optimal_within_its_tolerance() -> None:
     times, success = one(11, 3, 6)
-    round_ = round_of(times, success, 0.8)
+    round_ = Round.of(times, success, 0.8)
     best = enumerate_best(times, success, 0.8)
     exact = match_round(round_)
     assert (exact.method, exact.status, exact.tolerance) == ("branch and bound", "optimal", 1e-6)
@@ -394,7 +394,7 @@ def test_callbacks_see_progress_and_stop_the_search() -> None:
 
     plan = match(times, success, 0.8, method="search", tolerance=1e-9, on_progress=tell)
     assert len(seen) >= 5
-    assert seen[-1].value == plan.objective
+    assert seen[-1].value == plan.value
     stopped = match(
         times, success, 0.8, method="search", tolerance=1e-9, on_progress=lambda step: True
     )

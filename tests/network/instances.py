@@ -7,12 +7,12 @@ import numpy as np
 from walras import network as wn
 
 
-def quadratic(centres: int = 20, seed: int = 0, **rest: object) -> wn.Problem:
+def quadratic(centres: int = 20, seed: int = 0, **rest: object) -> wn.NetworkProblem:
     """The theory page's CPU data: scale U(0.5, 4), center U(1, 5), 1.2 times their sum."""
     rng = np.random.default_rng(seed)
     center, scale = rng.uniform(1, 5, centres), rng.uniform(0.5, 4, centres)
     cpu = [wn.QuadraticCPU(c, k) for c, k in zip(center, scale, strict=True)]
-    return wn.Problem(cpu, 1.2 * float(center.sum()), **rest)  # type: ignore[arg-type]
+    return wn.NetworkProblem(cpu, 1.2 * float(center.sum()), **rest)  # type: ignore[arg-type]
 
 
 def points(samples: int = 300, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -23,7 +23,7 @@ def points(samples: int = 300, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     return x, np.where(x @ [1.0, -0.7] + 0.3 + noise >= 0, 1.0, -1.0)
 
 
-def learning(centres: int = 20, loss: object = None, seed: int = 0) -> wn.Problem:
+def learning(centres: int = 20, loss: object = None, seed: int = 0) -> wn.NetworkProblem:
     """The CPU data with a support vector machine on top."""
     x, t = points()
     return quadratic(

@@ -85,7 +85,7 @@ def test_losses_that_need_not_be_convex_bound_alpha() -> None:
         wn.advise(_non_convex(), net(), method=wn.Surplus(alpha=2 * steps.alpha_bound))
 
 
-def _non_convex() -> wn.Problem:
+def _non_convex() -> wn.NetworkProblem:
     problem = learning()
 
     class Declared(wn.SmoothHinge):

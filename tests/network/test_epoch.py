@@ -11,7 +11,7 @@ from walras.network._simulate import simulate
 
 def test_an_epochs_time_is_shown_beside_that_of_equal_shares() -> None:
     cpu = [wn.ThroughputCPU(w, 10.0) for w in (100.0, 400.0)] + [wn.QuadraticCPU(2.0, 1.0)]
-    problem = wn.Problem(cpu, 6.0, boxes=(0.5, 5.0))
+    problem = wn.NetworkProblem(cpu, 6.0, boxes=(0.5, 5.0))
     run = simulate(problem, wn.Network.ring(3), steps=3000, every=100)
     found = run.epoch
     assert found is not None

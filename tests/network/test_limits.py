@@ -25,7 +25,9 @@ def test_a_decimal_budget_on_the_boundary_leaves_one_split(
 ) -> None:
     bound, budget = tenths / digits, float(f"{n * tenths / digits:.9f}")
     boxes = (bound, 50.0) if lower else (0.0, bound)
-    problem = wn.Problem([wn.QuadraticCPU(1.0 + k, 1.0) for k in range(n)], budget, boxes=boxes)
+    problem = wn.NetworkProblem(
+        [wn.QuadraticCPU(1.0 + k, 1.0) for k in range(n)], budget, boxes=boxes
+    )
     run = simulate(problem, wn.Network.ring(n), steps=3)
     if lower:
         np.testing.assert_allclose(run.shares, bound, rtol=1e-14)
@@ -37,23 +39,23 @@ def test_a_decimal_budget_on_the_boundary_leaves_one_split(
 def test_a_budget_beyond_rounding_stays_infeasible() -> None:
     for budget in (0.3 - 1e-12, 0.6 + 1e-12):
         with pytest.raises(InfeasibleError, match="budget"):
-            wn.Problem([wn.QuadraticCPU(1.0, 1.0)] * 3, budget, boxes=(0.1, 0.2))
+            wn.NetworkProblem([wn.QuadraticCPU(1.0, 1.0)] * 3, budget, boxes=(0.1, 0.2))
 
 
 def test_a_centre_may_have_one_share_only() -> None:
     cpu = [wn.QuadraticCPU(c, 1.0) for c in (1.0, 2.0, 3.0)]
-    problem = wn.Problem(cpu, 6.6, boxes=([0.0, 2.5, 0.0], [5.0, 2.5, 5.0]))
+    problem = wn.NetworkProblem(cpu, 6.6, boxes=([0.0, 2.5, 0.0], [5.0, 2.5, 5.0]))
     run = simulate(problem, wn.Network.ring(3), steps=800)
     np.testing.assert_allclose(run.shares[-1], [1.05, 2.5, 3.05], atol=1e-10)
     assert (run.shares[:, 1] == 2.5).all()
     with pytest.raises(InputError, match="low <= high"):
-        wn.Problem(cpu, 6.6, boxes=(3.0, 2.0))
+        wn.NetworkProblem(cpu, 6.6, boxes=(3.0, 2.0))
 
 
 @pytest.mark.parametrize("budget", [1.0, 0.3, 1e-3, 7.7])
 def test_shares_of_a_thousand_budgets_are_counted(budget: float) -> None:
     cpu = [wn.QuadraticCPU(c, 1.0) for c in (1000.0, -1000.0, 1000.0, -1000.0)]
-    problem = wn.Problem(cpu, budget)
+    problem = wn.NetworkProblem(cpu, budget)
     run = simulate(problem, wn.Network.ring(4), steps=600)
     np.testing.assert_allclose(run.shares[-1], problem.optimum().shares, rtol=1e-12)
     assert not run.audit.any()
@@ -71,14 +73,14 @@ def test_a_run_of_safe_steps_that_diverges_does_not_ask_for_safe_steps() -> None
             return super().curvature(x) / 100.0
 
     cpu = [Understated(c, 1.0) for c in (1.0, 2.0, 3.0)]
-    problem = wn.Problem(cpu, 6.0, boxes=(-1e6, 1e6))
+    problem = wn.NetworkProblem(cpu, 6.0, boxes=(-1e6, 1e6))
     with pytest.raises(DivergedError, match=r"step \d+: .*remedy: the steps were the safe ones"):
         simulate(problem, wn.Network.ring(3), steps=3000)
 
 
 def test_a_cost_of_nothing_at_the_optimum_has_an_absolute_gap() -> None:
     cpu = [wn.QuadraticCPU(c, 1.0) for c in (1.1, 2.3, 3.7)]
-    run = simulate(wn.Problem(cpu, 1.1 + 2.3 + 3.7), wn.Network.ring(3), steps=400)
+    run = simulate(wn.NetworkProblem(cpu, 1.1 + 2.3 + 3.7), wn.Network.ring(3), steps=400)
     assert 0.0 <= run.cost_gap[-1] < 1e-25
     assert run.cost_gap.max() < 10.0
 
@@ -96,7 +98,7 @@ def test_a_kink_is_refused_wherever_samples_fall(
     cost: Callable[[float], float], place: float, box: tuple[float, float]
 ) -> None:
     with pytest.raises(InputError, match=rf"cpu\[1\]: has a kink near {place:.3g}"):
-        wn.Problem([wn.QuadraticCPU(1.0, 1.0), cost], 3.0, boxes=box)
+        wn.NetworkProblem([wn.QuadraticCPU(1.0, 1.0), cost], 3.0, boxes=box)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_a_kink_is_refused_wherever_samples_fall(
     ids=["cosh", "exp", "quartic", "inverse", "power"],
 )
 def test_smooth_functions_have_no_kink(cost: Callable[[float], float]) -> None:
-    assert np.isfinite(wn.Problem([cost] * 2, 5.0, boxes=(0.01, 7.0)).curvatures).all()
+    assert np.isfinite(wn.NetworkProblem([cost] * 2, 5.0, boxes=(0.01, 7.0)).curvatures).all()
 
 
 def test_a_bend_between_samples_counts() -> None:
@@ -114,14 +116,14 @@ def test_a_bend_between_samples_counts() -> None:
     def cost(x: float) -> float:
         return float(np.logaddexp(40 * (x - 1) ** 2, 40 * (x - 3) ** 2)) / 40
 
-    problem = wn.Problem([cost, cost, wn.QuadraticCPU(3.0, 1.0)], 6.5, boxes=(0.0, 4.1))
+    problem = wn.NetworkProblem([cost, cost, wn.QuadraticCPU(3.0, 1.0)], 6.5, boxes=(0.0, 4.1))
     assert problem.curvatures[1][0] > 150.0
     run = simulate(problem, wn.Network.ring(3), steps=2500, every=100)
     assert abs(run.cost_gap[-1]) < 1e-6
 
 
 def test_a_range_that_saturates_says_so_at_once() -> None:
-    problem = wn.Problem([wn.QuadraticCPU(c, 1.0) for c in (100.0, 2.0, 3.0)], 6.0)
+    problem = wn.NetworkProblem([wn.QuadraticCPU(c, 1.0) for c in (100.0, 2.0, 3.0)], 6.0)
     with pytest.raises(InputError, match=r"UniformQuantizer: saturates: a message is -98.*0\.127"):
         simulate(problem, wn.Network.ring(3), steps=5, links=wn.UniformQuantizer(1e-3, 8))
     wide = wn.UniformQuantizer(1e-3, 8, mode="innovation")  # what is left goes with the next one
@@ -142,7 +144,7 @@ def test_one_centre_needs_no_network() -> None:
 def test_a_target_that_is_no_number_is_named(bad: object) -> None:
     shards = [([[1.0], [2.0]], [1.0, 2.0]), ([[1.0], [3.0]], [1.0, bad])]
     with pytest.raises(InputError, match=r"shards\[1\], target"):
-        wn.Problem(
+        wn.NetworkProblem(
             [wn.QuadraticCPU(1.0, 1.0)] * 2,
             2.0,
             loss=wn.LeastSquares(),
@@ -153,7 +155,7 @@ def test_a_target_that_is_no_number_is_named(bad: object) -> None:
 def test_features_of_zeros_bound_no_step() -> None:
     shards = [(np.zeros((3, 2)), np.ones(3))] * 2
     loss = wn.LeastSquares(intercept=False)
-    problem = wn.Problem([wn.QuadraticCPU(1.0, 1.0)] * 2, 2.0, loss=loss, shards=shards)
+    problem = wn.NetworkProblem([wn.QuadraticCPU(1.0, 1.0)] * 2, 2.0, loss=loss, shards=shards)
     with pytest.raises(InputError, match=r"loss, curvature: is 0\.0"):
         simulate(problem, wn.Network.of(2, [(0, 1)]), steps=5)
 

@@ -140,7 +140,7 @@ def test_a_saturated_centre_between_two_halves_still_passes_shares_on() -> None:
     cpu = [wn.QuadraticCPU(c, 1.0) for c in (9.0, 9.0, 1.0, 1.0, 1.0)]
     path = wn.Network.of(5, [(0, 1), (1, 2), (2, 3), (3, 4)])
     high = np.array([20.0, 20.0, 1.5, 20.0, 20.0])
-    problem = wn.Problem(cpu, 20.0, boxes=(0.0, high))
+    problem = wn.NetworkProblem(cpu, 20.0, boxes=(0.0, high))
     run = simulate(problem, path, steps=6000, every=100, start=[0, 0, 0, 1, 1])
     np.testing.assert_allclose(run.shares[-1], problem.optimum().shares, atol=1e-8)
 
@@ -148,7 +148,7 @@ def test_a_saturated_centre_between_two_halves_still_passes_shares_on() -> None:
 def test_the_physical_cost_is_shared_by_epoch_time() -> None:
     rng = np.random.default_rng(4)
     cpu = [wn.ThroughputCPU(w, 10.0, 0.9) for w in rng.uniform(50, 400, 12)]
-    problem = wn.Problem(cpu, 30.0, boxes=(0.3, 12.0))
+    problem = wn.NetworkProblem(cpu, 30.0, boxes=(0.3, 12.0))
     run = simulate(problem, net(12, 0.4), steps=20000, every=500)
     assert run.cost_gap[-1] < EXACT
     even = np.full(12, 30.0 / 12)
@@ -228,7 +228,7 @@ def test_no_quantum_is_ever_lost(
     cpu = [wn.QuadraticCPU(scale * rng.normal(), rng.uniform(0.01, 9)) for _ in range(n)]
     network = wn.Network.ring(n).switching(every, seed=seed)
     run = simulate(
-        wn.Problem(cpu, scale),
+        wn.NetworkProblem(cpu, scale),
         network,
         links=wn.LogQuantizer(rho, mode),  # type: ignore[arg-type]
         steps=60,
@@ -317,7 +317,7 @@ def test_steps_far_beyond_the_bound_diverge_and_say_so(learner: Learner) -> None
 def test_shares_beyond_64_bits_are_told_as_divergence(
     network: wn.Network, faults: wn.Faults | None, step: float
 ) -> None:
-    problem = wn.Problem([wn.QuadraticCPU(center=c, scale=1.0) for c in range(1, 9)], 40.0)
+    problem = wn.NetworkProblem([wn.QuadraticCPU(center=c, scale=1.0) for c in range(1, 9)], 40.0)
     method = wn.Surplus(share_step=step, unsafe=True)
     with pytest.raises(EngineError, match=r"step \d+: the shares diverge.*safe steps"):
         simulate(problem, network, steps=3000, method=method, faults=faults)
@@ -394,7 +394,7 @@ def test_method_settings_out_of_range_are_named(settings_: dict[str, float]) -> 
 def test_a_thousand_centres_are_quick() -> None:
     rng = np.random.default_rng(0)
     cpu = [wn.QuadraticCPU(c, 1.0 + c) for c in rng.uniform(1, 5, 1000)]
-    problem = wn.Problem(cpu, 4000.0)
+    problem = wn.NetworkProblem(cpu, 4000.0)
     run = simulate(problem, wn.Network.erdos_renyi(1000, 0.01, seed=0), steps=1000, every=100)
     assert run.cost_gap[-1] < EXACT
     assert run.seconds[-1] < 5.0

@@ -20,7 +20,7 @@ def test_a_class_in_place_of_its_object_is_told_everywhere() -> None:
     with pytest.raises(InputError, match=r"faults: is <class .*an object of Faults"):
         wn.simulate(quadratic(), net(), faults=wn.Faults)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"cpu\[1\]: is the class QuadraticCPU; allowed: Quad"):
-        wn.Problem([wn.QuadraticCPU(1.0, 1.0), wn.QuadraticCPU], 4.0)  # type: ignore[list-item]
+        wn.NetworkProblem([wn.QuadraticCPU(1.0, 1.0), wn.QuadraticCPU], 4.0)  # type: ignore[list-item]
     with pytest.raises(InputError, match=r"loss: is <class .*such as Logistic\(\)"):
         quadratic(2, loss=wn.Logistic, shards=[([[1.0]], [1.0])] * 2)
     with pytest.raises(InputError, match="network: is <class"):

@@ -13,7 +13,7 @@ _FORM = "NAME=VALUE, such as price=30, margin=tuned, speedup=0.6:0.5"
 
 
 def changes_of(given: Sequence[str]) -> dict[str, Any]:
-    """Settings of :class:`walras.learn.Learning` by name, from ``NAME=VALUE`` texts.
+    """Settings of :class:`walras.learn.LearnSettings` by name, from ``NAME=VALUE`` texts.
 
     A value is a number, true or false where it reads as one, else a word; ``speedup`` is a limit
     and a rate, joined by a colon.
@@ -21,9 +21,9 @@ def changes_of(given: Sequence[str]) -> dict[str, Any]:
     Raises:
         InputError: A text has another form, or names no setting or one twice.
     """
-    from walras.learn.settings import Learning  # learning is for those who ask for it
+    from walras.learn.settings import LearnSettings  # learning is for those who ask for it
 
-    known = sorted({f.name for f in fields(Learning)} - set(OWN_OPTIONS))
+    known = sorted({f.name for f in fields(LearnSettings)} - set(OWN_OPTIONS))
     found: dict[str, Any] = {}
     for text in given:
         name, equals, value = text.partition("=")

@@ -20,7 +20,7 @@ from walras.cli.common.streams import put, tell
 from walras.cli.common.tables import Sheet, read
 from walras.cli.match_intervals import Ends, check_same, interval
 from walras.errors import InputError, WalrasError
-from walras.matching import MatchSettings, Placement, Plan, Round, match_round, round_of
+from walras.matching import MatchSettings, Placement, Plan, Round, match_round
 from walras.reports.tables import Cell, Table, show, to_json
 from walras.types import Floats
 
@@ -171,7 +171,7 @@ def _round(
     if speedup is not None:
         curves = _curves(read(speedup, "cluster", ("1",), None), given.times)
     usable = np.isfinite(given.times.to_numpy())
-    return round_of(
+    return Round.of(
         given.times.T,
         given.success.T,
         min_success,
@@ -254,7 +254,7 @@ def _facts(plan: Plan, left_out: int) -> dict[str, Cell]:
         "mean success": plan.mean_success,
         "floor": plan.round.min_success,
         "shortfall price": price,
-        "objective": plan.objective,
+        "objective": plan.value,
         "bound": plan.bound,
         "gap": plan.gap,
         "utilisation": plan.utilisation,

@@ -295,7 +295,7 @@ def _facts(result: lb.Rebalanced) -> dict[str, Cell]:
         "shards": p.shards,
         "status": str(result.status),
         "moves": result.moves,
-        "cost": result.cost,
+        "cost": result.value,
         "bound": result.bound,
         "gap": result.gap,
         "least and largest load before, of the mean": f"{before.min():.4g} to {before.max():.4g}",

@@ -15,7 +15,7 @@ from walras.learn.analysis import Paired, holm, paired, summary
 from walras.learn.comparison import compare
 from walras.learn.fit import fit
 from walras.learn.fitting import FittedModel
-from walras.learn.settings import METHODS, Learning
+from walras.learn.settings import METHODS, LearnSettings
 
 if TYPE_CHECKING:
     from walras.learn.check import GradientCheck, check_gradient
@@ -39,7 +39,7 @@ __all__ = [
     "FittedModel",
     "Gradient",
     "GradientCheck",
-    "Learning",
+    "LearnSettings",
     "Paired",
     "advise",
     "check_gradient",
@@ -55,5 +55,9 @@ __all__ = [
 ]
 
 __getattr__, __dir__ = lazy_names(
-    __name__, {}, __all__, torch=_NEED_TORCH, renamed={"FittedModel": "FittedModel"}
+    __name__,
+    {},
+    __all__,
+    torch=_NEED_TORCH,
+    renamed={"Learned": "FittedModel", "Learning": "LearnSettings"},
 )

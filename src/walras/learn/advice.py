@@ -13,7 +13,7 @@ import pandas as pd
 from walras.deprecated import renamed_keywords
 from walras.learn.decide import placed_by
 from walras.learn.fitting import FittedModel, fit_problem, viewed
-from walras.learn.settings import Learning, named
+from walras.learn.settings import LearnSettings, named
 from walras.learn.training_problem import (
     Evaluator,
     TrainingProblem,
@@ -57,7 +57,7 @@ class Finding:
     """
 
     name: str
-    settings: Learning
+    settings: LearnSettings
     regret: float
     gain: float
     error: float
@@ -101,7 +101,7 @@ def advise(
     seed: int = 0,
     min_success: float | None = None,
     on_progress: OnProgress | None = None,
-    settings: Learning | None = None,
+    settings: LearnSettings | None = None,
     **changes: Any,
 ) -> Advice:
     """Measure by cross-validation what pays on your data: model class, decoding, margin, bagging,
@@ -143,7 +143,7 @@ class _Contest:
     def __init__(
         self,
         data: Recipe | Tasks,
-        base: Learning,
+        base: LearnSettings,
         size: int,
         floor: float | None,
         on_progress: OnProgress | None,
@@ -159,7 +159,7 @@ class _Contest:
         self.options = {k: v for k, v in _OPTIONS.items() if torch or "method" not in v}
         self._done, self._all = 0, len(self.models) + len(self.options)
 
-    def measure(self, name: str, settings: Learning) -> tuple[str, Floats, Learning]:
+    def measure(self, name: str, settings: LearnSettings) -> tuple[str, Floats, LearnSettings]:
         """The relative excess of every round of every fold."""
         found = []
         for made, judge in self._lessons:
@@ -172,14 +172,14 @@ class _Contest:
         return name, np.concatenate(found), settings
 
 
-def _finding(name: str, regret: Floats, settings: Learning, base: Floats) -> Finding:
+def _finding(name: str, regret: Floats, settings: LearnSettings, base: Floats) -> Finding:
     gain = base - regret
     error = 2.0 * float(gain.std(ddof=1)) / len(gain) ** 0.5
     return Finding(name, settings, float(regret.mean()), float(gain.mean()), error)
 
 
 def _folds(
-    data: Recipe | Tasks, settings: Learning, size: int, floor: float | None
+    data: Recipe | Tasks, settings: LearnSettings, size: int, floor: float | None
 ) -> Iterator[tuple[TrainingProblem, Evaluator]]:
     """Lessons, each with a judge of tasks that it does not have."""
     for k, (train, held, kept) in enumerate(_parts(data, settings.seed)):
@@ -209,7 +209,7 @@ def _parts(data: Recipe | Tasks, seed: int) -> Iterator[tuple[Tasks, Tasks, Task
 
 def fit_best(
     data: Recipe | Tasks,
-    settings: Learning,
+    settings: LearnSettings,
     tasks_per_round: int,
     min_success: float | None,
     on_progress: OnProgress | None,

@@ -25,7 +25,7 @@ from walras.learn.decide import placed_by, tuned_margin
 from walras.learn.fit import fit
 from walras.learn.fitting import FittedModel, fit_problem, two_stage, view_of, viewed
 from walras.learn.run_config import RunConfig, by_name, grid
-from walras.learn.settings import LINEAR, THROUGH, Learning
+from walras.learn.settings import LINEAR, THROUGH, LearnSettings
 from walras.learn.training_problem import Evaluator, TrainingProblem, complete, draw, lesson
 from walras.machine import cores
 from walras.predict import Predictor, Recipe
@@ -50,7 +50,7 @@ COLUMNS = (*KEYS, *METRICS, "seconds", "source", "error")
 
 @renamed_keywords(counts, progress="on_progress")
 def compare(
-    methods: Sequence[str | Learning] | Mapping[str, Learning],
+    methods: Sequence[str | LearnSettings] | Mapping[str, LearnSettings],
     settings: Sequence[Sequence[str] | str] | None = None,
     *,
     train_tasks: Sequence[int] = (40,),
@@ -115,7 +115,7 @@ def compare(
 
 def _rows(
     cells: Sequence[RunConfig],
-    chosen: Mapping[str, Learning],
+    chosen: Mapping[str, LearnSettings],
     store: _Store,
     workers: int,
     on_progress: OnProgress | None,
@@ -136,7 +136,7 @@ def _rows(
 
 def _here(
     todo: Sequence[RunConfig],
-    methods: Mapping[str, Learning],
+    methods: Mapping[str, LearnSettings],
     finished: Callable[[RunConfig, list[dict[str, Any]]], None],
 ) -> bool:
     try:
@@ -149,7 +149,7 @@ def _here(
 
 def _apart(
     todo: Sequence[RunConfig],
-    methods: Mapping[str, Learning],
+    methods: Mapping[str, LearnSettings],
     finished: Callable[[RunConfig, list[dict[str, Any]]], None],
     workers: int,
 ) -> bool:
@@ -187,7 +187,7 @@ def _alone() -> None:
         torch.set_num_threads(1)
 
 
-def run_cell(cell: RunConfig, methods: Mapping[str, Learning]) -> list[dict[str, Any]]:
+def run_cell(cell: RunConfig, methods: Mapping[str, LearnSettings]) -> list[dict[str, Any]]:
     """Train every method on a cell and judge it on the test set, which nothing was chosen by."""
     data = cell.load()
     starts: dict[str, tuple[Predictor, float]] = {}
@@ -217,7 +217,7 @@ def run_cell(cell: RunConfig, methods: Mapping[str, Learning]) -> list[dict[str,
 def _judge(
     cell: RunConfig,
     data: Recipe,
-    settings: Learning,
+    settings: LearnSettings,
     known: dict[str, tuple[TrainingProblem, Evaluator]],
 ) -> tuple[TrainingProblem, Evaluator]:
     """The lesson and the test rounds; methods under the same terms share them and the oracle."""
@@ -235,7 +235,7 @@ def _timed(
     cell: RunConfig,
     data: Recipe,
     made: TrainingProblem,
-    settings: Learning,
+    settings: LearnSettings,
     starts: dict[str, tuple[Predictor, float]],
 ) -> tuple[FittedModel, float]:
     """The trained method and its seconds, those of its two-stage start among them."""
@@ -296,7 +296,7 @@ def measured(judge: Evaluator, placed: Mapping[str, Ints]) -> dict[str, float]:
 class _Store:
     """The folder of finished cells, or none."""
 
-    def __init__(self, folder: Path | None, methods: Mapping[str, Learning]) -> None:
+    def __init__(self, folder: Path | None, methods: Mapping[str, LearnSettings]) -> None:
         self._cells = None if folder is None else folder / "cells"
         if folder is None or self._cells is None:
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.learn.settings import Learning
+from walras.learn.settings import LearnSettings
 from walras.learn.training_problem import MARGINS, Evaluator
 from walras.types import Floats, Ints
 
@@ -13,7 +13,7 @@ def placed_by(
     judge: Evaluator,
     times: Floats,
     success: Floats,
-    settings: Learning,
+    settings: LearnSettings,
     margin: float | None = None,
 ) -> Ints:
     """(rounds, tasks) placements of a judge's rounds on (clusters, tasks) predictions.
@@ -37,7 +37,7 @@ def placed_by(
 
 
 def _largest_shares(
-    judge: Evaluator, t: Floats, a: Floats, settings: Learning, margin: float
+    judge: Evaluator, t: Floats, a: Floats, settings: LearnSettings, margin: float
 ) -> Ints:
     # Imported here: torch is an optional extra.
     from walras.learn.losses import smoothing_of  # noqa: PLC0415
@@ -58,7 +58,9 @@ def _largest_shares(
     return np.asarray(found.x.argmax(1).cpu().numpy(), dtype=np.int32)
 
 
-def tuned_margin(judge: Evaluator, times: Floats, success: Floats, settings: Learning) -> float:
+def tuned_margin(
+    judge: Evaluator, times: Floats, success: Floats, settings: LearnSettings
+) -> float:
     """The margin of least regret on a judge's rounds; 0 unless another is better.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any
 from walras.deprecated import renamed_keywords
 from walras.learn.advice import fit_best
 from walras.learn.fitting import FittedModel, fit_problem
-from walras.learn.settings import Learning, named
+from walras.learn.settings import LearnSettings, named
 from walras.learn.training_problem import lesson
 from walras.predict import Predictor, Recipe, Tasks
 from walras.progress import OnProgress, counts
@@ -16,7 +16,7 @@ from walras.progress import OnProgress, counts
 
 @renamed_keywords(counts, progress="on_progress")
 def fit(
-    method: str | Learning,
+    method: str | LearnSettings,
     data: Recipe | Tasks,
     *,
     tasks_per_round: int = 15,
@@ -40,13 +40,13 @@ def fit(
         start: A two-stage predictor to start from; trained here if None.
         checkpoint: A file for methods that train in steps: continued where it exists.
         on_progress: Called with a Progress that counts the steps.
-        changes: Other settings of :class:`Learning`, by name.
+        changes: Other settings of :class:`LearnSettings`, by name.
 
     Raises:
         InputError: A method, setting or checkpoint does not fit, or there are too few tasks.
         EngineError: torch is needed and missing, or the loss is no number any more.
     """
-    given = method if isinstance(method, Learning) else named(method, seed)
+    given = method if isinstance(method, LearnSettings) else named(method, seed)
     settings = given.with_(**changes)
     if settings.method == "auto":
         return fit_best(data, settings, tasks_per_round, min_success, on_progress)

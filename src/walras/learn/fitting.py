@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from walras import predict
 from walras.errors import InputError
 from walras.extras import need_torch
 from walras.learn.decide import placed_by, tuned_margin
-from walras.learn.settings import LINEAR, THROUGH, TWO_STAGE, Learning
+from walras.learn.settings import LINEAR, THROUGH, TWO_STAGE, LearnSettings
 from walras.learn.training_problem import Evaluator, PlacementRule, TrainingProblem
-from walras.predict import KINDS, Predictor, Tasks
+from walras.predict import KINDS, Prediction, Predictor, Tasks
 from walras.progress import OnProgress
+from walras.saving import save
 from walras.types import Floats, Ints, Longs
 
 
@@ -33,7 +35,7 @@ class FittedModel:
         choice: Of ``auto``: what was measured of every candidate, else empty.
     """
 
-    settings: Learning
+    settings: LearnSettings
     predictor: Predictor
     terms: PlacementRule
     margin: float
@@ -46,11 +48,11 @@ class FittedModel:
         Raises:
             InputError: The tasks have other clusters or features than those trained on.
         """
-        return self.predictor.predict(viewed(tasks, self.settings)).times
+        return self.predict(tasks).times
 
     def success(self, tasks: Tasks) -> Floats:
         """(M, N) predicted chances of success; errors as :meth:`times`."""
-        return self.predictor.predict(viewed(tasks, self.settings)).success
+        return self.predict(tasks).success
 
     def place(self, tasks: Tasks, rounds: npt.ArrayLike) -> Ints:
         """(K, N) clusters of the tasks of rounds.
@@ -65,6 +67,28 @@ class FittedModel:
         judge = Evaluator(tasks, _positions(rounds, len(tasks)), self.terms)
         found = self.predictor.predict(viewed(tasks, self.settings))
         return placed_by(judge, found.times, found.success, self.settings, self.margin)
+
+    def predict(self, tasks: Tasks) -> Prediction:
+        """Times and chances of success with their intervals; errors as :meth:`times`."""
+        return self.predictor.predict(viewed(tasks, self.settings))
+
+    def frame(self) -> pd.DataFrame:
+        """The training: columns ``step`` and ``regret`` of the validation rounds."""
+        return pd.DataFrame(list(self.history), columns=["step", "regret"])
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to one file, which :func:`walras.load` reads.
+
+        Raises:
+            InputError: The model is a torch module of your own.
+            DataError: The file cannot be written.
+        """
+        save(self, path)
+
+    def __repr__(self) -> str:
+        looked = f", regret {self.history[-1][1]:.4g}" if self.history else ""
+        clusters = len(self.predictor.clusters)
+        return f"FittedModel({self.settings.method}, {clusters} clusters{looked})"
 
 
 def _positions(rounds: npt.ArrayLike, count: int) -> Longs:
@@ -83,7 +107,7 @@ def _positions(rounds: npt.ArrayLike, count: int) -> Longs:
 
 def fit_problem(
     made: TrainingProblem,
-    settings: Learning,
+    settings: LearnSettings,
     *,
     start: Predictor | None = None,
     checkpoint: str | Path | None = None,
@@ -102,7 +126,7 @@ def fit_problem(
     return FittedModel(settings, found, made.terms, margin, tuple(history))
 
 
-def _check(settings: Learning, start: object, checkpoint: object) -> None:
+def _check(settings: LearnSettings, start: object, checkpoint: object) -> None:
     if start is not None and not isinstance(start, Predictor):
         raise InputError(
             f"is {start!r:.40}",
@@ -120,7 +144,7 @@ def _check(settings: Learning, start: object, checkpoint: object) -> None:
 
 
 def two_stage(
-    made: TrainingProblem, settings: Learning, on_progress: OnProgress | None = None
+    made: TrainingProblem, settings: LearnSettings, on_progress: OnProgress | None = None
 ) -> Predictor:
     """Train before the matching; ``tsm`` takes the loss that decodes better on validation."""
     changes = TWO_STAGE.get(settings.method, {})
@@ -138,7 +162,7 @@ def two_stage(
 
 
 def _stage_one(
-    made: TrainingProblem, settings: Learning, on_progress: OnProgress | None, **changes: Any
+    made: TrainingProblem, settings: LearnSettings, on_progress: OnProgress | None, **changes: Any
 ) -> Predictor:
     options = settings.training(**changes)
     return predict.fit(made.train, made.validation.tasks, options, on_progress=on_progress)
@@ -146,7 +170,7 @@ def _stage_one(
 
 def _through(
     made: TrainingProblem,
-    settings: Learning,
+    settings: LearnSettings,
     start: Predictor | None,
     checkpoint: str | Path | None,
     on_progress: OnProgress | None,
@@ -162,7 +186,7 @@ def _through(
     return train(first, made, settings, on_progress=on_progress, checkpoint=checkpoint)
 
 
-def view_of(made: TrainingProblem, settings: Learning) -> TrainingProblem:
+def view_of(made: TrainingProblem, settings: LearnSettings) -> TrainingProblem:
     """The training problem with the features that the model reads."""
     if settings.model != "counts":
         return made
@@ -170,7 +194,7 @@ def view_of(made: TrainingProblem, settings: Learning) -> TrainingProblem:
     return replace(made, train=viewed(made.train, settings), validation=judge)
 
 
-def viewed(tasks: Tasks, settings: Learning) -> Tasks:
+def viewed(tasks: Tasks, settings: LearnSettings) -> Tasks:
     """Tasks as the model reads them: ``counts`` has the number of operators of each kind.
 
     Raises:

@@ -18,7 +18,7 @@ import torch
 
 from walras.learn.forward import forward_gradient
 from walras.learn.implicit import matched
-from walras.learn.settings import Learning
+from walras.learn.settings import LearnSettings
 from walras.matching.relaxed import Relaxed, curve_of, relaxed_match
 from walras.matching.smoothed import Smoothed, Smoothing
 
@@ -55,7 +55,7 @@ Loss = Callable[[torch.Tensor, torch.Tensor, Rounds], torch.Tensor]
 """(rounds,) costs from predicted times over the even load, predicted chances and the truth."""
 
 
-def smoothing_of(settings: Learning) -> Smoothing:
+def smoothing_of(settings: LearnSettings) -> Smoothing:
     """How the settings smooth the matching; the ablations of table 1 are two of them."""
     return Smoothing(
         settings.temperature,
@@ -75,7 +75,7 @@ def true_cost(x: torch.Tensor, truth: Rounds, smoothing: Smoothing, speedup: Any
     return longest + smoothing.floor_cost(at.success - floor)[0]
 
 
-def implicit_loss(settings: Learning) -> Loss:
+def implicit_loss(settings: LearnSettings) -> Loss:
     """MFCP-AD: through the relaxed matching by its implicit derivative."""
     smoothing, speedup = smoothing_of(settings), settings.speedup
 
@@ -88,7 +88,7 @@ def implicit_loss(settings: Learning) -> Loss:
     return loss
 
 
-def forward_loss(settings: Learning) -> Loss:
+def forward_loss(settings: LearnSettings) -> Loss:
     """MFCP-FG: through the relaxed matching by directions, the same at every step."""
     if settings.mode == "paper":
         return _as_printed(settings)
@@ -121,7 +121,7 @@ class _Perturbed(torch.autograd.Function):  # type: ignore[misc] # torch is outs
         return found.times, found.success, None, None
 
 
-def _as_printed(settings: Learning) -> Loss:
+def _as_printed(settings: LearnSettings) -> Loss:
     """Algorithm 2: cluster i's row is predicted, all others are true, for every i in turn.
 
     Line 3 prints the predicted row in the last place; it stands for the row of cluster i.

@@ -9,7 +9,7 @@ import torch
 
 from walras.learn.linear import MOST, allowed, indicators, least_cost, placements
 from walras.learn.losses import Loss, Rounds, smoothing_of, true_cost
-from walras.learn.settings import Learning
+from walras.learn.settings import LearnSettings
 from walras.learn.training_problem import PlacementRule
 from walras.matching import evaluate
 from walras.matching.speedup import Decay, zeta_table
@@ -22,7 +22,7 @@ _SHARP = 20.0
 _EDGE = 1e-6
 
 
-def score_loss(settings: Learning) -> Loss:
+def score_loss(settings: LearnSettings) -> Loss:
     """The score function: E of the true cost of exact placements, predictions drawn around theirs.
 
     ``dE/dmu = E[(cost - baseline) d log p / dmu]`` with log times and logits normal about mu; the
@@ -39,7 +39,7 @@ def score_loss(settings: Learning) -> Loss:
     return loss
 
 
-def perturbed_loss(settings: Learning) -> Loss:
+def perturbed_loss(settings: LearnSettings) -> Loss:
     """The perturbed optimiser (Berthet et al., 2020): through the mean of the exact placements.
 
     Its derivative along v is ``E[<X, v> d log p / dmu]``, v that of the true cost at the mean.
@@ -90,7 +90,7 @@ class PerturbedSamples:
         return value + pulled - pulled.detach()
 
 
-def pool_loss(settings: Learning) -> Loss:
+def pool_loss(settings: LearnSettings) -> Loss:
     """Losses on a pool of placements, which need no solver: only their predicted cost.
 
     With energies ``-c(X; predicted) / theta``: ``expected`` is the mean true cost under their
@@ -147,7 +147,7 @@ def pool_cost(
     return torch.logsumexp(_SHARP * loads, -1) / _SHARP + price
 
 
-def linear_loss(settings: Learning) -> Loss:
+def linear_loss(settings: LearnSettings) -> Loss:
     """SPO+ and black-box differentiation for the sum of the times, success known."""
 
     def loss(t: torch.Tensor, a: torch.Tensor, truth: Rounds) -> torch.Tensor:
@@ -173,7 +173,7 @@ def linear_loss(settings: Learning) -> Loss:
     return loss
 
 
-def _terms(settings: Learning) -> Callable[[Rounds], PlacementRule]:
+def _terms(settings: LearnSettings) -> Callable[[Rounds], PlacementRule]:
     return lambda truth: PlacementRule(
         truth.floor, truth.price, 1.0, settings.objective, settings.speedup
     )

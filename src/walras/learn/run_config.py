@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from walras.errors import InputError
-from walras.learn.settings import Learning, named
+from walras.learn.settings import LearnSettings, named
 from walras.learn.training_problem import complete, draw
 from walras.predict import SETTINGS, Recipe, recipe
 from walras.predict.recipes.recipes import DEFAULTS
@@ -153,8 +153,8 @@ def _clusters(given: Sequence[str] | str) -> tuple[str, ...]:
 
 
 def by_name(
-    methods: Sequence[str | Learning] | Mapping[str, Learning], changes: Mapping[str, Any]
-) -> dict[str, Learning]:
+    methods: Sequence[str | LearnSettings] | Mapping[str, LearnSettings], changes: Mapping[str, Any]
+) -> dict[str, LearnSettings]:
     """Methods with their settings, all judged under the same terms.
 
     Raises:
@@ -178,11 +178,11 @@ def by_name(
 
 
 def _named(
-    methods: Sequence[str | Learning] | Mapping[str, Learning], changes: Mapping[str, Any]
-) -> dict[str, Learning]:
+    methods: Sequence[str | LearnSettings] | Mapping[str, LearnSettings], changes: Mapping[str, Any]
+) -> dict[str, LearnSettings]:
     if isinstance(methods, Mapping):
         return {name: own.with_(**changes) for name, own in methods.items()}
-    made = [m if isinstance(m, Learning) else named(m) for m in methods]
+    made = [m if isinstance(m, LearnSettings) else named(m) for m in methods]
     names = [m.method for m in made]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

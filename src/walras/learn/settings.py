@@ -73,7 +73,7 @@ _RANGES = {
 
 
 @dataclass(frozen=True)
-class Learning:
+class LearnSettings:
     """Settings of :func:`walras.learn.fit`; times count in units of an even load.
 
     Attributes:
@@ -189,7 +189,7 @@ class Learning:
                 "method", f"'{self.method}' with objective='sum'", ", ".join((*LINEAR, *TWO_STAGE))
             )
 
-    def with_(self, **changes: Any) -> Learning:
+    def with_(self, **changes: Any) -> LearnSettings:
         """These settings with some replaced.
 
         Raises:
@@ -214,7 +214,7 @@ class Learning:
         return Training(**(given | changes))
 
 
-def named(method: str, seed: int = 0) -> Learning:
+def named(method: str, seed: int = 0) -> LearnSettings:
     """A method's own defaults: ``auto`` also chooses the model class.
 
     Raises:
@@ -223,7 +223,7 @@ def named(method: str, seed: int = 0) -> Learning:
     own: dict[str, Any] = {"objective": "sum"} if method in LINEAR else {}
     if method == "auto":
         own = {"model": "auto", "margin": "tuned"}
-    return Learning(method=method, seed=seed, **own)
+    return LearnSettings(method=method, seed=seed, **own)
 
 
 def _refuse(name: str, value: str, allowed: str) -> None:

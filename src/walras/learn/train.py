@@ -22,7 +22,7 @@ from walras.learn.decide import placed_by
 from walras.learn.heads import Trainable
 from walras.learn.losses import Loss, Rounds, forward_loss, implicit_loss
 from walras.learn.losses_drawn import linear_loss, perturbed_loss, pool_loss, score_loss
-from walras.learn.settings import LINEAR, Learning
+from walras.learn.settings import LINEAR, LearnSettings
 from walras.learn.training_problem import TrainingProblem
 from walras.predict import Predictor
 from walras.progress import OnProgress, tell
@@ -42,7 +42,7 @@ _DAMAGED = (
 _CLIP = 1.0
 _SAVED = ("step", "best", "history", "identity")
 
-_LOSSES: dict[str, Callable[[Learning], Loss]] = {
+_LOSSES: dict[str, Callable[[LearnSettings], Loss]] = {
     "mfcp-ad": implicit_loss,
     "mfcp-fg": forward_loss,
     "score-function": score_loss,
@@ -70,7 +70,7 @@ class TrainingState:
     history: list[tuple[int, float]] = field(default_factory=list)
 
 
-def loss_of(settings: Learning) -> Loss:
+def loss_of(settings: LearnSettings) -> Loss:
     """The loss of a method that trains through decisions."""
     return _LOSSES[settings.method](settings)
 
@@ -78,7 +78,7 @@ def loss_of(settings: Learning) -> Loss:
 def train(
     start: Predictor,
     lesson: TrainingProblem,
-    settings: Learning,
+    settings: LearnSettings,
     *,
     loss: Loss | None = None,
     on_progress: OnProgress | None = None,
@@ -128,7 +128,7 @@ class _Run:
     """A training under way."""
 
     def __init__(
-        self, start: Predictor, lesson: TrainingProblem, settings: Learning, loss: Loss
+        self, start: Predictor, lesson: TrainingProblem, settings: LearnSettings, loss: Loss
     ) -> None:
         self.settings, self.lesson = settings, lesson
         self.model = Trainable(start, lesson.train).to(settings.device)

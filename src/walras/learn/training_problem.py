@@ -10,7 +10,7 @@ import numpy as np
 
 from walras.errors import InputError
 from walras.learn.linear import place_linear
-from walras.learn.settings import Learning
+from walras.learn.settings import LearnSettings
 from walras.matching import (
     Decay,
     Outcome,
@@ -226,7 +226,7 @@ def data_of(given: object) -> Recipe | Tasks:
 
 def lesson(
     data: Recipe | Tasks,
-    settings: Learning,
+    settings: LearnSettings,
     *,
     tasks_per_round: int,
     min_success: float | None = None,
@@ -276,7 +276,11 @@ def _held_out(data: Tasks, seed: int, tasks_per_round: int) -> tuple[Tasks, Task
 
 
 def lesson_of(
-    train: Tasks, held: Tasks, settings: Learning, tasks_per_round: int, min_success: float | None
+    train: Tasks,
+    held: Tasks,
+    settings: LearnSettings,
+    tasks_per_round: int,
+    min_success: float | None,
 ) -> TrainingProblem:
     """A lesson of tasks to train on and others to validate on; see :func:`lesson`."""
     check_range("tasks_per_round", tasks_per_round, 1, 10**6, whole=True)

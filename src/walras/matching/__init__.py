@@ -15,7 +15,7 @@ from walras.matching.explain import Reason
 from walras.matching.match import MatchSettings, match, match_round
 from walras.matching.metrics import Outcome, Scores, elastic_regret, evaluate, scores
 from walras.matching.plan import Placement, Plan
-from walras.matching.round import Round, round_of
+from walras.matching.round import Round
 from walras.matching.speedup import Decay, Speedup, pair_ratio
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ __all__ = [
     "match_rounds",
     "pair_ratio",
     "relaxed_match",
-    "round_of",
     "scores",
 ]
 
@@ -50,5 +49,6 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {},
     __all__,
+    renamed={"round_of": "Round.of"},
     torch=dict.fromkeys(("Relaxed", "Smoothing", "relaxed_match"), "walras.matching.relaxed"),
 )

@@ -16,7 +16,7 @@ from walras.kernels.matching.rounds import solve_rounds
 from walras.matching.exact import NODES, Arrays
 from walras.matching.model import integer_program
 from walras.matching.plan import Plan
-from walras.matching.round import Round, Table, round_of
+from walras.matching.round import Round, Table
 from walras.matching.search import Found, objective_of, search
 from walras.matching.speedup import Speedup
 from walras.progress import OnProgress, Progress
@@ -86,7 +86,7 @@ def match(
         InputError: A number, shape, label or setting cannot be used.
         InfeasibleError: No placement reaches a hard floor; names the best that can be reached.
     """
-    given = round_of(
+    given = Round.of(
         times,
         success,
         min_success,

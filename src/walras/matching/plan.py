@@ -5,16 +5,19 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from walras.deprecated import renamed_attribute
 from walras.errors import InputError
 from walras.matching.explain import Moves, below_floor, moves_of, reason
 from walras.matching.metrics import Outcome, evaluate
 from walras.matching.model import relaxation
 from walras.matching.round import Round
+from walras.saving import save
 from walras.solution import Solution
 from walras.solving import solve
 from walras.status import Status
@@ -109,15 +112,17 @@ class Plan:
         return float(self.outcome.mean_success)
 
     @property
-    def objective(self) -> float:
-        """The makespan; under a price for missing success, with what is missing."""
+    def value(self) -> float:
+        """What is minimised: the makespan, and the price of missing success where it has one."""
         price = self.round.shortfall_price
         return self.makespan if price is None else float(self.outcome.elastic_cost(price))
 
+    objective = renamed_attribute("Plan.objective", "value")
+
     @property
     def gap(self) -> float:
-        """How far the objective can be from the best, relative to it."""
-        return max(self.objective - self.bound, 0.0) / self.objective
+        """How far the value can be from the best, relative to it."""
+        return max(self.value - self.bound, 0.0) / self.value
 
     @property
     def utilisation(self) -> float:
@@ -230,6 +235,19 @@ class Plan:
                 row[f"{name}_low"], row[f"{name}_high"] = ends or (np.nan, np.nan)
             rows.append(row)
         return pd.DataFrame(rows)
+
+    def save(self, path: str | Path) -> None:
+        """Write it to one file, which :func:`walras.load` reads.
+
+        Raises:
+            DataError: The file cannot be written.
+        """
+        save(self, path)
+
+    def __repr__(self) -> str:
+        m, n = self.round.shape
+        words = f"{n} tasks on {m} clusters, makespan {self.makespan:.6g}"
+        return f"Plan({self.status}, {words}, gap {self.gap:.1e})"
 
     def __str__(self) -> str:
         m, n = self.round.shape

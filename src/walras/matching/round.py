@@ -21,7 +21,7 @@ FLOOR_ROUNDING = 1e-9  # a mean success this far below the floor still meets it
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """One round of matching, checked when built; see :func:`round_of` for tables and labels.
+    """One round of matching, checked when built; see :meth:`of` for tables and labels.
 
     Attributes:
         times: (clusters, tasks) seconds, or any unit, of a task on a cluster; > 0, and ``inf``
@@ -63,6 +63,58 @@ class Round:
                 remedy="lower the floor, or give shortfall_price to pay for what is missing",
             )
 
+    @classmethod
+    def of(
+        cls,
+        times: Table,
+        success: Table,
+        min_success: float = 0.8,
+        speedup: Speedup | None = None,
+        *,
+        shortfall_price: float | None = None,
+        clusters: Sequence[str] | None = None,
+        tasks: Sequence[str] | None = None,
+        times_interval: npt.ArrayLike | None = None,
+        success_interval: npt.ArrayLike | None = None,
+    ) -> Round:
+        """Make a round from arrays or labelled tables.
+
+        Args:
+            times: (clusters, tasks); a DataFrame's index and columns become the labels.
+            success: (clusters, tasks); a DataFrame is matched to the labels of ``times``.
+            min_success: Least mean chance of success over the tasks.
+            speedup: See :data:`walras.matching.Speedup`.
+            shortfall_price: Price of a unit of missing mean success, or None for a hard floor.
+            clusters: Labels of the clusters, distinct.
+            tasks: Labels of the tasks, distinct.
+            times_interval: (2, clusters, tasks) ends of an interval around each time.
+            success_interval: (2, clusters, tasks) likewise around each chance.
+
+        Raises:
+            InputError: See :class:`Round`; or labels that do not agree.
+            InfeasibleError: See :class:`Round`.
+        """
+        if isinstance(times, pd.DataFrame):
+            clusters = clusters or [str(label) for label in times.index]
+            tasks = tasks or [str(label) for label in times.columns]
+        seconds = matrix(times, "times")
+        m, n = seconds.shape
+        rows = _labels(clusters, m, "clusters")
+        columns = _labels(tasks, n, "tasks")
+        if isinstance(success, pd.DataFrame):
+            success = _aligned(success, rows, columns)
+        return cls(
+            seconds,
+            matrix(success, "success"),
+            float(min_success),
+            zeta_table(speedup, m, n),
+            None if shortfall_price is None else float(shortfall_price),
+            rows,
+            columns,
+            _interval(times_interval, (m, n), "times_interval", rows, columns),
+            _interval(success_interval, (m, n), "success_interval", rows, columns),
+        )
+
     @property
     def shape(self) -> tuple[int, int]:
         """(clusters, tasks)."""
@@ -96,57 +148,6 @@ class Round:
         if len(at) == 1:
             return f"[{self.task_name(at[0])}]"
         return f"[{self.cluster_name(at[0])}, {self.task_name(at[1])}]"
-
-
-def round_of(
-    times: Table,
-    success: Table,
-    min_success: float = 0.8,
-    speedup: Speedup | None = None,
-    *,
-    shortfall_price: float | None = None,
-    clusters: Sequence[str] | None = None,
-    tasks: Sequence[str] | None = None,
-    times_interval: npt.ArrayLike | None = None,
-    success_interval: npt.ArrayLike | None = None,
-) -> Round:
-    """A round from arrays or labelled tables; the arguments are those of :class:`Round`.
-
-    Args:
-        times: (clusters, tasks); a DataFrame's index and columns become the labels.
-        success: (clusters, tasks); a DataFrame is matched to the labels of ``times``.
-        min_success: Least mean chance of success over the tasks.
-        speedup: See :data:`walras.matching.Speedup`.
-        shortfall_price: Price of a unit of missing mean success, or None for a hard floor.
-        clusters: Labels of the clusters, distinct.
-        tasks: Labels of the tasks, distinct.
-        times_interval: (2, clusters, tasks) ends of an interval around each time.
-        success_interval: (2, clusters, tasks) likewise around each chance.
-
-    Raises:
-        InputError: See :class:`Round`; or labels that do not agree.
-        InfeasibleError: See :class:`Round`.
-    """
-    if isinstance(times, pd.DataFrame):
-        clusters = clusters or [str(label) for label in times.index]
-        tasks = tasks or [str(label) for label in times.columns]
-    seconds = matrix(times, "times")
-    m, n = seconds.shape
-    rows = _labels(clusters, m, "clusters")
-    columns = _labels(tasks, n, "tasks")
-    if isinstance(success, pd.DataFrame):
-        success = _aligned(success, rows, columns)
-    return Round(
-        seconds,
-        matrix(success, "success"),
-        float(min_success),
-        zeta_table(speedup, m, n),
-        None if shortfall_price is None else float(shortfall_price),
-        rows,
-        columns,
-        _interval(times_interval, (m, n), "times_interval", rows, columns),
-        _interval(success_interval, (m, n), "success_interval", rows, columns),
-    )
 
 
 def matrix(given: object, name: str, *, dimensions: int = 2) -> Floats:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from walras.network.methods.surplus import Surplus
     from walras.network.problem.cpu_costs import CallableCPU, CPUCost, QuadraticCPU, ThroughputCPU
     from walras.network.problem.losses import LeastSquares, Logistic, SmoothHinge, Softmax
-    from walras.network.problem.network_problem import Problem
+    from walras.network.problem.network_problem import NetworkProblem
     from walras.network.problem.optimum import Optimum
     from walras.network.problem.quanta import AuditError
     from walras.network.problem.shards import Shards, split
@@ -53,7 +53,7 @@ _HOME = {
     "SmoothHinge": "walras.network.problem.losses",
     "Softmax": "walras.network.problem.losses",
     "Optimum": "walras.network.problem.optimum",
-    "Problem": "walras.network.problem.network_problem",
+    "NetworkProblem": "walras.network.problem.network_problem",
     "AuditError": "walras.network.problem.quanta",
     "Run": "walras.network.run",
     "Shards": "walras.network.problem.shards",
@@ -80,8 +80,8 @@ __all__ = [
     "LogQuantizer",
     "Logistic",
     "Network",
+    "NetworkProblem",
     "Optimum",
-    "Problem",
     "QuadraticCPU",
     "Run",
     "Shards",
@@ -99,4 +99,6 @@ __all__ = [
     "split",
 ]
 
-__getattr__, __dir__ = lazy_names(__name__, _HOME, __all__, renamed={"rivals": "baselines"})
+__getattr__, __dir__ = lazy_names(
+    __name__, _HOME, __all__, renamed={"rivals": "baselines", "Problem": "NetworkProblem"}
+)

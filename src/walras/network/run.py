@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pandas as pd
 from walras.network.epoch import Epoch, epoch
 from walras.network.problem.network_problem import Problem
 from walras.network.problem.optimum import Optimum
+from walras.saving import save
 from walras.types import Bools, Floats, Longs, Weights
 
 
@@ -94,6 +96,21 @@ class Run:
         return gaps
 
     @property
+    def value(self) -> float:
+        """CPU cost of those alive at the end."""
+        return float(self.cost[-1])
+
+    @property
+    def bound(self) -> float:
+        """The least cost that they could have, by an independent solver."""
+        return self.optimum.cost
+
+    @property
+    def gap(self) -> float:
+        """The last of :attr:`cost_gap`."""
+        return float(self.cost_gap[-1])
+
+    @property
     def loss_gap(self) -> Floats:
         """(records,) loss of the mean model over the optimum's; NaN where it was not looked at."""
         return self.loss - self.optimum.loss
@@ -138,6 +155,29 @@ class Run:
             "audit": self.audit[self.recorded - 1],
         }
         return pd.DataFrame(columns).assign(method=self.method)
+
+    def save(self, path: str | Path) -> None:
+        """Write the run with its problem to one file, which :func:`walras.load` reads.
+
+        Raises:
+            InputError: A cost or loss is a function of your own.
+            DataError: The file cannot be written.
+        """
+        save(self, path)
+
+    def __repr__(self) -> str:
+        return (
+            f"Run({self.method}, {self.problem.centres} centres, {self.steps} steps, "
+            f"gap {self.gap:.1e})"
+        )
+
+    def __str__(self) -> str:
+        alive, over = int(self.alive[-1].sum()), int(abs(self.audit).max(initial=0))
+        return (
+            f"{self.method}: {alive} of {self.problem.centres} centres after {self.steps} steps, "
+            f"cost {self.value:.9g}, least {self.bound:.9g}, gap {self.gap:.1e}, "
+            f"largest audit {over}, {self.bits[-1]:,} bits, {self.seconds[-1]:.3g} s"
+        )
 
     def share_frame(self) -> pd.DataFrame:
         """One row a record and centre: step, centre, share."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from walras.predict.models.calibration import apply_logistic, logit
 from walras.predict.models.glm import inverse_link
 from walras.predict.models.model import Arrays, AverageModel, LinearModel, Model
 from walras.predict.tasks import Tasks, check_tasks
+from walras.saving import saved_fields
 from walras.types import Floats
 
 _FORMAT = 1
@@ -125,6 +126,23 @@ class Predictor:
             spread,
             self.level,
         )
+
+    @staticmethod
+    def load(path: str | Path, module: Callable[[], Any] | None = None) -> Predictor:
+        """Read what :meth:`save` wrote; see :func:`walras.predict.load`."""
+        return load(path, module)
+
+    def to_saved(self) -> dict[str, Any]:
+        """Its fields, the models by their states."""
+        states = [model.state() for model in self.models]
+        return saved_fields(self, "models") | {"states": states}
+
+    @classmethod
+    def from_saved(cls, parts: Mapping[str, Any]) -> Predictor:
+        """The predictor of what :meth:`to_saved` gave."""
+        given = dict(parts)
+        models = tuple(_model(state, arrays, None) for state, arrays in given.pop("states"))
+        return cls(models=models, **given)
 
     def save(self, path: str | Path) -> None:
         """Write to an ``.npz`` file: arrays and JSON, no pickle.

@@ -42,7 +42,7 @@ def test_the_hottest_shard_that_fits_goes_from_the_fullest_to_the_emptiest() -> 
     assert share.tolist() == [[0, 1, 1, 0, 0], [0, 0, 0, 1, 0], [1, 0, 0, 0, 1]]
     assert not steps.step()
     found = lb.estore(problem)
-    assert (found.moves, found.cost, found.method) == (1, 1.0, "E-Store greedy")
+    assert (found.moves, found.value, found.method) == (1, 1.0, "E-Store greedy")
     assert found.loads.tolist() == [6.0, 5.0, 7.0]
 
 
@@ -273,7 +273,7 @@ def test_the_plain_program_is_exact() -> None:
     problem = drawn_round(0, 3, 6, band=0.2, memory=6.0)
     found = lb.plain_program(problem)
     best = lb.solve_round(problem)
-    assert found.cost == best.cost
+    assert found.value == best.value
     assert found.method == "plain program"
     assert found.violation < 1e-9
 
@@ -290,6 +290,6 @@ def test_a_baseline_is_optimal_where_its_cost_is_the_bound(cost: float, status: 
     found = _rebalanced(
         problem, np.array(server, np.int32), np.array(shard, np.int32), np.array(share), "x", 0.0
     )
-    assert (found.cost, found.bound, found.status) == (cost, 1.0, status)
+    assert (found.value, found.bound, found.status) == (cost, 1.0, status)
     assert found.load.tolist() == [4.0 * part for part in share]
     assert found.seconds > 0.0

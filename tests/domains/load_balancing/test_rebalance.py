@@ -24,8 +24,8 @@ def test_every_placement_is_feasible_and_its_moves_are_those_counted(
     assert judged.violation < 1e-9
     assert found.violation < 1e-9
     assert judged.moves == found.moves == len(found.transfers)
-    assert judged.cost == pytest.approx(found.cost)
-    assert found.bound <= found.cost
+    assert judged.cost == pytest.approx(found.value)
+    assert found.bound <= found.value
     np.testing.assert_allclose(judged.loads, found.loads)
     # A new replica is put to use: it carries something, from where the shard was.
     for move in found.transfers:
@@ -62,7 +62,7 @@ def test_the_counting_bound_is_below_what_highs_finds(seed: int) -> None:
 def test_a_feasible_placement_with_unchanged_loads_moves_nothing(problem: lb.Round) -> None:
     once = lb.solve_round(problem, lb.Options(attempts=100, time_limit=5.0))
     again = lb.solve_round(once.next_round(problem.load))
-    assert (again.moves, again.bound, again.cost) == (0, 0.0, 0.0)
+    assert (again.moves, again.bound, again.value) == (0, 0.0, 0.0)
     np.testing.assert_allclose(again.shares, once.shares, atol=1e-9)
 
 
@@ -106,7 +106,7 @@ def test_the_cost_of_moving_is_weighed() -> None:
     assert [m.shard for m in cheap.transfers] == ["0"]
     dear = lb.rebalance(loads, home, band=0.1, cost=[5.0, 1.0, 1.0, 1.0])
     assert {m.shard for m in dear.transfers} == {"1", "2"}
-    assert dear.cost == dear.bound == 2.0
+    assert dear.value == dear.bound == 2.0
 
 
 def test_a_draining_server_ends_empty() -> None:

@@ -59,11 +59,11 @@ def test_moves_are_replicas_that_were_not_there() -> None:
     found = result(MOVED)
     assert found.is_new.tolist() == [False, True, True, True, False, False]
     assert found.moves == 3
-    assert found.cost == 10 + 10 + 100
+    assert found.value == 10 + 10 + 100
     assert found.gap == (120 - 1) / 120
     assert result(MOVED, bound=130.0).gap == 0.0
     still = result([(0, 0, 4.0), (0, 1, 6.0), (1, 2, 6.0), (2, 2, 4.0)], bound=0.0)
-    assert (still.moves, still.cost, still.gap) == (0, 0.0, 0.0)
+    assert (still.moves, still.value, still.gap) == (0, 0.0, 0.0)
 
 
 def test_transfers_come_from_who_gave_most_of_the_shard_the_largest_first() -> None:

@@ -194,10 +194,10 @@ def placed(cost: float, attempts: int = 0) -> Placed:
 
 def test_the_better_of_search_and_highs_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     found = solved(monkeypatch, placed(3.0, 9), Found(placed(1.0), 1.0, Status.OPTIMAL), 0.0)
-    assert (found.cost, found.bound, found.status) == (1.0, 1.0, Status.OPTIMAL)
+    assert (found.value, found.bound, found.status) == (1.0, 1.0, Status.OPTIMAL)
     assert (found.method, found.attempts) == ("local search, HiGHS", 9)
     found = solved(monkeypatch, placed(1.0, 9), Found(placed(3.0), 0.7, Status.LIMIT), 0.0)
-    assert (found.cost, found.bound, found.status) == (1.0, 1.0, Status.OPTIMAL)  # 0.7 rounded up
+    assert (found.value, found.bound, found.status) == (1.0, 1.0, Status.OPTIMAL)  # 0.7 rounded up
     assert (found.method, found.attempts) == ("local search", 9)
     found = solved(monkeypatch, placed(1.0), Found(placed(1.0), -np.inf, Status.LIMIT), 0.0)
     assert (found.method, found.bound, found.status) == ("local search", 0.0, Status.LIMIT)
@@ -207,11 +207,11 @@ def test_the_largest_bound_counts_and_is_no_larger_than_the_cost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = solved(monkeypatch, placed(3.0), Found(None, 1.2, Status.LIMIT), 1.0)
-    assert (found.cost, found.bound, found.status) == (3.0, 2.0, Status.LIMIT)
+    assert (found.value, found.bound, found.status) == (3.0, 2.0, Status.LIMIT)
     found = solved(monkeypatch, placed(3.0), Found(None, 0.2, Status.LIMIT), 2.0)
     assert found.bound == 2.0
     found = solved(monkeypatch, placed(3.0), Found(placed(2.0), 4.5, Status.LIMIT), 1.0)
-    assert (found.cost, found.bound) == (2.0, 2.0)
+    assert (found.value, found.bound) == (2.0, 2.0)
 
 
 def test_highs_is_not_asked_where_the_search_meets_the_bound(
@@ -219,7 +219,7 @@ def test_highs_is_not_asked_where_the_search_meets_the_bound(
 ) -> None:
     impossible = Found(placed(0.0), 7.0, Status.OPTIMAL)
     found = solved(monkeypatch, placed(2.0), impossible, 2.0)
-    assert (found.cost, found.bound, found.status) == (2.0, 2.0, Status.OPTIMAL)
+    assert (found.value, found.bound, found.status) == (2.0, 2.0, Status.OPTIMAL)
     assert found.method == "local search"
 
 
@@ -227,7 +227,7 @@ def test_counts_and_spreads_are_highs_alone(monkeypatch: pytest.MonkeyPatch) -> 
     found = solved(
         monkeypatch, placed(0.0, 9), Found(placed(2.0), 2.0, Status.OPTIMAL), 0.0, replicas=1
     )
-    assert (found.cost, found.method, found.attempts) == (2.0, "HiGHS", 0)
+    assert (found.value, found.method, found.attempts) == (2.0, "HiGHS", 0)
     with pytest.raises(EngineError, match="no placement was found, nor a proof") as caught:
         solved(monkeypatch, placed(0.0), STUCK, 0.0, replicas=1)
     assert caught.value.where == "rebalance"

@@ -15,7 +15,7 @@ from walras.network.methods.passivity import lag
 from walras.types import Floats
 
 
-def regression(centres: int, seed: int = 0) -> wn.Problem:
+def regression(centres: int, seed: int = 0) -> wn.NetworkProblem:
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(30 * centres, 3)) * rng.uniform(0.3, 3.0, 3)
     t = x @ rng.normal(size=3) + 0.1 * rng.normal(size=len(x))

@@ -20,12 +20,12 @@ from walras.network.run import Run
 
 def boxed(
     seed: int, centres: int = 20, low: float = 0.0, high: float = 3.0, budget: float = 20.0
-) -> wn.Problem:
+) -> wn.NetworkProblem:
     """Costs that want to leave their boxes on both sides."""
     rng = np.random.default_rng(seed)
     center, scale = rng.uniform(-2, 6, centres), rng.uniform(0.5, 4, centres)
     cpu = [wn.QuadraticCPU(c, k) for c, k in zip(center, scale, strict=True)]
-    return wn.Problem(cpu, budget, boxes=(low, high))
+    return wn.NetworkProblem(cpu, budget, boxes=(low, high))
 
 
 def check(run: Run) -> None:
@@ -41,7 +41,7 @@ def check(run: Run) -> None:
 
 def test_four_centres_on_a_ring_stay_in_their_boxes() -> None:
     cpu = [wn.QuadraticCPU(center=c, scale=1.0) for c in (0.2, 0.2, 6.0, 6.0)]
-    problem = wn.Problem(cpu, budget=4.0, boxes=(0.0, 8.0))
+    problem = wn.NetworkProblem(cpu, budget=4.0, boxes=(0.0, 8.0))
     run = simulate(problem, wn.Network.ring(4), steps=200)
     check(run)
     assert (run.held == 4.0).all()
@@ -92,7 +92,7 @@ def test_a_centre_at_either_limit_passes_on_what_it_does_not_use() -> None:
     path = wn.Network.of(3, [(0, 1), (1, 2)])
     for wish, high in ((9.0, 1.5), (-9.0, 8.0)):
         cpu = [wn.QuadraticCPU(c, 1.0) for c in (1.0, wish, 5.0)]
-        problem = wn.Problem(cpu, 6.0, boxes=(0.5, np.array([8.0, high, 8.0])))
+        problem = wn.NetworkProblem(cpu, 6.0, boxes=(0.5, np.array([8.0, high, 8.0])))
         run = simulate(problem, path, steps=3000, start=[9, 1, 1])
         check(run)
         np.testing.assert_allclose(run.shares[-1], problem.optimum().shares, atol=1e-9)
@@ -154,7 +154,7 @@ def test_no_share_in_use_ever_leaves_its_box(
     low = split - (1.0 - tight) * scale * rng.random(n)
     high = split + (1.0 - tight) * scale * rng.random(n)
     cpu = [wn.QuadraticCPU(scale * rng.normal(), rng.uniform(0.1, 9)) for _ in range(n)]
-    problem = wn.Problem(cpu, float(split.sum()), boxes=(low, high))
+    problem = wn.NetworkProblem(cpu, float(split.sum()), boxes=(low, high))
     lossy = loss if not network.directed else 0.0
     run = simulate(
         problem,

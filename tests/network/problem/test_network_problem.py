@@ -15,6 +15,8 @@ from tests.network.instances import learning, points, quadratic
 from walras import network as wn
 from walras.errors import InfeasibleError, InputError
 
+Stated = wn.NetworkProblem
+
 
 def test_without_boxes_the_optimum_is_the_closed_form() -> None:
     problem = quadratic()
@@ -65,7 +67,7 @@ def test_kinds_of_costs_mix() -> None:
         lambda x: math.cosh(x - 2.0),
         wn.CallableCPU(lambda x: x**4, lambda x: 4 * x**3),
     ]
-    problem = wn.Problem(cpu, 9.0, boxes=(0.2, 6.0))
+    problem = Stated(cpu, 9.0, boxes=(0.2, 6.0))
     found = problem.optimum()
     slopes = problem.slope(found.shares)
     inside = (found.shares > 0.2 + 1e-9) & (found.shares < 6.0 - 1e-9)
@@ -99,7 +101,7 @@ def test_a_throughput_curve_comes_back_from_its_measurements() -> None:
 
 
 def test_beyond_its_box_a_cost_goes_on_smoothly() -> None:
-    problem = wn.Problem([wn.ThroughputCPU(10.0, 1.0)] * 2, 3.0, boxes=(0.5, 4.0))
+    problem = Stated([wn.ThroughputCPU(10.0, 1.0)] * 2, 3.0, boxes=(0.5, 4.0))
     x = np.array([0.5, 4.0])
     h = np.array([1e-6, -1e-6])
     np.testing.assert_allclose(problem.slope(x - h), problem.slope(x), rtol=1e-4)
@@ -185,36 +187,48 @@ QUAD = [wn.QuadraticCPU(1.0, 1.0)] * 3
 @pytest.mark.parametrize(
     ("make", "error", "reason"),
     [
-        (lambda: wn.Problem([], 1.0), InputError, "cpu"),
+        (lambda: Stated([], 1.0), InputError, "cpu"),
         (
-            lambda: wn.Problem([1.0], 1.0),  # type: ignore[list-item]
+            lambda: Stated([1.0], 1.0),  # type: ignore[list-item]
             InputError,
             r"cpu\[0\]: is a float",
         ),
-        (lambda: wn.Problem(QUAD, -1.0), InputError, "budget"),
-        (lambda: wn.Problem(QUAD, "40"), InputError, "budget: is '40'"),  # type: ignore[arg-type]
-        (lambda: wn.Problem(QUAD, 9.0, (0.0, 2.0)), InfeasibleError, r"budget: is 9.*0 to 6"),
-        (lambda: wn.Problem(QUAD, 1.0, (0.5, 2.0)), InfeasibleError, r"by \+0\.5"),
-        (lambda: wn.Problem(QUAD, 1.0, (2.0, 1.0)), InputError, "centre 0: is 2..1"),
-        (lambda: wn.Problem(QUAD, 1.0, ([0.0, 0.0], 1.0)), InputError, "boxes, low"),
-        (lambda: wn.Problem(QUAD, 1.0, loss=wn.Logistic()), InputError, "shards: is missing"),
+        (lambda: Stated(QUAD, -1.0), InputError, "budget"),
+        (lambda: Stated(QUAD, "40"), InputError, "budget: is '40'"),  # type: ignore[arg-type]
         (
-            lambda: wn.Problem(QUAD, 1.0, loss=wn.Logistic(), shards=[([[1.0]], [1])]),
+            lambda: Stated(QUAD, 9.0, (0.0, 2.0)),
+            InfeasibleError,
+            r"budget: is 9.*0 to 6",
+        ),
+        (lambda: Stated(QUAD, 1.0, (0.5, 2.0)), InfeasibleError, r"by \+0\.5"),
+        (lambda: Stated(QUAD, 1.0, (2.0, 1.0)), InputError, "centre 0: is 2..1"),
+        (lambda: Stated(QUAD, 1.0, ([0.0, 0.0], 1.0)), InputError, "boxes, low"),
+        (
+            lambda: Stated(QUAD, 1.0, loss=wn.Logistic()),
+            InputError,
+            "shards: is missing",
+        ),
+        (
+            lambda: Stated(QUAD, 1.0, loss=wn.Logistic(), shards=[([[1.0]], [1])]),
             InputError,
             "shards: are 1",
         ),
         (
-            lambda: wn.Problem(QUAD, 1.0, loss=wn.Logistic(), shards=[([[1.0]], [2])] * 3),
+            lambda: Stated(QUAD, 1.0, loss=wn.Logistic(), shards=[([[1.0]], [2])] * 3),
             InputError,
             r"shards\[0\], target 0: is 2",
         ),
         (
-            lambda: wn.Problem(QUAD, 1.0, loss=wn.Logistic(), shards=[([[math.nan]], [1])] * 3),
+            lambda: Stated(QUAD, 1.0, loss=wn.Logistic(), shards=[([[math.nan]], [1])] * 3),
             InputError,
             r"shards\[0\], sample 0: is not finite",
         ),
-        (lambda: wn.Problem([lambda x: -x * x] * 3, 1.0, (0.0, 1.0)), InputError, "not convex"),
-        (lambda: wn.Problem([lambda x: x * x] * 3, 1.0), InputError, "no finite box"),
+        (
+            lambda: Stated([lambda x: -x * x] * 3, 1.0, (0.0, 1.0)),
+            InputError,
+            "not convex",
+        ),
+        (lambda: Stated([lambda x: x * x] * 3, 1.0), InputError, "no finite box"),
         (lambda: wn.QuadraticCPU(1.0, 0.0), InputError, r"QuadraticCPU\.scale"),
         (lambda: wn.ThroughputCPU(1.0, math.inf), InputError, r"ThroughputCPU\.rate"),
         (lambda: wn.ThroughputCPU.measured(1.0, [1.0, 1.0], [2.0, 2.0]), InputError, "different"),

@@ -22,7 +22,7 @@ def _linear() -> object:
     return torch.nn.Linear(2, 2)
 
 
-def _problem(module: object, samples: int = 300) -> wn.Problem:
+def _problem(module: object, samples: int = 300) -> wn.NetworkProblem:
     x, t = points(samples)
     labels = ((t + 1) / 2).astype(int)
     return quadratic(
@@ -91,7 +91,7 @@ def test_losses_without_curvature_ask_for_their_constant(
     x, t = points(120)
     shards = wn.split(x, ((t + 1) / 2).astype(int), 8)
 
-    def problem(hint: float | None) -> wn.Problem:
+    def problem(hint: float | None) -> wn.NetworkProblem:
         loss = wn.TorchLoss(
             _linear(),
             criterion,  # type: ignore[arg-type]

@@ -67,7 +67,7 @@ def pop_rebalance(
         placed = _plain(part, time_limit)
         if placed is None:
             greedy = estore(part)
-            placed = Placed(greedy.server, greedy.shard, greedy.load, greedy.cost)
+            placed = Placed(greedy.server, greedy.shard, greedy.load, greedy.value)
         share_of = placed.load / problem.load[shards[placed.shard]]
         found.append((members[placed.server], shards[placed.shard], share_of))
         longest = max(longest, time.perf_counter() - started)

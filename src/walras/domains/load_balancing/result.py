@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from walras.deprecated import renamed_attribute
 from walras.domains.load_balancing.instance import Round
 from walras.reals import read_only
+from walras.saving import save
 from walras.status import Status
 from walras.types import Bools, Floats, Ints
 
@@ -90,14 +93,16 @@ class Rebalanced:
         return int(self.is_new.sum())
 
     @property
-    def cost(self) -> float:
-        """Cost of the moves; their number where every move costs one."""
+    def value(self) -> float:
+        """What is minimised: the cost of the moves; their number where every move costs one."""
         return float(self.problem.cost[self.shard[self.is_new]].sum())
+
+    cost = renamed_attribute("Rebalanced.cost", "value")
 
     @property
     def gap(self) -> float:
         """How far the cost can be above the least possible, relative to it."""
-        return max(0.0, self.cost - self.bound) / max(self.cost, 1e-300)
+        return max(0.0, self.value - self.bound) / max(self.value, 1e-300)
 
     @cached_property
     def loads(self) -> Floats:
@@ -164,8 +169,20 @@ class Rebalanced:
         """
         return self.problem.after(load, self.server, self.shard, self.load)
 
+    def save(self, path: str | Path) -> None:
+        """Write it to one file, which :func:`walras.load` reads.
+
+        Raises:
+            DataError: The file cannot be written.
+        """
+        save(self, path)
+
+    def __repr__(self) -> str:
+        words = f"{self.moves} moves, cost {self.value:.6g}"
+        return f"Rebalanced({self.status}, {words}, gap {self.gap:.1e})"
+
     def __str__(self) -> str:
         return (
-            f"{self.status}: {self.moves} moves, cost {self.cost:g}, bound {self.bound:g}, "
+            f"{self.status}: {self.moves} moves, cost {self.value:g}, bound {self.bound:g}, "
             f"violation {self.violation:.1e}; {self.method}, {self.seconds:.3g} s"
         )

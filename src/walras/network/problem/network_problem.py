@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,7 @@ _SAMPLES = 65  # shares of a box at which a cost's curvature is looked at
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class NetworkProblem:
     """min sum_i f_i(x_i) + g_i(y)  over  sum_i x_i = budget,  low_i <= x_i <= high_i.
 
     Source: Doostmohammadian, Gabidullina and Rabiee, arXiv 2510.25176, problem 1.
@@ -89,6 +90,23 @@ class Problem:
     quanta: Quanta
     least: Longs
     most: Longs
+
+    def __repr__(self) -> str:
+        trained = "no model" if self.loss is None else type(self.loss).__name__
+        return f"NetworkProblem({self.centres} centres, budget {self.budget:g}, {trained})"
+
+    def to_saved(self) -> dict[str, Any]:
+        """What it is made from; data as the loss wants them."""
+        names = ("costs", "budget", "low", "high", "loss", "data")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_saved(cls, parts: Mapping[str, Any]) -> Self:
+        """The problem of what :meth:`to_saved` gave; its data need not be prepared again."""
+        made = cls(parts["costs"], parts["budget"], (parts["low"], parts["high"]))
+        for name in ("loss", "data"):
+            object.__setattr__(made, name, parts[name])
+        return made
 
     def _count(self, largest: float) -> None:
         """Choose quanta in which the largest share can be counted, and state the boxes in them."""
@@ -316,6 +334,9 @@ class Problem:
                 allowed=f"second derivative > 0 on {self.low[k]:g}..{self.high[k]:g}",
                 remedy="correct the cost, or narrow the box",
             )
+
+
+Problem = NetworkProblem  # the short name inside this package
 
 
 def _boxes(
