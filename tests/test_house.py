@@ -136,6 +136,7 @@ def test_dev_explains_its_tasks() -> None:
     assert run.returncode == 0
     for task in ("demo", "test", "bench", "docs", "lint", "setup", "lock"):
         assert re.search(rf"^  {task}\b", run.stdout, re.MULTILINE), task
+    assert "--newest | --oldest" in run.stdout
 
 
 def test_dev_refuses_an_unknown_task() -> None:

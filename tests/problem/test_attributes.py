@@ -189,6 +189,7 @@ def test_a_scalar_has_an_array_of_no_dimensions_as_its_value() -> None:
 
 
 Z = cp.Variable()
+FAR, UP = np.complex128(3 + 4j), np.complex128(4j)  # cvxpy 1.9.0 takes no complex of Python's
 COMPLEX: dict[str, tuple[Any, list[Any], float]] = {
     "abs": (cp.Minimize(cp.abs(Z - (3 + 4j))), [], 4.0),
     "abs in a row": (cp.Maximize(Z), [cp.abs((3 + 4j) * Z) <= 5], 1.0),
@@ -198,8 +199,8 @@ COMPLEX: dict[str, tuple[Any, list[Any], float]] = {
     "sum_squares": (cp.Minimize(cp.sum_squares(Z - np.array([3 + 4j]))), [], 16.0),
     "real part": (cp.Minimize(cp.square(cp.real((2 + 5j) * Z) - 4)), [Z >= 3], 4.0),
     "imaginary part": (cp.Minimize(cp.abs(cp.imag((2 + 5j) * Z) - 4)), [Z >= 3], 11.0),
-    "parameter": (cp.Minimize(cp.abs(Z - cp.Parameter(complex=True, value=3 + 4j))), [], 4.0),
-    "imaginary": (cp.Minimize(cp.abs(Z - cp.Parameter(imag=True, value=4j))), [Z >= 3], 5.0),
+    "parameter": (cp.Minimize(cp.abs(Z - cp.Parameter(complex=True, value=FAR))), [], 4.0),
+    "imaginary": (cp.Minimize(cp.abs(Z - cp.Parameter(imag=True, value=UP))), [Z >= 3], 5.0),
     "sparse": (cp.Minimize(cp.sum(cp.abs(sp.csr_array([[3 + 4j]]) @ cp.reshape(Z, (1,), "F")))),
                [Z >= 1], 5.0),
     "hermitian form": (cp.Minimize(cp.quad_form(cp.hstack([Z, 1, 1]),

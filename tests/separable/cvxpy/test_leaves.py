@@ -134,7 +134,7 @@ def test_values_that_are_missing_or_endless_are_named() -> None:
 COMPLEX = {
     "variable": cp.real(cp.Variable(complex=True)),
     "imaginary": cp.abs(cp.Variable(imag=True)),
-    "parameter": cp.real(cp.Parameter(complex=True, value=1j)) * cp.Variable(),
+    "parameter": cp.real(cp.Parameter(complex=True, value=np.complex128(1j))) * cp.Variable(),
     "constant": cp.abs(1j * cp.Variable()),
     "constant beside": cp.abs(cp.Variable()) + cp.real(cp.Constant(2j)),
 }
