@@ -42,7 +42,7 @@ _MESSAGES = {
     Status.INFEASIBLE: "No allocation meets all constraints; see the named rows.",
     Status.UNBOUNDED: "The objective improves without end; bound the named entries.",
     Status.LIMIT: (
-        "A limit was reached, or the end of a heuristic; the allocation is feasible and its gap is "
+        "Stopped by a limit, or a heuristic ended; the allocation is feasible and its gap is "
         "certified."
     ),
     Status.INTERRUPTED: "Interrupted; the allocation is feasible and its gap is certified.",

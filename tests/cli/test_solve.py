@@ -205,7 +205,7 @@ def test_a_program_from_a_file(tmp_path: Path) -> None:
     assert content["prices"] == pytest.approx({"steel": 2, "work": 0})
     assert content["gap"] <= 1e-6
     table = CliRunner().invoke(app, ["solve", str(path), "--no-progress"])
-    assert "2 of 2 columns that are not zero" in " ".join(table.stdout.split())
+    assert "2 of 2 nonzero columns" in " ".join(table.stdout.split())
     listed = CliRunner().invoke(app, ["solve", str(path), "--no-progress", "-o", "csv"])
     assert listed.stdout.splitlines()[0] == "column,value"
     assert len(listed.stdout.splitlines()) == 3

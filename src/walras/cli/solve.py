@@ -386,7 +386,7 @@ def _print_program(solution: Solution, output: Format) -> None:
         return
     emit(Table(("", "solution"), list(facts.items())))
     largest = [k for k in np.argsort(-np.abs(x), kind="stable")[:_SHOWN].tolist() if x[k]]
-    title = f"{len(largest)} of {np.count_nonzero(x)} columns that are not zero (of {len(x)})"
+    title = f"{len(largest)} of {np.count_nonzero(x)} nonzero columns (of {len(x)})"
     emit(Table(("column", "value"), [columns[k] for k in largest], title))
     tell(solution.status.message)
 

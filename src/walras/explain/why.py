@@ -40,7 +40,7 @@ class Explanation:
             throughput.
         marginal: What one more unit of each of them would add to the objective.
         level: Of a leximin problem, the level that holds the demand, whose objective and prices
-            count. What brings plainly more than it costs there is kept for the levels before.
+            count. An entry that brings more than it costs there is in use for an earlier level.
     """
 
     demand: str
