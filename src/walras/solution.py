@@ -253,7 +253,7 @@ class Solution:
         ``now.diff(before)``; the objectives may differ, which the difference says.
 
         Raises:
-            InputError: ``other`` is no solution.
+            InputError: ``other`` is no solution, or of another size and without names.
         """
         if not isinstance(other, Solution):
             raise InputError(

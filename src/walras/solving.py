@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import takewhile
-from typing import Never
+from typing import Any, Never, ParamSpec, Protocol
 
 import numpy as np
 
@@ -43,9 +45,46 @@ _PATIENCE = 10.0  # predicted seconds up to which another engine is tried after 
 _HOPELESS = 1e-3  # a gap above which an engine's failure is looked into
 
 
+P = ParamSpec("P")
+
+
+class StatedElsewhere(Protocol):
+    """A ``walras.Problem`` or ``cvxpy.Problem``."""
+
+    @property
+    def objective(self) -> Any:
+        """What is maximised or minimised."""
+
+    @property
+    def constraints(self) -> Any:
+        """All constraints."""
+
+
+def takes_cvxpy(solve: Callable[P, Solution]) -> Callable[P, Solution]:
+    """Let ``solve`` take cvxpy problems, too, which ``walras.problem`` states.
+
+    That package lies above this one and is imported by its name when such a problem comes.
+    """
+
+    @functools.wraps(solve)
+    def with_cvxpy(*given: P.args, **settings: P.kwargs) -> Solution:
+        problem: Any = given[0] if given else settings.get("problem")
+        classes = {f"{c.__module__.partition('.')[0]}.{c.__name__}" for c in type(problem).__mro__}
+        if classes.isdisjoint(("cvxpy.Problem", "walras.Problem")):
+            return solve(*given, **settings)
+        others = {name: value for name, value in settings.items() if name != "problem"}
+        stated = import_module("walras.problem").Problem
+        made = problem if isinstance(problem, stated) else stated(problem)
+        solution: Solution = made.solve(*given[1:], **others)
+        return solution
+
+    return with_cvxpy
+
+
+@takes_cvxpy
 @renamed_keywords(callback="on_progress")
 def solve(
-    problem: Separable | Leximin,
+    problem: Separable | Leximin | StatedElsewhere,
     *placed: Never,
     engine: str = "auto",
     tolerance: float = 1e-6,
@@ -70,7 +109,8 @@ def solve(
     """Solve an allocation problem and prove how good the answer is.
 
     Args:
-        problem: From :mod:`walras.domains` or from arrays; a :class:`walras.Problem` solves itself.
+        problem: From :mod:`walras.domains` or from arrays; or a :class:`walras.Problem` or
+            ``cvxpy.Problem``, whose variables and constraints get their values.
         *placed: None; settings have names.
         engine: ``auto``, ``interior``, ``admm``, ``exact``, ``integer`` or ``pop``.
         tolerance: Certified relative gap at which to stop (of logarithms: nats a job).
@@ -223,7 +263,7 @@ def _checked(
             f"is a {type(problem).__name__}",
             where="problem",
             allowed="a Separable or a Leximin",
-            remedy="state it with walras.domains; a walras.Problem has a solve() of its own",
+            remedy="state it with walras.domains, or as a walras.Problem in cvxpy expressions",
         )
     problem = _with_whole_entries(problem) if integer else problem
     base = problem.problem if isinstance(problem, Leximin) else problem

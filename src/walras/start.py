@@ -13,6 +13,7 @@ import pandas as pd
 from walras.errors import InputError
 from walras.reals import reals
 from walras.separable import Separable
+from walras.separable.naming import check_comparable
 from walras.settings import Start
 from walras.solution import Solution
 from walras.types import Floats, Longs
@@ -32,8 +33,8 @@ def start_from(problem: Separable, earlier: Earlier) -> Start:
             guess.
 
     Raises:
-        InputError: No name of a resource or of a demand is common to both, or the array has another
-            shape or is not finite.
+        InputError: No name of a resource or of a demand is common to both, they are of different
+            size and have no names, or the array has another shape or is not finite.
     """
     if isinstance(earlier, pd.DataFrame):
         if not np.any(problem.resource >= 0) and list(earlier.columns) == ["amount"]:
@@ -45,6 +46,7 @@ def start_from(problem: Separable, earlier: Earlier) -> Start:
     if not isinstance(earlier, Solution):
         return _from_array(problem, _numbers(earlier))
     old = earlier.problem
+    check_comparable(problem, old, "start")
     if problem.keys is not None and old.keys is not None:
         return Start(_by_key(problem.keys(), old.keys(), earlier), _prices(problem, earlier))
     resource = _positions(problem.resource_names, old.resource_names, "resource")

@@ -12,6 +12,7 @@ from walras.certificate import Certificate
 from walras.explain.active import Active, active
 from walras.explain.reasons import Reasons, names_of
 from walras.separable import Separable
+from walras.separable.naming import check_comparable
 
 Round = tuple[Separable, Certificate]
 
@@ -91,7 +92,11 @@ def difference(now: Round, before: Round) -> Difference:
     Args:
         now: Problem and certificate of the later round.
         before: The same of the earlier one.
+
+    Raises:
+        InputError: The problems are of different size and their demands or resources have no names.
     """
+    check_comparable(now[0], before[0], "other")
     amounts = pd.concat({"now": _amounts(now), "before": _amounts(before)}, axis=1).fillna(0.0)
     new, old = names_of(now[0].demand_names), names_of(before[0].demand_names)
     arrived = tuple(name for name in new if name not in set(old))

@@ -48,11 +48,14 @@ class Problem:
     are as accurate as :class:`~walras.solution.Prices`.
 
     Args:
-        objective: ``cp.Minimize`` or ``cp.Maximize``.
+        objective: ``cp.Minimize`` or ``cp.Maximize``; or a whole ``cp.Problem``, alone.
         constraints: All constraints; which belong to resources and which to demands is found.
         demand_constraints: Constraints of single demands (jobs, flows). When given, the
             constraints before them, or ``resource_constraints``, are those of single resources.
         resource_constraints: Constraints of single resources (machines, links).
+        resource_names: One name a resource group, in the order of the variables' rows: in frames,
+            starts, ``explain`` and ``diff``. Numbers if None.
+        demand_names: One name a demand group, likewise.
 
     Raises:
         InputError: An expression is not DCP, a constraint is none, or both ways are mixed.
@@ -71,19 +74,29 @@ class Problem:
 
     def __init__(
         self,
-        objective: cp.Minimize | cp.Maximize,
+        objective: cp.Minimize | cp.Maximize | cp.Problem,
         constraints: Sequence[cp.Constraint] | None = None,
         demand_constraints: Sequence[cp.Constraint] | None = None,
         *,
         resource_constraints: Sequence[cp.Constraint] | None = None,
+        resource_names: Sequence[str] | None = None,
+        demand_names: Sequence[str] | None = None,
     ) -> None:
+        if isinstance(objective, cp.Problem):
+            given = constraints, resource_constraints, demand_constraints
+            objective, constraints = _parts(objective, given)
         check_objective(objective)
         self.objective = objective
         self._stated = _stated(constraints, resource_constraints, demand_constraints)
+        self._names = resource_names, demand_names
         self._template: Template | None = None
         self._outside: OutsideForm | None = None
         self._solution: Solution | None = None
         self._status: Status | None = None
+
+    def __repr__(self) -> str:
+        sense = "maximize" if isinstance(self.objective, cp.Maximize) else "minimize"
+        return f"Problem({sense}, {len(self._stated)} constraints, {self.status or 'not solved'})"
 
     @property
     def constraints(self) -> list[cp.Constraint]:
@@ -226,7 +239,7 @@ class Problem:
         if self._template is None and self._outside is None:
             try:
                 with _collector_paused():
-                    self._template = Template(self.objective, self._stated)
+                    self._template = Template(self.objective, self._stated, *self._names)
             except OutsideForm as reason:
                 self._outside = reason
         return self._template
@@ -321,6 +334,22 @@ def _solve_in_form(template: Template, began: float, **options: Any) -> Solution
     proof = found.certificate
     restore.apply(proof.x, proof.t, proof.prices)
     return replace(found, timings=replace(found.timings, build=found.timings.build + built))
+
+
+def _parts(problem: cp.Problem, given: Sequence[object]) -> tuple[Any, list[cp.Constraint]]:
+    """Objective and constraints of a cvxpy problem.
+
+    Raises:
+        InputError: Constraints were given beside it.
+    """
+    if any(item is not None for item in given):
+        raise InputError(
+            "is a whole cvxpy problem, and constraints were given beside it",
+            where="objective",
+            allowed="cp.Problem(...) alone, or an objective with constraints",
+            remedy="pass problem.objective, and all constraints",
+        )
+    return problem.objective, list(problem.constraints)
 
 
 def _stated(

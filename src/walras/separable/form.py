@@ -199,6 +199,8 @@ class Separable:
             larger of value and bound is. Where these are nothing beside the objective's terms, a
             certificate has other words.
         namer: the user's own name of an entry, by its number; None where its owners name it.
+        numbered: the sides (``resource``, ``demand``) whose names are only their numbers, so that
+            problems of different size have nothing in common there.
         keys: gives (entries,) numbers that tell an entry apart in this problem and in others like
             it, such as a path by its nodes; None where its owners tell it.
     """
@@ -224,6 +226,7 @@ class Separable:
     gap_unit: str = "of the value"
     namer: Callable[[int], str] | None = None
     keys: Callable[[], Longs] | None = None
+    numbered: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check(self)

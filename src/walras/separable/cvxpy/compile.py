@@ -25,6 +25,7 @@ from walras.separable.cvxpy.atoms import (
     short_name,
 )
 from walras.separable.cvxpy.fill import Plan, Source
+from walras.separable.cvxpy.names import OwnerNames
 from walras.separable.cvxpy.restore import Restore
 from walras.separable.cvxpy.structure import Stacked, columns_of, structure
 from walras.separable.form import Separable, Side
@@ -58,14 +59,22 @@ class Template:
     Args:
         objective: ``cp.Minimize`` or ``cp.Maximize`` of a DCP expression.
         stated: The constraints.
+        resource_names: One name a resource group; numbers if None.
+        demand_names: One name a demand group; numbers if None.
 
     Raises:
         OutsideForm: Some expression has no place in the separable form.
-        InputError: A constraint is on the wrong side, a number is not finite, or there is no
-            variable.
+        InputError: A constraint is on the wrong side, a number is not finite, there is no
+            variable, or there are more or fewer names than groups.
     """
 
-    def __init__(self, objective: Any, stated: Sequence[Stated]) -> None:
+    def __init__(
+        self,
+        objective: Any,
+        stated: Sequence[Stated],
+        resource_names: Sequence[str] | None = None,
+        demand_names: Sequence[str] | None = None,
+    ) -> None:
         self.maximize = isinstance(objective, cp.Maximize)
         self.stated = tuple(stated)
         refuse_empty(objective.expr, *(item.constraint for item in self.stated))
@@ -103,6 +112,7 @@ class Template:
             self.variables,
             self.maximize,
             self.row_name,
+            OwnerNames.of(self.structure.split, resource_names, demand_names),
         )
         self._plan = Plan(self._source, values)
 

@@ -15,7 +15,7 @@ from walras.separable.cvxpy import leaves
 from walras.separable.cvxpy.affine import Pattern
 from walras.separable.cvxpy.atoms import Extreme, Smooth
 from walras.separable.cvxpy.bounds import Bounds, Epigraph, SingleRows, epigraph_bounds
-from walras.separable.cvxpy.names import Names, first_column
+from walras.separable.cvxpy.names import Names, OwnerNames, first_column
 from walras.separable.cvxpy.structure import Stacked, Structure
 from walras.separable.cvxpy.utilities import UtilityRows
 from walras.separable.form import Family, Rows, Separable, Side, Utility
@@ -38,6 +38,7 @@ class Source:
         variables: cvxpy variables in the order of the columns.
         maximize: Whether the user maximises.
         row_name: The user's name of a row of the stack.
+        owners: Names of resources and demands.
     """
 
     pattern: Pattern
@@ -48,6 +49,7 @@ class Source:
     variables: Sequence[Any]
     maximize: bool
     row_name: Callable[[int], str]
+    owners: OwnerNames
 
     def first_column(self, variable: Any) -> int:
         """First column of a variable."""
@@ -190,8 +192,9 @@ class Plan:
             scalar_lower=bounds.lower[found.scalars],
             scalar_upper=bounds.upper[found.scalars],
             rows=rows,
-            resource_names=[f"resource group {k}" for k in range(found.split.resources)],
-            demand_names=[f"demand group {k}" for k in range(found.split.demands)],
+            resource_names=self._source.owners.resources,
+            demand_names=self._source.owners.demands,
+            numbered=self._source.owners.numbered,
             integer=self._integers(),
             scalar_names=self._names.scalars(),
             maximize=self._source.maximize,

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from walras.errors import InputError
 from walras.separable.cvxpy.atoms import Extreme, Smooth
 from walras.separable.cvxpy.structure import Structure
+from walras.separable.grouping import Split
 from walras.types import Floats
 
 
@@ -33,6 +35,50 @@ def variable_name(variables: Sequence[Any], column: int) -> str:
             return f"{variable.name()}[{index}]" if variable.shape else str(variable.name())
         left -= variable.size
     return f"column {column}"
+
+
+@dataclass(frozen=True)
+class OwnerNames:
+    """Names of the resources and demands of a cvxpy problem.
+
+    Attributes:
+        resources: One a resource group, in the order of its first variable.
+        demands: One a demand group, likewise.
+        numbered: The sides without names of the user's.
+    """
+
+    resources: Sequence[str]
+    demands: Sequence[str]
+    numbered: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, found: Split, resources: Sequence[str] | None, demands: Sequence[str] | None
+    ) -> OwnerNames:
+        """The names given, or numbers where there are none.
+
+        Raises:
+            InputError: There are more or fewer names than groups, or one is there twice.
+        """
+        given = {"resource": resources, "demand": demands}
+        counts = {"resource": found.resources, "demand": found.demands}
+        made = {side: _owner_names(side, given[side], counts[side]) for side in given}
+        numbered = tuple(side for side in given if given[side] is None)
+        return cls(made["resource"], made["demand"], numbered)
+
+
+def _owner_names(side: str, given: Sequence[str] | None, count: int) -> list[str]:
+    if given is None:
+        return [f"{side} group {k}" for k in range(count)]
+    names = [str(name) for name in given]
+    if len(names) != count or len(set(names)) < count:
+        raise InputError(
+            f"has {len(names)} names, {len(set(names))} of them distinct",
+            where=f"{side}_names",
+            allowed=f"{count} distinct names, one for each {side} group that was found",
+            remedy="print(problem.report()) shows the groups",
+        )
+    return names
 
 
 @dataclass(frozen=True, eq=False)
