@@ -83,6 +83,6 @@ def test_a_whole_cvxpy_problem_is_taken_as_it_is() -> None:
     with pytest.raises(wl.InputError, match="constraints were given beside it"):
         wl.Problem(plain, plain.constraints)
     with pytest.raises(wl.InputError, match="there is no such setting"):
-        wl.solve(plain, solver="CLARABEL")
+        wl.solve(plain, solver="CLARABEL")  # type: ignore[arg-type]
     with pytest.raises(wl.InputError, match="is a str"):
         wl.solve("problem")  # type: ignore[arg-type]
