@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,12 +26,14 @@ class Target:
         aim: The bar, in words.
         measured: What was measured, in words; empty if its cells have not been measured.
         met: Whether the bar is reached, None if it cannot be told yet.
+        basis: Runs and dates of the records it was computed from, by :func:`basis`.
     """
 
     case: str
     aim: str
     measured: str = ""
     met: bool | None = None
+    basis: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,33 @@ class Benchmark:
     title: str
     cells: tuple[Cell, ...]
     targets: Callable[[Records], Sequence[Target]]
+
+
+def basis(records: Iterable[Mapping[str, Any] | None]) -> str:
+    """How often and when records were measured, and whether in turns.
+
+    >>> ours = {"cell": {"name": "a", "method": "walras"}, "runs": 5, "started": "2026-11-24T10"}
+    >>> peer = {"cell": {"name": "b", "method": "highs"}, "runs": 1, "started": "2026-11-21T10"}
+    >>> basis([ours, peer])
+    'runs: walras 5, highs 1; 2026-11-21 and 2026-11-24'
+    """
+    found = [record for record in records if record is not None and "started" in record]
+    if not found:
+        return ""
+    counts: dict[str, set[int]] = {}
+    for record in found:
+        counts.setdefault(record["cell"]["method"], set()).add(record.get("runs", 1))
+    runs = ", ".join(f"{method} {_span(sorted(own))}" for method, own in counts.items())
+    days = sorted({record["started"][:10] for record in found})
+    word = " and " if len(days) == 2 else " to "
+    names = {record["cell"]["name"] for record in found}
+    beside = all(names <= {record["cell"]["name"], *record.get("in_turns", ())} for record in found)
+    turns = "in turns, " if beside and len(found) > 1 else ""
+    return f"runs: {runs}; {turns}{word.join(dict.fromkeys((days[0], days[-1])))}"
+
+
+def _span(counts: Sequence[int]) -> str:
+    return "-".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
 
 
 def best_bound(records: Records, instance: str, objective: str) -> float | None:
@@ -152,7 +181,7 @@ def certified_target(
     if len(closed) < len(specs) or len(times) < len(specs):
         return Target(case, aim, f"{len(specs) - len(closed)} without a certified gap", False)
     measured = f"largest gap {max(closed):.1e}; median {statistics.median(times):.2f} s"
-    return Target(case, aim, measured, max(closed) <= TOLERANCE)
+    return Target(case, aim, measured, max(closed) <= TOLERANCE, basis(ran))
 
 
 def speed_target(
@@ -171,12 +200,13 @@ def speed_target(
     others = loose_peers(records, objective, spec, peers)
     measured = f"{shown}; {sign}{ratio:.1f}x {rival[0]} ({sign}{rival[1]:.1f} s)"
     measured += f"; {others}" if others else ""
+    known = basis((ours, of_method(records, objective, spec, rival[0])))
     if distance is None:
-        return Target(case, aim, measured)
+        return Target(case, aim, measured, basis=known)
     # A stopped peer gives a lower bound on the ratio: below the bar it decides nothing.
     met = (
         None
         if rival[2] and ratio < factor and distance <= TOLERANCE
         else (ratio >= factor and distance <= TOLERANCE)
     )
-    return Target(case, aim, measured, met)
+    return Target(case, aim, measured, met, known)

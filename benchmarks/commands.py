@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from benchmarks import registry
 from benchmarks.cell import Cell
-from benchmarks.measure import measure
+from benchmarks.measure import measure_in_turns
 from benchmarks.progress import Progress
 from benchmarks.store import Store
 from benchmarks.table import render
@@ -53,7 +53,7 @@ def run(options: Options, store: Store | None = None) -> int:
 
 
 def measure_all(cells: Sequence[Cell], store: Store, *, fresh: bool) -> int:
-    """Measure the cells that are not finished, writing each record and the table at once."""
+    """Measure the cells that are not finished; each group is written as soon as it is measured."""
     missing = [cell for cell in cells if fresh or not store.finished(cell)]
     print(
         f"{len(missing)} of {len(cells)} cells to measure, about "
@@ -61,14 +61,22 @@ def measure_all(cells: Sequence[Cell], store: Store, *, fresh: bool) -> int:
         flush=True,
     )
     progress, failed = Progress(missing), 0
-    for cell in missing:
-        progress.begin(cell)
-        record = measure(cell)
-        store.write(cell, record)
-        progress.end(cell, record)
-        failed += record["status"] not in ("ran", "stopped", "not run")
+    for group in groups(missing):
+        progress.begin(group)
+        for cell, record in zip(group, measure_in_turns(group), strict=True):
+            store.write(cell, record)
+            progress.end(cell, record)
+            failed += record["status"] not in ("ran", "stopped", "not run")
     write_table(store)
     return int(failed > 0)
+
+
+def groups(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """Cells of one instance and objective, which are compared: their runs are made in turns."""
+    found: dict[tuple[str, str, str], list[Cell]] = {}
+    for cell in cells:
+        found.setdefault((cell.benchmark, cell.spec.name, cell.objective), []).append(cell)
+    return list(found.values())
 
 
 def write_table(store: Store) -> None:

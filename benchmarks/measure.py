@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import platform
 import re
-import signal
 import statistics
-import subprocess
 import tempfile
-import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +20,7 @@ from benchmarks import gradients
 from benchmarks.assigning import AssignInstance, judge_assign
 from benchmarks.balancing import BalanceInstance
 from benchmarks.balancing_rounds import judge_balance
-from benchmarks.cell import SLOW, Cell
+from benchmarks.cell import Cell
 from benchmarks.environments import interpreter, prepare
 from benchmarks.flow import AnyBuilt, FlowInstance
 from benchmarks.flow_judge import judge_flow
@@ -33,20 +30,11 @@ from benchmarks.matching import MatchInstance, judge_match
 from benchmarks.peers import METHODS
 from benchmarks.problem import Instance
 from benchmarks.recipes import RecipeInstance
+from benchmarks.turns import Worker
 from walras.errors import EngineError
 from walras.kernels.devices import CPU, check_device
 
 HERE = Path(__file__).parent
-
-_STARTUP = 180.0  # seconds for imports, warm-up and compilation before the first run
-_GRACE = 0.05  # of the limit, at least a second: a method may stop itself before it is stopped
-_THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
-    "RAYON_NUM_THREADS",
-)
 
 # An absolute path: no word before its first slash, or a drive; its last part is kept.
 _PATH = re.compile(r"(?<![\w.:/\\])(?:[A-Za-z]:)?(?:[/\\][^/\\:'\"\s]+)*[/\\]([^/\\:'\"\s]+)")
@@ -56,14 +44,40 @@ Record = dict[str, Any]
 
 def measure(cell: Cell) -> Record:
     """Run a cell in a process of its own and judge what it returns."""
-    started = datetime.now(UTC)
-    method = METHODS[cell.method]
-    base: Record = {
+    return measure_in_turns([cell])[0]
+
+
+def measure_in_turns(cells: Sequence[Cell]) -> list[Record]:
+    """Measure cells beside each other: one run of each, then the next run of each, and so on.
+
+    What else the computer does then slows all of them alike. A method whose first run takes over
+    :data:`SLOW` has that run alone.
+    """
+    with ExitStack() as stack:
+        workers = [_prepared(cell, stack) for cell in cells]
+        running = [worker for worker in workers if isinstance(worker, Worker)]
+        for turn in range(max(cell.runs for cell in cells)):
+            for worker in running:
+                if turn < worker.cell.runs and worker.is_willing:
+                    worker.run()
+        for worker in running:
+            worker.close()
+        names = [worker.cell.name for worker in running]
+        return [_record(found, names) if isinstance(found, Worker) else found for found in workers]
+
+
+def _base(cell: Cell) -> Record:
+    return {
         "cell": _described(cell),
-        "started": started.isoformat(timespec="seconds"),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": described_machine(),
         "threads": cell.threads,
     }
+
+
+def _prepared(cell: Cell, stack: ExitStack) -> Worker | Record:
+    """A worker that is ready to run, or the record that says why there is none."""
+    base, method = _base(cell), METHODS[cell.method]
     missing = _missing(method.device)
     if missing:
         return base | {"status": "not run", "message": missing}
@@ -73,23 +87,30 @@ def measure(cell: Cell) -> Record:
         return base | {"status": "no environment", "message": problem}
     instance = build(cell.spec)
     base["cell"] |= {"resources": instance.shape[0], "demands": instance.shape[1]}
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        instance.save(folder / "instance.npz")
-        if cell.spec.churn:
-            build(cell.spec.previous).save(folder / "previous.npz")
-        stopped = _run(cell, python, folder)
-        events = _events(folder)
-        record = base | _summary(cell, events, stopped, folder)
-        record["source"] = instance.source
-        record["load"] = instance.load
-        record["entries"] = instance.paths if isinstance(instance, FlowInstance) else None
-        if (folder / "x.npy").exists():
-            verdict = _verdict(instance, cell.objective, folder)
-            record |= _judged(verdict)
-            if verdict.bound is not None and math.isfinite(verdict.bound):
-                record["numbers"] = record.get("numbers", {}) | {"bound": verdict.bound}
-    record["elapsed"] = (datetime.now(UTC) - started).total_seconds()
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    instance.save(folder / "instance.npz")
+    if cell.spec.churn:
+        build(cell.spec.previous).save(folder / "previous.npz")
+    worker = Worker(cell, instance, folder, python, base)
+    stack.callback(worker.close)
+    worker.start()
+    return worker
+
+
+def _record(worker: Worker, names: Sequence[str]) -> Record:
+    """The record of a worker that has ended."""
+    cell, instance, folder = worker.cell, worker.instance, worker.folder
+    record = worker.base | _summary(cell, worker.events, worker.is_stopped, folder)
+    record["in_turns"] = sorted(set(names) - {cell.name})
+    record["source"] = instance.source
+    record["load"] = instance.load
+    record["entries"] = instance.paths if isinstance(instance, FlowInstance) else None
+    if (folder / "x.npy").exists():
+        verdict = _verdict(instance, cell.objective, folder)
+        record |= _judged(verdict)
+        if verdict.bound is not None and math.isfinite(verdict.bound):
+            record["numbers"] = record.get("numbers", {}) | {"bound": verdict.bound}
+    record["elapsed"] = worker.seconds
     return record
 
 
@@ -131,63 +152,6 @@ def _judged(verdict: Verdict) -> Record:
     return {"value": value, "violation": verdict.violation, "lowest": verdict.utilities}
 
 
-def _run(cell: Cell, python: Path, folder: Path) -> bool:
-    """Run the worker; the deadline moves on with every event. True if it had to be stopped."""
-    first_call = cell.fresh_kernels
-    request = {
-        "method": cell.method,
-        "objective": cell.objective,
-        "runs": cell.runs,
-        "slow": SLOW,
-        "warm_up": not first_call and cell.objective != "dede-toy",
-        "budget": {"threads": cell.threads, "time_limit": cell.limit},
-    }
-    (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
-    with (folder / "log.txt").open("w", encoding="utf-8") as log:
-        process = subprocess.Popen(
-            [str(python), "-m", "benchmarks.worker", str(folder)],
-            cwd=HERE.parent,
-            env=_environment(cell.threads, folder if first_call else None),
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            return _wait(process, folder, cell.limit + max(1.0, _GRACE * cell.limit))
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-
-
-def _wait(process: subprocess.Popen[bytes], folder: Path, limit: float) -> bool:
-    seen, deadline = 0, time.monotonic() + max(_STARTUP, limit)
-    while process.poll() is None:
-        events = len(_events(folder))
-        if events > seen:
-            seen, deadline = events, time.monotonic() + limit
-        if time.monotonic() > deadline:
-            return True
-        time.sleep(0.02)
-    return False
-
-
-def _environment(threads: int, fresh_cache: Path | None) -> dict[str, str]:
-    variables = dict(os.environ) | dict.fromkeys(_THREAD_VARIABLES, str(threads))
-    variables["PYTHONPATH"] = str(HERE.parent)
-    if fresh_cache is not None:
-        variables["NUMBA_CACHE_DIR"] = str(fresh_cache / "kernels")
-    return variables
-
-
-def _events(folder: Path) -> list[Record]:
-    path = folder / "events.jsonl"
-    if not path.exists():
-        return []
-    lines = path.read_text(encoding="utf-8").split("\n")[:-1]  # a last line may be half written
-    return [json.loads(line) for line in lines]
-
-
 def _summary(cell: Cell, events: list[Record], stopped: bool, folder: Path) -> Record:
     """Medians and spread over the runs, or how it failed."""
     ready = next((e for e in events if e["event"] == "ready"), None)
@@ -207,6 +171,7 @@ def _summary(cell: Cell, events: list[Record], stopped: bool, folder: Path) -> R
         "status": "stopped" if stopped or overran else "ran",
         "versions": versions,
         "runs": len(runs),
+        "dates": [run["date"] for run in runs],
         "build": statistics.median(run["build"] for run in runs),
         "solve": statistics.median(run["solve"] for run in runs),
         "total": statistics.median(totals),

@@ -37,7 +37,9 @@ _COPIED = (
     "CONTRIBUTING.md",
     "CHANGELOG.md",
 )
-_NOT_COPIED = shutil.ignore_patterns(".scratch", "results", "__pycache__", "_build", ".env-*")
+_NOT_COPIED = shutil.ignore_patterns(
+    ".scratch", "pictures", "results", "__pycache__", "_build", ".env-*"
+)
 _OPERATORS = (
     "operator_number",
     "operator_name",

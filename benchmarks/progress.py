@@ -30,18 +30,21 @@ class Progress:
         pace = elapsed / past if past else 1.0
         return pace * sum(self._estimates[self._done :])
 
-    def begin(self, cell: Cell) -> None:
-        """A cell starts."""
+    def begin(self, cells: Sequence[Cell]) -> None:
+        """Cells start that are measured in turns."""
         if sys.stdout.isatty():
-            line = f"[{self._done + 1}/{len(self._estimates)}, {_clock(self.seconds_left)} left] "
-            print(line + cell.name, end=" ... ", flush=True)
+            first, last = self._done + 1, self._done + len(cells)
+            place = f"{first}" if first == last else f"{first} to {last}"
+            left = _clock(self.seconds_left)
+            print(f"[{place} of {len(self._estimates)}, {left} left] ", end="", flush=True)
+            print(f"{cells[0].name}{', in turns with others' * (len(cells) > 1)}", flush=True)
 
     def end(self, cell: Cell, record: dict[str, Any]) -> None:
         """A cell has ended."""
         self._done += 1
         if sys.stdout.isatty():
             seconds = f"{record['total']:.3g} s" if "total" in record else record["status"]
-            print(seconds, flush=True)
+            print(f"  {cell.method}: {seconds}", flush=True)
             return
         print(
             json.dumps(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,8 +13,8 @@ from benchmarks.peers import METHODS
 
 _HEADER = (
     "| instance | objective | method | build s | solve s | total s (min to max, runs) | x Walras "
-    "| iterations | value after repair | gap | violation | memory | note |\n"
-    "|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n"
+    "| iterations | value after repair | gap | violation | memory | measured | note |\n"
+    "|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|---|\n"
 )
 _LARGE = 500_000  # entries
 _BEATEN = 1e-7  # a repaired value above its certified bound by more would disprove the bound
@@ -33,11 +34,12 @@ def render(benchmarks: Sequence[Benchmark], records: Records) -> str:
 
 def _targets(targets: Iterable[Target]) -> str:
     verdict = {True: "met", False: "**missed**", None: "open"}
-    rows = [
-        f"| {t.case} | {t.aim} | {t.measured or 'not measured'} | {verdict[t.met]} |\n"
-        for t in targets
-    ]
+    rows = [f"| {t.case} | {t.aim} | {_found(t)} | {verdict[t.met]} |\n" for t in targets]
     return "| case | target | measured | |\n|---|---|---|---|\n" + "".join(rows)
+
+
+def _found(target: Target) -> str:
+    return "; ".join(filter(None, (target.measured or "not measured", target.basis)))
 
 
 def _row(cell: Cell, records: Records) -> str:
@@ -63,6 +65,7 @@ def _row(cell: Cell, records: Records) -> str:
         _number(gap(records, record), 2),
         _number(record.get("violation"), 2),
         _memory(record),
+        _date(record),
         _note(cell, record, records),
     )
     return "| " + " | ".join(columns) + " |\n"
@@ -93,6 +96,11 @@ def _memory(record: Mapping[str, Any]) -> str:
     return _number(record.get("memory_arrays"), 3) if large else ""
 
 
+def _date(record: Mapping[str, Any]) -> str:
+    """The day; a star says that its runs were made in turns with the others'."""
+    return f"{record['started'][:10]}{' *' * bool(record.get('in_turns'))}"
+
+
 def _note(cell: Cell, record: Mapping[str, Any], records: Records) -> str:
     """How it ended, unless it simply ended well."""
     if "value" in record and record["value"] is None:
@@ -110,6 +118,15 @@ def _note(cell: Cell, record: Mapping[str, Any], records: Records) -> str:
 def _last_line(record: Mapping[str, Any]) -> str:
     lines = str(record.get("message", "")).strip().splitlines()
     return lines[-1].replace("|", "/")[:80] if lines else ""
+
+
+def _counted(records: Iterable[Mapping[str, Any]]) -> str:
+    """How many cells have how many runs."""
+    counts = Counter(record["runs"] for record in records if "runs" in record)
+    parts = [
+        f"{cells} cells of {runs} run{'s' * (runs > 1)}" for runs, cells in sorted(counts.items())
+    ]
+    return ", ".join(parts)
 
 
 def _number(value: float | None, digits: int = 3) -> str:
@@ -132,7 +149,9 @@ def _method(records: Iterable[Mapping[str, Any]], cells: int) -> str:
     return (
         f"{len(found)} of {cells} cells measured, {' to '.join(days[:1] + days[1:][-1:])}; "
         f"{'; '.join(machines)}; {', '.join(threads)} threads each; {', '.join(versions)}. "
-        "Times are medians; total = build + solve, from arrays to allocation. Every allocation is "
+        f"Times are medians of the runs that the column counts: {_counted(found)}. A * at the day "
+        "marks runs made in turns with those of the other methods on the instance. "
+        "Total = build + solve, from arrays to allocation. Every allocation is "
         "repaired and valued by the same independent check; the gap is to the best certified "
         "bound of the instance (nats a job for proportional fairness, otherwise relative to the "
         "bound); memory is the median peak of a run in arrays of the size of X, for flows in GiB "

@@ -1,13 +1,15 @@
 """The process that runs one method on one instance: ``python -m benchmarks.worker FOLDER``.
 
-It reads ``request.json`` and ``instance.npz`` in the folder and appends one JSON line a run to
-``events.jsonl``, so that a process stopped at its limit leaves what it had finished.
+It reads ``request.json`` and ``instance.npz`` in the folder, makes a run for each line on standard
+input, and appends one JSON line a run to ``events.jsonl``, so that a process stopped at its limit
+leaves what it had finished.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
@@ -22,7 +24,7 @@ _RESET = Path("/proc/self/clear_refs")
 
 
 def main(folder: Path) -> None:
-    """Warm the method up on a tiny instance, then run it as often as the request says."""
+    """Warm the method up on a tiny instance, then run it as often as it is told to."""
     request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
     instance = read_instance(folder / "instance.npz")
     if (folder / "previous.npz").exists():
@@ -32,7 +34,8 @@ def main(folder: Path) -> None:
     if request["warm_up"]:
         method.run(instance.corner(), request["objective"], budget)
     _record(folder, {"event": "ready", "versions": _versions(method.packages)})
-    for run in range(request["runs"]):
+    for run, _ in enumerate(sys.stdin):
+        date = datetime.now(UTC).isoformat(timespec="seconds")
         before = _reset_peak()
         outcome = method.run(instance, request["objective"], budget)
         peak = _memory("VmHWM:")
@@ -43,11 +46,8 @@ def main(folder: Path) -> None:
         growth = (
             None if peak is None or before is None else (peak - before) / (8 * instance.entries)
         )
-        _record(
-            folder, {"event": "run", "memory_arrays": growth, "peak": peak, **_scalars(outcome)}
-        )
-        if outcome.build + outcome.solve > request["slow"]:
-            break
+        told = {"event": "run", "date": date, "memory_arrays": growth, "peak": peak}
+        _record(folder, told | _scalars(outcome))
 
 
 def _scalars(outcome: Outcome) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.benchmark import Benchmark, Records, Target
+from benchmarks.benchmark import Benchmark, Records, Target, basis
 from benchmarks.cell import Cell
 from benchmarks.peers.linear_ablation import STEPS
 from benchmarks.recipes import RecipeSpec
@@ -56,7 +56,8 @@ def _target(records: Records, name: str, ours: str, theirs: str) -> Target:
             f"{own['regret']:.4f} and {peer['regret']:.4f}"
         )
         met &= abs(own["regret"] - peer["regret"]) <= EQUAL * peer["regret"]
-    return Target(case, aim, "; ".join(parts), met)
+    names = [Cell(NAME, s, NAME, method, 0.0).name for s in SPECS for method in (ours, theirs)]
+    return Target(case, aim, "; ".join(parts), met, basis(map(records.get, names)))
 
 
 BENCHMARK = Benchmark(NAME, "The linear ablation", cells(), targets)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from benchmarks.balancing import OBJECTIVE, BalanceSpec
-from benchmarks.benchmark import Benchmark, Records, Target, of_method
+from benchmarks.benchmark import Benchmark, Records, Target, basis, of_method
 from benchmarks.cell import Cell
 
 NAME = "load-balancing"
@@ -72,7 +73,7 @@ def _sequence(records: Records, method: str) -> Target:
         f"{n['round']:.3f} s; DeDe 20.1, exact 20.9 published"
     )
     met = max(ours["value"], strict) <= PUBLISHED and n["round"] < SECONDS
-    return Target(case, aim, measured, met and ours["violation"] < 1e-6)
+    return Target(case, aim, measured, met and ours["violation"] < 1e-6, basis([ours]))
 
 
 def _at_once(records: Records, spec: BalanceSpec, seconds: float, gap: float) -> Target:
@@ -84,7 +85,7 @@ def _at_once(records: Records, spec: BalanceSpec, seconds: float, gap: float) ->
     bound = ours["numbers"]["bound"]
     measured = f"{ours['value']:.0f} moves, bound {bound:.0f}, {ours['total']:.2f} s"
     met = ours["value"] <= bound * (1.0 + gap) and ours["total"] <= seconds
-    return Target(case, aim, measured, met and ours["violation"] < 1e-6)
+    return Target(case, aim, measured, met and ours["violation"] < 1e-6, basis([ours]))
 
 
 def _beside(records: Records) -> Target:
@@ -105,7 +106,8 @@ def _beside(records: Records) -> Target:
     )
     shown = [f"{method} {_told(moves[method], own)}" for method, own in rows.items()]
     bound = statistics.mean(record["numbers"]["bound"] for record in rows[BESIDE[0]])
-    return Target(case, aim, "; ".join([*shown, f"bound {bound:.4g}"]), met)
+    measured = "; ".join([*shown, f"bound {bound:.4g}"])
+    return Target(case, aim, measured, met, basis(chain.from_iterable(rows.values())))
 
 
 def _moves(record: Mapping[str, Any]) -> float:

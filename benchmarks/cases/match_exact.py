@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.benchmark import Benchmark, Records, Target, of_method
+from benchmarks.benchmark import Benchmark, Records, Target, basis, of_method
 from benchmarks.cell import Cell
 from benchmarks.matching import MatchSpec
 
@@ -41,7 +41,8 @@ def _target(records: Records, spec: MatchSpec, factor: float) -> Target:
         f"{ratio:.0f}x ({each * ours['total']:.1f} us a round of {each * theirs['total']:.0f} us), "
         f"mean makespan off by {apart:.1e}"
     )
-    return Target(case, aim, measured, ratio >= factor and abs(apart) <= EQUAL)
+    met = ratio >= factor and abs(apart) <= EQUAL
+    return Target(case, aim, measured, met, basis((ours, theirs)))
 
 
 BENCHMARK = Benchmark("match-exact", "Exact matching of small rounds", cells(), targets)

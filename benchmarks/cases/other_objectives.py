@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.benchmark import Benchmark, Records, Target, of_method, speed_target
+from benchmarks.benchmark import Benchmark, Records, Target, basis, of_method, speed_target
 from benchmarks.cases.maxmin import SMALL, spec
 from benchmarks.cell import SLOW, Cell
 
@@ -68,10 +68,13 @@ def _levels_target(records: Records) -> Target:
     theirs = of_method(records, "leximin", SMALL, "highs-leximin")
     if ours is None or theirs is None or "lowest" not in ours or "lowest" not in theirs:
         return Target(case, aim)
+    known = basis((ours, theirs))
     for rank, (a, b) in enumerate(zip(ours["lowest"], theirs["lowest"], strict=True), start=1):
         if abs(a - b) > _SAME * abs(b):
-            return Target(case, aim, f"lowest but {rank - 1}: {a:.7g} against {b:.7g}", a > b)
-    return Target(case, aim, f"the {len(ours['lowest'])} lowest agree to {_SAME:g}", True)
+            return Target(
+                case, aim, f"lowest but {rank - 1}: {a:.7g} against {b:.7g}", a > b, known
+            )
+    return Target(case, aim, f"the {len(ours['lowest'])} lowest agree to {_SAME:g}", True, known)
 
 
 BENCHMARK = Benchmark(NAME, "Other objectives", cells(), targets)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.benchmark import Benchmark, Records, Target
+from benchmarks.benchmark import Benchmark, Records, Target, basis
 from benchmarks.cell import Cell
 from benchmarks.recipes import RecipeSpec
 
@@ -63,7 +63,7 @@ def _target(records: Records, size: int, aim: str) -> Target:
         f"{rank[PRETRAINED]:.4f}"
     )
     met = rank[NETWORK] >= linear if size == SIZES[0] else rank[NETWORK] > linear
-    return Target(case, aim, measured, met)
+    return Target(case, aim, measured, met, basis(found.values()))
 
 
 BENCHMARK = Benchmark(NAME, "Time prediction", cells(), targets)

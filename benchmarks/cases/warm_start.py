@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.benchmark import TOLERANCE, Benchmark, Records, Target, gap, of_method
+from benchmarks.benchmark import (
+    TOLERANCE,
+    Benchmark,
+    Records,
+    Target,
+    basis,
+    gap,
+    of_method,
+)
 from benchmarks.cell import Cell
 from benchmarks.instances import Spec
 
@@ -51,7 +59,7 @@ def _target(records: Records, spec: Spec, objective: str) -> Target:
     if distance is None:
         return Target(case, aim, measured)
     met = ratio <= AT_MOST[spec] and distance <= TOLERANCE
-    return Target(case, aim, f"{measured}, gap {distance:.1e}", met)
+    return Target(case, aim, f"{measured}, gap {distance:.1e}", met, basis([warm]))
 
 
 BENCHMARK = Benchmark("warm-start", "Warm start", cells(), targets)

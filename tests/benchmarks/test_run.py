@@ -47,6 +47,10 @@ def test_two_peers_run_end_to_end_and_agree(measured: tuple[Store, list[Cell]]) 
         assert record["cell"]["seed"] == TINY.seed
         assert record["machine"]["cores"] >= 1
         assert record["started"].startswith("20")
+        assert len(record["dates"]) == 2
+    first, second = (record["dates"] for record in records)
+    assert first[0] <= second[0] <= first[1] <= second[1], "runs are made in turns"
+    assert [record["in_turns"] for record in records] == [[cells[1].name], [cells[0].name]]
     assert set(records[0]["versions"]) == {"python", "highspy"}
 
 
@@ -169,6 +173,8 @@ def test_the_page_shows_every_record(measured: tuple[Store, list[Cell]]) -> None
     assert "### Tiny cells" in page
     for cell in cells:
         assert page.count(f"| {METHODS[cell.method].label} |") == 1
+    assert page.count(f"{min(r['started'][:10] for r in store.records(cells).values())} * |") >= 1
+    assert "2 cells of 2 runs" in page
     write_table(store)
     assert (store.folder / "table.md").read_text(encoding="utf-8").startswith("| case | target")
 

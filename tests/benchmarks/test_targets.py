@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from benchmarks.assigning import AssignSpec
-from benchmarks.benchmark import Benchmark, gap, quickest_peer, speed_target
+from benchmarks.benchmark import Benchmark, basis, gap, quickest_peer, speed_target
 from benchmarks.cases import assignment
 from benchmarks.cell import Cell
 from benchmarks.instances import Spec
@@ -120,3 +120,18 @@ def test_gaps_of_assignments_are_compared_where_both_are_measured() -> None:
     behind = assignment.targets(_records(theirs, record("walras-assign-10", 102.0, 99.0)))[1]
     assert behind.met is False
     assert "behind on 1 of 1 (D 5x100)" in behind.measured
+
+
+def test_a_target_tells_runs_dates_and_turns_of_what_it_compares() -> None:
+    ours = _record("walras", 1.0, runs=5, started="2026-11-24T10:00:00")
+    peer = _record("highs", 9.0, runs=1, started="2026-11-21T10:00:00")
+    assert basis([ours, peer, None]) == "runs: walras 5, highs 1; 2026-11-21 and 2026-11-24"
+    names = [record["cell"]["name"] for record in (ours, peer)]
+    ours["in_turns"], peer["in_turns"] = names[1:], names[:1]
+    peer["started"] = ours["started"]
+    assert basis([ours, peer]) == "runs: walras 5, highs 1; in turns, 2026-11-24"
+    assert basis([ours]) == "runs: walras 5; 2026-11-24"
+    target = speed_target(_records(ours | {"numbers": OURS["numbers"]}, peer), "c", "max-min", SPEC, ("highs",), 2.0)
+    assert target.basis == "runs: walras 5, highs 1; in turns, 2026-11-24"
+    page = render([Benchmark("test", "T", (), lambda _: [target])], {})
+    assert f"; {target.basis} | met |" in page
