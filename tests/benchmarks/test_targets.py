@@ -131,7 +131,8 @@ def test_a_target_tells_runs_dates_and_turns_of_what_it_compares() -> None:
     peer["started"] = ours["started"]
     assert basis([ours, peer]) == "runs: walras 5, highs 1; in turns, 2026-11-24"
     assert basis([ours]) == "runs: walras 5; 2026-11-24"
-    target = speed_target(_records(ours | {"numbers": OURS["numbers"]}, peer), "c", "max-min", SPEC, ("highs",), 2.0)
+    records = _records(ours | {"numbers": OURS["numbers"]}, peer)
+    target = speed_target(records, "c", "max-min", SPEC, ("highs",), 2.0)
     assert target.basis == "runs: walras 5, highs 1; in turns, 2026-11-24"
-    page = render([Benchmark("test", "T", (), lambda _: [target])], {})
+    page = render([Benchmark("test", "T", (), lambda _: (target,))], {})
     assert f"; {target.basis} | met |" in page
