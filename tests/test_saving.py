@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.test_solving import cluster
 
@@ -173,3 +174,15 @@ def test_old_names_work_and_warn() -> None:
             assert getattr(module, old) is new
     with pytest.warns(DeprecationWarning, match=r"round_of is now walras.matching.Round.of"):
         assert wl.matching.round_of([[1.0]], [[1.0]]).shape == (1, 1)
+
+
+def test_frames_are_written_as_csv_and_parquet(tmp_path: Path) -> None:
+    s = wl.solve(cs.max_min(*cluster(1, 3, 8)), engine="interior", threads=1)
+    for name, frame in (("x", s.frame()), ("steps", s.history.frame()), ("worth", s.worth())):
+        frame.to_csv(tmp_path / f"{name}.csv")
+        again = pd.read_csv(tmp_path / f"{name}.csv", index_col=0, dtype={0: str})
+        assert list(map(str, again.columns)) == list(map(str, frame.columns))
+        assert len(again) == len(frame)
+    pytest.importorskip("pyarrow")
+    s.frame().to_parquet(tmp_path / "x.parquet")
+    assert pd.read_parquet(tmp_path / "x.parquet").equals(s.frame())

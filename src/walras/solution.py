@@ -219,6 +219,10 @@ class Solution:
         """
         save(self, path)
 
+    def to_mps(self, path: str | Path) -> None:
+        """Write the problem that was solved as an MPS file; see :meth:`Separable.to_mps`."""
+        self.problem.to_mps(path)
+
     def explain(self, demand: str | int) -> Explanation:
         """Why a demand got what it got: price, binding rows, the next best resource.
 

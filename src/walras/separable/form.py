@@ -16,6 +16,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.errors import InputError
+from walras.files import write_text
 from walras.saving import saved_fields
+from walras.separable.mps_text import Program, mps_lines
 from walras.types import Bools, Floats, Ints, Longs
 
 
@@ -238,6 +241,55 @@ class Separable:
             f"Separable({'maximize' if self.maximize else 'minimize'} {self.objective}: "
             f"{resources} resources, {demands} demands, {self.entries} entries"
             f"{f' ({whole} whole)' if whole else ''}, {self.rows.count} rows)"
+        )
+
+    def to_mps(self, path: str | Path) -> None:
+        """Write the problem as an MPS file, such as other solvers read.
+
+        Entries come first, then the shared scalars. Spaces in names become underscores.
+
+        Args:
+            path: The file, such as ``problem.mps``.
+
+        Raises:
+            InputError: The objective has utilities other than linear and quadratic ones.
+            DataError: The file cannot be written.
+
+        Example:
+            >>> import tempfile, walras as wl
+            >>> problem = wl.domains.cluster_scheduling.max_min([[2.0, 1.0]], [1, 1], [1.0])
+            >>> problem.to_mps(f"{tempfile.mkdtemp()}/problem.mps")
+        """
+        write_text(path, "\n".join(mps_lines(self._program())) + "\n")
+
+    def _program(self) -> Program:
+        """The problem as the columns and rows of a program, in the user's sense."""
+        rows, sign = self.rows, -1.0 if self.maximize else 1.0
+        if np.any(rows.is_utility):
+            row = int(np.argmax(rows.is_utility))
+            raise InputError(
+                f"{rows.name(row)} is a {Utility(int(rows.utility[row])).name.lower()} utility",
+                where="to_mps",
+                allowed="linear, quadratic and whole-number problems",
+                remedy="save it with its solution: solution.save(path)",
+            )
+        none = np.zeros(self.scalars)
+        whole = np.zeros(self.entries, np.bool_) if self.integer is None else self.integer
+        scalars = [*self.scalar_names, *(f"t{k}" for k in range(self.scalars))][: self.scalars]
+        return Program(
+            name=self.objective,
+            maximize=self.maximize,
+            constant=sign * self.constant,
+            columns=[*map(self.entry_name, range(self.entries)), *scalars],
+            cost=sign * np.append(self.cost, self.scalar_cost),
+            quadratic=sign * np.append(self.quadratic, none),
+            lower=np.append(self.lower, self.scalar_lower),
+            upper=np.append(self.upper, self.scalar_upper),
+            integer=np.append(whole, none.astype(np.bool_)),
+            rows=[rows.name(k) for k in range(rows.count)],
+            matrix=sp.csc_array(sp.hstack([rows.matrix, sp.csc_array(rows.scalar_matrix)])),
+            row_lower=rows.lower,
+            row_upper=rows.upper,
         )
 
     def to_saved(self) -> dict[str, object]:
