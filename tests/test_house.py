@@ -180,3 +180,49 @@ def test_the_project_says_who_writes_it_and_how_to_report_a_problem() -> None:
         assert f"\n{key}" in f"\n{citation}", key
     security = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
     assert "## Report a problem" in security
+
+
+def test_hooks_before_a_commit_download_nothing() -> None:
+    yaml = pytest.importorskip("yaml")  # an extra of the docs
+    text = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert "://" not in text
+    hooks = []
+    for repository in yaml.safe_load(text)["repos"]:
+        assert repository["repo"] == "local"
+        hooks += repository["hooks"]
+    assert {hook["id"] for hook in hooks} >= {"ruff-check", "ruff-format", "mypy"}
+    assert {hook["language"] for hook in hooks} == {"system"}
+
+
+def test_integration_runs_every_python_and_both_edges() -> None:
+    yaml = pytest.importorskip("yaml")
+    text = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    jobs = yaml.safe_load(text)["jobs"]
+    pythons = jobs["test"]["strategy"]["matrix"]["python"]
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["project"]["classifiers"]))
+    assert pythons == named
+    assert f">={pythons[0]}" == PROJECT["project"]["requires-python"]
+    edges = jobs["edges"]["strategy"]["matrix"]["include"]
+    assert {edge["which"]: edge["python"] for edge in edges} == {
+        "oldest": pythons[0],
+        "newest": pythons[-1],
+    }
+    commands = [step.get("run", "") for job in jobs.values() for step in job["steps"]]
+    assert [run for run in commands if run] == [".ci/run", "./dev test --${{ matrix.which }}"]
+
+
+def test_contributing_names_every_task_and_what_can_be_added() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for task in ("demo", "test", "mutants", "docs", "lint", "setup", "lock"):
+        assert f"./dev {task}" in text, task
+    for thing in ("an engine", "a domain", "a benchmark", "a loss", "a data set"):
+        assert f"\n## Add {thing}\n" in text, thing
+    assert "\n## Change or remove a public name\n" in text
+
+
+def test_contributing_names_every_room() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    layout = text.split("```text\n")[1].split("```")[0]
+    names = set(re.findall(r"\w+", "\n".join(line[:24] for line in layout.splitlines())))
+    rooms = {path.parent.name for path in (ROOT / "src/walras").glob("*/__init__.py")}
+    assert rooms - names == set()
