@@ -165,7 +165,7 @@ def _solve_within(
     with Pressed() as pressed, ExitStack() as stack:
         stack.enter_context(blas_limited(base, choice.engine, settings.threads))
         if own.executor is not None:  # for all levels
-            own = replace(own, executor=stack.enter_context(own.executor.kept()))
+            own = replace(own, executor=stack.enter_context(own.executor.persistent()))
             run = engine_named(choice.engine, own, collapse=choice.collapse)
         solution = _solve_by(run, problem, choice, settings, polish=polish)
         if spend is not None:

@@ -18,11 +18,10 @@ from tests.domains.instances import draw
 import walras as wl
 from walras.engines.admm.engine import admm, executor_on
 from walras.engines.admm.form import make_form
-from walras.engines.admm.proofs import row_classification as roles
+from walras.engines.admm.proofs import row_classification
 from walras.engines.admm.proofs.incumbent import Incumbent
 from walras.engines.admm.settings import AdmmSettings
-from walras.executors import ray_cluster
-from walras.executors import ray_pool as ray_crew
+from walras.executors import ray_cluster, ray_pool
 from walras.executors.ray_pool import RayPool
 from walras.iterate import Iterate
 from walras.settings import Settings
@@ -42,8 +41,8 @@ def local_ray() -> Iterator[None]:
 
 
 @pytest.fixture
-def crews(monkeypatch: pytest.MonkeyPatch) -> list[RayPool]:
-    """The crews that solves open, in order."""
+def pools(monkeypatch: pytest.MonkeyPatch) -> list[RayPool]:
+    """The pools that solves open, in order."""
     opened: list[RayPool] = []
 
     class Watched(RayPool):
@@ -51,7 +50,7 @@ def crews(monkeypatch: pytest.MonkeyPatch) -> list[RayPool]:
             super().__init__(*arguments, **options)
             opened.append(self)
 
-    monkeypatch.setattr(ray_crew, "RayPool", Watched)
+    monkeypatch.setattr(ray_pool, "RayPool", Watched)
     return opened
 
 
@@ -65,8 +64,8 @@ def iterate(problem: wl.Separable, iterations: int, **options: Any) -> Iterate:
     return admm(problem, Settings(tolerance=1e-12), AdmmSettings(iterations=iterations, **options))
 
 
-def pid_of(crew: RayPool, k: int) -> int:
-    return int(ray.get(crew._actors.holders[k].__ray_call__.remote(lambda holder: os.getpid())))
+def pid_of(pool: RayPool, k: int) -> int:
+    return int(ray.get(pool._actors.holders[k].__ray_call__.remote(lambda holder: os.getpid())))
 
 
 @pytest.mark.parametrize(
@@ -112,30 +111,30 @@ def test_actors_tell_what_the_published_timing_shares() -> None:
     assert 0.0 < s.timings.ideal < s.timings.iterate / 64
 
 
-def test_bytes_of_a_pass_do_not_depend_on_the_number_of_demands(crews: list[RayPool]) -> None:
+def test_bytes_of_a_pass_do_not_depend_on_the_number_of_demands(pools: list[RayPool]) -> None:
     """A pass sends a price and brings back use and slope of every narrow row, an actor."""
     found = []
     for n in (24, 96):
         iterate(problem_of(cs.proportional_fairness, n), 40, executor=wl.Ray(actors=2))
-        found.append(crews[-1].bytes_of)
+        found.append(pools[-1].bytes_of)
     narrow = 5 + 1  # and the row that asks for nothing
     for account in found:
-        assert account["use"] == 2 * (8 * narrow + 2 * 8 * narrow)
+        assert account["row_usage"] == 2 * (8 * narrow + 2 * 8 * narrow)
         assert account["advance"] == 2 * (8 * narrow + 8 + 3 * 8)
-        assert account["respond"] == 2 * (3 * 8 + 2 * 8)
+        assert account["solve_demands"] == 2 * (3 * 8 + 2 * 8)
     assert found[0] == found[1]
-    assert {task.partition(".")[0] for task in found[0]} >= {"repair", "bound"}  # proofs, too
+    assert {path.partition(".")[0] for path in found[0]} >= {"repair", "bound"}  # proofs, too
 
 
 @pytest.mark.parametrize("objective", [cs.max_min, cs.proportional_fairness, cs.total_throughput])
 def test_the_allocation_crosses_once_when_the_solve_ends(
-    objective: Any, crews: list[RayPool]
+    objective: Any, pools: list[RayPool]
 ) -> None:
     problem = problem_of(objective)
     gathered: list[int] = []
 
     def look(step: wl.progress.Progress) -> None:
-        gathered.append(crews[0].gathered)
+        gathered.append(pools[0].gathered)
 
     s = wl.solve(
         problem, engine="admm", tolerance=1e-3, executor=wl.Ray(actors=2), on_progress=look
@@ -144,12 +143,12 @@ def test_the_allocation_crosses_once_when_the_solve_ends(
     assert sum(step.note == "proof" for step in s.history) > 0
     assert not any(gathered)
     slots = make_form(problem).groups.source.size
-    assert crews[0].gathered == 8 * (problem.entries + slots)
+    assert pools[0].gathered == 8 * (problem.entries + slots)
 
 
 @pytest.mark.parametrize("objective", [te.max_min_fair, te.max_total_flow_by_link])
 def test_levels_and_equalities_are_proved_where_the_demands_are(
-    objective: Any, crews: list[RayPool]
+    objective: Any, pools: list[RayPool]
 ) -> None:
     net = te.load_topology("B4")
     traffic = 30.0 * te.lognormal_traffic(net, seed=0)
@@ -158,12 +157,12 @@ def test_levels_and_equalities_are_proved_where_the_demands_are(
     problem = objective(net, traffic, *more, **({"levels": 2} if by_path else {}))
     s = wl.solve(problem, engine="admm", tolerance=1e-2, threads=2)
     found = wl.solve(problem, engine="admm", tolerance=1e-2, executor=wl.Ray(actors=2))
-    assert (found.status, len(crews)) == (wl.Status.OPTIMAL, max(len(found.levels), 1))
-    assert any("repair.system" in crew.bytes_of for crew in crews)
-    assert len({crew._actors for crew in crews}) == 1  # of all levels
-    assert not crews[0]._actors.holders  # which have ended
+    assert (found.status, len(pools)) == (wl.Status.OPTIMAL, max(len(found.levels), 1))
+    assert any("repair.correction_system" in pool.bytes_of for pool in pools)
+    assert len({pool._actors for pool in pools}) == 1  # of all levels
+    assert not pools[0]._actors.holders  # which have ended
     whole = 8 * (len(found.entries) + 3 * len(found.prices.rows))
-    assert all(crew.gathered <= whole for crew in crews)  # once
+    assert all(pool.gathered <= whole for pool in pools)  # once
     assert np.array_equal(found.entries, s.entries)
 
 
@@ -176,89 +175,89 @@ def flows_by_link(sources: int) -> wl.Separable:
 
 
 def test_rows_of_single_demands_cross_at_the_end_alone(
-    crews: list[RayPool], monkeypatch: pytest.MonkeyPatch
+    pools: list[RayPool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(roles, "MOST_CORRECTED", 0)
+    monkeypatch.setattr(row_classification, "MOST_CORRECTED", 0)
     found = []
     for sources in (4, 12):
         many = iterate(flows_by_link(sources), 40, executor=wl.Ray(actors=2))
-        found.append(crews[-1].bytes_of)
+        found.append(pools[-1].bytes_of)
     shared = 38 + 1  # links, and the row that asks for nothing
     for account in found:
-        assert account["use"] == 2 * (8 * shared + 2 * 8 * shared)
+        assert account["row_usage"] == 2 * (8 * shared + 2 * 8 * shared)
         assert account["advance"] == 2 * (8 * shared + 8 + 3 * 8)
-        assert account["repair.system"] <= 2 * (8 * 38 + 16 + 8 * 38 * (38 + 2))
-    assert found[0]["use"] == found[1]["use"]
+        assert account["repair.correction_system"] <= 2 * (8 * 38 + 16 + 8 * 38 * (38 + 2))
+    assert found[0]["row_usage"] == found[1]["row_usage"]
     one = iterate(flows_by_link(12), 40)
     assert np.array_equal(many.x, one.x)
     assert np.array_equal(many.prices, one.prices)
     problem = flows_by_link(12)
-    assert crews[-1].gathered == 8 * (problem.entries + problem.rows.count - 38)
+    assert pools[-1].gathered == 8 * (problem.entries + problem.rows.count - 38)
 
 
 def test_a_lost_actor_takes_the_prices_of_its_own_rows_with_it(
-    crews: list[RayPool], monkeypatch: pytest.MonkeyPatch
+    pools: list[RayPool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(roles, "MOST_CORRECTED", 0)
+    monkeypatch.setattr(row_classification, "MOST_CORRECTED", 0)
     problem = flows_by_link(12)
 
     def kill(step: wl.progress.Progress) -> None:
-        if step.iteration >= 20 and not crews[0].replaced:
-            os.kill(pid_of(crews[0], 1), signal.SIGKILL)
+        if step.iteration >= 20 and not pools[0].replaced:
+            os.kill(pid_of(pools[0], 1), signal.SIGKILL)
 
     s = wl.solve(
         problem, engine="admm", tolerance=1e-2, executor=wl.Ray(actors=2), on_progress=kill
     )
-    assert crews[0].replaced >= 1
+    assert pools[0].replaced >= 1
     assert s.status == wl.Status.OPTIMAL
     assert s.value == pytest.approx(wl.solve(problem, engine="exact").value, rel=2e-2)
 
 
-def test_a_lost_actor_is_replaced_and_the_solve_goes_on(crews: list[RayPool]) -> None:
+def test_a_lost_actor_is_replaced_and_the_solve_goes_on(pools: list[RayPool]) -> None:
     problem = problem_of(cs.max_min)
     killed: list[int] = []
 
     def kill(step: wl.progress.Progress) -> None:
         if step.iteration >= 20 and not killed:
-            killed.append(pid_of(crews[0], 1))
+            killed.append(pid_of(pools[0], 1))
             os.kill(killed[0], signal.SIGKILL)
 
     s = wl.solve(
         problem, engine="admm", tolerance=1e-3, executor=wl.Ray(actors=2), on_progress=kill
     )
     assert killed
-    assert crews[0].replaced == 1
+    assert pools[0].replaced == 1
     assert s.status == wl.Status.OPTIMAL
     exact = wl.solve(problem, engine="exact")
     assert s.value == pytest.approx(exact.value, rel=2e-3)
 
 
 @pytest.mark.parametrize("note", ["proof", ""])
-def test_what_a_lost_actor_had_kept_is_proved_again(note: str, crews: list[RayPool]) -> None:
+def test_what_a_lost_actor_had_kept_is_proved_again(note: str, pools: list[RayPool]) -> None:
     problem = problem_of(cs.max_min)
     last: list[wl.progress.Progress] = []
 
     def kill(step: wl.progress.Progress) -> bool:
         if step.iteration < 40 or step.note != note:
             return False
-        os.kill(pid_of(crews[0], 0), signal.SIGKILL)
+        os.kill(pid_of(pools[0], 0), signal.SIGKILL)
         last.append(step)
         return True
 
     s = wl.solve(
         problem, engine="admm", tolerance=1e-9, executor=wl.Ray(actors=2), on_progress=kill
     )
-    assert (s.status, crews[0].replaced, len(last)) == (wl.Status.INTERRUPTED, 1, 1)
+    assert (s.status, pools[0].replaced, len(last)) == (wl.Status.INTERRUPTED, 1, 1)
     assert s.certificate.violation <= 1e-9
     assert s.value > 0.0
     assert s.gap < 1.0
 
 
-def test_the_actors_end_with_the_solve(crews: list[RayPool]) -> None:
+def test_the_actors_end_with_the_solve(pools: list[RayPool]) -> None:
     pids: list[int] = []
 
     def note(step: wl.progress.Progress) -> bool:
-        pids.extend(pid_of(crews[0], k) for k in range(2))
+        pids.extend(pid_of(pools[0], k) for k in range(2))
         return True
 
     s = wl.solve(problem_of(cs.max_min), engine="admm", executor=wl.Ray(actors=2), on_progress=note)
@@ -271,14 +270,14 @@ def test_the_actors_end_with_the_solve(crews: list[RayPool]) -> None:
 
 
 def test_an_actor_that_cannot_be_kept_is_one_clear_error(
-    crews: list[RayPool], monkeypatch: pytest.MonkeyPatch
+    pools: list[RayPool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ray_crew, "_LOSSES", 1)
+    monkeypatch.setattr(ray_pool, "_LOSSES", 1)
     killed: list[int] = []
 
     def kill(step: wl.progress.Progress) -> None:
         if not killed:
-            killed.append(pid_of(crews[0], 0))
+            killed.append(pid_of(pools[0], 0))
             os.kill(killed[0], signal.SIGKILL)
 
     with pytest.raises(wl.EngineError, match=r"slice 0 was lost 1 times.*remedy"):

@@ -88,7 +88,7 @@ class Ray:
         return Actors(slices)
 
     @contextmanager
-    def kept(self) -> Iterator[Executor]:
+    def persistent(self) -> Iterator[Executor]:
         """See :class:`walras.engines.admm.worker_pool.Executor`: the actors stay."""
         keeper = _Keeper(self)
         try:
@@ -119,7 +119,7 @@ class _Keeper:
         return RayPool(slices, self._actors, ends=False)
 
     @contextmanager
-    def kept(self) -> Iterator[Executor]:
+    def persistent(self) -> Iterator[Executor]:
         yield self
 
     def end(self) -> None:

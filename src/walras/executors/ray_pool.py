@@ -1,4 +1,4 @@
-"""The slices of one solve in Ray actors: tasks go out, sums come back, lost actors are replaced."""
+"""Slices in Ray actors: passes go out, sums come back, lost actors are replaced."""
 
 from __future__ import annotations
 
@@ -8,21 +8,35 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import ray
 from ray.exceptions import RayActorError
 
+from walras.engines.admm.passes import (
+    PASSES,
+    Answer,
+    Call,
+    Pass,
+    Passes,
+    Reduction,
+    Resume,
+    calls_of,
+    everywhere,
+)
 from walras.engines.admm.slices import Slice
-from walras.engines.admm.tree_reduction import GATHERED, Tree
+from walras.engines.admm.tree_reduction import Tree
 from walras.engines.admm.worker import Worker
+from walras.engines.admm.worker_pool import combined
 from walras.errors import EngineError
-from walras.types import Floats
 
-Task = tuple[str, tuple[object, ...]]
-
+# What is known here of a slice that is lost: the last answers to these passes, as its attributes.
+_KNOWN = {
+    PASSES[Passes.entries]: "x",
+    PASSES[Passes.prices]: "price",
+    PASSES[Passes.own_prices]: "own_price",
+}
 _START_SECONDS = 120.0
 _LOSSES = 5  # of one slice within one iteration, from which the cluster counts as broken
 _log = logging.getLogger("walras")
@@ -34,12 +48,12 @@ class _Holder:
     def hold(self, data: Slice) -> None:
         """Take a slice."""
         # Ray's arrays are read-only, for which the compiled passes would be compiled again.
-        self._part, self._work = Worker(copy.deepcopy(data)), 0.0
+        self._worker, self._work = Worker(copy.deepcopy(data)), 0.0
 
-    def run(self, task: str, *args: object) -> Floats:
+    def run(self, one: Pass, *args: object) -> Answer:
         """What the slice answers."""
         began = time.thread_time()
-        found: Floats = attrgetter(task)(self._part)(*(copy.deepcopy(value) for value in args))
+        found = one.run(self._worker, *(copy.deepcopy(value) for value in args))
         self._work += time.thread_time() - began
         return found
 
@@ -93,7 +107,7 @@ class RayPool:
 
     An actor that is lost is replaced: its slice starts from the prices known when the iteration
     began, and the entries that it was sent out with or that were last gathered here, and repeats
-    the tasks since; the solve goes on.
+    the passes since; the solve goes on.
 
     Args:
         slices: One for each actor.
@@ -101,19 +115,19 @@ class RayPool:
         ends: Whether they end with the solve.
 
     Attributes:
+        passes: All workers as one.
         replaced: Actors lost and replaced so far.
         gathered: Bytes of allocations and of the demands' prices that have crossed.
-        bytes_of: Bytes of arguments and sums that crossed in the last pass of each task.
+        bytes_of: Bytes of arguments and answers that crossed in the last run of each pass.
     """
 
     def __init__(self, slices: Sequence[Slice], actors: Actors, *, ends: bool = True) -> None:
         self._slices, self._actors, self._ends = slices, actors, ends
         self._tree = Tree([one.run for one in slices])
-        self._since: list[Task] = []
-        self._known = {
-            "entries": [s.x for s in slices],
-            "prices": [s.price for s in slices],
-            "own_prices": [s.own_price for s in slices],
+        self.passes = everywhere(self._run)
+        self._since: list[Call] = []
+        self._known: dict[Pass, list[Answer]] = {
+            one: [getattr(data, name) for data in slices] for one, name in _KNOWN.items()
         }
         self._bytes, self._iterations = 0, 0
         self.gathered = 0
@@ -137,31 +151,27 @@ class RayPool:
         except RayActorError:
             return float("nan")
 
-    def mark(self, task: str, *args: object) -> None:
+    def begin_iteration(self, resume: Resume) -> None:
         """See :class:`walras.engines.admm.worker_pool.WorkerPool`."""
-        self._since = [(task, args)]
+        self._since = calls_of(resume)
         self._iterations += 1
 
-    def total(self, task: str, *args: object) -> Floats:
-        """See :class:`walras.engines.admm.worker_pool.WorkerPool`."""
-        return self._tree.total(task, self.collect(task, *args))
-
-    def collect(self, task: str, *args: object) -> list[Floats]:
-        """See :class:`walras.engines.admm.worker_pool.WorkerPool`."""
-        self._since.append((task, args))
-        jobs = [holder.run.remote(task, *args) for holder in self._actors.holders]
+    def _run(self, one: Pass, *args: object) -> Answer:
+        """Run a pass in all actors; what they answer together."""
+        self._since.append((one, args))
+        jobs = [holder.run.remote(one, *args) for holder in self._actors.holders]
         found = [self._answer(k, job) for k, job in enumerate(jobs)]
-        if task in self._known:
-            self._known[task] = found
+        if one in self._known:
+            self._known[one] = found
         sent = len(found) * sum(_size(value) for value in args)
-        self._count(task, sent + sum(part.nbytes for part in found))
-        return found
+        self._count(one, sent + sum(part.nbytes for part in found if part is not None))
+        return combined(one, self._tree, found)
 
-    def _count(self, task: str, crossed: int) -> None:
-        if task in GATHERED:
+    def _count(self, one: Pass, crossed: int) -> None:
+        if one.reduction is Reduction.GATHER:
             self.gathered += crossed
             return
-        self.bytes_of[task] = crossed
+        self.bytes_of[one.path] = crossed
         if self._iterations:
             self._bytes += crossed
 
@@ -177,11 +187,12 @@ class RayPool:
         if self._ends:
             self._actors.end()
 
-    def _answer(self, k: int, job: Any) -> Floats:
+    def _answer(self, k: int, job: Any) -> Answer:
         """What the actor of slice k answers, or the one that takes its place."""
         for _ in range(_LOSSES):
             try:
-                return np.asarray(ray.get(job))
+                found: Answer = ray.get(job)
+                return found
             except RayActorError:
                 _log.info("Ray: the actor of slice %d was lost; another takes its place", k)
             job = self._replace(k)
@@ -193,13 +204,13 @@ class RayPool:
         )
 
     def _replace(self, k: int) -> Any:
-        """A new actor in the state of the lost one, and its answer to the present task."""
+        """A new actor in the state of the lost one, and its answer to the present pass."""
         self.replaced += 1
-        x, price, own = (self._known[task][k] for task in ("entries", "prices", "own_prices"))
-        data = replace(self._slices[k], x=x, price=price, own_price=own)
+        known: dict[str, Any] = {name: self._known[one][k] for one, name in _KNOWN.items()}
+        data = replace(self._slices[k], **known)
         holder = self._actors.replace(k)
         holder.hold.remote(data)
-        return [holder.run.remote(task, *args) for task, args in self._since][-1]
+        return [holder.run.remote(one, *args) for one, args in self._since][-1]
 
 
 def _size(value: object) -> int:

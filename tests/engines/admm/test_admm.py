@@ -84,12 +84,12 @@ def test_the_same_iterations_give_the_same_numbers(objective: object) -> None:
     first = beginning(form, None, None)
     found = []
     for _ in range(2):
-        crew = Threads().open(cut(form, 2, first.x, first.price))
-        method, scheme = Method(form, crew, first), Splitting(1.6)
+        pool = Threads().open(cut(form, 2, first.x, first.price))
+        method, scheme = Method(form, pool, first), Splitting(1.6)
         for _ in range(40):
             scheme.iterate(method)
         found.append(method.point())
-        crew.close()
+        pool.close()
     for one, other in zip(*found, strict=True):
         assert np.array_equal(one, other)
 
@@ -132,14 +132,14 @@ def test_a_scalar_goes_no_higher_than_is_good_enough() -> None:
     enough = 0.9 * wl.solve(problem, engine="exact").scalars[0]
     form = make_form(problem)
     first = beginning(form, None, None)
-    crew = Threads().open(cut(form, 2, first.x, first.price))
-    method, scheme = Method(form, crew, first), Splitting(1.8)
+    pool = Threads().open(cut(form, 2, first.x, first.price))
+    method, scheme = Method(form, pool, first), Splitting(1.8)
     method.settle_for(-enough)  # what is minimised is -t
     for _ in range(300):
         scheme.iterate(method)
         assert method.t <= enough * (1.0 + FEASIBLE)
     x, t, prices = method.point()
-    crew.close()
+    pool.close()
     assert t[0] == pytest.approx(enough)
     found = certify(problem, x, t, prices)  # with room in every row the two blocks meet
     assert -found.value >= enough * (1.0 - 1e-4)

@@ -12,9 +12,9 @@ from walras.engines.admm import engine
 from walras.engines.admm.engine import PROOF
 from walras.engines.admm.method import Method
 from walras.engines.admm.proofs.incumbent import Incumbent
-from walras.engines.admm.worker_pool import Threads, _ThreadPool
-from walras.kernels import consensus_copies as copies
-from walras.kernels.block_prox import newton as groups
+from walras.engines.admm.worker_pool import LocalPool, Threads
+from walras.kernels import consensus_copies
+from walras.kernels.block_prox import newton
 from walras.progress import Progress
 from walras.separable import Separable
 
@@ -56,7 +56,7 @@ def solved(problem: Separable, threads: int = 1) -> wl.Solution:
 def test_in_an_iteration_before_the_first_proof(
     flow: Separable, kernel: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = groups if kernel == "solve_groups" else copies
+    module = newton if kernel == "solve_groups" else consensus_copies
     at = 10 * {"solve_groups": threads, "row_sums": 2 * LEAVES, "advance": LEAVES}[kernel]
     monkeypatch.setattr(module, kernel, interrupting(getattr(module, kernel), at))
     s = solved(flow, threads)
@@ -68,7 +68,9 @@ def test_in_an_iteration_before_the_first_proof(
 
 
 def test_long_after_the_last_proof(flow: Separable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copies, "advance", interrupting(copies.advance, 46 * LEAVES + 1))
+    monkeypatch.setattr(
+        consensus_copies, "advance", interrupting(consensus_copies.advance, 46 * LEAVES + 1)
+    )
     steps = proofs(solved(flow))
     assert [step.iteration for step in steps] == [16, 24, 40, 46]
     assert steps[-1].gap <= steps[-2].gap
@@ -93,7 +95,9 @@ def test_a_proof_that_fails_leaves_the_best_so_far(
         next(whole)(*args)  # StopIteration from the second on
 
     monkeypatch.setattr(engine, "_prove", prove)
-    monkeypatch.setattr(copies, "advance", interrupting(copies.advance, 20 * LEAVES))
+    monkeypatch.setattr(
+        consensus_copies, "advance", interrupting(consensus_copies.advance, 20 * LEAVES)
+    )
     s = solved(flow)
     assert (s.status, len(proofs(s))) == (wl.Status.INTERRUPTED, 1)
     assert s.value == pytest.approx(s.history[-1].value)
@@ -116,7 +120,7 @@ def test_while_the_slices_are_handed_out_or_let_go(
 ) -> None:
     monkeypatch.setattr(Threads, "open", interrupting(Threads.open, 1))
     assert solved(flow).status is wl.Status.INTERRUPTED
-    monkeypatch.setattr(_ThreadPool, "close", interrupting(_ThreadPool.close, 1))
+    monkeypatch.setattr(LocalPool, "close", interrupting(LocalPool.close, 1))
     assert solved(flow).status is wl.Status.OPTIMAL
 
 

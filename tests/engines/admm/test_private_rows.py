@@ -12,7 +12,7 @@ import walras as wl
 from walras.engines.admm import AdmmSettings, admm
 from walras.engines.admm.form import RowData, has_own_rows, make_form
 from walras.engines.admm.private_rows import PrivateRows
-from walras.engines.admm.proofs import row_classification as roles_of
+from walras.engines.admm.proofs import row_classification
 from walras.engines.admm.slices import cut
 from walras.engines.admm.start import beginning
 from walras.separable import Separable
@@ -27,7 +27,7 @@ LINKS = 38  # of B4
 @pytest.fixture
 def few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Narrow rows of any number count as too many to meet in pairs, unless a demand has them."""
-    monkeypatch.setattr(roles_of, "MOST_CORRECTED", 0)
+    monkeypatch.setattr(row_classification, "MOST_CORRECTED", 0)
 
 
 def flows(sources: int, seed: int = 0) -> Separable:

@@ -56,7 +56,7 @@ def test_sums_are_equal_to_the_last_bit_whoever_holds_the_leaves(holders: int) -
     edges = [8 * k // holders for k in range(holders + 1)]
     runs = [range(a, b) for a, b in pairwise(edges)]
     held = [np.array([_sum(leaves, *node) for node in subtrees(run)]) for run in runs]
-    assert np.array_equal(Tree(runs).total("use", held), _sum(leaves, 3, 0))
+    assert np.array_equal(Tree(runs).total(held), _sum(leaves, 3, 0))
 
 
 def _sum(leaves: np.ndarray, height: int, place: int) -> np.ndarray:

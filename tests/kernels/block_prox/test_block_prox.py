@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from walras.kernels import consensus_copies as copies
-from walras.kernels.block_prox import newton as groups
-from walras.kernels.block_prox import reference as groups_reference
+from walras.kernels import consensus_copies
+from walras.kernels.block_prox import newton, reference
 
 KINDS = {"log": 1, "power": 2, "quadratic": 3, "convex power": 4, "entropy": 5}
 PARAMETER = {1: 0.0, 2: 2.0, 3: 0.7, 4: 2.5, 5: 0.0}
@@ -85,8 +84,8 @@ def solved(
 @given(st.integers(0, 10**6), st.integers(1, 2), st.sampled_from([0.0, 0.3]))
 def test_groups_agree_with_their_definition(seed: int, rows: int, softness: float) -> None:
     g = random_groups(seed, rows)
-    x, _, _, _ = solved(g, groups.solve_groups, softness)
-    known, _, _, _ = solved(g, groups_reference.solve_groups, softness)
+    x, _, _, _ = solved(g, newton.solve_groups, softness)
+    known, _, _, _ = solved(g, reference.solve_groups, softness)
     assert x == pytest.approx(known, abs=1e-6)
 
 
@@ -94,8 +93,8 @@ def test_groups_agree_with_their_definition(seed: int, rows: int, softness: floa
 @given(st.integers(0, 10**6), st.integers(1, 2), st.sampled_from(sorted(KINDS)))
 def test_groups_with_a_cost_agree_with_their_definition(seed: int, rows: int, name: str) -> None:
     g = random_groups(seed, rows, cost=KINDS[name])
-    x, price, _, _ = solved(g, groups.solve_groups)
-    known, known_price, _, _ = solved(g, groups_reference.solve_groups)
+    x, price, _, _ = solved(g, newton.solve_groups)
+    known, known_price, _, _ = solved(g, reference.solve_groups)
     assert x == pytest.approx(known, abs=1e-6)
     assert price[:, 0] == pytest.approx(known_price[:, 0], rel=1e-5, abs=1e-6)
 
@@ -126,14 +125,13 @@ def test_groups_agree_with_clarabel(rows: int, cost: str, seed: int) -> None:
     cp.Problem(cp.Minimize(objective), constraints).solve(
         solver=cp.CLARABEL, tol_gap_abs=close, tol_gap_rel=close, tol_feas=close
     )
-    found, _, _, _ = solved(g, groups.solve_groups)
+    found, _, _, _ = solved(g, newton.solve_groups)
     assert found == pytest.approx(x.value, abs=5e-4 if cost else 2e-5)
 
 
 @pytest.mark.parametrize(
     ("kernel", "rows"),
-    [(groups.solve_groups, k) for k in (1, 2, 3)]
-    + [(groups_reference.solve_groups, k) for k in (1, 2)],
+    [(newton.solve_groups, k) for k in (1, 2, 3)] + [(reference.solve_groups, k) for k in (1, 2)],
 )
 def test_the_scalars_slope_is_the_derivative(kernel: object, rows: int) -> None:
     g = random_groups(3, rows, count=3)
@@ -163,7 +161,7 @@ def test_parallel_rows_that_ask_for_different_things_leave_one_price() -> None:
         upper=np.array([[1.0, -0.25]]),
     )
     price, x = np.array([[0.4, 0.4]]), np.zeros(1)
-    groups.solve_groups(
+    newton.solve_groups(
         g.ptr,
         g.local,
         g.v,
@@ -198,7 +196,7 @@ def test_passes_over_copies_agree_with_their_definition(seed: int) -> None:
     x, cost, s = rng.random(n), rng.normal(0, 1, n), rng.uniform(0.1, 1, n)
     lower, upper, price = np.zeros(n), rng.uniform(1, 2, n), rng.normal(0, 1, m)
     found: list[list[np.ndarray]] = []
-    for kernel in (copies, groups_reference):
+    for kernel in (consensus_copies, reference):
         value, slope, v, u, used, z = (np.zeros(k) for k in (m, m, n, n, m, count))
         z[:] = state
         kernel.row_sums(ptr, row, a, w, state, x, lower, upper, price, value, slope)

@@ -14,12 +14,11 @@ from tests.domains.instances import draw
 
 import walras as wl
 from walras.engines.admm import AdmmSettings, admm
-from walras.engines.admm.device import OnDevice, TorchWorker
+from walras.engines.admm.device import OnDevice
 from walras.engines.admm.proofs.incumbent import Incumbent
-from walras.engines.admm.worker import Worker
 from walras.engines.admm.worker_pool import Executor, Threads
-from walras.kernels import consensus_copies as copies
-from walras.kernels.block_prox import newton as groups
+from walras.kernels import consensus_copies
+from walras.kernels.block_prox import newton
 from walras.kernels.block_prox.rows import LOG, NONE, POWER, wanted
 from walras.kernels.gpu import block_prox as gpu_groups
 from walras.kernels.gpu.consensus_copies import Copies
@@ -87,7 +86,7 @@ def random_case(seed: int) -> Case:
 
 def compiled(c: Case, softness: float) -> tuple[np.ndarray, np.ndarray, float, float]:
     price, x = c.price.copy(), np.zeros(len(c.v))
-    value, slope = groups.solve_groups(
+    value, slope = newton.solve_groups(
         c.ptr,
         c.local,
         c.v,
@@ -273,18 +272,18 @@ def test_passes_over_copies(device: str, seed: int) -> None:
         floats(v, place) for v in (state, x, price, lower, upper, cost, s)
     )
     out = np.empty(n)
-    copies.centres(ptr, state, w, 0.7, cost, s, out)
+    consensus_copies.centres(ptr, state, w, 0.7, cost, s, out)
     assert made.centres(z, 0.7, cs_, ss).cpu().numpy() == pytest.approx(out, abs=1e-12)
-    copies.priced_centres(
+    consensus_copies.priced_centres(
         ptr, row, np.arange(narrow, dtype=np.uint32), a, price, x, np.full(n, 2.0), cost, s, out
     )
     found = made.priced_centres(ps, xs, floats(np.full(n, 2.0), place), cs_, ss)
     assert found.cpu().numpy() == pytest.approx(out, abs=1e-12)
     sums = np.zeros((2, narrow))
-    copies.row_sums(ptr, row, a, w, state, x, lower, upper, price, sums[0], sums[1])
+    consensus_copies.row_sums(ptr, row, a, w, state, x, lower, upper, price, sums[0], sums[1])
     assert made.row_sums(z, xs, low, high, ps).cpu().numpy() == pytest.approx(sums, abs=1e-12)
     new, squares = made.advanced(z, xs, low, high, ps, 1.6)
-    expected = copies.advance(ptr, row, a, w, state, x, lower, upper, price, 1.6)
+    expected = consensus_copies.advance(ptr, row, a, w, state, x, lower, upper, price, 1.6)
     assert squares.cpu().numpy() == pytest.approx(expected, rel=1e-12)
     assert new.cpu().numpy() == pytest.approx(state, abs=1e-12)
 
@@ -320,10 +319,3 @@ def test_the_engine_takes_the_same_iterations_on_a_device(
     found = other.history.frame()[["value", "bound"]].to_numpy()
     expected = one.history.frame()[["value", "bound"]].to_numpy()
     assert found == pytest.approx(expected, rel=error, abs=error)
-
-
-def test_a_part_on_a_device_knows_every_task() -> None:
-    def tasks(part: type) -> set[str]:
-        return {name for name in vars(part) if not name.startswith("_")}
-
-    assert tasks(Worker) == tasks(TorchWorker)

@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from operator import attrgetter
 from weakref import proxy
 
 import numpy as np
 import torch
 
+from walras.engines.admm.passes import Passes
 from walras.engines.admm.proofs.bound import Bound
 from walras.engines.admm.proofs.repair import Repair
 from walras.engines.admm.slices import Slice
-from walras.engines.admm.tree_reduction import Tree
-from walras.engines.admm.worker_pool import Executor, WorkerPool, summed
+from walras.engines.admm.worker_pool import Executor, LocalPool, WorkerPool
 from walras.kernels.gpu.block_prox import Groups, solve_groups
 from walras.kernels.gpu.consensus_copies import Copies
 from walras.kernels.gpu.segments import Segments, floats
 from walras.types import Floats
 
-_NOTHING = np.zeros(1)
 
-
-class TorchWorker:
+class TorchWorker(Passes):
     """The state of a slice on a torch device, and the passes over it.
+
+    Its sums are those of one subtree: the device adds them up itself.
 
     Args:
         data: The slice.
@@ -58,49 +57,43 @@ class TorchWorker:
         here = proxy(self)  # no cycle, so that a solve's arrays go when it ends
         self.repair, self.bound = Repair(data, here), Bound(data, here)  # on the host
 
-    def begin(self, rho: float, pull: Floats) -> Floats:
-        """See :meth:`walras.engines.admm.worker.Worker.begin`, and likewise for all others."""
-        copies, pulled = self._copies, floats(pull, self._device)
-        self._state = self._wide() - pulled[copies.row] * copies.a / (rho * copies.w)
-        return _NOTHING
+    def init_at_prices(self, rho: float, price: Floats) -> None:
+        """See :class:`walras.engines.admm.passes.Passes`, as for all others."""
+        copies, priced = self._copies, floats(price, self._device)
+        self._state = self._wide() - priced[copies.row] * copies.a / (rho * copies.w)
 
-    def aim(self, rho: float) -> Floats:
+    def set_prox_centre(self, rho: float) -> None:
         """Centres of the demands' block for the present state."""
         self._step = 1.0 / (self._quadratic + rho * self._total)
         self._centre = self._copies.centres(self._state, rho, self._cost, self._step)
-        return _NOTHING
 
-    def stand(self) -> Floats:
+    def init_without_copies(self) -> None:
         """The state of schemes without copies: x itself."""
         self._state = self._x
-        return _NOTHING
 
-    def follow(self, relaxation: float) -> Floats:
+    def relax(self, relaxation: float) -> Floats:
         """Move the state of schemes without copies towards x; the square of the way, in W."""
         way = self._x - self._state
         self._state = self._state + relaxation * way
-        return _host(torch.sum(self._total * way * way)[None])
+        return _sums(torch.sum(self._total * way * way)[None])
 
-    def anchor(self) -> Floats:
+    def set_anchor(self) -> None:
         """Remember the state as the anchor of an epoch."""
         self._anchor = self._state
-        return _NOTHING
 
-    def recall(self, share: float) -> Floats:
+    def restart(self, share: float) -> None:
         """Take the state back towards the anchor, of which it keeps ``1 - share``."""
         if self._anchor is not None:
             self._state = self._anchor + share * (self._state - self._anchor)
-        return _NOTHING
 
-    def aim_at_prices(self, rho: float, pull: Floats) -> Floats:
+    def set_prox_centre_at_prices(self, rho: float, price: Floats) -> None:
         """Centres of a primal-dual step from the state against prices of the narrow rows."""
         self._step = 1.0 / (self._quadratic + rho * self._total)
         self._centre = self._copies.priced_centres(
-            floats(pull, self._device), self._state, rho * self._total, self._cost, self._step
+            floats(price, self._device), self._state, rho * self._total, self._cost, self._step
         )
-        return _NOTHING
 
-    def respond(self, t: float, tolerance: float, softness: float = 0.0) -> Floats:
+    def solve_demands(self, t: float, tolerance: float, softness: float) -> Floats:
         """Solve the demands' block; what its rows pay for the shared scalar, and its slope."""
         moved = t * self._shift + (self._excess if softness > 0.0 else 0.0)
         groups = Groups(
@@ -120,23 +113,23 @@ class TorchWorker:
         self._price, self._x, value, slope = solve_groups(
             groups, self._shift, self._price, tolerance
         )
-        return np.array([value, slope])
+        return np.array([[value, slope]])
 
-    def use(self, price: Floats) -> Floats:
+    def row_usage(self, price: Floats) -> Floats:
         """(2, narrow): what the copies use of each row at its price over rho, and the slope."""
         prices = floats(price, self._device)
         used = self._copies.row_sums(self._state, self._x, self._lower, self._upper, prices)
-        return _host(used)
+        return _sums(used)
 
     def activities(self) -> Floats:
         """(narrow,) what x uses of each row."""
         copies = self._copies
-        return _host(copies.row_totals(copies.a * self._wide()))
+        return _sums(copies.row_totals(copies.a * self._wide()))
 
     def capacities(self) -> Floats:
         """(narrow,) sum of a^2 / w over each row."""
         copies = self._copies
-        return _host(copies.row_totals(copies.a * copies.a / copies.w))
+        return _sums(copies.row_totals(copies.a * copies.a / copies.w))
 
     def advance(self, price: Floats, relaxation: float) -> Floats:
         """Move the state; squares of (y - x), x and (z - x) in the metric."""
@@ -144,38 +137,34 @@ class TorchWorker:
         self._state, sums = self._copies.advanced(
             self._state, self._x, self._lower, self._upper, prices, relaxation
         )
-        return _host(sums)
+        return _sums(sums)
 
-    def join(self) -> Floats:
+    def load_multipliers(self) -> None:
         """The state ``x + u`` for multipliers u that stay."""
         self._state = self._wide() + self._held
-        return _NOTHING
 
-    def charge(self) -> Floats:
+    def update_multipliers(self) -> None:
         """Move the multipliers that stayed: ``u += y - x``."""
         self._held = self._state - self._wide()
-        return _NOTHING
 
     def _wide(self) -> torch.Tensor:
         """(copies,) x of each copy's entry."""
         return self._copies.by_entry.spread(self._x)
 
-    def drift(self) -> Floats:
+    def change(self) -> Floats:
         """Squares, in the metric, of x and of its change since the last call."""
         change, self._seen = self._x - self._seen, self._x
         squares = [torch.sum(self._total * part * part) for part in (self._x, change)]
-        return _host(torch.stack(squares))
+        return _sums(torch.stack(squares))
 
-    def rescale(self, factor: float) -> Floats:
+    def rescale(self, factor: float) -> None:
         """Keep the multipliers ``rho w (z - x)`` while rho is divided by ``factor``."""
         wide = self._wide()
         self._state = wide + factor * (self._state - wide)
-        return _NOTHING
 
-    def soften(self, rho: float) -> Floats:
+    def absorb_excess(self, rho: float) -> None:
         """The scaled multipliers of soft rows take up what is left of them: ``p / rho``."""
         self._excess = self._price / rho
-        return _NOTHING
 
     def entries(self) -> Floats:
         """(n,) the allocation."""
@@ -190,13 +179,13 @@ class TorchWorker:
         return np.zeros(0)
 
 
-def _of_proof(task: str) -> bool:
-    """Whether the host does it, leaf by leaf."""
-    return "." in task
-
-
 def _host(values: torch.Tensor) -> Floats:
     return np.asarray(values.cpu().numpy(), dtype=np.float64)
+
+
+def _sums(values: torch.Tensor) -> Floats:
+    """(1, ...) sums of one subtree."""
+    return _host(values[None])
 
 
 @dataclass(frozen=True)
@@ -215,39 +204,9 @@ class OnDevice:
 
     def open(self, slices: Sequence[Slice]) -> WorkerPool:
         """A pool that holds these slices on the device."""
-        return _DevicePool(slices, torch.device(self.device))
+        device = torch.device(self.device)
+        return LocalPool(slices, [TorchWorker(one, device) for one in slices], timed=False)
 
-    def kept(self) -> AbstractContextManager[Executor]:
+    def persistent(self) -> AbstractContextManager[Executor]:
         """This: nothing has to start."""
         return nullcontext(self)
-
-
-class _DevicePool:
-    def __init__(self, slices: Sequence[Slice], device: torch.device) -> None:
-        self._parts = [TorchWorker(one, device) for one in slices]
-        self._tree = Tree([one.run for one in slices])
-
-    @property
-    def traffic(self) -> float:
-        return 0.0
-
-    @property
-    def replaced(self) -> int:
-        return 0
-
-    @property
-    def work(self) -> float:
-        return float("nan")
-
-    def mark(self, task: str, *args: object) -> None:
-        """A device loses nothing."""
-
-    def total(self, task: str, *args: object) -> Floats:
-        found = self.collect(task, *args)
-        return self._tree.total(task, found) if _of_proof(task) else summed(found)
-
-    def collect(self, task: str, *args: object) -> list[Floats]:
-        return [attrgetter(task)(part)(*args) for part in self._parts]
-
-    def close(self) -> None:
-        self._parts.clear()

@@ -90,7 +90,7 @@ class _Solve:
     options: AdmmSettings
     iteration_log: IterationLog = field(init=False)
     best: Incumbent | None = None
-    crew: WorkerPool | None = None
+    pool: WorkerPool | None = None
     method: Method | None = None
     prover: Prover | None = None
     built: float = 0.0
@@ -109,9 +109,9 @@ class _Solve:
         )
         self.best = Incumbent(problem, self.iteration_log, settings.tolerance)
         self.built = self.iteration_log.elapsed
-        self.crew = executor.open(slices)
+        self.pool = executor.open(slices)
         sharpen = Sharpen(form)
-        self.method = method = Method(form, self.crew, first, sharpen.ceiling)
+        self.method = method = Method(form, self.pool, first, sharpen.ceiling)
         if of_rows is None:
             self.prover = CentralProver(problem, method, sharpen, settings.workers)
         else:
@@ -143,8 +143,8 @@ class _Solve:
         """Let the slices go; who interrupts that, too, still gets the answer."""
         for _ in range(2):
             with suppress(KeyboardInterrupt):
-                if self.crew:
-                    self.crew.close()
+                if self.pool:
+                    self.pool.close()
                 return
 
     def result(self, status: Status) -> Iterate:
@@ -155,7 +155,7 @@ class _Solve:
             t, prices = np.zeros(problem.scalars), np.zeros(problem.rows.count)
         else:
             x, t, prices = best.x, best.t, best.prices
-        work = self.crew.work if self.crew else 0.0
+        work = self.pool.work if self.pool else 0.0
         return Iterate(
             x=x,
             t=t,
@@ -216,7 +216,7 @@ def _run(
     scheme, own_rule = _scheme(options, method.form), options.mode == "paper"
     doubtful = _DOUBTFUL
     for k in range(options.iterations):
-        method.crew.mark(*scheme.resume(method))
+        method.pool.begin_iteration(scheme.resume(method))
         ended = scheme.iterate(method)
         over = ended or k + 1 == options.iterations
         over = (
@@ -255,7 +255,7 @@ def _prove(method: Method, best: Incumbent, prover: Prover) -> None:
 def _record(method: Method, best: Incumbent, note: str) -> bool:
     """Tell of the present iteration; True when ``on_progress`` or the time limit says stop."""
     residuals = method.residuals
-    return best.record(method.count, residuals.primal, residuals.dual, method.crew.traffic, note)
+    return best.record(method.count, residuals.primal, residuals.dual, method.pool.traffic, note)
 
 
 def _has_no_optimum(problem: Separable, iteration_log: IterationLog, settings: Settings) -> bool:

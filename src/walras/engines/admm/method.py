@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,15 +41,15 @@ class Method:
 
     Args:
         form: The split problem.
-        crew: Holders of its slices.
+        pool: The workers of its slices.
         first: Where to begin.
         reach: The most that a scalar in the demands' rows can be.
     """
 
     def __init__(
-        self, form: Form, crew: WorkerPool, first: Beginning, reach: float = np.inf
+        self, form: Form, pool: WorkerPool, first: Beginning, reach: float = np.inf
     ) -> None:
-        self.form, self.crew, self.rho = form, crew, first.rho
+        self.form, self.pool, self.passes, self.rho = form, pool, pool.passes, first.rho
         problem = form.problem
         scalar = None
         if form.scalar_in:
@@ -58,7 +59,7 @@ class Method:
                 min(float(problem.scalar_upper[0]), max(reach, float(problem.scalar_lower[0]))),
             )
         self._group_scalar = scalar if form.scalar_in == "groups" else None
-        capacities = crew.total("capacities") if form.capacities is None else form.capacities
+        capacities = self.passes.capacities() if form.capacities is None else form.capacities
         self.narrow = CouplingRows(
             form.narrow, capacities, scalar if form.scalar_in == "narrow" else None
         )
@@ -69,22 +70,22 @@ class Method:
         self._sizes = (0.0, 0.0)
         self._tolerance = _LOOSE
 
-    def aim(self) -> None:
+    def set_prox_centre(self) -> None:
         """Centres of the demands' block; the state of a fixed point, if there is none yet."""
         if self.count == 0:
-            self.crew.total("begin", self.rho, self.narrow.price)
-        self.crew.total("aim", self.rho)
+            self.passes.init_at_prices(self.rho, self.narrow.price)
+        self.passes.set_prox_centre(self.rho)
 
-    def respond(self, softness: float = 0.0) -> None:
+    def solve_demands(self, softness: float = 0.0) -> None:
         """Solve the demands' block, at the scalar that the demands' prices pay for."""
         inner = self._tolerance * _GROUP
         if self._group_scalar is None:
-            self.crew.total("respond", 0.0, inner, softness)
+            self.passes.solve_demands(0.0, inner, softness)
             return
         cost, lower, upper = self._group_scalar
 
         def paid(t: float) -> tuple[float, float]:
-            value, slope = self.crew.total("respond", t, inner, softness)
+            value, slope = self.passes.solve_demands(t, inner, softness)
             return cost + float(value), float(slope)
 
         near = min(_PAID * self._tolerance, 3.0 * _LOOSE) * abs(cost)
@@ -104,19 +105,17 @@ class Method:
             enough = (value - problem.constant) / cost
             self._group_scalar = (cost, lower, max(lower, min(upper, enough)))
 
-    def settle(self) -> None:
+    def solve_rows(self) -> None:
         """Solve the rows' block."""
-
-        def use(price: Floats) -> Floats:
-            return self.crew.total("use", price)
-
         own = len(self.form.own.source)  # those take a step in every pass
-        self.narrow.settle(use, self.rho, 0.0 if own else self._tolerance, _PASSES)
+        self.narrow.settle(
+            self.passes.row_usage, self.rho, 0.0 if own else self._tolerance, _PASSES
+        )
 
     def advance(self, relaxation: float) -> None:
         """Move the state of every copy."""
         price = self.narrow.price / self.rho
-        apart, size, dual = self.crew.total("advance", price, relaxation)
+        apart, size, dual = self.passes.advance(price, relaxation)
         self.count += 1
         self._sizes = (size, dual)
         self.apart = float(np.sqrt(apart))
@@ -124,15 +123,15 @@ class Method:
             self.residuals.primal = float(np.sqrt(apart / max(size, _NONE)))
         self._tolerance = float(np.clip(0.1 * self.residuals.primal, _TIGHT, _LOOSE))
 
-    def look(self) -> None:
-        """Measure how far x went since the last look."""
-        moved = float(self.crew.total("drift")[1])
+    def measure_change(self) -> None:
+        """Measure how far x went since the last call."""
+        moved = float(self.passes.change()[1])
         size, dual = self._sizes
         since, self.seen = self.count - self.seen, self.count
         self.moved = float(np.sqrt(moved / max(size, _NONE))) / since
         self.residuals.dual = float(np.sqrt(moved / max(dual, _SLIGHT * size, _NONE))) / since
 
-    def note(self, moved: float, paid: float) -> None:
+    def note_residuals(self, moved: float, paid: float) -> None:
         """Residuals of a scheme without copies: how far x and the prices went, squared."""
         price = self.narrow.price
         size = float(self.narrow.capacities @ (price * price))
@@ -144,7 +143,7 @@ class Method:
     def rescale(self, factor: float) -> None:
         """Multiply rho, keeping every multiplier."""
         self.rho *= factor
-        self.crew.total("rescale", 1.0 / factor)
+        self.passes.rescale(1.0 / factor)
 
     @property
     def scalar(self) -> float:
@@ -153,31 +152,33 @@ class Method:
 
     def point(self) -> tuple[Floats, Floats, Floats]:
         """Entries, scalars and prices of the problem that was asked about."""
-        form = self.form
-        x = self.assembled(self.crew.collect("entries"))
-        prices = self.assembled_prices("prices", self.narrow.price, "own_prices")
+        form, passes = self.form, self.passes
+        x = self.assembled(passes.entries())
+        prices = self.assembled_prices(passes.prices(), self.narrow.price, passes.own_prices)
         shared = np.array([self.scalar]) if form.scalar_in else x[form.asked_entries :]
         return x[: form.asked_entries], shared, prices
 
-    def assembled(self, parts: list[Floats]) -> Floats:
-        """(entries,) of the form's problem, from those of the slices."""
+    def assembled(self, gathered: Floats) -> Floats:
+        """(entries,) of the form's problem, from those in the order of the form."""
         x = np.empty(self.form.entries.count)
-        x[self.form.order] = np.concatenate(parts)
+        x[self.form.order] = gathered
         return x
 
-    def assembled_prices(self, task: str, narrow: Floats, own_task: str) -> Floats:
+    def assembled_prices(
+        self, of_groups: Floats, narrow: Floats, own: Callable[[], Floats]
+    ) -> Floats:
         """(rows,) prices of the rows that were asked about.
 
         Args:
-            task: What asks slices for the prices of their groups' rows.
+            of_groups: (groups, K) prices of the groups' rows.
             narrow: (narrow,) prices of the rows that slices share.
-            own_task: What asks for those of their own narrow rows.
+            own: Gathers (own,) those of the slices' own narrow rows, if there are such.
         """
-        form, parts = self.form, self.crew.collect(task)
+        form = self.form
         prices = np.zeros(form.problem.rows.count)
         prices[form.narrow.source[:-1]] = narrow[:-1]
         inside = form.groups.source >= 0
-        prices[form.groups.source[inside]] = np.concatenate(parts)[inside]
+        prices[form.groups.source[inside]] = of_groups[inside]
         if len(form.own.source):
-            prices[form.own.source] = np.concatenate(self.crew.collect(own_task))
+            prices[form.own.source] = own()
         return prices[: form.asked_rows]

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from walras.engines.admm.method import Method
+from walras.engines.admm.passes import Resume
 from walras.engines.admm.restarts import REFLECTED, Restarts
 from walras.separable import Utility
 from walras.types import Floats
@@ -29,14 +30,11 @@ _GROWTH = 2.0  # of the penalty, once a joint minimisation is done
 _LARGEST = 1e10  # penalty relative to the first at which it grows no more
 
 
-Task = tuple[str, *tuple[object, ...]]
-
-
 class Scheme(Protocol):
     """One way to iterate."""
 
-    def resume(self, method: Method) -> Task:
-        """The task that gives a slice its state at x and the present prices, and its arguments."""
+    def resume(self, method: Method) -> Resume:
+        """Gives a slice its state at x and the present prices."""
         ...
 
     def iterate(self, method: Method) -> bool:
@@ -44,9 +42,10 @@ class Scheme(Protocol):
         ...
 
 
-def _at_prices(method: Method) -> Task:
+def _at_prices(method: Method) -> Resume:
     """The state of a fixed point at x and the present prices."""
-    return ("begin", method.rho, method.narrow.price.copy())
+    rho, price = method.rho, method.narrow.price.copy()
+    return lambda passes: passes.init_at_prices(rho, price)
 
 
 class Splitting:
@@ -62,37 +61,37 @@ class Splitting:
         self._restarts = Restarts() if restarts else None
         self._next = 1
 
-    def resume(self, method: Method) -> Task:
+    def resume(self, method: Method) -> Resume:
         """See :meth:`Scheme.resume`."""
         return _at_prices(method)
 
     def iterate(self, method: Method) -> bool:
         """Both blocks, then the state; rho at times (Boyd et al. 2011, section 3.4.1)."""
-        method.aim()
-        method.respond()
-        method.settle()
+        method.set_prox_centre()
+        method.solve_demands()
+        method.solve_rows()
         if self._restarts is None or method.count < _PLAIN:
             method.advance(self._relaxation)
             due = method.count == self._next
         else:
-            due = self._recall(method, self._restarts)
+            due = self._restart(method, self._restarts)
         if due:
             few = min(_EVERY, 2 + method.count // 3)
             self._next = method.count + (few if method.count <= _UNTIL else method.count // 2)
             self._balance(method)
         return False
 
-    def _recall(self, method: Method, restarts: Restarts) -> bool:
+    def _restart(self, method: Method, restarts: Restarts) -> bool:
         """A reflected step, and back towards the anchor; True when an epoch ended."""
         if restarts.starting:
-            method.crew.total("anchor")
+            method.passes.set_anchor()
         method.advance(REFLECTED)
-        method.crew.total("recall", restarts.share)
+        method.passes.restart(restarts.share)
         return restarts.note(method.apart)
 
     def _balance(self, method: Method) -> None:
         first = method.seen == 0
-        method.look()
+        method.measure_change()
         if not first:
             residuals = method.residuals
             ratio = float(np.sqrt(residuals.primal / max(residuals.dual, 1e-300)))
@@ -120,41 +119,41 @@ class Collapsed:
         self._looked = np.zeros(0)
         self._next = 1
 
-    def resume(self, method: Method) -> Task:
+    def resume(self, method: Method) -> Resume:
         """See :meth:`Scheme.resume`."""
-        return ("stand",)
+        return lambda passes: passes.init_without_copies()
 
     def iterate(self, method: Method) -> bool:
         """A step of the prices, then of x against extrapolated prices; on or back from there."""
-        narrow, crew = method.narrow, method.crew
+        narrow, passes = method.narrow, method.passes
         if method.count == 0:
-            crew.total("stand")
+            passes.init_without_copies()
             self._looked = narrow.price
-            self._at = np.array([narrow.price, crew.total("activities")])
+            self._at = np.array([narrow.price, passes.activities()])
         price, used = self._at
         narrow.price = price
         narrow.step(used, method.rho)
-        crew.total("aim_at_prices", method.rho, 2.0 * narrow.price - price)
-        method.respond()
-        reached = np.array([narrow.price, crew.total("activities")])
+        passes.set_prox_centre_at_prices(method.rho, 2.0 * narrow.price - price)
+        method.solve_demands()
+        reached = np.array([narrow.price, passes.activities()])
         if self._restarts is None:
-            crew.total("follow", 1.0)
+            passes.relax(1.0)
             self._at, over = reached, method.count + 1 == self._next
         else:
-            over = self._recall(method, self._restarts, reached)
+            over = self._restart(method, self._restarts, reached)
         method.count += 1
         if over:
             self._next = method.count + min(_EVERY, 2 + method.count // 3)
             self._balance(method)
         return False
 
-    def _recall(self, method: Method, restarts: Restarts, reached: Floats) -> bool:
+    def _restart(self, method: Method, restarts: Restarts, reached: Floats) -> bool:
         """A reflected step, and back towards the anchor; True when an epoch ended."""
         if restarts.starting:
             self._anchor = self._at
-            method.crew.total("anchor")
-        moved = float(method.crew.total("follow", REFLECTED)[0])
-        method.crew.total("recall", restarts.share)
+            method.passes.set_anchor()
+        moved = float(method.passes.relax(REFLECTED)[0])
+        method.passes.restart(restarts.share)
         (paid, used), rho = reached - self._at, method.rho
         square = rho * moved - 2.0 * paid @ used + method.narrow.capacities @ (paid * paid) / rho
         reflected = 2.0 * reached - self._at
@@ -163,11 +162,11 @@ class Collapsed:
         return restarts.note(float(np.sqrt(max(square, 0.0))))
 
     def _balance(self, method: Method) -> None:
-        size, moved = method.crew.total("drift")
+        size, moved = method.passes.change()
         price = method.narrow.price
         paid = float(method.narrow.capacities @ (price - self._looked) ** 2)
         self._looked = price
-        method.note(moved / max(size, 1e-300), paid)
+        method.note_residuals(moved / max(size, 1e-300), paid)
         if method.count > 1 and moved > 0.0 and paid > 0.0:
             factor = np.sqrt(np.sqrt(paid / moved) / method.rho)
             method.rho *= float(np.clip(factor, 1.0 / _STEP, _STEP))
@@ -181,7 +180,7 @@ class Published:
     It stops at the relative residuals of the released package (Xu, Yu and Yan, OSDI 2025).
     """
 
-    def resume(self, method: Method) -> Task:
+    def resume(self, method: Method) -> Resume:
         """See :meth:`Scheme.resume`."""
         return _at_prices(method)
 
@@ -190,13 +189,13 @@ class Published:
         narrow, rho = method.narrow, method.rho
         soft = (narrow.rows.kind == Utility.NONE) & (narrow.rows.shift == 0.0)
         narrow.softness = np.where(soft, 1.0 / rho, 0.0)
-        method.aim()
-        method.crew.total("soften", rho)
-        method.respond(1.0 / rho)
+        method.set_prox_centre()
+        method.passes.absorb_excess(rho)
+        method.solve_demands(1.0 / rho)
         narrow.excess = np.where(soft, narrow.price / rho, 0.0)
-        method.settle()
+        method.solve_rows()
         method.advance(1.0)
-        method.look()
+        method.measure_change()
         residuals = method.residuals
         return method.count > 1 and max(residuals.primal, residuals.dual) <= _PUBLISHED_STOP
 
@@ -215,24 +214,24 @@ class Joint:
         self._sweeps = 0
         self._first = 0.0
 
-    def resume(self, method: Method) -> Task:
+    def resume(self, method: Method) -> Resume:
         """See :meth:`Scheme.resume`."""
         return _at_prices(method)
 
     def iterate(self, method: Method) -> bool:
         """One sweep; after the last of a minimisation, the multipliers or rho."""
         self._first = self._first or method.rho
-        method.aim()
-        method.respond()
-        method.crew.total("join")
-        method.settle()
+        method.set_prox_centre()
+        method.solve_demands()
+        method.passes.load_multipliers()
+        method.solve_rows()
         method.advance(1.0)
-        method.look()
+        method.measure_change()
         self._sweeps += 1
         if self._sweeps == _SWEEPS or method.moved <= _SETTLED:
             self._sweeps = 0
             if self._multipliers:
-                method.crew.total("charge")
+                method.passes.update_multipliers()
             elif method.rho < _LARGEST * self._first:
                 method.rho *= _GROWTH
         return False

@@ -16,24 +16,6 @@ from walras.types import Floats
 
 Node = tuple[int, int]  # height above the leaves, and place among its like
 
-SUMS = frozenset({
-    "follow", "respond", "use", "activities", "capacities", "advance", "drift", "repair.begin",
-    "repair.even", "repair.fill", "repair.wake", "repair.settle", "repair.terms", "repair.system",
-    "repair.move", "repair.value", "bound.cost_to_reach", "bound.paid", "bound.paid_now",
-    "bound.value",
-})  # fmt: skip
-# Answers as long as the slice is: at the end, or for proofs that slices cannot make.
-GATHERED = frozenset(
-    {
-        "entries",
-        "prices",
-        "own_prices",
-        "bound.asked",
-        "repair.best",
-        "bound.best",
-        "bound.own_best",
-    }
-)
 _LEAST, _MOST = 8, 128  # leaves
 _LOAD = 1 << 16  # entries and copies of a leaf: passes over it take a multiple of calling them
 _SMALL = 1 << 17  # entries and copies up to which uneven shares do not matter
@@ -80,10 +62,8 @@ class Tree:
     def __init__(self, runs: Sequence[range]) -> None:
         self._nodes = [node for run in runs for node in subtrees(run)]
 
-    def total(self, task: str, answers: Sequence[Floats]) -> Floats:
-        """The sum over all demands."""
-        if task not in SUMS:
-            return answers[0]
+    def total(self, answers: Sequence[Floats]) -> Floats:
+        """The sum over all demands, from the sums of each holder's largest subtrees."""
         return added(self._nodes, [total for answer in answers for total in answer])[0][1]
 
 

@@ -13,18 +13,17 @@ from weakref import proxy
 
 import numpy as np
 
+from walras.engines.admm.passes import Passes
 from walras.engines.admm.private_rows import PrivateRows
 from walras.engines.admm.proofs.bound import Bound
 from walras.engines.admm.proofs.repair import Repair
 from walras.engines.admm.slices import Leaf, Leaves, Slice
-from walras.kernels import consensus_copies as copies
-from walras.kernels.block_prox import newton as groups
+from walras.kernels import consensus_copies
+from walras.kernels.block_prox import newton
 from walras.types import Floats
 
-_NOTHING = np.zeros(1)
 
-
-class Worker:
+class Worker(Passes):
     """The state of a slice.
 
     Args:
@@ -51,21 +50,19 @@ class Worker:
         here = proxy(self)  # no cycle, so that a solve's arrays go when it ends
         self.repair, self.bound = Repair(data, here), Bound(data, here)
 
-    def begin(self, rho: float, pull: Floats) -> Floats:
+    def init_at_prices(self, rho: float, price: Floats) -> None:
         """The state of a fixed point at x and prices (narrow,): there ``rho w (x - z) = a p``."""
-        entries, price = self.data.entries, self._own.joined(pull)
+        entries, price = self.data.entries, self._own.joined(price)
         self.state = self._wide() - price[entries.row] * entries.a / (rho * entries.w)
-        return _NOTHING
 
-    def aim(self, rho: float) -> Floats:
+    def set_prox_centre(self, rho: float) -> None:
         """Centres of the demands' block for the present state."""
         entries = self.data.entries
         self._set_step(rho)
         self._own.forget()
-        copies.centres(
+        consensus_copies.centres(
             entries.copies, self.state, entries.w, rho, entries.cost, self._step, self._centre
         )
-        return _NOTHING
 
     def _set_step(self, rho: float) -> None:
         """s = 1 / (h + rho W), kept while rho stays."""
@@ -73,37 +70,35 @@ class Worker:
             np.divide(1.0, self.data.entries.quadratic + rho * self._weight, out=self._step)
             self._rho = rho
 
-    def stand(self) -> Floats:
+    def init_without_copies(self) -> None:
         """The state of schemes without copies: x itself."""
         self.state = self.x.copy()
-        return _NOTHING
 
-    def follow(self, relaxation: float) -> Floats:
+    def relax(self, relaxation: float) -> Floats:
         """Move the state of schemes without copies towards x; the square of the way, in W."""
         way = self.x - self.state
-        copies.blend(self.state, self.x, 1.0 - relaxation)
+        consensus_copies.blend(self.state, self.x, 1.0 - relaxation)
         weighed = self._weight * way
         return self._leaves.sums(lambda leaf: np.array([weighed[leaf[1]] @ way[leaf[1]]]))
 
-    def aim_at_prices(self, rho: float, pull: Floats) -> Floats:
+    def set_prox_centre_at_prices(self, rho: float, price: Floats) -> None:
         """Centres of a primal-dual step from the state against prices of the narrow rows."""
         entries = self.data.entries
         self._set_step(rho)
-        copies.priced_centres(
+        consensus_copies.priced_centres(
             entries.copies,
             entries.row,
             entries.place,
             entries.a,
-            pull,
+            price,
             self.state,
             rho * self._weight,
             entries.cost,
             self._step,
             self._centre,
         )
-        return _NOTHING
 
-    def respond(self, t: float, tolerance: float, softness: float = 0.0) -> Floats:
+    def solve_demands(self, t: float, tolerance: float, softness: float) -> Floats:
         """Solve the demands' block; what its rows pay for the shared scalar, and its slope."""
         entries, rows = self.data.entries, self.data.groups
         lower, upper = rows.lower, rows.upper
@@ -114,7 +109,7 @@ class Worker:
 
         def solve(leaf: Leaf) -> Floats:
             j, _, _, places, _ = leaf
-            found = groups.solve_groups(
+            found = newton.solve_groups(
                 entries.ptr[places],
                 entries.local,
                 self._centre,
@@ -139,7 +134,7 @@ class Worker:
         solve(self._leaves.whole)  # nothing is summed
         return self._leaves.sums(lambda leaf: np.zeros(2))
 
-    def use(self, price: Floats) -> Floats:
+    def row_usage(self, price: Floats) -> Floats:
         """(2, narrow): what the copies use of each row at its price over rho, and the slope.
 
         The slice's own rows take a step of their prices.
@@ -149,7 +144,7 @@ class Worker:
         def sums(leaf: Leaf) -> Floats:
             _, q, _, _, places = leaf
             out = np.zeros((2, self.data.narrow))
-            copies.row_sums(
+            consensus_copies.row_sums(
                 entries.copies[places],
                 entries.row,
                 entries.a,
@@ -175,7 +170,7 @@ class Worker:
         def sums(leaf: Leaf) -> Floats:
             _, q, _, _, places = leaf
             out = np.zeros(self.data.narrow)
-            copies.activities(
+            consensus_copies.activities(
                 entries.copies[places], entries.row, entries.place, entries.a, self.x[q], out
             )
             return out
@@ -208,7 +203,7 @@ class Worker:
 
         def sums(leaf: Leaf) -> Floats:
             _, q, _, _, places = leaf
-            found = copies.advance(
+            found = consensus_copies.advance(
                 entries.copies[places],
                 entries.row,
                 entries.a,
@@ -224,34 +219,30 @@ class Worker:
 
         return self._leaves.sums(sums)
 
-    def anchor(self) -> Floats:
+    def set_anchor(self) -> None:
         """Remember the state as the anchor of an epoch."""
         self._anchor = self.state.copy()
-        return _NOTHING
 
-    def recall(self, share: float) -> Floats:
+    def restart(self, share: float) -> None:
         """Take the state back towards the anchor, of which it keeps ``1 - share``."""
         if self._anchor is not None:  # lost with another holder of the slice
-            copies.blend(self.state, self._anchor, share)
-        return _NOTHING
+            consensus_copies.blend(self.state, self._anchor, share)
 
-    def join(self) -> Floats:
+    def load_multipliers(self) -> None:
         """The state ``x + u`` for multipliers u that stay: ``advance`` then makes it ``y + u``."""
         if self._held is None:
             self._held = np.zeros_like(self.state)
         np.add(self._wide(), self._held, out=self.state)
-        return _NOTHING
 
-    def charge(self) -> Floats:
+    def update_multipliers(self) -> None:
         """Move the multipliers that stayed: ``u += y - x``."""
         self._held = self.state - self._wide()
-        return _NOTHING
 
     def _wide(self) -> Floats:
         """(copies,) x of each copy's entry."""
         return np.repeat(self.x, np.diff(self.data.entries.copies))
 
-    def drift(self) -> Floats:
+    def change(self) -> Floats:
         """Squares, in the metric, of x and of its change since the last call."""
         change = self.x - self._seen
         size, moved = self.x * self.x, change * change
@@ -263,16 +254,14 @@ class Worker:
 
         return self._leaves.sums(sums)
 
-    def rescale(self, factor: float) -> Floats:
+    def rescale(self, factor: float) -> None:
         """Keep the multipliers ``rho w (z - x)`` while rho is divided by ``factor``."""
         wide = self._wide()
         self.state = wide + factor * (self.state - wide)
-        return _NOTHING
 
-    def soften(self, rho: float) -> Floats:
+    def absorb_excess(self, rho: float) -> None:
         """The scaled multipliers of soft rows take up what is left of them: ``p / rho``."""
         np.divide(self.price, rho, out=self._excess)
-        return _NOTHING
 
     def entries(self) -> Floats:
         """(n,) the allocation."""

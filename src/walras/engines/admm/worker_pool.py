@@ -1,4 +1,4 @@
-"""Who runs the passes over slices of demands, and adds up what they answer.
+"""Pools of workers: run the passes over slices of demands, and combine what they answer.
 
 The method asks only for sums over slices whose size does not depend on the number of demands; so
 the slices may live in threads of one process, in other processes, or on other machines.
@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from operator import attrgetter
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
 
+from walras.engines.admm.passes import Answer, Pass, Passes, Reduction, Resume, everywhere
 from walras.engines.admm.slices import Slice
 from walras.engines.admm.tree_reduction import Tree
 from walras.engines.admm.worker import Worker
@@ -23,7 +23,12 @@ from walras.types import Floats
 
 
 class WorkerPool(Protocol):
-    """The holders of the slices of one solve."""
+    """The workers of one solve."""
+
+    @property
+    def passes(self) -> Passes:
+        """All workers as one: each pass runs in all, and its reduction combines their answers."""
+        ...
 
     @property
     def traffic(self) -> float:
@@ -40,20 +45,13 @@ class WorkerPool(Protocol):
         """Slices whose holder was lost and replaced so far."""
         ...
 
-    def mark(self, task: str, *args: object) -> None:
+    def begin_iteration(self, resume: Resume) -> None:
         """An iteration begins.
 
-        A slice that is lost before the next one gets its state by this task, from the entries that
-        are known of it here, and repeats the tasks since.
+        Args:
+            resume: Gives a slice that is lost before the next iteration its state, from the entries
+                that are known of it here; the passes since are then repeated.
         """
-        ...
-
-    def total(self, task: str, *args: object) -> Floats:
-        """The sum over all demands of what ``Part.<task>(*args)`` returns, in a fixed order."""
-        ...
-
-    def collect(self, task: str, *args: object) -> list[Floats]:
-        """What ``Part.<task>(*args)`` returns for each slice, in order."""
         ...
 
     def close(self) -> None:
@@ -63,27 +61,40 @@ class WorkerPool(Protocol):
 
 @runtime_checkable
 class Executor(Protocol):
-    """Makes the crew of a solve."""
+    """Makes the pool of workers of a solve."""
 
     def slices(self, workers: int) -> int:
         """Number of slices to cut, given the workers that the caller allows."""
         ...
 
     def open(self, slices: Sequence[Slice]) -> WorkerPool:
-        """A crew that holds these slices."""
+        """A pool of workers that hold these slices."""
         ...
 
-    def kept(self) -> AbstractContextManager[Executor]:
-        """An executor of several solves in a row, for which those who do the work may stay."""
+    def persistent(self) -> AbstractContextManager[Executor]:
+        """An executor of several solves in a row, whose workers may stay."""
         ...
 
 
-def summed(parts: Sequence[Floats]) -> Floats:
-    """The sum of what slices answer, in their order, whoever holds them."""
-    out = np.array(parts[0])
-    for part in parts[1:]:
-        out += part
-    return out
+def combined(one: Pass, tree: Tree, answers: Sequence[Answer]) -> Answer:
+    """The answer for all demands, from those of the slices in their order.
+
+    Args:
+        one: The pass that they answer.
+        tree: Adds up sums over subtrees of leaves.
+        answers: What each slice answers.
+    """
+    if one.reduction is Reduction.NONE:
+        return None
+    known = cast(Sequence[Floats], answers)
+    if one.reduction is Reduction.SUM:
+        return tree.total(known)
+    if one.reduction is Reduction.MAX:
+        return np.asarray(np.max(known, axis=0))
+    if one.reduction is Reduction.RANGE:
+        high, low = np.swapaxes(known, 0, 1)
+        return np.array([np.max(high, axis=0), np.min(low, axis=0)])
+    return np.concatenate(known)
 
 
 @dataclass(frozen=True)
@@ -96,53 +107,68 @@ class Threads:
 
     def open(self, slices: Sequence[Slice]) -> WorkerPool:
         """A pool of threads."""
-        return _ThreadPool(slices)
+        return LocalPool(slices, [Worker(one) for one in slices])
 
-    def kept(self) -> AbstractContextManager[Executor]:
+    def persistent(self) -> AbstractContextManager[Executor]:
         """This: threads start at once."""
         return nullcontext(self)
 
 
-class _ThreadPool:
-    def __init__(self, slices: Sequence[Slice]) -> None:
-        self._parts = [Worker(one) for one in slices]
+class LocalPool:
+    """:class:`WorkerPool` in threads of this process.
+
+    Args:
+        slices: The slices.
+        workers: Their workers.
+        timed: Whether a worker computes in the thread that calls it.
+    """
+
+    def __init__(
+        self, slices: Sequence[Slice], workers: Sequence[Passes], *, timed: bool = True
+    ) -> None:
+        self.passes = everywhere(self._run)
+        self._workers = list(workers)
         self._tree = Tree([one.run for one in slices])
-        self._work = [0.0] * len(slices)
+        self._work = [0.0 if timed else float("nan")] * len(slices)
         self._pool = ThreadPoolExecutor(len(slices), thread_name_prefix="walras-admm")
 
     @property
     def traffic(self) -> float:
+        """Nothing crosses."""
         return 0.0
 
     @property
     def replaced(self) -> int:
+        """Threads lose nothing."""
         return 0
 
     @property
     def work(self) -> float:
+        """See :class:`WorkerPool`."""
         return sum(self._work)
 
-    def mark(self, task: str, *args: object) -> None:
+    def begin_iteration(self, resume: Resume) -> None:
         """Threads lose nothing."""
 
-    def total(self, task: str, *args: object) -> Floats:
-        return self._tree.total(task, self.collect(task, *args))
+    def _run(self, one: Pass, *args: object) -> Answer:
+        return combined(one, self._tree, self._answers(one, *args))
 
-    def collect(self, task: str, *args: object) -> list[Floats]:
-        others = range(1, len(self._parts))
-        jobs = [self._pool.submit(self._run, k, task, *args) for k in others]
+    def _answers(self, one: Pass, *args: object) -> list[Answer]:
+        others = range(1, len(self._workers))
+        jobs = [self._pool.submit(self._timed, k, one, *args) for k in others]
         try:
-            return [self._run(0, task, *args), *(job.result() for job in jobs)]
+            return [self._timed(0, one, *args), *(job.result() for job in jobs)]
         except KeyboardInterrupt:
             wait(jobs)  # a proof of where things stand comes next
             raise
 
-    def _run(self, k: int, task: str, *args: object) -> Floats:
+    def _timed(self, k: int, one: Pass, *args: object) -> Answer:
         began = time.thread_time()  # a thread that waits for its core does not work
-        found: Floats = attrgetter(task)(self._parts[k])(*args)
+        found = one.run(self._workers[k], *args)
         self._work[k] += time.thread_time() - began
         return found
 
     def close(self) -> None:
+        """Let the slices go."""
         self._pool.shutdown()
-        self._parts.clear()
+        self._workers.clear()

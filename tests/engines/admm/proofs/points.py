@@ -13,7 +13,7 @@ from walras.engines.admm.proofs.row_classification import roles
 from walras.engines.admm.proofs.tighten_duals import Sharpen
 from walras.engines.admm.slices import Slice, cut
 from walras.engines.admm.start import Beginning
-from walras.engines.admm.worker_pool import WorkerPool, _ThreadPool
+from walras.engines.admm.worker_pool import Threads, WorkerPool
 from walras.separable import Separable
 from walras.types import Floats
 
@@ -28,7 +28,7 @@ def standing_at(
     slices: int = 1,
     collapse: bool = False,
     own: bool = False,
-    opened: Callable[[Sequence[Slice]], WorkerPool] = _ThreadPool,
+    opened: Callable[[Sequence[Slice]], WorkerPool] | None = None,
 ) -> Iterator[tuple[Method, Sharpen]]:
     """A solve that stands at a point, without an iteration made."""
     form = make_form(problem, collapse=collapse, own=own)
@@ -41,9 +41,11 @@ def standing_at(
         float(t[0]) if len(t) else 0.0,
         1.0,
     )
-    crew = opened(cut(form, slices, first.x, first.price, roles(form), first.own))
+    pool = (opened or Threads().open)(
+        cut(form, slices, first.x, first.price, roles(form), first.own)
+    )
     sharpen = Sharpen(form)
     try:
-        yield Method(form, crew, first, sharpen.ceiling), sharpen
+        yield Method(form, pool, first, sharpen.ceiling), sharpen
     finally:
-        crew.close()
+        pool.close()

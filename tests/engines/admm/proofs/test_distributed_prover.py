@@ -7,7 +7,6 @@ import weakref
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,18 @@ from tests.engines.admm.test_admm import OBJECTIVES, cluster
 
 import walras as wl
 from walras.certificate import certify, dual_bound, violation
-from walras.engines.admm import AdmmSettings, admm
-from walras.engines.admm import worker_pool as executor
+from walras.engines.admm import AdmmSettings, admm, worker_pool
 from walras.engines.admm.form import make_form
 from walras.engines.admm.method import Method
+from walras.engines.admm.passes import (
+    PASSES,
+    Answer,
+    Call,
+    Pass,
+    RepairPasses,
+    Resume,
+    calls_of,
+)
 from walras.engines.admm.proofs.central_prover import CentralProver
 from walras.engines.admm.proofs.distributed_prover import DistributedProver
 from walras.engines.admm.proofs.incumbent import Incumbent
@@ -33,7 +40,7 @@ from walras.engines.admm.proofs.row_classification import roles
 from walras.engines.admm.proofs.tighten_duals import Sharpen
 from walras.engines.admm.slices import Slice
 from walras.engines.admm.worker import Worker
-from walras.engines.admm.worker_pool import Threads, WorkerPool, _ThreadPool
+from walras.engines.admm.worker_pool import LocalPool, Threads, WorkerPool
 from walras.progress_log import IterationLog
 from walras.separable import Leximin, Separable, Utility
 from walras.settings import Settings
@@ -202,33 +209,33 @@ def test_every_problem_of_the_domains_has_roles() -> None:
     assert all(roles(make_form(problem)) is not None for problem in asked)
 
 
-class Losing(_ThreadPool):
-    """Before one of its tasks, by number or name, a slice is lost, and begins somewhere else."""
+class Losing(LocalPool):
+    """Before one pass, or the pass of a number, a slice is lost, and begins somewhere else."""
 
-    def __init__(self, slices: Sequence[Slice], at: int | str) -> None:
-        super().__init__(slices)
+    def __init__(self, slices: Sequence[Slice], at: int | Pass) -> None:
+        super().__init__(slices, [Worker(one) for one in slices])
         self._slices, self._at, self._calls, self._lost = slices, at, 0, 0
-        self._since: list[tuple[str, tuple[object, ...]]] = []
+        self._since: list[Call] = []
 
     @property
     def replaced(self) -> int:
         return self._lost
 
-    def mark(self, task: str, *args: object) -> None:
-        self._since = [(task, args)]
+    def begin_iteration(self, resume: Resume) -> None:
+        self._since = calls_of(resume)
 
-    def collect(self, task: str, *args: object) -> list[Floats]:
+    def _answers(self, one: Pass, *args: object) -> list[Answer]:
         self._calls += 1
-        if self._at in (self._calls, task) and not self._lost:
+        if self._at in (self._calls, one) and not self._lost:
             self._lost = 1
             first = self._slices[0]
-            self._parts[0] = part = Worker(
+            self._workers[0] = worker = Worker(
                 replace(first, x=np.roll(first.x, 1), price=first.price[::-1].copy())
             )
             for done, given in self._since:
-                attrgetter(done)(part)(*given)
-        self._since.append((task, args))
-        return super().collect(task, *args)
+                done.run(worker, *given)
+        self._since.append((one, args))
+        return super()._answers(one, *args)
 
 
 @pytest.mark.parametrize("at", range(2, 32))
@@ -239,7 +246,7 @@ def test_what_was_added_up_from_two_states_is_not_believed(at: int) -> None:
         prover, best = summed(method, sharpen), Incumbent(problem, IterationLog(Settings()), 1e-3)
         best.prove(1, prover)
         best.hand_over(prover)
-        assert method.crew.replaced == 1
+        assert method.pool.replaced == 1
     certificate = certify(problem, best.x, best.t, best.prices)
     assert certificate.value == pytest.approx(best.value, rel=1e-9)
     assert certificate.bound == pytest.approx(best.bound, rel=1e-9)
@@ -249,7 +256,7 @@ def test_what_was_added_up_from_two_states_is_not_believed(at: int) -> None:
 def test_what_is_lost_as_it_is_handed_over_is_solved_again(objective: object) -> None:
     class Careless(Threads):
         def open(self, slices: Sequence[Slice]) -> WorkerPool:
-            return Losing(slices, "repair.best")
+            return Losing(slices, PASSES[RepairPasses.best])
 
     problem = cluster(objective, 8, 40)
     tolerance = Settings(tolerance=1e-4, threads=2)
@@ -375,11 +382,11 @@ def test_the_arrays_of_a_solve_go_when_it_ends(monkeypatch: pytest.MonkeyPatch) 
             super().__init__(data)
             alive.append(weakref.ref(self))
 
-    monkeypatch.setattr(executor, "Worker", Watched)
+    monkeypatch.setattr(worker_pool, "Worker", Watched)
     gc.disable()
     try:
         wl.solve(cluster(cs.max_min, 5, 20), engine="admm", tolerance=1e-2, threads=2)
         assert alive
-        assert not [part for part in alive if part() is not None]
+        assert not [worker for worker in alive if worker() is not None]
     finally:
         gc.enable()

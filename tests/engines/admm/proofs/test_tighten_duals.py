@@ -34,9 +34,10 @@ def sharpened(problem: Separable, prices: np.ndarray, t: np.ndarray, slices: int
     x = np.zeros(problem.entries)
     with standing_at(problem, x, t, prices, slices=slices) as (method, sharpen):
         assert sharpen.helps
-        method.crew.total("bound.ask")
-        narrow = sharpen(method.crew, method.narrow.price, method.t)
-        return method.assembled_prices("bound.asked", narrow, "own_prices")
+        passes = method.passes
+        passes.bound.load_prices()
+        narrow = sharpen(passes.bound, method.narrow.price, method.t)
+        return method.assembled_prices(passes.bound.loaded_prices(), narrow, passes.own_prices)
 
 
 @settings(max_examples=10, deadline=None)

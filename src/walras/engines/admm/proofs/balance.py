@@ -15,7 +15,6 @@ from walras.certificate.structure import structure
 from walras.engines.admm.proofs.repair import USED
 from walras.engines.admm.proofs.residuals import MOST, evened
 from walras.engines.admm.proofs.row_classification import covers
-from walras.engines.admm.worker_pool import summed
 from walras.kernels import columns
 from walras.kernels.parallel import few, map_runs
 from walras.separable import Separable, Utility
@@ -108,7 +107,10 @@ class Balance:
             )
 
         map_runs(few(self._threads, len(value)), work, part.indptr)
-        return summed([loads[first] for first in sorted(loads)])
+        total, *others = (loads[first] for first in sorted(loads))
+        for other in others:
+            total += other
+        return total
 
     def _room(self, load: Floats) -> Floats:
         """What is left of each packing row, as a factor."""

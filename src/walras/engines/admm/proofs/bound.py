@@ -11,29 +11,28 @@ import numpy as np
 from walras.certificate.bound import ROUNDING, row_terms
 from walras.certificate.dual_repair import signed
 from walras.engines.admm.entries import runs
-from walras.engines.admm.proofs.contribution import Contribution, Point
+from walras.engines.admm.passes import BoundPasses, Passes
+from walras.engines.admm.proofs.contribution import Contribution
 from walras.engines.admm.proofs.free_entry_duals import may_move, moves, one_way
 from walras.engines.admm.scalar_bounds import ceilings
 from walras.engines.admm.slices import Leaf, Slice
-from walras.kernels import consensus_copies as copies
+from walras.kernels import consensus_copies
 from walras.kernels.block_prox.row_prices import best_prices
 from walras.types import Bools, Floats, Longs
 
-_DONE = np.zeros(1)
 
-
-class Bound(Contribution):
+class Bound(Contribution, BoundPasses):
     """The prices of a slice's rows that are being tried, and the best ones kept.
 
     Args:
         data: The slice.
-        point: Where the iterates stand.
+        point: The worker, who knows where the iterates stand.
     """
 
-    def __init__(self, data: Slice, point: Point) -> None:
+    def __init__(self, data: Slice, point: Passes) -> None:
         super().__init__(data, point)
-        self._asked = self._price = self._best = self._reduced = np.zeros(0)
-        self._own_asked = self._own_price = self._own_best = np.zeros(len(data.own.source))
+        self._loaded = self._price = self._best = self._reduced = np.zeros(0)
+        self._own_loaded = self._own_price = self._own_best = np.zeros(len(data.own.source))
         self._others = np.zeros(data.narrow)
         moved = (data.entries.quadratic > 0) | (data.entries.lower != 0)
         self._moved = moved if np.any(moved) else None  # may stand away from zero at any cost
@@ -41,26 +40,24 @@ class Bound(Contribution):
         self._exempt = np.zeros(0, dtype=bool)
         self._row: tuple[Floats, ...] = ()
 
-    def ask(self) -> Floats:
-        """Ask about the iterate's prices."""
+    def load_prices(self) -> None:
+        """Take the iterate's prices."""
         rows = self._data.groups
-        self._asked = signed(rows.kind, rows.lower, rows.upper, self._point.prices())
+        self._loaded = signed(rows.kind, rows.lower, rows.upper, self._point.prices())
         own = self._data.own
-        self._own_asked = signed(own.kind, own.lower, own.upper, self._point.own_prices())
-        self._own_price = self._own_asked
+        self._own_loaded = signed(own.kind, own.lower, own.upper, self._point.own_prices())
+        self._own_price = self._own_loaded
         self._guess = np.zeros(0)
-        return _DONE
 
-    def reduce(self, price: Floats) -> Floats:
+    def set_reduced_costs(self, price: Floats) -> None:
         """Reduced costs at prices of the narrow rows alone, of which the last one is 0."""
         entries = self._data.entries
         self._others, self._reduced = self._joined(price, self._own_price), np.empty(entries.count)
         self._add(self._others, entries.cost)
-        return _DONE
 
     def _add(self, price: Floats, cost: Floats) -> None:
         entries = self._data.entries
-        copies.reduced(
+        consensus_copies.reduced(
             entries.copies, entries.row, self._place, entries.a, price, cost, self._reduced
         )
 
@@ -76,7 +73,7 @@ class Bound(Contribution):
         if not self._row:
             self._row = self._priced(own, sign)
         if not len(self._guess):
-            self._guess = np.abs(self._asked[:, own])
+            self._guess = np.abs(self._loaded[:, own])
         e, b, shift, kind, weight, parameter = self._row
         y = shift * level
 
@@ -110,31 +107,29 @@ class Bound(Contribution):
             *(np.ascontiguousarray(value[:, own]) for value in of),
         )
 
-    def sharpen(self, own: int, sign: float) -> Floats:
+    def use_reached_prices(self, own: int, sign: float) -> None:
         """Ask about the prices last reached, and none of the packing rows."""
-        asked, rows = np.zeros_like(self._asked), self._data.groups
+        asked, rows = np.zeros_like(self._loaded), self._data.groups
         asked[:, own] = -sign * self._guess
-        self._asked = signed(rows.kind, rows.lower, rows.upper, asked)
-        return _DONE
+        self._loaded = signed(rows.kind, rows.lower, rows.upper, asked)
 
-    def alone(self, own: int, least: float) -> Floats:
+    def use_scarcest_demands(self, own: int, least: float) -> None:
         """Ask about the demands that can reach this little of the scalar by themselves, alone."""
         entries, rows = self._data.entries, self._data.groups
         known = ceilings(entries, rows, own)
         them = np.flatnonzero(known.most == least)
         packed = them[known.pack[them] >= 0]
         self._guess = np.zeros_like(self._guess)
-        self._asked = np.zeros_like(self._asked)
-        self._asked[them, own] = 1.0
-        self._asked[packed, known.pack[packed]] = known.ratio[packed]
-        return _DONE
+        self._loaded = np.zeros_like(self._loaded)
+        self._loaded[them, own] = 1.0
+        self._loaded[packed, known.pack[packed]] = known.ratio[packed]
 
-    def paid(self) -> Floats:
-        """What the prices asked about pay for the scalar, and the size of that."""
-        return self._paid(self._asked)
+    def scalar_payment(self) -> Floats:
+        """What the loaded prices pay for the scalar, and the size of that."""
+        return self._paid(self._loaded)
 
-    def paid_now(self) -> Floats:
-        """As :meth:`paid`, by the mended prices."""
+    def repaired_scalar_payment(self) -> Floats:
+        """As :meth:`scalar_payment`, by the mended prices."""
         return self._paid(self._price)
 
     def _paid(self, price: Floats) -> Floats:
@@ -146,47 +141,37 @@ class Bound(Contribution):
 
         return self._leaves.sums(sums)
 
-    def mend(self, price: Floats, factor: float, rest: float) -> Floats:
-        """Mend the prices asked about; (narrow,) how far prices of the other rows must rise.
+    def repair_prices(self, price: Floats, factor: float, rest: float) -> Floats:
+        """Mend the loaded prices; (narrow,) how far prices of the other rows must rise.
 
         Args:
             price: (narrow,) prices of the other rows; the last one is 0.
             factor: Of the demands' prices that pay for the scalar.
             rest: Of their others.
         """
-        self.price(price, factor, rest)
+        self.set_prices(price, factor, rest)
         return self._raised()
 
-    def price(self, price: Floats, factor: float, rest: float) -> Floats:
-        """Price the entries as :meth:`mend` begins, with the best prices of wholes shared out."""
+    def set_prices(self, price: Floats, factor: float, rest: float) -> None:
+        """Price the entries, and the rows that are shared out at their best prices."""
         roles, rows = self._roles, self._data.groups
         scale = np.where(rows.shift != 0, factor, rest)
-        self._price = np.where(roles.closed, 0.0, self._asked * scale)
-        self._own_price = self._own_asked * rest
+        self._price = np.where(roles.closed, 0.0, self._loaded * scale)
+        self._own_price = self._own_loaded * rest
         self._reprice(price)
         for k in range(len(self._data.entries.local)):
             if np.any(roles.shares[:, k]):
                 self._share_out(k)
-        return _DONE
 
     def _reprice(self, price: Floats) -> None:
         """Reduced costs at prices of all rows."""
-        self.reduce(price)
+        self.set_reduced_costs(price)
         for k, column in enumerate(self._data.entries.local):
             if np.any(self._price[:, k]):
                 self._reduced += column * self._spread(self._price[:, k])
 
-    def answer(self, price: Floats, rises: Floats, falls: Floats) -> Floats:
-        """Move prices for entries that nothing limits; (2, narrow) the moves they ask of others.
-
-        Args:
-            price: (narrow,) prices of the other rows.
-            rises: (narrow,) 1 where the price of a narrow row may rise.
-            falls: (narrow,) 1 where it may fall.
-
-        Returns:
-            The largest rise and fall, and a rise of 1 of the last row where something moved here.
-        """
+    def free_entry_moves(self, price: Floats, rises: Floats, falls: Floats) -> Floats:
+        """Move prices for entries that nothing limits; (2, narrow) the moves they ask of others."""
         self._reprice(price)
         rows, entries, held = self._data.groups, self._data.entries, self._price.size
         asks = np.where(np.isinf(entries.upper), self._reduced < 0, self._reduced > 0)
@@ -201,12 +186,8 @@ class Bound(Contribution):
         self._price = moved
         return out
 
-    def rise(self, price: Floats) -> Floats:
-        """As :meth:`mend` ends, at prices that were moved; (narrow,) how far they must rise.
-
-        Args:
-            price: (narrow,) prices of the other rows.
-        """
+    def price_rise(self, price: Floats) -> Floats:
+        """Raise prices where rows limit entries; (narrow,) how far those of others must rise."""
         self._reprice(price)
         for k, a in enumerate(self._data.entries.local):
             shares = self._roles.shares[:, k]
@@ -320,10 +301,9 @@ class Bound(Contribution):
             out = np.where(held, np.minimum(out, most), out)
         return out
 
-    def keep(self) -> Floats:
+    def keep(self) -> None:
         """These prices are the best so far."""
         self._best, self._own_best = self._price, self._own_price
-        return _DONE
 
     def best(self) -> Floats:
         """(groups, K) the best prices kept; none if there are none."""
@@ -333,6 +313,6 @@ class Bound(Contribution):
         """(own,) the prices of its own narrow rows that go with them."""
         return self._own_best
 
-    def asked(self) -> Floats:
-        """(groups, K) the prices asked about."""
-        return self._asked
+    def loaded_prices(self) -> Floats:
+        """(groups, K) the loaded prices."""
+        return self._loaded

@@ -53,10 +53,11 @@ class CentralProver:
         """See :meth:`walras.engines.admm.proofs.prover.Prover.bound`."""
         prices = self._prices
         if self._sharpen.applies(self._method.t):
-            method = self._method
-            method.crew.total("bound.ask")
-            narrow = self._sharpen(method.crew, method.narrow.price, method.t)
-            prices = method.assembled_prices("bound.asked", narrow, "own_prices")
+            method, passes = self._method, self._method.passes
+            passes.bound.load_prices()
+            narrow = self._sharpen(passes.bound, method.narrow.price, method.t)
+            loaded = passes.bound.loaded_prices()
+            prices = method.assembled_prices(loaded, narrow, passes.own_prices)
         proof = dual_bound(self._problem, prices, self._threads)
         if proof.value > best:
             self._best = proof.prices

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from walras.engines.admm.passes import Passes
 from walras.engines.admm.private_rows import joined, parted
 from walras.engines.admm.proofs.row_classification import RowClassification
 from walras.engines.admm.slices import Leaves, Slice
@@ -15,31 +16,15 @@ from walras.types import Floats
 T = TypeVar("T", bound=np.generic)
 
 
-class Point(Protocol):
-    """Who knows where the iterates stand."""
-
-    def entries(self) -> Floats:
-        """(n,) the allocation."""
-        ...
-
-    def prices(self) -> Floats:
-        """(groups, K) the prices of the slice's rows."""
-        ...
-
-    def own_prices(self) -> Floats:
-        """(own,) the prices of its own narrow rows."""
-        ...
-
-
 class Contribution:
     """A slice's contribution to a proof.
 
     Args:
         data: The slice.
-        point: Where the iterates stand.
+        point: The worker, who knows where the iterates stand.
     """
 
-    def __init__(self, data: Slice, point: Point) -> None:
+    def __init__(self, data: Slice, point: Passes) -> None:
         self._data, self._point, self._leaves = data, point, Leaves(data)
         place = data.entries.place  # narrow row of each row that copies name
         self._place = np.arange(data.narrow, dtype=np.uint32) if place is None else place

@@ -11,7 +11,7 @@ prices, not by balancing them, and a utility that has nothing to act on waits fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -45,7 +45,8 @@ class DistributedProver:
     """
 
     def __init__(self, method: Method, sharpen: Sharpen, roles: RowClassification) -> None:
-        self._method, self._crew, self._sharpen = method, method.crew, sharpen
+        self._method, self._pool, self._sharpen = method, method.pool, sharpen
+        self._repair, self._bound = method.passes.repair, method.passes.bound
         self._rows, problem = method.form.narrow, method.form.problem
         self._problem, shape, source = problem, structure(problem), self._rows.source[:-1]
         self._packing = np.append(shape.packing[source], False)
@@ -59,17 +60,17 @@ class DistributedProver:
         self._t, self._kept_t = 0.0, 0.0
         self._size = np.zeros(len(self._packing))
         self._prices = np.zeros(len(self._packing))
-        self._replaced = self._crew.replaced
+        self._replaced = self._pool.replaced
 
     def allocation(self) -> Allocation:
         """See :meth:`walras.engines.admm.proofs.prover.Prover.allocation`."""
-        crew, aim = self._crew, self._method.scalar
+        repair, aim = self._repair, self._method.scalar
         aim = aim if np.isfinite(aim) else 0.0
-        load = crew.total("repair.begin", USED if self._helps else 0.0)
+        load = repair.begin(USED if self._helps else 0.0)
         for _ in range(SWEEPS if self._helps else 0):
             if self._shared:
-                load = crew.total("repair.even", aim, self._evened(load, aim))
-            load = crew.total("repair.fill", self._left(load, self._packing & (load > 0)))
+                load = repair.equalise(aim, self._evened(load, aim))
+            load = repair.fill(self._left(load, self._packing & (load > 0)))
         load, t, far = self._settled(load, aim)
         for attempt in range(CORRECTIONS if self._corrected else 0):
             moved = self._moved(load, t, attempt) if far > FEASIBLE else None
@@ -77,7 +78,7 @@ class DistributedProver:
                 break
             load, t, far = self._settled(moved, t)
         self._t = t
-        worth, terms = crew.total("repair.value") + self._narrow_value(load)
+        worth, terms = repair.value() + self._narrow_value(load)
         problem = self._problem
         paid = float(problem.scalar_cost[0]) * t if problem.scalars else 0.0
         return Allocation(
@@ -92,29 +93,29 @@ class DistributedProver:
         ratio = self._left(load, self._packing & (load > rows.upper)) * SLIGHTLY
         empty = self._whole & (load == 0)
         if np.any(empty):
-            load = self._crew.total("repair.wake", empty * 1.0)
+            load = self._repair.seed_rows(empty * 1.0)
         whole = self._whole & (load > 0)
         wanted = np.where(empty, rows.lower, np.clip(load, rows.lower, rows.upper))
         ratio = np.where(whole, wanted / np.where(whole, load, 1.0), ratio)
-        load = self._crew.total("repair.settle", ratio)
-        self._size = self._crew.total("repair.terms") if self._corrected else np.abs(load)
+        load = self._repair.scale_to_rows(ratio)
+        self._size = self._repair.terms() if self._corrected else np.abs(load)
         t = self._scalar_for(load, t)
         above, size = violations(rows, load, self._size, t)
-        within = [float(far[0]) for far in self._crew.collect("repair.far", t)]
-        return load, t, max(float(np.max(above / size)), *within, 0.0)
+        within = float(self._repair.violation(t)[0])
+        return load, t, max(float(np.max(above / size)), within, 0.0)
 
     def _moved(self, load: Floats, t: float, attempt: int) -> Floats | None:
         """What the entries use once they are corrected; None where they cannot be."""
         error, held = errors(self._rows, load, self._size, t)
         tight = np.flatnonzero(held)
-        system = self._crew.total("repair.system", tight, t, float(attempt))
+        system = self._repair.correction_system(tight, t, float(attempt))
         between, through, size = system[:, :-2], system[:, -2], system[:, -1]
         ridge = RIDGE * size + np.finfo(float).tiny
         try:
-            y = np.linalg.solve(between + np.diag(ridge), error[tight] - through)
+            y = np.asarray(np.linalg.solve(between + np.diag(ridge), error[tight] - through))
         except np.linalg.LinAlgError:  # the rows contradict one another
             return None
-        return self._crew.total("repair.move", y) if np.all(np.isfinite(y)) else None
+        return self._repair.correct(y) if np.all(np.isfinite(y)) else None
 
     def _narrow_value(self, load: Floats) -> Floats:
         """What utilities of narrow rows are worth, and the size of that."""
@@ -147,7 +148,7 @@ class DistributedProver:
         if cost == 0.0:
             return t
         if home == "groups":
-            ends = np.array(self._crew.collect("repair.scalar_range")).T
+            ends = self._repair.scalar_range()
         else:
             rows = self._rows
             held = rows.shift != 0
@@ -160,20 +161,20 @@ class DistributedProver:
 
     def keep(self) -> None:
         """See :meth:`walras.engines.admm.proofs.prover.Prover.keep`."""
-        self._crew.total("repair.keep")
+        self._repair.keep()
         self._kept_t = self._t
 
     def bound(self, best: float) -> float:
         """See :meth:`walras.engines.admm.proofs.prover.Prover.bound`."""
-        crew, rows = self._crew, self._rows
+        bound, rows = self._bound, self._rows
         price = signed(rows.kind, rows.lower, rows.upper, self._method.narrow.price)
-        crew.total("bound.ask")
+        bound.load_prices()
         if self._sharpen.applies(self._method.t):
-            price = self._sharpen(crew, price, self._method.t)
+            price = self._sharpen(bound, price, self._method.t)
         for candidate in self._candidates(price):
             value, mended = self._evaluated(*candidate)
             if value > best:
-                crew.total("bound.keep")
+                bound.keep()
                 best, self._prices = value, mended
         return best
 
@@ -181,7 +182,7 @@ class DistributedProver:
         """The prices as they are, and scaled to what the scalar asks for: ``e + E'pi = 0``."""
         home = self._method.form.scalar_in
         cost = float(self._problem.scalar_cost[0]) if home else 0.0
-        paid = float(self._paid(price, "bound.paid")[0])
+        paid = float(self._paid(price, self._bound.scalar_payment)[0])
         factor = -cost / paid if cost * paid < 0.0 else 1.0
         if abs(factor - 1.0) < ROUNDING or not abs(factor) <= np.sqrt(HUGE):
             yield price, 1.0, 1.0
@@ -192,41 +193,40 @@ class DistributedProver:
             yield price * own, factor, 1.0
             yield price, 1.0, 1.0
 
-    def _paid(self, price: Floats, task: str) -> Floats:
+    def _paid(self, price: Floats, of_demands: Callable[[], Floats]) -> Floats:
         """What prices pay for the scalar, and the size of that.
 
         Args:
             price: (narrow,) prices of the narrow rows.
-            task: Which of the demands' prices.
+            of_demands: What the demands' prices pay.
         """
         if self._method.form.scalar_in == "groups":
-            return self._crew.total(task)
+            return of_demands()
         paid = self._rows.shift * price
         return np.array([np.sum(paid), np.sum(np.abs(paid))])
 
     def _evaluated(self, price: Floats, factor: float, rest: float) -> tuple[float, Floats]:
         """The bound that prices prove, and the mended prices of the narrow rows."""
-        crew, rows = self._crew, self._rows
+        bound, rows = self._bound, self._rows
         bare = np.where(self._open, 0.0, price)
         if self._answered:
-            crew.total("bound.price", bare, factor, rest)
+            bound.set_prices(bare, factor, rest)
             bare = self._answer(bare)
-            rise = np.max(crew.collect("bound.rise", bare), axis=0)
+            rise = bound.price_rise(bare)
         else:
-            rise = np.max(crew.collect("bound.mend", bare, factor, rest), axis=0)
+            rise = bound.repair_prices(bare, factor, rest)
         mended = bare + rise
         own = row_terms(rows.kind, rows.weight, rows.parameter, rows.lower, rows.upper, mended)
         value = self._problem.constant + float(np.sum(own))
-        value += self._scalar_terms(self._paid(mended, "bound.paid_now"))
-        return value + float(crew.total("bound.value", rise)[0]), mended
+        value += self._scalar_terms(self._paid(mended, bound.repaired_scalar_payment))
+        return value + float(bound.value(rise)[0]), mended
 
     def _answer(self, price: Floats) -> Floats:
         """Prices moved for entries that nothing limits."""
         rows = self._rows
         for _ in range(PASSES):
             able = may_move(rows, price) * 1.0
-            asked = np.array(self._crew.collect("bound.answer", price, *able))
-            high, low = np.max(asked[:, 0], axis=0), np.min(asked[:, 1], axis=0)
+            high, low = self._bound.free_entry_moves(price, *able)
             inside, high[-1] = high[-1], 0.0
             before, price = (
                 price,
@@ -250,14 +250,14 @@ class DistributedProver:
 
     def best(self) -> tuple[Floats, Floats, Floats]:
         """See :meth:`walras.engines.admm.proofs.prover.Prover.best`."""
-        method, crew = self._method, self._crew
+        method, bound = self._method, self._bound
         return (
-            method.assembled(crew.collect("repair.best")),
+            method.assembled(self._repair.best()),
             np.full(self._problem.scalars, self._kept_t),
-            method.assembled_prices("bound.best", self._prices, "bound.own_best"),
+            method.assembled_prices(bound.best(), self._prices, bound.own_best),
         )
 
     def lost(self) -> bool:
         """See :meth:`walras.engines.admm.proofs.prover.Prover.lost`."""
-        before, self._replaced = self._replaced, self._crew.replaced
+        before, self._replaced = self._replaced, self._pool.replaced
         return self._replaced != before

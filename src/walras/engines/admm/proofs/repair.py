@@ -9,12 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from walras.certificate.repair import metric
+from walras.engines.admm.passes import Passes, RepairPasses
 from walras.engines.admm.proofs.block_normal_equations import Errors
-from walras.engines.admm.proofs.contribution import Contribution, Point
+from walras.engines.admm.proofs.contribution import Contribution
 from walras.engines.admm.proofs.correction import Correction
 from walras.engines.admm.proofs.residuals import MOST, errors, evened, violations
 from walras.engines.admm.slices import Leaf, Slice
-from walras.kernels import consensus_copies as copies
+from walras.kernels import consensus_copies
 from walras.separable import Utility, utility
 from walras.types import Bools, Floats, Longs
 
@@ -22,15 +23,15 @@ USED = 1e-9  # share of its demand's largest entry from which an entry counts as
 SLIGHTLY = 1.0 - np.finfo(float).eps  # rows over their bounds end on this side of them
 
 
-class Repair(Contribution):
+class Repair(Contribution, RepairPasses):
     """The allocation of a slice that is being repaired, and the best one kept.
 
     Args:
         data: The slice.
-        point: Where the iterates stand.
+        point: The worker, who knows where the iterates stand.
     """
 
-    def __init__(self, data: Slice, point: Point) -> None:
+    def __init__(self, data: Slice, point: Passes) -> None:
         super().__init__(data, point)
         self._x = self._best = np.zeros(0)
         self._used, self._ptr = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
@@ -60,7 +61,7 @@ class Repair(Contribution):
         self._used = np.flatnonzero(self._x)
         self._ptr = np.searchsorted(self._used, self._data.entries.ptr)
 
-    def even(self, t: float, others: Floats) -> Floats:
+    def equalise(self, t: float, others: Floats) -> Floats:
         """Bring every demand to its share of the scalar; (narrow,) what that uses.
 
         Args:
@@ -71,25 +72,17 @@ class Repair(Contribution):
         return self._scaled(own, others if len(others) else None)
 
     def fill(self, ratio: Floats) -> Floats:
-        """Scale by what is left of the scarcest row; (narrow,) what that uses.
-
-        Args:
-            ratio: (narrow,) what is left of those rows, as factors.
-        """
+        """Scale by what is left of the scarcest row; (narrow,) what that uses."""
         packing, upper = self._roles.packing, self._data.groups.upper
         held = packing & (self._load > 0)
         own = np.where(held, upper / np.where(held, self._load, 1.0), np.inf)
         return self._scaled(own, ratio, MOST)
 
-    def wake(self, rows: Floats) -> Floats:
-        """Give something to every entry of narrow rows that are shared out; (narrow,) their uses.
-
-        Args:
-            rows: (narrow,) 1 on those of which nothing is used.
-        """
+    def seed_rows(self, rows: Floats) -> Floats:
+        """Set every entry of some narrow rows to one; (narrow,) what that uses."""
         entries = self._data.entries
         inside = np.empty(entries.count)
-        copies.reduced(
+        consensus_copies.reduced(
             entries.copies,
             entries.row,
             self._place,
@@ -102,7 +95,7 @@ class Repair(Contribution):
         self._find_used()
         return self._scaled(None, None)
 
-    def settle(self, ratio: Floats) -> Floats:
+    def scale_to_rows(self, ratio: Floats) -> Floats:
         """Scale down what is over a bound, and wholes to be shared out to meet theirs."""
         roles, upper = self._roles, self._data.groups.upper
         over = roles.packing & (self._load > upper)
@@ -143,13 +136,15 @@ class Repair(Contribution):
         def sums(leaf: Leaf) -> Floats:
             _, q, _, _, places = leaf
             out = np.zeros(self._data.narrow)
-            copies.activities(entries.copies[places], entries.row, self._place, a, size[q], out)
+            consensus_copies.activities(
+                entries.copies[places], entries.row, self._place, a, size[q], out
+            )
             return out
 
         found, self._own_terms = self._parted(self._leaves.sums(sums))
         return found
 
-    def far(self, t: float) -> Floats:
+    def violation(self, t: float) -> Floats:
         """The largest violation of a row of the demands, relative to its terms and bounds."""
         of = (
             violations(self._data.groups, self._load, self._sizes(), t),
@@ -162,15 +157,8 @@ class Repair(Contribution):
         """What the rows add up, where no two terms have different signs; else :meth:`terms`."""
         return self._terms if self._roles.corrected else np.abs(self._load)
 
-    def system(self, tight: Longs, t: float, attempt: float) -> Floats:
-        """The equations of some narrow rows in a correction (:mod:`.correction`).
-
-        Args:
-            tight: (k,) the rows.
-            t: The scalar.
-            attempt: How many corrections have failed: perhaps since tight rows contradict one
-                another, so that they give way in the second.
-        """
+    def correction_system(self, tight: Longs, t: float, attempt: float) -> Floats:
+        """The equations of some narrow rows in a correction (:mod:`.correction`)."""
         entries, rows, data = self._data.entries, self._data.groups, self._data
         readily = metric(self._x, entries.lower, entries.upper, int(attempt))
         of_rows = Errors(
@@ -192,7 +180,7 @@ class Repair(Contribution):
         )
         return self._leaves.added(self._correction.systems())
 
-    def move(self, y: Floats) -> Floats:
+    def correct(self, y: Floats) -> Floats:
         """Correct the entries by the solution of those equations; (narrow,) what rows then use."""
         entries = self._data.entries
         if self._correction:
@@ -228,10 +216,9 @@ class Repair(Contribution):
 
         return self._leaves.sums(sums)
 
-    def keep(self) -> Floats:
+    def keep(self) -> None:
         """This allocation is the best so far."""
         self._best = self._x
-        return np.zeros(1)
 
     def best(self) -> Floats:
         """(n,) the best allocation kept; the present one if there is none."""
@@ -250,7 +237,7 @@ class Repair(Contribution):
             self._gains = self._find_gains()
         edges = np.array(self._data.edges)
         load = np.zeros((len(edges) - 1, self._data.narrow))
-        copies.scaled(
+        consensus_copies.scaled(
             edges,
             self._ptr,
             self._used,

@@ -18,9 +18,9 @@ import numpy as np
 from walras.certificate.dual_repair import signed
 from walras.certificate.structure import structure
 from walras.engines.admm.form import Form
+from walras.engines.admm.passes import BoundPasses
 from walras.engines.admm.roots import increasing_root
 from walras.engines.admm.scalar_bounds import ceiling
-from walras.engines.admm.worker_pool import WorkerPool
 from walras.separable import Utility
 from walras.types import Floats
 
@@ -83,11 +83,11 @@ class Sharpen:
         """
         return self.helps or (self._together and t >= (1.0 - _CLOSE) * self.ceiling)
 
-    def __call__(self, crew: WorkerPool, price: Floats, t: float) -> Floats:
-        """Leave sharper prices with the holders of the demands, who were asked about the iterate's.
+    def __call__(self, passes: BoundPasses, price: Floats, t: float) -> Floats:
+        """Load sharper prices in the workers.
 
         Args:
-            crew: The holders.
+            passes: Of the workers, who loaded the iterate's prices.
             price: (narrow,) prices of the narrow rows.
             t: The iterate's scalar.
 
@@ -96,20 +96,20 @@ class Sharpen:
         """
         rows = self._form.narrow
         if not self.helps:
-            crew.total("bound.alone", self._own, self.ceiling)
+            passes.use_scarcest_demands(self._own, self.ceiling)
             return np.zeros_like(price)
         price = signed(rows.kind, rows.lower, rows.upper, price)
-        crew.total("bound.reduce", price)
+        passes.set_reduced_costs(price)
         shared = self._form.scalar_in == "groups"
-        if shared and not self._to_scalar(crew, price, t):
-            crew.total("bound.alone", self._own, self.ceiling)
+        if shared and not self._to_scalar(passes, price, t):
+            passes.use_scarcest_demands(self._own, self.ceiling)
             return np.zeros_like(price)
         if not shared:
-            crew.total("bound.cost_to_reach", self._own, self._sign, 1.0)
-        crew.total("bound.sharpen", self._own, self._sign)
+            passes.cost_to_reach(self._own, self._sign, 1.0)
+        passes.use_reached_prices(self._own, self._sign)
         return price
 
-    def _to_scalar(self, crew: WorkerPool, price: Floats, t: float) -> bool:
+    def _to_scalar(self, passes: BoundPasses, price: Floats, t: float) -> bool:
         """The demands' prices at the largest scalar that the narrow rows' prices pay for.
 
         Where they pay for more than some demand can reach by itself, that demand decides alone:
@@ -120,7 +120,7 @@ class Sharpen:
         budget = float(price[price != 0] @ bound[price != 0])
 
         def cost(level: float) -> tuple[float, float]:
-            value, slope = crew.total("bound.cost_to_reach", self._own, self._sign, level)
+            value, slope = passes.cost_to_reach(self._own, self._sign, level)
             return float(value) - budget, float(slope)
 
         below = (1.0 - _CLOSE) * self.ceiling
