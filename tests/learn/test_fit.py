@@ -110,16 +110,44 @@ def test_a_resumed_training_ends_where_an_uninterrupted_one_does(
     assert resumed.history == whole.history
     np.testing.assert_array_equal(resumed.times(small.test), whole.times(small.test))
     for changes in ({"seed": 1}, {"learning_rate": 0.1}):
-        with pytest.raises(InputError, match="of other data, settings or code"):
+        with pytest.raises(InputError, match="of other data or settings"):
             fit("mfcp-ad", small, checkpoint=path, **(options | changes))
     other = replace(small, train=small.train.take(np.arange(30)))
-    with pytest.raises(InputError, match="of other data, settings or code"):
+    with pytest.raises(InputError, match="of other data or settings"):
         fit("mfcp-ad", other, checkpoint=path, **options)
     path.write_bytes(b"no checkpoint")
     with pytest.raises(DataError, match="cannot be read as a checkpoint"):
         fit("mfcp-ad", small, checkpoint=path, **options)
     with pytest.raises(DataError, match="cannot be written"):
         fit("mfcp-ad", small, checkpoint=tmp_path / "no" / "run.pt", **options)
+
+
+def test_a_checkpoint_is_extended_to_more_steps_and_has_a_format(
+    small: Recipe, quick: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.pt"
+    options: dict[str, Any] = {"tasks_per_round": 5, **quick}
+    short = fit("mfcp-ad", small, checkpoint=path, **(options | {"steps": 4}))
+    longer = fit("mfcp-ad", small, checkpoint=path, **(options | {"steps": 12}))
+    assert longer.history[: len(short.history)] == short.history
+    assert longer.history[-1][0] == 12
+    assert min(r for _, r in longer.history) <= min(r for _, r in short.history)
+    again = fit("mfcp-ad", small, checkpoint=path, **(options | {"steps": 12}))
+    assert again.history == longer.history
+    monkeypatch.setattr(train, "FORMAT", 2)
+    with pytest.raises(DataError, match="it has format 1, this version reads 2"):
+        fit("mfcp-ad", small, checkpoint=path, **(options | {"steps": 12}))
+
+
+def test_true_stops_a_training_which_goes_on_from_its_checkpoint(
+    small: Recipe, quick: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "run.pt"
+    options: dict[str, Any] = {"tasks_per_round": 5, **quick, "steps": 12}
+    part = fit("mfcp-ad", small, checkpoint=path, on_progress=lambda s: s.iteration == 5, **options)
+    assert part.history[-1][0] < 6
+    whole = fit("mfcp-ad", small, **options)
+    assert fit("mfcp-ad", small, checkpoint=path, **options).history == whole.history
 
 
 def test_a_tuned_margin_is_never_worse_on_its_rounds(small: Recipe) -> None:

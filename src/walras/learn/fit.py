@@ -38,7 +38,8 @@ def fit(
         seed: Of everything that is drawn.
         min_success: The floor of mean success; one that binds in half of the rounds if None.
         start: A two-stage predictor to start from; trained here if None.
-        checkpoint: A file for methods that train in steps: continued where it exists.
+        checkpoint: A file for methods that train in steps: continued where it exists, also to more
+            ``steps`` than before.
         on_progress: Called with a Progress that counts the steps.
         changes: Other settings of :class:`LearnSettings`, by name.
 

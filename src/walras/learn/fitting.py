@@ -42,7 +42,7 @@ class FittedModel:
     history: tuple[tuple[int, float], ...] = ()
     choice: tuple[Any, ...] = ()
 
-    def times(self, tasks: Tasks) -> Floats:
+    def times(self, tasks: Tasks | pd.DataFrame) -> Floats:
         """(M, N) predicted seconds.
 
         Raises:
@@ -50,7 +50,7 @@ class FittedModel:
         """
         return self.predict(tasks).times
 
-    def success(self, tasks: Tasks) -> Floats:
+    def success(self, tasks: Tasks | pd.DataFrame) -> Floats:
         """(M, N) predicted chances of success; errors as :meth:`times`."""
         return self.predict(tasks).success
 
@@ -68,8 +68,17 @@ class FittedModel:
         found = self.predictor.predict(viewed(tasks, self.settings))
         return placed_by(judge, found.times, found.success, self.settings, self.margin)
 
-    def predict(self, tasks: Tasks) -> Prediction:
-        """Times and chances of success with their intervals; errors as :meth:`times`."""
+    def predict(self, tasks: Tasks | pd.DataFrame) -> Prediction:
+        """Times and chances of success with their intervals.
+
+        Args:
+            tasks: Tasks, or a frame of features as of :meth:`walras.predict.Predictor.predict`.
+
+        Raises:
+            InputError: The tasks have other clusters or features than those trained on.
+        """
+        if isinstance(tasks, pd.DataFrame):
+            return self.predictor.predict(tasks)
         return self.predictor.predict(viewed(tasks, self.settings))
 
     def frame(self) -> pd.DataFrame:

@@ -10,7 +10,6 @@ import pickle
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +38,7 @@ _DAMAGED = (
     zipfile.BadZipFile,
 )
 
+FORMAT = 1  # of a checkpoint; a new one where old states would be read wrong
 _CLIP = 1.0
 _SAVED = ("step", "best", "history", "identity")
 
@@ -92,14 +92,16 @@ def train(
         settings: Method and steps.
         loss: In the place of the method's own.
         on_progress: Called after each step with a Progress that counts them; True stops there.
-        checkpoint: A file to continue from where it exists, and to write at every look.
+        checkpoint: A file to continue from where it exists, and to write at every look. With more
+            steps than before the training goes on: at the learning rate that the new number of
+            steps has there.
 
     Returns:
         The weights that decode best on the validation rounds, and the regret at every look.
 
     Raises:
         EngineError: The loss is no number any more.
-        InputError: The checkpoint is of other data, settings or code.
+        InputError: The checkpoint is of other data or settings; the number of steps may differ.
         DataError: The checkpoint cannot be read or written.
     """
     torch.manual_seed(settings.seed)
@@ -200,8 +202,9 @@ class _Run:
 
     @property
     def identity(self) -> str:
-        """Of data, settings and code: a checkpoint continues no other training."""
-        found = hashlib.sha256(f"{self.settings!r} {self.lesson.fingerprint} {code()}".encode())
+        """Of data and settings but the steps: a checkpoint continues no other training."""
+        settings = self.settings.with_(steps=1)
+        found = hashlib.sha256(f"{settings!r} {self.lesson.fingerprint}".encode())
         for weight in Trainable(self.model.base, self.lesson.train).state_dict().values():
             found.update(weight.numpy().tobytes())
         return found.hexdigest()[:16]
@@ -209,7 +212,9 @@ class _Run:
     def save(self, path: Path) -> None:
         """Write everything that the next step depends on."""
         state = {
+            "format": FORMAT,
             "identity": self.identity,
+            "steps": self.settings.steps,
             "step": self.done.step,
             "best": self.done.best,
             "history": self.done.history,
@@ -223,11 +228,21 @@ class _Run:
         with replacing(path) as fresh:
             fresh.write_bytes(content.getvalue())
 
+    def _reschedule(self, step: int) -> None:
+        """Go on with the learning rate that the new number of steps has at this one."""
+        total = self.settings.steps
+        rate = self.settings.learning_rate * 0.5 * (1.0 + math.cos(math.pi * step / total))
+        self.schedule.T_max = total
+        for group in self.adam.param_groups:
+            group["lr"] = rate if step < total else 0.0
+
     def load(self, path: Path) -> None:
         """Continue from what :meth:`save` wrote."""
         try:
             state = torch.load(path, weights_only=True)
-            identity = state["identity"]
+            if state["format"] != FORMAT:
+                raise ValueError(f"it has format {state['format']}, this version reads {FORMAT}")
+            identity, steps = state["identity"], state["steps"]
         except _DAMAGED as error:
             raise DataError(
                 f"cannot be read as a checkpoint: {error}",
@@ -237,7 +252,7 @@ class _Run:
             ) from error
         if identity != self.identity:
             raise InputError(
-                "is of other data, settings or code",
+                "is of other data or settings",
                 where=f"checkpoint {path}",
                 allowed="a checkpoint of the same training",
                 remedy="delete it to begin anew",
@@ -245,14 +260,7 @@ class _Run:
         self.model.load_state_dict(state["model"])
         self.adam.load_state_dict(state["adam"])
         self.schedule.load_state_dict(state["schedule"])
+        if steps != self.settings.steps:
+            self._reschedule(state["step"])
         history = [(int(k), float(v)) for k, v in state["history"]]
         self.done = TrainingState(state["step"], state["best"], state["weights"], history)
-
-
-@cache
-def code() -> str:
-    """Digest of this package's source."""
-    found = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.glob("*.py")):
-        found.update(file.read_bytes())
-    return found.hexdigest()[:16]

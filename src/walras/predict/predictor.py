@@ -17,7 +17,7 @@ from walras.files import replacing
 from walras.predict.models.calibration import apply_logistic, logit
 from walras.predict.models.glm import inverse_link
 from walras.predict.models.model import Arrays, AverageModel, LinearModel, Model
-from walras.predict.tasks import Tasks, check_tasks
+from walras.predict.tasks import Tasks, tasks_of
 from walras.saving import saved_fields
 from walras.types import Floats
 
@@ -82,6 +82,7 @@ class Predictor:
         success_radius: (M,) half the interval of the probability, likewise.
         scaling: (M, 2) logistic scaling of the probabilities.
         trained_on: Number of tasks it was trained on.
+        feature_names: Names of the features that it was trained on, where they had any.
     """
 
     clusters: tuple[str, ...]
@@ -93,17 +94,21 @@ class Predictor:
     success_radius: Floats
     scaling: Floats
     trained_on: int
+    feature_names: tuple[str, ...] = ()
 
-    def predict(self, tasks: Tasks) -> Prediction:
+    def predict(self, tasks: Tasks | pd.DataFrame) -> Prediction:
         """Predict tasks that need not have run anywhere.
 
         Args:
-            tasks: Of which names, features and graphs are read; their clusters must be these.
+            tasks: Of which names, features and graphs are read; their clusters must be these. Or a
+                frame of features, one row a task, whose index names the tasks; its columns are
+                taken by name where the predictor knows the features' names, else in order.
 
         Raises:
             InputError: The clusters or the features are others than those trained on.
         """
-        if check_tasks(tasks, "tasks").clusters != self.clusters:
+        tasks = tasks_of(tasks, self.clusters, self.feature_names)
+        if tasks.clusters != self.clusters:
             raise InputError(
                 f"are {', '.join(tasks.clusters)}",
                 where="clusters of the tasks",
@@ -163,6 +168,7 @@ class Predictor:
             "confidence": self.confidence,
             "level": self.level,
             "trained_on": self.trained_on,
+            "feature_names": self.feature_names,
             "models": settings,
         }
         arrays |= {"radius": self.radius, "success_radius": self.success_radius}
@@ -222,6 +228,7 @@ def load(path: str | Path, module: Callable[[], Any] | None = None) -> Predictor
             arrays["success_radius"],
             arrays["scaling"],
             header["trained_on"],
+            tuple(header.get("feature_names", ())),
         )
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 import numpy as np
+import pandas as pd
 
 from walras.errors import InputError
+from walras.predict.graphs.features import feature_rows
 from walras.predict.graphs.graph import TaskGraph
 from walras.types import Bools, Floats, Longs
 
@@ -24,6 +27,7 @@ class Tasks:
         success: (M, N) probability, or share of runs that succeeded; NaN where unknown.
         runs: (M, N) number of runs behind ``success``; ones when left out.
         graphs: Task graph of each task, or none.
+        feature_names: Name of each feature, or none.
 
     Raises:
         InputError: Shapes differ, a time is not positive, a success not within 0..1.
@@ -36,6 +40,7 @@ class Tasks:
     success: Floats
     runs: Floats = field(default_factory=lambda: np.empty((0, 0)))
     graphs: tuple[TaskGraph, ...] = ()
+    feature_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         shape = (len(self.clusters), len(self.names))
@@ -98,7 +103,43 @@ class Tasks:
             self.success[:, columns],
             self.runs[:, columns],
             tuple(self.graphs[j] for j in columns) if self.graphs else (),
+            self.feature_names,
         )
+
+
+def tasks_of(given: object, clusters: Sequence[str], names: Sequence[str]) -> Tasks:
+    """Tasks to predict: as they are, or from a frame of features.
+
+    Args:
+        given: Tasks; or a frame, one row a task, whose index names the tasks.
+        clusters: The clusters that a predictor knows.
+        names: Its features' names, by which a frame's columns are taken; in order if it has none.
+
+    Raises:
+        InputError: It is neither, a column is missing, or a number is none.
+    """
+    if not isinstance(given, pd.DataFrame):
+        return check_tasks(given, "tasks")
+    missing = [name for name in names if name not in given.columns]
+    if missing:
+        _refuse(
+            f"has no column '{missing[0]}'",
+            "features",
+            ", ".join(names),
+            "give the columns that the predictor was trained on",
+        )
+    labels = [str(name).strip() for name in given.index]
+    rows = feature_rows(given[list(names)] if names else given, labels)
+    unknown = np.full((len(clusters), len(labels)), np.nan)
+    return Tasks(tuple(labels), tuple(clusters), rows, unknown, unknown)
+
+
+def names_of(features: object) -> tuple[str, ...]:
+    """Names of the columns of a frame of features; none where they are not all words."""
+    if not isinstance(features, pd.DataFrame):
+        return ()
+    columns = list(features.columns)
+    return tuple(columns) if all(isinstance(name, str) for name in columns) else ()
 
 
 def check_tasks(given: object, where: str) -> Tasks:

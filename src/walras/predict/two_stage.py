@@ -208,6 +208,7 @@ def _calibrated(
         conformal_radius(miss, settings.level),
         scaling,
         len(train),
+        train.feature_names,
     )
 
 

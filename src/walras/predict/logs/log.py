@@ -17,7 +17,7 @@ from walras.files import replacing, write_csv
 from walras.predict.graphs.features import Features, feature_rows, found
 from walras.predict.graphs.graph import TaskGraph, closed_form
 from walras.predict.logs.text import read_csv
-from walras.predict.tasks import Tasks
+from walras.predict.tasks import Tasks, names_of
 from walras.types import Floats
 
 COLUMNS = ("task", "cluster", "seconds", "outcome")
@@ -145,6 +145,7 @@ class TaskLog:
             wide(outcomes.mean()),
             np.nan_to_num(wide(outcomes.count())),
             given,
+            names_of(features),
         )
 
 
@@ -161,16 +162,18 @@ def _graphs(graphs: object, names: Sequence[str]) -> tuple[TaskGraph, ...]:
     return tuple(found(graphs, name, "graphs") for name in names)
 
 
-def read_log(path: str | Path) -> TaskLog:
-    """Read a log from CSV or Parquet and keep its good rows.
+def read_log(path: str | Path | pd.DataFrame) -> TaskLog:
+    """Read a log from CSV or Parquet, or take it from a frame, and keep its good rows.
 
     Args:
-        path: A file with columns ``task``, ``cluster``, ``seconds`` and ``outcome``.
+        path: A file, or a frame, with columns ``task``, ``cluster``, ``seconds`` and ``outcome``.
 
     Raises:
         DataError: The file is missing, unreadable, lacks a column, or has no good row.
         EngineError: It is Parquet, and pyarrow is not installed.
     """
+    if isinstance(path, pd.DataFrame):
+        return check_log(_columns(path, "the frame"), "the frame")
     path = Path(path)
     numbers: Sequence[int] | None = None
     ragged: tuple[int, ...] = ()
@@ -184,11 +187,16 @@ def read_log(path: str | Path) -> TaskLog:
             numbers, ragged = lines.numbers, lines.ragged
     except (OSError, ValueError) as error:
         raise _unusable(f"cannot be read: {error}", path) from error
+    return check_log(_columns(table, path), str(path), numbers=numbers, ragged=ragged)
+
+
+def _columns(table: pd.DataFrame, path: str | Path) -> pd.DataFrame:
+    """The columns of a log, each there once."""
     for name in COLUMNS:
         count = list(table.columns).count(name)
         if count != 1:
             raise _unusable(f"has {'no' if not count else 'more than one'} column '{name}'", path)
-    return check_log(table[list(COLUMNS)], str(path), numbers=numbers, ragged=ragged)
+    return table[list(COLUMNS)]
 
 
 def _need_pyarrow() -> None:
