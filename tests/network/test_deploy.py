@@ -29,8 +29,9 @@ from walras.network.drivers.lock import Lock, claim
 from walras.network.drivers.manifest import Manifest
 from walras.network.drivers.plan import Plan
 from walras.network.drivers.trace import Trace, path_of
-from walras.network.drivers.virtual import simulate_protocol
+from walras.network.drivers.virtual import VirtualNetwork
 from walras.network.graph.network import Network
+from walras.network.links.faults import Faults
 from walras.network.methods.surplus import Surplus
 from walras.network.problem.cpu_costs import QuadraticCPU
 from walras.network.problem.losses import LeastSquares
@@ -49,8 +50,10 @@ def _simulated(
 ) -> list[tuple[int, str]]:
     settings = Settings.of_diameter(network.diameter, steps=steps)
     plan = Plan(problem(centres, trains=trains), network, settings)
-    nodes = simulate_protocol(plan, rounds=steps + 20, every=steps + 20).nodes
-    return [(int(n.ledger.held[0]), n.local.model.tobytes().hex()) for n in nodes]
+    world = VirtualNetwork(plan, Faults(), 0)
+    for _ in range(steps + 20):
+        world.round()
+    return [(int(n.ledger.held[0]), n.local.model.tobytes().hex()) for n in world.nodes]
 
 
 class Killer:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from walras.network._simulate import simulate
     from walras.network.drivers.launch import Host
     from walras.network.graph.network import Network
-    from walras.network.links.faults import Crash, Faults
+    from walras.network.links.faults import Crash, Cut, Faults
     from walras.network.links.quantizers import Ideal, LogQuantizer, UniformQuantizer
     from walras.network.methods.surplus import Surplus
     from walras.network.problem.cpu_costs import CallableCPU, CPUCost, QuadraticCPU, ThroughputCPU
@@ -43,6 +43,7 @@ _HOME = {
     "QuadraticCPU": "walras.network.problem.cpu_costs",
     "ThroughputCPU": "walras.network.problem.cpu_costs",
     "Crash": "walras.network.links.faults",
+    "Cut": "walras.network.links.faults",
     "Faults": "walras.network.links.faults",
     "Network": "walras.network.graph.network",
     "Ideal": "walras.network.links.quantizers",
@@ -72,6 +73,7 @@ __all__ = [
     "CPUCost",
     "CallableCPU",
     "Crash",
+    "Cut",
     "Deployment",
     "Faults",
     "Host",

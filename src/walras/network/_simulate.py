@@ -11,6 +11,9 @@ import numpy.typing as npt
 
 from walras.deprecated import renamed_keywords
 from walras.errors import InaccuracyWarning, InputError
+from walras.network.backends import Backend, protocol_plan
+from walras.network.drivers.plan import Plan
+from walras.network.drivers.virtual import ProtocolModels, ProtocolShares, VirtualNetwork
 from walras.network.graph.network import Network
 from walras.network.links.faults import Faults
 from walras.network.links.quantizers import Links, LogQuantizer
@@ -19,6 +22,7 @@ from walras.network.methods.surplus import Surplus
 from walras.network.problem.network_problem import Problem
 from walras.network.problem.quanta import AuditError, DivergedError, audit, countable
 from walras.network.problem.test_set import TestSet
+from walras.network.protocol.settings import Settings
 from walras.network.run import Run
 from walras.network.validation import of_kind, whole
 from walras.progress import OnProgress, counts, tell
@@ -38,7 +42,7 @@ def simulate(
     problem: Problem,
     network: Network,
     *,
-    links: Links = DEFAULT_LINKS,
+    links: Links | None = None,
     steps: int = 1000,
     faults: Faults | None = None,
     seed: int = 0,
@@ -46,27 +50,39 @@ def simulate(
     start: npt.ArrayLike | None = None,
     every: int = 1,
     test: TestSet | None = None,
+    backend: Backend = "auto",
+    settings: Settings | None = None,
     on_progress: OnProgress | None = None,
 ) -> Run:
-    """Let every centre step so many times.
+    """Let every centre step so many times, in virtual time.
+
+    The back end ``protocol`` runs the nodes that :func:`deploy` runs, message by message. The back
+    end ``vectorised`` steps all centres at once: some 60 times faster, with coded links, one-way
+    links, batches and the baselines. Both end at the same optimum and obey one rule for crashes:
+    centres use their shares while more than half of all centres run and hear one another, and
+    these settle what a dead centre held.
 
     Args:
         problem: What is to be decided.
         network: Who talks to whom, and when.
-        links: What messages carry; innovation-coded logarithms when left out.
+        links: What messages carry. When left out, innovation-coded logarithms in the vectorised
+            back end, and 64-bit numbers in the protocol, which has no codes.
         steps: How many.
-        faults: What goes wrong. Messages are lost or overtaken, not delayed: for that see
-            :func:`walras.network.drivers.virtual.simulate_protocol`.
-        seed: Of faults and batches: the same seed gives the same run.
+        faults: What goes wrong.
+        seed: Of faults, batches and the first model: the same seed gives the same run.
         method: The algorithm; ``Surplus()`` with safe steps when left out.
         start: (centres,) the budget's first split, in proportion; equal when left out. Where it
             leaves a box, the nearest split that does not.
         every: Steps between records. The audit is taken at every step all the same.
         test: Samples on which the mean model is tested where its loss is looked at.
+        backend: ``vectorised`` refuses faults that it would settle differently from the protocol.
+            ``auto`` takes the protocol for those, for given ``settings``, and for crashes in small
+            runs; else the vectorised method. ``Run.backend`` says which one ran.
+        settings: Leases and patience of the protocol, in steps; fit to the network if left out.
         on_progress: Called now and then with a Progress that counts steps.
 
     Raises:
-        InputError: Settings do not go together, or a step is unsafe.
+        InputError: Settings do not go together, a step is unsafe, or the back end cannot run this.
         AuditError: A quantum was lost or made. The run stops.
         DivergedError: A method diverged to numbers that are not finite, or not to be counted.
 
@@ -76,10 +92,25 @@ def simulate(
     _check_kinds(network, links, method, faults)
     _check(problem, network, whole(steps, "steps"), whole(every, "every"))
     chosen = Surplus() if method is None else method
-    first = None if start is None else _fractions(start, problem.centres)
-    setting = Setting(problem, network, links, faults, seed, first)
-    sharing = chosen.shares(setting)
-    training = chosen.models(setting) if problem.loss is not None else None
+    plan = protocol_plan(
+        problem,
+        network,
+        steps,
+        links=links,
+        faults=faults,
+        method=chosen,
+        start=start,
+        seed=seed,
+        settings=settings,
+        backend=backend,
+    )
+    if plan is None:
+        first = None if start is None else _fractions(start, problem.centres)
+        setting = Setting(problem, network, links or DEFAULT_LINKS, faults, seed, first)
+        sharing = chosen.shares(setting)
+        training = chosen.models(setting) if problem.loss is not None else None
+    else:
+        sharing, training = _protocol_sides(plan, faults, seed)
     diary = _Diary(problem, steps, every, test)
     diary.begin(training)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -92,7 +123,15 @@ def simulate(
             except DivergedError as error:
                 raise _diverged(number, error, chosen) from error
     diary.warn(steps)
-    return diary.run(chosen.name, training)
+    return diary.run(chosen.name, training, "vectorised" if plan is None else "protocol")
+
+
+def _protocol_sides(
+    plan: Plan, faults: Faults | None, seed: int
+) -> tuple[ShareSide, ModelSide | None]:
+    """The sides of a run of the protocol's nodes."""
+    world = VirtualNetwork(plan, faults or Faults(), seed)
+    return ProtocolShares(world), None if plan.problem.loss is None else ProtocolModels(world)
 
 
 def _steps(
@@ -198,7 +237,9 @@ class _Diary:
     def _measure(self, sharing: ShareSide) -> None:
         """Note how far a share is outside its box."""
         if self._problem.boxed:
-            shares = np.where(sharing.alive, sharing.shares, self._problem.inside)
+            # A centre of the protocol without a lease uses nothing, whatever its lower limit.
+            using = getattr(sharing, "leased", sharing.alive)
+            shares = np.where(using, sharing.shares, self._problem.inside)
             self._excess = max(self._excess, self._problem.excess(shares))
 
     def _look(self, k: int, number: int, sharing: ShareSide, training: ModelSide) -> None:
@@ -213,10 +254,11 @@ class _Diary:
             if self._test is not None:
                 self._numbers[k, 4] = self._test.accuracy(self._problem.learning[0], mean)
 
-    def run(self, name: str, training: ModelSide | None) -> Run:
+    def run(self, name: str, training: ModelSide | None, backend: str) -> Run:
         """All that was recorded."""
         return Run(
             method=name,
+            backend=backend,
             problem=self._problem,
             recorded=self._recorded,
             shares=self._shares,
@@ -245,7 +287,7 @@ def _check_kinds(network: object, links: object, method: object, faults: object)
         ("method", method, "shares", "Surplus()"),
     ):
         usable = hasattr(value, needed) and not isinstance(value, type)
-        if not usable and not (name == "method" and value is None):
+        if not usable and not (name != "network" and value is None):
             raise InputError(
                 f"is {value!r}",
                 where=name,

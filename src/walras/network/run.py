@@ -40,6 +40,7 @@ class Run:
         halvings: Steps at which the guard halved the model's step.
         largest_excess: Largest distance of a living centre's share from its box, at any step: 0 but
             for methods that keep no boxes.
+        backend: What ran: ``vectorised``, or ``protocol``, the nodes that ``deploy`` runs.
     """
 
     method: str
@@ -58,6 +59,7 @@ class Run:
     accuracy: Floats
     halvings: tuple[int, ...] = ()
     largest_excess: float = 0.0
+    backend: str = "vectorised"
 
     @cached_property
     def optimum(self) -> Optimum:

@@ -9,64 +9,99 @@ from tests.network.drivers.small import RING, problem
 from walras.errors import InputError
 from walras.network._simulate import simulate
 from walras.network.drivers.plan import Plan
-from walras.network.drivers.virtual import simulate_protocol
+from walras.network.drivers.virtual import VirtualNetwork
 from walras.network.graph.network import Network
-from walras.network.links.faults import Crash, Faults
+from walras.network.links.faults import Crash, Cut, Faults
 from walras.network.methods.surplus import Surplus
 from walras.network.problem.cpu_costs import QuadraticCPU
 from walras.network.problem.network_problem import Problem
+from walras.network.problem.quanta import AuditError
 from walras.network.protocol.settings import Settings
 
 
-def _plan(steps: int, network: Network = RING, *, trains: bool = False) -> Plan:
-    settings = Settings.of_diameter(network.diameter, steps=steps)
-    return Plan(problem(network.centres, trains=trains), network, settings)
+def _world(
+    rounds: int,
+    network: Network = RING,
+    faults: Faults | None = None,
+    *,
+    rest: int = 20,
+    seed: int = 0,
+    trains: bool = False,
+) -> VirtualNetwork:
+    """A network after so many steps and a rest, its books taken after each."""
+    settings = Settings.of_diameter(network.diameter, steps=rounds)
+    plan = Plan(problem(network.centres, trains=trains), network, settings)
+    world = VirtualNetwork(plan, faults or Faults(), seed)
+    for _ in range(rounds + rest):
+        world.round()
+        world.check()
+    return world
 
 
 def test_without_faults_the_optimum_is_reached() -> None:
-    found = simulate_protocol(_plan(600, trains=True), rounds=620, every=620)
-    assert found.run.cost_gap[-1] < 1e-10
-    assert found.run.model_error < 1e-5
-    assert all(node.done for node in found.nodes)
-    assert found.in_flight[-1] == 0.0
-    assert found.oversubscribed.max() <= 0.0
-    assert found.run.held[-1] == found.run.problem.budget
+    stated = problem(trains=True)
+    found = simulate(stated, RING, steps=600, every=600, backend="protocol")
+    assert found.cost_gap[-1] < 1e-10
+    assert found.model_error < 1e-5
+    assert found.held[-1] == stated.budget
+    assert np.isfinite(found.loss[-1])
+    assert found.backend == "protocol"
+    world = _world(600, trains=True)
+    assert all(node.done for node in world.nodes)
+    assert not world.books().in_flight.any()
 
 
 def test_every_fault_at_once_loses_nothing() -> None:
-    """Loss, repeats, overtaking, delay, switching, a crash and a return: the books are taken at
-    every round, and the run would stop."""
+    """Loss, repeats, overtaking, delay, switching, a cut, a crash and a return: the books are taken
+    at every round, and the run would stop."""
     faults = Faults(
         loss=0.2,
         duplication=0.2,
         reordering=0.2,
         delay=2,
-        lease=20,
         crashes=[Crash(3, 80), Crash(1, 100, 130)],
+        cuts=[Cut((0, 4), 300, 310)],
     )
     network = RING.switching(10, kind="union", parts=2)
-    found = simulate_protocol(_plan(900, network), rounds=950, faults=faults, seed=2, every=50)
-    assert found.oversubscribed.max() <= 0.0
-    assert found.nodes[0].settled == {(1, 0), (3, 0)}
-    assert found.nodes[1].life == (1, 1)
-    assert found.run.held[-1] == found.run.problem.budget
-    assert found.run.cost_gap[-1] < 1e-5
+    world = _world(900, network, faults, rest=50, seed=2)
+    assert world.nodes[0].settled == {(1, 0), (3, 0)}
+    assert world.nodes[1].life == (1, 1)
+    assert world.held.sum() == problem().budget
+    assert problem().optimum(world.up).cost == pytest.approx(
+        problem().cost(np.where(world.up, world.shares, 1.0))[world.up].sum(), rel=1e-5
+    )
+
+
+def test_the_smaller_side_of_a_cut_stops_and_comes_back() -> None:
+    """Three of five go on with all; the two are given up, and begin anew when the cut heals."""
+    cut = Cut((0, 1), 100, 250)
+    found = simulate(problem(), RING, steps=700, faults=Faults(cuts=[cut]))
+    assert found.backend == "protocol"
+    assert (found.shares[240, :2] == 0.0).all()
+    assert (found.shares[240, 2:] > 0.0).all()
+    assert found.held[-1] == found.problem.budget
+    assert found.cost_gap[-1] < 1e-6
 
 
 def test_the_same_seed_gives_the_same_run() -> None:
     faults = Faults(loss=0.3, delay=1)
-    one, same, other = (
-        simulate_protocol(_plan(100), rounds=110, faults=faults, seed=seed, every=110)
-        for seed in (4, 4, 5)
-    )
+    one, same, other = (_world(100, faults=faults, seed=seed, rest=10) for seed in (4, 4, 5))
     assert [n.digest for n in one.nodes] == [n.digest for n in same.nodes]
     assert [n.digest for n in one.nodes] != [n.digest for n in other.nodes]
 
 
-def test_it_agrees_with_the_vectorised_simulator() -> None:
-    found = simulate_protocol(_plan(600), rounds=620, every=620)
-    vectorised = simulate(problem(), RING, steps=800, every=800)
-    assert np.abs(found.run.shares[-1] - vectorised.shares[-1]).max() < 1e-6
+def test_a_share_beyond_its_box_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = _world(40)
+    monkeypatch.setattr(world.nodes[2], "share", lambda now: 2**60)
+    with pytest.raises(AuditError, match="of centre 2 is outside its box"):
+        world.check()
+
+
+def test_a_lost_quantum_stops_the_run() -> None:
+    world = _world(40)
+    world.nodes[2].ledger.held[0] -= 1
+    with pytest.raises(AuditError, match=r"\[-1\] quanta are over or missing"):
+        world.check()
 
 
 @pytest.mark.long
@@ -76,18 +111,22 @@ def test_twenty_centres_with_loss_and_crashes_reach_the_survivors_optimum() -> N
     rng = np.random.default_rng(0)
     center, scale = rng.uniform(1, 5, 20), rng.uniform(0.5, 4, 20)
     cpu = [QuadraticCPU(c, k) for c, k in zip(center, scale, strict=True)]
+    stated = Problem(cpu, 1.2 * float(center.sum()))
     network = Network.erdos_renyi(20, 0.3, seed=0)
-    plan = Plan(
-        Problem(cpu, 1.2 * float(center.sum())),
-        network,
-        Settings.of_diameter(network.diameter, steps=4500),
-    )
     faults = Faults(loss=0.2, crashes={4: 400, 7: 400})
-    found = simulate_protocol(plan, rounds=4550, faults=faults, seed=3, every=50)
-    assert found.run.alive[-1].sum() == 18
-    assert found.run.cost_gap[-1] < 1e-10
-    assert found.oversubscribed.max() <= 0.0
-    assert found.run.held[-1] == found.run.problem.budget
+    found = simulate(
+        stated,
+        network,
+        steps=4550,
+        faults=faults,
+        seed=3,
+        every=50,
+        backend="protocol",
+        settings=Settings.of_diameter(network.diameter, steps=4500),
+    )
+    assert found.alive[-1].sum() == 18
+    assert found.cost_gap[-1] < 1e-10
+    assert found.held[-1] == found.problem.budget
 
 
 def test_what_the_protocol_cannot_do_is_refused() -> None:

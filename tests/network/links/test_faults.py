@@ -112,7 +112,7 @@ def test_no_schedule_of_faults_loses_a_quantum(
     network = wn.Network.of(n, [(i, j) for i in range(n) for j in range(i)])
     if switching:
         network = wn.Network.erdos_renyi(n, 0.9, seed=seed).switching(7, seed=seed)
-    faults = wn.Faults(loss=loss, crashes=crashes[: n - 2], lease=5)
+    faults = wn.Faults(loss=loss, crashes=crashes[: (n - 1) // 2], lease=5)
     run = simulate(
         quadratic(n, seed),
         network,
@@ -149,6 +149,10 @@ def test_a_million_steps_of_everything_keep_the_sum() -> None:
             lambda: wn.Faults(crashes=[("a", 5)]),  # type: ignore[list-item]
             r"faults\.crashes\[0\]: is 'a'",
         ),
+        (lambda: wn.Faults(cuts=3), r"faults\.cuts: is 3"),  # type: ignore[arg-type]
+        (lambda: wn.Faults(cuts=[(1, 5, 10)]), r"cuts\[0\]: is \(1, 5, 10\)"),  # type: ignore[list-item]
+        (lambda: wn.Faults(cuts=[((), 5, 10)]), r"faults\.cuts\[0\]: is"),
+        (lambda: wn.Faults(cuts=[((1,), 5, 5)]), r"cuts\[0\]\.until: is 5; .* 6 or more"),
         (lambda: wn.Faults(crashes=3), r"faults\.crashes: is 3"),  # type: ignore[arg-type]
         (lambda: wn.Faults(loss="x"), r"faults\.loss: is 'x'"),  # type: ignore[arg-type]
     ],
@@ -163,19 +167,36 @@ def test_crashes_are_tuples_as_well() -> None:
     assert told == wn.Faults(crashes=[wn.Crash(4, 500), wn.Crash(9, 800, 1500)])
 
 
+def test_cuts_are_tuples_as_well() -> None:
+    faults = wn.Faults(cuts=[([0, 1], 10, 20)])
+    assert faults == wn.Faults(cuts=[wn.Cut((0, 1), 10, 20)])
+    assert faults.any
+    cut = faults.all_cuts[0]
+    assert [cut.parts(0, 2, step) for step in (9, 10, 19, 20)] == [False, True, True, False]
+    assert not cut.parts(0, 1, 15)
+    assert not cut.parts(2, 3, 15)
+    with pytest.raises(InputError, match=r"cuts\[0\]\.centres: is 7; allowed: 0\.\.4"):
+        wn.Faults(cuts=[((1, 7), 1, 2)]).check(5)
+
+
+def test_the_running_centres_are_counted_at_a_step() -> None:
+    faults = wn.Faults(crashes=[(0, 5), (1, 7, 40), (1, 50)])
+    assert [faults.running(4, step) for step in (4, 5, 7, 39, 40, 50)] == [4, 3, 2, 2, 3, 2]
+
+
 def test_faults_that_cannot_be_survived_are_refused() -> None:
     problem = quadratic(5)
     path = wn.Network.of(5, [(0, 1), (1, 2), (2, 3), (3, 4)])
-    with pytest.raises(InputError, match="cut the survivors apart"):
-        simulate(problem, path, faults=wn.Faults(crashes={2: 5}))
+    with pytest.raises(InputError, match=r"cut the survivors apart.*backend='protocol'"):
+        simulate(problem, path, faults=wn.Faults(crashes={2: 5}), backend="vectorised")
     with pytest.raises(InputError, match="every centre"):
         simulate(problem, path, faults=wn.Faults(crashes=dict.fromkeys(range(5), 5)))
     with pytest.raises(InputError, match=r"crashes\[0\]\.centre: is 9"):
         simulate(problem, path, faults=wn.Faults(crashes={9: 5}))
     with pytest.raises(InputError, match="is directed"):
         simulate(problem, wn.Network.ring(5, directed=True), faults=wn.Faults(loss=0.1))
-    with pytest.raises(InputError, match=r"faults\.delay: is 3.*simulate_protocol"):
-        simulate(problem, path, faults=wn.Faults(delay=3))
+    with pytest.raises(InputError, match=r"delayed by up to 3 steps.*backend='protocol'"):
+        simulate(problem, path, faults=wn.Faults(delay=3), backend="vectorised")
     with pytest.raises(InputError, match="codes differences"):
         simulate(
             problem, path, links=wn.LogQuantizer(0.1, "difference"), faults=wn.Faults(loss=0.1)

@@ -12,9 +12,6 @@ from tests.network.instances import net
 from walras import network as wn
 from walras.network import baselines
 from walras.network._simulate import simulate
-from walras.network.drivers.plan import Plan
-from walras.network.drivers.virtual import simulate_protocol
-from walras.network.protocol.settings import Settings
 from walras.network.run import Run
 
 
@@ -99,8 +96,7 @@ def test_a_centre_at_either_limit_passes_on_what_it_does_not_use() -> None:
         lossy = simulate(problem, path, steps=3000, start=[9, 1, 1], faults=wn.Faults(loss=0.2))
         check(lossy)
         np.testing.assert_allclose(lossy.shares[-1], problem.optimum().shares, atol=1e-7)
-        plan = Plan(problem, path, Settings.of_diameter(2, steps=1200), start=[9, 1, 1])
-        found = simulate_protocol(plan, rounds=1220, every=10).run
+        found = simulate(problem, path, steps=1220, start=[9, 1, 1], every=10, backend="protocol")
         leased = found.shares > 0.0
         assert ((found.shares >= 0.5) & (found.shares <= problem.high))[leased].all()
         np.testing.assert_allclose(found.shares[-1], problem.optimum().shares, atol=1e-7)
@@ -119,8 +115,8 @@ def test_lost_messages_and_crashes_keep_boxes() -> None:
 
 def test_the_protocol_keeps_boxes_and_finds_the_optimum_within() -> None:
     problem = boxed(2, 6, budget=6.0)
-    plan = Plan(problem, wn.Network.ring(6), Settings.of_diameter(3, steps=900))
-    found = simulate_protocol(plan, rounds=920).run
+    found = simulate(problem, wn.Network.ring(6), steps=900, backend="protocol")
+    assert found.largest_excess == 0.0
     leased = found.shares > 0.0
     assert (found.shares <= 3.0)[leased].all()
     assert abs(found.cost_gap[-1]) < 1e-6

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
-from walras.deprecated import renamed_keywords
 from walras.network.drivers.plan import Plan
 from walras.network.graph.network import Network
 from walras.network.links.faults import Faults
@@ -17,31 +14,7 @@ from walras.network.problem.quanta import AuditError
 from walras.network.protocol.auditing import Books, books
 from walras.network.protocol.membership import Memory
 from walras.network.protocol.node import Node
-from walras.network.run import Run
-from walras.progress import OnProgress, counts, tell
-from walras.types import Bools, Floats, Longs
-
-"""Called with the rounds done and the rounds in all."""
-
-
-@dataclass(frozen=True, eq=False)
-class VirtualRun:
-    """What a simulated deployment did.
-
-    Attributes:
-        run: Shares, gaps, bits and the audit, round by round; shares are those in use, 0 for
-            centres without a lease.
-        nodes: The last life of every centre, as it ended.
-        lives: All lives of all centres.
-        in_flight: (rounds,) shares under way between the living, or with the dead unsettled.
-        oversubscribed: (rounds,) shares in use over the budget; never positive.
-    """
-
-    run: Run
-    nodes: tuple[Node, ...]
-    lives: tuple[Node, ...]
-    in_flight: Floats
-    oversubscribed: Floats
+from walras.types import Bools, Floats, Longs, Weights
 
 
 class VirtualNetwork:
@@ -95,9 +68,40 @@ class VirtualNetwork:
         running = zip(self.nodes, self._up, strict=True)
         return np.array([quanta(node) if up else 0 for node, up in running], np.int64)
 
+    @property
+    def models(self) -> Weights:
+        """(centres, scalars) the model of each centre's present or last life."""
+        return np.array([node.local.model for node in self.nodes])
+
     def books(self) -> Books:
         """Where all quanta are; the audit."""
         return books(self.lives)
+
+    def check(self) -> Books:
+        """The books, once they agree and all shares in use are within boxes and budget.
+
+        Raises:
+            AuditError: They do not.
+        """
+        found, budget = self.books(), self._plan.problem.budget
+        out = [node.life[0] for node in self.nodes if not _in_box(node, node.share(self.now))]
+        if out:
+            raise AuditError(
+                f"of centre {out[0]} is outside its box",
+                where=f"share in use, round {self.now}",
+                allowed="inside at every round",
+                remedy="report this as a defect, with the seed",
+            )
+        over = float(self.shares.sum()) - budget
+        if found.difference.any() or found.least_in_flight < 0 or over > 0.0:
+            raise AuditError(
+                f"{found.difference.tolist()} quanta are over or missing, {over:g} over the budget "
+                f"in use, {found.least_in_flight} the least in flight on a link",
+                where=f"round {self.now}",
+                allowed="exactly 0, at most 0, at least 0",
+                remedy="report this as a defect, with the seed",
+            )
+        return found
 
     def round(self) -> None:
         """All tick, then what is due arrives."""
@@ -107,15 +111,20 @@ class VirtualNetwork:
                 continue
             if node.ended:  # declared dead by the others: it starts anew, with nothing
                 self._begin(k)
-            out = self.nodes[k].tick(self.now)
-            self._memory[k] = self.nodes[k].view.memory
-            for receiver, data in out:
+            for receiver, data in self._tick(k):
                 self._send(k, receiver, data)
+            self._memory[k] = self.nodes[k].view.memory
         while self._under_way and self._under_way[0][0] <= self.now:
             _, _, _, receiver, data = heapq.heappop(self._under_way)
             if self._up[receiver]:
-                self.nodes[receiver].on_message(data, self.now)
+                self._take(receiver, data)
         self.now += 1
+
+    def _tick(self, centre: int) -> list[tuple[int, bytes]]:
+        return self.nodes[centre].tick(self.now)
+
+    def _take(self, centre: int, data: bytes) -> None:
+        self.nodes[centre].on_message(data, self.now)
 
     def _fate(self) -> None:
         for crash in self._faults.all_crashes:
@@ -144,6 +153,8 @@ class VirtualNetwork:
             heapq.heappush(self._under_way, message)
 
     def _is_link_up(self, sender: int, receiver: int) -> bool:
+        if any(cut.parts(sender, receiver, self.now) for cut in self._faults.all_cuts):
+            return False
         network: Network = self._plan.network
         if network.law is None:
             return True
@@ -155,97 +166,82 @@ class VirtualNetwork:
         return (sender, receiver) in self._graph[1]
 
 
-@renamed_keywords(counts, progress="on_progress")
-def simulate_protocol(
-    plan: Plan,
-    *,
-    rounds: int,
-    faults: Faults | None = None,
-    seed: int = 0,
-    every: int = 1,
-    on_progress: OnProgress | None = None,
-) -> VirtualRun:
-    """Run the protocol for so many rounds, and take the books after each.
+class ProtocolShares:
+    """The shares of a virtual network, as a side of a simulated run.
 
     Args:
-        plan: Who takes part.
-        rounds: How many; ``plan.settings.steps`` of them move shares, the rest let them arrive.
-        faults: What goes wrong.
-        seed: The same seed gives the same run.
-        every: Rounds between records.
-        on_progress: Called now and then with a Progress that counts rounds.
+        world: The network; each step is one of its rounds.
 
-    Raises:
-        AuditError: A quantum was lost, made or used twice. The run stops.
+    Attributes:
+        bits: Sent so far, models included.
     """
-    world = VirtualNetwork(plan, faults or Faults(), seed)
-    problem, n = plan.problem, plan.problem.centres
-    recorded = np.unique(np.append(np.arange(every, rounds + 1, every), rounds))
-    shares, held = np.zeros((2, len(recorded), n))
-    alive = np.ones((len(recorded), n), bool)
-    numbers = np.full((len(recorded), 3), np.nan)  # consensus, bits, seconds
-    flying, over = np.zeros(rounds), np.zeros(rounds)
-    began = last = time.perf_counter()
-    row = 0
-    for k in range(rounds):
-        world.round()
-        flying[k], over[k] = _checked(world, plan)
-        if k + 1 == recorded[row]:
-            shares[row], held[row], alive[row] = world.shares, world.held, world.up
-            models = np.array([node.local.model for node in world.nodes])[alive[row]]
-            distance = np.abs(models - models.mean(axis=0))
-            numbers[row] = distance.max(initial=0.0), 8 * world.bytes, time.perf_counter() - began
-            row += 1
-        if time.perf_counter() - last > 0.1:
-            last = time.perf_counter()
-            tell(on_progress, k + 1, rounds)
-    models = None
-    if problem.loss is not None:
-        models = np.array([node.local.model for node in world.nodes])
-    nothing = np.full(len(recorded), np.nan)
-    run = Run(
-        method="protocol",
-        problem=problem,
-        recorded=recorded,
-        shares=shares,
-        holdings=held,
-        alive=alive,
-        model=models,
-        consensus_error=numbers[:, 0],
-        loss=nothing,
-        tracking_error=nothing,
-        bits=numbers[:, 1].astype(np.int64),
-        audit=np.zeros(rounds, np.int64),
-        seconds=numbers[:, 2],
-        accuracy=nothing,
-    )
-    return VirtualRun(run, tuple(world.nodes), tuple(world.lives), flying, over)
+
+    def __init__(self, world: VirtualNetwork) -> None:
+        self._world = world
+        self._books = world.books()
+        self.bits = 0
+
+    @property
+    def alive(self) -> Bools:
+        """(centres,) whose processes run."""
+        return self._world.up
+
+    @property
+    def leased(self) -> Bools:
+        """(centres,) who use a share: the others have no lease, or hold less than their limit."""
+        return self._world.shares > 0.0
+
+    @property
+    def shares(self) -> Floats:
+        """(centres,) CPU in use; 0 for centres without a lease."""
+        return self._world.shares
+
+    @property
+    def held(self) -> Floats:
+        """(centres,) CPU held by those whose processes run."""
+        return self._world.held
+
+    @property
+    def quanta(self) -> tuple[Longs, Longs]:
+        """Held by the living and by the dead not yet settled; under way between them."""
+        return self._books.held[:1], self._books.in_flight[:1]
+
+    def step(self, network: Network, number: int) -> None:
+        """One round, and the books after it.
+
+        Raises:
+            AuditError: A quantum was lost, made or used twice.
+        """
+        self._world.round()
+        self._books = self._world.check()
+        self.bits = 8 * self._world.bytes
+
+
+class ProtocolModels:
+    """The models of a virtual network, as a side of a simulated run.
+
+    Args:
+        world: The network, moved by the side of the shares.
+
+    Attributes:
+        bits: 0: what is sent counts with the shares.
+        models: (centres, scalars) everybody's model.
+        tracking_error: 0: the audit of every round counts the surpluses, too, in whole quanta.
+    """
+
+    bits = 0
+    tracking_error = 0.0
+
+    def __init__(self, world: VirtualNetwork) -> None:
+        self._world = world
+        self.models = world.models
+
+    def step(self, network: Network, number: int) -> None:
+        """Look at the models after a round."""
+        self.models = self._world.models
 
 
 def _in_box(node: Node, share: int) -> bool:
     """Whether a share in use is within the limits, and no more than is held."""
     held, terms = int(node.ledger.held[0]), node.terms
     return share == 0 or (terms.least <= share <= terms.most and share <= held)
-
-
-def _checked(world: VirtualNetwork, plan: Plan) -> tuple[float, float]:
-    """Shares in flight, and in use over the budget, once the books agree."""
-    found, budget = world.books(), plan.problem.budget
-    used = float(world.shares.sum())
-    out = [node.life[0] for node in world.nodes if not _in_box(node, node.share(world.now))]
-    if out:
-        raise AuditError(
-            f"of centre {out[0]} is outside its box",
-            where=f"share in use, round {world.now}",
-            allowed="inside at every round",
-            remedy="report this as a defect, with the seed",
-        )
-    if found.difference.any() or found.least_in_flight < 0 or used > budget:
-        raise AuditError(
-            f"{found.difference.tolist()} quanta are over or missing, {used - budget:g} over the "
-            f"budget in use, {found.least_in_flight} the least in flight on a link",
-            where=f"round {world.now}",
-            allowed="exactly 0, at most 0, at least 0",
-            remedy="report this as a defect, with the seed",
-        )
-    return float(found.in_flight[0]) * plan.problem.quanta.unit, used - budget

@@ -1,4 +1,4 @@
-"""What may go wrong on the way: lost, late and repeated messages, crashed centres."""
+"""Faults: lost, late and repeated messages, crashed centres, cuts of the network."""
 
 from __future__ import annotations
 
@@ -25,6 +25,25 @@ class Crash:
 
 
 @dataclass(frozen=True)
+class Cut:
+    """A time in which no message passes between some centres and all others.
+
+    Attributes:
+        centres: Those on one side.
+        step: The first step of the cut.
+        until: The step at which messages pass again.
+    """
+
+    centres: tuple[int, ...]
+    step: int
+    until: int
+
+    def parts(self, one: int, other: int, step: int) -> bool:
+        """Whether the cut is between two centres at this step."""
+        return self.step <= step < self.until and (one in self.centres) != (other in self.centres)
+
+
+@dataclass(frozen=True)
 class Faults:
     """Rates of faults, alike and independent on every link and at every step.
 
@@ -35,8 +54,10 @@ class Faults:
         delay: Most steps that a message is under way beyond the usual one; uniform.
         crashes: When which centre stops; ``{centre: step}``, or :class:`Crash` objects or
             tuples ``(centre, step)`` and ``(centre, step, rejoin)``.
-        lease: Steps of silence after which neighbours declare a centre dead. A centre that cannot
-            renew its lease stops itself before.
+        lease: Steps of silence after which the vectorised back end declares a centre dead. The
+            protocol's leases are in its settings.
+        cuts: When the network falls apart; :class:`Cut` objects or tuples ``(centres, step,
+            until)``.
 
     Raises:
         InputError: A rate or a number is out of its range.
@@ -48,6 +69,7 @@ class Faults:
     delay: int = 0
     crashes: Sequence[Crash | tuple[int, ...]] | Mapping[int, int] = ()
     lease: int = 20
+    cuts: Sequence[Cut | tuple[Sequence[int], int, int]] = ()
 
     def __post_init__(self) -> None:
         for name in ("loss", "duplication", "reordering"):
@@ -68,11 +90,20 @@ class Faults:
                     f"later than step + lease = {crash.step + self.lease}",
                 )
         object.__setattr__(self, "crashes", tuple(crashes))
+        if not isinstance(self.cuts, Iterable):
+            raise _out_of_range("cuts", self.cuts, "a list of cuts: (centres, step, until)")
+        cuts = tuple(_cut(k, entry) for k, entry in enumerate(self.cuts))
+        object.__setattr__(self, "cuts", cuts)
 
     @property
     def all_crashes(self) -> tuple[Crash, ...]:
         """The crashes, whichever way they were given."""
         return tuple(self.crashes)  # type: ignore[arg-type]
+
+    @property
+    def all_cuts(self) -> tuple[Cut, ...]:
+        """The cuts, whichever way they were given."""
+        return tuple(self.cuts)  # type: ignore[arg-type]
 
     @property
     def silence(self) -> float:
@@ -85,10 +116,20 @@ class Faults:
     @property
     def any(self) -> bool:
         """Whether anything goes wrong at all."""
-        return bool(self.loss or self.duplication or self.reordering or self.delay or self.crashes)
+        rates = self.loss or self.duplication or self.reordering or self.delay
+        return bool(rates or self.crashes or self.cuts)
+
+    def running(self, centres: int, step: int) -> int:
+        """How many of the centres run at a step."""
+        down = {
+            crash.centre
+            for crash in self.all_crashes
+            if crash.step <= step and (crash.rejoin is None or step < crash.rejoin)
+        }
+        return centres - len(down)
 
     def check(self, centres: int) -> None:
-        """Refuse crashes of centres that do not exist, and of all centres.
+        """Refuse crashes and cuts of centres that do not exist, and crashes of all centres.
 
         Raises:
             InputError: A crash names no centre, or none would survive.
@@ -96,6 +137,9 @@ class Faults:
         for k, crash in enumerate(self.all_crashes):
             if crash.centre >= centres:
                 raise _out_of_range(f"crashes[{k}].centre", crash.centre, f"0..{centres - 1}")
+        for k, cut in enumerate(self.all_cuts):
+            if max(cut.centres) >= centres:
+                raise _out_of_range(f"cuts[{k}].centres", max(cut.centres), f"0..{centres - 1}")
         if len({crash.centre for crash in self.all_crashes}) >= centres:
             raise InputError(
                 "name every centre",
@@ -118,6 +162,28 @@ def _crash(k: int, entry: object) -> Crash:
             remedy="Crash(centre, step), or a tuple of these",
         )
     return Crash(*(whole(value, where) for value in entry))
+
+
+def _cut(k: int, entry: object) -> Cut:
+    """A cut, from whatever it was given as."""
+    where = f"faults.cuts[{k}]"
+    if isinstance(entry, Cut):
+        entry = (entry.centres, entry.step, entry.until)
+    if (
+        not isinstance(entry, tuple | list)
+        or len(entry) != 3
+        or not isinstance(entry[0], tuple | list)
+        or not entry[0]
+    ):
+        raise InputError(
+            f"is {entry}",
+            where=where,
+            allowed="the centres on one side, the first step, and the step after the last",
+            remedy="Cut((0, 1), 100, 200), or a tuple of these",
+        )
+    centres = tuple(whole(value, f"{where}.centres") for value in entry[0])
+    step = whole(entry[1], f"{where}.step")
+    return Cut(centres, step, whole(entry[2], f"{where}.until", least=step + 1))
 
 
 def _out_of_range(name: str, value: object, allowed: str) -> InputError:

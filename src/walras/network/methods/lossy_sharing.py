@@ -35,7 +35,7 @@ class LossyShares:
 
     def __init__(self, setting: Setting, steps: Steps) -> None:
         self._faults = setting.faults or Faults()
-        _check(setting, self._faults)
+        _check(setting)
         problem = self._problem = setting.problem
         n = problem.centres
         self._held = problem.first_split(setting.start)
@@ -147,9 +147,8 @@ class LossyShares:
         return problem.slope(np.where(self._life.alive, x, problem.inside)) + shadow
 
 
-def _check(setting: Setting, faults: Faults) -> None:
+def _check(setting: Setting) -> None:
     network, links = setting.network, setting.links
-    faults.check(setting.problem.centres)
     if network.directed:
         raise InputError(
             "is directed",
@@ -164,30 +163,3 @@ def _check(setting: Setting, faults: Faults) -> None:
             allowed="value or innovation",
             remedy="LogQuantizer(rho, mode='innovation')",
         )
-    if faults.delay:
-        raise InputError(
-            f"is {faults.delay}",
-            where="faults.delay",
-            allowed="0: all step at once here",
-            remedy="walras.network.drivers.virtual.simulate_protocol delays single messages",
-        )
-    if network.law is None and faults.crashes:
-        gone = np.zeros(network.centres, bool)
-        gone[[crash.centre for crash in faults.all_crashes]] = True
-        _check_survivors(network, gone)
-
-
-def _check_survivors(network: Network, gone: Bools) -> None:
-    left = network.without(gone)
-    number = np.cumsum(~gone) - 1
-    pairs = np.stack([number[left.tail], number[left.head]], axis=1)[: left.links]
-    if int((~gone).sum()) > 1:
-        try:
-            Network.of(int((~gone).sum()), pairs)
-        except InputError as error:
-            raise InputError(
-                "cut the survivors apart",
-                where="faults.crashes",
-                allowed="crashes that leave a path between any two survivors",
-                remedy="add links, or let the network switch",
-            ) from error
