@@ -25,6 +25,7 @@ def loss(seed: int) -> Outcome:
                 faults=faults,
                 seed=seed,
                 method=wn.Surplus(learner="tracking"),  # only the faults differ
+                backend="vectorised",
             )
             name = f"{rate:.0%} lost" + ", a crash" * bool(crashes)
             rows.append(_row(name, run))
@@ -43,7 +44,13 @@ def churn(seed: int) -> Outcome:
     faults = wn.Faults(loss=0.2, crashes=crashes)
     problem = shares_only(seed)
     run = wn.simulate(
-        problem, net(seed).switching(50, seed=seed), steps=10000, every=5, faults=faults, seed=seed
+        problem,
+        net(seed).switching(50, seed=seed),
+        steps=10000,
+        every=5,
+        faults=faults,
+        seed=seed,
+        backend="vectorised",
     )
     row = _row("12 of 20 centres leave and return", run)
     return Outcome(pd.DataFrame([row]), plots.budget_audit(run.frame(), problem.budget))
@@ -56,7 +63,9 @@ def million(seed: int) -> Outcome:
     )
     problem = shares_only(seed)
     network = net(seed).switching(50, seed=seed)
-    run = wn.simulate(problem, network, steps=10**6, every=500, faults=faults, seed=seed)
+    run = wn.simulate(
+        problem, network, steps=10**6, every=500, faults=faults, seed=seed, backend="vectorised"
+    )
     row = {"steps audited": len(run.audit), **_row("1,000,000 steps", run)}
     return Outcome(pd.DataFrame([row]), plots.budget_audit(run.frame(), problem.budget))
 

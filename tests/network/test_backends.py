@@ -66,8 +66,10 @@ def test_both_back_ends_end_with_the_same_model() -> None:
         simulate(problem(trains=True), RING, steps=2500, every=100, backend=backend)
         for backend in ("protocol", "vectorised")
     ]
-    assert ends[0].model is not None
-    np.testing.assert_allclose(ends[0].model, ends[1].model, atol=1e-7)
+    models = [run.model for run in ends]
+    assert models[0] is not None
+    assert models[1] is not None
+    np.testing.assert_allclose(models[0], models[1], atol=1e-7)
     np.testing.assert_allclose(ends[0].loss[-1], ends[1].loss[-1], rtol=1e-10)
     np.testing.assert_allclose(ends[0].shares[-1], ends[1].shares[-1], atol=1e-7)
     assert ends[0].tracking_error[-1] == 0.0
