@@ -17,9 +17,11 @@ from walras.network.protocol.settings import Settings
 FIVE = wn.Network.of(5, [(i, j) for i in range(5) for j in range(i)])
 
 
-def five() -> wn.Problem:
+def five() -> wn.NetworkProblem:
     """Five quadratic costs, a budget of 10."""
-    return wn.Problem([wn.QuadraticCPU(c, 1.0) for c in range(1, 6)], 10.0, boxes=(0.0, 10.0))
+    return wn.NetworkProblem(
+        [wn.QuadraticCPU(c, 1.0) for c in range(1, 6)], 10.0, boxes=(0.0, 10.0)
+    )
 
 
 @pytest.mark.parametrize("gone", [(0, 1, 2), (2, 3, 4)], ids=str)
