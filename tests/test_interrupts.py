@@ -19,7 +19,7 @@ from walras.domains import cluster_scheduling as cs
 from walras.errors import InputError
 from walras.interrupts import Pressed
 from walras.programs.clarabel_program import ConicStep
-from walras.programs.clarabel_thread import INTERRUPTED, answered_here
+from walras.programs.clarabel_thread import INTERRUPTED, solve_in_thread
 from walras.progress import Progress
 
 from tests.programs.test_clarabel_process import WANTED, program  # isort: skip
@@ -83,7 +83,7 @@ def test_ctrl_c_stops_clarabel_at_the_next_iteration() -> None:
             press()
         return False
 
-    found = answered_here(program(), WANTED, told)
+    found = solve_in_thread(program(), WANTED, told)
     assert found.status == INTERRUPTED
     assert len(seen) == 2
 
@@ -94,7 +94,7 @@ def test_what_a_callback_raises_comes_through_clarabel() -> None:
 
     before = threading.active_count()
     with pytest.raises(InputError):
-        answered_here(program(), WANTED, told)
+        solve_in_thread(program(), WANTED, told)
     assert threading.active_count() == before
 
 

@@ -23,16 +23,21 @@ from walras.engines.exact import conic
 from walras.engines.exact.conic_setup import ENDED
 from walras.engines.exact.engine import exact
 from walras.errors import EngineError
-from walras.programs import clarabel_process as conic_beside
-from walras.programs import clarabel_thread as conic_thread
-from walras.programs.clarabel_process import answered_beside, serve
-from walras.programs.clarabel_program import ConicPoint, ConicProgram, ConicStep, Wanted, answered
+from walras.programs import clarabel_process, clarabel_thread
+from walras.programs.clarabel_process import serve, solve_in_process
+from walras.programs.clarabel_program import (
+    ConicPoint,
+    ConicProgram,
+    ConicSettings,
+    ConicStep,
+    solve_conic,
+)
 from walras.progress import Progress
 from walras.separable import Separable
 from walras.settings import Settings
 from walras.status import Status
 
-WANTED = Wanted(1e-9, 1e-8, 0.99, 100, 1, None)
+WANTED = ConicSettings(1e-9, 1e-8, 0.99, 100, 1, None)
 NEVER, SOON = float("inf"), 0.5  # a deadline, and seconds
 # A step every tenth of a second until told to stop, then where it is.
 SLOW = """
@@ -40,14 +45,14 @@ import sys, time
 from walras.programs import clarabel_process as beside
 from walras.programs.clarabel_program import ConicPoint, ConicStep
 
-def answered(program, wanted, told):
+def solve_conic(program, wanted, told):
     count = 0
     while not told(ConicStep(count, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)):
         count += 1
         time.sleep(0.1)
     return ConicPoint(program.linear, program.offset, "CallbackTerminated")
 
-beside.answered = answered
+beside.solve_conic = solve_conic
 beside.serve(sys.stdin.buffer, sys.stdout.buffer)
 """
 
@@ -70,7 +75,7 @@ def unheeded(step: ConicStep) -> bool:
 
 def acting(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     """The process does this instead."""
-    monkeypatch.setattr(conic_beside, "_COMMAND", ("-c", script))
+    monkeypatch.setattr(clarabel_process, "_COMMAND", ("-c", script))
 
 
 def logarithms() -> Separable:
@@ -87,8 +92,8 @@ def test_both_ways_give_the_same_point() -> None:
         steps.append(step)
         return False
 
-    apart = answered_beside(program(), WANTED, told, NEVER)
-    here = answered(program(), WANTED, unheeded)
+    apart = solve_in_process(program(), WANTED, told, NEVER)
+    here = solve_conic(program(), WANTED, unheeded)
     assert apart is not None
     np.testing.assert_array_equal(apart.z, here.z)
     np.testing.assert_array_equal(apart.dual, here.dual)
@@ -115,14 +120,14 @@ def test_what_is_said_and_heard() -> None:
 def test_a_deadline_in_the_setup_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     acting(monkeypatch, "import time; time.sleep(600)")
     began = time.perf_counter()
-    assert answered_beside(program(), WANTED, unheeded, began + SOON) is None
+    assert solve_in_process(program(), WANTED, unheeded, began + SOON) is None
     assert SOON <= time.perf_counter() - began < 60.0
 
 
 def test_an_iteration_that_would_be_late_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     acting(monkeypatch, SLOW)
     deadline = time.perf_counter() + 8.0
-    found = answered_beside(program(), WANTED, unheeded, deadline)
+    found = solve_in_process(program(), WANTED, unheeded, deadline)
     assert found is not None
     assert found.status == "CallbackTerminated"
     np.testing.assert_array_equal(found.z, program().linear)
@@ -131,16 +136,16 @@ def test_an_iteration_that_would_be_late_is_not_begun(monkeypatch: pytest.Monkey
 def test_a_process_that_breaks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     acting(monkeypatch, "raise SystemExit(3)")
     with pytest.raises(EngineError, match="ended with code 3"):
-        answered_beside(program(), WANTED, unheeded, NEVER)
+        solve_in_process(program(), WANTED, unheeded, NEVER)
 
 
 def test_where_no_process_can_be_started_it_runs_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "no such program")
-    found = answered_beside(program(), WANTED, unheeded, NEVER)
+    found = solve_in_process(program(), WANTED, unheeded, NEVER)
     assert found is not None
     assert found.status == "Solved"
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    assert conic_beside._started() is None
+    assert clarabel_process._start() is None
 
 
 @pytest.fixture(autouse=True)
@@ -168,25 +173,25 @@ def test_ctrl_c_stops_at_the_next_iteration(monkeypatch: pytest.MonkeyPatch) -> 
             pressed(0.05)
         return False
 
-    found = answered_beside(program(), WANTED, told, NEVER)
+    found = solve_in_process(program(), WANTED, told, NEVER)
     assert found is not None
-    assert found.status == conic_thread.INTERRUPTED
+    assert found.status == clarabel_thread.INTERRUPTED
     assert len(count) >= 3
 
 
 def test_an_interrupted_wait_loses_no_word() -> None:
-    heard = conic_thread.Heard()
-    heard.add(None)
-    heard._calls.get()  # taken from the queue, and lost as the interrupt came
-    heard.wait(0.0)
-    assert heard.next() is None
+    inbox = clarabel_thread.Inbox()
+    inbox.put(None)
+    inbox._calls.get()  # taken from the queue, and lost as the interrupt came
+    inbox.wait(0.0)
+    assert inbox.take() is None
     with pytest.raises(queue.Empty):
-        heard.wait(time.perf_counter() + 0.15)
+        inbox.wait(time.perf_counter() + 0.15)
 
 
 def test_a_signal_that_another_thread_was_given_is_heard() -> None:
     """As Ray's threads may be: the main thread, which is to act on it, is not woken."""
-    heard = conic_thread.Heard()
+    inbox = clarabel_thread.Inbox()
     idle = threading.Event()
     other = threading.Thread(target=idle.wait, daemon=True)
     other.start()
@@ -198,7 +203,7 @@ def test_a_signal_that_another_thread_was_given_is_heard() -> None:
     threading.Timer(0.3, press).start()
     began = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
-        heard.wait(began + 20.0)
+        inbox.wait(began + 20.0)
     idle.set()
     assert time.perf_counter() - began < 10.0
 

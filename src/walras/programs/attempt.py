@@ -1,4 +1,4 @@
-"""Parts of a search whose solver may break down: the rest goes on with what is known."""
+"""Sub-solves that may fail: the search goes on without them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def attempted(solve: Callable[[], T], otherwise: T) -> T:
-    """What a part gives, or something else where its solver breaks down, which is logged."""
+    """The result of ``solve``, or ``otherwise`` if its solver fails; a failure is logged."""
     try:
         return solve()
     except EngineError as error:

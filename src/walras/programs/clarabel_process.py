@@ -1,8 +1,9 @@
 """Clarabel in a process of its own, which can be ended at a time limit or by Ctrl-C.
 
-Its setup asks nobody whether to stop, and on 456 resources and 2,000 demands takes ten seconds.
-The process reads a program and what is wanted, writes every iteration, reads whether to stop, and
-writes the point where it ended: all pickled, over its standard input and output.
+Clarabel cannot be stopped during its setup, which takes ten seconds on 456 resources and 2,000
+demands. So the parent process kills the child when time is over. The child reads the program and
+the settings. It writes each iteration, reads whether to stop, and writes the point where it ended.
+Messages are pickled and go through the child's standard input and output.
 """
 
 from __future__ import annotations
@@ -20,51 +21,60 @@ from dataclasses import replace
 from typing import IO
 
 from walras.errors import EngineError
-from walras.programs.clarabel_program import ConicPoint, ConicProgram, ConicStep, Wanted, answered
-from walras.programs.clarabel_thread import INTERRUPTED, Heard, answered_here
+from walras.programs.clarabel_program import (
+    ConicPoint,
+    ConicProgram,
+    ConicSettings,
+    ConicStep,
+    solve_conic,
+)
+from walras.programs.clarabel_thread import INTERRUPTED, Inbox, solve_in_thread
 
 _COMMAND = ("-P", "-m", "walras.programs.clarabel_process")
-_PASSING = 0.2  # seconds past a limit for a point that is on its way
+_PASSING = 0.2  # seconds past the limit in which a point that was sent may still arrive
 
 
-def answered_beside(
-    program: ConicProgram, wanted: Wanted, told: Callable[[ConicStep], bool], deadline: float
+def solve_in_process(
+    program: ConicProgram,
+    wanted: ConicSettings,
+    on_iteration: Callable[[ConicStep], bool],
+    deadline: float,
 ) -> ConicPoint | None:
-    """Clarabel's answer from another process, or None if it has none by the deadline.
+    """Solve a program in another process; None if there is no point by the deadline.
 
     Args:
         program: The program.
-        wanted: What to aim at.
-        told: Called with every iteration; True stops there. An iteration that would likely end
-            after the deadline is not begun.
-        deadline: ``time.perf_counter`` value at which the process is ended.
+        wanted: Clarabel's settings.
+        on_iteration: Called after each iteration; True stops Clarabel. An iteration that would
+            likely end after the deadline is not begun.
+        deadline: ``time.perf_counter`` value at which the process is killed.
 
     Raises:
         EngineError: The process broke down.
-        KeyboardInterrupt: Ctrl-C, before there is a point.
+        KeyboardInterrupt: Ctrl-C was pressed before the first iteration.
     """
-    child = _started()
+    child = _start()
     if child is None:
-        return answered_here(program, wanted, told)
-    heard = Heard()
-    # Clarabel keeps no time: what the process spends before it begins is not known to it.
-    said = (program, replace(wanted, seconds=None))
-    talk = threading.Thread(target=_exchange, args=(child, said, heard), daemon=True)
-    talk.start()
+        return solve_in_thread(program, wanted, on_iteration)
+    inbox = Inbox()
+    # The parent keeps the time: Clarabel does not see the seconds before its own start.
+    request = (program, replace(wanted, seconds=None))
+    exchange = threading.Thread(target=_exchange, args=(child, request, inbox), daemon=True)
+    exchange.start()
     try:
-        return _followed(child, heard, told, deadline)
+        return _await_point(child, inbox, on_iteration, deadline)
     finally:
         child.kill()
-        talk.join()
-        _closed(child)
+        exchange.join()
+        _close(child)
 
 
-def _started() -> subprocess.Popen[bytes] | None:
-    """The process; None where this program cannot start another of its kind."""
+def _start() -> subprocess.Popen[bytes] | None:
+    """Start the child; None where this program cannot start another Python."""
     if not sys.executable or getattr(sys, "frozen", False):
         return None
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
-    try:  # a session of its own: Ctrl-C is for this process
+    try:  # a session of its own, so that Ctrl-C reaches the parent alone
         return subprocess.Popen(
             [sys.executable, *_COMMAND],
             stdin=subprocess.PIPE,
@@ -79,29 +89,29 @@ def _started() -> subprocess.Popen[bytes] | None:
 
 def _exchange(
     child: subprocess.Popen[bytes],
-    said: tuple[ConicProgram, Wanted],
-    heard: Heard,
+    request: tuple[ConicProgram, ConicSettings],
+    inbox: Inbox,
 ) -> None:
-    """Say it, and keep what comes back; None last. In a thread: both may block."""
+    """Send the request and queue the replies, then None. Runs in a thread because both block."""
     try:
-        _write(_stream(child.stdin), said)
+        _write(_stream(child.stdin), request)
         while True:
-            heard.add(pickle.load(_stream(child.stdout)))
-    except (OSError, EOFError, ValueError, pickle.UnpicklingError):  # it has ended
-        heard.add(None)
+            inbox.put(pickle.load(_stream(child.stdout)))
+    except (OSError, EOFError, ValueError, pickle.UnpicklingError):  # the child has ended
+        inbox.put(None)
 
 
-def _followed(
+def _await_point(
     child: subprocess.Popen[bytes],
-    heard: Heard,
-    told: Callable[[ConicStep], bool],
+    inbox: Inbox,
+    on_iteration: Callable[[ConicStep], bool],
     deadline: float,
 ) -> ConicPoint | None:
-    """The point at the end of the iterations; Ctrl-C stops at the next of them."""
+    """Wait for the point; Ctrl-C stops Clarabel at its next iteration."""
     before, pressed = None, False
     while True:
         try:
-            heard.wait(deadline + (0.0 if before is None else _PASSING))
+            inbox.wait(deadline + (0.0 if before is None else _PASSING))
         except queue.Empty:
             return None
         except KeyboardInterrupt:
@@ -109,28 +119,28 @@ def _followed(
                 raise
             pressed = True
             continue
-        word = heard.next()
-        if not isinstance(word, ConicStep | ConicPoint):
+        message = inbox.take()
+        if not isinstance(message, ConicStep | ConicPoint):
             raise EngineError(
                 f"its process ended with code {child.wait()}",
                 where="Clarabel",
                 allowed="a process that lives",
                 remedy="give it more memory, or another engine",
             )
-        if isinstance(word, ConicPoint):
-            return replace(word, status=INTERRUPTED) if pressed else word
+        if isinstance(message, ConicPoint):
+            return replace(message, status=INTERRUPTED) if pressed else message
         now = time.perf_counter()
         is_late = before is not None and now + (now - before) > deadline
-        _write(_stream(child.stdin), told(word) or is_late or pressed)
+        _write(_stream(child.stdin), on_iteration(message) or is_late or pressed)
         before = now
 
 
-def _closed(child: subprocess.Popen[bytes]) -> None:
+def _close(child: subprocess.Popen[bytes]) -> None:
     child.wait()
     for stream in (child.stdin, child.stdout):
         try:
             _stream(stream).close()
-        except OSError:  # what was not yet written to it
+        except OSError:  # the child is gone and some of the request was not written
             continue
 
 
@@ -140,20 +150,20 @@ def _stream(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _write(stream: IO[bytes], word: object) -> None:
-    pickle.dump(word, stream, protocol=pickle.HIGHEST_PROTOCOL)
+def _write(stream: IO[bytes], message: object) -> None:
+    pickle.dump(message, stream, protocol=pickle.HIGHEST_PROTOCOL)
     stream.flush()
 
 
 def serve(source: IO[bytes], target: IO[bytes]) -> None:
-    """Answer one program: the other side of :func:`answered_beside`."""
+    """Solve one program in the child: the other side of :func:`solve_in_process`."""
     program, wanted = pickle.load(source)
 
-    def told(step: ConicStep) -> bool:
+    def on_iteration(step: ConicStep) -> bool:
         _write(target, step)
         return bool(pickle.load(source))
 
-    _write(target, answered(program, wanted, told))
+    _write(target, solve_conic(program, wanted, on_iteration))
 
 
 if __name__ == "__main__":

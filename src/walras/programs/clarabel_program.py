@@ -1,7 +1,7 @@
 """A conic program as plain data, and Clarabel's answer to it.
 
 Minimise 1/2 z'Pz + q'z subject to b - Az in a product of cones. Plain, so that another process can
-be told of it (:mod:`walras.programs.clarabel_process`); Clarabel's own objects cannot be sent.
+be sent it (:mod:`walras.programs.clarabel_process`); Clarabel's own objects cannot be sent.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ class ConicProgram:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a run aims at.
+class ConicSettings:
+    """Clarabel's settings.
 
     Attributes:
-        gap: Relative and absolute gap, and residuals, at which to stop.
-        enough: Those with which to be content where rounding allows no less.
-        longest: The longest step, as a share of the way to the cones' boundary.
-        max_iterations: At most.
-        threads: At most, or None for Clarabel's own choice.
+        gap: Relative and absolute gap, and residuals, at which Clarabel stops.
+        enough: The same, accepted when rounding prevents more accuracy.
+        longest: Longest step, as a share of the distance to the cones' boundary.
+        max_iterations: Limit on iterations.
+        threads: Limit on threads, or None for Clarabel's own choice.
         seconds: Time limit from the start of the setup on, or None.
     """
 
@@ -74,28 +74,28 @@ class ConicStep:
 
 @dataclass(frozen=True, eq=False)
 class ConicPoint:
-    """Where Clarabel ended: z, (columns,); the rows' duals, (rows,); and its word for why."""
+    """Clarabel's last point: z, (columns,); the rows' duals, (rows,); and its status."""
 
     z: Floats
     dual: Floats
     status: str
 
 
-def answered(
-    program: ConicProgram, wanted: Wanted, told: Callable[[ConicStep], bool]
+def solve_conic(
+    program: ConicProgram, wanted: ConicSettings, on_iteration: Callable[[ConicStep], bool]
 ) -> ConicPoint:
-    """Clarabel's answer; ``told`` of an iteration says whether to stop there."""
+    """Solve a program; Clarabel stops when ``on_iteration`` returns True."""
     cones = [getattr(clarabel, name)(*size) for name, *size in program.cones]
     solver = clarabel.DefaultSolver(
         program.quadratic, program.linear, program.matrix, program.offset, cones, _settings(wanted)
     )
-    solver.set_termination_callback(lambda info: told(_step(info)))
+    solver.set_termination_callback(lambda info: on_iteration(_step(info)))
     found = solver.solve()
     z, dual = np.asarray(found.x, dtype=np.float64), np.asarray(found.z, dtype=np.float64)
     return ConicPoint(z, dual, str(found.status))
 
 
-def _settings(wanted: Wanted) -> clarabel.DefaultSettings:
+def _settings(wanted: ConicSettings) -> clarabel.DefaultSettings:
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_step_fraction = wanted.longest

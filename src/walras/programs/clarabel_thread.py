@@ -1,8 +1,8 @@
-"""Clarabel in a thread of its own, while the caller's thread hears it, and hears Ctrl-C.
+"""Clarabel in a thread of its own, so that the caller's thread can receive Ctrl-C.
 
-Python's handlers of signals run in the main thread, between two of its steps. Where Clarabel runs
-in that thread, the next step is its callback, and what a handler raises there Clarabel drops:
-Ctrl-C is lost. Here the caller's thread waits in Python, is told of every iteration, and answers.
+Python runs signal handlers in the main thread, between two of its steps. If Clarabel runs in that
+thread, the next Python step is Clarabel's callback. Clarabel drops the exceptions that are raised
+there, so Ctrl-C is lost. Here the caller's thread waits in Python and answers each iteration.
 """
 
 from __future__ import annotations
@@ -14,32 +14,39 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
-from walras.programs.clarabel_program import ConicPoint, ConicProgram, ConicStep, Wanted, answered
+from walras.programs.clarabel_program import (
+    ConicPoint,
+    ConicProgram,
+    ConicSettings,
+    ConicStep,
+    solve_conic,
+)
 
 INTERRUPTED = "Interrupted"  # beside Clarabel's own words for why it ended
-_SLICE = 0.1  # seconds for which Ctrl-C may go unheard
+_SLICE = 0.1  # seconds until Ctrl-C is noticed, at most
 
-Word = ConicStep | ConicPoint | BaseException | None
+Message = ConicStep | ConicPoint | BaseException | None
 
 
-class Heard:
-    """What the other side says. An interrupted wait may lose a call to look, and no word."""
+class Inbox:
+    """Messages from Clarabel, in order. An interrupted wait may lose a wake-up, never a message."""
 
     def __init__(self) -> None:
-        self._words: deque[Word] = deque()
+        self._messages: deque[Message] = deque()
         self._calls: queue.SimpleQueue[None] = queue.SimpleQueue()
 
-    def add(self, word: Word) -> None:
-        """Say a word."""
-        self._words.append(word)
+    def put(self, message: Message) -> None:
+        """Add a message."""
+        self._messages.append(message)
         self._calls.put(None)
 
     def wait(self, deadline: float) -> None:
-        """Until there is a word; raises ``queue.Empty`` after the deadline.
+        """Wait until there is a message; raise ``queue.Empty`` after the deadline.
 
-        In slices: a signal that another thread was given (Ray's may be) wakes nobody who waits.
+        It waits in short slices: a signal that another thread receives (one of Ray's, for example)
+        does not wake this one.
         """
-        while not self._words:
+        while not self._messages:
             left = deadline - time.perf_counter()
             try:
                 self._calls.get(timeout=min(_SLICE, max(left, 0.0)))
@@ -47,66 +54,66 @@ class Heard:
                 if left <= _SLICE:
                     raise
 
-    def first(self) -> Word:
-        """The first word, which stays."""
-        return self._words[0]
+    def peek(self) -> Message:
+        """The first message, which stays in the inbox."""
+        return self._messages[0]
 
-    def next(self) -> Word:
-        """The first word, which goes."""
-        return self._words.popleft()
+    def take(self) -> Message:
+        """Remove and return the first message."""
+        return self._messages.popleft()
 
 
-def answered_here(
-    program: ConicProgram, wanted: Wanted, told: Callable[[ConicStep], bool]
+def solve_in_thread(
+    program: ConicProgram, wanted: ConicSettings, on_iteration: Callable[[ConicStep], bool]
 ) -> ConicPoint:
-    """Clarabel's answer, found in this process.
+    """Solve a program in a thread of this process.
 
     Args:
         program: The program.
-        wanted: What to aim at.
-        told: Called with every iteration, in this thread; True stops there. So does Ctrl-C, the
-            second of which is raised.
+        wanted: Clarabel's settings.
+        on_iteration: Called after each iteration, in the caller's thread; True stops Clarabel. So
+            does Ctrl-C; a second Ctrl-C is raised.
     """
-    heard, replies = Heard(), queue.SimpleQueue[bool]()
+    inbox, replies = Inbox(), queue.SimpleQueue[bool]()
 
     def ask(step: ConicStep) -> bool:
-        heard.add(step)
+        inbox.put(step)
         return replies.get()
 
     def run() -> None:
         try:
-            heard.add(answered(program, wanted, ask))
-        except BaseException as error:  # noqa: BLE001 (raised where it is heard)
-            heard.add(error)
+            inbox.put(solve_conic(program, wanted, ask))
+        except BaseException as error:  # noqa: BLE001 (raised again in the caller's thread)
+            inbox.put(error)
 
     thread = threading.Thread(target=run, name="walras-clarabel", daemon=True)
     thread.start()
     try:
-        return _followed(heard, replies, told)
+        return _await_point(inbox, replies, on_iteration)
     finally:
-        replies.put(True)  # where something was raised here, Clarabel stops, too
+        replies.put(True)  # after an exception in this thread Clarabel stops, too
         thread.join()
 
 
-def _followed(
-    heard: Heard, replies: queue.SimpleQueue[bool], told: Callable[[ConicStep], bool]
+def _await_point(
+    inbox: Inbox, replies: queue.SimpleQueue[bool], on_iteration: Callable[[ConicStep], bool]
 ) -> ConicPoint:
-    """Answer every iteration until there is a point."""
+    """Reply to each iteration until the point arrives."""
     pressed = False
     while True:
         try:
-            heard.wait(float("inf"))
-            word = heard.first()
-            stop = pressed or (isinstance(word, ConicStep) and told(word))
+            inbox.wait(float("inf"))
+            message = inbox.peek()
+            stop = pressed or (isinstance(message, ConicStep) and on_iteration(message))
         except KeyboardInterrupt:
             if pressed:
                 raise
             pressed = True
             continue
-        if isinstance(word, ConicPoint):
-            return replace(word, status=INTERRUPTED) if pressed else word
-        if isinstance(word, BaseException):
-            raise word
-        # Answered before it is dropped: an interrupt in between answers twice, never not at all.
+        if isinstance(message, ConicPoint):
+            return replace(message, status=INTERRUPTED) if pressed else message
+        if isinstance(message, BaseException):
+            raise message
+        # Reply first, then remove: an interrupt in between leads to two replies, never to none.
         replies.put(stop)
-        heard.next()
+        inbox.take()

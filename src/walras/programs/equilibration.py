@@ -1,11 +1,11 @@
 """Units in which a conic program is handed to Clarabel.
 
-Clarabel scales rows and columns by four orders of magnitude at most. Where entries can be a
-millionth of what one of their rows allows, it ended far from the optimum: so entries are measured
-by their reach, the most that each can be by itself, and rows by what they then add up. Powers of
-two, which round nothing. Utilities keep their activities; their cones are scaled on their own.
-Upper bounds that all entries together come nowhere near are left out: their prices are zero, and
-what rounding made of those would count by the bound.
+Clarabel scales rows and columns by at most four orders of magnitude. It ended far from the optimum
+where an entry can be only a millionth of its row's bound. So each entry is divided by the largest
+value that it can have alone, and each row by the sum of its entries after that. All factors are
+powers of two, which cause no rounding. Utility rows keep their activities; their cones have scales
+of their own. Upper bounds that all entries together cannot come near are left out: their prices are
+zero, and rounding of those prices, times the bound, would spoil the dual bound.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from walras.programs.implied_bounds import least_limit, reach
 from walras.separable import Separable
 from walras.types import Bools, Floats
 
-_EVEN = 2.0**10  # what is within this of one is as good as one: Clarabel's own scaling serves
+_EVEN = 2.0**10  # factors within this of one are left to Clarabel's own scaling
 
 
 @dataclass(frozen=True, eq=False)
 class ConicUnits:
-    """A problem in units of its entries' reach.
+    """A problem in units of its entries' largest values.
 
     Attributes:
         problem: The problem over entries ``x / entry``, its rows times ``row``.
-        entry: (entries,) what one unit of an entry is in the user's.
+        entry: (entries,) one unit of an entry, in the user's units.
         row: (rows,) factor of each constraint row, 1 on utilities.
     """
 
@@ -39,7 +39,7 @@ class ConicUnits:
 
 
 def in_units(problem: Separable) -> ConicUnits:
-    """The problem in units of reach; as it is where these are near one."""
+    """The problem in these units; unchanged where they are near one."""
     rows = problem.rows
     entry = _power_of_two(reach(problem)) if problem.entries else np.ones(0)
     if not np.any((entry > _EVEN) | (entry < 1.0 / _EVEN)):
@@ -69,16 +69,16 @@ def in_units(problem: Separable) -> ConicUnits:
 
 
 def unit_of_worth(cost: Floats) -> float:
-    """The power of two that brings the largest cost to one, where it is far from that; else 1."""
+    """The power of two that brings the largest cost to about one; 1 if it is near one already."""
     largest = np.max(np.abs(cost), initial=0.0)
     even = largest == 0.0 or 1.0 / _EVEN <= largest <= _EVEN
     return 1.0 if even else float(_power_of_two(largest))
 
 
 def _vacuous(problem: Separable) -> Bools:
-    """(rows,) True on packing rows of which other rows leave all entries a thousandth to use.
+    """(rows,) True on packing rows of which the entries can use a thousandth at most.
 
-    No row is missed: the one that limits an entry is not among them.
+    The other rows keep the entries so small. The row that limits an entry is never among them.
     """
     rows, limiting = problem.rows, structure(problem).limiting
     limit = least_limit(problem, np.where(limiting, rows.upper, np.inf), problem.upper)

@@ -54,7 +54,7 @@ _scheduler = threading.local()
 
 
 def _leave_scheduler() -> None:
-    """In a forked process HiGHS' threads are dead: wait for none of them, and start others."""
+    """In a forked process HiGHS' threads are dead: do not wait for them, start others."""
     highspy.Highs.resetGlobalScheduler(False)
     _scheduler.__dict__.clear()
 
@@ -64,7 +64,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def as_is(step: Progress) -> Progress:
-    """The step itself."""
+    """The step unchanged."""
     return step
 
 
@@ -104,11 +104,11 @@ class Answer:
     """What HiGHS found.
 
     Attributes:
-        status: HiGHS' opinion.
+        status: HiGHS' status.
         x: (columns,) the best point it has, or None.
         prices: (rows,) >= 0 at a row's upper bound; NaN for integer programs.
         bound: Bound on the minimum proved by branching, ``-inf`` for linear programs.
-        steps: What was seen on the way.
+        steps: The progress of the solve.
         message: HiGHS' own words.
         broken: A row that the point breaks once whole columns are whole, and by how much
             (:mod:`.rounding`); None where it breaks none, or nobody asked.
@@ -124,7 +124,7 @@ class Answer:
 
 
 def no_answer(program: LinearProgram) -> Answer:
-    """That of a program on which HiGHS broke down."""
+    """The answer if HiGHS failed without a point."""
     prices = np.full(program.matrix.shape[0], np.nan)
     return Answer(Status.FAILED, None, prices, -np.inf, (), "HiGHS broke down")
 
@@ -133,21 +133,21 @@ def solve_program(
     program: LinearProgram,
     settings: Settings,
     start: Floats | None = None,
-    told: Callable[[Progress], Progress] = as_is,
+    restate: Callable[[Progress], Progress] = as_is,
 ) -> Answer:
     """Solve a linear or mixed-integer program.
 
-    HiGHS' tolerances are absolute: it gets the program in units that suit it (:mod:`.units`). Whole
-    columns that may run away are looked at without integrality first: HiGHS proves bounds of
-    integer programs that have none, and with rational data one whose relaxation is unbounded has
-    no optimum (Meyer 1974).
+    HiGHS' tolerances are absolute, so it gets the program in suitable units (:mod:`.lp_scaling`).
+    If an integer column has no bound, the relaxation is solved first: HiGHS states bounds for
+    unbounded integer programs. With rational data, an integer program whose relaxation is unbounded
+    has no optimum (Meyer 1974).
 
     Args:
         program: The program.
         settings: ``tolerance`` is the relative gap of integer programs, ``time_limit`` and
             ``threads`` are HiGHS' own, ``on_progress`` may interrupt.
         start: (columns,) a first solution for integer programs; NaN where nothing is known.
-        told: Turns a step of the program into one of the user's problem.
+        restate: Turns a step of the program into one of the user's problem.
 
     Raises:
         EngineError: HiGHS rejected the program or broke down.
@@ -166,12 +166,12 @@ def solve_program(
         program.integer,
     )
     if not units.own:
-        return _in_units(program, units, settings, start, told)
-    return _as_stated(program, settings, start, told)
+        return _in_units(program, units, settings, start, restate)
+    return _as_stated(program, settings, start, restate)
 
 
 def _may_run_away(program: LinearProgram) -> bool:
-    """Whether a whole column has no bound, of its own or from a row of nonnegative coefficients."""
+    """Whether an integer column has no bound, neither its own nor from a nonnegative row."""
     if program.integer is None:
         return False
     matrix, below = sp.csc_array(program.matrix), np.isfinite(program.lower)
@@ -188,11 +188,11 @@ def _as_stated(
     program: LinearProgram,
     settings: Settings,
     start: Floats | None,
-    told: Callable[[Progress], Progress],
+    restate: Callable[[Progress], Progress],
 ) -> Answer:
-    """Solve a program in the units that it is stated in; what has no room in memory fails."""
+    """Solve a program in its own units; a program too large for memory fails."""
     try:
-        return _attempted(program, settings, start, told)
+        return _attempted(program, settings, start, restate)
     except MemoryError:
         none = np.full(len(program.row_lower), np.nan)
         return Answer(Status.FAILED, None, none, -np.inf, (), "HiGHS: out of memory")
@@ -202,7 +202,7 @@ def _attempted(
     program: LinearProgram,
     settings: Settings,
     start: Floats | None,
-    told: Callable[[Progress], Progress],
+    restate: Callable[[Progress], Progress],
 ) -> Answer:
     solver = new_solver(settings)
     if not program.is_integer:
@@ -220,15 +220,15 @@ def _attempted(
     if start is not None and program.is_integer:
         _pass_start(solver, start)
     began = time.perf_counter()
-    answer = run(solver, settings, told)
+    answer = run(solver, settings, restate)
     if answer.status is not Status.FAILED:
         return answer
     again = _otherwise(program, settings.after(time.perf_counter() - began))
-    return run(again, settings, told)
+    return run(again, settings, restate)
 
 
 def _otherwise(program: LinearProgram, settings: Settings) -> highspy.Highs:
-    """HiGHS for a program that it broke down on: by another method, from the beginning."""
+    """Solve again with another method after HiGHS failed."""
     solver = new_solver(settings)
     if program.is_integer:
         solver.setOptionValue("presolve", "off")
@@ -243,9 +243,9 @@ def _in_units(
     units: Units,
     settings: Settings,
     start: Floats | None,
-    told: Callable[[Progress], Progress],
+    restate: Callable[[Progress], Progress],
 ) -> Answer:
-    """Solve in other units, and answer in the program's."""
+    """Solve in other units and return the answer in the program's units."""
     column, row = units.column, units.row
     inner = replace(
         program,
@@ -258,7 +258,7 @@ def _in_units(
     )
 
     def outer(step: Progress) -> Progress:
-        return told(replace(step, value=step.value / units.cost, bound=step.bound / units.cost))
+        return restate(replace(step, value=step.value / units.cost, bound=step.bound / units.cost))
 
     start = None if start is None else start / column
     answer = _as_stated(inner, settings, start, outer)
@@ -280,29 +280,29 @@ def _set_method(solver: highspy.Highs, nonzeros: int) -> None:
 
 
 def run(
-    solver: highspy.Highs, settings: Settings, told: Callable[[Progress], Progress] = as_is
+    solver: highspy.Highs, settings: Settings, restate: Callable[[Progress], Progress] = as_is
 ) -> Answer:
     """Run a loaded solver to its end and read the answer.
 
-    Where HiGHS breaks down, its best point and bound are what is left, and ``FAILED`` without any.
+    If HiGHS fails, its best point and bound are returned; ``FAILED`` if it has none.
     """
-    watch = CallbackRecorder(solver, settings, told)
+    recorder = CallbackRecorder(solver, settings, restate)
     _size_scheduler(solver, settings.threads)
     solver.run()
-    watch.raise_kept()
+    recorder.raise_trapped()
     if solver.getModelStatus() == highspy.HighsModelStatus.kNotset:
-        # Another user of HiGHS in this thread has given the scheduler another size.
+        # Other code in this thread has set another size of the scheduler.
         _scheduler.__dict__.clear()
         _size_scheduler(solver, settings.threads)
         solver.run()
-        watch.raise_kept()
+        recorder.raise_trapped()
     status = _STATUS.get(solver.getModelStatus(), Status.FAILED)
     message = f"HiGHS: {solver.modelStatusToString(solver.getModelStatus())}"
-    answer = _read(solver, watch, status, message)
+    answer = _read(solver, recorder, status, message)
     if status is not Status.FAILED:
         return answer
     _log.warning("%s; what it has found is kept", message)
-    # What it had found of an integer program is as good as before; of a linear one it is none.
+    # The incumbent of an integer program is still valid; the point of a linear one is not.
     kept = answer.x is not None and solver.getInfo().mip_node_count >= 0
     bound = answer.bound if np.isfinite(answer.bound) else -np.inf
     if not kept:
@@ -310,7 +310,9 @@ def run(
     return replace(answer, status=Status.INACCURATE, bound=bound)
 
 
-def _read(solver: highspy.Highs, watch: CallbackRecorder, status: Status, message: str) -> Answer:
+def _read(
+    solver: highspy.Highs, recorder: CallbackRecorder, status: Status, message: str
+) -> Answer:
     info = solver.getInfo()
     is_integer = bool(info.mip_node_count >= 0)
     solution = solver.getSolution()
@@ -321,10 +323,10 @@ def _read(solver: highspy.Highs, watch: CallbackRecorder, status: Status, messag
         # HiGHS' dual is the change of the minimum per unit of the bound: -price.
         prices = -np.asarray(solution.row_dual, dtype=np.float64)
     value = float(info.objective_function_value)
-    # Of a linear program the prices are the proof; HiGHS' own word is only for the diary.
+    # Prices prove a linear program; HiGHS' own bound is only logged.
     proven = float(info.mip_dual_bound) if is_integer else -np.inf
-    watch.final(value, value if status is Status.OPTIMAL and not is_integer else proven)
-    return Answer(status, x, prices, proven, tuple(watch.steps), message)
+    recorder.final(value, value if status is Status.OPTIMAL and not is_integer else proven)
+    return Answer(status, x, prices, proven, tuple(recorder.steps), message)
 
 
 def new_solver(settings: Settings) -> highspy.Highs:
@@ -350,14 +352,14 @@ def _size_scheduler(solver: highspy.Highs, threads: int | None) -> None:
 
 
 def _pass(solver: highspy.Highs, program: LinearProgram) -> bool:
-    """Hand a program over as arrays, which HighsLp copies number by number; False if refused."""
+    """Pass a program to HiGHS as arrays; False if HiGHS refuses it."""
     matrix = program.matrix.tocsc()
     rows, columns = matrix.shape
     whole = np.full(columns, int(highspy.HighsVarType.kContinuous), np.int32)
     lower, upper = program.lower, program.upper
     if program.integer is not None:
         whole[program.integer] = int(highspy.HighsVarType.kInteger)
-        # HiGHS' presolve takes integer columns with fractional bounds for infeasible.
+        # HiGHS' presolve calls integer columns with fractional bounds infeasible.
         least, most = whole_bounds(lower, upper)
         lower = np.where(program.integer, least, lower)
         upper = np.where(program.integer, most, upper)

@@ -1,4 +1,4 @@
-"""What HiGHS tells while it works, and what the caller says to that."""
+"""Forwards HiGHS' progress to the callback and stops HiGHS when the callback asks for it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOG_EVERY = 0.5  # seconds between lines while HiGHS works
 
 
 class ExceptionTrap:
-    """Keeps what is raised inside it, which HiGHS would lose, until HiGHS has stopped."""
+    """Keeps an exception of the callback until HiGHS has stopped; HiGHS itself would lose it."""
 
     def __init__(self) -> None:
         self.raised: BaseException | None = None
@@ -39,26 +39,26 @@ class ExceptionTrap:
 
 
 class CallbackRecorder:
-    """Listens to HiGHS: records progress and passes on the caller's wish to stop.
+    """Records HiGHS' progress and stops HiGHS when the caller asks for it.
 
     Args:
-        solver: HiGHS, loaded.
-        settings: Their ``on_progress`` and ``verbose`` count.
-        told: Turns a step of the program into one of the user's problem.
+        solver: HiGHS with its program.
+        settings: Their ``on_progress`` and ``verbose`` are used.
+        restate: Turns a step of the program into one of the user's problem.
 
     Attributes:
-        steps: What was seen so far.
+        steps: The progress so far.
     """
 
     def __init__(
-        self, solver: highspy.Highs, settings: Settings, told: Callable[[Progress], Progress]
+        self, solver: highspy.Highs, settings: Settings, restate: Callable[[Progress], Progress]
     ) -> None:
         self.steps: list[Progress] = []
         self._began = self._logged = time.perf_counter()
         self._settings = settings
-        self._told = told
+        self._restate = restate
         self._stop = False
-        self._keeper = ExceptionTrap()
+        self._trap = ExceptionTrap()
         if solver.getNumCol() and (settings.on_progress is not None or settings.verbose):
             solver.cbSimplexInterrupt.subscribe(self._interrupt)
             solver.cbIpmInterrupt.subscribe(self._interrupt)
@@ -66,23 +66,23 @@ class CallbackRecorder:
             solver.cbMipImprovingSolution.subscribe(self._improved)
 
     def _interrupt(self, event: HighsCallbackEvent) -> None:
-        """HiGHS asks many times a second: every step reaches ``on_progress``, few the log."""
+        """HiGHS calls this many times a second: each step reaches ``on_progress``, few the log."""
         if not self._stop:
             self._ask(float(event.data_out.objective_function_value))
         if self._stop:
             event.interrupt()
 
     def _ask(self, value: float) -> None:
-        with self._keeper:
+        with self._trap:
             step = self._step(value, -np.inf)
             if self._settings.verbose and time.perf_counter() - self._logged > _LOG_EVERY:
                 self._log(step)
             self._stop = asked_to_stop(self._settings, step)
-        self._stop = self._stop or self._keeper.raised is not None
+        self._stop = self._stop or self._trap.raised is not None
 
-    def raise_kept(self) -> None:
-        """Raise what ``on_progress`` raised, if it did; Ctrl-C in it has only stopped the solve."""
-        raised = self._keeper.raised
+    def raise_trapped(self) -> None:
+        """Raise the exception of ``on_progress``, if any; Ctrl-C in it only stops the solve."""
+        raised = self._trap.raised
         if raised is not None and not isinstance(raised, KeyboardInterrupt):
             raise raised
 
@@ -107,4 +107,4 @@ class CallbackRecorder:
         scale = max(abs(value), abs(bound), 1e-12)
         gap = abs(value - bound) / scale if np.isfinite(value) and np.isfinite(bound) else np.inf
         elapsed = time.perf_counter() - self._began
-        return self._told(Progress(len(self.steps), elapsed, value, bound, gap, np.nan, np.nan))
+        return self._restate(Progress(len(self.steps), elapsed, value, bound, gap, np.nan, np.nan))

@@ -1,6 +1,4 @@
-"""The most that an entry can be by itself, what its own limit and each of its rows leave it; and
-what each can be beside all others.
-"""
+"""Upper bounds that rows imply for single entries, and equal shares of all rows."""
 
 from __future__ import annotations
 
@@ -10,11 +8,11 @@ from walras.kernels import columns
 from walras.separable import Separable
 from walras.types import Floats
 
-_SLICE = 100_000  # nonzeros looked at together
+_SLICE = 100_000  # nonzeros in one pass
 
 
 def reach(problem: Separable) -> Floats:
-    """(entries,) the most that an entry can be by itself; the median where nothing limits it."""
+    """(entries,) largest value of each entry alone; the median where none is implied."""
     upper = problem.rows.upper
     own = np.where(problem.upper > 0, problem.upper, np.inf)
     out = least_limit(problem, np.where(upper > 0, upper, np.inf), own)
@@ -23,13 +21,13 @@ def reach(problem: Separable) -> Floats:
 
 
 def least_limit(problem: Separable, limit: Floats, own: Floats, *, unit: bool = False) -> Floats:
-    """(entries,) the least of what rows allow each entry, by itself.
+    """(entries,) the least upper bound that rows imply for each entry, all others at zero.
 
     Args:
         problem: The problem.
-        limit: (rows,) the most that a row may be used.
-        own: (entries,) the entries' own limits.
-        unit: Whether a unit of an entry uses one of each of its rows, not its coefficient.
+        limit: (rows,) upper bounds of the rows' activities.
+        own: (entries,) the entries' own upper bounds.
+        unit: Count each coefficient as one.
     """
     matrix, out = problem.rows.matrix, own.copy()
     columns.least(matrix.indptr, matrix.indices, matrix.data, limit, unit, out)
@@ -37,7 +35,7 @@ def least_limit(problem: Separable, limit: Floats, own: Floats, *, unit: bool = 
 
 
 def equal_shares(problem: Separable) -> Floats:
-    """Entries that share every row with an upper bound equally, inside their own bounds."""
+    """(entries,) an equal share of every row with an upper bound, within the entries' bounds."""
     matrix, upper = problem.rows.matrix, problem.rows.upper
     total = np.zeros(problem.rows.count)
     for some in range(0, matrix.nnz, _SLICE):

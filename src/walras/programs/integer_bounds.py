@@ -1,4 +1,4 @@
-"""Whole entries whose bounds hold no whole number."""
+"""Integer entries whose bounds contain no whole number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from walras.errors import InfeasibleError
 from walras.separable import Separable
 from walras.types import Floats, Longs
 
-_OFF = 1e-9  # by which a whole bound may be off
+_OFF = 1e-9  # rounding that an integer bound may have
 
 
 def whole_bounds(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
@@ -17,7 +17,7 @@ def whole_bounds(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
 
 
 def without_whole(problem: Separable) -> Longs:
-    """Whole entries that no whole number suits."""
+    """Integer entries whose bounds contain no whole number."""
     if problem.integer is None:
         return np.zeros(0, np.int64)
     least, most = whole_bounds(problem.lower, problem.upper)
@@ -25,10 +25,10 @@ def without_whole(problem: Separable) -> Longs:
 
 
 def refuse_without_whole(problem: Separable) -> None:
-    """Name the first whole entry that no whole number suits.
+    """Refuse a problem with an integer entry whose bounds contain no whole number.
 
     Raises:
-        InfeasibleError: There is one; says which bound would have to move least, and to what.
+        InfeasibleError: Names the first such entry and the smallest change that would do.
     """
     bad = without_whole(problem)
     if not len(bad):

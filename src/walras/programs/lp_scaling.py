@@ -1,10 +1,9 @@
 """Units in which a linear program is handed to a solver whose tolerances are absolute.
 
-HiGHS takes 1e-7 of a row, of a reduced cost or of an objective for nothing, whatever these are
-measured in. So costs are brought to about one, bounds down to a million, and the coefficients of
-rows and columns nearer to one another where they are far apart, by the square root of the smallest
-times the largest in turn (geometric scaling; Fulkerson and Wolfe 1962). All by powers of two, which
-round nothing.
+HiGHS ignores 1e-7 in a row, a reduced cost or an objective, whatever their units are. So costs are
+scaled to about one and bounds to at most a million. Rows and columns whose coefficients are far
+apart are divided in turn by the root of their smallest times their largest coefficient (geometric
+scaling; Fulkerson and Wolfe 1962). All factors are powers of two, which cause no rounding.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ _SETTLED = 1.1  # largest change of a factor at which passes end
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What one of the solver's units is.
+    """The solver's units.
 
     Attributes:
-        column: (columns,) of a column, in the program's own.
+        column: (columns,) one of the solver's units of a column, in the program's units.
         row: (rows,) the solver's units of a row in one of the program's.
         cost: The same of the objective.
     """
@@ -41,7 +40,7 @@ class Units:
 
     @property
     def own(self) -> bool:
-        """Whether they are the program's."""
+        """Whether they are the program's own units."""
         return self.cost == 1.0 and bool(np.all(self.column == 1.0) and np.all(self.row == 1.0))
 
 
@@ -55,7 +54,7 @@ def units_of(
         matrix: (rows, columns).
         columns: Bounds of the columns.
         rows: Bounds of the rows.
-        whole: (columns,) True on those that keep their unit since they must be whole, or None.
+        whole: (columns,) True on integer columns, which keep their unit, or None.
     """
     column, row = _even(matrix, rows, whole)
     unit = 1.0

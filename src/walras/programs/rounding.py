@@ -45,7 +45,7 @@ def solve_whole(
     program: LinearProgram,
     settings: Settings,
     start: Floats | None = None,
-    told: Callable[[Progress], Progress] = as_is,
+    restate: Callable[[Progress], Progress] = as_is,
 ) -> Answer:
     """As :func:`walras.programs.highs.solve_program`, with whole columns that are whole.
 
@@ -53,26 +53,26 @@ def solve_whole(
         program: The program; without whole columns there is nothing to add.
         settings: As there.
         start: As there.
-        told: As there.
+        restate: As there.
 
     Returns:
         The answer; ``broken`` names a row where no exact point was found.
     """
     if not program.is_integer:
-        return solve_program(program, settings, start, told)
+        return solve_program(program, settings, start, restate)
     began = time.perf_counter()
     quiet = replace(settings, on_progress=None, verbose=False)
     if is_steep(program):
         relaxed = solve_program(replace(program, integer=None), quiet)
         if relaxed.x is not None and relaxed.status is Status.OPTIMAL:
-            return _Again(program, relaxed, settings, began, None, told).solve()
-    answer = solve_program(program, settings.after(time.perf_counter() - began), start, told)
+            return _Again(program, relaxed, settings, began, None, restate).solve()
+    answer = solve_program(program, settings.after(time.perf_counter() - began), start, restate)
     if answer.x is None or not answer.status.has_allocation:
         return answer
     point = whole_point(program, answer.x, quiet.after(time.perf_counter() - began))
     if point is not None and not _costs_more(program, answer, point, settings.tolerance):
         return replace(answer, x=point)
-    return _Again(program, answer, settings, began, point, told).solve()
+    return _Again(program, answer, settings, began, point, restate).solve()
 
 
 def is_steep(program: LinearProgram) -> bool:
@@ -155,7 +155,7 @@ class _Again:
         settings: Limits.
         began: When.
         point: (columns,) an exact point, or None.
-        told: Turns a step into the user's.
+        restate: Turns a step into the user's.
     """
 
     program: LinearProgram
@@ -163,7 +163,7 @@ class _Again:
     settings: Settings
     began: float
     point: Floats | None
-    told: Callable[[Progress], Progress]
+    restate: Callable[[Progress], Progress]
 
     def solve(self) -> Answer:
         """The best exact point, and a bound on all of them."""
@@ -175,7 +175,7 @@ class _Again:
             if tight is last or left.time_limit == 0.0:
                 break
             last = tight
-            again = solve_program(replace(tight, steep=True), left, best, self.told)
+            again = solve_program(replace(tight, steep=True), left, best, self.restate)
             if again.x is None or not again.status.has_allocation:
                 if best is None:
                     return replace(again, bound=max(bound, again.bound))

@@ -36,14 +36,14 @@ def is_wide(program: LinearProgram) -> bool:
 
 
 def sift(
-    program: LinearProgram, settings: Settings, told: Callable[[Progress], Progress]
+    program: LinearProgram, settings: Settings, restate: Callable[[Progress], Progress]
 ) -> Answer | None:
     """Solve a wide program by programs of some of its columns.
 
     Args:
         program: The program, of which :func:`is_wide` holds.
         settings: As of :func:`walras.programs.highs.solve_program`; the time limit is for all.
-        told: Turns a step of the program into one of the user's problem.
+        restate: Turns a step of the program into one of the user's problem.
 
     Returns:
         The answer; None where few columns have no feasible point or do not settle.
@@ -55,7 +55,7 @@ def sift(
     size = min(1.0, float(np.max(np.abs(program.cost), initial=0.0)) or 1.0)
     for _ in range(_ROUNDS):
         left = settings.after(time.perf_counter() - began)
-        answer = solve_program(_of(program, chosen, rest), left, told=told)
+        answer = solve_program(_of(program, chosen, rest), left, restate=restate)
         if answer.status in (Status.INFEASIBLE, Status.UNBOUNDED):
             return None
         x = rest.copy()

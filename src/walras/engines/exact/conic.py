@@ -24,9 +24,15 @@ import scipy.sparse as sp
 from walras.engines.exact.conic_setup import ENDED, LONG, NOT_BEGUN, beginning, least_seconds
 from walras.engines.exact.utility_scaling import scales_of
 from walras.iterate import Iterate
-from walras.programs.clarabel_process import answered_beside
-from walras.programs.clarabel_program import Cone, ConicPoint, ConicProgram, ConicStep, Wanted
-from walras.programs.clarabel_thread import INTERRUPTED, answered_here
+from walras.programs.clarabel_process import solve_in_process
+from walras.programs.clarabel_program import (
+    Cone,
+    ConicPoint,
+    ConicProgram,
+    ConicSettings,
+    ConicStep,
+)
+from walras.programs.clarabel_thread import INTERRUPTED, solve_in_thread
 from walras.programs.equilibration import in_units, unit_of_worth
 from walras.progress import Progress, Timings
 from walras.progress_log import IterationLog
@@ -130,7 +136,7 @@ def _run(
     program: ConicProgram,
     settings: Settings,
     iteration_log: IterationLog,
-    told: Callable[[float, ConicStep], Progress],
+    progress_of: Callable[[float, ConicStep], Progress],
     setup: float,
 ) -> ConicPoint | None:
     """Clarabel's answer, by long steps, or by shorter ones where those get stuck.
@@ -142,21 +148,21 @@ def _run(
         wanted, spent = _wanted(settings, longest, iteration_log.elapsed), iteration_log.elapsed
 
         def heed(step: ConicStep, spent: float = spent) -> bool:
-            return iteration_log.record(told(spent, step))
+            return iteration_log.record(progress_of(spent, step))
 
         if setup > LONG:
-            found = answered_beside(program, wanted, heed, iteration_log.deadline) or found
+            found = solve_in_process(program, wanted, heed, iteration_log.deadline) or found
         else:
-            found = answered_here(program, wanted, heed)
+            found = solve_in_thread(program, wanted, heed)
         too_late = time.perf_counter() + setup > iteration_log.deadline
         if found is None or found.status not in _STUCK or too_late:
             break
     return found
 
 
-def _wanted(settings: Settings, longest: float, spent: float) -> Wanted:
+def _wanted(settings: Settings, longest: float, spent: float) -> ConicSettings:
     """What Clarabel is to aim at, with steps of a share ``longest`` of the way to the boundary."""
-    return Wanted(
+    return ConicSettings(
         gap=float(np.clip(settings.tolerance * 1e-4, 1e-13, 1e-9)),
         # Where rounding stops it short of that, a hundredth of the tolerance still serves.
         enough=float(np.clip(settings.tolerance * 1e-2, 1e-12, 1e-8)),

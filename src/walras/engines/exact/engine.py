@@ -106,10 +106,10 @@ def _linear(problem: Separable, settings: Settings) -> Iterate:
     began = time.perf_counter()
     program = linear_program(problem)
     built = time.perf_counter()
-    told = partial(_reported, problem)
-    answer = sift(program, settings, told) if is_wide(program) else None
+    restate = partial(_reported, problem)
+    answer = sift(program, settings, restate) if is_wide(program) else None
     if answer is None:
-        answer = solve_program(program, settings, told=told)
+        answer = solve_program(program, settings, restate=restate)
     if _has_none(program, answer):
         more = replace(settings, time_limit=GRACE, on_progress=None, verbose=False)
         answer = solve_program(program, more)
