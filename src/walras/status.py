@@ -8,11 +8,13 @@ import enum
 class Status(enum.StrEnum):
     """Outcome of a solve; the strings are those cvxpy's users know.
 
-    ``OPTIMAL`` is given only by the certificate, never by an engine's own opinion.
+    ``OPTIMAL`` is given only by the certificate, never by an engine's own opinion. ``FEASIBLE`` is
+    the end of a method that does not promise an optimum, ``LIMIT`` that of a limit that was set.
     """
 
     OPTIMAL = "optimal"
     INACCURATE = "optimal_inaccurate"
+    FEASIBLE = "feasible"
     INFEASIBLE = "infeasible"
     UNBOUNDED = "unbounded"
     LIMIT = "user_limit"
@@ -27,7 +29,7 @@ class Status(enum.StrEnum):
     @property
     def has_allocation(self) -> bool:
         """Whether a feasible allocation comes with this status."""
-        return self in (Status.OPTIMAL, Status.INACCURATE, Status.LIMIT, Status.INTERRUPTED)
+        return self not in (Status.INFEASIBLE, Status.UNBOUNDED, Status.FAILED)
 
     def __str__(self) -> str:
         return self.value
@@ -41,10 +43,11 @@ _MESSAGES = {
     ),
     Status.INFEASIBLE: "No allocation meets all constraints; see the named rows.",
     Status.UNBOUNDED: "The objective improves without end; bound the named entries.",
-    Status.LIMIT: (
-        "Stopped by a limit, or a heuristic ended; the allocation is feasible and its gap is "
-        "certified."
+    Status.FEASIBLE: (
+        "The method ended by itself before a proof of optimality; the allocation is feasible and "
+        "its gap is certified."
     ),
+    Status.LIMIT: "A limit was reached; the allocation is feasible and its gap is certified.",
     Status.INTERRUPTED: "Interrupted; the allocation is feasible and its gap is certified.",
     Status.FAILED: (
         "No feasible allocation was found, nor a proof that there is none; give it more time, "

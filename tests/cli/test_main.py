@@ -134,6 +134,7 @@ def test_every_status_has_an_exit_code() -> None:
         Status.INFEASIBLE: 3,
         Status.UNBOUNDED: 4,
         Status.INACCURATE: 5,
+        Status.FEASIBLE: 5,
         Status.LIMIT: 5,
         Status.INTERRUPTED: 130,
     }

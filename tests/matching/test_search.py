@@ -35,7 +35,7 @@ def found(objective: float, bound: float, x: Any = (0,)) -> Found:
 def test_the_gap_is_relative_to_the_objective() -> None:
     assert found(4.0, 3.0).gap == 0.25
     assert found(4.0, 5.0).gap == 0.0
-    assert found(4.0, 3.0).stopped == Status.LIMIT
+    assert found(4.0, 3.0).stopped == Status.FEASIBLE
 
 
 @pytest.mark.parametrize("speedup", [None, Decay()], ids=["apart", "together"])
@@ -263,7 +263,7 @@ def test_steps_grow_with_the_round_up_to_an_effort() -> None:
 def told_until(stop: int, reason: Status) -> Any:
     seen: list[tuple[int, Found]] = []
 
-    def told(step: int, best: Found) -> Status | None:
+    def told(step: int, steps: int, doing: str, best: Found) -> Status | None:
         seen.append((step, best))
         return reason if step == stop else None
 
@@ -294,7 +294,7 @@ def test_small_rounds_are_shaken_and_large_ones_annealed_alone(n: int, stages: i
     told, seen = told_until(-1, Status.LIMIT)
     done = search(Round.of(times, success, 0.0), None, told, **OPTIONS)
     assert [step for step, _ in seen] == list(range(stages + 1))
-    assert done.stopped == Status.LIMIT
+    assert done.stopped == Status.FEASIBLE
     assert done.method == "relaxation and local search"
 
 

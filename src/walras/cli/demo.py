@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from walras.cli.common.errors import ExitCode, exit_code
+from walras.cli.common.errors import ExitCode, ended
 from walras.cli.common.figures import can_draw
 from walras.cli.common.output import Format, OutputOption, emit, put_wrapped
 from walras.cli.common.progress import Interruptible, Stages
@@ -70,7 +70,7 @@ def demo(
     with (
         Interruptible() as interrupt,
         Stages(
-            expected(settings, rounds), scheduling.TOLERANCE, interrupt, shown=progress
+            expected(settings, rounds), scheduling.TOLERANCE, interrupt, shown=progress, timed=True
         ) as stages,
     ):
         found = run(settings, rounds, stages)
@@ -95,7 +95,7 @@ def demo(
 
 def _code(found: Demo) -> ExitCode:
     """The worst end of an exact policy; heuristics may end where they end."""
-    codes = [exit_code(solution.status) for c in found.rounds for _, solution in c.exact]
+    codes = [ended(s.status, s.gap, None) for c in found.rounds for _, s in c.exact]
     return next((code for code in codes if code is not ExitCode.OK), ExitCode.OK)
 
 

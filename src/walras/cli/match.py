@@ -12,15 +12,17 @@ import numpy as np
 import pandas as pd
 import typer
 
-from walras.cli.common.errors import exit_code
+from walras.cli.common.errors import ended, ending
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
-from walras.cli.common.solving import ShowProgress, Threads, TimeLimit, Tolerance
+from walras.cli.common.solving import TOLERANCE, ShowProgress, Threads, TimeLimit, Tolerance
 from walras.cli.common.streams import put, tell
 from walras.cli.common.tables import Sheet, read
 from walras.cli.match_intervals import Ends, check_same, interval
 from walras.errors import InputError, WalrasError
 from walras.matching import MatchSettings, Placement, Plan, Round, match_round
+from walras.matching.match import first_step
+from walras.progress import Progress
 from walras.reports.tables import Cell, Table, show, to_json
 from walras.types import Floats
 
@@ -78,7 +80,7 @@ def match(
     ] = False,
     method: Annotated[str, typer.Option(help="auto, branch-and-bound, search or milp.")] = "auto",
     seed: Annotated[int, typer.Option(help="Of the search.")] = 0,
-    tolerance: Tolerance = 1e-6,
+    tolerance: Tolerance = None,
     time_limit: TimeLimit = None,
     threads: Threads = None,
     progress: ShowProgress = True,
@@ -94,16 +96,24 @@ def match(
         (times_low, times_high),
         (success_low, success_high),
     )
+    aim = TOLERANCE if tolerance is None else tolerance
+    first = f"matching: {first_step(given, method)}"
     with (
         Interruptible() as interrupt,
-        Stages({"matching": 1.0}, max(tolerance, 1e-12), interrupt, shown=progress) as stages,
+        Stages(
+            {first: 1.0}, max(aim, 1e-12), interrupt, shown=progress, limit=time_limit
+        ) as stages,
     ):
-        plan = match_round(
-            given,
-            MatchSettings(method, tolerance, time_limit, threads, seed, stages.begin("matching")),
-        )
+        heard = stages.begin(first)
+
+        def on_progress(step: Progress) -> bool:
+            stages.rename(f"matching: {step.note or 'end'}")
+            return heard(step)
+
+        settings = MatchSettings(method, aim, time_limit, threads, seed, on_progress)
+        plan = match_round(given, settings)
     _print(plan, read_tables, output)
-    raise typer.Exit(exit_code(plan.status))
+    raise typer.Exit(ended(plan.status, plan.gap, tolerance))
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +233,7 @@ def _print(plan: Plan, given: _Tables, output: Format) -> None:
     emit(Table(("", "plan"), list(facts.items())))
     emit(_clusters(plan))
     emit(_shown(placements))
-    tell(plan.status.message)
+    tell(ending(plan.status, plan.gap))
 
 
 def _shown(placements: Table) -> Table:

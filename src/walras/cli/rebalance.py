@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import typer
 
 from walras import data
-from walras.cli.common.errors import exit_code
+from walras.cli.common.errors import ended
 from walras.cli.common.figures import need_figures
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
@@ -118,7 +118,7 @@ def rebalance(
         _print_rounds(played, source, figure, output)
         return
     _print(result, figure, output)
-    raise typer.Exit(exit_code(result.status))
+    raise typer.Exit(ended(result.status, result.gap, None))
 
 
 def _check_ways(

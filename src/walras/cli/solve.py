@@ -15,9 +15,10 @@ import typer
 from typer.core import TyperGroup
 
 from walras.cli.common import tables
-from walras.cli.common.errors import exit_code
+from walras.cli.common.errors import ended, ending
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.solving import (
+    TOLERANCE,
     Collapse,
     Device,
     Engine,
@@ -152,7 +153,7 @@ def cluster(
         Path | None, typer.Option(help="CSV as --throughput: shares of time before.")
     ] = None,
     churn: Annotated[float, typer.Option(help="Price of a GPU given or taken.")] = 0.0,
-    tolerance: Tolerance = 1e-6,
+    tolerance: Tolerance = None,
     time_limit: TimeLimit = None,
     engine: Engine = "auto",
     parts: Parts = None,
@@ -191,11 +192,12 @@ def cluster(
     problem = _state(
         given, objective, 2.0 if alpha is None else alpha, 10 if levels is None else levels, churn
     )
+    aim = TOLERANCE if tolerance is None else tolerance
     solution = run(
         lambda on_progress: solve(
             problem,
             engine=engine,
-            tolerance=tolerance,
+            tolerance=aim,
             time_limit=time_limit,
             threads=threads,
             parts=parts,
@@ -207,11 +209,13 @@ def cluster(
             polish=polish,
             start=first,
         ),
-        tolerance,
+        aim,
         progress,
+        f"solving for {objective}",
+        time_limit,
     )
     _print_cluster(given, solution, objective, output)
-    raise typer.Exit(exit_code(solution.status))
+    raise typer.Exit(ended(solution.status, solution.gap, tolerance))
 
 
 app.command("traffic", help=TRAFFIC_HELP)(traffic)
@@ -220,7 +224,7 @@ app.command("traffic", help=TRAFFIC_HELP)(traffic)
 @app.command("FILE")
 def file(
     path: Annotated[Path, typer.Argument(help=".mps or .lp, plain or .gz.", metavar="FILE")],
-    tolerance: Tolerance = 1e-6,
+    tolerance: Tolerance = None,
     time_limit: TimeLimit = None,
     threads: Threads = None,
     progress: ShowProgress = True,
@@ -237,20 +241,23 @@ def file(
     Exit codes: as for walras solve cluster.
     """
     problem = _read_program(path)
+    aim = TOLERANCE if tolerance is None else tolerance
     solution = run(
         lambda on_progress: solve(
             problem,
             engine="exact",
-            tolerance=tolerance,
+            tolerance=aim,
             time_limit=time_limit,
             threads=threads,
             on_progress=on_progress,
         ),
-        tolerance,
+        aim,
         progress,
+        f"solving {path.name}",
+        time_limit,
     )
     _print_program(solution, output)
-    raise typer.Exit(exit_code(solution.status))
+    raise typer.Exit(ended(solution.status, solution.gap, tolerance))
 
 
 def _read_program(path: Path) -> Separable:
@@ -343,7 +350,7 @@ def _print_cluster(given: Tables, solution: Solution, objective: Objective, outp
     emit(Table(("", "solution"), list(facts.items())))
     emit(worth)
     emit(_worst_off(x, judged, due, resources, jobs))
-    tell(solution.status.message)
+    tell(ending(solution.status, solution.gap, solution.gap_unit))
 
 
 def _worst_off(
@@ -388,7 +395,7 @@ def _print_program(solution: Solution, output: Format) -> None:
     largest = [k for k in np.argsort(-np.abs(x), kind="stable")[:_SHOWN].tolist() if x[k]]
     title = f"{len(largest)} of {np.count_nonzero(x)} nonzero columns (of {len(x)})"
     emit(Table(("column", "value"), [columns[k] for k in largest], title))
-    tell(solution.status.message)
+    tell(ending(solution.status, solution.gap, solution.gap_unit))
 
 
 def _facts(solution: Solution, violation: float, objective: Objective | None) -> dict[str, Cell]:

@@ -10,10 +10,11 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from walras.cli.common.errors import exit_code
+from walras.cli.common.errors import ended, ending
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import (
+    TOLERANCE,
     Collapse,
     Device,
     Engine,
@@ -41,7 +42,8 @@ from walras.types import Floats
 
 _SHOWN = 12  # links and pairs in the tables; json and csv have all of them
 _NEGLIGIBLE = 1e-9  # share of the largest flow below which a flow is rounding
-_EXPECTED = {"finding paths": 1.0, "solving": 2.0}
+_PATHS, _SOLVING = "finding paths", "solving for flows"
+_EXPECTED = {_PATHS: 1.0, _SOLVING: 2.0}
 
 
 class Objective(enum.StrEnum):
@@ -183,7 +185,7 @@ def traffic(
     failures: Failures = 0,
     seed: Seed = 0,
     start: StartFile = None,
-    tolerance: Tolerance = 1e-6,
+    tolerance: Tolerance = None,
     time_limit: TimeLimit = None,
     engine: Engine = "auto",
     parts: Parts = None,
@@ -208,18 +210,19 @@ def traffic(
         draw_capacities=draw_capacities,
     )
     net, asked = _asked(net, failures, seed, demand, load)
+    aim = TOLERANCE if tolerance is None else tolerance
     drop = joined or failures > 0 or not _is_file(demand)
     with (
         Interruptible() as interrupt,
-        Stages(_EXPECTED, tolerance, interrupt, shown=progress) as stages,
+        Stages(_EXPECTED, aim, interrupt, shown=progress, limit=time_limit) as stages,
     ):
-        stages.begin("finding paths")
+        stages.begin(_PATHS)
         paths = te.candidate_paths(net, k, _KINDS[kind], threads=threads, on_progress=stages.count)
         given = _Given(net, asked, paths, te.joined_traffic(asked, paths) if drop else asked)
         solution = solve(
             _state(given, objective, levels),
             engine=engine,
-            tolerance=tolerance,
+            tolerance=aim,
             time_limit=time_limit,
             threads=threads,
             parts=parts,
@@ -228,10 +231,10 @@ def traffic(
             collapse=collapse or None,
             polish=polish,
             start=None if start is None else read_flows(start, paths),
-            on_progress=stages.begin("solving"),
+            on_progress=stages.begin(_SOLVING),
         )
     _print(given, solution, objective, output, figure)
-    raise typer.Exit(exit_code(solution.status))
+    raise typer.Exit(ended(solution.status, solution.gap, tolerance))
 
 
 def _asked(
@@ -311,7 +314,7 @@ def _print(
     worst = _worst_served(given, judged)
     if worst.rows:
         emit(worst)
-    tell(solution.status.message)
+    tell(ending(solution.status, solution.gap, solution.gap_unit))
 
 
 def _facts(given: _Given, judged: te.Evaluation) -> dict[str, Cell]:

@@ -151,6 +151,15 @@ def match_round(round_: Round, settings: MatchSettings | None = None) -> Plan:
     )
 
 
+def first_step(round_: Round, method: str) -> str:
+    """What a method begins with on a round, to name the time until it tells of its progress."""
+    if method == "milp":
+        return "integer program by HiGHS"
+    if method == "search" or (method == "auto" and not _branches(round_)):
+        return "linear relaxation"
+    return "branch and bound"
+
+
 def _find(round_: Round, settings: MatchSettings, began: float) -> Found:
     if settings.method == "milp":
         return _milp(round_, settings)
@@ -183,7 +192,9 @@ def _branch_and_bound(round_: Round, settings: MatchSettings) -> Found:
         given.t, given.a, given.zeta, given.goal, given.price, settings.tolerance, limit
     )
     bound = max(float(solved.bound[0]), 0.0)
-    return Found(solved.x[0], objective_of(round_, solved.x[0]), bound, "branch and bound")
+    stopped = Status.FEASIBLE if settings.time_limit is None else Status.LIMIT
+    objective = objective_of(round_, solved.x[0])
+    return Found(solved.x[0], objective, bound, "branch and bound", stopped)
 
 
 def _closed(round_: Round, settings: MatchSettings, began: float, exact: Found) -> Found:
@@ -226,10 +237,12 @@ def _milp(round_: Round, settings: MatchSettings) -> Found:
 
 
 def _by_search(round_: Round, settings: MatchSettings, began: float, known: Found | None) -> Found:
-    def told(step: int, found: Found) -> Status | None:
+    def told(step: int, steps: int, doing: str, found: Found) -> Status | None:
         """Why to stop, if there is a reason."""
         elapsed = time.perf_counter() - began
-        line = Progress(step, elapsed, found.objective, found.bound, found.gap, math.nan, math.nan)
+        line = Progress(
+            step, elapsed, found.objective, found.bound, found.gap, note=doing, total=steps
+        )
         if settings.on_progress is not None and settings.on_progress(line):
             return Status.INTERRUPTED
         late = settings.time_limit is not None and elapsed >= settings.time_limit

@@ -45,14 +45,14 @@ class Found:
         objective: Of :func:`objective_of`.
         bound: Lower bound on the objective of every placement.
         method: What found it, in words.
-        stopped: How the search ended.
+        stopped: How the search ended; ``feasible`` when by itself.
     """
 
     assignment: Ints
     objective: float
     bound: float
     method: str
-    stopped: Status = Status.LIMIT
+    stopped: Status = Status.FEASIBLE
 
     @property
     def gap(self) -> float:
@@ -60,7 +60,8 @@ class Found:
         return max(self.objective - self.bound, 0.0) / self.objective
 
 
-Told = Callable[[int, Found], Status | None]
+Told = Callable[[int, int, str, Found], Status | None]
+"""Called with the number of the step, of all steps, what the step does, and the best so far."""
 
 
 def objective_of(round_: Round, x: Ints) -> float:
@@ -113,14 +114,15 @@ def search(
     n = round_.shape[1]
     stages = len(_AIMS) + (_SHAKES * n // _CHUNK if n <= _SHAKEN else 0)
     for step in range(stages):
-        reason = told(step, best)
+        doing = "annealing" if step < len(_AIMS) else "local search"
+        reason = told(step, stages, doing, best)
         if reason is not None:
             return replace(best, stopped=reason)
         if step < len(_AIMS):
             best = work.annealed(best, _AIMS[step], tolerance, seed + step)
         else:
             best = work.shaken(best, tolerance, seed + step)
-    told(stages, best)
+    told(stages, stages, "", best)
     return best
 
 

@@ -7,11 +7,12 @@ import os
 import signal
 import sys
 import threading
+from typing import Any
 
 import pytest
 
 from walras.cli.common import progress
-from walras.cli.common.progress import Interruptible, Stages, TimeLeft
+from walras.cli.common.progress import Interruptible, Stages
 from walras.progress import Progress
 
 
@@ -34,7 +35,7 @@ def test_a_second_interrupt_ends_the_program(capsys: pytest.CaptureFixture[str])
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def lines_of(text: str) -> list[dict[str, float]]:
+def lines_of(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
@@ -82,18 +83,6 @@ def test_a_long_silent_step_still_tells_the_time(
     assert {"stage", "done", "elapsed", "left"} == set(lines[0])
 
 
-def test_the_time_left_is_right_at_the_pace_expected() -> None:
-    steady = TimeLeft(10.0)
-    assert [steady.after(k, k / 10) for k in range(11)] == pytest.approx(range(10, -1, -1))
-
-
-def test_a_slow_first_step_does_not_make_the_time_left_jump() -> None:
-    left = TimeLeft(10.0)
-    assert left.after(4.0, 0.01) < 25.0  # not the 400 s of four seconds a hundredth
-    assert 20.0 < left.after(40.0, 0.5) < 45.0  # four times as slow as expected
-    assert left.after(100.0, 1.0) == 0.0
-
-
 def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with Interruptible() as interrupt, Stages({"a": 1.0}, 1e-6, interrupt) as stages:
@@ -103,4 +92,48 @@ def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         (task,) = stages._bar.tasks
         assert task.description == "a"
         assert task.completed == pytest.approx(0.5)
-        assert task.fields["left"].endswith(" s")
+        assert task.fields["left"] == "time left 0 s"
+
+
+class Clock:
+    """Time that moves when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_compiling_is_named_and_is_no_pace(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    with (
+        Interruptible() as interrupt,
+        Stages({"solving": 1.0}, 1e-6, interrupt, clock=clock) as stages,
+    ):
+        step, watch = stages.begin("solving"), stages._compiling
+        assert watch is not None
+        watch.started()
+        clock.now = 30.0
+        stages._tell()
+        watch.ended()
+        step(at(1e-3))
+        clock.now = 31.0
+        stages._tell()
+    compiling, solving = lines_of(capsys.readouterr().err)
+    assert (compiling["stage"], compiling["left"]) == ("compiling kernels (once)", None)
+    assert (solving["stage"], solving["left"]) == ("solving", 1.0)  # not the 31 s of a first run
+
+
+def test_a_stage_can_be_named_anew_for_what_takes_the_time(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with Interruptible() as interrupt, Stages({"a": 1.0, "b": 1.0}, 1e-6, interrupt) as stages:
+        stages.begin("a")
+        stages.rename("a: annealing")
+        stages._tell()
+        stages.begin("b")
+        stages._tell()
+    first, second = lines_of(capsys.readouterr().err)
+    assert (first["stage"], second["stage"]) == ("a: annealing", "b")
+    assert second["done"] == 0.5

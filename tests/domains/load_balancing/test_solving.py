@@ -13,7 +13,7 @@ from tests.domains.load_balancing.rounds import drawn_round
 from walras.domains import load_balancing as lb
 from walras.domains.load_balancing.bound import Bound, counting_bound
 from walras.domains.load_balancing.program import Found
-from walras.domains.load_balancing.rebalance import Options, _by_program, _effort
+from walras.domains.load_balancing.rebalance import Options, _by_program, _effort, _Ending
 from walras.domains.load_balancing.search import Placed
 from walras.errors import EngineError, InfeasibleError, InputError
 from walras.progress import Progress
@@ -66,7 +66,8 @@ def test_the_search_goes_on_until_its_time_is_up_or_a_callback_says_stop() -> No
         return step.iteration >= 500
 
     began = time.perf_counter() - 3.0
-    effort = _effort(Options(attempts=700, seed=5, on_progress=stop), BOUND, began)
+    options = Options(attempts=700, seed=5, on_progress=stop)
+    effort = _effort(options, BOUND, began, _Ending(options))
     assert (effort.attempts, effort.enough, effort.seed) == (700, 2.0, 5)
     assert effort.proceed is not None
     assert effort.proceed(250, 8.0)
@@ -79,7 +80,8 @@ def test_the_search_goes_on_until_its_time_is_up_or_a_callback_says_stop() -> No
     assert (seen[0].primal_residual, seen[0].dual_residual) == (0.0, 0.0)
     assert seen[0].note == "local search"
     for limit, goes_on in ((2.9, False), (60.0, True), (None, True)):
-        proceed = _effort(Options(time_limit=limit), BOUND, began).proceed
+        bounded = Options(time_limit=limit)
+        proceed = _effort(bounded, BOUND, began, _Ending(bounded)).proceed
         assert proceed is not None
         assert proceed(250, 8.0) == goes_on
         assert proceed(250, 0.0) == goes_on  # of no cost there is no gap
@@ -200,14 +202,14 @@ def test_the_better_of_search_and_highs_is_returned(monkeypatch: pytest.MonkeyPa
     assert (found.value, found.bound, found.status) == (1.0, 1.0, Status.OPTIMAL)  # 0.7 rounded up
     assert (found.method, found.attempts) == ("local search", 9)
     found = solved(monkeypatch, placed(1.0), Found(placed(1.0), -np.inf, Status.LIMIT), 0.0)
-    assert (found.method, found.bound, found.status) == ("local search", 0.0, Status.LIMIT)
+    assert (found.method, found.bound, found.status) == ("local search", 0.0, Status.FEASIBLE)
 
 
 def test_the_largest_bound_counts_and_is_no_larger_than_the_cost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = solved(monkeypatch, placed(3.0), Found(None, 1.2, Status.LIMIT), 1.0)
-    assert (found.value, found.bound, found.status) == (3.0, 2.0, Status.LIMIT)
+    assert (found.value, found.bound, found.status) == (3.0, 2.0, Status.FEASIBLE)
     found = solved(monkeypatch, placed(3.0), Found(None, 0.2, Status.LIMIT), 2.0)
     assert found.bound == 2.0
     found = solved(monkeypatch, placed(3.0), Found(placed(2.0), 4.5, Status.LIMIT), 1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 import sys
 from collections.abc import Callable, Sequence
 
@@ -44,6 +45,7 @@ _OF_ERROR: dict[type[WalrasError], tuple[ExitCode, str]] = {
 _OF_STATUS = {
     Status.OPTIMAL: ExitCode.OK,
     Status.INACCURATE: ExitCode.LIMIT,
+    Status.FEASIBLE: ExitCode.LIMIT,
     Status.LIMIT: ExitCode.LIMIT,
     Status.INFEASIBLE: ExitCode.INFEASIBLE,
     Status.UNBOUNDED: ExitCode.UNBOUNDED,
@@ -57,6 +59,31 @@ def exit_code(outcome: Status | WalrasError) -> ExitCode:
     if isinstance(outcome, WalrasError):
         return _code_and_kind(outcome)[0]
     return _OF_STATUS[outcome]
+
+
+def ended(status: Status, gap: float, tolerance: float | None) -> ExitCode:
+    """The exit code of a command that ends with an allocation or a plan.
+
+    Who asks for no tolerance gets what the method proves by itself: that is success, whatever the
+    gap. A tolerance that was asked for and missed, and a limit that was set, are not.
+
+    Args:
+        status: How the solve ended.
+        gap: What was proved.
+        tolerance: The one asked for, or None.
+    """
+    by_itself = status in (Status.FEASIBLE, Status.INACCURATE)
+    if by_itself and tolerance is None and math.isfinite(gap):
+        return ExitCode.OK
+    return exit_code(status)
+
+
+def ending(status: Status, gap: float, unit: str = "") -> str:
+    """How a solve ended, and the gap that it proved where that is no optimum."""
+    if status is Status.OPTIMAL or not status.has_allocation:
+        return status.message
+    proved = f"{100 * gap:.2g} %" if not unit else f"{gap:.2g} {unit}"
+    return f"{status.message} Gap: {proved}."
 
 
 def describe(error: WalrasError, arguments: Sequence[str] = ()) -> str:

@@ -17,10 +17,13 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, Self
 
+from walras.cli.common.compiling import CompileWatch
 from walras.cli.common.streams import tell
+from walras.cli.common.time_left import TimeLeft
 from walras.progress import Progress
 
 _AFTER = 1.5  # seconds before anything is shown
+_COMPILING = "compiling kernels (once)"
 _EVERY = 1.0  # seconds between lines, and between estimates of the time left
 
 Callback = Callable[[Progress], bool]
@@ -52,33 +55,17 @@ class Interruptible:
         tell("stopping with the best so far; Ctrl-C again to end at once")
 
 
-class TimeLeft:
-    """Seconds left, from the share done: what is left of the expected seconds, at the pace so far.
-
-    Steps are uneven, so the pace is that of what was done and of half of all at the pace expected.
-
-    Args:
-        expected: Seconds that all may take.
-    """
-
-    def __init__(self, expected: float) -> None:
-        self._expected = expected
-
-    def after(self, elapsed: float, share: float) -> float:
-        """Seconds left when a share (0 to 1) is done after some seconds."""
-        prior = self._expected / 2
-        pace = (prior + elapsed) / (prior + share * self._expected)
-        return (1.0 - min(share, 1.0)) * self._expected * pace
-
-
 class Stages:
-    """Progress over stages whose expected seconds are given.
+    """Progress over stages.
 
     Args:
-        expected: Seconds that each stage may take, by its name; they weigh the bar.
+        expected: The share of each stage in all the work, by its name; it weighs the bar.
         tolerance: Gap at which a solve ends, to tell how far it is.
         interrupt: Stops the solves when asked.
         shown: Whether to show anything.
+        timed: Whether ``expected`` are seconds, from which the time left can be told at once.
+        limit: Seconds after which the work is stopped, or None.
+        clock: Seconds now.
     """
 
     def __init__(
@@ -88,20 +75,26 @@ class Stages:
         interrupt: Interruptible,
         *,
         shown: bool = True,
+        timed: bool = False,
+        limit: float | None = None,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._expected = expected
         self._total = sum(expected.values())
         self._tolerance = tolerance
         self._interrupt = interrupt
         self._bar = _bar(self._total) if shown and sys.stderr.isatty() else None
-        self._began = time.perf_counter()
-        self._left = TimeLeft(self._total)
-        self._before = self._done = 0.0  # seconds expected of the stages before, and with this one
-        self._name, self._best = "", 0.0
+        self._clock, self._began = clock, clock()
+        self._left = TimeLeft(self._total if timed else 0.0, math.inf if limit is None else limit)
+        self._compiling = CompileWatch(clock) if shown else None
+        self._before = self._done = 0.0  # expected of the stages before, and with this one
+        self._name, self._shown, self._best = "", "", 0.0
         self._ended = threading.Event()
         self._teller = threading.Thread(target=self._tell_on, daemon=True) if shown else None
 
     def __enter__(self) -> Self:
+        if self._compiling is not None:
+            self._compiling.__enter__()
         return self
 
     def __exit__(
@@ -113,6 +106,8 @@ class Stages:
         self._ended.set()
         if self._teller is not None and self._teller.is_alive():
             self._teller.join()
+        if self._compiling is not None:
+            self._compiling.__exit__(kind, error, trace)
         if self._bar is not None:
             self._bar.stop()
 
@@ -122,13 +117,18 @@ class Stages:
         return self._interrupt.asked
 
     def begin(self, name: str) -> Callback:
-        """Start a stage; the one before is done. Returns the callback for its solve."""
+        """Start a stage; the one before is done. Returns the hook for its solve."""
         self._before += self._expected.get(self._name, 0.0)
-        self._name, self._best = name, 0.0
+        self._name, self._shown, self._best = name, name, 0.0
+        self._left.begin()
         self._reached(0.0)
         if self._teller is not None and self._teller.ident is None:
             self._teller.start()  # not before: it names the stage
         return self._step
+
+    def rename(self, name: str) -> None:
+        """Name the stage anew for what takes the time now."""
+        self._shown = name
 
     def advance(self, done: int, total: int) -> None:
         """Take down how far a stage is that counts what it has done.
@@ -147,7 +147,8 @@ class Stages:
     def _step(self, progress: Progress) -> bool:
         gap = progress.gap if math.isfinite(progress.gap) and progress.gap > 0 else 1.0
         # Gaps fall by factors, with setbacks: the share done is that of their logarithm so far.
-        self._best = max(self._best, min(1.0, math.log(gap) / math.log(self._tolerance)))
+        share = min(1.0, math.log(gap) / math.log(self._tolerance))
+        self._best = max(self._best, progress.share if progress.total else share)
         self._reached(self._best)
         return self._interrupt.asked
 
@@ -165,18 +166,23 @@ class Stages:
                 return
 
     def _tell(self) -> None:
-        elapsed, done = time.perf_counter() - self._began, self._done
-        left = self._left.after(elapsed, done / self._total)
+        elapsed, done = self._clock() - self._began, self._done
+        watch = self._compiling
+        compiling = 0.0 if watch is None else watch.seconds
+        name = self._shown
+        if watch is not None and watch.now:
+            name, left = _COMPILING, None
+        else:
+            left = self._left.after(elapsed, done / self._total, compiling)
         if self._bar is not None:
-            self._bar.update(
-                self._bar.task_ids[0], completed=done, description=self._name, left=f"{left:.0f} s"
-            )
+            told = "" if left is None else f"time left {left:.0f} s"
+            self._bar.update(self._bar.task_ids[0], completed=done, description=name, left=told)
             return
         line = {
-            "stage": self._name,
+            "stage": name,
             "done": round(done / self._total, 3),
             "elapsed": round(elapsed, 1),
-            "left": round(left, 1),
+            "left": None if left is None else round(left, 1),
         }
         tell(json.dumps(line))
 
@@ -190,7 +196,7 @@ def _bar(total: float) -> Any:
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("time left {task.fields[left]}"),
+        TextColumn("{task.fields[left]}"),
         console=Console(stderr=True),
         transient=True,
     )

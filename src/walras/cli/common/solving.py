@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from walras.cli.common.progress import Interruptible, Stages
+from walras.cli.common.progress import Callback, Interruptible, Stages
 from walras.errors import InputError
 from walras.reports.tables import Cell
 from walras.solution import Solution
 
-Tolerance = Annotated[float, typer.Option(help="Certified relative gap to reach.")]
+TOLERANCE = 1e-6
+"""What a solve aims at where no tolerance is asked for."""
+
+Tolerance = Annotated[
+    float | None,
+    typer.Option(help="Certified relative gap that must be reached; left out: aim at 1e-6."),
+]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds; the best so far is returned.")]
 Threads = Annotated[int | None, typer.Option(help="Threads; all cores when left out.")]
 Engine = Annotated[str, typer.Option(help="auto, interior, admm, exact or pop.")]
@@ -50,13 +56,27 @@ def refuse_unless(used: bool, option: str, value: object, way: str) -> None:
         )
 
 
-def run(job: Callable[[Any], Solution], tolerance: float, progress: bool) -> Solution:
-    """Run a solve that takes a callback, with progress and a first Ctrl-C that only stops it."""
+def run(
+    job: Callable[[Callback], Solution],
+    tolerance: float,
+    progress: bool,
+    name: str,
+    limit: float | None = None,
+) -> Solution:
+    """Run a solve with progress and a first Ctrl-C that only stops it.
+
+    Args:
+        job: The solve; it takes the hook for its progress.
+        tolerance: At which it ends.
+        progress: Whether to show any.
+        name: What is solved, to name the stage.
+        limit: Seconds after which it stops, or None.
+    """
     with (
         Interruptible() as interrupt,
-        Stages({"solving": 1.0}, tolerance, interrupt, shown=progress) as stages,
+        Stages({name: 1.0}, tolerance, interrupt, shown=progress, limit=limit) as stages,
     ):
-        return job(stages.begin("solving"))
+        return job(stages.begin(name))
 
 
 def facts_of(solution: Solution, violation: float) -> dict[str, Cell]:

@@ -242,5 +242,5 @@ def _rebalanced(
     load = share * problem.load[shard]
     seconds = time.perf_counter() - began
     cost = float(problem.cost[shard[~problem.held[server, shard]]].sum())
-    status = Status.OPTIMAL if cost <= bound else Status.LIMIT
+    status = Status.OPTIMAL if cost <= bound else Status.FEASIBLE
     return Rebalanced(problem, server, shard, load, min(bound, cost), status, seconds, 0, name)

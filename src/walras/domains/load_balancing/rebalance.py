@@ -150,12 +150,12 @@ def solve_round(problem: Round, options: Options | None = None) -> Rebalanced:
         EngineError: None was found, and it is not proved that there is none.
     """
     options = options or Options()
-    began = time.perf_counter()
+    began, ending = time.perf_counter(), _Ending(options)
     refuse_impossible(problem)
     bound = counting_bound(problem)
     placed, method = _NONE, "local search"
     if problem.is_plain:
-        placed = search(problem, _effort(options, bound, began))
+        placed = search(problem, _effort(options, bound, began, ending))
     value = bound.value
     if not placed.cost <= value + _MET:
         found = _by_program(problem, bound, placed, options, began)
@@ -172,26 +172,41 @@ def solve_round(problem: Round, options: Options | None = None) -> Rebalanced:
             remedy="give it more time, a wider band or more memory",
         )
     placed = tidied(problem, placed, keep=options.keep) if problem.is_plain else placed
-    value = min(value, placed.cost)
+    value, seconds = min(value, placed.cost), time.perf_counter() - began
     return Rebalanced(
         problem=problem,
         server=placed.server,
         shard=placed.shard,
         load=placed.load,
         bound=value,
-        status=Status.OPTIMAL if placed.cost <= value + _MET else Status.LIMIT,
-        seconds=time.perf_counter() - began,
+        status=Status.OPTIMAL if placed.cost <= value + _MET else ending.status(seconds),
+        seconds=seconds,
         attempts=placed.attempts,
         method=method,
     )
 
 
-def _effort(options: Options, bound: Bound, began: float) -> Effort:
+@dataclass
+class _Ending:
+    """Why the search ended, where it proved no optimum."""
+
+    options: Options
+    interrupted: bool = False
+
+    def status(self, seconds: float) -> Status:
+        if self.interrupted:
+            return Status.INTERRUPTED
+        limit = self.options.time_limit
+        return Status.LIMIT if limit is not None and seconds >= limit else Status.FEASIBLE
+
+
+def _effort(options: Options, bound: Bound, began: float, ending: _Ending) -> Effort:
     def proceed(attempts: int, cost: float) -> bool:
         elapsed = time.perf_counter() - began
         gap = (cost - bound.value) / max(cost, 1e-300)
         step = Progress(attempts, elapsed, cost, bound.value, gap, 0.0, 0.0, note="local search")
         if options.on_progress is not None and options.on_progress(step):
+            ending.interrupted = True
             return False
         return options.time_limit is None or elapsed < options.time_limit
 
