@@ -258,5 +258,5 @@ def test_progress_is_lines_of_json_when_not_on_a_terminal(
     monkeypatch.setattr(Stages, "begin", telling)
     lines = run("--progress").stderr.splitlines()
     first = json.loads(lines[0])
-    assert first["stage"] == "solving"
+    assert first["stage"] == "solving for max-min"
     assert {"done", "elapsed", "left"} < set(first)

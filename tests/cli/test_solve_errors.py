@@ -61,9 +61,12 @@ BAD_TABLES: dict[str, tuple[dict[str, str], str, str]] = {
     "zero steps": (
         {"jobs": JOBS.replace("300", "0")}, "jobs.csv, line 4, column 'steps'", "is 0",
     ),
-    "zero capacity": (
-        {"resources": RESOURCES.replace("k80,1", "k80,0")},
-        "resources.csv, line 3, column 'capacity'", "is 0",
+    "no capacity at all": (
+        {"resources": "resource,capacity\nv100,0\nk80,0\n"}, "resources.csv", "no resource is left",
+    ),
+    "negative capacity": (
+        {"resources": RESOURCES.replace("k80,1", "k80,-1")},
+        "resources.csv, line 3, column 'capacity'", "is -1",
     ),
     "NaN limit": (
         {"quota": "group,limit\nann,1\nbob,nan\n"}, "quota.csv, line 3, column 'limit'", "is NaN",
@@ -74,9 +77,6 @@ BAD_TABLES: dict[str, tuple[dict[str, str], str, str]] = {
     "a job that cannot run": (
         {"throughput": THROUGHPUT.replace("b,2,", "b,0,")},
         "throughput.csv, line 3, column 'job'", "no resource type can run job 'b'",
-    ),
-    "unknown column": (
-        {"jobs": JOBS.replace("steps", "stepz")}, "jobs.csv, line 1", "unknown column 'stepz'",
     ),
     "missing column": ({"jobs": "job,weight\na,1\n"}, "jobs.csv, line 1", "no column 'size'"),
     "column twice": (

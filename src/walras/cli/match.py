@@ -17,8 +17,8 @@ from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import TOLERANCE, ShowProgress, Threads, TimeLimit, Tolerance
 from walras.cli.common.streams import put, tell
-from walras.cli.common.tables import Sheet, read
 from walras.cli.match_intervals import Ends, check_same, interval
+from walras.data.formats.sheet import Sheet, read
 from walras.errors import InputError, WalrasError
 from walras.matching import MatchSettings, Placement, Plan, Round, match_round
 from walras.matching.match import first_step

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from walras.cli.common.tables import Cell, Sheet, read
+from walras.data.formats.sheet import Cell, Sheet, read
 from walras.errors import InputError
 from walras.types import Bools, Floats
 

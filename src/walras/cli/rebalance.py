@@ -18,7 +18,7 @@ from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import ShowProgress, TimeLimit
 from walras.cli.common.streams import put, tell
-from walras.cli.common.tables import Sheet, read
+from walras.data.formats.sheet import Sheet, read
 from walras.domains import load_balancing as lb
 from walras.domains.load_balancing.sequence import STRICTER, WARM_UP
 from walras.errors import InputError

@@ -25,7 +25,6 @@ from walras.cli.common.solving import (
     Threads,
     TimeLimit,
     Tolerance,
-    facts_of,
     refuse_unless,
 )
 from walras.cli.common.streams import put, tell
@@ -33,6 +32,7 @@ from walras.cli.traffic_files import check_drawing, draw, read_flows
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering.candidates import Kind
 from walras.errors import InputError
+from walras.reports.solution import facts_of
 from walras.reports.tables import Cell, Table, to_json
 from walras.separable import Leximin, Separable
 from walras.settings import check_range

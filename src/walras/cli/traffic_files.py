@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from walras.cli.common.figures import need_figures
-from walras.cli.common.tables import Cell, read
+from walras.data.formats.sheet import Cell, read
 from walras.domains import traffic_engineering as te
 from walras.errors import InputError
 from walras.types import Floats

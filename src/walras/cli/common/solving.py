@@ -9,7 +9,6 @@ import typer
 
 from walras.cli.common.progress import Callback, Interruptible, Stages
 from walras.errors import InputError
-from walras.reports.tables import Cell
 from walras.solution import Solution
 
 TOLERANCE = 1e-6
@@ -77,19 +76,3 @@ def run(
         Stages({name: 1.0}, tolerance, interrupt, shown=progress, limit=limit) as stages,
     ):
         return job(stages.begin(name))
-
-
-def facts_of(solution: Solution, violation: float) -> dict[str, Cell]:
-    """What a solution is worth and how that is proved, by the name of the fact."""
-    return {
-        "objective": solution.problem.objective,
-        "status": str(solution.status),
-        "value": solution.value,
-        "bound": solution.bound,
-        "bound of": solution.bound_source,
-        "gap": solution.gap,
-        "gap is": solution.gap_unit,
-        "violation": violation,
-        "engine": solution.engine,
-        "seconds": solution.timings.total,
-    }

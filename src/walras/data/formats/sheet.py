@@ -1,16 +1,15 @@
-"""The CSV tables of ``walras solve cluster``, read with errors that name file, line and column."""
+"""CSV tables with labelled rows, read with errors that name file, line and column."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from walras.domains.cluster_scheduling import Quota
 from walras.errors import DataError, InputError
 
 # What spreadsheets and databases write between columns where a comma is expected.
@@ -66,11 +65,13 @@ class Sheet:
         path: The file.
         columns: Names of the columns, the key's first.
         lines: Cells of each line, by column.
+        ignored: Columns that nothing reads.
     """
 
     path: Path
     columns: tuple[str, ...]
     lines: tuple[dict[str, Cell], ...]
+    ignored: tuple[str, ...] = ()
 
     @property
     def keys(self) -> list[str]:
@@ -105,12 +106,12 @@ def read(
         path: The file.
         key: Name of the first column, whose cells are labels.
         required: Further columns that must be there.
-        optional: Columns that may be there; None when any may.
+        optional: Columns that may be there, others are ignored; None when each is a resource.
         distinct: Whether a label may come once alone.
 
     Raises:
         DataError: The file cannot be read.
-        InputError: A column is missing or unknown, a line is ragged, or a label comes twice.
+        InputError: A column is missing, a line is ragged, or a label comes twice.
     """
     rows = _rows(path)
     if not rows or not rows[0][1]:
@@ -133,7 +134,14 @@ def read(
             allowed=f"one line a {key}",
             remedy="see --help of the command for the columns",
         )
-    return Sheet(path, header, lines)
+    known = header if optional is None else (key, *required, *optional)
+    return Sheet(path, header, lines, tuple(name for name in header if name not in known))
+
+
+def ignored(*sheets: Sheet) -> str:
+    """One sentence on the columns that nothing reads; empty where there are none."""
+    found = [f"'{name}' of {sheet.path.name}" for sheet in sheets for name in sheet.ignored]
+    return f"ignored: column {', '.join(found)}; see --help for the columns" if found else ""
 
 
 def _line(path: Path, number: int, row: list[str], header: tuple[str, ...]) -> dict[str, Cell]:
@@ -219,13 +227,6 @@ def _check_header(
                 allowed="distinct names",
                 remedy="rename the column",
             )
-        if optional is not None and name not in known:
-            raise InputError(
-                f"unknown column '{name}'",
-                where=where,
-                allowed=", ".join(known),
-                remedy="rename or remove the column",
-            )
     missing = next((name for name in (key, *required) if name not in header), None)
     if missing is not None or header[0] != key:
         raise InputError(
@@ -234,169 +235,3 @@ def _check_header(
             allowed=f"{key} first, then {', '.join(known[1:]) or 'one a resource'}",
             remedy="see --help of the command for the columns",
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Tables:
-    """The tables of a cluster-scheduling problem, labels matched.
-
-    Attributes:
-        throughput: (resources, jobs) labelled.
-        size: (jobs,) GPUs.
-        capacity: (resources,) GPUs.
-        weight: (jobs,) priorities.
-        steps: (jobs,) work left, or None.
-        quota: Limits of groups, or None.
-        previous: (resources, jobs) shares before, labelled, or None.
-    """
-
-    throughput: pd.DataFrame
-    size: pd.Series
-    capacity: pd.Series
-    weight: pd.Series
-    steps: pd.Series | None
-    quota: Quota | None
-    previous: pd.DataFrame | None
-
-
-def load(
-    throughput: Path, jobs: Path, resources: Path, quota: Path | None, previous: Path | None
-) -> Tables:
-    """Read and match all tables.
-
-    Args:
-        throughput: ``job, <resource>, <resource>, ...``; empty or 0 where a job cannot run.
-        jobs: ``job, size[, weight][, steps][, group]``.
-        resources: ``resource, capacity``.
-        quota: ``group, limit[, parent]``.
-        previous: As ``throughput``, shares of time before.
-
-    Raises:
-        DataError: A file cannot be read.
-        InputError: A table is not as it should be.
-    """
-    speeds = read(throughput, "job", (), None)
-    job = read(jobs, "job", ("size",), ("weight", "steps", "group"))
-    resource = read(resources, "resource", ("capacity",), ())
-    _check_same(speeds, list(speeds.columns[1:]), resource, "resource")
-    _check_same(speeds, speeds.keys, job, "job")
-    _check_same(job, job.keys, speeds, "job")
-    _check_known(resource, set(speeds.columns[1:]), speeds)
-    matrix = _matrix(speeds)
-    _check_runnable(speeds, matrix)
-    order = resource.keys
-    ones = pd.Series(1.0, index=job.keys)
-    return Tables(
-        throughput=matrix.loc[order, job.keys],
-        size=job.numbers("size"),
-        capacity=resource.numbers("capacity"),
-        weight=job.numbers("weight") if job.has("weight") else ones,
-        steps=job.numbers("steps") if job.has("steps") else None,
-        quota=None if quota is None else _quota(read(quota, "group", ("limit",), ("parent",)), job),
-        previous=None if previous is None else read_shares(previous),
-    )
-
-
-def read_shares(path: Path) -> pd.DataFrame:
-    """(resources, jobs) shares of time in a file like ``throughput``.
-
-    Args:
-        path: ``job, <resource>, <resource>, ...``; empty is 0.
-
-    Raises:
-        DataError: The file cannot be read.
-        InputError: It is no such table.
-    """
-    return _matrix(read(path, "job", (), None))
-
-
-def _matrix(sheet: Sheet) -> pd.DataFrame:
-    names = sheet.columns[1:]
-    numbers = [
-        [line[name].number(positive=False, empty=0.0) for name in names] for line in sheet.lines
-    ]
-    return pd.DataFrame(np.array(numbers).T, index=list(names), columns=sheet.keys)
-
-
-def _check_runnable(speeds: Sheet, matrix: pd.DataFrame) -> None:
-    runs = (matrix.to_numpy() > 0).any(axis=0)
-    if not runs.all():
-        cell = speeds.lines[int(runs.argmin())]["job"]
-        raise InputError(
-            f"no resource type can run job '{cell.text}'",
-            where=cell.where,
-            allowed="a throughput > 0 on one resource at least",
-            remedy="give it a throughput, or remove the job from every table",
-        )
-
-
-def _check_same(sheet: Sheet, labels: Sequence[str], other: Sheet, kind: str) -> None:
-    known = set(other.keys)
-    for k, label in enumerate(labels):
-        if label not in known:
-            as_column = kind == "resource"
-            where = f"{sheet.path}, line 1" if as_column else sheet.lines[k]["job"].where
-            raise InputError(
-                f"unknown {kind} '{label}'",
-                where=where,
-                allowed=f"the {kind}s of {other.path}",
-                remedy=f"add it to {other.path}, or remove it here",
-            )
-
-
-def _check_known(resource: Sheet, columns: set[str], speeds: Sheet) -> None:
-    for line in resource.lines:
-        if line["resource"].text not in columns:
-            raise InputError(
-                f"no throughput for resource '{line['resource'].text}'",
-                where=line["resource"].where,
-                allowed=f"the columns of {speeds.path}",
-                remedy="add a column of throughputs, or remove the resource",
-            )
-
-
-def _quota(sheet: Sheet, job: Sheet) -> Quota:
-    """Each job counts in its own group and in all groups around it."""
-    if not job.has("group"):
-        raise InputError(
-            "there is a quota but the jobs have no column 'group'",
-            where=f"{job.path}, line 1",
-            allowed="job, size, weight, steps, group",
-            remedy="name each job's group",
-        )
-    parents = _parents(sheet)
-    members: dict[str, list[str]] = {name: [] for name in sheet.keys}
-    for line in job.lines:
-        group = line["group"].text
-        if group and group not in members:
-            raise InputError(
-                f"unknown group '{group}'",
-                where=line["group"].where,
-                allowed=f"the groups of {sheet.path}, or empty",
-                remedy="add it there",
-            )
-        while group:
-            members[group].append(line["job"].text)
-            group = parents.get(group, "")
-    limits = sheet.numbers("limit")
-    full = {name: jobs for name, jobs in members.items() if jobs}
-    return Quota(full, {name: float(limits[name]) for name in full})
-
-
-def _parents(sheet: Sheet) -> Mapping[str, str]:
-    if not sheet.has("parent"):
-        return {}
-    parents = {line["group"].text: line["parent"].text for line in sheet.lines}
-    for line in sheet.lines:
-        above, seen = line["group"].text, set[str]()
-        while above:
-            if above in seen or above not in parents:
-                raise InputError(
-                    f"'{above}' is around itself" if above in seen else f"unknown group '{above}'",
-                    where=line["parent"].where,
-                    allowed="another group, or empty",
-                    remedy="name the group directly around this one",
-                )
-            seen.add(above)
-            above = parents[above]
-    return parents
