@@ -303,9 +303,9 @@ def test_what_is_known_already_is_kept() -> None:
     round_ = Round.of(times, success, 0.8)
     best = match(times, success, 0.8, method="branch-and-bound", tolerance=0.0)
     told, _ = told_until(0, Status.LIMIT)
-    known = Found(best.assignment, best.objective, best.bound, "exact")
+    known = Found(best.assignment, best.value, best.bound, "exact")
     done = search(round_, known, told, **OPTIONS)
-    assert (done.objective, done.bound) == (best.objective, best.bound)
+    assert (done.objective, done.bound) == (best.value, best.bound)
     assert done.method == "branch and bound, then relaxation and local search"
     poor = Found(np.zeros(6, np.int32), 1e3, 0.0, "exact")
     assert search(round_, poor, told, **OPTIONS).objective < 1e3
@@ -375,7 +375,7 @@ def test_a_plan_says_what_found_it_and_is_optimal_within_its_tolerance() -> None
     best = enumerate_best(times, success, 0.8)
     exact = match_round(round_)
     assert (exact.method, exact.status, exact.tolerance) == ("branch and bound", "optimal", 1e-6)
-    assert exact.objective == pytest.approx(best)
+    assert exact.value == pytest.approx(best)
     highs = match_round(round_, MatchSettings("milp"))
     assert (highs.method, highs.status) == ("HiGHS", "optimal")
     loose = match_round(round_, MatchSettings("search", tolerance=0.5))
