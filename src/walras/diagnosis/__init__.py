@@ -1,1 +1,1 @@
-"""What cannot hold together: infeasible sets, least relaxations, rays."""
+"""Why a problem has no optimum: infeasible subsystems, least relaxations, improving rays."""

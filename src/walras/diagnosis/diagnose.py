@@ -1,4 +1,4 @@
-"""Problems without an answer, told in the user's names: what conflicts, or what nothing stops."""
+"""Explains in the user's names why a problem is infeasible or unbounded."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _STILL = 1e-9  # a ray, of largest component 1, does not move what it moves less
 
 
 def raise_if_impossible(problem: Separable, proof: Certificate, settings: Settings) -> None:
-    """Name the rows that cannot hold together, or the entries along which nothing stops.
+    """Raise an error that names the conflicting rows, or the entries of an unbounded direction.
 
     Args:
         problem: The problem.
-        proof: Of the allocation that an engine left.
-        settings: Limits of the programs that look into it.
+        proof: Certificate of the allocation that an engine returned.
+        settings: Limits of the programs that are solved here.
 
     Raises:
         InfeasibleError: No allocation meets the constraints.
@@ -55,7 +55,7 @@ def raise_if_impossible(problem: Separable, proof: Certificate, settings: Settin
 
 
 def _way_out(problem: Separable, relaxation: Relaxation, limits: Settings) -> str:
-    """The relaxation in words, or a much cheaper one that moves bounds of single entries, too."""
+    """The relaxation in words, or a much cheaper one that also moves bounds of single entries."""
     wider = bounds_as_rows(problem)
     if wider is not None and not np.any(relaxation.positive):
         other = least_relaxation(wider, limits)
@@ -65,7 +65,7 @@ def _way_out(problem: Separable, relaxation: Relaxation, limits: Settings) -> st
 
 
 def _can_hold(problem: Separable, proof: Certificate) -> bool:
-    """Whether an allocation shows it: inside all domains, and rows met by their own bounds.
+    """Whether the allocation itself is feasible: in all domains, and within every row's bounds.
 
     Large terms that cancel hide a violation that is relative to them.
     """

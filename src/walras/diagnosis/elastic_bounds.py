@@ -1,7 +1,7 @@
-"""Bounds of entries stated as rows, so that a relaxation may give way there, too.
+"""States bounds of entries as rows, so that a relaxation can move them, too.
 
-A user's constraints over one entry become its bounds; the cheapest way out of a conflict may be
-through them. Zero stays a bound: amounts are not negative.
+A user's constraint on one entry becomes a bound, and the least relaxation may be to move it. The
+lower bound zero stays: amounts are not negative.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import scipy.sparse as sp
 
 from walras.separable import Separable
 
-_MOST = 100_000  # entries from which nobody reads which bounds to move
+_MOST = 100_000  # with more bounds than this no reader could use the answer
 
 
 def bounds_as_rows(problem: Separable) -> Separable | None:
-    """The problem with a row for every entry whose bounds say more than its sign; None without.
+    """The problem with a row for each entry that has a bound other than zero; None without any.
 
     Args:
-        problem: The problem; bounds of whole entries stay.
+        problem: The problem; bounds of integer entries stay bounds.
     """
     said = (np.isfinite(problem.lower) & (problem.lower != 0)) | np.isfinite(problem.upper)
     if problem.integer is not None:

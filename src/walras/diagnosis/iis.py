@@ -1,8 +1,8 @@
-"""Which rows cannot hold together: a set that stops conflicting when any one of its rows goes.
+"""An irreducible infeasible subsystem (IIS): rows that conflict, but not if any one is left out.
 
-The rows with a multiplier in a Farkas certificate conflict, but the certificate may weigh rows that
-it could do without. The deletion filter drops each row in turn and keeps it only if the others can
-then hold (Chinneck and Dravnieks, ORSA Journal on Computing 3, 1991): what is left is irreducible.
+The rows with a multiplier in a Farkas certificate conflict, but some of them may not be needed. The
+deletion filter drops each row in turn and keeps it only if the other rows are feasible without it
+(Chinneck and Dravnieks, ORSA Journal on Computing 3, 1991). The result is irreducible.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _SLIGHT = 1e-7  # share of the largest push of an entry that is rounding
 
 @dataclass(frozen=True)
 class Conflict:
-    """Rows that no allocation meets together.
+    """Rows that no allocation can meet together.
 
     Attributes:
         names: The user's names of the rows, those to relax first.
-        irreducible: Whether it is proved that all the others can hold when any one is dropped.
-        bounds: The bounds of single entries that the rows conflict with, the weightiest first.
+        irreducible: Whether it is proved that the rows are feasible when any one is dropped.
+        bounds: Bounds of single entries that take part in the conflict, largest multiplier first.
     """
 
     names: tuple[str, ...]
@@ -49,11 +49,11 @@ class Conflict:
 
 
 def conflict(problem: Separable, relaxation: Relaxation, settings: Settings) -> Conflict:
-    """The rows that cannot hold together, as few as the deletion filter leaves.
+    """The conflicting rows that the deletion filter leaves.
 
     Args:
         problem: The problem; integer entries stay integer.
-        relaxation: Its least relaxation, which is needed.
+        relaxation: Its least relaxation, which is not zero.
         settings: Limits for HiGHS; the filter takes at most five seconds of their time limit.
     """
     suspects = _suspects(problem, relaxation)
@@ -64,7 +64,7 @@ def conflict(problem: Separable, relaxation: Relaxation, settings: Settings) -> 
 
 
 def _bounds(problem: Separable, multipliers: Floats, rows: Sequence[int]) -> tuple[str, ...]:
-    """The bounds of entries that a Farkas certificate of these rows rests on.
+    """The bounds of entries that a Farkas certificate of these rows uses.
 
     An entry that the multipliers push up stops at its upper bound, one that they push down at its
     lower bound; a lower bound of zero goes without saying, and so does a fixed entry in utilities
@@ -86,7 +86,7 @@ def _bounds(problem: Separable, multipliers: Floats, rows: Sequence[int]) -> tup
 
 
 def _suspects(problem: Separable, relaxation: Relaxation) -> list[int]:
-    """Rows to relax, then the others of the certificate by weight; all where there is none."""
+    """Rows to relax, then the certificate's other rows by multiplier; all rows without one."""
     rows = relaxation.rows
     if problem.integer is None or not np.any(problem.integer):
         return [int(k) for k in (*rows, *np.setdiff1d(relaxation.support, rows, True))]
@@ -95,7 +95,7 @@ def _suspects(problem: Separable, relaxation: Relaxation) -> list[int]:
 
 
 class _Filter:
-    """The deletion filter on the rows of one problem, each in units of its own scale."""
+    """The deletion filter on the rows of one problem, each row in units of its scale."""
 
     def __init__(self, problem: Separable, relaxation: Relaxation, settings: Settings) -> None:
         self._problem = problem
@@ -110,7 +110,7 @@ class _Filter:
         self._deadline = time.perf_counter() + min(limit, _SECONDS)
 
     def of(self, rows: Sequence[int]) -> list[int] | None:
-        """An irreducible part of conflicting rows, the last dropped first; None if not proved."""
+        """An irreducible subset of conflicting rows; the last are dropped first. None if not proved."""
         kept = list(rows)
         if self._can_hold(kept) is not False:
             return None
@@ -124,7 +124,7 @@ class _Filter:
         return kept
 
     def _can_hold(self, rows: Sequence[int]) -> bool | None:
-        """Whether some allocation meets these rows; None when time ends before that is known."""
+        """Whether some allocation meets these rows; None if time ends first."""
         left = self._deadline - time.perf_counter()
         if left <= 0.0:
             return None

@@ -1,14 +1,13 @@
-"""Which rows of a linear program are zero at all its points, however small they could be.
+"""Rows of a linear program that are zero at every feasible point.
 
-A logarithm needs y > 0. Asking for some small y instead calls impossible what is only scarce, so
-the program is made homogeneous: with a point (x, s), s >= 0, every multiple of it meets
+A logarithm needs y > 0. A test with a fixed small y would call scarce problems infeasible. So the
+program is made homogeneous: if (x, s) with s >= 0 is a point, so is every multiple of it:
 
     s row_lower <= Gx <= s row_upper,    s lower <= x <= s upper.
 
-Of the rows that are wanted above zero, minimise sum_k d_k with (Gx)_k + d_k >= 1, d >= 0, each row
-in units of its largest coefficient. Where one point has y_k > 0 and another y_l > 0, their sum has
-both, and a multiple of it more than one; so every d_k ends at zero, or at one where y_k is zero
-everywhere.
+For the rows that must be above zero, minimise sum_k d_k with (Gx)_k + d_k >= 1, d >= 0, each row in
+units of its largest coefficient. If one point has y_k > 0 and another has y_l > 0, their sum has
+both, and a multiple of it exceeds one. So each d_k ends at zero, or at one if y_k is always zero.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from walras.types import Bools, Floats
 
 
 def held_at_zero(program: LinearProgram, wanted: Bools, settings: Settings) -> Bools:
-    """(rows,) True on those of the rows ``wanted`` above zero that are zero at every point.
+    """(rows,) True on the rows in ``wanted`` that are zero at every feasible point.
 
-    All of them where HiGHS does not tell, and where columns must be whole, for a multiple of whole
-    numbers need not be whole.
+    True on all of ``wanted`` if HiGHS fails, and for integer programs, where a multiple of a point
+    need not be a point.
 
     Args:
-        program: A program that has points; its cost does not matter.
+        program: A feasible program; its cost is not used.
         wanted: (rows,).
         settings: Limits for HiGHS.
     """
@@ -47,9 +46,9 @@ def held_at_zero(program: LinearProgram, wanted: Bools, settings: Settings) -> B
 
 
 def least_positive(problem: Separable) -> Floats:
-    """(rows,) the least activity above zero of rows in which whole entries alone add up; else 0.
+    """(rows,) least positive activity of rows with integer entries alone; 0 on other rows.
 
-    It is the least coefficient, for these entries are whole, not negative, and in no row negative.
+    It is the least coefficient, since these entries and coefficients are not negative.
     """
     rows = problem.rows
     least = np.full(rows.count, np.inf)

@@ -1,8 +1,8 @@
-"""Why a problem has no answer: the least relaxation of its rows, or the ray it improves along.
+"""The least relaxation of an infeasible problem, and the improving ray of an unbounded one.
 
-Both are small linear programs of the problem's own data and know no engine: they serve whatever
-engine gave up. The multipliers of the elastic program (Chinneck 2008, section 5) are a Farkas
-certificate: they prove that no allocation meets the rows.
+Both are small linear programs in the problem's data, whatever engine failed. The multipliers of
+the elastic program (Chinneck 2008, section 5) are a Farkas certificate: they prove that no
+allocation meets the rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Bools, Floats, Ints
 
-# Violations below this share of a row's scale are rounding.
+# Violations below this share of a row's scale count as rounding.
 _NEGLIGIBLE = 1e-7
 _FALLS = 1e-9  # of its terms: a cost that falls by less is rounding
 # Whole rows that are broken at all are broken by more, unless their bounds are no whole numbers.
@@ -33,11 +33,11 @@ _STRICT = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """The least change of the rows' bounds that admits an allocation.
+    """The least change of the rows' bounds that makes the problem feasible.
 
     Attributes:
         rows: Rows to relax; empty when an allocation exists.
-        amounts: One a row: > 0 raises its upper bound, < 0 lowers its lower bound.
+        amounts: One for each row: > 0 raises the upper bound, < 0 lowers the lower bound.
         names: The user's names of the rows.
         multipliers: (all rows,) Farkas multipliers, >= 0 at upper bounds: whatever the entries
             within their bounds, ``multipliers.(Gx + Et)`` exceeds what the rows allow it.
@@ -58,7 +58,7 @@ class Relaxation:
 
     @property
     def is_needed(self) -> bool:
-        """Whether no allocation meets the rows as they are."""
+        """Whether the problem is infeasible as it is stated."""
         return len(self.rows) > 0
 
     def text(self, limit: int = 5) -> str:
@@ -70,7 +70,7 @@ class Relaxation:
         return shortened([self._change(int(k)) for k in order[:limit]], len(order))
 
     def _change(self, k: int) -> str:
-        if self.domains[k]:  # which no one can relax: its argument must grow
+        if self.domains[k]:  # a domain cannot be relaxed: its argument must grow
             return f"raise what stands in {self.names[k]} by {abs(self.amounts[k]):.6g}"
         way = "raise" if self.amounts[k] > 0 else "lower"
         return f"{way} {self.names[k]} by {abs(self.amounts[k]):.6g}"
@@ -108,13 +108,13 @@ def least_relaxation(problem: Separable, settings: Settings | None = None) -> Re
     demanding = _elastic(problem, settings, strict)
     if not demanding.is_needed:
         return demanding
-    # So much may be out of reach where as little as one likes is not.
+    # This activity may be impossible while smaller positive ones are not.
     zero = held_at_zero(without_cost(problem), strict, settings)
     return _elastic(problem, settings, zero) if np.any(zero) else found
 
 
 def improving_ray(problem: Separable, settings: Settings | None = None) -> Ray | None:
-    """A direction of endless improvement, or None when there is none.
+    """A direction along which the objective improves without end; None if there is none.
 
     Logarithms and concave powers grow more slowly than any linear cost, so first a direction of
     negative linear cost is looked for, then one that costs nothing and raises such a utility.
@@ -150,7 +150,7 @@ def improving_ray(problem: Separable, settings: Settings | None = None) -> Ray |
 def _improves(program: LinearProgram, direction: Floats) -> bool:
     """Whether a direction of the recession cone lowers the cost, beyond rounding of its terms.
 
-    What is next to nothing in it is noise, which a large cost would make look like something.
+    Very small components are noise, which a large cost would turn into an improvement.
     """
     d = _without_noise(direction)
     terms = np.abs(program.cost) @ np.abs(d)
@@ -186,7 +186,7 @@ def _elastic(problem: Separable, settings: Settings, positive: Bools) -> Relaxat
     """Minimise sum_k (up_k + down_k)/scale_k,  row_lower <= y - up + down <= row_upper."""
     matrix = columns(problem)
     low, high = row_bounds(problem, positive)
-    if problem.integer is not None and not np.any(positive):  # a large M hides what is broken
+    if problem.integer is not None and not np.any(positive):  # a large M would hide the violation
         stated = replace(without_cost(problem), row_lower=low, row_upper=high)
         least = tightened(stated)
         matrix, low, high = least.matrix, least.row_lower, least.row_upper
@@ -236,9 +236,9 @@ def _elastic(problem: Separable, settings: Settings, positive: Bools) -> Relaxat
 
 
 def _measured(problem: Separable, matrix: sp.csc_array) -> sp.csc_array:
-    """The coefficients that a row is measured by: of entries that need not be whole, if it has any.
+    """The coefficients that set a row's scale: those of continuous entries, if it has any.
 
-    What opens and shuts a row may have a coefficient that no activity comes near.
+    The coefficient of an on-off entry (big M) may be far above every activity.
     """
     if problem.integer is None:
         return matrix
@@ -249,7 +249,7 @@ def _measured(problem: Separable, matrix: sp.csc_array) -> sp.csc_array:
 
 
 def _is_whole(problem: Separable, matrix: sp.csc_array) -> Bools:
-    """(rows,) where only whole entries stand, with whole coefficients: broken by one at least."""
+    """(rows,) True with integer entries and coefficients alone: a violation is at least one."""
     if problem.integer is None:
         return np.zeros(matrix.shape[0], np.bool_)
     whole = np.concatenate([problem.integer, np.zeros(problem.scalars, np.bool_)])
@@ -259,13 +259,13 @@ def _is_whole(problem: Separable, matrix: sp.csc_array) -> Bools:
 
 
 def _weightiest_first(weight: Floats) -> Ints:
-    """Rows of the Farkas certificate by their weight, which is at most 1 each."""
+    """Rows of the Farkas certificate by multiplier, each at most 1."""
     order = np.argsort(-weight, kind="stable")
     return order[weight[order] > _NEGLIGIBLE].astype(np.int32)
 
 
 def shortened(words: Sequence[str], count: int) -> str:
-    """The first words of so many, and how many more there are."""
+    """The first few names, and how many more there are."""
     more = count - len(words)
     return ", ".join(words) + (f" and {more} more" if more else "")
 

@@ -1,1 +1,1 @@
-"""Leximin: max-min fairness decided level by level."""
+"""Leximin: max-min fairness, level by level."""

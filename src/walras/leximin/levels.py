@@ -1,4 +1,4 @@
-"""What leximin finds: its levels, and the allocation of the last."""
+"""The result of leximin: its levels, and the allocation of the last one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Level:
     Attributes:
         value: t* of the level.
         bound: Certified upper bound on it, given the levels below.
-        gap: Relative distance of the two, whichever is above.
+        gap: Relative distance between value and bound.
         frozen: (family rows,) True on the rows frozen at this level.
         prices: (rows,) prices of the level, given the levels below.
     """
@@ -39,7 +39,7 @@ class LeximinResult:
     Attributes:
         iterate: The last level's point, with the first level's prices.
         levels: In order.
-        finished: Whether there are as many as asked for, or as there can be.
+        finished: Whether all levels were found, or as many as were asked for.
     """
 
     iterate: Iterate

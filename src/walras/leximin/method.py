@@ -1,12 +1,12 @@
-"""Leximin by levels: solve max-min, stay on its optimal face, raise the rest.
+"""Leximin by levels: solve max-min, keep its optimal face, raise the other rows, repeat.
 
-After a level t* complementarity tells which rows are at t* in *every* optimal allocation (those
-with a positive price), which entries are zero (positive reduced cost) and which constraints are
-tight (positive price). The next level is solved on that face: its rows as equalities, its zero
-entries gone, the scalar left on the other rows only. Inequalities that can only hold as equalities
-would leave an interior point no interior. What entries cost (churn) counts in the first level; all
-allocations on its face cost the same, so that later levels cost no more. Source: Ogryczak and
-Sliwinski (2006) for the levels; Gavel (OSDI 2020) calls them water filling.
+After a level t*, complementary slackness shows which rows are at t* in *every* optimal allocation
+(positive price), which entries are zero (positive reduced cost) and which constraints are tight
+(positive price). The next level is solved on that face: tight rows become equalities, zero entries
+are removed, and the scalar stays on the other rows only. (Some inequalities can only hold with
+equality. An interior-point method fails on them, so they become equations.) Costs of entries
+(churn) count in the first level. All allocations on its face cost the same, so later levels cost
+no more. Source: Ogryczak and Sliwinski (2006); Gavel (OSDI 2020) calls it water filling.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from walras.status import Status
 from walras.types import Bools, Floats
 
 _ACCEPTED = 1e-7  # violation at which a later level still counts; the last repair mends it
-_SLICE = 1_000_000  # entries looked at together
+_SLICE = 1_000_000  # entries in one pass
 _STOPPED = (Status.LIMIT, Status.INTERRUPTED)
-_SHARP = 1e-11  # tolerance of a level: what is zero and what is not must be told apart
-_SAME = 1e-7  # relative: levels this near to one another are one
+_SHARP = 1e-11  # tolerance of a level: it must separate zeros from small numbers
+_SAME = 1e-7  # relative: levels this close count as one
 _LEAST = 1e-12  # tolerance that settings allow
 _OWN, _GIVEN = 0.9, 0.1  # shares of a coarse tolerance: of a level, and of what the next may take
 
@@ -47,12 +47,12 @@ def leximin(
     spare: Callable[[Separable, Settings], Iterate] | None = None,
     heuristic: bool = False,
 ) -> LeximinResult:
-    """Raise the levels one after the other until none is left, or a limit is reached.
+    """Find the levels one after another until none is left or a limit is reached.
 
     Args:
         spec: The problem and its number of levels.
-        engine: What solves a level.
-        settings: As for one solve; the time limit is for all levels together.
+        engine: Solves a level.
+        settings: As for one solve; the time limit covers all levels.
         coarse: Whether the engine cannot tell what is zero on the optimal face. Each level is then
             solved to the tolerance, and the rows frozen at it stay above it, less a part of that.
         spare: What solves a later level that the engine does not prove to the tolerance, if any.
@@ -71,7 +71,7 @@ def leximin(
         run = partial(_proved, engine, spare, settings.tolerance) if levels and spare else engine
         asked = partial(_solved, stage, whole, run, left)
         solved = attempted(asked, None) if levels else asked()
-        if solved is None:  # what is known of the levels before stays
+        if solved is None:  # the earlier levels stay
             parts[-1] = replace(parts[-1], status=Status.INACCURATE)
             break
         stage, found = solved
@@ -81,14 +81,14 @@ def leximin(
         proof = certify(stage, found.x, found.t, prices, threads=settings.workers)
         if levels and (stopped or not proof.violation <= _ACCEPTED):
             parts.append(replace(found, x=parts[-1].x, t=parts[-1].t))
-            break  # what an unfinished level found is not known to keep the levels before it
+            break  # an unfinished level may break the levels before it
         parts.append(replace(found, x=proof.x, t=found.t))
         level = float(proof.t[0])
         same = settings.tolerance if coarse else _SAME
         now = _frozen_now(stage, proof, rows, frozen)
         now |= ~frozen & (limit <= level * (1.0 + same))
         bound = level + proof.value - proof.bound
-        prices = proof.prices[: spec.problem.rows.count]  # the row of what is paid comes after
+        prices = proof.prices[: spec.problem.rows.count]  # the cost row comes after it
         _add(levels, Level(level, bound, _gap(stage, proof), now, prices), same)
         frozen |= now
         left = _remaining(sharp, parts)
@@ -101,9 +101,9 @@ def leximin(
 
 
 def _add(levels: list[Level], level: Level, same: float) -> None:
-    """Add a level, or more rows to the last one where that is as high.
+    """Add a level, or add rows to the last level if the new one is as high.
 
-    At a vertex of the prices some rows of a level have none; they are found one after the other.
+    At a vertex of the dual, some rows of a level have no price. They are found one after another.
     """
     last = levels[-1] if levels else None
     if last is None or abs(level.value - last.value) > same * abs(last.value):
@@ -119,7 +119,7 @@ def _add(levels: list[Level], level: Level, same: float) -> None:
 
 
 def _gap(stage: Separable, proof: Certificate) -> float:
-    """The gap of a level; one above its bound does not hold the levels before it by as much."""
+    """The gap of a level; a level above its bound breaks earlier levels by that much."""
     if not np.isfinite(proof.bound):
         return proof.gap
     return max(
@@ -133,7 +133,7 @@ def _solved(
     engine: Callable[[Separable, Settings], Iterate],
     settings: Settings,
 ) -> tuple[Separable, Iterate]:
-    """A level without the rows held to be implied, or with them if its allocation breaks one."""
+    """Solve a level without rows that are believed implied; with them if one breaks."""
     found = engine(stage, settings)
     kept = whole is stage or violation(whole, found.x, found.t) <= _ACCEPTED
     if kept or found.status in _STOPPED:
@@ -149,10 +149,10 @@ def _proved(
     stage: Separable,
     settings: Settings,
 ) -> Iterate:
-    """A later level by the engine, or by the spare one where it breaks down.
+    """Solve a later level by the engine, or by the spare one if it fails.
 
-    Where entries have a cost the optimal face is often a single point: there an interior point has
-    no interior.
+    With costs on entries the optimal face is often a single point, where interior-point methods
+    fail.
     """
     found = engine(stage, settings)
     if found.status in (Status.OPTIMAL, *_STOPPED):
@@ -165,10 +165,10 @@ def _proved(
 
 
 def row_limits(problem: Separable) -> Floats:
-    """(rows,) the most that ``-G x`` of each row can be by its entries' own packing rows alone.
+    """(rows,) an upper bound of each row's ``-G x`` from its entries' packing rows alone.
 
-    For a row ``t - y_j <= 0`` of a job this is its best type's throughput: no allocation gives the
-    job more, whatever the others get.
+    For the row ``t - y_j <= 0`` of a job it is the throughput on its best type, which no
+    allocation exceeds.
     """
     shape, matrix = structure(problem), problem.rows.matrix
     reach = np.minimum(own_limit(problem, shape), problem.upper)
@@ -182,7 +182,7 @@ def row_limits(problem: Separable) -> Floats:
 
 
 def without_ceiling(spec: Leximin, prices: Floats) -> Floats:
-    """Prices of a max-min problem whose ceiling, a job's own limit, is charged to that job.
+    """Prices of a max-min problem, with the price on the scalar's bound moved to the job's row.
 
     Args:
         spec: The max-min problem, as leximin states it.
@@ -196,7 +196,7 @@ def without_ceiling(spec: Leximin, prices: Floats) -> Floats:
 
 
 def _off_ceiling(stage: Separable, prices: Floats, rows: slice, limit: Floats) -> Floats:
-    """Prices with the scalar's own bound charged to the row whose limit the bound is.
+    """Move the price on the scalar's bound to the row whose limit is that bound.
 
     The level's ceiling is the least limit of a row, so a price on the ceiling (what the rows'
     prices lack to one) says that this row is the one that cannot rise. What its entries would bring
@@ -219,7 +219,7 @@ def _off_ceiling(stage: Separable, prices: Floats, rows: slice, limit: Floats) -
 
 
 def _frozen_now(stage: Separable, proof: Certificate, rows: slice, frozen: Bools) -> Bools:
-    """Rows at the level in every optimal allocation: priced by more than they are above it."""
+    """Rows at the level in every optimal allocation: those whose price exceeds their slack."""
     activity = -(stage.rows.matrix @ proof.x)[rows]
     above = np.where(frozen, np.inf, (activity - float(proof.t[0])) / unit_of(stage, proof))
     price = np.where(frozen, 0.0, proof.prices[rows])

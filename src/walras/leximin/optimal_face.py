@@ -1,8 +1,8 @@
-"""What is left to decide once a level of leximin is known: its optimal face, or what keeps it.
+"""The problem of the next level: on the optimal face of this one, or with rows that keep it.
 
-Complementarity tells which rows are at the level in every optimal allocation, which entries are
-zero and which constraints are tight: the next level is solved on that face. An engine that cannot
-tell what is zero keeps the level instead, less a part of its tolerance.
+Complementary slackness shows which rows are at the level in every optimal allocation, which entries
+are zero and which constraints are tight. The next level is solved on that face. An engine that is
+not accurate enough for that adds rows that keep the level, less a part of its tolerance.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from walras.certificate.structure import own_limit, structure
 from walras.separable import Separable
 from walras.types import Bools, Floats, Longs
 
-PRESENT = 1e-9  # share of the objective or of a bound below which a number counts as zero
-_NOTHING = 1e-6  # share of a job's own limit below which a level is no scale to measure by
+PRESENT = 1e-9  # share of the objective or a bound below which a number counts as zero
+_NOTHING = 1e-6  # share of a job's limit below which a level is too small to be a scale
 
 
 @dataclass(frozen=True, eq=False)
 class Frozen:
-    """Which rows of the family that is raised are frozen.
+    """The frozen rows of the family that is raised.
 
     Attributes:
         rows: The family's rows.
         now: (family rows,) True on those frozen at this level.
         ever: (family rows,) True on those frozen at this level or before.
-        limit: (family rows,) the most that each can be by itself.
+        limit: (family rows,) the most that each row can reach alone.
     """
 
     rows: slice
@@ -43,14 +43,14 @@ class Frozen:
 def next_level(
     stage: Separable, whole: Separable, proof: Certificate, frozen: Frozen, given: float | None
 ) -> tuple[Separable, Separable]:
-    """The problem of the next level: with all rows, and without those that the others imply.
+    """The problem of the next level, with all rows and without implied ones.
 
     Args:
-        stage: The level, without rows that were held to be implied.
+        stage: The level without implied rows.
         whole: The level with them.
         proof: Its certificate.
         frozen: Which rows are frozen.
-        given: What the next level may take of this one, where the engine cannot tell its face.
+        given: What the next level may lower this one by, if the engine cannot find the face.
     """
     if np.any(stage.cost):
         given = None if given is None else given / 2.0  # half for the level, half for its cost
@@ -62,7 +62,7 @@ def next_level(
 
 
 def unit_of(stage: Separable, proof: Certificate) -> float:
-    """A level as a scale; where the price of churn leaves a job nothing the level is rounding."""
+    """The scale of a level; if the price of churn leaves a job nothing, the level is rounding."""
     most = float(stage.scalar_upper[0])
     return max(float(proof.t[0]), _NOTHING * most if np.isfinite(most) else 0.0, 1e-300)
 
@@ -70,7 +70,7 @@ def unit_of(stage: Separable, proof: Certificate) -> float:
 def _paid(
     stage: Separable, proof: Certificate, given: float
 ) -> tuple[Separable, Separable, Certificate]:
-    """The first level and what later ones keep of it, with a row for what its entries cost.
+    """The first level and what later levels keep of it, with a row for the cost of entries.
 
     An allocation that keeps the level and costs no more keeps the value. Later levels have no cost
     of their own: on the face all cost the same. As it implies the row, the first has it unbounded.
@@ -109,7 +109,7 @@ def _face(
     lower = np.where(tight, upper, problem_rows.lower)
     held = np.flatnonzero(family)[frozen.now]
     scalar[held], upper[held], lower[held] = 0.0, -proof.t[0], -proof.t[0]
-    if proof.t[0] <= PRESENT / _NOTHING * level:  # to keep nothing would be to keep rounding
+    if proof.t[0] <= PRESENT / _NOTHING * level:  # a level of zero would keep only rounding
         upper[held], lower[held] = 0.0, -np.inf
     gone, full = _at_bounds(whole, proof, level / len(frozen.now))
     face = replace(
@@ -140,13 +140,13 @@ def _at_bounds(problem: Separable, proof: Certificate, unit: float) -> tuple[Boo
 
 
 def _ceiling(stage: Separable, frozen: Frozen) -> Floats:
-    """(1,) the most that the next level can be."""
+    """(1,) an upper bound of the next level."""
     most = np.min(frozen.limit[~frozen.ever], initial=np.inf)
     return np.maximum([most], stage.scalar_lower)
 
 
 def _held_above(stage: Separable, proof: Certificate, frozen: Frozen, given: float) -> Separable:
-    """What keeps a level, but for ``given``: its frozen rows at least there, without the scalar."""
+    """Rows that keep a level, less ``given``: its frozen rows without the scalar."""
     scalar, upper = stage.rows.scalar_matrix.copy(), stage.rows.upper.copy()
     held = np.arange(frozen.rows.start, frozen.rows.stop)[frozen.now]
     scalar[held], upper[held] = 0.0, given - proof.t[0]

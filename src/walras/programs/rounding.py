@@ -1,16 +1,16 @@
 """Integer programs whose answers are exactly whole.
 
-HiGHS takes a column for whole that is within 1e-6 of a whole number. In ``y <= 1e7 z`` an activity
-y of 5 is had for z = 5e-7, which is no z at all: rounded, the point breaks its row. So
+HiGHS accepts a column as whole if it is within 1e-6 of a whole number. In ``y <= 1e7 z`` it can
+have y = 5 with z = 5e-7. Rounded to z = 0, that point breaks the row. So:
 
-1. whole columns are rounded, and where that breaks a row, a linear program finds the other columns
-   for them;
-2. if it finds none, or only dearer ones, columns are moved to where HiGHS had them lean, in the
-   rows that are broken, for a first exact point; the least M that its cost and the bounds allow
-   take the place of those stated (coefficient tightening; Savelsbergh 1994); and HiGHS solves again
-   at 1e-9. Where an M is that large from the outset, the relaxation takes the first answer's place.
+1. Integer columns are rounded. If a row then breaks, a linear program finds the other columns.
+2. If there are none, or they cost more, the integer columns of the broken rows are moved the way
+   HiGHS' point leans, which gives a first exact point. Each M is replaced by the least that the
+   point's cost and the bounds allow (coefficient tightening; Savelsbergh 1994). HiGHS solves again
+   with a tolerance of 1e-9. If an M is that large from the start, the relaxation is used in place
+   of the first answer.
 
-An answer that still breaks a row says which.
+If an answer still breaks a row, it says which one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def solve_whole(
     start: Floats | None = None,
     restate: Callable[[Progress], Progress] = as_is,
 ) -> Answer:
-    """As :func:`walras.programs.highs.solve_program`, with whole columns that are whole.
+    """As :func:`walras.programs.highs.solve_program`, with integer columns that are exactly whole.
 
     Args:
         program: The program; without whole columns there is nothing to add.
@@ -76,7 +76,7 @@ def solve_whole(
 
 
 def is_steep(program: LinearProgram) -> bool:
-    """Whether a whole column's coefficient is so large that HiGHS' tolerance on it opens a row."""
+    """Whether HiGHS' tolerance on an integer column, times its coefficient, is much of a row."""
     part = sp.coo_array(program.matrix)
     whole = np.asarray(program.integer)[part.col]
     size, count = np.abs(part.data), part.shape[0]
@@ -87,13 +87,13 @@ def is_steep(program: LinearProgram) -> bool:
 
 
 def _costs_more(program: LinearProgram, answer: Answer, point: Floats, tolerance: float) -> bool:
-    """Whether an answer that is optimal is not once its columns are whole."""
+    """Whether rounding makes an optimal answer cost more."""
     value, known = float(program.cost @ point), float(program.cost @ np.asarray(answer.x))
     return answer.status is Status.OPTIMAL and value - known > tolerance * abs(value)
 
 
 def whole_point(program: LinearProgram, x: Floats, settings: Settings) -> Floats | None:
-    """A point with the whole columns of x, rounded; None where no others go with them.
+    """A point with the integer columns of x rounded; None if no other columns fit them.
 
     Args:
         program: The program.
@@ -123,7 +123,7 @@ def whole_point(program: LinearProgram, x: Floats, settings: Settings) -> Floats
 
 
 def worst_row(program: LinearProgram, x: Floats) -> tuple[int, float] | None:
-    """The row that is broken by most of its size, and by how much; None where none is."""
+    """The row with the largest relative violation, and the violation; None if there is none."""
     over, size = _errors(program, x)
     if not np.any(over > _KEPT * size):
         return None
@@ -132,7 +132,7 @@ def worst_row(program: LinearProgram, x: Floats) -> tuple[int, float] | None:
 
 
 def _errors(program: LinearProgram, x: Floats) -> tuple[Floats, Floats]:
-    """How far rows are over, and their sizes: of :mod:`walras.certificate.feasibility`."""
+    """Violations of the rows and their sizes, by :mod:`walras.certificate.feasibility`."""
     activity, sizes = program.matrix @ x, abs(program.matrix)
     over = np.maximum(np.maximum(activity - program.row_upper, program.row_lower - activity), 0.0)
     others = np.abs(x) if program.integer is None else np.abs(x[~program.integer])
@@ -147,7 +147,7 @@ def _errors(program: LinearProgram, x: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(eq=False)
 class _Again:
-    """A program whose answer breaks a row, or costs more, once it is rounded.
+    """A program whose rounded answer breaks a row or costs more.
 
     Attributes:
         program: The program.
@@ -166,7 +166,7 @@ class _Again:
     restate: Callable[[Progress], Progress]
 
     def solve(self) -> Answer:
-        """The best exact point, and a bound on all of them."""
+        """The best exact point, and a bound."""
         leaning = np.asarray(self.answer.x)
         best, bound, last = self.point, self.answer.bound, None
         best = self._leaned(leaning) if best is None else best
@@ -211,7 +211,7 @@ class _Again:
         return np.inf if x is None else float(self.program.cost @ x)
 
     def _leaned(self, x: Floats) -> Floats | None:
-        """An exact point: whole columns of broken rows where they lean, the others rounded."""
+        """An exact point: integer columns of broken rows moved as they lean, others rounded."""
         program, whole = self.program, np.asarray(self.program.integer)
         rounded = np.where(whole, np.round(x), x)
         lean = np.where(whole & (np.abs(x - rounded) > _LEANS), np.sign(x - rounded), 0.0)
@@ -226,7 +226,7 @@ class _Again:
 
 
 def tightened(program: LinearProgram, value: float = np.inf) -> LinearProgram:
-    """The program with whole columns' coefficients as small as bounds and a known value allow.
+    """The program with the smallest coefficients of integer columns that keep its solutions.
 
     In ``rest + a z <= b`` over whole z >= l, a < 0, the most that the rest can be, U, makes the row
     empty from z = l + 1 on if ``U <= b - a (l + 1)``; a smaller -a then says the same, as does a
@@ -252,7 +252,7 @@ def tightened(program: LinearProgram, value: float = np.inf) -> LinearProgram:
 
 
 def _within(program: LinearProgram, matrix: sp.csc_array, rows: Bounds) -> LinearProgram:
-    """The program with bounds of whole columns that rows imply, all data taken with their grain."""
+    """The program with the integer bounds that rows imply, with tolerance for rounded data."""
     whole = np.asarray(program.integer)
     lower, upper = program.lower, program.upper
     for _ in range(_ROUNDS):
@@ -268,7 +268,7 @@ def _within(program: LinearProgram, matrix: sp.csc_array, rows: Bounds) -> Linea
 
 
 def _loose(lower: Floats, upper: Floats) -> Bounds:
-    """Bounds that are wider by what may be over in any case."""
+    """Bounds widened by the feasibility tolerance."""
     return lower - _KEPT * np.abs(lower), upper + _KEPT * np.abs(upper)
 
 
@@ -298,7 +298,7 @@ def _smaller(program: LinearProgram, bounds: tuple[Floats, Floats], sign: float)
 
 
 def _rest(row: Ints, a: Floats, low: Floats, high: Floats, rows: int) -> Floats:
-    """(coefficients,) the most that the others of a coefficient's row add up to."""
+    """(coefficients,) largest sum of the other terms of the coefficient's row."""
     end = np.where(a > 0, high, low)
     endless = np.isinf(end) & (a != 0)
     most = a * np.where(endless, 0.0, end)

@@ -1,4 +1,4 @@
-"""Linear programs of many more columns than rows: solved on a few, more as their prices ask.
+"""Linear programs with many more columns than rows, solved on a growing set of columns.
 
 Sifting (Bixby, Gregory, Lustig, Marsten and Shanno, Operations Research 40(5), 1992): columns that
 are left out rest at the bound nearest zero; those whose reduced cost asks for them come in, until
@@ -28,7 +28,7 @@ _ROUNDS = 30
 
 
 def is_wide(program: LinearProgram) -> bool:
-    """Whether sifting pays: continuous, many short columns for each row."""
+    """Whether sifting pays: a continuous program with many short columns a row."""
     rows, columns = program.matrix.shape
     if program.is_integer or rows == 0 or columns < WIDE * rows:
         return False
@@ -38,7 +38,7 @@ def is_wide(program: LinearProgram) -> bool:
 def sift(
     program: LinearProgram, settings: Settings, restate: Callable[[Progress], Progress]
 ) -> Answer | None:
-    """Solve a wide program by programs of some of its columns.
+    """Solve a wide program through programs with some of its columns.
 
     Args:
         program: The program, of which :func:`is_wide` holds.
@@ -46,7 +46,7 @@ def sift(
         restate: Turns a step of the program into one of the user's problem.
 
     Returns:
-        The answer; None where few columns have no feasible point or do not settle.
+        The answer; None if the few columns have no feasible point or the set does not settle.
     """
     began = time.perf_counter()
     columns = program.matrix.T.tocsr()
@@ -80,7 +80,7 @@ def sift(
 
 
 def _cheapest(program: LinearProgram) -> Bools:
-    """(columns,) the cheapest of each row; equals in random order, or one corner would get all."""
+    """(columns,) the cheapest of each row; ties are broken at random."""
     matrix = program.matrix
     rows, columns = matrix.shape
     spread = float(np.max(np.abs(program.cost))) or 1.0
