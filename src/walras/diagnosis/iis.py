@@ -110,7 +110,7 @@ class _Filter:
         self._deadline = time.perf_counter() + min(limit, _SECONDS)
 
     def of(self, rows: Sequence[int]) -> list[int] | None:
-        """An irreducible subset of conflicting rows; the last are dropped first. None if not proved."""
+        """An irreducible subset of the rows, last ones dropped first; None if not proved."""
         kept = list(rows)
         if self._can_hold(kept) is not False:
             return None

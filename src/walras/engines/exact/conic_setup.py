@@ -1,9 +1,9 @@
-"""What setting Clarabel up takes at least, and the answer where no time limit leaves as much.
+"""A lower estimate of Clarabel's setup time, and the answer if the time limit is shorter.
 
-Clarabel asks nobody whether to stop before its first iteration, and its setup takes longer than
-many of those: 10 of 30 seconds on 456 resources and 2,000 demands. A limit shorter than the setup
-would bring no more than a starting point; where the setup may be long, Clarabel has a process of
-its own (:mod:`walras.programs.clarabel_process`).
+Clarabel cannot be stopped before its first iteration, and its setup takes longer than many
+iterations: 10 of 30 seconds on 456 resources and 2,000 demands. With a limit shorter than the setup
+only a starting point is returned. If the setup may be long, Clarabel runs in a process of its own
+(:mod:`walras.programs.clarabel_process`).
 
 Most of the setup is the order of elimination, approximate minimum degree (Amestoy, Davis and Duff
 1996). Whenever it eliminates an entry it scans the list of each row that the entry is in, so a row
@@ -26,7 +26,9 @@ from walras.status import Status
 
 NOT_BEGUN = "Clarabel: not begun, its setup takes longer than the time limit"
 ENDED = "Clarabel: ended before it had a point"
-LONG = 0.1  # seconds by the estimate: a process of its own takes half a second to begin
+LONG = (
+    0.1  # estimated seconds from which a process of its own pays: it takes half a second to start
+)
 
 # Seconds a coefficient and a squared length, on a core of an Intel Xeon at 2.3 GHz: below the least
 # of 25 problems (markets of 4 to 500 resources, dense and sparse random rows, blocks), 0.20 us and
@@ -37,7 +39,7 @@ _DENSE = 10.0  # of the root of the system's size: rows that the order leaves ou
 
 
 def least_seconds(problem: Separable) -> float:
-    """Seconds that Clarabel's setup surely takes; an estimate in the time of a matrix product."""
+    """Seconds that Clarabel's setup takes at least; costs about one matrix product."""
     matrix, rows = problem.rows.matrix, problem.rows.count
     length = np.bincount(matrix.indices, minlength=rows).astype(np.float64)
     # Rows of the same entries have the same sum of the entries' random numbers.
@@ -50,12 +52,12 @@ def least_seconds(problem: Separable) -> float:
 
 
 def beginning(problem: Separable, settings: Settings, message: str) -> Iterate:
-    """Where the interior point begins, which costs little, with the prices that go with it."""
+    """The starting point of the interior engine and its prices, which cost little."""
     try:
         found = interior(
             problem, replace(settings, time_limit=0.0, on_progress=None, verbose=False)
         )
-    except EngineError:  # it does not take so many free entries
+    except EngineError:  # the interior engine refuses so many free entries
         found = None
     if found is None or not found.status.has_allocation:
         found = Iterate(

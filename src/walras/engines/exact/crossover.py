@@ -1,8 +1,8 @@
-"""Polish: from a certified point to an exact vertex, by a small linear program.
+"""Crossover: from a certified point to an exact vertex by a small linear program.
 
-An interior point's allocation is optimal to its tolerance and spread over the whole optimal face;
-a vertex uses fewer entries and is exact to rounding. The entries that are used, or whose reduced
-cost is next to nothing, are few; HiGHS' simplex on these alone finds the vertex.
+An interior-point allocation is optimal to its tolerance and spread over the whole optimal face. A
+vertex uses fewer entries and is exact to rounding. Few entries are used or have a reduced cost near
+zero; HiGHS' simplex method on these alone finds the vertex.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from walras.separable import Separable
 from walras.settings import Settings
 
 _USED = 1e-7  # share of its largest entry from which an entry counts as used
-_FREE = 1e-6  # share of its terms up to which a reduced cost counts as nothing
+_FREE = 1e-6  # share of its terms up to which a reduced cost counts as zero
 
 
 def polish(problem: Separable, proof: Certificate, settings: Settings) -> Iterate | None:
-    """The best vertex on the support of a certified point, or None where there is none to find.
+    """The best vertex on the support of a certified point; None if none is found.
 
     Args:
-        problem: What was solved; only linear problems have vertices to go to.
+        problem: A linear problem; others have no vertices and give None.
         proof: Its certificate, near the optimum.
         settings: Limits of the small linear program.
     """

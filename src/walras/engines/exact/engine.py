@@ -1,7 +1,7 @@
 """The exact engine: HiGHS for linear and integer problems, Clarabel for the other utilities.
 
-It takes any :class:`~walras.separable.Separable` and is the reference the other engines are held
-against. It is the right choice for small problems and the only one for integer entries.
+It takes any :class:`~walras.separable.Separable`, and the other engines are tested against it. It
+suits small problems and problems with integer entries.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Floats
 
-# A point this many times larger than every bound has run along a ray.
+# A point this many times larger than every bound lies far along an unbounded direction.
 _FAR = 1e8
 
 
@@ -45,9 +45,9 @@ def exact(problem: Separable, settings: Settings) -> Iterate:
 
     Args:
         problem: Any problem.
-        settings: ``start`` helps integer problems only. ``time_limit`` returns the best point so
-            far; one too short for Clarabel's setup returns where the interior point would begin,
-            and so does Ctrl-C in it.
+        settings: ``start`` helps integer problems only. At ``time_limit`` the best point so far is
+            returned. If the limit is too short for Clarabel's setup, or Ctrl-C comes during it, the
+            starting point of the interior engine is returned.
 
     Returns:
         The point, its prices, and for integer problems the bound that branch and bound proved.
@@ -69,7 +69,7 @@ def exact(problem: Separable, settings: Settings) -> Iterate:
 
 
 def _without_answer(problem: Separable, settings: Settings) -> Iterate:
-    """Where the interior point would have begun, had Clarabel not broken down."""
+    """The starting point of the interior engine, used when Clarabel fails."""
     return replace(beginning(problem, settings, "Clarabel broke down"), status=Status.FAILED)
 
 
@@ -120,7 +120,7 @@ def _linear(problem: Separable, settings: Settings) -> Iterate:
 
 
 def _has_none(program: LinearProgram, answer: Answer) -> bool:
-    """Whether a limit came before any point that meets the rows."""
+    """Whether a limit ended the solve before it had a feasible point."""
     if answer.status is not Status.LIMIT:
         return False
     rest = np.clip(0.0, program.lower, program.upper)
@@ -186,7 +186,7 @@ def _reported(problem: Separable, step: Progress) -> Progress:
 
 
 def _is_suspect(problem: Separable, found: Iterate) -> bool:
-    """Whether the solver may have chased a ray, or a point that does not exist.
+    """Whether the point may lie along an unbounded direction, or the problem may be infeasible.
 
     A logarithm grows so slowly that a solver may call a point far along a ray optimal.
     """
@@ -199,7 +199,7 @@ def _is_suspect(problem: Separable, found: Iterate) -> bool:
 
 
 def _diagnosed(problem: Separable, found: Iterate, settings: Settings) -> Iterate:
-    """Say why there is no answer; solvers confuse the two reasons, so both are examined."""
+    """Find out whether the problem is infeasible or unbounded; solvers confuse the two."""
     if len(without_whole(problem)):
         return replace(found, status=Status.INFEASIBLE)
     quick = replace(settings, on_progress=None, start=None, verbose=False)

@@ -1,11 +1,11 @@
 """Integer entries under convex utilities: outer approximation (Duran and Grossmann 1986).
 
-A mixed-integer program bounds every convex term f(y) from below by cuts; its answer fixes the
-integers, a conic solve finds the best point for these, and tangents at both points become cuts.
-The integer program's bound rises to the best point's value: at the point of a fixed choice of
-integers the cuts are exact (:mod:`.cuts`), so no choice comes back unless it is optimal. They are
-not where integers hold a continuous activity at zero and its tangent is vertical: there a choice
-that came back is excluded, by ``sum over ones (1 - x) + sum over zeros x >= 1`` if all are binary.
+A mixed-integer program bounds every convex term f(y) from below by cuts. Its answer fixes the
+integers, a conic solve finds the best point for them, and tangents at both points become new cuts.
+The program's bound rises to the value of the best point: the cuts are exact at the best point of a
+choice of integers (:mod:`.cuts`), so a choice that comes back is optimal. There is one exception:
+if the integers hold a continuous activity at zero where the tangent is vertical. A choice that
+comes back then is excluded by ``sum over ones (1 - x) + sum over zeros x >= 1``, if all are binary.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Floats
 
-_SHARPER = 0.1  # integer programs' gap as a share of the tolerance
+_SHARPER = 0.1  # gap of the integer programs, as a share of the tolerance
 _FEW = 3
-_ALMOST = 1e-9  # this far from a whole number is there
+_ALMOST = 1e-9  # this close to a whole number counts as whole
 
 
 def solve_by_cuts(problem: Separable, settings: Settings) -> Iterate:
@@ -54,7 +54,7 @@ def solve_by_cuts(problem: Separable, settings: Settings) -> Iterate:
     quiet = replace(settings, on_progress=None, verbose=False)
     bare = replace(problem, integer=None)
     relaxed = attempted(lambda: solve_conic(bare, quiet), None)
-    if relaxed is None:  # cuts begin somewhere else, then
+    if relaxed is None:  # without a relaxed point the cuts begin elsewhere
         rest = beginning(bare, quiet, "Clarabel broke down")
         relaxed = replace(rest, status=Status.INACCURATE)
     if not relaxed.status.has_allocation:
@@ -93,9 +93,9 @@ class _Search:
         self._cuts = Cuts(self.terms, self._activity(z))
         self._seen: set[bytes] = set()
         self._excluded: list[Floats] = []
-        self._aside = np.inf  # bound of what is excluded
+        self._aside = np.inf  # bound on the excluded choices
         self._was_asked = False
-        # Cuts are steep, too, but where HiGHS' tolerance opens a row only the problem's own matter.
+        # Cuts are steep, too, but only the problem's own rows matter for HiGHS' tolerance.
         self._solve = solve_whole if is_steep(without_cost(problem)) else solve_program
 
     def run(self) -> Status:
@@ -116,7 +116,9 @@ class _Search:
                 return Status.OPTIMAL
             if is_over:
                 return self.iteration_log.outcome or Status.LIMIT
-            if self.bound > self.best_value:  # by more than the tolerance: cuts of sizes too unlike
+            if (
+                self.bound > self.best_value
+            ):  # bound above value: the cuts' sizes differ too much for HiGHS' tolerance
                 return Status.INACCURATE
             if self._is_impossible():
                 return Status.INFEASIBLE
@@ -125,26 +127,26 @@ class _Search:
         return Status.LIMIT
 
     def _asked(self, settings: Settings) -> Answer:
-        """The integer program's answer; none where HiGHS breaks down."""
+        """The integer program's answer; none if HiGHS fails."""
         program = self._master()
         return attempted(lambda: self._solve(program, settings), no_answer(program))
 
     def _exhausted(self) -> Status:
-        """Every choice was excluded: the best of them is optimal, if any was possible."""
+        """Every choice was excluded: the best feasible one is optimal."""
         if self.best_value == np.inf:
             return Status.INFEASIBLE
         self.bound = self._aside
         return Status.OPTIMAL if self._gap() <= self.settings.tolerance else Status.INACCURATE
 
     def _is_impossible(self) -> bool:
-        """Whether no choice gives every logarithm something; asked once, after a few."""
+        """Whether every choice leaves some logarithm at zero; tested once, after a few choices."""
         if self.best_value < np.inf or self.iteration_log.steps < _FEW or self._was_asked:
             return False
         self._was_asked = True
         return least_relaxation(self.problem, self._limits()).is_needed
 
     def _look_at(self, z: Floats) -> bool:
-        """Cuts at a program's answer and at the best point for its integers; whether they help."""
+        """Add cuts at the answer and at the best point for its integers; True if they help."""
         n = self.problem.entries
         whole = np.round(z[:n][self.whole])
         came_back = whole.tobytes() in self._seen
@@ -184,9 +186,9 @@ class _Search:
         )
 
     def _beside(self) -> tuple[sp.csr_array, Floats]:
-        """Rows with lower bounds: of logarithms of whole entries alone, and of excluded choices.
+        """Extra rows: for logarithms of integer entries alone, and for excluded choices.
 
-        Such a logarithm needs one entry at least; integer programs take y > 0 for y >= 0.
+        Such a logarithm needs at least one entry; an integer program would allow y = 0.
         """
         terms, columns = self.terms, self.terms.matrix.shape[1]
         some = terms.matrix[np.flatnonzero(terms.strict & (terms.least > 0))].copy()
@@ -200,7 +202,7 @@ class _Search:
         return sp.csr_array(padded), least
 
     def _begin(self, z: Floats) -> None:
-        """Of the roundings of z that the rows allow the best, for a search that is cut short."""
+        """Try roundings of z first, so that a short search has a point."""
         problem, n = self.problem, self.problem.entries
         nothing = np.clip(0.0, problem.lower, problem.upper)
         for x in (np.floor(z[:n] + _ALMOST), np.round(z[:n]), nothing):
@@ -220,7 +222,7 @@ class _Search:
         )
 
     def _try(self, fixed: Separable, z: Floats) -> Floats:
-        """The point, repaired; kept if it is allowed and the best so far."""
+        """Repair a point and keep it if it is feasible and the best so far."""
         n = fixed.entries
         x, t = repair(fixed, z[:n], z[n:])
         x = np.where(self.whole, fixed.lower, x)
@@ -231,7 +233,7 @@ class _Search:
         return z
 
     def _try_fixed(self, z: Floats) -> float:
-        """Best point for the integers of z; a bound on it, infinite where there is none."""
+        """Best point for the integers of z, and a bound on it; infinite if there is none."""
         fixed = self._fixed(z)
         self._try(fixed, z)
         bare = _without_nothing(fixed, self._limits())
@@ -251,7 +253,7 @@ class _Search:
         return np.asarray(self.terms.matrix @ z, dtype=np.float64)
 
     def _gap(self) -> float:
-        """As the certificate will see it."""
+        """The gap as the certificate measures it."""
         problem, n = self.problem, self.problem.entries
         value, bound = self.best_value + problem.constant, self.bound + problem.constant
         return gap_between(problem, self.best[:n], self.best[n:], value, bound)

@@ -24,8 +24,8 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Floats
 
-_STEEP = 3.0  # from this a on, powers are measured by the max-min allocation
-_ROUGH = 1e-2  # tolerance of the interior engine that is to tell sizes alone
+_STEEP = 3.0  # from this exponent a on, powers are scaled by the max-min allocation
+_ROUGH = 1e-2  # tolerance of the rough solve, of which only sizes are used
 
 
 def scales_of(problem: Separable, settings: Settings) -> Floats:
@@ -55,10 +55,10 @@ def _has_costs(problem: Separable) -> bool:
 
 
 def _rough(problem: Separable, share: Floats, settings: Settings) -> float:
-    """The least y_k / share_k near an optimum; 0 where it is not known."""
+    """The least y_k / share_k near an optimum; 0 if it is not known."""
     try:
         found = interior(problem, replace(settings, tolerance=max(settings.tolerance, _ROUGH)))
-    except EngineError:  # it does not take so many free entries
+    except EngineError:  # the interior engine refuses so many free entries
         return 0.0
     steep, rows = share > 0, problem.rows
     y = rows.matrix @ found.x + rows.scalar_matrix @ found.t
@@ -66,7 +66,7 @@ def _rough(problem: Separable, share: Floats, settings: Settings) -> float:
 
 
 def _max_min(problem: Separable, share: Floats, settings: Settings) -> float:
-    """The most t with y_k >= t share_k; 0 where it has no end, or HiGHS does not tell."""
+    """The largest t with y_k >= t share_k; 0 if it is unbounded or HiGHS fails."""
     rows = problem.rows
     low = np.where(rows.is_utility & (rows.utility != Utility.QUADRATIC), 0.0, rows.lower)
     columns = [rows.matrix, sp.csc_array(rows.scalar_matrix), sp.csc_array(-share[:, None])]

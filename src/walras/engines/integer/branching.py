@@ -1,4 +1,4 @@
-"""HiGHS on some entries of a generalised assignment: on all tasks, or on those of a few agents."""
+"""HiGHS on some entries of a generalised assignment: all tasks, or those of a few agents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROOM = 1e-9  # relative: what HiGHS' tolerance may exceed a capacity by
 
 @dataclass(frozen=True, eq=False)
 class Branched:
-    """What HiGHS found.
+    """HiGHS' result.
 
     Attributes:
         agent: (tasks,) the best assignment within the capacities, or None.
@@ -30,7 +30,7 @@ class Branched:
 
 
 def branch(tasks: Tasks, keep: Bools, start: Ints | None, settings: Settings) -> Branched:
-    """The least cost over some entries.
+    """The least cost with some of the entries.
 
     Args:
         tasks: The assignment.
@@ -60,7 +60,7 @@ def branch(tasks: Tasks, keep: Bools, start: Ints | None, settings: Settings) ->
 
 
 def reassigned(tasks: Tasks, keep: Bools, agent: Ints, chosen: Ints, settings: Settings) -> Ints:
-    """An assignment that is no dearer, with the tasks of some agents dealt out among them again.
+    """Reassign the tasks of some agents among these agents, at no higher cost.
 
     Args:
         tasks: The assignment.
@@ -88,7 +88,7 @@ def reassigned(tasks: Tasks, keep: Bools, agent: Ints, chosen: Ints, settings: S
 
 
 def _program(tasks: Tasks, task: Ints, agent: Ints) -> LinearProgram:
-    """Rows of capacities, then of tasks; a column an entry."""
+    """The program: capacity rows, then task rows; one column for each entry."""
     columns, (count, agents) = len(task), tasks.cost.shape
     here = np.arange(columns)
     matrix = sp.coo_array(

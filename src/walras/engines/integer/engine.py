@@ -1,9 +1,9 @@
-"""The integer engine: which way a problem with whole entries goes.
+"""The integer engine: chooses a method for a problem with integer entries.
 
-Small ones go to HiGHS outright, generalised assignments (and multiple knapsacks, and packings of
-bins) to :mod:`.assigning`. Others: relaxation, whole points by projection inside ADMM
-(:mod:`.pump`) and repair of the other entries, HiGHS near the best of them, HiGHS on all. The bound
-is that of the relaxation or of branching, whichever is better.
+Small problems go straight to HiGHS. Generalised assignments, multiple knapsacks and bin packings go
+to :mod:`.generalised_assignment`. For others: relaxation; integer points by projection inside ADMM
+(:mod:`.feasibility_pump`) with repair of the other entries; HiGHS near the best of them; HiGHS on
+the whole. The bound is the better one of the relaxation and branch and bound.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class _Best:
 
 
 class _General:
-    """A linear problem with whole entries of no known structure."""
+    """A linear problem with integer entries and no known structure."""
 
     def __init__(self, problem: Separable, settings: Settings, seed: int) -> None:
         self._problem, self._settings, self._seed = problem, settings, seed
@@ -89,7 +89,7 @@ class _General:
         return self._iterate(relaxed, answer)
 
     def _part(self, program: LinearProgram, share: float, start: Floats | None = None) -> Answer:
-        """A program in a share of the time; an answer without a point where HiGHS breaks down."""
+        """Solve a program in a share of the time; an answer without a point if HiGHS fails."""
         limits = self._within(share)
         failed = no_answer(program)
         return attempted(lambda: solve_whole(program, limits, start), failed)
@@ -112,7 +112,7 @@ class _General:
             self._best = _Best(x, value)
 
     def _repaired(self, x: Floats) -> bool:
-        """Fix the whole entries where they are and let a linear program set the others."""
+        """Fix the integer entries and let a linear program choose the others."""
         whole = np.asarray(self._program.integer)
         columns = np.concatenate([x, np.zeros(self._problem.scalars)])
         fixed = replace(
@@ -125,7 +125,7 @@ class _General:
         return self._best.x is not None
 
     def _near(self, relaxed: Floats) -> None:
-        """HiGHS with the whole entries fixed on which the relaxation and the best point agree."""
+        """HiGHS with those integer entries fixed on which relaxation and best point agree."""
         if self._best.x is None:
             return
         whole = np.asarray(self._program.integer)

@@ -1,13 +1,13 @@
-"""Whole numbers inside ADMM: a convex step and a rounding step that pull at each other.
+"""A feasibility pump inside ADMM: convex steps alternate with rounding.
 
 Minimise c·x over the constraints with x whole as ``f(x) + [z whole]``, ``x = z``:
 
     x  <-  argmin over the constraints of  c·x + rho/2 |x - z + u|^2      (the first-order engine)
     z  <-  round(x + u),        u  <-  u + x - z
 
-over the whole entries (Xu et al., OSDI 2025, section 4.2; Diamond, Takapoulos and Boyd 2018). Where
+over the integer entries (Xu et al., OSDI 2025, section 4.2; Diamond, Takapoulos and Boyd 2018). If
 the same z comes back, the entries nearest to a half are rounded at random, as in the feasibility
-pump (Fischetti, Glover and Lodi 2005), and u starts again.
+pump (Fischetti, Glover and Lodi 2005), and u is reset.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ def pump(
     seed: int,
     repaired: Callable[[Floats], bool],
 ) -> None:
-    """Offer whole points near the relaxation to ``repaired`` until it has enough.
+    """Pass integer points near the relaxation to ``repaired`` until it returns True.
 
     Args:
         problem: A linear problem with whole entries.
         relaxed: (entries,) a solution of its relaxation.
         settings: ``time_limit`` for all rounds together.
         seed: Of the random tie-breaks.
-        repaired: Takes (entries,) a point whose whole entries are whole; True ends the pump.
+        repaired: Takes (entries,) a point with whole integer entries; True ends the pump.
     """
     began = time.perf_counter()
     random = np.random.default_rng(seed)
@@ -74,7 +74,7 @@ def pump(
 
 
 def _penalty(problem: Separable, relaxed: Floats) -> float:
-    """Of the size of the costs: so that a whole step of an entry outweighs a typical cost."""
+    """The penalty rho: a step of one in an entry outweighs a typical cost."""
     typical = np.abs(problem.cost[problem.cost != 0.0])
     return float(np.median(typical)) if len(typical) else 1.0
 
@@ -88,7 +88,7 @@ def _near(problem: Separable, target: Floats, whole: Bools, rho: float) -> Separ
 
 
 def _shaken(x: Floats, z: Floats, whole: Bools, random: np.random.Generator) -> Floats:
-    """Flip some of the entries whose rounding was the closest call."""
+    """Flip some of the entries nearest to a half."""
     entries = np.flatnonzero(whole)
     doubt = np.abs(x[entries] - z[entries]) + 0.3 * random.random(len(entries))
     flips = entries[np.argsort(-doubt)[: max(1, int(_SHAKEN * len(entries) * random.random()))]]

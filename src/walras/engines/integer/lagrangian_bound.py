@@ -1,9 +1,9 @@
-"""The bound of a generalised assignment by knapsacks, and what it says of single entries.
+"""The Lagrangian bound of a generalised assignment by knapsacks, also for each single entry.
 
-Reduced costs of linear prices tell little where knapsacks are tight; this relaxation keeps every
-agent's knapsack whole (see :mod:`walras.kernels.knapsacks`). Entries that raise its bound to the
-cost of an assignment in hand are in no better one; entries that its knapsacks have held on the way
-are where good assignments are. Source: Posta, Ferland and Michelon 2012 (variable fixing).
+Linear reduced costs are weak where knapsacks are tight. This relaxation keeps each agent's integer
+knapsack (see :mod:`walras.kernels.knapsacks`). If using an entry raises the bound to the cost of a
+known assignment, no better assignment uses it. Entries that often appear in the knapsacks are
+likely in good assignments. Source: Posta, Ferland and Michelon 2012 (variable fixing).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from walras.kernels import knapsacks as kernel
 from walras.types import Bools, Floats, Ints
 
 _MOST_ROOM = 10_000  # largest whole capacity
-_STEPS = 20  # between two looks at the clock
+_STEPS = 20  # steps between two checks of the time
 
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
-    """What the relaxation says.
+    """The result of the relaxation.
 
     Attributes:
         bound: No assignment on the entries asked about costs less.
@@ -40,14 +40,14 @@ class Relaxed:
 def relax(
     tasks: Tasks, keep: Bools, price: Floats, target: float, goes_on: Callable[[], bool]
 ) -> Relaxed:
-    """Raise the bound until it stays or the time is over.
+    """Raise the bound until it no longer rises or the time is over.
 
     Args:
         tasks: The assignment.
         keep: (tasks, agents) entries asked about.
         price: (tasks,) where the prices begin.
         target: Cost of an assignment, or what the bound will not pass.
-        goes_on: Asked between steps whether there is time.
+        goes_on: Called between steps; False ends the search.
     """
     size, room = whole(tasks.weight, tasks.capacity)
     entries, agent = kernel.make_entries(tasks.cost, size, room, keep)
@@ -62,7 +62,7 @@ def relax(
 
 
 def whole(weight: Floats, capacity: Floats) -> tuple[Ints, Ints]:
-    """Weights and capacities in whole units; a relaxation where they are not whole.
+    """Weights and capacities in whole units; rounded to a relaxation if they are not whole.
 
     As ``sum a <= b`` implies ``sum floor(a / u) <= floor(b / u)`` for any unit u, bounds hold.
     """

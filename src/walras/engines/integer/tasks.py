@@ -1,4 +1,4 @@
-"""Generalised assignments told from other problems with whole entries, as dense arrays."""
+"""Recognises generalised assignments and states them as dense arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of POP: demands and their pieces dealt out, sub-problems, points put together."""
+"""The parts of POP: splits the demands, states the sub-problems, merges their points."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One sub-problem and where it came from.
+    """One sub-problem and its position in the whole.
 
     Attributes:
         problem: The sub-problem.
@@ -42,15 +42,15 @@ class Part:
 
 
 def asks(problem: Separable) -> Bools:
-    """(demands,) True on those of which some entry can be more than nothing."""
+    """(demands,) True on demands with an entry that can exceed zero."""
     live = (problem.lower < problem.upper) & (problem.demand >= 0)
     return np.bincount(problem.demand[live], minlength=problem.shape[1]) > 0
 
 
 def split(problem: Separable, parts: int, seed: int, splitting: float = 0.0) -> list[Part]:
-    """Deal the demands out at random, in parts whose sizes differ by at most one.
+    """Split the demands at random into parts whose sizes differ by at most one.
 
-    Demands that ask for nothing are dealt last: a part of such alone may have no optimum. The
+    Demands that ask for nothing come last: a part of such alone may have no optimum. The
     largest are split into k equal pieces, one for every part.
 
     Args:
@@ -220,7 +220,7 @@ def merge(
 
 
 def _worst(iterates: Sequence[Iterate]) -> Status:
-    """How the whole ended: as its worst part, and where all are optimal, unproved for the whole."""
+    """The status of the whole: that of its worst part; never optimal, which parts cannot prove."""
     ranking = (Status.INTERRUPTED, Status.LIMIT, Status.INACCURATE)
     found = {iterate.status for iterate in iterates}
     ended = Status.OPTIMAL if len(iterates) == 1 else Status.INACCURATE
