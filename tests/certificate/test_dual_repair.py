@@ -7,7 +7,13 @@ import pytest
 from tests.bank.statement import Entry, Row, Scalar, state
 from tests.certificate.messy import messy
 
-from walras.certificate.dual_repair import _moves, allowed, answered, balanced, settled
+from walras.certificate.dual_repair import (
+    _moves,
+    balance_free,
+    make_dual_feasible,
+    project_signs,
+    settled,
+)
 from walras.certificate.structure import structure
 from walras.separable import Separable, Utility
 
@@ -40,7 +46,7 @@ def test_prices_have_the_sign_that_their_row_allows(seed: int) -> None:
         prices = rng.normal(size=problem.rows.count)
         prices = np.where(rng.random(len(prices)) < 0.4, rng.choice(odd, len(prices)), prices)
         wanted = [sign_of(problem, k, price) for k, price in enumerate(prices)]
-        assert allowed(problem, prices).tolist() == wanted
+        assert project_signs(problem, prices).tolist() == wanted
 
 
 def free_problem(seed: int, *, equal: bool) -> tuple[Separable, np.ndarray, np.ndarray]:
@@ -65,7 +71,7 @@ def test_free_columns_are_balanced_by_the_least_relative_move(seed: int, *, equa
     pi[2] = 0.0
     D = np.abs(pi) + (np.abs(pi)[pi != 0].mean() if equal else 0.0)
     moved = pi - D * (C @ np.linalg.solve(C.T @ (D[:, None] * C), c + C.T @ pi))
-    found = balanced(problem, structure(problem), pi)
+    found = balance_free(problem, structure(problem), pi)
     assert found == pytest.approx(moved, rel=1e-8, abs=1e-10)
     assert C.T @ found == pytest.approx(-c, rel=1e-10)
     assert bool(found[2] != 0.0) is equal
@@ -79,7 +85,7 @@ def test_the_prices_of_squares_move_as_those_of_equalities(kind: Utility) -> Non
         Row("two[0]", {0: 2.0}, 0.0, 5.0),
     ]
     problem = state([Entry(0, 0, 3.0, -INF)], rows)
-    found = balanced(problem, structure(problem), np.array([0.0, -1.0]))
+    found = balance_free(problem, structure(problem), np.array([0.0, -1.0]))
     # D = (0 + 1, 1) or (0, 1): of 3 - 2 = 1, shares 1/(1 + 4) and 4/5; or all by the second.
     wanted = [-0.2, -1.4] if kind is Utility.QUADRATIC else [0.0, -1.5]
     assert found == pytest.approx(wanted)
@@ -89,17 +95,17 @@ def test_held_prices_stay_where_others_can_make_up_for_them() -> None:
     rows = [Row("one[0]", {0: 1.0}, 0.0, 1.0), Row("two[0]", {0: 1.0}, 0.0, 1.0)]
     problem = state([Entry(0, 0, -3.0, -INF)], rows)
     start = np.array([1.0, 1.0])
-    found = balanced(problem, structure(problem), start, np.array([True, False]))
+    found = balance_free(problem, structure(problem), start, np.array([True, False]))
     assert found == pytest.approx([1.0, 2.0], abs=1e-6)
     alone = state([Entry(0, 0, -3.0, -INF)], rows[:1])
-    held = balanced(alone, structure(alone), start[:1], np.array([True]))
+    held = balance_free(alone, structure(alone), start[:1], np.array([True]))
     assert held == pytest.approx([3.0])
 
 
 def test_prices_without_free_columns_are_left_alone() -> None:
     problem = state([Entry(0, 0, -3.0)], [Row("one[0]", {0: 1.0}, 0.0, 1.0)])
     start = np.array([2.0])
-    assert balanced(problem, structure(problem), start) is start
+    assert balance_free(problem, structure(problem), start) is start
 
 
 def test_signs_are_kept_while_columns_are_balanced() -> None:
@@ -109,7 +115,7 @@ def test_signs_are_kept_while_columns_are_balanced() -> None:
         Row("either[0]", {0: 1.0}, 0.0, 1.0),
     ]
     problem = state([Entry(0, 0, -3.0, -INF)], rows)
-    found = balanced(problem, structure(problem), np.array([-0.1, 1.0]))
+    found = balance_free(problem, structure(problem), np.array([-0.1, 1.0]))
     assert found[0] <= 0.0
     assert found[0] + found[1] == pytest.approx(3.0, rel=1e-9)
 
@@ -170,7 +176,7 @@ def test_prices_that_are_next_to_nothing_are_none() -> None:
 
 def answer(problem: Separable, pi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     reduced = problem.cost + problem.rows.matrix.T @ pi
-    return answered(problem, structure(problem), pi, reduced)
+    return make_dual_feasible(problem, structure(problem), pi, reduced)
 
 
 def test_an_entry_without_its_bound_moves_the_row_in_which_it_weighs_most() -> None:
@@ -268,7 +274,7 @@ def test_entries_of_small_coefficients_are_settled_like_others() -> None:
 
 def test_prices_whose_move_overflows_stay_as_they_were() -> None:
     problem = state([Entry(0, 0, 1e200, -INF)], [Row("row[0]", {0: 1e-200}, 0.0, 1.0)])
-    assert balanced(problem, structure(problem), np.ones(1)).tolist() == [1.0]
+    assert balance_free(problem, structure(problem), np.ones(1)).tolist() == [1.0]
 
 
 def test_free_columns_that_no_moved_price_meets_are_left_to_others() -> None:

@@ -9,7 +9,7 @@ from tests.bank.statement import Entry, Row, Scalar, state
 from tests.certificate.messy import messy
 
 from walras.certificate import dual_bound
-from walras.certificate.bound import row_terms
+from walras.certificate.contribution import row_terms
 from walras.separable import Separable, Utility
 
 INF = np.inf

@@ -5,9 +5,10 @@ For prices pi of the rows the Lagrangian gives, for every feasible (x, t),
     value >= const + sum_k [- pi_k b_k or - f_k*(pi_k)] + min_t (e + E'pi)·t
                    + sum_q min_{l<=x<=u} (r_q x + h_q x^2 / 2),     r = c + G'pi
 
-whatever the prices are. Before it is evaluated the prices are mended (:mod:`.mend`) and, in closed
-form, the price of each packing row is set: the least that leaves no entry of the row with a
-negative reduced cost: what a job is worth, given the prices of the resources.
+whatever the prices are. First the prices are repaired (:mod:`.dual_repair`). Then the price of each
+packing row is set in closed form: the least that leaves no entry of the row with a negative reduced
+cost, which is what a job is worth at the prices of the resources. The formulas of each term are in
+:mod:`.contribution`, for the whole problem and for slices of it.
 """
 
 from __future__ import annotations
@@ -16,16 +17,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from walras.certificate.dual_repair import HUGE, allowed, answered, balanced, settled
+from walras.certificate.contribution import (
+    ROUNDING,
+    entry_points,
+    payment_factor,
+    row_terms,
+    scalar_terms,
+    share_prices,
+)
+from walras.certificate.dual_repair import (
+    HUGE,
+    balance_free,
+    make_dual_feasible,
+    project_signs,
+    settled,
+)
 from walras.certificate.implied import implied
 from walras.certificate.structure import Structure, own_limit, structure
 from walras.kernels import cpu as kernels
-from walras.separable import Separable, Utility, utility
-from walras.types import Floats, Longs
-
-ROUNDING = 32 * np.finfo(float).eps
+from walras.separable import Separable, utility
+from walras.types import Bools, Floats, Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +67,7 @@ def dual_bound(problem: Separable, prices: Floats, threads: int = 1) -> DualBoun
         threads: Threads of the passes over all entries.
     """
     shape = structure(problem)
-    pi = allowed(problem, prices)
+    pi = project_signs(problem, prices)
     candidates = _candidates(problem, shape, pi)
     found = [_evaluated(problem, shape, candidate, threads) for candidate in candidates]
     if len(shape.loose) or len(shape.free):
@@ -82,7 +94,7 @@ def _unanswered(
 
 def _candidates(problem: Separable, shape: Structure, pi: Floats) -> Iterator[Floats]:
     """The prices as they are, and scaled to what a shared scalar asks for: ``e + E'pi = 0``."""
-    pi = balanced(problem, shape, pi)
+    pi = balance_free(problem, shape, pi)
     if problem.scalars == 0:
         yield pi
         return
@@ -96,13 +108,11 @@ def _rescaled(problem: Separable, shape: Structure, pi: Floats) -> Floats:
     """Prices scaled so that ``e + E'pi = 0`` where scaling alone can do it."""
     for k in range(problem.scalars):
         column = problem.rows.scalar_matrix[:, k]
-        total, cost = float(column @ pi), float(problem.scalar_cost[k])
-        if cost == 0.0 or total == 0.0 or total * cost > 0.0:
+        paid = float(column @ pi)
+        if paid == 0.0:
             continue
-        factor = -cost / total
-        largest = float(np.max(np.abs(pi)))
-        if not abs(factor) <= HUGE / largest or abs(factor - 1.0) < ROUNDING:
-            continue
+        most = HUGE / float(np.max(np.abs(pi)))
+        factor = payment_factor(float(problem.scalar_cost[k]), paid, most)
         together = shape.homogeneous and problem.scalars == 1
         pi = pi * factor if together else np.where(column != 0, pi * factor, pi)
     return pi
@@ -116,7 +126,7 @@ def _evaluated(
         reduced = kernels.reduced_costs(problem.rows.matrix, problem.cost, bare, threads)
         bare, reduced = _share_prices(shape, bare, reduced)
         if answer:
-            bare, reduced = answered(problem, shape, bare, reduced)
+            bare, reduced = make_dual_feasible(problem, shape, bare, reduced)
         pi, reduced = _cap_prices(problem, shape, bare, reduced, threads)
         value = (
             problem.constant
@@ -129,21 +139,14 @@ def _evaluated(
 
 
 def _share_prices(shape: Structure, pi: Floats, reduced: Floats) -> tuple[Floats, Floats]:
-    """Best price of each share row: its cheapest entry, by coefficient, at a reduced cost of zero.
-
-    The dual terms of the row and its entries are ``-p b`` with ``reduced + a p >= 0``, and those
-    entries stand in no other row without a scalar whose price would have to answer.
-    """
+    """Best price of each share row, and the reduced costs at these (:func:`share_prices`)."""
     if not np.any(shape.shares):
         return pi, reduced
     some = np.flatnonzero(shape.shares[np.maximum(shape.cap, 0)] & (shape.cap >= 0))
-    row, weight = shape.cap[some], shape.coefficient[some]
-    least = np.full(len(pi), np.inf)
-    np.minimum.at(least, row, reduced[some] / weight)
-    pi = np.where(shape.shares, -least, pi)
+    best, left = share_prices(shape.cap[some], shape.coefficient[some], reduced[some], len(pi))
     reduced = reduced.copy()
-    reduced[some] = np.maximum(reduced[some] - weight * least[row], 0.0)
-    return pi, reduced
+    reduced[some] = left
+    return np.where(shape.shares, best, pi), reduced
 
 
 def _cap_prices(
@@ -171,38 +174,13 @@ def _row_terms(problem: Separable, shape: Structure, pi: Floats) -> float:
     return float(np.sum(terms))
 
 
-def row_terms(
-    kind: npt.NDArray[np.int8],
-    weight: Floats,
-    parameter: Floats,
-    lower: Floats,
-    upper: Floats,
-    pi: Floats,
-) -> Floats:
-    """What each row adds to the bound at its price: ``- pi_k b_k``, or ``- f_k*(pi_k)``.
-
-    The arrays have one shape, whatever that is.
-    """
-    own, out = kind != Utility.NONE, np.zeros(pi.shape)
-    used = (pi != 0) & ~own
-    out[used] = -pi[used] * np.where(pi > 0, upper, lower)[used]
-    if np.any(own):
-        out[own] = -utility.conjugate(kind[own], weight[own], parameter[own], pi[own])
-    return out
-
-
 def _scalar_terms(problem: Separable, pi: Floats) -> float:
     slope = problem.scalar_cost + problem.rows.scalar_matrix.T @ pi
     size = np.abs(problem.scalar_cost) + np.abs(problem.rows.scalar_matrix).T @ np.abs(pi)
-    at = np.where(slope > 0, problem.scalar_lower, problem.scalar_upper)
-    if np.any(np.isinf(at) & (slope != 0)):
+    low, high = problem.scalar_lower, problem.scalar_upper
+    if np.any(np.isinf(np.where(slope > 0, low, high)) & (slope != 0)):
         low, high = (bound[problem.entries :] for bound in implied(problem))
-        at = np.where(slope > 0, low, high)
-    free = np.isinf(at)
-    # A free scalar needs slope 0; what is left of it after scaling is rounding.
-    if np.any(free & ~(np.abs(slope) <= ROUNDING * size)):
-        return -np.inf
-    return float(np.sum(slope[~free] * at[~free]))
+    return scalar_terms(slope, size, low, high)
 
 
 def _entry_terms(problem: Separable, shape: Structure, pi: Floats, reduced: Floats) -> float:
@@ -210,25 +188,22 @@ def _entry_terms(problem: Separable, shape: Structure, pi: Floats, reduced: Floa
     counts = reduced < 0
     counts[shape.moved] = True
     some = np.flatnonzero(counts)
-    r, low, high = reduced[some], problem.lower[some], problem.upper[some]
-    h = problem.quadratic[some]
-    curved = h > 0
-    at = np.where(r >= 0, low, high)
-    at = np.where(curved, np.clip(-r / np.where(curved, h, 1.0), low, high), at)
-    lost = np.isinf(at) & (r != 0)
-    at = np.where(lost & (r < 0), own_limit(problem, shape, some), at)
-    lost = np.isinf(at) & (r != 0)
-    if np.any(lost):
-        implied_low, implied_high = implied(problem)
-        at = np.where(lost, np.where(r > 0, implied_low[some], implied_high[some]), at)
-        lost = np.isinf(at) & (r != 0)
-    if np.any(lost) and not _is_rounding(problem, pi, reduced, some[lost]):
+    r, h = reduced[some], problem.quadratic[some]
+
+    def limit(lost: Longs) -> Floats:
+        at = np.where(r[lost] < 0, own_limit(problem, shape, some[lost]), np.inf)
+        if np.any(np.isinf(at)):
+            low, high = implied(problem)
+            beyond = np.where(r[lost] > 0, low[some[lost]], high[some[lost]])
+            at = np.where(np.isinf(at), beyond, at)
+        return at
+
+    def is_rounding(lost: Longs) -> Bools:
+        part = abs(problem.rows.matrix[:, some[lost]])
+        size = np.abs(problem.cost[some[lost]]) + part.T @ np.abs(pi)
+        return np.asarray(np.abs(r[lost]) <= ROUNDING * size)
+
+    at = entry_points(r, h, (problem.lower[some], problem.upper[some]), limit, is_rounding)
+    if np.any(np.isinf(at)):
         return -np.inf
-    at = np.where(np.isinf(at), 0.0, at)
     return float(r @ at + 0.5 * h @ (at * at))
-
-
-def _is_rounding(problem: Separable, pi: Floats, reduced: Floats, lost: Longs) -> bool:
-    """Whether reduced costs that should be zero are zero up to the rounding of their terms."""
-    size = np.abs(problem.cost[lost]) + abs(problem.rows.matrix[:, lost]).T @ np.abs(pi)
-    return bool(np.all(np.abs(reduced[lost]) <= ROUNDING * size))

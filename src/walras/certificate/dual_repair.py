@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
+from walras.certificate.contribution import asked_moves, may_move, one_way
 from walras.certificate.structure import Structure
 from walras.separable import Separable, Utility
 from walras.types import Bools, Floats, Longs
@@ -23,17 +24,18 @@ _SETTLED = 1e-6  # of the largest cost: reduced costs that are zero but for an e
 _ALIKE = 10.0  # entries of that much more than the worst are at rest, too
 _NO_PRICE = 1e-14  # of the largest price
 _STIFF = 1e-9  # how little prices that should stay move, relative to the others
-SURPLUS = 1.0 + 1e-12  # moves overshoot by this much, so that rounding does not undo them
 
 
-def allowed(problem: Separable, pi: Floats) -> Floats:
+def project_signs(problem: Separable, pi: Floats) -> Floats:
     """Prices with the sign their row allows, utilities' inside the domain of the conjugate."""
     rows = problem.rows
-    return signed(rows.utility, rows.lower, rows.upper, pi)
+    return project_row_signs(rows.utility, rows.lower, rows.upper, pi)
 
 
-def signed(kind: npt.NDArray[np.int8], lower: Floats, upper: Floats, pi: Floats) -> Floats:
-    """As :func:`allowed`, for rows of whatever shape; what is not finite counts as zero.
+def project_row_signs(
+    kind: npt.NDArray[np.int8], lower: Floats, upper: Floats, pi: Floats
+) -> Floats:
+    """As :func:`project_signs`, for rows of whatever shape; what is not finite counts as zero.
 
     Args:
         kind: Values of :class:`walras.separable.Utility`.
@@ -49,7 +51,9 @@ def signed(kind: npt.NDArray[np.int8], lower: Floats, upper: Floats, pi: Floats)
     return np.where(falling, np.minimum(pi, -np.finfo(float).tiny), pi)
 
 
-def balanced(problem: Separable, shape: Structure, pi: Floats, held: Bools | None = None) -> Floats:
+def balance_free(
+    problem: Separable, shape: Structure, pi: Floats, held: Bools | None = None
+) -> Floats:
     """Prices moved least, relative to their size, so that free columns have reduced cost zero.
 
     With C the columns of the free scalars and entries and D = |pi|: pi - D C (C'D C)^-1 (c + C'pi).
@@ -80,7 +84,7 @@ def balanced(problem: Separable, shape: Structure, pi: Floats, held: Bools | Non
             move = weighted @ spla.splu(system).solve(cost + columns.T @ pi)
         if not np.all(np.isfinite(move)) or not np.any(move):
             break
-        pi = allowed(problem, pi - move)
+        pi = project_signs(problem, pi - move)
     return pi
 
 
@@ -89,7 +93,7 @@ def settled(problem: Separable, pi: Floats, endless: Bounds) -> Floats:
 
     Such entries have none but by the tolerance and the rounding of an engine's prices; where they
     have no bound on one side, even that much would prove nothing. Prices that are next to nothing
-    are none, and the others move in proportion to their size, as in :func:`balanced`.
+    are none, and the others move in proportion to their size, as in :func:`balance_free`.
 
     Args:
         problem: The problem.
@@ -112,7 +116,7 @@ def settled(problem: Separable, pi: Floats, endless: Bounds) -> Floats:
         moved = _against(part[:, near], reduced[near], np.abs(pi))
         if not np.all(np.isfinite(moved)):
             break
-        pi = _without_noise(allowed(problem, pi - moved))
+        pi = _without_noise(project_signs(problem, pi - moved))
     return pi
 
 
@@ -131,7 +135,7 @@ def _against(columns: sp.csc_array, reduced: Floats, weight: Floats) -> Floats:
         return np.asarray(weighted @ (unit * spla.splu(system).solve(unit * reduced)))
 
 
-def answered(
+def make_dual_feasible(
     problem: Separable, shape: Structure, pi: Floats, reduced: Floats
 ) -> tuple[Floats, Floats]:
     """Prices moved so that an entry without bound has no reduced cost that asks for one.
@@ -148,9 +152,9 @@ def answered(
         move = _moves(problem, shape, pi, reduced, lost)
         if not np.any(move):
             break
-        pi, held = allowed(problem, pi + move), held | (move != 0)
+        pi, held = project_signs(problem, pi + move), held | (move != 0)
         if np.any(shape.holds_free & held):
-            pi = balanced(problem, shape, pi, held)
+            pi = balance_free(problem, shape, pi, held)
         reduced = problem.cost + problem.rows.matrix.T @ pi
     return pi, reduced
 
@@ -168,15 +172,5 @@ def _moves(
     """(rows,) the largest move that a lost entry asks of its row, where all ask the same way."""
     rows = problem.rows
     part = sp.coo_array(rows.matrix[:, lost])
-    need = -reduced[lost][part.col] / part.data * SURPLUS
-    rises = rows.is_utility | np.isfinite(rows.upper) | (pi < 0)
-    falls = rows.is_utility | np.isfinite(rows.lower) | (pi > 0)
-    able = np.where(need > 0, rises[part.row], falls[part.row])
-    weight = np.where(able, np.abs(part.data), 0.0)
-    order = np.lexsort((-weight, part.col))
-    first = order[np.unique(part.col[order], return_index=True)[1]]
-    first = first[weight[first] > 0]
-    high, low = np.zeros(rows.count), np.zeros(rows.count)
-    np.maximum.at(high, part.row[first], need[first])
-    np.minimum.at(low, part.row[first], need[first])
-    return np.where(high > 0, np.where(low < 0, 0.0, high), low)
+    able = may_move(rows.utility, rows.lower, rows.upper, pi)
+    return one_way(*asked_moves(part.col, part.row, part.data, reduced[lost], able))

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from walras.certificate.contribution import excess
 from walras.certificate.structure import structure
 from walras.separable import Separable
 from walras.types import Floats, Longs
@@ -60,15 +61,13 @@ def row_errors(problem: Separable, x: Floats, t: Floats) -> RowErrors:
     used, part = used_part(problem, x)
     value = x[used]
     activity = part @ value + rows.scalar_matrix @ t
-    over = np.maximum(np.maximum(activity - rows.upper, rows.lower - activity), 0.0)
     terms = abs(part) @ np.abs(value) + np.abs(rows.scalar_matrix) @ np.abs(t)
-    low = np.where(np.isfinite(rows.lower), np.abs(rows.lower), 0.0)
-    high = np.where(np.isfinite(rows.upper), np.abs(rows.upper), 0.0)
+    over, size = excess(activity, terms, rows.lower, rows.upper)
     shape = structure(problem)
     split = value if problem.integer is None else value[~problem.integer[used]]
     largest = max(np.max(np.abs(split), initial=0.0), np.max(np.abs(t), initial=0.0))
     typical = np.minimum(shape.least_term, largest * shape.least_coefficient)
-    return RowErrors(over, np.maximum(terms, np.maximum(low, high)), typical)
+    return RowErrors(np.maximum(over, 0.0), size, typical)
 
 
 def row_violations(problem: Separable, x: Floats, t: Floats) -> Floats:

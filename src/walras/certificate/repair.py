@@ -13,6 +13,13 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
+from walras.certificate.contribution import (
+    best_scalar,
+    scalar_range,
+    scale_down,
+    share_factors,
+    tight_errors,
+)
 from walras.certificate.feasibility import FEASIBLE, RowErrors, row_errors, used_part, violation
 from walras.certificate.structure import structure
 from walras.separable import Separable, Utility
@@ -21,7 +28,6 @@ from walras.types import Floats
 CORRECTIONS = 8
 _AIM = 1e-9  # share of rows' typical terms that a repair measures against: more than is asked for
 _WIDE = 3  # corrections from which small entries take more than their part
-TIGHT = 1e-7  # relative distance of a row from a bound that it is held at
 _MOST_ROWS = 20_000
 
 
@@ -118,12 +124,10 @@ def scaled_down(problem: Separable, x: Floats) -> Floats:
     """Entries scaled by what is left of the scarcest packing row (:mod:`.structure`) they use."""
     used, matrix = used_part(problem, x)
     part = x[used]
-    load = matrix @ part
-    over = structure(problem).packing & (load > problem.rows.upper)
+    factor = scale_down(structure(problem).packing, problem.rows.upper, matrix @ part)
+    over = factor < np.inf
     if not np.any(over):
         return x
-    factor = np.ones(problem.rows.count)
-    factor[over] = problem.rows.upper[over] / load[over] * (1.0 - np.finfo(float).eps)
     at = np.flatnonzero(over[matrix.indices])
     entry = np.searchsorted(matrix.indptr, at, side="right") - 1
     scale = np.ones(len(part))
@@ -140,15 +144,11 @@ def _shared_out(problem: Separable, x: Floats) -> Floats:
         return x
     some = np.flatnonzero(shape.shares[np.maximum(shape.cap, 0)] & (shape.cap >= 0))
     row, weight = shape.cap[some], shape.coefficient[some]
-    total = np.bincount(row, weights=weight * x[some], minlength=rows.count)
-    empty = shape.shares & (total == 0)
+    empty = shape.shares & (np.bincount(row, weight * x[some], rows.count) == 0)
     part = np.where(empty[row], 1.0, x[some])
-    total = np.where(empty, np.bincount(row, weights=weight, minlength=rows.count), total)
-    wanted = np.clip(np.where(empty, 0.0, total), rows.lower, rows.upper)
-    factor = np.ones(rows.count)
-    factor[shape.shares] = wanted[shape.shares] / total[shape.shares]
+    load = np.bincount(row, weight * part, rows.count).astype(np.float64)
     out = x.copy()
-    out[some] = part * factor[row]
+    out[some] = part * share_factors(shape.shares, empty, load, rows.lower, rows.upper)[row]
     return out
 
 
@@ -167,13 +167,9 @@ def best_scalars(problem: Separable, x: Floats, t: Floats) -> Floats:
             continue
         others = activity + rows.scalar_matrix @ t - column * t[k]
         held = np.flatnonzero(column)
-        ends = np.stack([rows.lower[held] - others[held], rows.upper[held] - others[held]])
-        ends = np.sort(ends / column[held], axis=0)
-        low = max(np.max(ends[0], initial=-np.inf), problem.scalar_lower[k])
-        high = min(np.min(ends[1], initial=np.inf), problem.scalar_upper[k])
-        best = high if cost < 0 else low
-        if low <= high and np.isfinite(best):
-            t[k] = best
+        allowed = scalar_range(column[held], rows.lower[held], rows.upper[held], others[held])
+        bounds = problem.scalar_lower[k], problem.scalar_upper[k]
+        t[k] = best_scalar(t[k], cost, bounds, allowed)
     return t
 
 
@@ -202,12 +198,11 @@ def _corrected(
     """x moved by D G'(G D G')^-1 of the violated and active rows' errors, D of :func:`metric`."""
     rows = problem.rows
     activity = rows.matrix @ x + rows.scalar_matrix @ t
-    error = np.where(activity > rows.upper, rows.upper - activity, 0.0)
-    error = np.where(activity < rows.lower, rows.lower - activity, error)
-    slack = np.minimum(rows.upper - activity, activity - rows.lower)
-    # A row that a scalar holds is tight because the scalar was moved there; it moves again after.
-    held = ~rows.is_utility & ((error != 0) | ~np.any(rows.scalar_matrix, axis=1))
-    tight = np.flatnonzero((slack <= TIGHT * errors.scale(_AIM)) & held)
+    shared = np.any(rows.scalar_matrix, axis=1)
+    error, held = tight_errors(
+        rows.is_utility, shared, activity, rows.lower, rows.upper, errors.scale(_AIM)
+    )
+    tight = np.flatnonzero(held)
     if not 0 < len(tight) <= _MOST_ROWS:
         return None
     spread = metric(x, problem.lower, problem.upper, attempt)

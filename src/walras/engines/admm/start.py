@@ -8,7 +8,7 @@ import numpy as np
 
 from walras.certificate.bound import dual_bound
 from walras.certificate.certify import gap_between, minimised_value
-from walras.certificate.dual_repair import allowed
+from walras.certificate.dual_repair import project_signs
 from walras.certificate.repair import best_scalars, repair, scaled_down
 from walras.certificate.structure import structure
 from walras.engines.admm.dual_start import MOST, complementary_prices
@@ -101,7 +101,7 @@ def _worth_more(problem: Separable, given: Floats, price: Floats) -> Floats:
     """
     known = np.append(given, price[len(given) :])
     usable = np.isfinite(known) & ((price == 0.0) | (known < 0.0))
-    warm = allowed(problem, np.where(usable, known, price))
+    warm = project_signs(problem, np.where(usable, known, price))
     if np.array_equal(warm, price):
         return price
     return warm if dual_bound(problem, warm).value >= dual_bound(problem, price).value else price

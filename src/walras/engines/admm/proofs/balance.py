@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from walras.certificate.contribution import room
 from walras.certificate.structure import structure
 from walras.engines.admm.proofs.repair import USED
 from walras.engines.admm.proofs.residuals import MOST, evened
@@ -115,4 +116,4 @@ class Balance:
     def _room(self, load: Floats) -> Floats:
         """What is left of each packing row, as a factor."""
         held = self._packing & (load > 0)
-        return np.where(held, self._problem.rows.upper / np.where(held, load, 1.0), np.inf)
+        return room(held, self._problem.rows.upper, load)

@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.certificate.bound import ROUNDING, row_terms
-from walras.certificate.dual_repair import signed
+from walras.certificate.contribution import (
+    ROUNDING,
+    asked_moves,
+    entry_points,
+    may_move,
+    one_way,
+    row_terms,
+    share_prices,
+)
+from walras.certificate.dual_repair import project_row_signs
 from walras.engines.admm.entries import runs
 from walras.engines.admm.passes import BoundPasses, Passes
 from walras.engines.admm.proofs.contribution import Contribution
-from walras.engines.admm.proofs.free_entry_duals import may_move, moves, one_way
 from walras.engines.admm.scalar_bounds import ceilings
 from walras.engines.admm.slices import Leaf, Slice
 from walras.kernels import consensus_copies
@@ -43,9 +50,11 @@ class Bound(Contribution, BoundPasses):
     def load_prices(self) -> None:
         """Take the iterate's prices."""
         rows = self._data.groups
-        self._loaded = signed(rows.kind, rows.lower, rows.upper, self._point.prices())
+        self._loaded = project_row_signs(rows.kind, rows.lower, rows.upper, self._point.prices())
         own = self._data.own
-        self._own_loaded = signed(own.kind, own.lower, own.upper, self._point.own_prices())
+        self._own_loaded = project_row_signs(
+            own.kind, own.lower, own.upper, self._point.own_prices()
+        )
         self._own_price = self._own_loaded
         self._guess = np.zeros(0)
 
@@ -111,7 +120,7 @@ class Bound(Contribution, BoundPasses):
         """Ask about the prices last reached, and none of the packing rows."""
         asked, rows = np.zeros_like(self._loaded), self._data.groups
         asked[:, own] = -sign * self._guess
-        self._loaded = signed(rows.kind, rows.lower, rows.upper, asked)
+        self._loaded = project_row_signs(rows.kind, rows.lower, rows.upper, asked)
 
     def use_scarcest_demands(self, own: int, least: float) -> None:
         """Ask about the demands that can reach this little of the scalar by themselves, alone."""
@@ -176,15 +185,31 @@ class Bound(Contribution, BoundPasses):
         rows, entries, held = self._data.groups, self._data.entries, self._price.size
         asks = np.where(np.isinf(entries.upper), self._reduced < 0, self._reduced > 0)
         lost = np.flatnonzero(asks & self._roles.loose)
-        able = np.column_stack([may_move(rows, self._price).reshape(2, -1), [rises, falls]])
-        place = held + self._place.astype(np.int64)
-        high, low = moves(entries, place, self._reduced, able > 0, lost)
-        asked = self._price + one_way(high, low)[:held].reshape(self._price.shape)
-        moved = signed(rows.kind, rows.lower, rows.upper, asked)
+        here = may_move(rows.kind, rows.lower, rows.upper, self._price)
+        able = (np.append(here[0], rises > 0), np.append(here[1], falls > 0))
+        entry, row, a = self._coefficients(lost)
+        high, low = asked_moves(entry, row, a, self._reduced[lost], able)
+        moved = self._price + one_way(high, low)[:held].reshape(self._price.shape)
+        moved = project_row_signs(rows.kind, rows.lower, rows.upper, moved)
         out = np.array([high[held:], low[held:]])
         out[0, -1] = float(not np.array_equal(moved, self._price))
         self._price = moved
         return out
+
+    def _coefficients(self, some: Longs) -> tuple[Longs, Longs, Floats]:
+        """Of some entries, all coefficients that are not zero: which entry's, in which row.
+
+        Rows are those of the groups, and behind them the narrow ones.
+        """
+        entries, slots = self._data.entries, len(self._data.entries.local)
+        group = np.searchsorted(entries.ptr, some, side="right") - 1
+        copy, asks = runs(entries.copies, some)
+        own_row = (group * slots + np.arange(slots)[:, None]).ravel()
+        entry = np.concatenate([np.tile(np.arange(len(some)), slots), asks])
+        narrow = self._price.size + self._place[entries.row[copy]].astype(np.int64)
+        a = np.concatenate([entries.local[:, some].ravel(), entries.a[copy]])
+        held = np.flatnonzero(a)
+        return entry[held], np.concatenate([own_row, narrow])[held], a[held]
 
     def price_rise(self, price: Floats) -> Floats:
         """Raise prices where rows limit entries; (narrow,) how far those of others must rise."""
@@ -204,14 +229,13 @@ class Bound(Contribution, BoundPasses):
         return self._missing()
 
     def _share_out(self, k: int) -> None:
-        """Best price of each share row: its cheapest entry at a reduced cost of zero."""
+        """Best price of each share row in a slot, and the reduced costs of its entries."""
         shares, a = self._roles.shares[:, k], self._data.entries.local[k]
-        mine = self._spread(shares) & (a > 0)
-        each = np.divide(self._reduced, a, out=np.full(len(a), np.inf), where=mine)
-        least = np.minimum.reduceat(each, self._data.entries.ptr[:-1])
-        self._price[:, k] = np.where(shares, -least, self._price[:, k])
-        lowered = self._reduced - a * self._spread(np.where(shares, least, 0.0))
-        self._reduced = np.where(mine, np.maximum(lowered, 0.0), self._reduced)
+        mine = np.flatnonzero(self._spread(shares) & (a > 0))
+        group = np.searchsorted(self._data.entries.ptr, mine, side="right") - 1
+        best, left = share_prices(group, a[mine], self._reduced[mine], len(shares))
+        self._price[:, k] = np.where(shares, best, self._price[:, k])
+        self._reduced[mine] = left
 
     def _raise(self, k: int) -> None:
         """Least rise of the packing rows' prices that leaves no uncapped negative cost."""
@@ -266,18 +290,20 @@ class Bound(Contribution, BoundPasses):
             counts |= self._moved
         some = np.flatnonzero(counts)
         r, h = self._reduced[some], entries.quadratic[some]
-        low, high = entries.lower[some], entries.upper[some]
-        at = np.where(r < 0, high, low)
-        at = np.where(h > 0, np.clip(-r / np.where(h > 0, h, 1.0), low, high), at)
-        free = np.flatnonzero(np.isinf(at) & (r < 0))
-        at[free] = self._limit(some[free])
+
+        def limit(lost: Longs) -> Floats:
+            return np.where(r[lost] < 0, self._limit(some[lost]), np.inf)
+
+        at = entry_points(
+            r,
+            h,
+            (entries.lower[some], entries.upper[some]),
+            limit,
+            lambda lost: self._is_rounding(some[lost]),
+        )
         endless = np.isinf(at)
-        at = np.where(endless, 0.0, at)
-        least = r * at + 0.5 * h * at * at
-        endless &= r != 0
-        if np.any(endless):
-            least[endless] = np.where(self._is_rounding(some[endless]), 0.0, -np.inf)
-        return some, least
+        at[endless] = 0.0
+        return some, np.where(endless, -np.inf, r * at + 0.5 * h * at * at)
 
     def _is_rounding(self, some: Longs) -> Bools:
         """Whether reduced costs that should be zero are zero up to the rounding of their terms."""

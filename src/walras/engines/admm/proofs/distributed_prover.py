@@ -15,22 +15,32 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from walras.certificate.bound import ROUNDING, row_terms
-from walras.certificate.dual_repair import HUGE, PASSES, signed
+from walras.certificate.contribution import (
+    best_scalar,
+    may_move,
+    one_way,
+    payment_factor,
+    room,
+    row_terms,
+    scalar_range,
+    scalar_terms,
+    scale_down,
+    share_factors,
+)
+from walras.certificate.dual_repair import HUGE, PASSES, project_row_signs
 from walras.certificate.feasibility import FEASIBLE
 from walras.certificate.repair import CORRECTIONS
 from walras.certificate.structure import structure
 from walras.engines.admm.method import Method
 from walras.engines.admm.proofs.balance import SWEEPS, helps
 from walras.engines.admm.proofs.correction import RIDGE
-from walras.engines.admm.proofs.free_entry_duals import may_move, one_way
 from walras.engines.admm.proofs.prover import Allocation
-from walras.engines.admm.proofs.repair import SLIGHTLY, USED
+from walras.engines.admm.proofs.repair import USED
 from walras.engines.admm.proofs.residuals import errors, evened, violations
 from walras.engines.admm.proofs.row_classification import RowClassification, covers
 from walras.engines.admm.proofs.tighten_duals import Sharpen
 from walras.separable import Utility, utility
-from walras.types import Bools, Floats
+from walras.types import Floats
 
 Candidate = tuple[Floats, float, float]  # prices of narrow rows; factors of the demands' (mend)
 
@@ -70,7 +80,7 @@ class DistributedProver:
         for _ in range(SWEEPS if self._helps else 0):
             if self._shared:
                 load = repair.equalise(aim, self._evened(load, aim))
-            load = repair.fill(self._left(load, self._packing & (load > 0)))
+            load = repair.fill(room(self._packing & (load > 0), self._rows.upper, load))
         load, t, far = self._settled(load, aim)
         for attempt in range(CORRECTIONS if self._corrected else 0):
             moved = self._moved(load, t, attempt) if far > FEASIBLE else None
@@ -90,13 +100,12 @@ class DistributedProver:
     def _settled(self, load: Floats, t: float) -> tuple[Floats, float, float]:
         """Scaled to what rows allow: what that uses, its best scalar, and its violation."""
         rows = self._rows
-        ratio = self._left(load, self._packing & (load > rows.upper)) * SLIGHTLY
+        ratio = scale_down(self._packing, rows.upper, load)
         empty = self._whole & (load == 0)
         if np.any(empty):
             load = self._repair.seed_rows(empty * 1.0)
-        whole = self._whole & (load > 0)
-        wanted = np.where(empty, rows.lower, np.clip(load, rows.lower, rows.upper))
-        ratio = np.where(whole, wanted / np.where(whole, load, 1.0), ratio)
+        shares = share_factors(self._whole, empty, load, rows.lower, rows.upper)
+        ratio = np.where(self._whole, shares, ratio)
         load = self._repair.scale_to_rows(ratio)
         self._size = self._repair.terms() if self._corrected else np.abs(load)
         t = self._scalar_for(load, t)
@@ -132,11 +141,6 @@ class DistributedProver:
             return np.zeros(0)
         return evened(self._cover, load, self._rows.shift, t)
 
-    def _left(self, load: Floats, held: Bools) -> Floats:
-        """What is left of some rows, as a factor of what is used."""
-        with np.errstate(over="ignore"):  # of next to nothing
-            return np.where(held, self._rows.upper / np.where(held, load, 1.0), np.inf)
-
     def _scalar_for(self, load: Floats, t: float) -> float:
         """The scalar's cheapest value that all rows allow."""
         problem, home = self._problem, self._method.form.scalar_in
@@ -148,16 +152,12 @@ class DistributedProver:
         if cost == 0.0:
             return t
         if home == "groups":
-            ends = self._repair.scalar_range()
+            allowed = self._repair.scalar_range()
         else:
             rows = self._rows
             held = rows.shift != 0
-            ends = np.array([rows.lower[held] - load[held], rows.upper[held] - load[held]])
-            ends = np.sort(ends / rows.shift[held], axis=0)
-        low = max(low, float(np.max(ends[0], initial=-np.inf)))
-        high = min(high, float(np.min(ends[1], initial=np.inf)))
-        best = low if cost > 0 else high
-        return best if low <= high and np.isfinite(best) else t
+            allowed = scalar_range(rows.shift[held], rows.lower[held], rows.upper[held], load[held])
+        return best_scalar(t, cost, (low, high), allowed)
 
     def keep(self) -> None:
         """See :meth:`walras.engines.admm.proofs.prover.Prover.keep`."""
@@ -167,7 +167,7 @@ class DistributedProver:
     def bound(self, best: float) -> float:
         """See :meth:`walras.engines.admm.proofs.prover.Prover.bound`."""
         bound, rows = self._bound, self._rows
-        price = signed(rows.kind, rows.lower, rows.upper, self._method.narrow.price)
+        price = project_row_signs(rows.kind, rows.lower, rows.upper, self._method.narrow.price)
         bound.load_prices()
         if self._sharpen.applies(self._method.t):
             price = self._sharpen(bound, price, self._method.t)
@@ -183,8 +183,8 @@ class DistributedProver:
         home = self._method.form.scalar_in
         cost = float(self._problem.scalar_cost[0]) if home else 0.0
         paid = float(self._paid(price, self._bound.scalar_payment)[0])
-        factor = -cost / paid if cost * paid < 0.0 else 1.0
-        if abs(factor - 1.0) < ROUNDING or not abs(factor) <= np.sqrt(HUGE):
+        factor = payment_factor(cost, paid, np.sqrt(HUGE))
+        if factor == 1.0:
             yield price, 1.0, 1.0
         elif self._together:
             yield price * factor, factor, factor
@@ -225,12 +225,13 @@ class DistributedProver:
         """Prices moved for entries that nothing limits."""
         rows = self._rows
         for _ in range(PASSES):
-            able = may_move(rows, price) * 1.0
-            high, low = self._bound.free_entry_moves(price, *able)
+            able = may_move(rows.kind, rows.lower, rows.upper, price)
+            rises, falls = (ways.astype(np.float64) for ways in able)
+            high, low = self._bound.free_entry_moves(price, rises, falls)
             inside, high[-1] = high[-1], 0.0
             before, price = (
                 price,
-                signed(rows.kind, rows.lower, rows.upper, price + one_way(high, low)),
+                project_row_signs(rows.kind, rows.lower, rows.upper, price + one_way(high, low)),
             )
             if not inside and np.array_equal(price, before):
                 break
@@ -241,12 +242,8 @@ class DistributedProver:
         if not self._method.form.scalar_in:
             return 0.0
         problem = self._problem
-        slope = float(problem.scalar_cost[0] + paid[0])
-        at = float((problem.scalar_lower if slope > 0 else problem.scalar_upper)[0])
-        if np.isfinite(at):
-            return slope * at
-        size = abs(float(problem.scalar_cost[0])) + abs(float(paid[1]))
-        return 0.0 if abs(slope) <= ROUNDING * size else -np.inf
+        cost, low, high = problem.scalar_cost, problem.scalar_lower, problem.scalar_upper
+        return scalar_terms(cost + paid[0], np.abs(cost) + np.abs(paid[1]), low, high)
 
     def best(self) -> tuple[Floats, Floats, Floats]:
         """See :meth:`walras.engines.admm.proofs.prover.Prover.best`."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from walras.certificate.contribution import room, scalar_range, scale_down, share_factors
 from walras.certificate.repair import metric
 from walras.engines.admm.passes import Passes, RepairPasses
 from walras.engines.admm.proofs.block_normal_equations import Errors
@@ -20,7 +21,6 @@ from walras.separable import Utility, utility
 from walras.types import Bools, Floats, Longs
 
 USED = 1e-9  # share of its demand's largest entry from which an entry counts as used
-SLIGHTLY = 1.0 - np.finfo(float).eps  # rows over their bounds end on this side of them
 
 
 class Repair(Contribution, RepairPasses):
@@ -74,8 +74,7 @@ class Repair(Contribution, RepairPasses):
     def fill(self, ratio: Floats) -> Floats:
         """Scale by what is left of the scarcest row; (narrow,) what that uses."""
         packing, upper = self._roles.packing, self._data.groups.upper
-        held = packing & (self._load > 0)
-        own = np.where(held, upper / np.where(held, self._load, 1.0), np.inf)
+        own = room(packing & (self._load > 0), upper, self._load)
         return self._scaled(own, ratio, MOST)
 
     def seed_rows(self, rows: Floats) -> Floats:
@@ -97,11 +96,9 @@ class Repair(Contribution, RepairPasses):
 
     def scale_to_rows(self, ratio: Floats) -> Floats:
         """Scale down what is over a bound, and wholes to be shared out to meet theirs."""
-        roles, upper = self._roles, self._data.groups.upper
-        over = roles.packing & (self._load > upper)
-        own = np.where(over, upper / np.where(over, self._load, 1.0) * SLIGHTLY, np.inf)
+        own = scale_down(self._roles.packing, self._data.groups.upper, self._load)
         used = self._scaled(own, ratio)
-        return self._shared_out() if np.any(roles.shares) else used
+        return self._shared_out() if np.any(self._roles.shares) else used
 
     def _shared_out(self) -> Floats:
         """Entries of each share row scaled to meet it; equal if all are zero."""
@@ -112,18 +109,14 @@ class Repair(Contribution, RepairPasses):
                 self._x[self._spread(empty[:, k]) & (self._data.entries.local[k] > 0)] = 1.0
             self._find_used()
             self._scaled(None, None)
-        total = np.where(shares, self._load, 1.0)
-        wanted = np.where(empty, rows.lower, np.clip(total, rows.lower, rows.upper))
-        factor = wanted / np.where(total > 0, total, 1.0)
-        return self._scaled(np.where(shares, factor, np.inf), None)
+        own = share_factors(shares, empty, self._load, rows.lower, rows.upper)
+        return self._scaled(own, None)
 
     def scalar_range(self) -> Floats:
         """The least and the largest scalar that the slice's rows allow."""
         rows = self._data.groups
         held = rows.shift != 0
-        shift, load = rows.shift[held], self._load[held]
-        ends = np.sort([(rows.lower[held] - load) / shift, (rows.upper[held] - load) / shift], 0)
-        return np.array([np.max(ends[0], initial=-np.inf), np.min(ends[1], initial=np.inf)])
+        return scalar_range(rows.shift[held], rows.lower[held], rows.upper[held], self._load[held])
 
     def terms(self) -> Floats:
         """(narrow,) the sizes of what the rows add up."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.certificate.repair import TIGHT
+from walras.certificate.contribution import excess, tight_errors
 from walras.engines.admm.form import RowData
 from walras.separable import Utility
 from walras.types import Bools, Floats
@@ -39,16 +39,12 @@ def violations(rows: RowData, load: Floats, size: Floats, t: float) -> tuple[Flo
     """
     share = rows.shift * t
     used = load + share
-    size = size + np.abs(share)
-    for bound in (rows.lower, rows.upper):
-        size = np.maximum(size, np.where(np.isfinite(bound), np.abs(bound), 0.0))
-    return np.maximum(used - rows.upper, rows.lower - used), np.maximum(size, _TINY)
+    over, scale = excess(used, size + np.abs(share), rows.lower, rows.upper)
+    return over, np.maximum(scale, _TINY)
 
 
 def errors(rows: RowData, load: Floats, size: Floats, t: float) -> tuple[Floats, Bools]:
     """How far rows are to be moved, and which of them must not be moved otherwise.
-
-    A row that a scalar holds is tight because the scalar was moved there; it moves again after.
 
     Args:
         rows: The rows.
@@ -57,7 +53,6 @@ def errors(rows: RowData, load: Floats, size: Floats, t: float) -> tuple[Floats,
         t: The scalar.
     """
     used = load + rows.shift * t
-    error = np.minimum(rows.upper - used, 0.0) + np.maximum(rows.lower - used, 0.0)
-    over, scale = violations(rows, load, size, t)
-    held = (rows.kind == Utility.NONE) & ((error != 0) | (rows.shift == 0))
-    return error, held & (over >= -TIGHT * scale)
+    scale = violations(rows, load, size, t)[1]
+    free = rows.kind != Utility.NONE
+    return tight_errors(free, rows.shift != 0, used, rows.lower, rows.upper, scale)

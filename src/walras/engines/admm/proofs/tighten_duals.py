@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.certificate.dual_repair import signed
+from walras.certificate.dual_repair import project_row_signs
 from walras.certificate.structure import structure
 from walras.engines.admm.form import Form
 from walras.engines.admm.passes import BoundPasses
@@ -98,7 +98,7 @@ class Sharpen:
         if not self.helps:
             passes.use_scarcest_demands(self._own, self.ceiling)
             return np.zeros_like(price)
-        price = signed(rows.kind, rows.lower, rows.upper, price)
+        price = project_row_signs(rows.kind, rows.lower, rows.upper, price)
         passes.set_reduced_costs(price)
         shared = self._form.scalar_in == "groups"
         if shared and not self._to_scalar(passes, price, t):
