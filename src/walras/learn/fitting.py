@@ -88,6 +88,9 @@ class FittedModel:
     def save(self, path: str | Path) -> None:
         """Write the model to one file, which :func:`walras.load` reads.
 
+        Args:
+            path: The file, such as ``model.npz``.
+
         Raises:
             InputError: The model is a torch module of your own.
             DataError: The file cannot be written.

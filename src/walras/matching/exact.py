@@ -21,16 +21,23 @@ NODES = 2_000_000  # nodes a round; about half a second
 
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """Assignments of many rounds, with what is proved of each.
+    """Assignments of many rounds, with a proved bound for each.
 
     Attributes:
         assignment: (rounds, tasks) cluster of each task.
-        outcome: What they do, by the times and chances they were made for.
-        objective: (rounds,) makespan, and under a price what the missing success costs.
-        bound: (rounds,) lower bound on every placement's objective.
+        outcome: Loads, makespan and mean success of the assignments.
+        objective: (rounds,) makespan, plus the price of missing success where there is one.
+        bound: (rounds,) lower bound on the objective of every placement.
         feasible: (rounds,) whether the floor is met; where no placement meets a hard floor the
             assignment is the safest one.
-        nodes: (rounds,) nodes visited.
+        nodes: (rounds,) nodes of the search tree that were visited.
+
+    Example:
+        >>> from walras.matching import match_rounds
+        >>> times = [[[3, 2, 4], [2, 3, 3]]]
+        >>> found = match_rounds(times, [[[0.9, 0.9, 0.9], [0.8, 0.9, 0.7]]])
+        >>> found.objective, found.gap < 1e-9
+        (array([5.]), array([ True]))
     """
 
     assignment: Ints
@@ -106,22 +113,33 @@ def match_rounds(
 ) -> Matches:
     """Solve many rounds of one size exactly, in parallel; meant for up to about 30 tasks.
 
-    The answer does not depend on the number of threads. Rounds that reach the node limit come back
-    with the best placement and the bound of what was left.
+    The answer does not depend on the number of threads. A round that reaches the node limit comes
+    back with its best placement and a bound that holds for the rest.
 
     Args:
         times: (rounds, clusters, tasks), > 0, ``inf`` where a cluster cannot run a task.
-        success: (rounds, clusters, tasks), 0 to 1.
+        success: (rounds, clusters, tasks) chances, 0 to 1.
         min_success: Floor of the mean success over tasks, one or (rounds,).
         speedup: See :data:`walras.matching.Speedup`.
         shortfall_price: None for a hard floor; else the price of a unit of missing mean success in
             the unit of the times, one or (rounds,).
-        tolerance: Relative gap to leave.
-        node_limit: Nodes a round.
-        threads: Threads, or None for all cores.
+        tolerance: Relative gap at which a round counts as solved.
+        node_limit: Most nodes of the search tree per round.
+        threads: Number of threads, or None for all cores.
+
+    Returns:
+        The assignments, with objective and bound of each round.
 
     Raises:
         InputError: A shape, number or setting cannot be used.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.matching import match_rounds
+        >>> times = np.random.default_rng(0).uniform(1, 5, (3, 2, 4))
+        >>> found = match_rounds(times, np.full((3, 2, 4), 0.9))
+        >>> print(found.objective.round(2), found.gap < 1e-9)
+        [4.31 5.05 4.89] [ True  True  True]
     """
     t, a, floor, price = _checked(times, success, min_success, shortfall_price)
     check_range("tolerance", tolerance, 0.0, 1.0)
@@ -153,7 +171,7 @@ def decode(
     shortfall_price: npt.ArrayLike | None = None,
     threads: int | None = None,
 ) -> Ints:
-    """Round relaxed matchings: each task's largest share, then repair and local search.
+    """Turn relaxed matchings into placements: largest shares, then repair and local search.
 
     The result is never worse than the largest shares alone: it misses no floor that they meet, and
     its makespan is not longer where they meet it.
@@ -161,18 +179,25 @@ def decode(
     Args:
         relaxed: (rounds, clusters, tasks) shares, such as those of
             :func:`walras.matching.relaxed_match`.
-        times: As in :func:`match_rounds`, and so the rest.
-        success: See there.
-        min_success: See there.
-        speedup: See there.
-        shortfall_price: See there.
-        threads: See there.
+        times: (rounds, clusters, tasks), > 0, ``inf`` where a cluster cannot run a task.
+        success: (rounds, clusters, tasks) chances, 0 to 1.
+        min_success: Floor of the mean success over tasks, one or (rounds,).
+        speedup: Gain from running tasks together; see :data:`walras.matching.Speedup`.
+        shortfall_price: None for a hard floor; else the price of a unit of missing mean success,
+            in the unit of the times, one or (rounds,).
+        threads: Number of threads, or None for all cores.
 
     Returns:
         (rounds, tasks) cluster of each task.
 
     Raises:
         InputError: A shape or number cannot be used.
+
+    Example:
+        >>> from walras.matching import decode
+        >>> shares = [[[0.6, 0.7, 0.4], [0.4, 0.3, 0.6]]]
+        >>> decode(shares, [[[3, 2, 4], [2, 3, 3]]], [[[0.9, 0.9, 0.9], [0.8, 0.9, 0.7]]])
+        array([[0, 0, 1]], dtype=int32)
     """
     t, a, floor, price = _checked(times, success, min_success, shortfall_price)
     shares = matrix(relaxed, "relaxed", dimensions=3)

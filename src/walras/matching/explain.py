@@ -72,7 +72,13 @@ def _longest_of_others(loads: Floats, here: Ints) -> Floats:
 
 
 class Reason(enum.StrEnum):
-    """Why a task is not elsewhere, as a code that fits a narrow column."""
+    """Why a task is not elsewhere, as a code that fits a narrow column.
+
+    Example:
+        >>> from walras.matching import Reason
+        >>> Reason("full").meaning
+        'a quicker cluster is full'
+    """
 
     ONLY = "only"
     BEST = "best"

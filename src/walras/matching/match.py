@@ -51,33 +51,35 @@ def match(
     times_interval: npt.ArrayLike | None = None,
     success_interval: npt.ArrayLike | None = None,
 ) -> Plan:
-    """Place every task on a cluster so that the slowest cluster ends soonest and enough succeeds.
+    """Place each task on one cluster: least makespan, with a floor under the mean success.
 
     Minimises ``max_i zeta_i(n_i) sum_{j on i} times_ij`` over placements whose mean chance of
-    success over the *tasks* is at least ``min_success`` (equations 2, 3 and 16 of Huo et al.,
-    ICPP 2025, with the mean that makes the floor reachable: 1/N in place of equation 4's 1/MN).
+    success over the *tasks* is at least ``min_success``. Here ``n_i`` is the number of tasks on
+    cluster i, and ``zeta_i`` is 1 unless ``speedup`` is given. Source: equations 2, 3 and 16 of
+    Huo et al., ICPP 2025. Equation 4 divides the success by MN; we divide by the N tasks.
 
     Args:
         times: (clusters, tasks), > 0, in any unit; ``inf`` where a cluster cannot run a task. A
-            DataFrame's labels name clusters (rows) and tasks (columns).
+            DataFrame's labels name the clusters (rows) and the tasks (columns).
         success: (clusters, tasks) chances, 0 to 1.
         min_success: Least mean chance of success over the tasks.
-        speedup: None when a cluster runs one task after the other, else the ratio zeta by the
-            number of tasks together; see :data:`walras.matching.Speedup`.
-        shortfall_price: None for a hard floor; else the price of a unit of missing mean success in
-            the unit of the times, and no floor is infeasible.
+        speedup: None when a cluster runs one task after the other; else the ratio zeta by the
+            number of tasks that run together; see :data:`walras.matching.Speedup`.
+        shortfall_price: None for a hard floor; else the price of a unit of missing mean success,
+            in the unit of the times. With a price, no floor is infeasible.
         method: ``auto``; ``branch-and-bound``, compiled and exact; ``search``: relaxation, decoding
             and local search; ``milp``: HiGHS, the reference.
         tolerance: Relative gap to reach, 0 to 1.
-        time_limit: Seconds; the best so far comes back with its certified gap. Rounds that ``auto``
-            branches on and that are not proved so spend half of it on HiGHS' integer program.
-        threads: Threads, or None for all cores.
-        seed: Of the search's shakes; the same seed gives the same plan without a time limit.
-        on_progress: Called with a Progress now and then; True stops.
-        clusters: Labels.
-        tasks: Labels.
-        times_interval: (2, clusters, tasks) ends of the times' intervals, for the explanations.
-        success_interval: (2, clusters, tasks) ends of the chances' intervals.
+        time_limit: Seconds; the best plan so far comes back with its certified gap. If branch and
+            bound does not finish, ``auto`` spends half of the limit on HiGHS' integer program.
+        threads: Number of threads, or None for all cores.
+        seed: Seed of the local search; the same seed gives the same plan without a time limit.
+        on_progress: Called with a :class:`walras.progress.Progress`; returning True stops.
+        clusters: Labels of the clusters.
+        tasks: Labels of the tasks.
+        times_interval: (2, clusters, tasks) ends of an interval around each time; shown in the
+            explanations.
+        success_interval: (2, clusters, tasks) ends of an interval around each chance.
 
     Returns:
         The plan; its ``status`` is ``optimal`` only when the gap is within the tolerance.
@@ -85,6 +87,21 @@ def match(
     Raises:
         InputError: A number, shape, label or setting cannot be used.
         InfeasibleError: No placement reaches a hard floor; names the best that can be reached.
+
+    Example:
+        >>> import pandas as pd
+        >>> from walras.matching import match
+        >>> jobs = ["lab", "web", "nightly", "report"]
+        >>> times = pd.DataFrame([[3, 2, 4, 6], [2, 3, 3, 4]], ["a100", "t4"], jobs)
+        >>> plan = match(times, [[0.9, 0.9, 0.9, 0.9], [0.8, 0.9, 0.7, 0.7]], min_success=0.85)
+        >>> plan.makespan, plan.gap < 1e-5
+        (7.0, True)
+        >>> print(plan.frame()[["task", "cluster", "reason_code"]].to_string(index=False))
+           task cluster reason_code
+            lab    a100        full
+            web      t4        full
+        nightly    a100        full
+         report      t4    quickest
     """
     given = Round.of(
         times,
@@ -104,10 +121,25 @@ def match(
 @renamed_keywords(callback="on_progress")
 @dataclass(frozen=True)
 class MatchSettings:
-    """How a round is matched; the fields are those of :func:`match`.
+    """How a round is matched; the fields are the settings of :func:`match`.
+
+    Attributes:
+        method: ``auto``, ``branch-and-bound``, ``search`` or ``milp``.
+        tolerance: Relative gap to reach, 0 to 1.
+        time_limit: Seconds, or None for no limit.
+        threads: Number of threads, or None for all cores.
+        seed: Seed of the local search.
+        on_progress: Called with a :class:`walras.progress.Progress`; returning True stops the
+            search.
 
     Raises:
         InputError: A setting is outside its range.
+
+    Example:
+        >>> from walras.matching import MatchSettings, Round, match_round
+        >>> tasks = Round.of([[3, 2, 4], [2, 3, 3]], [[0.9, 0.9, 0.9], [0.8, 0.9, 0.7]])
+        >>> match_round(tasks, MatchSettings(method="search")).makespan
+        5.0
     """
 
     method: str = "auto"
@@ -135,7 +167,22 @@ class MatchSettings:
 
 
 def match_round(round_: Round, settings: MatchSettings | None = None) -> Plan:
-    """Match a round that has been checked; see :func:`match`."""
+    """Match a round that is already checked; see :func:`match`.
+
+    Args:
+        round_: The round, from :meth:`Round.of`.
+        settings: Method, tolerance and limits; the defaults if None.
+
+    Returns:
+        The plan.
+
+    Example:
+        >>> from walras.matching import Round, match_round
+        >>> tasks = Round.of([[3, 2, 4], [2, 3, 3]], [[0.9, 0.9, 0.9], [0.8, 0.9, 0.7]])
+        >>> plan = match_round(tasks)
+        >>> plan.assignment, plan.makespan
+        (array([1, 1, 0], dtype=int32), 5.0)
+    """
     chosen = settings or MatchSettings()
     began = time.perf_counter()
     found = _find(round_, chosen, began)

@@ -18,14 +18,21 @@ from walras.types import Bools, Floats
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What assignments do, one number a round in every field but the first.
+    """What assignments achieve: one number per round, and the loads per cluster.
 
     Attributes:
         loads: (..., clusters) time each cluster takes.
         makespan: (...,) time of the slowest cluster (equations 3 and 16).
         mean_success: (...,) mean chance of success over the tasks, "reliability".
         utilisation: (...,) time that clusters work over clusters times makespan.
-        shortfall: (...,) what the mean success lacks to the floor, 0 if it is met.
+        shortfall: (...,) how far the mean success is below the floor; 0 if it is met.
+
+    Example:
+        >>> from walras.matching import evaluate
+        >>> times, success = [[3, 2, 4], [2, 3, 3]], [[0.9] * 3, [0.7] * 3]
+        >>> found = evaluate(times, success, assignment=[1, 0, 1], min_success=0.8)
+        >>> print(found.loads, found.makespan, found.shortfall.round(3))
+        [2. 5.] 5.0 0.033
     """
 
     loads: Floats
@@ -40,7 +47,14 @@ class Outcome:
         return self.shortfall > 0
 
     def elastic_cost(self, price: npt.ArrayLike) -> Floats:
-        """(...,) makespan + price x shortfall; the price is in the unit of the times."""
+        """Makespan plus the price of the shortfall.
+
+        Args:
+            price: One price or (...,), of a unit of mean success, in the unit of the times.
+
+        Returns:
+            (...,) ``makespan + price * shortfall``.
+        """
         return self.makespan + np.asarray(price, dtype=np.float64) * self.shortfall
 
 
@@ -51,17 +65,26 @@ def evaluate(
     min_success: npt.ArrayLike = 0.0,
     speedup: Speedup | None = None,
 ) -> Outcome:
-    """Judge assignments by times and chances, such as the true ones.
+    """Evaluate assignments with given times and chances, such as the true ones.
 
     Args:
-        times: (..., clusters, tasks).
-        success: (..., clusters, tasks).
+        times: (..., clusters, tasks) time of each task on each cluster.
+        success: (..., clusters, tasks) chances, 0 to 1.
         assignment: (..., tasks) cluster of each task.
         min_success: (...,) floor of the mean success over tasks.
         speedup: As in :func:`walras.matching.match`.
 
+    Returns:
+        Loads, makespan, mean success, utilisation and shortfall.
+
     Raises:
         InputError: Shapes that do not belong together, or a cluster that does not exist.
+
+    Example:
+        >>> from walras.matching import evaluate
+        >>> found = evaluate([[3, 2, 4], [2, 3, 3]], [[0.9] * 3, [0.7] * 3], [1, 0, 1])
+        >>> print(found.loads, found.makespan, found.mean_success.round(3))
+        [2. 5.] 5.0 0.767
     """
     t, a = np.asarray(times, np.float64), np.asarray(success, np.float64)
     x = np.asarray(assignment)
@@ -98,16 +121,26 @@ def evaluate(
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """How a method's rounds compare with the oracle's; one number a round.
+    """How the rounds of a method compare with the oracle's, one number per round.
 
     Attributes:
-        regret: Makespan over the oracle's, minus 1; negative where the floor was missed for it.
-        paper_regret: ``(makespan - oracle's) / tasks`` (equation 6), in the unit of the times.
-        mean_success: Mean chance of success over tasks.
-        utilisation: Of the clusters.
-        violated: 1 where the floor is missed, else 0; its mean is the violation rate.
-        shortfall: Depth of the violation, in mean success.
-        penalised_regret: ``regret + shortfall_price x shortfall``, the price in makespans.
+        regret: (...,) makespan over the oracle's, minus 1. It is negative where missing the floor
+            made the round shorter.
+        paper_regret: (...,) ``(makespan - oracle's) / tasks`` (equation 6), in the unit of the
+            times.
+        mean_success: (...,) mean chance of success over tasks.
+        utilisation: (...,) mean of the clusters' loads over the makespan.
+        violated: (...,) 1 where the floor is missed, else 0; its mean is the violation rate.
+        shortfall: (...,) how far the mean success is below the floor.
+        penalised_regret: (...,) ``regret + shortfall_price * shortfall``, the price in makespans.
+
+    Example:
+        >>> from walras.matching import evaluate, scores
+        >>> times, success = [[3, 2, 4], [2, 3, 3]], [[0.9] * 3, [0.7] * 3]
+        >>> chosen, oracle = (evaluate(times, success, x, 0.7) for x in ([0, 0, 0], [1, 0, 1]))
+        >>> found = scores(chosen, oracle, tasks=3)
+        >>> float(found.regret), found.means()["violated"]
+        (0.8, 0.0)
     """
 
     regret: Floats
@@ -124,13 +157,23 @@ class Scores:
 
 
 def scores(chosen: Outcome, oracle: Outcome, tasks: int, shortfall_price: float = 10.0) -> Scores:
-    """Compare what was chosen on predictions with the best on the truth, under a hard floor.
+    """Compare assignments with the best possible ones, under a hard floor.
 
     Args:
-        chosen: The chosen assignments judged by the truth.
-        oracle: The best assignments for the truth, judged alike.
-        tasks: Tasks a round.
-        shortfall_price: Of a unit of missing mean success, in makespans of the oracle.
+        chosen: The chosen assignments, evaluated with the true times and chances.
+        oracle: The best assignments for the true times and chances.
+        tasks: Number of tasks per round.
+        shortfall_price: Price of a unit of missing mean success, in makespans of the oracle.
+
+    Returns:
+        The scores, one number per round each.
+
+    Example:
+        >>> from walras.matching import evaluate, scores
+        >>> times, success = [[3, 2, 4], [2, 3, 3]], [[0.9] * 3, [0.7] * 3]
+        >>> chosen, oracle = (evaluate(times, success, x, 0.7) for x in ([0, 0, 0], [1, 0, 1]))
+        >>> float(scores(chosen, oracle, tasks=3).regret)
+        0.8
     """
     regret = chosen.makespan / oracle.makespan - 1.0
     return Scores(
@@ -145,14 +188,21 @@ def scores(chosen: Outcome, oracle: Outcome, tasks: int, shortfall_price: float 
 
 
 def elastic_regret(chosen: Outcome, oracle: Outcome, price: npt.ArrayLike) -> Floats:
-    """Excess of makespan + price x shortfall over that of an oracle that minimises the same.
+    """Relative excess of ``makespan + price * shortfall`` over the least possible.
 
     Args:
-        chosen: The chosen assignments judged by the truth.
+        chosen: The chosen assignments, evaluated with the true times and chances.
         oracle: Assignments of least elastic cost for the truth (``shortfall_price=price``).
-        price: (...,) or one, in the unit of the times.
+        price: One price or (rounds,), of a unit of mean success, in the unit of the times.
 
     Returns:
         (...,) relative excess, >= 0 up to rounding.
+
+    Example:
+        >>> from walras.matching import elastic_regret, evaluate
+        >>> times, success = [[3, 2, 4], [2, 3, 3]], [[0.9] * 3, [0.7] * 3]
+        >>> chosen, oracle = (evaluate(times, success, x, 0.8) for x in ([0, 0, 0], [1, 0, 1]))
+        >>> print(elastic_regret(chosen, oracle, price=10.0).round(3))
+        0.687
     """
     return np.asarray(chosen.elastic_cost(price) / oracle.elastic_cost(price) - 1.0)

@@ -31,25 +31,32 @@ _AT_FLOOR = 1e-3  # a mean success this near to the floor cannot move far
 
 @dataclass(frozen=True)
 class Placement:
-    """Where one task goes, and why.
+    """The cluster of one task, the best alternative, and the reason for the choice.
 
     Attributes:
-        task: The task.
-        cluster: Where it goes.
+        task: The task's label.
+        cluster: The label of its cluster.
         time: Predicted time there.
         success: Predicted chance of success there.
-        runner_up: The cluster that it would go to else: of those that keep the floor, the one of
-            least makespan, then of least time; None when no other cluster runs the task.
+        runner_up: The best other cluster: it keeps the floor and gives the least makespan, then
+            the least time. None when no other cluster runs the task.
         runner_up_time: Predicted time there.
         runner_up_success: Predicted chance there.
         makespan_if_moved: The plan's makespan with the task at the runner-up.
         success_if_moved: The plan's mean success then.
-        reason: Why it is not elsewhere, in words.
-        reason_code: The same as a code: ``only``, ``best``, ``quickest``, ``full``, ``floor`` or
+        reason: Why the task is not on a quicker cluster, in words.
+        reason_code: The reason as a code: ``only``, ``best``, ``quickest``, ``full``, ``floor`` or
             ``no gain``; see :class:`walras.matching.Reason`.
         breaks_floor: Whether moving it to the runner-up would break the floor of mean success.
-        time_interval: Ends of the interval around ``time``, where the round has any.
-        success_interval: Ends of the interval around ``success``.
+        time_interval: Ends of the interval around ``time``; None where the round has none.
+        success_interval: Ends of the interval around ``success``; None where there is none.
+
+    Example:
+        >>> from walras.matching import match
+        >>> plan = match([[3, 2, 4], [2, 3, 3]], [[0.9, 0.9, 0.9], [0.8, 0.9, 0.7]])
+        >>> move = plan.explain(2)
+        >>> move.cluster, move.runner_up, move.makespan_if_moved, move.reason_code
+        ('cluster 0', 'cluster 1', 8.0, 'full')
     """
 
     task: str
@@ -70,16 +77,29 @@ class Placement:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """An assignment of a round's tasks; every figure is computed from the round and ``assignment``.
+    """An assignment of a round's tasks to clusters.
+
+    Every figure is computed from the round and ``assignment``.
 
     Attributes:
-        round: What was matched.
+        round: The round that was matched.
         assignment: (tasks,) cluster of each task.
         bound: Lower bound on the objective of every placement.
-        method: What found it, in words.
+        method: The method that found it, in words.
         tolerance: The relative gap asked for.
-        status: ``optimal`` when the gap is within the tolerance, else how the search ended.
+        status: ``optimal`` when the gap is within the tolerance, else why the search stopped.
         seconds: Wall time.
+
+    Example:
+        >>> from walras.matching import match
+        >>> plan = match([[3, 2, 4], [2, 3, 3]], [[0.9, 0.9, 0.9], [0.8, 0.9, 0.7]])
+        >>> plan.makespan, round(plan.mean_success, 3), plan.loads
+        (5.0, 0.867, array([4., 5.]))
+        >>> print(plan.frame()[["task", "cluster", "time", "reason_code"]].to_string(index=False))
+          task   cluster  time reason_code
+        task 0 cluster 1   2.0    quickest
+        task 1 cluster 1   3.0        full
+        task 2 cluster 0   4.0        full
     """
 
     round: Round
@@ -175,7 +195,13 @@ class Plan:
         return moves_of(self.round, self.assignment, self.outcome)
 
     def explain(self, task: str | int) -> Placement:
-        """Where a task goes, what it would do elsewhere, and why it is not there.
+        """Where a task goes, what the plan would be with it elsewhere, and why it is not there.
+
+        Args:
+            task: The task's label or its number.
+
+        Returns:
+            The placement of the task.
 
         Raises:
             InputError: There is no such task.
@@ -237,7 +263,10 @@ class Plan:
         return pd.DataFrame(rows)
 
     def save(self, path: str | Path) -> None:
-        """Write it to one file, which :func:`walras.load` reads.
+        """Write the plan to one file, which :func:`walras.load` reads.
+
+        Args:
+            path: The file, such as ``plan.npz``.
 
         Raises:
             DataError: The file cannot be written.

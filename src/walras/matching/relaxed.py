@@ -28,15 +28,21 @@ SOLVED = 1e-8  # residual up to which a round counts as solved, unless a looser 
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
-    """Relaxed matchings of a batch of rounds.
+    """Fractional matchings of a batch of rounds: the minima of the smoothed problem.
 
     Attributes:
         x: (rounds, clusters, tasks) shares; each task's sum to 1.
-        problem: What was solved, times in units of ``scale``.
+        problem: The smoothed problem, with times in units of ``scale``.
         scale: (rounds,) the unit of time.
         steps: (rounds,) Newton steps, or the iterations of the other modes.
-        mode: What found it.
+        mode: The method: ``newton``, ``mirror`` or ``paper``.
         tolerance: Residual up to which a round counts as solved.
+
+    Example:
+        >>> from walras.matching import relaxed_match
+        >>> found = relaxed_match([[[3.0, 2.0], [2.0, 3.0]]], [[[0.9, 0.9], [0.9, 0.9]]])
+        >>> found.x.shape, bool(found.solved.all()), found.status
+        (torch.Size([1, 2, 2]), True, [<Status.OPTIMAL: 'optimal'>])
     """
 
     x: torch.Tensor
@@ -131,32 +137,41 @@ def relaxed_match(
     iterations: int = 3000,
     rate: float = 1.0,
 ) -> Relaxed:
-    """Match a batch of rounds in a relaxed, smoothed way; see :mod:`walras.matching.smoothed`.
+    """Solve the smoothed, fractional matching of a batch of rounds.
 
-    No gradient is recorded: :mod:`walras.learn` differentiates the solution implicitly.
+    See :mod:`walras.matching.smoothed` for the problem. No gradient is recorded;
+    :mod:`walras.learn` differentiates the solution implicitly.
 
     Args:
         times: (rounds, clusters, tasks), tensor or array, > 0; ``inf`` where a cluster cannot run
             a task.
-        success: (rounds, clusters, tasks), 0 to 1.
+        success: (rounds, clusters, tasks) chances, 0 to 1.
         min_success: Floor of the mean success over tasks, one or (rounds,).
         smoothing: Temperature, sharpness and barrier; the defaults if None.
         speedup: None for one task after the other, else a :class:`walras.matching.Decay`.
-        scale: (rounds,) unit of time in which the smoothing counts; the load of an even spread at
-            mean times if None.
-        mode: ``newton``: every round to ``tolerance``; ``mirror``: mirror descent, the reference;
-            ``paper``: Algorithm 1 of Huo et al. (ICPP 2025) as printed, which ends elsewhere.
-        tolerance: Residual to stop at; ``newton`` stops at the rounding, too. A round counts as
+        scale: (rounds,) unit of time of the smoothing; if None, the load of each cluster when all
+            tasks are spread evenly at their mean times.
+        mode: ``newton`` solves every round to ``tolerance``. ``mirror`` is mirror descent, the
+            reference. ``paper`` is Algorithm 1 of Huo et al. (ICPP 2025) as printed; it converges
+            to another point.
+        tolerance: Residual to stop at; ``newton`` also stops at rounding error. A round counts as
             solved up to this residual, or 1e-8 if that is larger.
-        start: Of ``newton``: the solution of a similar batch.
-        iterations: Of ``mirror`` and ``paper``, at most.
-        rate: Of ``paper``: its learning rate eta.
+        start: The solution of a similar batch, for ``newton``.
+        iterations: Most iterations of ``mirror`` and ``paper``.
+        rate: Learning rate eta of ``paper``.
 
     Returns:
-        The matchings, in float64 on the device of ``times``, with a status a round.
+        The matchings, in float64 on the device of ``times``, with a status per round.
 
     Raises:
         InputError: A shape, number or setting cannot be used.
+
+    Example:
+        >>> from walras.matching import relaxed_match
+        >>> found = relaxed_match([[[3.0, 2.0], [2.0, 3.0]]], [[[0.9, 0.9], [0.9, 0.9]]])
+        >>> found.x.numpy().round(2)
+        array([[[0.02, 0.98],
+                [0.98, 0.02]]])
     """
     chosen = smoothing or Smoothing()
     if mode not in MODES:

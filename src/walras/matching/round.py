@@ -39,6 +39,12 @@ class Round:
     Raises:
         InputError: A shape, number or label cannot be used; names the first.
         InfeasibleError: No placement reaches a hard floor; names the best that can be reached.
+
+    Example:
+        >>> from walras.matching import Round
+        >>> tasks = Round.of([[3, 2, 4], [2, 3, 3]], [[0.9, 0.9, 0.9], [0.8, 0.9, 0.7]])
+        >>> tasks.shape, round(tasks.best_success, 3)
+        ((2, 3), 0.9)
     """
 
     times: Floats
@@ -80,8 +86,10 @@ class Round:
         """Make a round from arrays or labelled tables.
 
         Args:
-            times: (clusters, tasks); a DataFrame's index and columns become the labels.
-            success: (clusters, tasks); a DataFrame is matched to the labels of ``times``.
+            times: (clusters, tasks), > 0, ``inf`` where a cluster cannot run a task; a DataFrame's
+                index and columns become the labels.
+            success: (clusters, tasks) chances, 0 to 1; a DataFrame is matched to the labels of
+                ``times``.
             min_success: Least mean chance of success over the tasks.
             speedup: See :data:`walras.matching.Speedup`.
             shortfall_price: Price of a unit of missing mean success, or None for a hard floor.
@@ -89,6 +97,9 @@ class Round:
             tasks: Labels of the tasks, distinct.
             times_interval: (2, clusters, tasks) ends of an interval around each time.
             success_interval: (2, clusters, tasks) likewise around each chance.
+
+        Returns:
+            The round, checked.
 
         Raises:
             InputError: See :class:`Round`; or labels that do not agree.
@@ -136,15 +147,36 @@ class Round:
         return float(np.where(self.usable, self.success, 0.0).max(axis=0).mean())
 
     def cluster_name(self, i: int) -> str:
-        """Label of a cluster, or its number."""
+        """A cluster's label, or its number where it has none.
+
+        Args:
+            i: The cluster's number.
+
+        Returns:
+            The name that messages use.
+        """
         return self.clusters[i] if self.clusters else f"cluster {i}"
 
     def task_name(self, j: int) -> str:
-        """Label of a task, or its number."""
+        """A task's label, or its number where it has none.
+
+        Args:
+            j: The task's number.
+
+        Returns:
+            The name that messages use.
+        """
         return self.tasks[j] if self.tasks else f"task {j}"
 
     def pair_name(self, at: tuple[int, ...]) -> str:
-        """How an error names an index: (cluster, task), or (task,) alone."""
+        """The name of a (cluster, task) pair, or of a task alone, in error messages.
+
+        Args:
+            at: (cluster, task), or (task,).
+
+        Returns:
+            The words that messages use.
+        """
         if len(at) == 1:
             return f"[{self.task_name(at[0])}]"
         return f"[{self.cluster_name(at[0])}, {self.task_name(at[1])}]"

@@ -31,20 +31,30 @@ _UNDERFLOW = 1e-280
 
 @dataclass(frozen=True)
 class Smoothing:
-    """How the problem is smoothed; times count in units of a round's scale.
+    """How the matching problem is smoothed: entropy, smooth maximum and barrier.
+
+    Times count in units of a round's scale, ``g`` is mean success minus the floor.
 
     Attributes:
-        temperature: tau, of the entropy; X goes to 0 and 1 as it falls.
-        sharpness: beta, of the smoothed maximum: ``0 <= smooth - max <= log M / beta``.
+        temperature: tau, the weight of the entropy; the shares tend to 0 and 1 as it falls.
+        sharpness: beta of the smoothed maximum: ``0 <= smooth - max <= log M / beta``.
         barrier: ``log``: ``phi(g) = -weight log g``, extended quadratically below ``width``;
-            ``elastic``: ``price * width * log(1 + exp(-g / width))``, a smoothed price of what is
-            missing.
-        weight: lambda, of the log barrier.
-        width: delta, of the extension, or of the elastic corner.
-        price: Of a unit of missing mean success, in units of the scale, for ``elastic``.
+            ``elastic``: ``price * width * log(1 + exp(-g / width))``, a smoothed price of missing
+            success.
+        weight: lambda, the weight of the log barrier.
+        width: delta, the width of the extension, or of the elastic corner.
+        price: Price of a unit of missing mean success, in units of the scale, for ``elastic``.
 
     Raises:
         InputError: A number is outside its range.
+
+    Example:
+        >>> from walras.matching import Smoothing, relaxed_match
+        >>> times, success = [[[3.0, 2.0], [2.0, 3.0]]], [[[0.9, 0.9], [0.9, 0.9]]]
+        >>> sharp = relaxed_match(times, success, smoothing=Smoothing(temperature=0.01))
+        >>> sharp.x.numpy().round(2)
+        array([[[0., 1.],
+                [1., 0.]]])
     """
 
     temperature: float = 0.1
@@ -67,7 +77,14 @@ class Smoothing:
         check_range("price", self.price, 0.0, 1e9)
 
     def floor_cost(self, g: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """phi(g), -phi'(g) >= 0 and phi''(g) >= 0."""
+        """The cost of the floor and its first two derivatives.
+
+        Args:
+            g: (rounds,) mean success minus the floor.
+
+        Returns:
+            ``phi(g)``, ``-phi'(g) >= 0`` and ``phi''(g) >= 0``, each of the shape of ``g``.
+        """
         if self.barrier == "elastic":
             part = torch.sigmoid(-g / self.width)
             value = self.price * self.width * torch.nn.functional.softplus(-g / self.width)

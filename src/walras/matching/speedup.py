@@ -23,17 +23,22 @@ _FORMS = (
 
 @dataclass(frozen=True, eq=False)
 class Decay:
-    """``zeta_i(n) = limit_i + (1 - limit_i) exp(-rate_i (n - 1))``, from 1 down to the limit.
+    """A speed-up curve: ``zeta_i(n) = limit_i + (1 - limit_i) exp(-rate_i (n - 1))``.
 
-    The paper's curve goes from 1 to 0.6 at a rate it does not state (Huo et al., ICPP 2025,
-    section 4.5).
+    ``zeta_i(n)`` is the time of n tasks together over the sum of their times alone. The paper's
+    curve goes from 1 to 0.6 at a rate it does not state (Huo et al., ICPP 2025, section 4.5).
 
     Attributes:
         limit: Ratio of very many tasks, in (0, 1]; one for all clusters or (clusters,).
-        rate: Decay a task, > 0; likewise.
+        rate: Decay per task, > 0; one for all clusters or (clusters,).
 
     Raises:
         InputError: A number is outside its range.
+
+    Example:
+        >>> from walras.matching import Decay
+        >>> print(Decay(limit=0.6, rate=0.5).at([1, 2, 3]).round(2))
+        [1.   0.84 0.75]
     """
 
     limit: float | Floats = 0.6
@@ -59,7 +64,10 @@ class Decay:
 
         Args:
             at_two: (clusters,) ratio of two tasks, such as the median of :func:`pair_ratio`.
-            limit: Ratio of very many tasks; pairs measure nothing of it.
+            limit: Ratio of very many tasks; measurements of pairs say nothing about it.
+
+        Returns:
+            The curve that passes through these ratios.
 
         Raises:
             InputError: A ratio is not between the limit and 1.
@@ -77,7 +85,14 @@ class Decay:
         return cls(limit, -np.log((two - limit) / (1.0 - limit)))
 
     def at(self, count: npt.ArrayLike) -> Floats:
-        """The ratios of (clusters, k) counts, or of (k,) counts for one curve."""
+        """The ratios zeta for counts of tasks.
+
+        Args:
+            count: (k,) or (clusters, k) numbers of tasks that run together.
+
+        Returns:
+            The ratios, (k,) for one curve, (clusters, k) for a curve per cluster.
+        """
         limit, rate = (np.asarray(v, float)[..., None] for v in (self.limit, self.rate))
         n = np.asarray(count, dtype=np.float64)
         return np.asarray(limit + (1.0 - limit) * np.exp(-rate * (n - 1.0)))
@@ -98,6 +113,11 @@ def pair_ratio(alone: npt.ArrayLike, together: npt.ArrayLike) -> Floats:
 
     Raises:
         InputError: The shapes differ, or a task makes no progress alone.
+
+    Example:
+        >>> from walras.matching import pair_ratio
+        >>> print(pair_ratio(alone=[[10, 4]], together=[[7, 3]]).round(3))
+        [0.69]
     """
     single, both = np.asarray(alone, float), np.asarray(together, float)
     if single.shape != both.shape or single.ndim != 2 or single.shape[1] != 2:

@@ -161,6 +161,9 @@ class Run:
     def save(self, path: str | Path) -> None:
         """Write the run with its problem to one file, which :func:`walras.load` reads.
 
+        Args:
+            path: The file, such as ``run.npz``.
+
         Raises:
             InputError: A cost or loss is a function of your own.
             DataError: The file cannot be written.

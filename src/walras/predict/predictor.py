@@ -27,13 +27,13 @@ _TILT = {"ucb-optimistic": -1.0, "ucb-pessimistic": 1.0}
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What tasks will do on clusters.
+    """Predicted time and success of tasks on clusters, with intervals.
 
     Attributes:
         names: Name of each task; length N.
         clusters: Name of each cluster; length M.
-        times: (M, N) seconds, > 0: what a matching should reckon with.
-        success: (M, N) probability.
+        times: (M, N) seconds, > 0; the numbers to pass to a matching.
+        success: (M, N) probability of success.
         low: (M, N) seconds: lower end of the interval; 0 where too few tasks were measured to
             promise the level.
         high: (M, N) seconds: its upper end; infinite there.
@@ -41,6 +41,15 @@ class Prediction:
         success_high: (M, N) its upper end.
         spread: (M, N) standard deviation of log time among the models of an ensemble; 0 for one.
         level: Probability that an interval holds.
+
+    Example:
+        >>> from walras.predict import fit, recipe
+        >>> jobs = recipe("gavel", train_tasks=12, synthetic=True)
+        >>> found = fit(jobs.train, jobs.validation).predict(jobs.test)
+        >>> found.clusters, found.times.shape
+        (('v100', 'p100', 'k80'), (3, 34))
+        >>> list(found.frame().columns)[:4]
+        ['task', 'cluster', 'times', 'low']
     """
 
     names: tuple[str, ...]
@@ -69,7 +78,7 @@ class Prediction:
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """Models that together predict time and success on each cluster.
+    """A trained predictor of time and success on each cluster; :func:`fit` makes one.
 
     Attributes:
         clusters: Name of each cluster; length M.
@@ -79,10 +88,18 @@ class Predictor:
         level: Probability that an interval holds.
         radius: (M,) half the interval of log time; infinite where too few tasks were held out to
             promise the level.
-        success_radius: (M,) half the interval of the probability, likewise.
+        success_radius: (M,) half the interval of the probability; infinite likewise.
         scaling: (M, 2) logistic scaling of the probabilities.
         trained_on: Number of tasks it was trained on.
         feature_names: Names of the features that it was trained on, where they had any.
+
+    Example:
+        >>> from walras.predict import fit, load, recipe
+        >>> jobs = recipe("gavel", train_tasks=12, synthetic=True)
+        >>> predictor = fit(jobs.train, jobs.validation)
+        >>> predictor.save("predictor.npz")
+        >>> load("predictor.npz").predict(jobs.test).times.shape
+        (3, 34)
     """
 
     clusters: tuple[str, ...]
@@ -100,12 +117,16 @@ class Predictor:
         """Predict tasks that need not have run anywhere.
 
         Args:
-            tasks: Of which names, features and graphs are read; their clusters must be these. Or a
-                frame of features, one row a task, whose index names the tasks; its columns are
-                taken by name where the predictor knows the features' names, else in order.
+            tasks: N tasks; their names, features and graphs are read, and their clusters must be
+                the predictor's. Or a frame of features, one row per task, whose index names the
+                tasks. Columns are taken by name where the predictor knows the features' names, else
+                in order.
+
+        Returns:
+            Times, success and intervals, (M, N) each.
 
         Raises:
-            InputError: The clusters or the features are others than those trained on.
+            InputError: The clusters or the features differ from those trained on.
         """
         tasks = tasks_of(tasks, self.clusters, self.feature_names)
         if tasks.clusters != self.clusters:
@@ -134,7 +155,16 @@ class Predictor:
 
     @staticmethod
     def load(path: str | Path, module: Callable[[], Any] | None = None) -> Predictor:
-        """Read what :meth:`save` wrote; see :func:`walras.predict.load`."""
+        """Read a predictor that :meth:`save` wrote; see :func:`walras.predict.load`.
+
+        Args:
+            path: The file.
+            module: For a torch module of your own: a function that makes it; the weights go into
+                it.
+
+        Returns:
+            The predictor.
+        """
         return load(path, module)
 
     def to_saved(self) -> dict[str, Any]:
@@ -150,7 +180,10 @@ class Predictor:
         return cls(models=models, **given)
 
     def save(self, path: str | Path) -> None:
-        """Write to an ``.npz`` file: arrays and JSON, no pickle.
+        """Write the predictor to an ``.npz`` file: arrays and JSON, no pickle.
+
+        Args:
+            path: The file to write.
 
         Raises:
             DataError: The file cannot be written.
@@ -198,15 +231,25 @@ def _moved(probability: Floats, by: Floats) -> Floats:
 
 
 def load(path: str | Path, module: Callable[[], Any] | None = None) -> Predictor:
-    """Read what :meth:`Predictor.save` wrote.
+    """Read a predictor that :meth:`Predictor.save` wrote.
 
     Args:
         path: The file.
-        module: Makes the torch module of your own that was trained, for its weights to go into.
+        module: For a torch module of your own: a function that makes it; the weights go into it.
+
+    Returns:
+        The predictor.
 
     Raises:
         DataError: The file is missing, damaged, or was not written by Walras.
         InputError: A module of your own is needed, or does not fit the weights.
+
+    Example:
+        >>> from walras.predict import fit, load, recipe
+        >>> jobs = recipe("gavel", train_tasks=12, synthetic=True)
+        >>> fit(jobs.train, jobs.validation).save("predictor.npz")
+        >>> load("predictor.npz").clusters
+        ('v100', 'p100', 'k80')
     """
     try:
         with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as stored:

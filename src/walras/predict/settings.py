@@ -21,23 +21,30 @@ class Training:
     """Settings of two-stage training.
 
     Attributes:
-        method: ``tam``: a cluster's average for every task; ``tsm``: one model; ``bagged``: the
-            mean of models on bootstrap samples; ``ucb-optimistic`` and ``ucb-pessimistic``: that
-            mean moved by ``confidence`` standard deviations towards the better or the worse.
+        method: ``tam`` predicts a cluster's average for every task. ``tsm`` is one model.
+            ``bagged`` is the mean of models on bootstrap samples. ``ucb-optimistic`` and
+            ``ucb-pessimistic`` move that mean by ``confidence`` standard deviations towards
+            the better or the worse.
         loss: ``raw``: squared error of seconds over a cluster's mean; ``log``: of log seconds.
         model: ``linear`` (NumPy), or ``mlp``, ``gnn``, or a torch module of yours (torch).
-        link: Of linear models, from score to time: ``softplus``, ``exp``; ``auto`` is tuned.
-        members: Models of an ensemble.
-        confidence: Standard deviations by which ``ucb`` moves.
-        level: Probability that an interval holds.
-        epochs: Passes over the tasks, of torch models.
-        learning_rate: Largest step of AdamW, of torch models.
-        hidden: Width, of ``mlp`` and ``gnn``.
+        link: Link of linear models, from score to time: ``softplus`` or ``exp``; ``auto`` takes
+            the better one on held-out tasks.
+        members: Number of models in an ensemble.
+        confidence: Standard deviations by which ``ucb`` moves the mean.
+        level: Probability that an interval holds, 0 to 1.
+        epochs: Passes over the tasks, for torch models.
+        learning_rate: Largest step of AdamW, for torch models.
+        hidden: Width of ``mlp`` and ``gnn``.
         layers: Hidden layers of ``mlp``, rounds of messages of ``gnn``.
-        seed: Of everything that is drawn.
+        seed: Seed of all random numbers.
 
     Raises:
         InputError: A setting is out of its range.
+
+    Example:
+        >>> from walras.predict import Training
+        >>> Training(method="bagged", members=8).ensemble
+        8
     """
 
     method: Method = "tsm"

@@ -17,7 +17,7 @@ from walras.types import Bools, Floats, Longs
 
 @dataclass(frozen=True, eq=False)
 class Tasks:
-    """N tasks and what they did on M clusters.
+    """N tasks, their features, and their measured times and success on M clusters.
 
     Attributes:
         names: Name of each task; length N.
@@ -25,12 +25,21 @@ class Tasks:
         features: (N, d) numbers known at submission.
         times: (M, N) seconds; NaN where a task was never measured.
         success: (M, N) probability, or share of runs that succeeded; NaN where unknown.
-        runs: (M, N) number of runs behind ``success``; ones when left out.
+        runs: (M, N) number of runs behind ``success``; ones if left out.
         graphs: Task graph of each task, or none.
         feature_names: Name of each feature, or none.
 
     Raises:
         InputError: Shapes differ, a time is not positive, a success not within 0..1.
+
+    Example:
+        >>> from walras.predict import Tasks
+        >>> tasks = Tasks(
+        ...     names=("lab", "web"), clusters=("a100", "t4"), features=[[2.0], [5.0]],
+        ...     times=[[1.0, 2.0], [3.0, 6.0]], success=[[0.9, 0.9], [0.8, 1.0]],
+        ... )
+        >>> len(tasks), tasks.mean_times()
+        (2, array([1.5, 4.5]))
     """
 
     names: tuple[str, ...]
@@ -94,7 +103,14 @@ class Tasks:
         return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
     def take(self, columns: Longs) -> Tasks:
-        """Some of the tasks, by position."""
+        """Select tasks by position.
+
+        Args:
+            columns: (k,) positions of the tasks.
+
+        Returns:
+            The k tasks.
+        """
         return Tasks(
             tuple(self.names[j] for j in columns),
             self.clusters,

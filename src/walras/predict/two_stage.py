@@ -39,23 +39,33 @@ def fit(
 ) -> Predictor:
     """Train a predictor of time and success on every cluster.
 
-    What there is to choose (a linear model's link and ridge, when a torch model stops) is chosen
-    on tasks held out: the validation set, or without one a fifth of the tasks in turn. The
-    intervals and the scaling of probabilities come from the same tasks. On a cluster where fewer
-    than level / (1 - level) of them were measured (nine at 0.9) the interval is infinite.
+    Held-out tasks choose the link and ridge of a linear model, and when a torch model stops. They
+    are the validation set, or without one a fifth of the tasks in turn. Intervals and the scaling
+    of probabilities come from the same tasks. The interval is infinite on a cluster where fewer
+    than level / (1 - level) of them were measured (nine at 0.9).
 
     Args:
         train: Tasks with measured times and success; NaN where not measured.
         validation: Tasks to tune and calibrate on.
-        settings: How to train.
-        start: A predictor of torch models, perhaps of other clusters, to start from.
+        settings: How to train; the defaults if None.
+        start: A predictor of torch models to start from; its clusters may differ.
         on_progress: Called with a Progress that counts the epochs of torch models.
-        changes: Settings by name, in place of ``settings``'s.
+        **changes: Single settings by name, in place of those of ``settings``.
+
+    Returns:
+        The trained predictor.
 
     Raises:
         InputError: A setting is out of range, a cluster has no measured task, or there are too
             few tasks.
         EngineError: The model needs torch, which is not installed.
+
+    Example:
+        >>> from walras.predict import fit, recipe
+        >>> jobs = recipe("gavel", train_tasks=12, synthetic=True)
+        >>> predictor = fit(jobs.train, jobs.validation, method="bagged", members=3)
+        >>> predictor.method, predictor.trained_on
+        ('bagged', 12)
     """
     settings = _changed(settings or Training(), changes)
     check_tasks(train, "train")

@@ -170,7 +170,10 @@ class Rebalanced:
         return self.problem.after(load, self.server, self.shard, self.load)
 
     def save(self, path: str | Path) -> None:
-        """Write it to one file, which :func:`walras.load` reads.
+        """Write the result to one file, which :func:`walras.load` reads.
+
+        Args:
+            path: The file, such as ``round.npz``.
 
         Raises:
             DataError: The file cannot be written.

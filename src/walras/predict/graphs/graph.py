@@ -33,9 +33,21 @@ class TaskGraph:
         elements: (n,) numbers in its output, for the whole batch.
         edges: (k, 2) pairs (from, to) of operators.
         batch: Number of samples that go through together.
+        depth: (n,) edges on the longest path that ends in each operator; computed.
+        height: (n,) edges on the longest path that starts in each operator; computed.
 
     Raises:
         InputError: Shapes, kinds, signs or edges are wrong, or the edges close a cycle.
+
+    Example:
+        >>> from walras.predict import TaskGraph
+        >>> graph = TaskGraph(
+        ...     kinds=("input", "linear", "output"),
+        ...     macs=[0, 24, 0], params=[0, 8, 0], elements=[12, 8, 8],
+        ...     edges=[(0, 1), (1, 2)], batch=4,
+        ... )
+        >>> len(graph), graph.depth
+        (3, array([0, 1, 2]))
     """
 
     kinds: tuple[str, ...]
@@ -128,9 +140,21 @@ FEATURES = (
 
 
 def closed_form(graphs: Iterable[TaskGraph]) -> Floats:
-    """(tasks, features) closed-form features of graphs, with the names of ``FEATURES``.
+    """Compute features of task graphs: sums over all operators and over each kind.
 
-    Sums over all operators and over those of each kind; logarithms are log(1 + x).
+    Logarithms are log(1 + x).
+
+    Args:
+        graphs: The task graphs.
+
+    Returns:
+        (tasks, features), in the order of ``FEATURES``.
+
+    Example:
+        >>> from walras.predict import FEATURES, TaskGraph, closed_form
+        >>> graph = TaskGraph(("input", "output"), [0, 0], [0, 0], [12, 12], [(0, 1)])
+        >>> closed_form([graph]).shape == (1, len(FEATURES))
+        True
     """
     return np.array([_row(graph) for graph in graphs])
 

@@ -39,10 +39,10 @@ def from_torch(
 ) -> TaskGraph:
     """The operators of a torch module on an input, with the work, parameters and sizes of each.
 
-    The module is followed as it would predict (in ``eval`` mode), on shapes: nothing is computed,
-    and a copy runs, so that the module stays as it is. Parameters shared by several operators
-    count at the first. Work is what ``torch.utils.flop_counter`` counts, halved, and that of
-    recurrent, bilinear and matrix-vector products, which it leaves out.
+    The module is traced on shapes in ``eval`` mode. Nothing is computed, and a copy runs, so that
+    the module stays as it is. Parameters that several operators share count at the first. Work is
+    half of what ``torch.utils.flop_counter`` counts, plus the recurrent, bilinear and
+    matrix-vector products that it leaves out.
 
     Args:
         module: A ``torch.nn.Module``.
@@ -52,14 +52,19 @@ def from_torch(
         kwargs: Keyword arguments of ``forward``.
         keywords: The same, by name.
 
+    Returns:
+        The task graph.
+
     Raises:
         InputError: It is no module, its path or a shape depends on its data, or it fails on the
             input.
 
-    >>> import torch
-    >>> graph = from_torch(torch.nn.Linear(3, 2), torch.zeros(4, 3))
-    >>> graph.kinds, graph.macs.tolist(), graph.batch
-    (('input', 'linear', 'output'), [0.0, 24.0, 0.0], 4)
+    Example:
+        >>> import torch
+        >>> from walras.predict import from_torch
+        >>> graph = from_torch(torch.nn.Linear(3, 2), torch.zeros(4, 3))
+        >>> graph.kinds, graph.macs.tolist(), graph.batch
+        (('input', 'linear', 'output'), [0.0, 24.0, 0.0], 4)
     """
     _check(module)
     inputs = _arguments(module, example_input, kwargs, keywords)

@@ -69,13 +69,22 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class TaskLog:
-    """Finished runs.
+    r"""A log of finished runs.
 
     Attributes:
-        runs: The good rows: ``task``, ``cluster``, ``seconds``, ``outcome``; a time that is
-            missing or cannot be used is NaN.
-        problems: Why other rows, or the times of some of these, were left out; one entry a reason.
-        origin: Where it was read.
+        runs: A frame of the good rows: ``task``, ``cluster``, ``seconds``, ``outcome``. A time that
+            is missing or cannot be used is NaN.
+        problems: Why rows, or their times, were left out; one entry per reason.
+        origin: The file it was read from.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from walras.predict import read_log
+        >>> rows = ["task,cluster,seconds,outcome", "lab,a100,12,completed", "lab,t4,30,failed"]
+        >>> _ = Path("runs.csv").write_text("\n".join(rows))
+        >>> log = read_log("runs.csv")
+        >>> log.clusters, log.left_out
+        (('a100', 't4'), 0)
     """
 
     runs: pd.DataFrame
@@ -100,15 +109,18 @@ class TaskLog:
     def tasks(
         self, features: Features | None = None, graphs: Mapping[str, TaskGraph] | None = None
     ) -> Tasks:
-        """One column a task: median seconds of its completed runs, share of runs that succeeded.
+        """Summarise the runs of each task: median seconds and share of successes per cluster.
 
-        Cancelled, preempted and unreachable runs count neither for nor against a cluster. A run
-        without a time counts by its outcome.
+        The median is over completed runs. Cancelled, preempted and unreachable runs do not count.
+        A run without a time counts by its outcome.
 
         Args:
             features: One row a task, by name: a frame, or a mapping of the name to numbers.
                 Without them, those of the graphs.
             graphs: Task graph of each task, by name.
+
+        Returns:
+            One column per task, ready for :func:`fit`.
 
         Raises:
             InputError: A logged task has no features or graph, or two rows of features, or a
@@ -163,14 +175,26 @@ def _graphs(graphs: object, names: Sequence[str]) -> tuple[TaskGraph, ...]:
 
 
 def read_log(path: str | Path | pd.DataFrame) -> TaskLog:
-    """Read a log from CSV or Parquet, or take it from a frame, and keep its good rows.
+    r"""Read a log from CSV or Parquet, or take it from a frame, and keep its good rows.
 
     Args:
         path: A file, or a frame, with columns ``task``, ``cluster``, ``seconds`` and ``outcome``.
 
+    Returns:
+        The log, with the reasons for rows that were left out.
+
     Raises:
         DataError: The file is missing, unreadable, lacks a column, or has no good row.
         EngineError: It is Parquet, and pyarrow is not installed.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from walras.predict import read_log
+        >>> rows = ["task,cluster,seconds,outcome", "lab,a100,12,completed", "lab,t4,30,failed"]
+        >>> _ = Path("runs.csv").write_text("\n".join(rows))
+        >>> tasks = read_log("runs.csv").tasks({"lab": [2.0]})
+        >>> tasks.clusters, tasks.success.tolist()
+        (('a100', 't4'), [[1.0], [0.0]])
     """
     if isinstance(path, pd.DataFrame):
         return check_log(_columns(path, "the frame"), "the frame")

@@ -86,18 +86,29 @@ def read_sacct(
     cluster: str = "Partition",
     delimiter: str | None = None,
 ) -> Imported:
-    """Read ``sacct -P`` text or ``sacct --json`` output.
+    r"""Read ``sacct -P`` text or ``sacct --json`` output.
 
     Args:
         path: The file.
         task: Field that names the task; runs of one task share it.
         cluster: Field that names where it ran: ``Partition``, ``Cluster``, ``NodeList``, ...
-        delimiter: What stands between fields; what stands between the first two of the header
-            when left out.
+        delimiter: Separator of the fields; if left out, the one between the first two names of
+            the header.
+
+    Returns:
+        The log, with counts of the rows that are steps or have not ended.
 
     Raises:
         DataError: The file cannot be read, or has no usable row.
         InputError: A field is not in the file, or the delimiter is empty.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from walras.predict import read_sacct
+        >>> rows = ["JobID|JobName|Partition|State|ElapsedRaw", "7|lab|a100|COMPLETED|12"]
+        >>> _ = Path("jobs.txt").write_text("\n".join(rows))
+        >>> read_sacct("jobs.txt").log.runs["seconds"].tolist()
+        [12.0]
     """
     path = Path(path)
     if delimiter == "":

@@ -81,7 +81,22 @@ def apply_logistic(scaling: Floats, predicted: Floats) -> Floats:
 
 
 def coverage(low: Floats, high: Floats, measured: Floats) -> Floats:
-    """(M,) share of measured values within their intervals; NaN where none was measured."""
+    """Share of measured values that lie within their intervals.
+
+    Args:
+        low: (M, N) lower ends.
+        high: (M, N) upper ends.
+        measured: (M, N) measured values; NaN where there is none.
+
+    Returns:
+        (M,) share for each cluster; NaN where nothing was measured.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.predict import coverage
+        >>> coverage(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]), np.array([[2.0, 5.0]]))
+        array([0.5])
+    """
     inside = ((low <= measured) & (measured <= high)).sum(axis=1)  # no comparison holds of NaN
     count = (~np.isnan(measured)).sum(axis=1)
     return np.where(count > 0, inside / np.maximum(count, 1), np.nan)
@@ -90,8 +105,21 @@ def coverage(low: Floats, high: Floats, measured: Floats) -> Floats:
 def brier_score(predicted: Floats, outcome: Floats) -> float:
     """Mean squared distance of predicted probabilities from outcomes 0 or 1 (Brier, 1950).
 
+    Args:
+        predicted: Probabilities, of any shape.
+        outcome: Outcomes 0 or 1, or shares, of the same shape; NaN where unknown.
+
+    Returns:
+        The mean over the known outcomes; 0 is perfect.
+
     Raises:
         InputError: No outcome is known.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.predict import brier_score
+        >>> round(brier_score(np.array([0.9, 0.2]), np.array([1.0, 0.0])), 3)
+        0.025
     """
     known = _known(outcome)
     return float(((predicted - outcome)[known] ** 2).mean())
@@ -123,6 +151,15 @@ def reliability_table(predicted: Floats, outcome: Floats, bins: int = 10) -> pd.
 
     Raises:
         InputError: No outcome is known, or there is no bin.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.predict import reliability_table
+        >>> predicted, outcome = np.array([0.1, 0.2, 0.8, 0.9]), np.array([0.0, 0.0, 1.0, 1.0])
+        >>> print(reliability_table(predicted, outcome, bins=2).round(2).to_string(index=False))
+         predicted  observed  count  error
+              0.15       0.0      2    0.0
+              0.85       1.0      2    0.0
     """
     if bins < 1:
         raise InputError(f"is {bins}", where="bins", allowed=">= 1", remedy="10 is usual")

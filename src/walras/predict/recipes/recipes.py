@@ -27,19 +27,27 @@ DEFAULTS = {"nb201": SETTINGS["A"], "gavel": GAVEL_CLUSTERS, "zeus": GPUS}
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """Tasks on clusters, split for training, tuning and judging.
+    """Tasks on clusters, split into training, validation and test sets.
 
     Attributes:
         name: ``nb201``, ``gavel`` or ``zeus``.
         train: Tasks to train on.
         validation: Tasks to tune and calibrate on.
-        test: Tasks that nothing was chosen by.
+        test: Tasks that no choice depends on.
         fail: (M,) failure rate given to each cluster.
         speedup: (M,) measured median time of two jobs at once over one after the other, or None.
         measured: What was measured, in words.
         composed: What was composed from measurements made elsewhere, in words.
         source: Whether the numbers are measured or a synthetic stand-in's.
         origin: Where they come from.
+
+    Example:
+        >>> from walras.predict import recipe
+        >>> jobs = recipe("gavel", train_tasks=12, synthetic=True)
+        >>> jobs.clusters, len(jobs.train), jobs.synthetic
+        (('v100', 'p100', 'k80'), 12, True)
+        >>> jobs.rounds(tasks=3, count=2).shape
+        (2, 3)
     """
 
     name: str
@@ -73,7 +81,16 @@ class Recipe:
     def rounds(
         self, split: Split = "test", *, tasks: int = 5, count: int = 300, seed: int = 0
     ) -> Longs:
-        """(count, tasks) positions in a split of the tasks of each round, drawn without repeats.
+        """Draw rounds of tasks from a split, without repeats within a round.
+
+        Args:
+            split: ``train``, ``validation`` or ``test``.
+            tasks: Number of tasks per round.
+            count: Number of rounds.
+            seed: Seed of the draw.
+
+        Returns:
+            (count, tasks) positions in the split.
 
         Raises:
             InputError: A round asks for more tasks than the split has, or for none.
@@ -102,7 +119,10 @@ class Recipe:
                 0.0).assignment`` with :func:`walras.matching.match_rounds`.
             tasks: Number in a round.
             count: Number of rounds.
-            seed: Draws the rounds.
+            seed: Seed of the draw.
+
+        Returns:
+            The floor, 0 to 1.
         """
         chosen = self.rounds("train", tasks=tasks, count=count, seed=seed)
         times, success = in_rounds(self.train.times, chosen), in_rounds(self.train.success, chosen)
@@ -112,11 +132,20 @@ class Recipe:
 
 
 def in_rounds(values: Floats, chosen: Longs) -> Floats:
-    """(rounds, M, N) values of the tasks of each round.
+    """Gather the values of the tasks of each round.
 
     Args:
         values: (M, tasks) times or success.
-        chosen: (rounds, N) positions, as of :meth:`Recipe.rounds`.
+        chosen: (rounds, N) positions, as from :meth:`Recipe.rounds`.
+
+    Returns:
+        (rounds, M, N) values, as :func:`walras.matching.match_rounds` takes them.
+
+    Example:
+        >>> from walras.predict import in_rounds, recipe
+        >>> jobs = recipe("gavel", train_tasks=12, synthetic=True)
+        >>> in_rounds(jobs.test.times, jobs.rounds(tasks=3, count=5)).shape
+        (5, 3, 3)
     """
     return np.ascontiguousarray(values[:, chosen].transpose(1, 0, 2))
 
@@ -132,25 +161,35 @@ def recipe(
     seed: int = 0,
     synthetic: bool | None = None,
 ) -> Recipe:
-    """Tasks on clusters from measured data.
+    """Build tasks on clusters from measured data, or from their synthetic stand-in.
 
     Args:
         name: ``nb201`` (forward passes on GPUs, CPUs and phones), ``gavel`` (training jobs) or
             ``zeus`` (training configurations, with measured success).
         clusters: Columns of the data set, two or more, or one of the settings ``A`` to ``D`` of
             ``nb201``; a setting of three, or all GPUs, when left out.
-        train_tasks: Tasks to train on; measurements are dear.
-        validation_tasks: Tasks to tune and calibrate on. ``gavel`` and ``zeus``, which are small,
-            divide what training leaves into two halves instead.
-        test_tasks: Tasks to judge on.
+        train_tasks: Number of tasks to train on.
+        validation_tasks: Number of tasks to tune and calibrate on. ``gavel`` and ``zeus`` are
+            small: they split the tasks that training leaves into two halves instead.
+        test_tasks: Number of tasks to test on.
         requests: Forward passes of an ``nb201`` task: the same for all, or lognormal with their
             logarithm as one more feature.
-        seed: Draws the split.
-        synthetic: As in :func:`walras.data.load`.
+        seed: Seed of the split.
+        synthetic: True for the stand-in, False for the real set only; see
+            :func:`walras.data.load`.
+
+    Returns:
+        The three sets of tasks, with the failure rates of the clusters.
 
     Raises:
         InputError: A name is unknown, or there are too few tasks.
         DataError: A data set cannot be read, or is wanted and not found.
+
+    Example:
+        >>> from walras.predict import recipe
+        >>> jobs = recipe("gavel", train_tasks=12, synthetic=True)
+        >>> len(jobs.train), len(jobs.validation), len(jobs.test)
+        (12, 34, 34)
     """
     if name not in RECIPES:
         raise InputError(
