@@ -104,7 +104,7 @@ def test_a_proof_that_fails_leaves_the_best_so_far(
 
 
 @pytest.mark.parametrize(
-    "stage", ["make_form", "beginning", "cut", "Incumbent", "Sharpen", "Method"]
+    "stage", ["make_form", "beginning", "cut", "Incumbent", "DualTightening", "Method"]
 )
 def test_before_the_first_iteration(
     flow: Separable, stage: str, monkeypatch: pytest.MonkeyPatch

@@ -11,9 +11,8 @@ from tests.engines.admm.test_admm import cluster, solved
 import walras as wl
 from walras.certificate import dual_bound
 from walras.engines.admm import admm
-from walras.engines.admm.dual_start import complementary_prices
 from walras.engines.admm.form import make_form
-from walras.engines.admm.start import beginning
+from walras.engines.admm.start import beginning, complementary_prices
 from walras.settings import Settings
 from walras.start import start_from
 

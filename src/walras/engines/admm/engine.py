@@ -13,10 +13,9 @@ from walras.engines.admm.form import Form, has_own_rows, make_form
 from walras.engines.admm.method import Method
 from walras.engines.admm.proofs.central_prover import CentralProver
 from walras.engines.admm.proofs.distributed_prover import DistributedProver
-from walras.engines.admm.proofs.incumbent import COARSE, Incumbent
-from walras.engines.admm.proofs.prover import Prover
+from walras.engines.admm.proofs.incumbent import COARSE, Incumbent, Prover
 from walras.engines.admm.proofs.row_classification import RowClassification, roles
-from walras.engines.admm.proofs.tighten_duals import Sharpen
+from walras.engines.admm.proofs.tighten_duals import DualTightening
 from walras.engines.admm.schemes import (
     PUBLISHED_CORES,
     Collapsed,
@@ -110,12 +109,12 @@ class _Solve:
         self.best = Incumbent(problem, self.iteration_log, settings.tolerance)
         self.built = self.iteration_log.elapsed
         self.pool = executor.open(slices)
-        sharpen = Sharpen(form)
-        self.method = method = Method(form, self.pool, first, sharpen.ceiling)
+        tightening = DualTightening(form)
+        self.method = method = Method(form, self.pool, first, tightening.ceiling)
         if of_rows is None:
-            self.prover = CentralProver(problem, method, sharpen, settings.workers)
+            self.prover = CentralProver(problem, method, tightening, settings.workers)
         else:
-            self.prover = DistributedProver(method, sharpen, of_rows)
+            self.prover = DistributedProver(method, tightening, of_rows)
         while True:
             status = _run(method, self.best, self.prover, self.iteration_log, settings, options)
             self.best.hand_over(self.prover)

@@ -142,7 +142,7 @@ class RepairPasses(Protocol):
 
     @sums
     def correction_system(self, tight: Longs, t: float, attempt: float, /) -> Floats:
-        """(k, k + 2) the equations of some narrow rows in a correction (:mod:`.correction`).
+        """(k, k + 2) the equations of some narrow rows in a least correction.
 
         Args:
             tight: (k,) the rows.

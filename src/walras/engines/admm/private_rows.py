@@ -2,7 +2,8 @@
 
 Such a row is one of the rows' block, for its entries have copies in other rows of their demand,
 but nobody else needs its price: only what demands share crosses between their holders. Each row
-takes Newton's step (:mod:`.narrow`) by itself, so that it does not matter which are held together.
+takes Newton's step (:mod:`.coupling_rows`) by itself, so that it does not matter which are held
+together.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Slice:
         x: (n,) where its entries begin.
         price: (groups, K) where the prices of its rows begin.
         own_price: (own,) where those of its own narrow rows begin.
-        run: Its leaves (:mod:`.leaves`).
+        run: Its leaves (:mod:`.tree_reduction`).
         edges: (leaves + 1,) groups between them.
         roles: What its rows are in proofs; None where these are not made by slices.
     """

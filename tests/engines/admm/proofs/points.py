@@ -10,7 +10,7 @@ import numpy as np
 from walras.engines.admm.form import make_form
 from walras.engines.admm.method import Method
 from walras.engines.admm.proofs.row_classification import roles
-from walras.engines.admm.proofs.tighten_duals import Sharpen
+from walras.engines.admm.proofs.tighten_duals import DualTightening
 from walras.engines.admm.slices import Slice, cut
 from walras.engines.admm.start import Beginning
 from walras.engines.admm.worker_pool import Threads, WorkerPool
@@ -29,7 +29,7 @@ def standing_at(
     collapse: bool = False,
     own: bool = False,
     opened: Callable[[Sequence[Slice]], WorkerPool] | None = None,
-) -> Iterator[tuple[Method, Sharpen]]:
+) -> Iterator[tuple[Method, DualTightening]]:
     """A solve that stands at a point, without an iteration made."""
     form = make_form(problem, collapse=collapse, own=own)
     padded = np.append(prices, 0.0)
@@ -44,8 +44,8 @@ def standing_at(
     pool = (opened or Threads().open)(
         cut(form, slices, first.x, first.price, roles(form), first.own)
     )
-    sharpen = Sharpen(form)
+    tightening = DualTightening(form)
     try:
-        yield Method(form, pool, first, sharpen.ceiling), sharpen
+        yield Method(form, pool, first, tightening.ceiling), tightening
     finally:
         pool.close()

@@ -37,7 +37,7 @@ from walras.engines.admm.proofs.central_prover import CentralProver
 from walras.engines.admm.proofs.distributed_prover import DistributedProver
 from walras.engines.admm.proofs.incumbent import Incumbent
 from walras.engines.admm.proofs.row_classification import roles
-from walras.engines.admm.proofs.tighten_duals import Sharpen
+from walras.engines.admm.proofs.tighten_duals import DualTightening
 from walras.engines.admm.slices import Slice
 from walras.engines.admm.worker import Worker
 from walras.engines.admm.worker_pool import LocalPool, Threads, WorkerPool
@@ -59,11 +59,11 @@ BANK = [
 GATHERED = ("free entry", "two free scalars")
 
 
-def summed(method: Method, sharpen: Sharpen) -> DistributedProver:
+def summed(method: Method, tightening: DualTightening) -> DistributedProver:
     """The prover of a problem with roles."""
     of_rows = roles(method.form)
     assert of_rows is not None
-    return DistributedProver(method, sharpen, of_rows)
+    return DistributedProver(method, tightening, of_rows)
 
 
 def disturbed(problem: Separable, seed: int, noise: float) -> tuple[Floats, Floats, Floats]:
@@ -79,8 +79,8 @@ def disturbed(problem: Separable, seed: int, noise: float) -> tuple[Floats, Floa
 
 def proved(problem: Separable, point: tuple[Floats, Floats, Floats], **how: Any) -> Any:
     """The proof by sums: the allocation, the bound, and what was kept."""
-    with standing_at(problem, *point, **how) as (method, sharpen):
-        prover = summed(method, sharpen)
+    with standing_at(problem, *point, **how) as (method, tightening):
+        prover = summed(method, tightening)
         found = prover.allocation()
         prover.keep()
         return found, prover.bound(-np.inf), prover.best()
@@ -91,8 +91,8 @@ def proved(problem: Separable, point: tuple[Floats, Floats, Floats], **how: Any)
 def test_the_bank_is_proved_as_in_one_place(problem: Separable, noise: float) -> None:
     point = disturbed(problem, 1, noise)
     found, bound, (x, t, prices) = proved(problem, point, slices=2)
-    with standing_at(problem, *point) as (method, sharpen):
-        known = CentralProver(problem, method, sharpen, 1)
+    with standing_at(problem, *point) as (method, tightening):
+        known = CentralProver(problem, method, tightening, 1)
         expected, best = known.allocation(), known.bound(-np.inf)
     scale = max(abs(expected.value), 1.0)
     assert found.violation <= max(FEASIBLE, 1.001 * expected.violation)
@@ -112,8 +112,8 @@ def test_rows_of_single_demands_are_proved_as_in_one_place(noise: float, slices:
     problem = te.max_total_flow_by_link(net, traffic)
     point = disturbed(problem, 1, noise)
     found, bound, (x, t, prices) = proved(problem, point, slices=slices, own=True)
-    with standing_at(problem, *point) as (method, sharpen):
-        known = CentralProver(problem, method, sharpen, 1)
+    with standing_at(problem, *point) as (method, tightening):
+        known = CentralProver(problem, method, tightening, 1)
         expected, best = known.allocation(), known.bound(-np.inf)
     assert found.violation <= FEASIBLE
     assert expected.violation <= FEASIBLE
@@ -152,8 +152,8 @@ def test_problems_of_every_kind_are_proved_as_in_one_place(
 ) -> None:
     point = disturbed(problem, seed, noise)
     found, bound, best = proved(problem, point, slices=1)
-    with standing_at(problem, *point) as (method, sharpen):
-        known = CentralProver(problem, method, sharpen, 1)
+    with standing_at(problem, *point) as (method, tightening):
+        known = CentralProver(problem, method, tightening, 1)
         expected, level = known.allocation(), known.bound(-np.inf)
     scale = max(abs(expected.value), 1.0)
     assert found.violation <= max(FEASIBLE, 1.001 * expected.violation)
@@ -242,8 +242,14 @@ class Losing(LocalPool):
 def test_what_was_added_up_from_two_states_is_not_believed(at: int) -> None:
     problem = cluster(cs.max_min, 5, 20)
     point = disturbed(problem, 0, 0.05)
-    with standing_at(problem, *point, slices=2, opened=partial(Losing, at=at)) as (method, sharpen):
-        prover, best = summed(method, sharpen), Incumbent(problem, IterationLog(Settings()), 1e-3)
+    with standing_at(problem, *point, slices=2, opened=partial(Losing, at=at)) as (
+        method,
+        tightening,
+    ):
+        prover, best = (
+            summed(method, tightening),
+            Incumbent(problem, IterationLog(Settings()), 1e-3),
+        )
         best.prove(1, prover)
         best.hand_over(prover)
         assert method.pool.replaced == 1

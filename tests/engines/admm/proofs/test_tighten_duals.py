@@ -1,4 +1,4 @@
-"""Sharper prices: the best for the prices of the narrow rows, by HiGHS, and never worse."""
+"""Tighter prices: the best for the prices of the narrow rows, by HiGHS, and never worse."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.engines.admm.test_admm import cluster
 import walras as wl
 from walras.certificate import dual_bound
 from walras.engines.admm.form import make_form
-from walras.engines.admm.proofs.tighten_duals import Sharpen
+from walras.engines.admm.proofs.tighten_duals import DualTightening
 from walras.separable import Separable
 
 cs = wl.domains.cluster_scheduling
@@ -29,14 +29,14 @@ def disturbed(problem: Separable, seed: int, noise: float) -> tuple[np.ndarray, 
     return s.prices.rows * rng.lognormal(0.0, noise, problem.rows.count), s.scalars
 
 
-def sharpened(problem: Separable, prices: np.ndarray, t: np.ndarray, slices: int = 1) -> np.ndarray:
-    """The prices of all rows that sharpening leaves."""
+def tightened(problem: Separable, prices: np.ndarray, t: np.ndarray, slices: int = 1) -> np.ndarray:
+    """The prices of all rows that tightening leaves."""
     x = np.zeros(problem.entries)
-    with standing_at(problem, x, t, prices, slices=slices) as (method, sharpen):
-        assert sharpen.helps
+    with standing_at(problem, x, t, prices, slices=slices) as (method, tightening):
+        assert tightening.helps
         passes = method.passes
         passes.bound.load_prices()
-        narrow = sharpen(passes.bound, method.narrow.price, method.t)
+        narrow = tightening(passes.bound, method.narrow.price, method.t)
         return method.assembled_prices(passes.bound.loaded_prices(), narrow, passes.own_prices)
 
 
@@ -45,7 +45,7 @@ def sharpened(problem: Separable, prices: np.ndarray, t: np.ndarray, slices: int
 def test_the_bound_is_never_worse(seed: int, objective: object, noise: float) -> None:
     problem = cluster(objective, 6, 25, seed=seed)
     prices, t = disturbed(problem, seed, noise)
-    sharp = dual_bound(problem, sharpened(problem, prices, t))
+    sharp = dual_bound(problem, tightened(problem, prices, t))
     assert sharp.value >= dual_bound(problem, prices).value - 1e-9 * abs(sharp.value)
     known = wl.solve(problem, engine="exact", tolerance=1e-6).certificate
     assert sharp.value <= known.value + 1e-9 * abs(known.value)
@@ -57,7 +57,7 @@ def test_no_other_prices_of_the_jobs_prove_more(seed: int, slices: int) -> None:
     # Only the aggregate of the capacities at prices p may bind: max t, sum p s x <= p c.
     problem = cluster(cs.max_min, 5, 20, seed=seed)
     prices, t = disturbed(problem, seed, 0.5)
-    sharp = dual_bound(problem, sharpened(problem, prices, t, slices)).value
+    sharp = dual_bound(problem, tightened(problem, prices, t, slices)).value
     assert sharp == pytest.approx(-_aggregate(problem, prices), rel=1e-6)
 
 
@@ -80,9 +80,9 @@ def test_where_one_job_decides_its_ceiling_is_the_bound() -> None:
     s = wl.solve(problem, engine="exact", tolerance=1e-9)
     assert s.value == pytest.approx(problem.scalar_upper[0])
     rng = np.random.default_rng(0)
-    found = dual_bound(problem, sharpened(problem, rng.random(problem.rows.count), s.scalars))
+    found = dual_bound(problem, tightened(problem, rng.random(problem.rows.count), s.scalars))
     assert found.value == pytest.approx(-problem.scalar_upper[0], rel=1e-8)
 
 
 def test_other_shapes_are_left_alone() -> None:
-    assert not Sharpen(make_form(cluster(cs.total_throughput, 4, 10))).helps
+    assert not DualTightening(make_form(cluster(cs.total_throughput, 4, 10))).helps

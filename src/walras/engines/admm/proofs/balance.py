@@ -13,8 +13,7 @@ import scipy.sparse as sp
 
 from walras.certificate.contribution import room
 from walras.certificate.structure import structure
-from walras.engines.admm.proofs.repair import USED
-from walras.engines.admm.proofs.residuals import MOST, evened
+from walras.engines.admm.proofs.repair import MOST, USED, evened
 from walras.engines.admm.proofs.row_classification import covers
 from walras.kernels import columns
 from walras.kernels.parallel import few, map_runs

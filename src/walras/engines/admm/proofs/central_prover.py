@@ -10,31 +10,33 @@ from walras.certificate.feasibility import violation
 from walras.certificate.repair import repaired
 from walras.engines.admm.method import Method
 from walras.engines.admm.proofs.balance import Balance
-from walras.engines.admm.proofs.prover import Allocation
-from walras.engines.admm.proofs.tighten_duals import Sharpen
+from walras.engines.admm.proofs.incumbent import Allocation
+from walras.engines.admm.proofs.tighten_duals import DualTightening
 from walras.separable import Separable
 from walras.types import Floats
 
 
 class CentralProver:
-    """:class:`walras.engines.admm.proofs.prover.Prover` of any problem.
+    """:class:`walras.engines.admm.proofs.incumbent.Prover` of any problem.
 
     Args:
         problem: The problem that was asked about.
         method: The state of the solve.
-        sharpen: Of its form.
+        tightening: Of its form.
         threads: Threads at most.
     """
 
-    def __init__(self, problem: Separable, method: Method, sharpen: Sharpen, threads: int) -> None:
-        self._problem, self._method, self._sharpen = problem, method, sharpen
+    def __init__(
+        self, problem: Separable, method: Method, tightening: DualTightening, threads: int
+    ) -> None:
+        self._problem, self._method, self._tightening = problem, method, tightening
         self._threads, self._balance = threads, Balance(problem, threads)
         x = np.clip(np.zeros(problem.entries), problem.lower, problem.upper)
         self._repaired = self._kept = x, np.zeros(problem.scalars)
         self._best, self._prices = np.zeros(problem.rows.count), np.zeros(0)
 
     def allocation(self) -> Allocation:
-        """See :meth:`walras.engines.admm.proofs.prover.Prover.allocation`."""
+        """See :meth:`walras.engines.admm.proofs.incumbent.Prover.allocation`."""
         problem = self._problem
         x, t, self._prices = self._method.point()
         x, t, rows = repaired(problem, self._balance(x, t), t)
@@ -46,16 +48,16 @@ class CentralProver:
         )
 
     def keep(self) -> None:
-        """See :meth:`walras.engines.admm.proofs.prover.Prover.keep`."""
+        """See :meth:`walras.engines.admm.proofs.incumbent.Prover.keep`."""
         self._kept = self._repaired
 
     def bound(self, best: float) -> float:
-        """See :meth:`walras.engines.admm.proofs.prover.Prover.bound`."""
+        """See :meth:`walras.engines.admm.proofs.incumbent.Prover.bound`."""
         prices = self._prices
-        if self._sharpen.applies(self._method.t):
+        if self._tightening.applies(self._method.t):
             method, passes = self._method, self._method.passes
             passes.bound.load_prices()
-            narrow = self._sharpen(passes.bound, method.narrow.price, method.t)
+            narrow = self._tightening(passes.bound, method.narrow.price, method.t)
             loaded = passes.bound.loaded_prices()
             prices = method.assembled_prices(loaded, narrow, passes.own_prices)
         proof = dual_bound(self._problem, prices, self._threads)
@@ -64,7 +66,7 @@ class CentralProver:
         return max(best, proof.value)
 
     def best(self) -> tuple[Floats, Floats, Floats]:
-        """See :meth:`walras.engines.admm.proofs.prover.Prover.best`."""
+        """See :meth:`walras.engines.admm.proofs.incumbent.Prover.best`."""
         return *self._kept, self._best
 
     def lost(self) -> bool:

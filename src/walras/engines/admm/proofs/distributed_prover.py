@@ -33,12 +33,11 @@ from walras.certificate.repair import CORRECTIONS
 from walras.certificate.structure import structure
 from walras.engines.admm.method import Method
 from walras.engines.admm.proofs.balance import SWEEPS, helps
-from walras.engines.admm.proofs.correction import RIDGE
-from walras.engines.admm.proofs.prover import Allocation
-from walras.engines.admm.proofs.repair import USED
-from walras.engines.admm.proofs.residuals import errors, evened, violations
+from walras.engines.admm.proofs.block_normal_equations import RIDGE
+from walras.engines.admm.proofs.incumbent import Allocation
+from walras.engines.admm.proofs.repair import USED, errors, evened, violations
 from walras.engines.admm.proofs.row_classification import RowClassification, covers
-from walras.engines.admm.proofs.tighten_duals import Sharpen
+from walras.engines.admm.proofs.tighten_duals import DualTightening
 from walras.separable import Utility, utility
 from walras.types import Floats
 
@@ -46,16 +45,18 @@ Candidate = tuple[Floats, float, float]  # prices of narrow rows; factors of the
 
 
 class DistributedProver:
-    """:class:`walras.engines.admm.proofs.prover.Prover` of problems whose rows have roles.
+    """:class:`walras.engines.admm.proofs.incumbent.Prover` of problems whose rows have roles.
 
     Args:
         method: The state of the solve.
-        sharpen: Of its form.
+        tightening: Of its form.
         roles: Of its rows.
     """
 
-    def __init__(self, method: Method, sharpen: Sharpen, roles: RowClassification) -> None:
-        self._method, self._pool, self._sharpen = method, method.pool, sharpen
+    def __init__(
+        self, method: Method, tightening: DualTightening, roles: RowClassification
+    ) -> None:
+        self._method, self._pool, self._tightening = method, method.pool, tightening
         self._repair, self._bound = method.passes.repair, method.passes.bound
         self._rows, problem = method.form.narrow, method.form.problem
         self._problem, shape, source = problem, structure(problem), self._rows.source[:-1]
@@ -73,7 +74,7 @@ class DistributedProver:
         self._replaced = self._pool.replaced
 
     def allocation(self) -> Allocation:
-        """See :meth:`walras.engines.admm.proofs.prover.Prover.allocation`."""
+        """See :meth:`walras.engines.admm.proofs.incumbent.Prover.allocation`."""
         repair, aim = self._repair, self._method.scalar
         aim = aim if np.isfinite(aim) else 0.0
         load = repair.begin(USED if self._helps else 0.0)
@@ -160,17 +161,17 @@ class DistributedProver:
         return best_scalar(t, cost, (low, high), allowed)
 
     def keep(self) -> None:
-        """See :meth:`walras.engines.admm.proofs.prover.Prover.keep`."""
+        """See :meth:`walras.engines.admm.proofs.incumbent.Prover.keep`."""
         self._repair.keep()
         self._kept_t = self._t
 
     def bound(self, best: float) -> float:
-        """See :meth:`walras.engines.admm.proofs.prover.Prover.bound`."""
+        """See :meth:`walras.engines.admm.proofs.incumbent.Prover.bound`."""
         bound, rows = self._bound, self._rows
         price = project_row_signs(rows.kind, rows.lower, rows.upper, self._method.narrow.price)
         bound.load_prices()
-        if self._sharpen.applies(self._method.t):
-            price = self._sharpen(bound, price, self._method.t)
+        if self._tightening.applies(self._method.t):
+            price = self._tightening(bound, price, self._method.t)
         for candidate in self._candidates(price):
             value, mended = self._evaluated(*candidate)
             if value > best:
@@ -246,7 +247,7 @@ class DistributedProver:
         return scalar_terms(cost + paid[0], np.abs(cost) + np.abs(paid[1]), low, high)
 
     def best(self) -> tuple[Floats, Floats, Floats]:
-        """See :meth:`walras.engines.admm.proofs.prover.Prover.best`."""
+        """See :meth:`walras.engines.admm.proofs.incumbent.Prover.best`."""
         method, bound = self._method, self._bound
         return (
             method.assembled(self._repair.best()),
@@ -255,6 +256,6 @@ class DistributedProver:
         )
 
     def lost(self) -> bool:
-        """See :meth:`walras.engines.admm.proofs.prover.Prover.lost`."""
+        """See :meth:`walras.engines.admm.proofs.incumbent.Prover.lost`."""
         before, self._replaced = self._replaced, self._pool.replaced
         return self._replaced != before

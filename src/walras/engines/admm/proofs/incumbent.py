@@ -1,15 +1,16 @@
-"""The best that is proved so far: an allocation that can be used, and a bound, at any moment."""
+"""The best that is proved so far, and who proves it: an allocation and a bound, at any moment."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from walras.certificate.certify import minimised_value, objective_terms, relative_gap
 from walras.certificate.feasibility import FEASIBLE, violation
 from walras.certificate.repair import best_scalars
-from walras.engines.admm.proofs.prover import Allocation, Prover
 from walras.progress import Progress
 from walras.progress_log import IterationLog
 from walras.separable import Separable
@@ -20,6 +21,45 @@ COARSE = 5e-3  # tolerance from which the first few iterations may meet it, or h
 # the gap asks for, but some, for a proof costs a few to a dozen iterations, and no more than a
 # share of those made. They are counted, not timed: the same problem ends at the same iterate.
 _FIRST, _LEAST, _MOST, _GROWTH = 4, 8, 16, 0.2
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """What is known of a repaired allocation.
+
+    Attributes:
+        value: The minimised objective; ``inf`` outside its domain.
+        violation: Largest relative violation of a row or a bound.
+        terms: Size of the objective's terms; 0 where the gap has a scale of its own.
+    """
+
+    value: float = np.inf
+    violation: float = np.inf
+    terms: float = 0.0
+
+
+class Prover(Protocol):
+    """Proves points of one solve."""
+
+    def allocation(self) -> Allocation:
+        """Repair the present point."""
+        ...
+
+    def keep(self) -> None:
+        """The allocation last repaired is the best so far."""
+        ...
+
+    def bound(self, best: float) -> float:
+        """The better of a bound and what the present prices prove, which are kept if they do."""
+        ...
+
+    def best(self) -> tuple[Floats, Floats, Floats]:
+        """Entries, scalars and prices that were kept, of the problem that was asked about."""
+        ...
+
+    def lost(self) -> bool:
+        """Whether something that was kept has been lost since the last call."""
+        ...
 
 
 class Incumbent:

@@ -6,21 +6,70 @@ they use of the other rows is summed over all slices by the caller, who answers 
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TypeVar
 
-from walras.certificate.contribution import room, scalar_range, scale_down, share_factors
+import numpy as np
+import numpy.typing as npt
+
+from walras.certificate.contribution import (
+    excess,
+    room,
+    scalar_range,
+    scale_down,
+    share_factors,
+    tight_errors,
+)
 from walras.certificate.repair import metric
+from walras.engines.admm.form import RowData
 from walras.engines.admm.passes import Passes, RepairPasses
-from walras.engines.admm.proofs.block_normal_equations import Errors
-from walras.engines.admm.proofs.contribution import Contribution
-from walras.engines.admm.proofs.correction import Correction
-from walras.engines.admm.proofs.residuals import MOST, errors, evened, violations
-from walras.engines.admm.slices import Leaf, Slice
+from walras.engines.admm.private_rows import joined, parted
+from walras.engines.admm.proofs.block_normal_equations import Correction, Errors
+from walras.engines.admm.proofs.row_classification import RowClassification
+from walras.engines.admm.slices import Leaf, Leaves, Slice
 from walras.kernels import consensus_copies
 from walras.separable import Utility, utility
 from walras.types import Bools, Floats, Longs
 
 USED = 1e-9  # share of its demand's largest entry from which an entry counts as used
+MOST = 2.0  # largest growth of an entry in one sweep
+_TINY = np.finfo(float).tiny
+
+T = TypeVar("T", bound=np.generic)
+
+
+class Contribution:
+    """A slice's contribution to a proof.
+
+    Args:
+        data: The slice.
+        point: The worker, who knows where the iterates stand.
+    """
+
+    def __init__(self, data: Slice, point: Passes) -> None:
+        self._data, self._point, self._leaves = data, point, Leaves(data)
+        place = data.entries.place  # narrow row of each row that copies name
+        self._place = np.arange(data.narrow, dtype=np.uint32) if place is None else place
+        self._own = len(data.own.source)
+        self._last = data.narrow - 1 - self._own  # of the rows that slices share: asks for nothing
+
+    @property
+    def _roles(self) -> RowClassification:
+        if self._data.roles is None:
+            raise ValueError("proofs of this problem are not made by slices")
+        return self._data.roles
+
+    def _joined(self, shared: Floats, own: Floats | float) -> Floats:
+        """(narrow,) values of all rows that the slice knows, from those that slices share."""
+        return joined(shared, np.broadcast_to(own, self._own))
+
+    def _parted(self, sums: Floats) -> tuple[Floats, Floats]:
+        """(subtrees, shared) sums over the rows that slices share, and (own,) over its own."""
+        shared, own = parted(sums, self._own)
+        return shared, np.asarray(np.sum(own, axis=0))
+
+    def _spread(self, values: npt.NDArray[T]) -> npt.NDArray[T]:
+        """(n,) the value of each entry's demand."""
+        return np.repeat(values, np.diff(self._data.entries.ptr))
 
 
 class Repair(Contribution, RepairPasses):
@@ -151,7 +200,7 @@ class Repair(Contribution, RepairPasses):
         return self._terms if self._roles.corrected else np.abs(self._load)
 
     def correction_system(self, tight: Longs, t: float, attempt: float) -> Floats:
-        """The equations of some narrow rows in a correction (:mod:`.correction`)."""
+        """The equations of some narrow rows in a correction (:mod:`.block_normal_equations`)."""
         entries, rows, data = self._data.entries, self._data.groups, self._data
         readily = metric(self._x, entries.lower, entries.upper, int(attempt))
         of_rows = Errors(
@@ -260,3 +309,48 @@ class Repair(Contribution, RepairPasses):
         gain = sum(entries.local[k] * self._spread(wanted[:, k]) for k in range(wanted.shape[1]))
         wanted = (gain > 0) | self._roles.wanted
         return np.asarray((entries.cost < 0) | ((entries.cost == 0) & wanted))
+
+
+def evened(cover: Bools, load: Floats, shift: Floats, t: float) -> Floats:
+    """Factors that bring what rows have to their shares of a scalar; ``inf`` says nothing.
+
+    Args:
+        cover: True on rows ``shift t <= - load``.
+        load: What entries use of them.
+        shift: Their coefficients of the scalar.
+        t: The scalar.
+    """
+    brought, wanted = -load, shift * t
+    good = cover & (brought > 0) & (wanted > 0)
+    ratio = np.where(good, np.clip(wanted / np.where(good, brought, 1.0), 0.0, MOST), 1.0)
+    return np.where(cover, ratio, np.inf)
+
+
+def violations(rows: RowData, load: Floats, size: Floats, t: float) -> tuple[Floats, Floats]:
+    """How far rows are above a bound (below zero: how far inside), and the scale of that.
+
+    Args:
+        rows: The rows.
+        load: What entries use of them.
+        size: The sizes of what adds up to that.
+        t: The scalar.
+    """
+    share = rows.shift * t
+    used = load + share
+    over, scale = excess(used, size + np.abs(share), rows.lower, rows.upper)
+    return over, np.maximum(scale, _TINY)
+
+
+def errors(rows: RowData, load: Floats, size: Floats, t: float) -> tuple[Floats, Bools]:
+    """How far rows are to be moved, and which of them must not be moved otherwise.
+
+    Args:
+        rows: The rows.
+        load: What entries use of them.
+        size: The sizes of what adds up to that.
+        t: The scalar.
+    """
+    used = load + rows.shift * t
+    scale = violations(rows, load, size, t)[1]
+    free = rows.kind != Utility.NONE
+    return tight_errors(free, rows.shift != 0, used, rows.lower, rows.upper, scale)

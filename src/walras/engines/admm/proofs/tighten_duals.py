@@ -1,4 +1,4 @@
-r"""Sharper prices for a proof: those of the demands, exact for the prices of the narrow rows.
+r"""Tighter prices for a proof: those of the demands, exact for the prices of the narrow rows.
 
 The iterates' prices of narrow rows p are good long before those of the demands are. For demands
 with one packing row and one row that asks for something, a utility or a share in a scalar t, the
@@ -28,7 +28,7 @@ _CLOSE = 1e-9
 _ROWS = 2
 
 
-class Sharpen:
+class DualTightening:
     """Prices of the demands' rows for prices of the narrow rows.
 
     Args:
@@ -76,7 +76,7 @@ class Sharpen:
         return bool(packs and free and plain and (utility or shared))
 
     def applies(self, t: float) -> bool:
-        """Whether there are sharper prices: also where the scalar is all that a demand can reach.
+        """Whether there are tighter prices: also where the scalar is all that a demand can reach.
 
         Args:
             t: The iterate's scalar.
@@ -84,7 +84,7 @@ class Sharpen:
         return self.helps or (self._together and t >= (1.0 - _CLOSE) * self.ceiling)
 
     def __call__(self, passes: BoundPasses, price: Floats, t: float) -> Floats:
-        """Load sharper prices in the workers.
+        """Load tighter prices in the workers.
 
         Args:
             passes: Of the workers, who loaded the iterate's prices.

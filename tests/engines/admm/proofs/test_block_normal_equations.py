@@ -8,8 +8,7 @@ from tests.bank.random_problems import build
 
 import walras as wl
 from walras.engines.admm.form import make_form
-from walras.engines.admm.proofs.block_normal_equations import Errors
-from walras.engines.admm.proofs.correction import RIDGE, Correction
+from walras.engines.admm.proofs.block_normal_equations import RIDGE, Correction, Errors
 from walras.engines.admm.slices import cut
 from walras.separable import Separable, Utility
 
