@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -204,6 +205,28 @@ def test_a_claim_of_one_that_ends_later_is_taken_back() -> None:
     assert ledger.held.tolist() == [10 + 40 + 2 + 7]
     owe(ledger, 4, 1)
     view.merge(five([0, 0, 0, 1, 1], {(3, 0): 2, (4, 0): 5}, 4), 2)
+    assert estates.settle(view, ledger)
+    assert ledger.held.tolist() == [10 - 1 + (40 + 2) + (50 + 1 + 5)]
+
+
+def test_an_estate_waits_for_the_end_of_its_neighbours_earlier_life() -> None:
+    """4 came back: its new life owes 3 nothing, and what the old one owed is settled with it.
+
+    Settled at once, the estate of 3 was too large by what 4's first life had credited from it.
+    """
+    estates, view, ledger = estate(0, neighbours=FIVE)
+    owe(ledger, 4, 1)
+    view.speak(1, lambda record: b"", done=False, settled=frozenset(), claims={})
+    ended = [0, 0, 0, 1, 0]
+    heard = np.array([0, 0, 0, 0, version_of(1, 2)])
+    words = [replace(record, heard=heard) for record in five(ended, {(3, 0): 2}, 3)]
+    again = replace(knowing(4, ended, {(3, 0): 0}), version=version_of(1, 2))
+    view.merge([*words, again], 1)
+    assert not estates.settle(view, ledger)
+    ended = [0, 0, 0, 1, 1]
+    words = [replace(record, heard=heard) for record in five(ended, {(3, 0): 2, (4, 0): 5}, 4)]
+    again = replace(knowing(4, ended, {(3, 0): 0}), version=version_of(1, 3))
+    view.merge([*words, again], 2)
     assert estates.settle(view, ledger)
     assert ledger.held.tolist() == [10 - 1 + (40 + 2) + (50 + 1 + 5)]
 

@@ -111,6 +111,8 @@ class Settlement:
                 epoch = max(epoch_of(int(r.heard[k])) for r in informed)
                 if view.is_ended((k, epoch)):
                     continue
+                if epoch > view.ended[k]:
+                    return None  # an earlier life's end is not signed yet, nor its edge settled
                 claims = own if k == view.centre else _claims_of(view.records[k], epoch)
                 if life not in claims:
                     return None
