@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 import os
+import signal
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.network.drivers.small import problem
+from tests.network.drivers.small import RING, problem
 
-from walras.network._deploy import FINAL
+from walras.network._deploy import FINAL, DeployProgress, deploy
 from walras.network._replay import replay
 from walras.network._simulate import simulate
 from walras.network.drivers.bundle import (
@@ -22,13 +24,16 @@ from walras.network.drivers.bundle import (
     unpack_terms,
 )
 from walras.network.drivers.folder import terms_path
+from walras.network.drivers.launch import Child
 from walras.network.drivers.manifest import Manifest
 from walras.network.drivers.plan import Plan
 from walras.network.drivers.recorded_node import Keeping, RecordedNode
+from walras.network.drivers.trace import TAKE, TICK, Owner, traces
 from walras.network.drivers.virtual import VirtualNetwork
 from walras.network.graph.network import Network
 from walras.network.links.faults import Crash, Cut, Faults
 from walras.network.protocol.settings import Settings
+from walras.progress import Progress
 
 SCHEDULES = 200
 STEPS = 70
@@ -62,8 +67,9 @@ class Schedule:
         for _ in range(int(rng.integers(0, 3))):
             part, step = rng.permutation(n)[: int(rng.integers(1, n))], int(rng.integers(1, 40))
             cuts.append(Cut(tuple(part.tolist()), step, step + int(rng.integers(1, 40))))
-        rates = [float(rng.choice([0.0, 0.1, 0.4])) for _ in range(3)]
-        faults = Faults(*rates, int(rng.integers(0, 3)), crashes, lease=2, cuts=cuts)
+        loss, twice, overtaken = (float(rng.choice([0.0, 0.1, 0.4])) for _ in range(3))
+        delay = int(rng.integers(0, 3))
+        faults = Faults(loss, twice, overtaken, delay, crashes, lease=2, cuts=cuts)
         return cls(shapes[int(rng.integers(3))], faults, bool(rng.random() < 0.3))
 
 
@@ -174,3 +180,73 @@ def test_the_schedules_hold_what_they_are_for() -> None:
         seen["trained"] += drawn.trains
     assert min(seen.values()) > 30
     assert len(seen) == 6
+
+
+class RecordedNetwork(VirtualNetwork):
+    """The simulator's nodes on the schedule that real processes left in their traces.
+
+    A message arrives when its receiver took it, or never; a centre ticks as often as its process.
+    """
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        super().__init__(plan, Faults(), 0)
+        deployment = Manifest.read(folder).deployment
+        self._taken: list[dict[bytes, int]] = []
+        self.ticks: list[int] = []
+        for k in range(len(self.nodes)):
+            (trace,) = traces(folder, Owner(deployment, k))
+            events = [event for event, _ in trace.records()]
+            self._taken.append({event.data: event.now for event in events if event.kind == TAKE})
+            self.ticks.append(sum(event.kind == TICK for event in events))
+
+    def _fate(self) -> None:
+        self._up = np.array(self.ticks) > self.now
+
+    def _send(self, sender: int, receiver: int, data: bytes) -> None:
+        if data in self._taken[receiver]:
+            self._sent += 1
+            arrives = self._taken[receiver][data]
+            heapq.heappush(self._under_way, (arrives, self._sent, sender, receiver, data))
+
+
+class Killer:
+    """Kills processes, each once all have ticked so often."""
+
+    def __init__(self, kills: dict[int, int]) -> None:
+        self._kills = dict(kills)
+
+    def __call__(self, now: Progress) -> bool:
+        assert isinstance(now, DeployProgress)
+        members = now.members
+        ticks = min(member.state.get("ticks", 0) for member in members)
+        for k in [k for k, after in self._kills.items() if ticks > after]:
+            del self._kills[k]
+            child = members[k].child
+            assert isinstance(child, Child)
+            os.kill(child.pid, signal.SIGKILL)
+        return False
+
+
+@pytest.mark.parametrize("kills", [{}, {2: 20}, {0: 10, 1: 10}], ids=str)
+def test_real_processes_do_what_the_simulators_nodes_do(
+    kills: dict[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On loopback, some killed with signal 9: the states are those of the same schedule."""
+    monkeypatch.setattr("walras.network._deploy._PATIENCE", 0.5)
+    steps = 600
+    found = deploy(
+        problem(trains=True),
+        RING,
+        steps=steps,
+        folder=tmp_path,
+        time_limit=60,
+        on_progress=Killer(kills),
+    )
+    settings = Settings.of_diameter(RING.diameter, steps=steps)
+    world = RecordedNetwork(Plan(problem(trains=True), RING, settings), tmp_path)
+    for _ in range(max(world.ticks)):
+        world.round()
+        world.check()
+    digests = [node.digest for node in world.nodes]
+    assert [k for k, digest in enumerate(found.digests) if not digest] == sorted(kills)
+    assert [d if k not in kills else "" for k, d in enumerate(digests)] == list(found.digests)
