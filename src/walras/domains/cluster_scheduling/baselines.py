@@ -42,6 +42,12 @@ def greedy(
 
     Raises:
         InputError: The data cannot be used.
+
+    Example:
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> cs.greedy([[3.0, 1.0, 2.0], [1.0, 1.0, 1.0]], [1, 1, 2], [1, 2]).round(2)
+        array([[0.33, 0.  , 0.33],
+               [0.  , 1.  , 0.  ]])
     """
     cluster = clusters.read(throughput, size, capacity, weight, allowed)
     load = np.zeros(cluster.resources)
@@ -68,17 +74,31 @@ def equal_share(
     *,
     quota: Quota | None = None,
 ) -> Floats:
-    """Every job alone with its equal share of every type, in proportion to its weight.
+    """Give every job its equal share of every type, in proportion to its weight.
 
     A job that cannot use a type leaves its share of it idle. Source: the isolated policy of
-    Narayanan et al., OSDI 2020. Arguments as for
-    :func:`~walras.domains.cluster_scheduling.greedy`.
+    Narayanan et al., OSDI 2020.
+
+    Args:
+        throughput: (resources, jobs) work per second; array, labelled frame or SciPy sparse; 0
+            where a job cannot run.
+        size: (jobs,) GPUs that a job occupies while it runs, > 0.
+        capacity: (resources,) GPUs of each type, > 0.
+        weight: (jobs,) priorities, > 0; 1 if None.
+        allowed: (resources, jobs) mask of permitted pairs; all if None.
+        quota: Limits of groups; a group over its limit is slowed down evenly.
 
     Returns:
         (resources, jobs) shares of time, feasible.
 
     Raises:
         InputError: The data cannot be used.
+
+    Example:
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> cs.equal_share([[3.0, 1.0, 2.0], [1.0, 1.0, 1.0]], [1, 1, 2], [1, 2]).round(2)
+        array([[0.33, 0.33, 0.17],
+               [0.67, 0.67, 0.33]])
     """
     cluster = clusters.read(throughput, size, capacity, weight, allowed)
     runs = np.zeros((cluster.resources, cluster.jobs), dtype=np.bool_)

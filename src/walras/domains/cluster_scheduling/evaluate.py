@@ -20,7 +20,7 @@ from walras.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """The figures of one allocation.
+    """Throughputs, use and feasibility of one allocation.
 
     Attributes:
         throughput: (jobs,) ``sum_i throughput_ij x_ij``.
@@ -28,6 +28,12 @@ class Evaluation:
         capacity: (resources,) GPUs of each type.
         weight: (jobs,) priorities.
         violation: Largest violation of any rule, relative to its limit; 0 when feasible.
+
+    Example:
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> found = cs.evaluate([[3.0, 1.0], [1.0, 1.0]], [1, 1], [1, 1], x=[[1, 0], [0, 1]])
+        >>> float(found.least), float(found.utilisation)
+        (1.0, 1.0)
     """
 
     throughput: Floats
@@ -73,7 +79,7 @@ def evaluate(
     *,
     quota: Quota | None = None,
 ) -> Evaluation:
-    """Judge an allocation; knows neither the problem solved nor its solver.
+    """Evaluate an allocation by plain arithmetic; it knows neither problem nor solver.
 
     Args:
         throughput: (resources, jobs) work per second; 0 where a job cannot run.
@@ -84,8 +90,18 @@ def evaluate(
         allowed: (resources, jobs) mask of permitted pairs.
         quota: Limits of groups.
 
+    Returns:
+        Throughputs, use of each type and the largest violation.
+
     Raises:
         InputError: The data cannot be used, or ``x`` has another shape or is not finite.
+
+    Example:
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> speed, size, gpus = [[3.0, 1.0], [1.0, 1.0]], [1, 1], [1, 1]
+        >>> found = cs.evaluate(speed, size, gpus, x=[[1.0, 0.0], [0.0, 1.0]])
+        >>> found.throughput, found.violation
+        (array([3., 1.]), 0.0)
     """
     cluster = clusters.read(throughput, size, capacity, weight, allowed)
     if isinstance(x, pd.DataFrame):

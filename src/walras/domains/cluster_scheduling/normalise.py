@@ -41,6 +41,12 @@ def normalise(
 
     Raises:
         InputError: The data cannot be used, or ``per`` is unknown.
+
+    Example:
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> cs.normalise([[3.0, 1.0, 2.0], [1.0, 1.0, 1.0]], [1, 1, 2], [1, 2]).round(2)
+        array([[1.8, 1. , 3. ],
+               [0.6, 1. , 1.5]])
     """
     cluster = clusters.read(throughput, size, capacity)
     if per == "gpu":

@@ -72,7 +72,31 @@ def max_min(
 
     A job of weight 2 is entitled to twice the throughput. Throughputs of unlike jobs compare only
     after :func:`~walras.domains.cluster_scheduling.normalise`. Source: Narayanan et al., OSDI 2020
-    (section 4.1); Xu et al., OSDI 2025 (section 5.1). Arguments as in this module's head.
+    (section 4.1); Xu et al., OSDI 2025 (section 5.1).
+
+    Args:
+        throughput: (resources, jobs) work per second; array, labelled frame or SciPy sparse; 0
+            where a job cannot run.
+        size: (jobs,) GPUs that a job occupies while it runs, > 0.
+        capacity: (resources,) GPUs of each type, > 0.
+        weight: (jobs,) priorities, > 0; 1 if None.
+        allowed: (resources, jobs) mask of permitted pairs; all if None.
+        **options: ``quota``, ``previous`` and ``churn``, ``resource_names``, ``demand_names``.
+
+    Returns:
+        The problem, for :func:`walras.solve`.
+
+    Raises:
+        InputError: The data cannot be used; names the array, the index and the remedy.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> speed, size, gpus = [[3.0, 1.0, 2.0], [1.0, 1.0, 1.0]], [1, 1, 2], [1, 2]
+        >>> speed = cs.normalise(speed, size, gpus)
+        >>> s = wl.solve(cs.max_min(speed, size, gpus))
+        >>> round(s.value, 3)
+        1.0
     """
     case = _Case.of(throughput, size, capacity, weight, allowed, **options)
     return case.raise_the_least("max-min fairness")
@@ -96,8 +120,32 @@ def leximin(
     throughputs as far as that takes no throughput from a frozen job and costs no more churn than
     the first level paid. Where the price of churn is such that several pairs of least throughput
     and churn are worth the same, they keep the pair that the first level found. Source: Narayanan
-    et al., OSDI 2020 (section 4.3); Ogryczak and Sliwinski, 2006. The other arguments as in this
-    module's head.
+    et al., OSDI 2020 (section 4.3); Ogryczak and Sliwinski, 2006.
+
+    Args:
+        throughput: (resources, jobs) work per second; array, labelled frame or SciPy sparse; 0
+            where a job cannot run.
+        size: (jobs,) GPUs that a job occupies while it runs, > 0.
+        capacity: (resources,) GPUs of each type, > 0.
+        weight: (jobs,) priorities, > 0; 1 if None.
+        allowed: (resources, jobs) mask of permitted pairs; all if None.
+        levels: Most levels to solve.
+        **options: ``quota``, ``previous`` and ``churn``, ``resource_names``, ``demand_names``.
+
+    Returns:
+        The levels, for :func:`walras.solve`.
+
+    Raises:
+        InputError: The data cannot be used; names the array, the index and the remedy.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> speed, size, gpus = [[3.0, 1.0, 2.0], [1.0, 1.0, 1.0]], [1, 1, 2], [1, 2]
+        >>> speed = cs.normalise(speed, size, gpus)
+        >>> s = wl.solve(cs.leximin(speed, size, gpus))
+        >>> round(s.value, 3)
+        1.0
     """
     problem = max_min(throughput, size, capacity, weight, allowed, **options)
     return Leximin(replace(problem, objective="leximin"), "throughput", levels)
@@ -114,16 +162,36 @@ def min_makespan(
     whole: bool = False,
     **options: Unpack[Options],
 ) -> Separable:
-    """Let the job that finishes last finish soonest, when the allocation is kept.
+    """Minimise the time at which the last job finishes, if the allocation is kept.
 
     Maximises the rate ``1 / makespan = min_j y_j / steps_j``: the objective's value is a rate, and
     the makespan in seconds is one over it. Source: Narayanan et al., OSDI 2020 (section 4.2).
 
-    ``steps`` (jobs,) is the work left of each job, > 0, in the unit of ``throughput`` times
-    seconds. The seconds of a job of ``weight`` 2 count twice, so that it is to finish in half the
-    time of the others. With ``whole`` every job runs on one type all the time; where not all of
-    them fit, no makespan is finite and the problem is infeasible. The other arguments as in this
-    module's head.
+    Args:
+        throughput: (resources, jobs) work per second; array, labelled frame or SciPy sparse; 0
+            where a job cannot run.
+        size: (jobs,) GPUs that a job occupies while it runs, > 0.
+        capacity: (resources,) GPUs of each type, > 0.
+        steps: (jobs,) work left of each job, > 0, in the unit of ``throughput`` times seconds.
+        allowed: (resources, jobs) mask of permitted pairs; all if None.
+        weight: (jobs,) priorities, > 0; a job of weight 2 is to finish in half the time of others.
+        whole: Whether every job runs on one type all the time. Where not all jobs fit, the problem
+            is infeasible.
+        **options: ``quota``, ``previous`` and ``churn``, ``resource_names``, ``demand_names``.
+
+    Returns:
+        The problem, for :func:`walras.solve`.
+
+    Raises:
+        InputError: The data cannot be used; names the array, the index and the remedy.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> speed, size, gpus = [[3.0, 1.0, 2.0], [1.0, 1.0, 1.0]], [1, 1, 2], [1, 2]
+        >>> s = wl.solve(cs.min_makespan(speed, size, gpus, steps=[60, 30, 40]))
+        >>> round(1 / s.value, 2)  # seconds
+        37.5
     """
     if steps is None:
         raise InputError(
@@ -171,8 +239,31 @@ def proportional_fairness(
 ) -> Separable:
     """Maximise ``sum_j weight_j log y_j``: Nash's bargaining solution.
 
-    The gap is stated in nat a job (per unit of weight). Source: Kelly, 1997; Xu et al., OSDI 2025
-    (section 5.1). Arguments as in this module's head.
+    The gap is stated in nat per job and unit of weight. Source: Kelly, 1997; Xu et al., OSDI 2025
+    (section 5.1).
+
+    Args:
+        throughput: (resources, jobs) work per second; array, labelled frame or SciPy sparse; 0
+            where a job cannot run.
+        size: (jobs,) GPUs that a job occupies while it runs, > 0.
+        capacity: (resources,) GPUs of each type, > 0.
+        weight: (jobs,) priorities, > 0; 1 if None.
+        allowed: (resources, jobs) mask of permitted pairs; all if None.
+        **options: ``quota``, ``previous`` and ``churn``, ``resource_names``, ``demand_names``.
+
+    Returns:
+        The problem, for :func:`walras.solve`.
+
+    Raises:
+        InputError: The data cannot be used; names the array, the index and the remedy.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> speed, size, gpus = [[3.0, 1.0, 2.0], [1.0, 1.0, 1.0]], [1, 1, 2], [1, 2]
+        >>> s = wl.solve(cs.proportional_fairness(speed, size, gpus))
+        >>> round(s.value, 3)
+        0.523
     """
     return alpha_fair(throughput, size, capacity, weight, allowed, alpha=1.0, **options)
 
@@ -189,13 +280,34 @@ def alpha_fair(
 ) -> Separable:
     """Maximise ``sum_j weight_j y_j^(1 - alpha) / (1 - alpha)``.
 
-    From total throughput (alpha 0) through proportional fairness (1, the logarithm) and minimal
-    potential delay (2) towards max-min (large). Source: Mo and Walrand, 2000.
+    Alpha 0 is total throughput, 1 proportional fairness (the logarithm), 2 minimal potential delay;
+    a large alpha approaches max-min. Where nothing else binds, a job's throughput grows as
+    ``weight^(1/alpha)``. With alpha of 20 and more, state throughputs in a unit in which they are
+    near one: the value of a job must fit double precision. Source: Mo and Walrand, 2000.
 
-    ``alpha`` is the aversion to inequality, 0 to 100; where nothing else binds a job's throughput
-    grows as ``weight^(1/alpha)``. With alpha of 20 and more throughputs should be stated in a unit
-    in which they are near one: what a job is worth is a number of double precision. The other
-    arguments as in this module's head.
+    Args:
+        throughput: (resources, jobs) work per second; array, labelled frame or SciPy sparse; 0
+            where a job cannot run.
+        size: (jobs,) GPUs that a job occupies while it runs, > 0.
+        capacity: (resources,) GPUs of each type, > 0.
+        weight: (jobs,) priorities, > 0; 1 if None.
+        allowed: (resources, jobs) mask of permitted pairs; all if None.
+        alpha: Aversion to inequality, 0 to 100.
+        **options: ``quota``, ``previous`` and ``churn``, ``resource_names``, ``demand_names``.
+
+    Returns:
+        The problem, for :func:`walras.solve`.
+
+    Raises:
+        InputError: The data cannot be used; names the array, the index and the remedy.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> speed, size, gpus = [[3.0, 1.0, 2.0], [1.0, 1.0, 1.0]], [1, 1, 2], [1, 2]
+        >>> s = wl.solve(cs.alpha_fair(speed, size, gpus, alpha=2.0))
+        >>> round(s.value, 3)
+        -2.659
     """
     if not matrices.is_real(alpha) or not 0 <= alpha <= 100:
         raise InputError(
@@ -245,7 +357,31 @@ def total_throughput(
     allowed: Matrix | None = None,
     **options: Unpack[Options],
 ) -> Separable:
-    """Maximise ``sum_j weight_j y_j``; fair to nobody. Arguments as in this module's head."""
+    """Maximise ``sum_j weight_j y_j``; it ignores fairness.
+
+    Args:
+        throughput: (resources, jobs) work per second; array, labelled frame or SciPy sparse; 0
+            where a job cannot run.
+        size: (jobs,) GPUs that a job occupies while it runs, > 0.
+        capacity: (resources,) GPUs of each type, > 0.
+        weight: (jobs,) priorities, > 0; 1 if None.
+        allowed: (resources, jobs) mask of permitted pairs; all if None.
+        **options: ``quota``, ``previous`` and ``churn``, ``resource_names``, ``demand_names``.
+
+    Returns:
+        The problem, for :func:`walras.solve`.
+
+    Raises:
+        InputError: The data cannot be used; names the array, the index and the remedy.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> speed, size, gpus = [[3.0, 1.0, 2.0], [1.0, 1.0, 1.0]], [1, 1, 2], [1, 2]
+        >>> s = wl.solve(cs.total_throughput(speed, size, gpus))
+        >>> round(s.value, 3)
+        4.5
+    """
     return alpha_fair(throughput, size, capacity, weight, allowed, alpha=0.0, **options)
 
 

@@ -25,6 +25,12 @@ class Quota:
         groups: Jobs of each group, by label or by position.
         limits: GPUs of each group, > 0.
         jobs: Number of jobs that positions count, None where they do not say.
+
+    Example:
+        >>> from walras.domains.cluster_scheduling import Quota
+        >>> quota = Quota.of_users(["ada", "bob", "ada"], limits={"ada": 1.0})
+        >>> quota.groups, quota.limits
+        ({'ada': [0, 2]}, {'ada': 1.0})
     """
 
     groups: Mapping[str, Sequence[int] | Sequence[str]]
@@ -38,6 +44,9 @@ class Quota:
         Args:
             users: (jobs,) the user of each job; users without a limit are unlimited.
             limits: GPUs of each user; those of users without jobs in this round wait for a later.
+
+        Returns:
+            One group per user with a limit.
 
         Raises:
             InputError: No user with a limit has jobs.

@@ -23,14 +23,26 @@ _TINY = 1e-9  # relative to the mean load
 
 
 def estore(problem: Round) -> Rebalanced:
-    """Greedy: the hottest shard of the fullest server goes to the emptiest, until all are in band.
+    """Greedy: move the hottest shard of the fullest server to the emptiest, until all are in band.
 
-    A shard that is too hot to fit is split, so that both servers stay within the band where they
-    can. Source: Taft et al., VLDB 2014 (E-Store, greedy extended), with its violations fixed by
+    A shard that is too hot to fit is split so that both servers stay within the band if possible.
+    Source: Taft et al., VLDB 2014 (E-Store, greedy extended), with its violations fixed by
     splitting, as in Xu et al., OSDI 2025, section 7.1.3.
+
+    Args:
+        problem: The round.
+
+    Returns:
+        The placement; its bound is that of :func:`counting_bound`.
 
     Raises:
         EngineError: It ran out of servers with memory.
+
+    Example:
+        >>> from walras.domains import load_balancing as lb
+        >>> round_ = lb.make_round([4, 3, 2, 1], placement=[0, 0, 0, 1], servers=2)
+        >>> lb.estore(round_).moves
+        1
     """
     began = time.perf_counter()
     share = np.zeros((problem.servers, problem.shards))
@@ -50,12 +62,21 @@ def pop_rebalance(
     Args:
         problem: The round; replicas of a shard in several parts are shards of their own.
         parts: Number of parts, 1 to the number of servers.
-        seed: Of the split.
+        seed: Seed of the split.
         time_limit: Seconds for each part, or None.
+
+    Returns:
+        The placement.
 
     Raises:
         InputError: ``parts`` is out of range.
         EngineError: A part has no placement.
+
+    Example:
+        >>> from walras.domains import load_balancing as lb
+        >>> round_ = lb.first_round(0.2, servers=4, shards=16)
+        >>> lb.pop_rebalance(round_, parts=2).violation <= 1e-6
+        True
     """
     check_range("parts", parts, 1, problem.servers, whole=True)
     began = time.perf_counter()
@@ -79,14 +100,23 @@ def pop_rebalance(
 
 
 def plain_program(problem: Round, *, time_limit: float | None = 60.0) -> Rebalanced:
-    """The integer program over all pairs, as stated, without cuts or start.
+    """Solve the plain integer program over all pairs with HiGHS, without cuts or start.
 
     Args:
         problem: The round.
         time_limit: Seconds, or None.
 
+    Returns:
+        The placement.
+
     Raises:
         EngineError: HiGHS has no placement in this time.
+
+    Example:
+        >>> from walras.domains import load_balancing as lb
+        >>> round_ = lb.make_round([4, 3, 2, 1], placement=[0, 0, 0, 1], servers=2)
+        >>> lb.plain_program(round_).moves
+        1
     """
     began = time.perf_counter()
     placed = _plain(problem, time_limit)

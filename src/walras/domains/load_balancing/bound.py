@@ -59,7 +59,20 @@ class Bound:
 
 
 def counting_bound(problem: Round) -> Bound:
-    """The bound of a round, over all placements."""
+    """Count the new replicas that any placement needs.
+
+    Args:
+        problem: The round.
+
+    Returns:
+        A lower bound on the cost of the moves, with the groups of servers that prove it.
+
+    Example:
+        >>> from walras.domains import load_balancing as lb
+        >>> round_ = lb.make_round([4, 3, 2, 1], placement=[0, 0, 0, 1], servers=2)
+        >>> lb.counting_bound(round_).value
+        1.0
+    """
     limits = limits_of(problem)
     balanced = flow.make_replicas(
         problem.server, problem.shard, problem.share * problem.load[problem.shard], limits, 0

@@ -14,7 +14,7 @@ _ROOM = 1e300  # of servers without a limit, as a denominator
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A placement judged by plain arithmetic on dense arrays.
+    """Moves, cost and feasibility of a placement, by plain arithmetic.
 
     Attributes:
         moves: Pairs that hold a replica now and did not before.
@@ -22,6 +22,13 @@ class Evaluation:
         violation: Largest breach: of bands relative to the mean load, of memory relative to it, of
             shares that do not sum to one, of counts of replicas and zones.
         loads: (servers,) load of each server.
+
+    Example:
+        >>> from walras.domains import load_balancing as lb
+        >>> round_ = lb.make_round([4, 3, 2, 1], placement=[0, 0, 0, 1], servers=2)
+        >>> found = lb.evaluate(round_, lb.solve_round(round_).shares)
+        >>> found.moves, found.loads.round(2)
+        (1, array([5.5, 4.5]))
     """
 
     moves: int
@@ -31,12 +38,21 @@ class Evaluation:
 
 
 def evaluate(problem: Round, shares: Floats, placement: Bools | None = None) -> Evaluation:
-    """Judge shares.
+    """Evaluate a placement by plain arithmetic; it knows no solver.
 
     Args:
         problem: The round.
         shares: (servers, shards) part of each shard's load on each server.
         placement: (servers, shards) where replicas are; where shares are positive if None.
+
+    Returns:
+        Moves, cost, violation and loads.
+
+    Example:
+        >>> from walras.domains import load_balancing as lb
+        >>> round_ = lb.make_round([4, 3, 2, 1], placement=[0, 0, 0, 1], servers=2)
+        >>> lb.evaluate(round_, lb.solve_round(round_).shares).moves
+        1
     """
     placed = shares > 0.0 if placement is None else placement
     mean = float(problem.load.sum()) / problem.servers

@@ -36,10 +36,34 @@ def make_round(
     replicas: Vector | int | None = None,
     servers: Sequence[object] | int | None = None,
 ) -> Round:
-    """A checked round; the arguments are those of :func:`.rebalance`.
+    """Build a checked round.
+
+    Args:
+        loads: (shards,) load of each shard, > 0, in any unit; a Series names the shards.
+        placement: (servers, shards) shares or True where a shard is now, dense, sparse, or a
+            DataFrame, which names the servers; or (shards,) the server of each shard.
+        band: Half the width of the band around the targets: 0.1 is 10 % above and below.
+        memory: Room for replicas on each server, in the unit of ``footprint``; one or (servers,).
+        footprint: (shards,) memory of a replica; 1 each if None.
+        cost: (shards,) cost of a new replica, such as its bytes; 1 each if None.
+        weight: (servers,) speed of each server; targets are proportional to it; equal if None.
+        drain: Servers to be emptied.
+        zone: (servers,) rack or zone of each server; each server is its own if None.
+        spread: Least number of zones in which every shard has a replica.
+        replicas: Number of replicas of each shard, one number or (shards,); any number if None.
+        servers: Labels, or number, of the servers where the placement does not say.
+
+    Returns:
+        The round, for :func:`solve_round`.
 
     Raises:
-        InputError: An argument is not usable; names it, the place in it, what is allowed.
+        InputError: An argument cannot be used; names it, the place in it and what is allowed.
+
+    Example:
+        >>> from walras.domains import load_balancing as lb
+        >>> round_ = lb.make_round([4, 3, 2, 1], placement=[0, 0, 0, 1], servers=2)
+        >>> round_.target, round_.loads_now()
+        (array([5., 5.]), array([9., 1.]))
     """
     load = _positive(loads, "loads", None)
     shard_names = _names(loads.index if isinstance(loads, pd.Series) else len(load), "loads")

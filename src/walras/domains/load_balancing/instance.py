@@ -12,9 +12,9 @@ from walras.types import Bools, Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """One round of load balancing.
+    """One round of load balancing; :func:`make_round` builds it from your data.
 
-    A server's target is its share, by weight, of all load; draining servers have none.
+    A server's target is its share of all load, by weight; a draining server has none.
 
     Attributes:
         load: (shards,) load of each shard, > 0.
@@ -32,6 +32,12 @@ class Round:
         replicas: (shards,) number of replicas that each shard must have, or None.
         server_names: (servers,) labels.
         shard_names: (shards,) labels.
+
+    Example:
+        >>> from walras.domains import load_balancing as lb
+        >>> round_ = lb.make_round([4, 3, 2, 1], placement=[0, 0, 0, 1], servers=2)
+        >>> round_.servers, round_.shards, round_.upper
+        (2, 4, array([5.5, 5.5]))
     """
 
     load: Floats
@@ -103,11 +109,25 @@ class Round:
         return np.bincount(self.server, carried, self.servers).astype(np.float64)
 
     def with_band(self, band: float) -> Round:
-        """The same round with another band."""
+        """The same round with another band.
+
+        Args:
+            band: Half the width of the band, relative.
+
+        Returns:
+            The changed round.
+        """
         return replace(self, band=band)
 
     def with_memory(self, memory: Floats) -> Round:
-        """The same round with other room on the servers."""
+        """The same round with other room on the servers.
+
+        Args:
+            memory: (servers,) room for replicas.
+
+        Returns:
+            The changed round.
+        """
         return replace(self, memory=memory)
 
     def after(self, load: Floats, server: Ints, shard: Ints, carried: Floats) -> Round:
@@ -118,6 +138,9 @@ class Round:
             server: (replicas,) servers of the replicas that are there then.
             shard: (replicas,) their shards.
             carried: (replicas,) what they carried of this round's loads.
+
+        Returns:
+            The next round.
         """
         order = np.lexsort((server, shard))
         whole = np.bincount(shard, carried, self.shards)

@@ -36,18 +36,24 @@ _NONE = Placed(*(np.zeros(0, dtype=np.int32),) * 2, np.zeros(0), np.inf)
 @renamed_keywords(callback="on_progress")
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How to search; checked when built.
+    """Settings of the search for a placement.
 
     Attributes:
-        keep: Whether replicas that others could take over from are kept. They cost nothing now
-            and save moves in later rounds, for memory that is free anyway.
-        attempts: Attempts of the local search at most.
+        keep: Whether replicas that are not needed now are kept. They use free memory and save
+            moves in later rounds.
+        attempts: Most attempts of the local search.
         time_limit: Seconds, or None; the best placement found comes back with its bound.
-        seed: Of the random choices.
-        on_progress: Called now and then with a Progress; True stops.
+        seed: Seed of the random choices.
+        on_progress: Called with a :class:`walras.progress.Progress`; returning True stops.
 
     Raises:
         InputError: A setting is out of range.
+
+    Example:
+        >>> from walras.domains import load_balancing as lb
+        >>> round_ = lb.make_round([4, 3, 2, 1], placement=[0, 0, 0, 1], servers=2)
+        >>> lb.solve_round(round_, lb.Options(keep=False)).status
+        <Status.OPTIMAL: 'optimal'>
     """
 
     keep: bool = True
@@ -87,8 +93,8 @@ def rebalance(
 ) -> Rebalanced:
     """Bring all servers' loads into a band around their targets with the fewest new replicas.
 
-    A shard's load divides at will over its replicas. A move is a replica where there was none;
-    taking one away costs nothing. Source: Xu et al., OSDI 2025, section 5.3.
+    A shard's load can be split over its replicas in any way. A move is a new replica; removing one
+    costs nothing. Source: Xu et al., OSDI 2025, section 5.3.
 
     Args:
         loads: (shards,) load of each shard, > 0, in any unit; a Series names the shards.
@@ -104,11 +110,11 @@ def rebalance(
         spread: Least number of zones in which every shard has a replica.
         replicas: Replicas that each shard must have, one number or (shards,); any number if None.
         servers: Labels, or number, of the servers where the placement does not say.
-        keep: As in :class:`Options`, and so are the rest.
-        attempts: Of the local search.
-        time_limit: Seconds, or None.
-        seed: Of the random choices.
-        on_progress: Called now and then; True stops.
+        keep: Whether idle replicas are kept; see :class:`Options`.
+        attempts: Most attempts of the local search.
+        time_limit: Seconds, or None for no limit.
+        seed: Seed of the random choices.
+        on_progress: Called with a :class:`walras.progress.Progress`; returning True stops.
 
     Returns:
         The shares, the moves with their source and target, and a bound that no placement beats.
@@ -117,6 +123,15 @@ def rebalance(
         InputError: An argument is not usable.
         InfeasibleError: No placement meets the limits; says which relaxation would do.
         EngineError: None was found, nor a proof that there is none.
+
+    Example:
+        >>> from walras.domains.load_balancing import rebalance
+        >>> found = rebalance([4, 3, 2, 1], placement=["a", "a", "a", "b"])
+        >>> found.moves, found.bound, found.loads.round(2)
+        (1, 1.0, array([5.5, 4.5]))
+        >>> print(found.frame().round(2).to_string(index=False))
+        shard source target  load
+            0      a      b   3.5
     """
     problem = make_round(
         loads,
@@ -143,11 +158,20 @@ def solve_round(problem: Round, options: Options | None = None) -> Rebalanced:
 
     Args:
         problem: The round.
-        options: How to search.
+        options: How to search; the defaults if None.
+
+    Returns:
+        The placement, with its moves and bound.
 
     Raises:
         InfeasibleError: No placement meets the limits; says which relaxation would do.
         EngineError: None was found, and it is not proved that there is none.
+
+    Example:
+        >>> from walras.domains import load_balancing as lb
+        >>> round_ = lb.make_round([4, 3, 2, 1], placement=[0, 0, 0, 1], servers=2)
+        >>> lb.solve_round(round_, lb.Options(attempts=100)).moves
+        1
     """
     options = options or Options()
     began, ending = time.perf_counter(), _Ending(options)

@@ -21,13 +21,20 @@ _ROOM = 1e300  # of servers without a limit, as a denominator
 
 @dataclass(frozen=True)
 class Transfer:
-    """A shard, or a part of it, that is put where it was not.
+    """The copy of a shard, or of a part of it, to a server that did not hold it.
 
     Attributes:
         shard: Label of the shard.
         source: Label of the server it is copied from, empty for a shard that was nowhere.
         target: Label of the server that gets it.
         load: Load that it carries there.
+
+    Example:
+        >>> from walras.domains import load_balancing as lb
+        >>> round_ = lb.make_round([4, 3, 2, 1], placement=[0, 0, 0, 1], servers=2)
+        >>> move = lb.solve_round(round_).transfers[0]
+        >>> move.source, move.target
+        ('0', '1')
     """
 
     shard: str
@@ -38,9 +45,9 @@ class Transfer:
 
 @dataclass(frozen=True, eq=False)
 class Rebalanced:
-    """A placement with the proof of how few moves it needs; immutable, its arrays read-only.
+    """A placement, with a proved lower bound on the moves; immutable.
 
-    What it says of loads, moves and cost is computed from the replicas and the round alone.
+    Loads, moves and cost are computed from the replicas and the round alone.
 
     Attributes:
         problem: The round.
@@ -52,6 +59,13 @@ class Rebalanced:
         seconds: Wall time.
         attempts: Attempts of the local search.
         method: How the placement was found.
+
+    Example:
+        >>> from walras.domains import load_balancing as lb
+        >>> round_ = lb.make_round([4, 3, 2, 1], placement=[0, 0, 0, 1], servers=2)
+        >>> found = lb.solve_round(round_)
+        >>> found.moves, found.bound, found.loads.round(2)
+        (1, 1.0, array([5.5, 4.5]))
     """
 
     problem: Round
@@ -166,6 +180,9 @@ class Rebalanced:
 
         Args:
             load: (shards,) new loads, > 0.
+
+        Returns:
+            The next round.
         """
         return self.problem.after(load, self.server, self.shard, self.load)
 

@@ -32,7 +32,7 @@ Policy = Callable[[Round], Rebalanced]
 
 @dataclass(frozen=True)
 class RoundRecord:
-    """What a policy made of one round.
+    """The result of a policy in one round.
 
     Attributes:
         index: Number of the round.
@@ -42,8 +42,14 @@ class RoundRecord:
         seconds: Wall time of the policy.
         replicas: Replicas afterwards.
         lowest: Least load of a server over its target.
-        highest: Largest.
+        highest: Largest load of a server over its target.
         violation: Largest breach of a limit.
+
+    Example:
+        >>> from walras.domains import load_balancing as lb
+        >>> played = lb.play(lb.first_round(0.2, servers=4, shards=16), [0.2, 0.4])
+        >>> played.rounds[1].index, played.rounds[1].moves >= played.rounds[1].bound
+        (1, True)
     """
 
     index: int
@@ -59,12 +65,18 @@ class RoundRecord:
 
 @dataclass(frozen=True)
 class Rounds:
-    """All rounds of a policy.
+    """The rounds that a policy balanced, in order.
 
     Attributes:
         policy: Its name.
-        rounds: One record a round.
+        rounds: One record per round.
         last: The last round's result.
+
+    Example:
+        >>> from walras.domains import load_balancing as lb
+        >>> played = lb.play(lb.first_round(0.2, servers=4, shards=16), [0.2, 0.4])
+        >>> len(played.rounds), len(played.frame())
+        (2, 2)
     """
 
     policy: str
@@ -78,17 +90,33 @@ class Rounds:
         return table
 
     def mean_moves(self, *, stricter: bool = False, warm_up: int = WARM_UP) -> float:
-        """Mean moves of the rounds after the warm-up; of all if there are no more than that."""
+        """Mean moves per round after the warm-up.
+
+        Args:
+            stricter: Whether only loads above 1e-3 count.
+            warm_up: Rounds to leave out; none if there are no more than that.
+
+        Returns:
+            The mean.
+        """
         counted = [r.moves_stricter if stricter else r.moves for r in self.rounds]
         return float(np.mean(counted[warm_up:] or counted))
 
 
 def round_loads(shards: int, number: float) -> Floats:
-    """(shards,) the loads of a round.
+    """Compute the loads of a round of the published sequence.
 
     Args:
-        shards: How many.
+        shards: Number of shards.
         number: u of the round, in [0, 1).
+
+    Returns:
+        (shards,) loads.
+
+    Example:
+        >>> from walras.domains.load_balancing import round_loads
+        >>> round_loads(4, 0.2).round(2)
+        array([100.  ,  14.34,  11.26,   9.77])
     """
     rank = 1024.0 * np.arange(shards) / shards + 1.0
     return np.asarray(np.rint(1e6 * rank ** -(0.25 + 0.5 * number)) / 1e4)
@@ -97,7 +125,23 @@ def round_loads(shards: int, number: float) -> Floats:
 def first_round(
     number: float, *, servers: int = 256, shards: int = 2048, band: float = 0.1, memory: float = 16
 ) -> Round:
-    """The first round: shard j on server j mod ``servers``."""
+    """The first round of the published sequence: shard j is on server j mod ``servers``.
+
+    Args:
+        number: u of the round, in [0, 1); it sets the loads.
+        servers: Number of servers.
+        shards: Number of shards.
+        band: Half the width of the band around the targets, relative.
+        memory: Room for replicas on each server.
+
+    Returns:
+        The round.
+
+    Example:
+        >>> from walras.domains.load_balancing import first_round
+        >>> first_round(0.2, servers=4, shards=16).loads_now().round(2)
+        array([135.37,  56.77,  50.37,  46.76])
+    """
     return make_round(
         round_loads(shards, number),
         np.arange(shards) % servers,
@@ -115,14 +159,23 @@ def play(
     name: str = "Walras",
     on_progress: OnProgress | None = None,
 ) -> Rounds:
-    """Let a policy balance round after round, each from the placement that it left.
+    """Let a policy balance round after round; each starts from the placement before.
 
     Args:
         first: The first round; its loads are those of ``numbers[0]``.
         numbers: u of each round.
         policy: From a round to its result.
         name: Its name in tables.
-        on_progress: Called after each round with a Progress that counts them; True ends there.
+        on_progress: Called after each round with a Progress that counts them; True stops.
+
+    Returns:
+        The record of each round.
+
+    Example:
+        >>> from walras.domains import load_balancing as lb
+        >>> played = lb.play(lb.first_round(0.2, servers=4, shards=16), [0.2, 0.4])
+        >>> [record.index for record in played.rounds]
+        [0, 1]
     """
     records: list[RoundRecord] = []
     last = None
