@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 
 from walras.errors import DataError, EngineError, InputError
-from walras.learn import LearnSettings, compare, train
+from walras.learn import LearnSettings, compare, summary, train
 from walras.learn.comparison import COLUMNS, METRICS, finished
+from walras.predict import Tasks, read_log
 from walras.progress import Progress
 
 OPTIONS: dict[str, Any] = {
@@ -184,3 +185,62 @@ def test_bad_methods_and_folders(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be used"):
         compare(["tam"], seeds=1, workers=1, folder=tmp_path, **OPTIONS)
     assert json.loads((tmp_path / "methods.json").read_text() + "}") == {}
+
+
+def own_log(count: int = 60) -> Tasks:
+    """A log of three clusters whose times grow with a task's size, each in its own way."""
+    rng = np.random.default_rng(9)
+    size = rng.uniform(1.0, 5.0, count)
+    times = np.array([2.0 * size, 8.0 - size, 1.0 + 0.8 * size]) * rng.uniform(
+        0.95, 1.05, (3, count)
+    )
+    runs = pd.DataFrame(
+        [
+            (f"t{j}", f"c{i}", times[i, j], "failed" if (i + j + k) % 7 == 0 else "completed")
+            for i in range(3)
+            for j in range(count)
+            for k in range(4)
+        ],
+        columns=["task", "cluster", "seconds", "outcome"],
+    )
+    features = pd.DataFrame({"size": size}, index=[f"t{j}" for j in range(count)])
+    return read_log(runs).tasks(features)
+
+
+def test_a_log_of_ones_own_is_compared_with_the_same_table(tmp_path: Path) -> None:
+    quick: dict[str, Any] = {"test_rounds": 20, "rounds": 20, "tasks_per_round": [4]}
+    tasks = own_log()
+    found = compare(["tam", "tsm"], data=tasks, seeds=2, workers=1, folder=tmp_path, **quick)
+    assert tuple(found.columns) == COLUMNS
+    assert found["error"].tolist() == [""] * 4
+    assert set(found["source"]) == {"log"}
+    assert set(found["setting"]) == {"c0+c1+c2"}
+    assert set(found["train_tasks"]) == {30}
+    means = found.groupby("method")["elastic_regret"].mean()
+    assert means["tsm"] < means["tam"]  # the size tells the clusters apart
+    judged = summary(found, baselines=["tsm"])
+    assert set(judged["method"]) == {"tam", "tsm"}
+    again = compare(["tam", "tsm"], data=tasks, seeds=2, workers=1, folder=tmp_path, **quick)
+    pd.testing.assert_frame_equal(again, found)  # from the folder
+    assert len(list((tmp_path / "cells").iterdir())) == 2
+    other = own_log(64)
+    compare(["tam", "tsm"], data=other, seeds=1, workers=1, folder=tmp_path, **quick)
+    assert len(list((tmp_path / "cells").iterdir())) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"settings": ["A"]}, "settings: is given with tasks"),
+        ({"recipe_options": {"synthetic": True}}, "recipe_options: is given with tasks"),
+        ({"train_tasks": [31]}, "asks for 31, and half of the log's 60 tasks"),
+        ({"tasks_per_round": [16]}, "the log's validation set"),
+        ({"data": 3}, "data: is a int"),
+    ],
+)
+def test_what_a_log_cannot_give_is_refused_before_training(
+    options: dict[str, Any], words: str
+) -> None:
+    given: dict[str, Any] = {"data": own_log(), "seeds": 1, "workers": 1}
+    with pytest.raises(InputError, match=words):
+        compare(["tam"], **(given | options))

@@ -70,7 +70,12 @@ def compare(
         str | None,
         typer.Option(help="Settings or lists of clusters (a+b+c), joined by commas; A of nb201."),
     ] = None,
-    train: Annotated[str, typer.Option(help="Sizes, joined by commas.")] = "40",
+    train: Annotated[
+        str | None,
+        typer.Option(help="Sizes, joined by commas; 40, of a log all that are not held out."),
+    ] = None,
+    log: LogOption = None,
+    features: FeaturesOption = None,
     tasks: Annotated[str, typer.Option(help="Tasks in a round, joined by commas.")] = "5",
     seeds: Annotated[int, typer.Option(help="Splits.")] = 3,
     model: ModelOption = "linear",
@@ -95,6 +100,8 @@ def compare(
 
       walras learn compare --methods tsm,spo+,black-box --set objective=sum
 
+      walras learn compare --log runs.csv --features f.csv --seeds 5
+
     Exit codes: 0 done, 2 bad input, 6 no data or folder, 130 interrupted.
     """
     from walras.learn import compare as run
@@ -102,12 +109,14 @@ def compare(
     from walras.reports.learning import save, shown, summarised, warned
 
     need_figures("walras learn compare")
+    if log is None and features is not None:
+        _data(data, None, 0, log, features, 0)  # says that features need a log
     with _stage("comparing", progress) as stages:
         frame = run(
             methods.split(","),
             settings and [s if "+" not in s else s.split("+") for s in settings.split(",")],
-            data=data,
-            train_tasks=_numbers(train, "--train"),
+            data=data if log is None else _data(data, None, 0, log, features, 0),
+            train_tasks=None if train is None else _numbers(train, "--train"),
             tasks_per_round=_numbers(tasks, "--tasks"),
             seeds=seeds,
             min_success=min_success,

@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 T = TypeVar("T")
 
-Source = Literal["measured", "synthetic stand-in"]
+Source = Literal["measured", "synthetic stand-in", "log"]
 """Whether numbers were measured by a set's authors, or drawn from a model fitted to them."""
 
 

@@ -6,6 +6,7 @@ two-stage start. A finished cell is a file, so a stopped comparison goes on wher
 
 from __future__ import annotations
 
+import hashlib
 import json
 import multiprocessing
 import signal
@@ -13,9 +14,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from walras.deprecated import renamed_keywords
@@ -24,11 +27,11 @@ from walras.files import write_text
 from walras.learn.decide import placed_by, tuned_margin
 from walras.learn.fit import fit
 from walras.learn.fitting import FittedModel, fit_problem, two_stage, view_of, viewed
-from walras.learn.run_config import RunConfig, by_name, grid
+from walras.learn.run_config import LOG, RunConfig, by_name, grid
 from walras.learn.settings import LINEAR, THROUGH, LearnSettings
 from walras.learn.training_problem import Evaluator, TrainingProblem, complete, draw, lesson
 from walras.machine import cores
-from walras.predict import Predictor, Recipe
+from walras.predict import Predictor, Recipe, Tasks
 from walras.progress import OnProgress, counts, tell
 from walras.settings import check_range
 from walras.types import Ints
@@ -53,10 +56,10 @@ def compare(
     methods: Sequence[str | LearnSettings] | Mapping[str, LearnSettings],
     settings: Sequence[Sequence[str] | str] | None = None,
     *,
-    train_tasks: Sequence[int] = (40,),
+    train_tasks: Sequence[int] | None = None,
     tasks_per_round: Sequence[int] = (5,),
     seeds: int | Sequence[int] = 20,
-    data: str = "nb201",
+    data: str | Tasks = "nb201",
     min_success: float | None = None,
     test_rounds: int = 300,
     workers: int | None = None,
@@ -71,10 +74,12 @@ def compare(
         methods: Names, complete settings, or names of your own with settings.
         settings: Lists of clusters, or the letters of known settings; the recipe's own clusters,
             A of ``nb201``, if None.
-        train_tasks: Numbers of tasks to train on.
+        train_tasks: Numbers of tasks to train on; 40 if None, and of a log all that are not held
+            out.
         tasks_per_round: Numbers of tasks in a round.
         seeds: How many, from 0; or which.
-        data: Name of the recipe.
+        data: Name of the recipe; or tasks of a log of yours, of which each seed holds a quarter
+            out to validate on and a quarter to judge by.
         min_success: The floor; one that binds in half of the rounds if None.
         test_rounds: Rounds judged a cell.
         workers: Processes of one thread each; all cores if None, 1 for this process alone.
@@ -99,23 +104,66 @@ def compare(
     if workers is not None:
         check_range("workers", workers, 1, 10**6, whole=True)
     chosen = by_name(methods, changes)
+    tasks = _own_tasks(data, settings, recipe_options)
+    if train_tasks is None:
+        train_tasks = (40,) if tasks is None else (len(tasks) - 2 * round(len(tasks) / 4),)
     rest = {
-        "recipe": data,
+        "recipe": data if tasks is None else f"{LOG}-{_digest(tasks)}",
         "test_rounds": test_rounds,
         "min_success": min_success,
         "options": tuple(sorted((recipe_options or {}).items())),
     }
-    cells = grid(settings, train_tasks, tasks_per_round, seeds, rest)
+    cells = grid(settings, train_tasks, tasks_per_round, seeds, rest, tasks)
     store = _Store(None if folder is None else Path(folder), chosen)
-    rows, stopped = _rows(cells, chosen, store, workers or cores(), on_progress)
+    work = partial(run_cell, methods=chosen, tasks=tasks)
+    rows, stopped = _rows(cells, work, store, workers or cores(), on_progress)
     frame = pd.DataFrame([row for cell in cells for row in rows.get(cell, ())], columns=COLUMNS)
     frame.attrs["complete"] = not stopped
     return frame
 
 
+def _own_tasks(
+    data: object, settings: object, recipe_options: Mapping[str, Any] | None
+) -> Tasks | None:
+    """The user's own tasks, or None where a recipe is named.
+
+    Raises:
+        InputError: It is neither, or what only recipes have is given with tasks.
+    """
+    if isinstance(data, str):
+        return None
+    if not isinstance(data, Tasks):
+        raise InputError(
+            f"is a {type(data).__name__}",
+            where="data",
+            allowed="the name of a recipe, or tasks of a log",
+            remedy="make tasks with walras.predict.read_log(path).tasks(features)",
+        )
+    for name, given in (("settings", settings), ("recipe_options", recipe_options)):
+        if given is not None:
+            raise InputError(
+                "is given with tasks of a log",
+                where=name,
+                allowed="None: a log has its own clusters",
+                remedy="leave it out, or filter the log before",
+            )
+    return data
+
+
+def _digest(tasks: Tasks) -> str:
+    """Of the tasks, so that a folder keeps cells of one log apart from those of another."""
+    found = hashlib.sha256(repr((tasks.names, tasks.clusters)).encode())
+    for array in (tasks.features, tasks.times, tasks.success):
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()[:8]
+
+
+Work = Callable[[RunConfig], list[dict[str, Any]]]
+
+
 def _rows(
     cells: Sequence[RunConfig],
-    chosen: Mapping[str, LearnSettings],
+    work: Work,
     store: _Store,
     workers: int,
     on_progress: OnProgress | None,
@@ -130,18 +178,18 @@ def _rows(
         tell(on_progress, len(rows), len(cells))
 
     count = min(workers, max(1, len(todo)))
-    stopped = _here(todo, chosen, finished) if count == 1 else _apart(todo, chosen, finished, count)
+    stopped = _here(todo, work, finished) if count == 1 else _apart(todo, work, finished, count)
     return rows, stopped
 
 
 def _here(
     todo: Sequence[RunConfig],
-    methods: Mapping[str, LearnSettings],
+    work: Work,
     finished: Callable[[RunConfig, list[dict[str, Any]]], None],
 ) -> bool:
     try:
         for cell in todo:
-            finished(cell, run_cell(cell, methods))
+            finished(cell, work(cell))
     except KeyboardInterrupt:
         return True
     return False
@@ -149,14 +197,14 @@ def _here(
 
 def _apart(
     todo: Sequence[RunConfig],
-    methods: Mapping[str, LearnSettings],
+    work: Work,
     finished: Callable[[RunConfig, list[dict[str, Any]]], None],
     workers: int,
 ) -> bool:
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, context, _alone)
     jobs: dict[Future[list[dict[str, Any]]], RunConfig] = {
-        pool.submit(run_cell, cell, methods): cell for cell in todo
+        pool.submit(work, cell): cell for cell in todo
     }
     try:
         for job in as_completed(jobs):
@@ -187,9 +235,11 @@ def _alone() -> None:
         torch.set_num_threads(1)
 
 
-def run_cell(cell: RunConfig, methods: Mapping[str, LearnSettings]) -> list[dict[str, Any]]:
+def run_cell(
+    cell: RunConfig, methods: Mapping[str, LearnSettings], tasks: Tasks | None = None
+) -> list[dict[str, Any]]:
     """Train every method on a cell and judge it on the test set, which nothing was chosen by."""
-    data = cell.load()
+    data = cell.load(tasks)
     starts: dict[str, tuple[Predictor, float]] = {}
     judges: dict[str, tuple[TrainingProblem, Evaluator]] = {}
     rows = []

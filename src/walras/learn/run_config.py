@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from itertools import product
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from walras.errors import InputError
 from walras.learn.settings import LearnSettings, named
 from walras.learn.training_problem import complete, draw
-from walras.predict import SETTINGS, Recipe, recipe
+from walras.predict import SETTINGS, Recipe, Tasks, recipe
 from walras.predict.recipes.recipes import DEFAULTS
 from walras.settings import check_range
 
@@ -54,8 +56,10 @@ class RunConfig:
         sizes = f"{self.train_tasks}-n{self.tasks_per_round}-s{self.seed}"
         return f"{self.recipe}-{self.setting[:24]}-{sizes}-{digest}"
 
-    def load(self) -> Recipe:
-        """The recipe with this cell's split."""
+    def load(self, tasks: Tasks | None = None) -> Recipe:
+        """The recipe with this cell's split, or the user's own tasks split by its seed."""
+        if tasks is not None:
+            return split_log(tasks, self.train_tasks, self.seed)
         return recipe(
             self.recipe,
             clusters=self.clusters,
@@ -65,12 +69,53 @@ class RunConfig:
         )
 
 
+LOG: Final = "log"  # the name of the user's own tasks in a comparison
+_PART = 0.25  # of a log's tasks that validate, and as many that judge
+
+
+def split_log(tasks: Tasks, train_tasks: int, seed: int) -> Recipe:
+    """Split a log's tasks: a quarter judges, a quarter validates, of the rest some train.
+
+    Args:
+        tasks: The tasks.
+        train_tasks: How many train.
+        seed: Of the split.
+
+    Raises:
+        InputError: Fewer tasks are left to train on.
+    """
+    order = np.random.default_rng((seed, 28)).permutation(len(tasks))
+    held = round(_PART * len(tasks))
+    test, validation, rest = np.split(order, [held, 2 * held])
+    if len(rest) < train_tasks:
+        raise InputError(
+            f"asks for {train_tasks}, and half of the log's {len(tasks)} tasks is held out",
+            where="train_tasks",
+            allowed=f"at most {len(rest)}",
+            remedy="lower it, or log more tasks",
+        )
+    parts = [tasks.take(np.sort(part)) for part in (rest[:train_tasks], validation, test)]
+    return Recipe(
+        name=LOG,
+        train=parts[0],
+        validation=parts[1],
+        test=parts[2],
+        fail=np.full(len(tasks.clusters), np.nan),
+        speedup=None,
+        measured="times and outcomes of the log",
+        composed="",
+        source=LOG,
+        origin="the user's log",
+    )
+
+
 def grid(
     settings: Sequence[Sequence[str] | str] | None,
     train_tasks: Sequence[int],
     tasks_per_round: Sequence[int],
     seeds: int | Sequence[int],
     rest: Mapping[str, Any],
+    tasks: Tasks | None = None,
 ) -> list[RunConfig]:
     """Every setting with every size and seed, each once; see :func:`walras.learn.compare`.
 
@@ -80,6 +125,7 @@ def grid(
         tasks_per_round: Sizes of rounds.
         seeds: How many, or which.
         rest: The cell's other fields.
+        tasks: The user's own, in place of a recipe's.
 
     Raises:
         InputError: Nothing is asked for, a size or seed is out of range, clusters are unknown, or
@@ -102,7 +148,8 @@ def grid(
     drawn = range(seeds) if isinstance(seeds, int) else seeds
     for seed in drawn:
         check_range("seeds", seed, 0, 2**63 - 1, whole=True)
-    own = [DEFAULTS.get(rest["recipe"], ())] if settings is None else map(_clusters, settings)
+    known = DEFAULTS.get(rest["recipe"], ()) if tasks is None else tasks.clusters
+    own = [known] if settings is None else map(_clusters, settings)
     cells = [
         RunConfig(clusters=clusters, train_tasks=train, tasks_per_round=size, seed=seed, **rest)
         for clusters, train, size, seed in product(own, train_tasks, tasks_per_round, drawn)
@@ -110,9 +157,12 @@ def grid(
     if not cells:
         _refuse_nothing()
     for cell in {(c.clusters, c.train_tasks, c.tasks_per_round): c for c in cells[::-1]}.values():
-        data = cell.load()
+        data = cell.load(tasks)
         for name in ("train", "validation", "test"):
-            pool, part = complete(getattr(data, name)), f"the recipe's {name} set"
+            pool, part = (
+                complete(getattr(data, name)),
+                f"the {'recipe' if tasks is None else LOG}'s {name} set",
+            )
             draw(pool, 1, cell.tasks_per_round, (0,), part)  # raises where tasks are too few
     return list(dict.fromkeys(cells))
 

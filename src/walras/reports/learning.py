@@ -15,6 +15,7 @@ from walras.files import write_csv, write_text
 from walras.learn import summary
 from walras.learn.analysis import BASELINES, on_one_cluster
 from walras.learn.comparison import METRICS
+from walras.learn.run_config import LOG
 from walras.plot.files import save as save_figure
 from walras.reports.tables import Table, show, to_json
 
@@ -31,6 +32,7 @@ _PAIRED = (
     "elastic regret beside the better two-stage method of each cell; better and worse: cells that "
     "differ at 5 % by paired t-tests over seeds, with Holm's correction"
 )
+OWN = "Times and chances of success are those of the log that was given."
 COMPOSED = (
     "Times are measured; chances of success are composed from failure rates that other clusters "
     "measured, but for the shares of runs that reached their target in the zeus recipe."
@@ -112,7 +114,7 @@ def _report(folder: Path, frame: pd.DataFrame, judged: pd.DataFrame | None) -> N
         sections=[
             plot.Section(
                 "Methods",
-                [NOTE, COMPOSED, *(f"{line}." for line in warned(frame))],
+                [NOTE, _origin(frame), *(f"{line}." for line in warned(frame))],
                 [plot.Table(found.columns, rows, found.title), _metrics(frame), *_tests(judged)],
                 [plot.Figure(figure, captions[name]) for name, figure in drawn.items()],
             )
@@ -124,6 +126,11 @@ def _report(folder: Path, frame: pd.DataFrame, judged: pd.DataFrame | None) -> N
         ],
     )
     plot.write(page, folder / "report.html")
+
+
+def _origin(frame: pd.DataFrame) -> str:
+    """Where times and chances come from."""
+    return OWN if set(frame["source"]) == {LOG} else COMPOSED
 
 
 def _metrics(frame: pd.DataFrame) -> plot.Table:
