@@ -35,6 +35,14 @@ class Baseline:
         seconds: Wall time, building the problem included.
         ideal_seconds: What it would take on a machine for every part, as POP's authors report
             it; NaN where there are no parts.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> paths = te.candidate_paths(net, k=2, cache=False)
+        >>> te.shortest_path(net, demand, paths).flow
+        array([4., 5., 0., 3.])
     """
 
     flow: Floats
@@ -43,7 +51,7 @@ class Baseline:
 
 
 def shortest_path(network: Network, demand: Demand, paths: Paths) -> Baseline:
-    """All traffic on the first path of its pair; each flow is cut to what its worst link lets pass.
+    """Send all traffic on the first path of its pair; cut each flow to what its worst link allows.
 
     A link that is asked for ``load > capacity`` lets ``capacity / load`` of everything pass.
 
@@ -52,8 +60,19 @@ def shortest_path(network: Network, demand: Demand, paths: Paths) -> Baseline:
         demand: (nodes, nodes) traffic.
         paths: Candidate paths, the shortest of each pair first.
 
+    Returns:
+        The flow and its time.
+
     Raises:
         InputError: The data do not fit.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> paths = te.candidate_paths(net, k=2, cache=False)
+        >>> te.shortest_path(net, demand, paths).flow
+        array([4., 5., 0., 3.])
     """
     began = time.perf_counter()
     problem = max_total_flow(network, demand, paths)  # checks the data
@@ -88,8 +107,19 @@ def demand_pinning(
         time_limit: Of the program, in seconds.
         threads: Worker threads.
 
+    Returns:
+        The flow and its time.
+
     Raises:
         InputError: The data do not fit, or the objective is unknown.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> paths = te.candidate_paths(net, k=2, cache=False)
+        >>> print(te.demand_pinning(net, demand, paths).flow.sum().round(3))
+        15.0
     """
     if objective not in ("flow", "utilisation"):
         raise InputError(
@@ -157,8 +187,19 @@ def pop_flow(
         time_limit: Seconds.
         threads: Worker threads.
 
+    Returns:
+        The flow and its time.
+
     Raises:
         InputError: The data do not fit, or ``parts`` is out of range.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> paths = te.candidate_paths(net, k=2, cache=False)
+        >>> print(te.pop_flow(net, demand, paths, parts=2).flow.sum().round(3) <= 15)
+        True
     """
     began = time.perf_counter()
     problem = max_total_flow(network, demand, paths)

@@ -64,8 +64,17 @@ def candidate_paths(
         cache: Look in the user's cache and keep the paths there, by the hash of links, k and kind.
         on_progress: Called with a Progress that counts the sources done.
 
+    Returns:
+        The paths, ordered by pair.
+
     Raises:
         InputError: ``k`` or ``kind`` is unknown.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> te.candidate_paths(net, k=2, cache=False).hops
+        array([1, 1, 2, 1])
     """
     of_kind(network, Network, "network")
     _check(k, kind)

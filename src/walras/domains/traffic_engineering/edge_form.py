@@ -15,7 +15,7 @@ from walras.types import Floats, Longs
 
 
 def max_total_flow_by_link(network: Network, demand: Demand) -> Separable:
-    r"""Maximise the traffic served over all paths there are.
+    """Maximise the traffic served over all paths there are.
 
     Flows f_{es} of source s on link e and deliveries 0 <= g_{st} <= demand_{st} with
 
@@ -30,9 +30,20 @@ def max_total_flow_by_link(network: Network, demand: Demand) -> Separable:
         network: The network.
         demand: (nodes, nodes) traffic.
 
+    Returns:
+        The problem, for :func:`walras.solve`.
+
     Raises:
         InputError: The matrix does not fit, asks for nothing, or for traffic between nodes that no
             path joins.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> round(wl.solve(te.max_total_flow_by_link(net, demand), engine="exact").value, 3)
+        15.0
     """
     traffic = matrices.traffic(demand, network)
     sources = np.flatnonzero(traffic.sum(axis=1) > 0)

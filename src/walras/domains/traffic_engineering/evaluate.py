@@ -16,7 +16,7 @@ from walras.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What becomes of links and demands.
+    """Loads of the links and traffic served of one flow.
 
     Attributes:
         load: (links,) traffic on each link.
@@ -26,6 +26,15 @@ class Evaluation:
         asked: Sum of the whole matrix, also of pairs without a path.
         violation: Largest amount by which a link or a demand is exceeded or a flow is negative,
             relative to the capacity or the demand.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> paths = te.candidate_paths(net, k=2, cache=False)
+        >>> found = te.evaluate(demand, paths, te.shortest_path(net, demand, paths).flow)
+        >>> found.load, round(found.satisfied, 3)
+        (array([4., 3., 5.]), 0.8)
     """
 
     load: Floats
@@ -58,15 +67,26 @@ class Evaluation:
 
 
 def evaluate(demand: Demand, paths: Paths, flow: Floats) -> Evaluation:
-    """Judge a flow.
+    """Evaluate a flow by plain arithmetic; it knows no solver.
 
     Args:
         demand: (nodes, nodes) traffic.
         paths: Candidate paths.
         flow: (paths,) traffic on each.
 
+    Returns:
+        Loads, traffic served and the largest violation.
+
     Raises:
         InputError: The matrix or the flow does not fit.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> paths = te.candidate_paths(net, k=2, cache=False)
+        >>> te.evaluate(demand, paths, te.shortest_path(net, demand, paths).flow).served
+        array([4., 5., 3.])
     """
     of_kind(paths, Paths, "paths")
     x = matrices.numbers(flow, "flow")

@@ -81,14 +81,27 @@ def check_joined(demand: Floats, paths: Paths) -> None:
 
 
 def joined_traffic(demand: Demand, paths: Paths) -> Floats:
-    """The matrix without the demands that no path joins, such as after link failures.
+    """Remove the demands that no path joins, such as after link failures.
 
     Args:
         demand: (nodes, nodes) traffic.
         paths: Candidate paths.
 
+    Returns:
+        (nodes, nodes) traffic.
+
     Raises:
         InputError: The matrix cannot be used.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> paths = te.candidate_paths(net, k=2, cache=False)
+        >>> te.joined_traffic([[0, 4, 8], [7, 0, 3], [0, 0, 0]], paths)
+        array([[0., 4., 8.],
+               [0., 0., 3.],
+               [0., 0., 0.]])
     """
     of_kind(paths, Paths, "paths")
     return np.where(paths.joined(), traffic(demand, paths.network), 0.0)
@@ -104,9 +117,22 @@ def load_traffic(path: str | Path, network: Network) -> Floats:
         path: The file.
         network: The network it must fit.
 
+    Returns:
+        (nodes, nodes) traffic.
+
     Raises:
         DataError: The file cannot be read.
         InputError: The matrix does not fit the network.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> np.save("traffic.npy", np.array([[0, 4, 8], [0, 0, 3], [0, 0, 0]]))
+        >>> te.load_traffic("traffic.npy", net)
+        array([[0., 4., 8.],
+               [0., 0., 3.],
+               [0., 0., 0.]])
     """
     if not isinstance(path, str | Path):
         raise InputError(

@@ -36,6 +36,12 @@ class Network:
 
     Raises:
         InputError: A link is a loop, doubled, without capacity or leads to no node.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> net.links, net.link_names
+        (3, ('a->b', 'b->c', 'a->c'))
     """
 
     node_names: tuple[str, ...]
@@ -67,7 +73,14 @@ class Network:
         return len(self.source)
 
     def link_name(self, link: int) -> str:
-        """Label of a link, such as ``a->b``."""
+        """The label of a link, such as ``a->b``.
+
+        Args:
+            link: The link's number.
+
+        Returns:
+            The label.
+        """
         return f"{self.node_names[self.source[link]]}->{self.node_names[self.target[link]]}"
 
     @cached_property
@@ -88,6 +101,10 @@ class Network:
 
         Args:
             links: Numbers of the failed links.
+
+        Returns:
+            The smaller network.
+            ---
 
         Raises:
             InputError: A number is no link's, or no link is left.
@@ -115,7 +132,7 @@ class Network:
 
 
 def random_failures(network: Network, count: int, seed: int) -> Longs:
-    """(count,) numbers of links that fail together, drawn without replacement.
+    """Draw links that fail together, without replacement.
 
     Source: Xu et al., OSDI 2025, section 7.2 (50, 100 and 200 simultaneous failures).
 
@@ -124,8 +141,17 @@ def random_failures(network: Network, count: int, seed: int) -> Longs:
         count: How many fail, 0 to one less than there are.
         seed: Of the draw.
 
+    Returns:
+        (count,) numbers of the links.
+
     Raises:
         InputError: ``count`` is out of range.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> len(te.random_failures(net, count=2, seed=0))
+        2
     """
     of_kind(network, Network, "network")
     check_range("count", count, 0, network.links - 1, whole=True, words=", so that a link is left")

@@ -35,7 +35,27 @@ from walras.types import Bools, Floats, Longs
 def max_total_flow(network: Network, demand: Demand, paths: Paths) -> Separable:
     """Maximise the traffic served: ``sum_k y_k`` with ``load <= capacity`` and ``y <= demand``.
 
-    Source: Xu et al., OSDI 2025, section 5.2. Arguments as in this module's head.
+    Source: Xu et al., OSDI 2025, section 5.2.
+
+    Args:
+        network: The network.
+        demand: (nodes, nodes) traffic.
+        paths: Candidate paths.
+
+    Returns:
+        The problem, for :func:`walras.solve`.
+
+    Raises:
+        InputError: The data do not fit.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> paths = te.candidate_paths(net, k=2, cache=False)
+        >>> round(wl.solve(te.max_total_flow(net, demand, paths)).value, 3)
+        15.0
     """
     case = _Case.of(network, demand, paths)
     return case.state("total flow", case.rows(case.served("demand", upper=case.demand)), cost=-1.0)
@@ -45,7 +65,26 @@ def min_max_utilisation(network: Network, demand: Demand, paths: Paths) -> Separ
     """Minimise the largest link utilisation ``max_e load_e / capacity_e`` with all demand served.
 
     It may exceed 1: then the demand does not fit. Source: Xu et al., OSDI 2025, section 5.2.
-    Arguments as in this module's head.
+
+    Args:
+        network: The network.
+        demand: (nodes, nodes) traffic.
+        paths: Candidate paths.
+
+    Returns:
+        The problem, for :func:`walras.solve`.
+
+    Raises:
+        InputError: The data do not fit.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> paths = te.candidate_paths(net, k=2, cache=False)
+        >>> round(wl.solve(te.min_max_utilisation(net, demand, paths)).value, 3)
+        0.8
     """
     case = _Case.of(network, demand, paths)
     block = case.served("demand", lower=case.demand, upper=case.demand)
@@ -57,7 +96,27 @@ def max_concurrent_flow(network: Network, demand: Demand, paths: Paths) -> Separ
     """Maximise the share t of every demand that is served at once: ``y_k >= t demand_k``.
 
     t may exceed 1: then all demands could grow to t times what they are. Source: Shahrokhi and
-    Matula, 1990. Arguments as in this module's head.
+    Matula, 1990.
+
+    Args:
+        network: The network.
+        demand: (nodes, nodes) traffic.
+        paths: Candidate paths.
+
+    Returns:
+        The problem, for :func:`walras.solve`.
+
+    Raises:
+        InputError: The data do not fit.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> paths = te.candidate_paths(net, k=2, cache=False)
+        >>> round(wl.solve(te.max_concurrent_flow(net, demand, paths)).value, 3)
+        1.25
     """
     case = _Case.of(network, demand, paths)
     rows = case.rows(case.shortfall(case.demand))
@@ -84,6 +143,18 @@ def max_min_fair(
         paths: Candidate paths.
         weight: (nodes, nodes) weights, > 0 where there is demand; the demands when None.
         levels: Levels at most.
+
+    Returns:
+        The levels, for :func:`walras.solve`.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> paths = te.candidate_paths(net, k=2, cache=False)
+        >>> round(wl.solve(te.max_min_fair(net, demand, paths)).value, 3)
+        1.0
     """
     case = _Case.of(network, demand, paths)
     share = case.demand if weight is None else case.weights(weight)

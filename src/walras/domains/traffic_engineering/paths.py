@@ -45,17 +45,26 @@ class PairNames(Sequence[str]):
 
 @dataclass(frozen=True, eq=False)
 class Paths:
-    """Paths between pairs of nodes, pair by pair.
+    """Candidate paths between pairs of nodes, pair by pair.
 
     Attributes:
-        network: The network whose links they take.
+        network: The network whose links the paths take.
         source: (pairs,) node where the traffic of a pair begins.
         target: (pairs,) node where it ends.
         first: (pairs + 1,) paths of pair k are ``first[k]:first[k + 1]``; each pair has one.
         pointer: (paths + 1,) path p takes ``links[pointer[p]:pointer[p + 1]]``, in this order.
-        links: Links of all paths, one after the other.
+        links: (sum of hops,) links of all paths, one path after the other.
         kind: How they were found.
         disconnected: Ordered pairs of nodes that no path joins, which are left out.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> paths = te.candidate_paths(net, k=2, cache=False)
+        >>> paths.count, list(paths.pair_names)
+        (4, ['a->b', 'a->c', 'b->c'])
+        >>> paths.nodes_of(2), paths.bottleneck()
+        (array([0, 1, 2], dtype=int32), array([10.,  5., 10., 10.]))
     """
 
     network: Network
@@ -115,22 +124,50 @@ class Paths:
         return PairNames(self.network.node_names, self.source, self.target)
 
     def nodes_of(self, path: int) -> Ints:
-        """Nodes of one path, from its source to its target."""
+        """List the nodes of one path, from its source to its target.
+
+        Args:
+            path: The path's number.
+
+        Returns:
+            (hops + 1,) nodes.
+        """
         links = self.links[self.pointer[path] : self.pointer[path + 1]]
         return np.append(self.network.source[links], self.network.target[links[-1]])
 
     def loads(self, flow: Floats) -> Floats:
-        """(links,) traffic on each link when path p carries ``flow[p]``."""
+        """Sum the traffic on each link.
+
+        Args:
+            flow: (paths,) traffic on each path.
+
+        Returns:
+            (links,) traffic on each link.
+        """
         weight = np.repeat(flow, self.hops)
         loads = np.bincount(self.links, weights=weight, minlength=self.network.links)
         return loads.astype(np.float64, copy=False)
 
     def served(self, flow: Floats) -> Floats:
-        """(pairs,) traffic of each pair when path p carries ``flow[p]``."""
+        """Sum the traffic of each pair.
+
+        Args:
+            flow: (paths,) traffic on each path.
+
+        Returns:
+            (pairs,) traffic of each pair.
+        """
         return np.add.reduceat(flow, self.first[:-1])
 
     def demands(self, demand: Floats) -> Floats:
-        """(pairs,) entries of a checked (nodes, nodes) matrix."""
+        """Take the demands of the pairs from a matrix.
+
+        Args:
+            demand: (nodes, nodes) traffic, checked.
+
+        Returns:
+            (pairs,) demands.
+        """
         return np.ascontiguousarray(demand[self.source, self.target])
 
     def joined(self) -> Bools:
@@ -162,7 +199,18 @@ class Paths:
     def of_search(
         cls, network: Network, counts: Longs, hops: Ints, links: Ints, *, kind: str
     ) -> Paths:
-        """Paths from the counts of all (nodes * nodes) ordered pairs, source by source."""
+        """Build paths from the counts of all (nodes * nodes) ordered pairs, source by source.
+
+        Args:
+            network: The network.
+            counts: (nodes * nodes,) number of paths of each pair.
+            hops: (paths,) number of links of each path.
+            links: (sum of hops,) links of all paths, one path after the other.
+            kind: How they were found.
+
+        Returns:
+            The paths.
+        """
         joined = np.flatnonzero(counts)
         n = network.nodes
         return cls(
@@ -184,9 +232,12 @@ class Paths:
 
         Args:
             network: The network.
-            nodes: Nodes of all paths, one after the other.
+            nodes: (sum of lengths,) nodes of all paths, one path after the other.
             offset: (paths + 1,) path p visits ``nodes[offset[p]:offset[p + 1]]``.
             kind: How they were found.
+
+        Returns:
+            The paths.
 
         Raises:
             InputError: A step of a path is no link of the network, or a path has no step.

@@ -57,8 +57,19 @@ def scaled_traffic(
         on_progress: Called after each solve with a Progress: ``step`` is the factor, ``value`` the
             share served at it.
 
+    Returns:
+        (nodes, nodes) traffic.
+
     Raises:
         InputError: The matrix or a number cannot be used, or the share jumps over the wanted one.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> paths = te.candidate_paths(net, k=2, cache=False)
+        >>> print(te.scaled_traffic(demand, paths, satisfied=0.9).sum().round(1))
+        21.4
     """
     of_kind(paths, Paths, "paths")
     for name, value in (("satisfied", satisfied), ("within", within)):

@@ -56,9 +56,18 @@ def load_topology(
             ``capacity`` when None.
         draw_capacities: Seed by which all capacities are drawn, whatever the file states.
 
+    Returns:
+        The network.
+
     Raises:
         DataError: The file is not there or not of its form, or the data set is wanted and absent.
         InputError: The name is unknown, or the network cannot be used.
+
+    Example:
+        >>> from walras.domains.traffic_engineering import load_topology
+        >>> net = load_topology("B4", synthetic=True)
+        >>> net.nodes, net.links
+        (12, 38)
     """
     if parallel not in (None, "error", "merge"):
         raise InputError(

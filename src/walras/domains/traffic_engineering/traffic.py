@@ -41,8 +41,17 @@ def lognormal_traffic(
         sigma: Spread of the logarithms, >= 0.
         total: Sum of all demands; a tenth of the sum of all capacities when None.
 
+    Returns:
+        (nodes, nodes) traffic.
+
     Raises:
         InputError: A number is out of range.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> print(te.lognormal_traffic(net, seed=1, total=9.0).sum().round(6))
+        9.0
     """
     of_kind(network, Network, "network")
     _check("sigma", sigma)
@@ -64,8 +73,19 @@ def gravity_traffic(
         spread: Of the logarithm of the noise, >= 0.
         total: As for :func:`lognormal_traffic`.
 
+    Returns:
+        (nodes, nodes) traffic.
+
     Raises:
         InputError: A number is out of range.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> te.gravity_traffic(net, total=9.0).round(2)
+        array([[0.  , 2.57, 3.86],
+               [0.  , 0.  , 2.57],
+               [0.  , 0.  , 0.  ]])
     """
     of_kind(network, Network, "network")
     _check("spread", spread)
@@ -94,8 +114,17 @@ def bimodal_traffic(
         ratio: Mean of a large demand over that of a small one, >= 0.
         total: As for :func:`lognormal_traffic`.
 
+    Returns:
+        (nodes, nodes) traffic.
+
     Raises:
         InputError: A number is out of range.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> print(te.bimodal_traffic(net, total=9.0).sum().round(6))
+        9.0
     """
     of_kind(network, Network, "network")
     _check("large", large, 1.0)
@@ -120,8 +149,21 @@ def capped_traffic(demand: Demand, paths: Paths, multiple: float) -> Floats:
         multiple: The cap, > 0; of the flow that the pair's candidate paths carry together when the
             network is otherwise empty (exact for edge-disjoint paths, a bound for others).
 
+    Returns:
+        (nodes, nodes) traffic.
+
     Raises:
         InputError: The matrix or the multiple cannot be used.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> paths = te.candidate_paths(net, k=2, cache=False)
+        >>> te.capped_traffic(demand, paths, multiple=0.2)
+        array([[0., 2., 3.],
+               [0., 0., 2.],
+               [0., 0., 0.]])
     """
     of_kind(paths, Paths, "paths")
     _check("multiple", multiple, positive=True)
@@ -137,6 +179,12 @@ class TrafficSeries:
 
     Attributes:
         demand: (times, nodes, nodes) traffic at each time.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> te.diurnal_series(te.gravity_traffic(net, total=9.0), net, times=4).demand.shape
+        (4, 3, 3)
     """
 
     demand: Floats
@@ -169,8 +217,18 @@ def diurnal_series(
         noise: Spread of the logarithm of the noise, >= 0.
         period: Matrices a day, >= 1.
 
+    Returns:
+        The traffic at each time.
+
     Raises:
         InputError: The matrix or a number cannot be used.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> te.diurnal_series(demand, net, times=4).demand.shape
+        (4, 3, 3)
     """
     _check("swing", swing, 1.0)
     _check("noise", noise)
@@ -198,8 +256,19 @@ def fluctuating_series(
         factor: Multiple of the variance, >= 0.
         seed: Of the noise.
 
+    Returns:
+        The changed series, of the same shape.
+
     Raises:
         InputError: The series is too short, or a number is out of range.
+
+    Example:
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> day = te.diurnal_series(demand, net, times=4)
+        >>> te.fluctuating_series(day, factor=2.0).demand.shape
+        (4, 3, 3)
     """
     _check("factor", factor)
     given = series.demand if isinstance(series, TrafficSeries) else series
@@ -229,8 +298,19 @@ def redistributed_traffic(demand: Demand, network: Network, share: float) -> Flo
         network: The network.
         share: Of the original top tenth of the positive demands, 0 to 1.
 
+    Returns:
+        (nodes, nodes) traffic.
+
     Raises:
         InputError: The matrix or the share cannot be used, or there are not enough demands.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.load_topology("B4", synthetic=True)
+        >>> demand = te.lognormal_traffic(net, total=100.0)
+        >>> print(te.redistributed_traffic(demand, net, share=0.4).sum().round(6))
+        100.0
     """
     _check("share", share, 1.0)
     traffic = matrices.traffic(demand, network)
