@@ -13,6 +13,7 @@ from walras.network import baselines
 from walras.network._simulate import simulate
 from walras.network.backends import MOST_MESSAGES, why_protocol
 from walras.network.protocol.settings import Settings
+from walras.network.scenario.scenario import scenario
 
 FIVE = wn.Network.of(5, [(i, j) for i in range(5) for j in range(i)])
 
@@ -146,3 +147,14 @@ def test_crashes_beyond_the_last_step_and_short_absences_count_right() -> None:
     half = wn.Faults(crashes={0: 5, 1: 5})
     assert "2 of 4" in why_protocol(wn.Network.ring(4), half, 200)
     assert quadratic().centres == 20
+
+
+def test_old_names_of_settings_work_and_warn() -> None:
+    with pytest.warns(DeprecationWarning, match=r"Surplus.*tempo=\) is now multiplier_step="):
+        assert wn.Surplus(tempo=0.2).multiplier_step == 0.2  # type: ignore[call-arg]
+    with pytest.warns(DeprecationWarning, match=r"beat=\) is now heartbeat="):
+        assert Settings(beat=5).heartbeat == 5  # type: ignore[call-arg]
+    with pytest.warns(DeprecationWarning, match=r"beat=\) is now heartbeat="):
+        assert Settings.of_diameter(2, beat=3).heartbeat == 3  # type: ignore[call-arg]
+    with pytest.warns(DeprecationWarning, match=r"method\.tempo is now method\.multiplier_step"):
+        assert scenario({"method": {"tempo": 0.3}}).method.multiplier_step == 0.3

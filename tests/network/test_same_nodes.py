@@ -140,7 +140,7 @@ def test_simulate_and_the_deployed_nodes_agree_bit_for_bit(
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # half of the time
     drawn = Schedule.drawn(seed)
     network, n = drawn.network, drawn.network.centres
-    settings = Settings.of_diameter(network.diameter, beat=1, steps=STEPS - 10)
+    settings = Settings.of_diameter(network.diameter, heartbeat=1, steps=STEPS - 10)
     stated = problem(n, trains=drawn.trains)
     run = simulate(
         stated,

@@ -384,7 +384,8 @@ def test_settings_that_do_not_go_together_are_refused(
 
 
 @pytest.mark.parametrize(
-    "settings_", [{"momentum": 1.0}, {"tempo": 0.0}, {"batch": 0}, {"share_momentum": -0.1}]
+    "settings_",
+    [{"momentum": 1.0}, {"multiplier_step": 0.0}, {"batch": 0}, {"share_momentum": -0.1}],
 )
 def test_method_settings_out_of_range_are_named(settings_: dict[str, float]) -> None:
     with pytest.raises(InputError, match=next(iter(settings_))):

@@ -263,9 +263,9 @@ def _require_sockets() -> None:
 def _patience(pace: str, period: int, diameter: int, steps: int) -> Settings:
     if pace == "rounds":
         return Settings.of_diameter(diameter, steps=steps)
-    beat = max(100, 2 * period)
-    lease = max(2000, 6 * (diameter + 2) * beat)
-    return Settings(lease, lease // 10, beat, 20 * period, 60_000, steps)
+    heartbeat = max(100, 2 * period)
+    lease = max(2000, 6 * (diameter + 2) * heartbeat)
+    return Settings(lease, lease // 10, heartbeat, 20 * period, 60_000, steps)
 
 
 def _manifest(plan: Plan, folder: Path, pace: Json, *, resume: bool) -> Manifest:

@@ -211,7 +211,7 @@ def test_what_is_signed_or_durable_is_on_the_disk_before_it_is_said(
         synced.clear()
         crew.run(3)
         assert len(synced) == (15 if durable else 0)
-        crew.journals[0].node.view._condemned[0][2] = 1  # it signs the end of centre 2
+        crew.journals[0].node.view._suspected_dead[0][2] = 1  # it signs the end of centre 2
         crew.run(2)
         assert len(synced) == (25 if durable else 1)
         crew.close()

@@ -55,7 +55,7 @@ def local(
             high,
             penalty=2.0,
             rate=0.5,
-            tempo=0.25,
+            multiplier_step=0.25,
             unit=unit,
             total=total,
             learner=trains,

@@ -27,26 +27,28 @@ def estate(
     return Settlement(begun, neighbours), view, Ledger(begun[centre])
 
 
-def word(centre: int, *, signed: int, buried: int, claims: Mapping[Incarnation, int]) -> Record:
+def word(
+    centre: int, *, signed: int, confirmed_dead: int, claims: Mapping[Incarnation, int]
+) -> Record:
     """Of three, a word on centre 2: so many of its lives are signed, and known, as ended."""
-    return knowing(centre, [0, 0, buried], claims, signed=[0, 0, signed])
+    return knowing(centre, [0, 0, confirmed_dead], claims, signed=[0, 0, signed])
 
 
 def knowing(
     centre: int,
-    buried: Sequence[int],
+    confirmed_dead: Sequence[int],
     claims: Mapping[Incarnation, int],
     *,
-    beat: int = 3,
+    heartbeat: int = 3,
     signed: Sequence[int] | None = None,
 ) -> Record:
     """A word of one that knows so many lives of each to be ended."""
     return Record(
         centre,
-        version_of(0, beat),
-        np.zeros(len(buried), np.int64),
-        np.array(buried if signed is None else signed, np.int32),
-        np.array(buried, np.int32),
+        version_of(0, heartbeat),
+        np.zeros(len(confirmed_dead), np.int64),
+        np.array(confirmed_dead if signed is None else signed, np.int32),
+        np.array(confirmed_dead, np.int32),
         False,
         frozenset(),
         {life: np.array([balance]) for life, balance in claims.items()},
@@ -75,7 +77,7 @@ def test_an_estate_is_what_its_life_began_with_and_what_its_neighbours_claim() -
     estates, view, ledger = estate(0)
     assert not estates.settle(view, ledger)  # nobody has ended
     claim = {(2, 0): 7}
-    view.merge([word(1, signed=1, buried=1, claims={})], 1)
+    view.merge([word(1, signed=1, confirmed_dead=1, claims={})], 1)
     assert not estates.settle(view, ledger)  # one of three is known to know
     view.speak(1, lambda record: b"", done=False, settled=frozenset(), claims={})
     assert not estates.settle(view, ledger)  # the neighbour's claim is missing
@@ -83,7 +85,10 @@ def test_an_estate_is_what_its_life_began_with_and_what_its_neighbours_claim() -
     view.merge(
         [
             Record(
-                **{**vars(word(1, signed=1, buried=1, claims=claim)), "version": version_of(0, 4)}
+                **{
+                    **vars(word(1, signed=1, confirmed_dead=1, claims=claim)),
+                    "version": version_of(0, 4),
+                }
             )
         ],
         2,
@@ -112,13 +117,13 @@ def test_claims_are_the_balances_of_closed_links_not_yet_settled() -> None:
         (2, 1): [0],
     }
     # What the executor's record says is settled is claimed no more; a later life's counts not.
-    said = word(0, signed=1, buried=1, claims={})
+    said = word(0, signed=1, confirmed_dead=1, claims={})
     view.merge([Record(**{**vars(said), "settled": frozenset({(2, 0)})})], 1)
     assert set(estates.claims(view, ledger)) == {(2, 1)}
 
 
 def test_claims_of_another_life_do_not_count() -> None:
-    said = word(1, signed=1, buried=1, claims={(2, 0): 7})
+    said = word(1, signed=1, confirmed_dead=1, claims={(2, 0): 7})
     assert set(_claims_of(said, 0)) == {(2, 0)}
     assert _claims_of(said, 1) == {}
     assert _claims_of(None, 0) == {}
@@ -137,7 +142,10 @@ def test_what_the_executor_settled_itself_it_claims_no_more() -> None:
 def test_where_no_executor_is_left_all_claims_stay() -> None:
     estates, view, ledger = estate(1)
     said = Record(
-        **{**vars(word(2, signed=0, buried=0, claims={})), "settled": frozenset({(0, 0), (2, 0)})}
+        **{
+            **vars(word(2, signed=0, confirmed_dead=0, claims={})),
+            "settled": frozenset({(0, 0), (2, 0)}),
+        }
     )
     view.merge([said], 1)
     view.ended[:] = [1, 1, 1]
@@ -149,7 +157,7 @@ def test_nobody_but_the_executor_takes_anything_over() -> None:
     estates, view, ledger = estate(1)
     owe(ledger, 2, 5)
     view.speak(1, lambda record: b"", done=False, settled=frozenset(), claims={})
-    view.merge([word(0, signed=1, buried=1, claims={})], 1)
+    view.merge([word(0, signed=1, confirmed_dead=1, claims={})], 1)
     assert view.is_ended((2, 0))
     assert not estates.settle(view, ledger)
     assert ledger.held.tolist() == [20 - 5]
@@ -173,11 +181,11 @@ def test_an_estate_waits_until_more_than_half_know_of_the_end(informed: int, set
 FIVE = [[4], [3, 4], [], [4, 1], [3, 0, 1]]
 
 
-def five(ended: Sequence[int], claims: Mapping[Incarnation, int], beat: int) -> list[Record]:
+def five(ended: Sequence[int], claims: Mapping[Incarnation, int], heartbeat: int) -> list[Record]:
     """Words of 1, which claims, and of 2."""
     return [
-        knowing(1, ended, claims, beat=beat),
-        knowing(2, ended, {}, beat=beat),
+        knowing(1, ended, claims, heartbeat=heartbeat),
+        knowing(2, ended, {}, heartbeat=heartbeat),
     ]
 
 
@@ -244,7 +252,7 @@ def test_the_executor_claims_by_its_ledger_and_not_by_its_last_word() -> None:
 def test_a_later_life_began_with_nothing() -> None:
     estates, view, ledger = estate(0)
     view.speak(1, lambda record: b"", done=False, settled=frozenset(), claims={})
-    view.merge([word(1, signed=2, buried=2, claims={(2, 0): 7, (2, 1): -4})], 1)
+    view.merge([word(1, signed=2, confirmed_dead=2, claims={(2, 0): 7, (2, 1): -4})], 1)
     view.speak(2, lambda record: b"", done=False, settled=frozenset(), claims={})
     assert estates.settle(view, ledger)
     assert ledger.held.tolist() == [10 + 30 + 7 - 4]
@@ -254,8 +262,8 @@ def test_a_later_life_began_with_nothing() -> None:
 def test_others_know_what_they_said_and_the_centre_what_it_holds_ended() -> None:
     _, view, _ = estate(0)
     view.ended[:] = [0, 0, 2]
-    for centre, buried, known in ((0, 0, 2), (1, 0, 0), (1, 1, 1)):
-        said = word(centre, signed=2, buried=buried, claims={})
+    for centre, confirmed_dead, known in ((0, 0, 2), (1, 0, 0), (1, 1, 1)):
+        said = word(centre, signed=2, confirmed_dead=confirmed_dead, claims={})
         assert [_knows(said, (2, epoch), view) for epoch in range(3)] == [
             epoch < known for epoch in range(3)
         ]

@@ -154,7 +154,8 @@ def test_a_sum_that_no_push_explains_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("lease", 7), ("beat", 0), ("margin", -1), ("steps", 1.5), ("lease", 2**41)]
+    ("name", "value"),
+    [("lease", 7), ("heartbeat", 0), ("margin", -1), ("steps", 1.5), ("lease", 2**41)],
 )
 def test_settings_out_of_range_are_named(name: str, value: object) -> None:
     with pytest.raises(InputError) as error:

@@ -47,13 +47,13 @@ def record(
     settled: int = 0,
     claims: int = 0,
     heard: int = 0,
-    condemned: int = 0,
-    buried: int = 0,
+    suspected_dead: int = 0,
+    confirmed_dead: int = 0,
     size: int | None = None,
 ) -> bytes:
     """A record by the layout; of each vector the last entry is given."""
     body = struct.pack("<4q", 0, 0, 0, heard) + struct.pack(
-        "<8i", *[0] * 3, condemned, *[0] * 3, buried
+        "<8i", *[0] * 3, suspected_dead, *[0] * 3, confirmed_dead
     )
     body += b"".join(lives)
     size = 19 + len(body) if size is None else size
@@ -195,8 +195,8 @@ def test_what_is_out_of_range_is_named(data: bytes, named: tuple[str, str]) -> N
         (record(version=2**62), kinds(2, 2**62, 83)),
         (record(heard=-1), ENTRIES),
         (record(heard=2**62), ENTRIES),
-        (record(condemned=-1), ENTRIES),
-        (record(buried=-1), ENTRIES),
+        (record(suspected_dead=-1), ENTRIES),
+        (record(confirmed_dead=-1), ENTRIES),
         (record(b"x"), ("has 1 bytes too many", "none after its end")),
         (record(struct.pack("<HI", 4, 0), settled=1), ("speaks of centre 4", "0..3")),
         (record(struct.pack("<HI", 4 + 2**15, 0), claims=1), ("speaks of centre 4", "0..3")),
@@ -214,7 +214,11 @@ def test_the_largest_numbers_allowed_pass() -> None:
     found = CODEC.decode(
         written(
             record(
-                heard=2**62 - 1, version=2**62 - 1, condemned=2**31 - 1, buried=2**31 - 1, centre=3
+                heard=2**62 - 1,
+                version=2**62 - 1,
+                suspected_dead=2**31 - 1,
+                confirmed_dead=2**31 - 1,
+                centre=3,
             ),
             sender=3,
             receiver=2,
@@ -228,7 +232,7 @@ def test_the_largest_numbers_allowed_pass() -> None:
     (said,) = found.records
     assert (said.centre, said.version) == (3, 2**62 - 1)
     assert said.heard.tolist() == [0, 0, 0, 2**62 - 1]
-    assert said.condemned.tolist() == said.buried.tolist() == [0, 0, 0, 2**31 - 1]
+    assert said.suspected_dead.tolist() == said.confirmed_dead.tolist() == [0, 0, 0, 2**31 - 1]
     assert CODEC.decode(written(counts=(0, 0, 0))).number == 0
 
 
@@ -257,7 +261,7 @@ def test_claims_of_nothing_are_a_life_alone_and_others_carry_their_balance() -> 
 def test_what_all_readers_of_a_record_share_cannot_be_changed() -> None:
     claim = struct.pack("<HI", 3 + 2**15, 2) + struct.pack("<3q", -5, 0, 2**62)
     (said,) = CODEC.decode(written(record(claim, claims=1), records=1)).records
-    for shared in (said.heard, said.condemned, said.buried, *said.claims.values()):
+    for shared in (said.heard, said.suspected_dead, said.confirmed_dead, *said.claims.values()):
         assert isinstance(shared, np.ndarray)
         with pytest.raises(ValueError, match="read-only"):
             shared[0] = 1

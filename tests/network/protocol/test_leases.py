@@ -219,7 +219,7 @@ def test_before_business_a_message_brings_news_alone() -> None:
     assert said.sent.tolist() == [0, 0, 0]
     assert (said.price, said.model) == (None, None)
     assert [record.centre for record in said.records] == [0]
-    assert sent(node, 1)[1].records == []  # no beat, no news
+    assert sent(node, 1)[1].records == []  # no heartbeat, no news
     assert [record.version for record in sent(node, 2)[1].records] == [version_of(0, 2)]
 
 

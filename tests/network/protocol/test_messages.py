@@ -18,10 +18,10 @@ from walras.network.protocol.records import Record, version_of
 CODEC = Codec(b"testbed0", 4, 3)
 
 
-def _record(centre: int = 1, beat: int = 7) -> Record:
+def _record(centre: int = 1, heartbeat: int = 7) -> Record:
     record = Record(
         centre,
-        version_of(1, beat),
+        version_of(1, heartbeat),
         np.arange(4),
         np.array([0, 1, 0, 2], np.int32),
         np.zeros(4, np.int32),

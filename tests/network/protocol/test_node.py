@@ -1,4 +1,4 @@
-"""One centre at a time: what it refuses, how it counts, when it beats."""
+"""One centre at a time: what it refuses, how it counts, when it heartbeats."""
 
 from __future__ import annotations
 
@@ -60,5 +60,5 @@ def test_a_centre_beats_once_a_beat() -> None:
         before = node.view.version
         node.tick(now)
         made.append(node.view.version - before)
-    assert PATIENT.beat == 2
+    assert PATIENT.heartbeat == 2
     assert made == [1, 0, 1, 0, 1, 0, 1, 0, 1]

@@ -1,4 +1,4 @@
-"""Versions order the words of a centre: by life, then by beat."""
+"""Versions order the words of a centre: by life, then by heartbeat."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_a_version_is_its_epoch_above_forty_bits_of_beats() -> None:
 
 def test_later_lives_come_first_and_then_later_beats() -> None:
     words = list(itertools.product((0, 1, 2, 2**21), (0, 1, 2, 2**40 - 1)))
-    versions = [version_of(epoch, beat) for epoch, beat in words]
+    versions = [version_of(epoch, heartbeat) for epoch, heartbeat in words]
     assert versions == sorted(set(versions))
     assert [epoch_of(version) for version in versions] == [epoch for epoch, _ in words]
 

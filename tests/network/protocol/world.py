@@ -16,7 +16,7 @@ from walras.network.protocol.records import Incarnation
 from walras.network.protocol.settings import Settings
 from walras.types import Floats
 
-PATIENT = Settings(lease=12, margin=2, beat=2, patience=4, arrival=20, steps=10**6)
+PATIENT = Settings(lease=12, margin=2, heartbeat=2, patience=4, arrival=20, steps=10**6)
 
 
 class World:

@@ -96,7 +96,7 @@ def test_defaults_are_stated_where_they_mean_something() -> None:
         "directed": False,
     }
     assert tables["links"] == {"kind": "log", "rho": 0.125, "mode": "innovation", "width": 8}
-    assert tables["method"]["tempo"] == 0.1
+    assert tables["method"]["multiplier_step"] == 0.1
     assert "model_step" not in tables["method"]  # computed from the problem
     assert {"loss", "faults", "deploy"}.isdisjoint(tables)
     assert scenario({"cpu": {"high": ["inf"] * 20}}).tables == tables

@@ -67,7 +67,7 @@ def pack_terms(terms: NodeConfig) -> Json:
         "high": _finite(terms.high),
         "penalty": terms.penalty,
         "rate": terms.rate,
-        "tempo": terms.tempo,
+        "multiplier_step": terms.multiplier_step,
         "unit": terms.unit,
         "total": terms.total,
         "learner": None if terms.learner is None else _pack_learner(terms.learner),

@@ -21,12 +21,12 @@ from walras.network.protocol.centre import NodeConfig
 from walras.network.protocol.node import NetworkConfig
 
 FILE = "deployment.json"
-_FORMAT = 2
+_FORMAT = 3
 _KEYS = {"format", "deployment", "charter", "terms", "pace"}
 _STATED_AS = {
     "weights": "network", "cost": "cpu[{}]", "low": "boxes[{}]", "high": "boxes[{}]",
     "learner": "loss and shards[{}]", "unit": "budget", "total": "budget", "rate": "method",
-    "tempo": "method", "penalty": "method",
+    "multiplier_step": "method", "penalty": "method",
 }  # fmt: skip
 
 

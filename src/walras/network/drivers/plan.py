@@ -158,7 +158,7 @@ class Plan:
                 float(problem.high[k]),
                 float(steps.penalty[k]),
                 steps.share,
-                steps.tempo,
+                steps.multiplier_step,
                 problem.quanta.unit,
                 problem.quanta.total,
                 learners[k],

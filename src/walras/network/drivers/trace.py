@@ -29,7 +29,7 @@ from walras.network.drivers.folder import cannot_write, write_whole
 from walras.network.protocol.membership import Memory
 from walras.network.protocol.node import Node
 
-_FORMAT = 2
+_FORMAT = 3
 _RECORD = struct.Struct("<cqII")
 _CHECKED = struct.Struct("<cqI")
 _CLOCK = struct.Struct("<cq")
@@ -189,7 +189,7 @@ class Trace:
             if int(checksum, 16) != zlib.crc32(line):
                 raise ValueError("its first line is damaged")
             head = json.loads(line)
-            memory = Memory(int(head["epoch"]), tuple(int(c) for c in head["condemned"]))
+            memory = Memory(int(head["epoch"]), tuple(int(c) for c in head["suspected_dead"]))
             owner = Owner(str(head["deployment"]), int(head["centre"]))
             return cls(path, owner, memory, head["state"], len(first))
         except (OSError, ValueError, KeyError, TypeError) as error:

@@ -143,7 +143,9 @@ class LossyShares:
         problem, steps = self._problem, self._steps
         x = problem.quanta.shares(self._held - self._owed)
         shadow = box_price(x, self._multiplier, problem.low, problem.high, steps.penalty)
-        self._multiplier = self._multiplier + self._steps.tempo * (shadow - self._multiplier)
+        self._multiplier = self._multiplier + self._steps.multiplier_step * (
+            shadow - self._multiplier
+        )
         return problem.slope(np.where(self._life.alive, x, problem.inside)) + shadow
 
 

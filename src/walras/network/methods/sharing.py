@@ -143,7 +143,9 @@ class Shares:
         if not problem.boxed:
             return problem.slope(x)
         shadow = box_price(x, self._multiplier, problem.low, problem.high, steps.penalty)
-        self._multiplier = self._multiplier + self._steps.tempo * (shadow - self._multiplier)
+        self._multiplier = self._multiplier + self._steps.multiplier_step * (
+            shadow - self._multiplier
+        )
         return problem.slope(x) + shadow
 
 

@@ -66,7 +66,7 @@ class Steps:
             where graphs change, links lead one way, or messages are lost.
         learner: Whose model step it is.
         mix: Of exact diffusion; 0 for gradient tracking, which mixes by its step.
-        tempo: Most of the boxes' multipliers: less than 1 on one-way links alone.
+        multiplier_step: Most of the boxes' multipliers: less than 1 on one-way links alone.
     """
 
     share: float
@@ -83,7 +83,7 @@ class Steps:
     momentum: float = 0.0
     learner: Learner = "tracking"
     mix: float = 0.0
-    tempo: float = 1.0
+    multiplier_step: float = 1.0
 
 
 def safe_steps(
@@ -217,12 +217,14 @@ def _share_steps(
     penalty = most if problem.boxed else np.ones(problem.centres)
     curvature = float((most + penalty * problem.boxed).max())
     faulty = faults is not None and faults.any
-    bound, push, momentum, tempo = 2.0 / (links.sector * reach * curvature), 0.0, 0.0, 1.0
+    bound, push, momentum, multiplier_step = 2.0 / (links.sector * reach * curvature), 0.0, 0.0, 1.0
     share = 0.5 * bound
     if network.directed:
         bound, push, slow = _directed(network, links.sector * curvature)
         share = _CAUTION * bound
-        tempo = min(1.0, _CAUTION * share * slow * float(((least + penalty) ** 2 / penalty).min()))
+        multiplier_step = min(
+            1.0, _CAUTION * share * slow * float(((least + penalty) ** 2 / penalty).min())
+        )
     elif network.law is None and not faulty:
         stiff = reach * curvature / (network.eigenvalues[0] * float(least.min()))
         momentum = min(_INERTIA, (math.sqrt(stiff) - 1.0) / (math.sqrt(stiff) + 1.0))
@@ -240,7 +242,7 @@ def _share_steps(
         penalty=penalty,
         push_sum=push,
         momentum=momentum,
-        tempo=tempo,
+        multiplier_step=multiplier_step,
     )
 
 
@@ -270,10 +272,10 @@ def _directed(network: Network, curvature: float) -> tuple[float, float, float]:
     most step^2 L_f |L_b v|^2 / 2, v the marginal costs: the bound is 2 / (L_f max |L_b v|^2 / v^T
     L_s v), which is 2 / (L_f lambda_n) on undirected graphs.
 
-    Where a box is active, a price answers a share x by k + c + c tempo / (z - 1), k its cost's
-    curvature and c the penalty: late, so that a graph whose eigenvalues have an angle, too, may
-    swing. (z - 1) / that has a real part of at least -c tempo / (k + c)^2 on the unit circle, and
-    step lambda_2(L_s) makes up for it while tempo < step lambda_2 (k + c)^2 / c.
+    Where a box is active, a price answers a share x by k + c + c m / (z - 1), k its cost's
+    curvature, c the penalty and m the multiplier's step: late, so that a graph whose eigenvalues
+    have an angle, too, may swing. (z - 1) / that has a real part of at least -c m / (k + c)^2 on the unit
+    circle, and step lambda_2(L_s) makes up for it while m < step lambda_2 (k + c)^2 / c.
     """
     balanced = network.send.toarray() * perron(network)
     even, odd = 0.5 * (balanced + balanced.T), balanced.T @ balanced

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from walras.deprecated import renamed_keywords
 from walras.errors import InputError
 from walras.network.links.quantizers import Ideal
 from walras.network.methods.diffusion import Diffused
@@ -17,6 +18,7 @@ from walras.network.methods.steps import Steps, checked, diffusion_steps, safe_s
 from walras.network.methods.training import Models
 
 
+@renamed_keywords(tempo="multiplier_step")
 @dataclass(frozen=True)
 class Surplus:
     """Settings of the algorithm; everything left out is computed from what is safe.
@@ -29,8 +31,8 @@ class Surplus:
         model_step: Step of model and surplus.
         batch: Samples a centre and step; all when None.
         momentum: Of the tracker, 0 <= momentum < 1.
-        tempo: Of the boxes' multipliers, as a part of the method of multipliers' own step; less on
-            one-way links that would not stand it.
+        multiplier_step: Of the boxes' multipliers, as a part of the method of multipliers' own
+            step; less on one-way links that would not stand it.
         learner: ``diffusion`` is the faster, with half the bits, on a graph that stays; ``auto``
             takes it wherever it applies (:meth:`tracks` says where not), else ``tracking``.
         guard: Whether growing residuals halve the model's step.
@@ -46,7 +48,7 @@ class Surplus:
     model_step: float | None = None
     batch: int | None = None
     momentum: float = 0.0
-    tempo: float = 0.1
+    multiplier_step: float = 0.1
     learner: Literal["auto", "tracking", "diffusion"] = "auto"
     guard: bool = True
     unsafe: bool = False
@@ -58,7 +60,12 @@ class Surplus:
         _within("momentum", self.momentum, 0.0 <= self.momentum < 1.0, "0 <= momentum < 1")
         inertia = self.share_momentum
         _within("share_momentum", inertia, inertia is None or 0.0 <= inertia < 1.0, "0 <= part < 1")
-        _within("tempo", self.tempo, 0.0 < self.tempo <= 1.0, "0 < tempo <= 1")
+        _within(
+            "multiplier_step",
+            self.multiplier_step,
+            0.0 < self.multiplier_step <= 1.0,
+            "0 < multiplier_step <= 1",
+        )
         _within("batch", self.batch, self.batch is None or self.batch >= 1, "at least 1")
 
     def steps(self, setting: Setting) -> Steps:
@@ -72,7 +79,7 @@ class Surplus:
         share = checked("share_step", self.share_step, safe.share, safe.share_bound, unsafe=unsafe)
         if self.share_momentum is not None:
             safe = replace(safe, momentum=self.share_momentum)
-        safe = replace(safe, tempo=min(self.tempo, safe.tempo))
+        safe = replace(safe, multiplier_step=min(self.multiplier_step, safe.multiplier_step))
         if problem.loss is None:
             return replace(safe, share=share)
         if self._diffuses(setting):

@@ -45,7 +45,7 @@ class NodeConfig:
         high: Its largest share, inf for none.
         penalty: Of a share outside the box, per unit.
         rate: Shares pushed per unit of marginal cost and weight.
-        tempo: Of its box's multiplier, as a part of the method of multipliers' own step.
+        multiplier_step: Of its box's multiplier, as a part of the method of multipliers' own step.
         unit: One quantum as a share.
         total: The budget in quanta.
         learner: What it trains, or None.
@@ -58,7 +58,7 @@ class NodeConfig:
     high: float
     penalty: float
     rate: float
-    tempo: float
+    multiplier_step: float
     unit: float
     total: int
     learner: Learner | None = None
@@ -115,7 +115,7 @@ class Local:
         """A part of the method of multipliers' step; no message is needed for it."""
         t, share = self.terms, self._due(held)
         shadow = float(box_price(share, self.multiplier, t.low, t.high, t.penalty))
-        self.multiplier += t.tempo * (shadow - self.multiplier)
+        self.multiplier += t.multiplier_step * (shadow - self.multiplier)
 
     def pushes(self, held: Longs, price: float, theirs: Mapping[int, float]) -> dict[int, Longs]:
         """What to hand to each neighbour: shares to cheaper ones, surplus to all.

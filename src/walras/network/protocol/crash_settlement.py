@@ -131,7 +131,7 @@ def _knows(record: Record, life: Incarnation, view: Membership) -> bool:
     majority had heard.
     """
     own = record.centre == view.centre
-    return bool((view.ended if own else record.buried)[life[0]] > life[1])
+    return bool((view.ended if own else record.confirmed_dead)[life[0]] > life[1])
 
 
 def _claims_of(record: Record | None, epoch: int) -> Mapping[Incarnation, Longs]:

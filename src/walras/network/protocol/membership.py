@@ -1,17 +1,18 @@
-"""Who is alive: beats, leases and signed ends, merged from records in any order.
+"""Who is alive: heartbeats, leases and signed ends, merged from records in any order.
 
 Records spread from neighbour to neighbour. Merging keeps the latest of each centre, so that loss,
 repetition and reordering do no harm. Two rules make the use of shares safe, whatever happens to
 messages:
 
-* a centre is *leased* while more than half of all centres have heard a beat that it made within the
-  last ``lease``; a centre without a lease uses nothing and pushes nothing;
+* a centre is *leased* while more than half of all centres have heard a heartbeat that it made
+  within the last ``lease``; a centre without a lease uses nothing and pushes nothing;
 * a life is *ended* when more than half of all centres have signed so. A centre signs after
   ``lease + margin`` of silence, or when it hears of a later life; it keeps its signature on stable
-  storage and takes no further beat of that life.
+  storage and takes no further heartbeat of that life.
 
-Two majorities share a centre. It cannot have heard a beat of the last ``lease`` and been without
-one for longer: an ended life is not leased. Both sides of a partition go on with what they hold.
+Two majorities share a centre. It cannot have heard a heartbeat of the last ``lease`` and been
+without one for longer: an ended life is not leased. Both sides of a partition go on with
+what they hold.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ class Memory:
 
     Attributes:
         epoch: The life it is in.
-        condemned: How many epochs of each centre it has signed as ended.
+        suspected_dead: How many epochs of each centre it has signed as ended.
     """
 
     epoch: int
-    condemned: tuple[int, ...]
+    suspected_dead: tuple[int, ...]
 
     @classmethod
     def first(cls, centres: int) -> Memory:
@@ -46,9 +47,9 @@ class Memory:
 
     def next_life(self, centre: int) -> Memory:
         """Of a centre that starts anew: it signs its own past life as ended."""
-        condemned = list(self.condemned)
-        condemned[centre] = max(condemned[centre], self.epoch + 1)
-        return Memory(self.epoch + 1, tuple(condemned))
+        suspected_dead = list(self.suspected_dead)
+        suspected_dead[centre] = max(suspected_dead[centre], self.epoch + 1)
+        return Memory(self.epoch + 1, tuple(suspected_dead))
 
 
 class Membership:
@@ -66,25 +67,25 @@ class Membership:
     """
 
     def __init__(self, centre: int, memory: Memory, settings: Settings) -> None:
-        n = len(memory.condemned)
+        n = len(memory.suspected_dead)
         self.centre, self.memory, self._settings = centre, memory, settings
         self.records: list[Record | None] = [None] * n
         self.ended: Epochs = np.zeros(n, np.int32)
         self.lease_until = -1
         self._majority = n // 2 + 1
-        self._condemned: Epochs = np.zeros((n, n), np.int32)
-        self._condemned[centre] = memory.condemned
+        self._suspected_dead: Epochs = np.zeros((n, n), np.int32)
+        self._suspected_dead[centre] = memory.suspected_dead
         self._confirmed: Longs = np.zeros(n, np.int64)  # own version that each centre has heard
         self._advanced: list[int | None] = [None] * n  # when something new was heard of each
         self._held_by: dict[tuple[int, int], int] = {}  # version by neighbour and centre
-        self._beat = 0
-        self._made: deque[tuple[int, int]] = deque()  # (version, when) of own recent beats
+        self._heartbeat = 0
+        self._made: deque[tuple[int, int]] = deque()  # (version, when) of own recent heartbeats
         self._count()
 
     @property
     def version(self) -> int:
         """Of the own latest record."""
-        return version_of(self.memory.epoch, self._beat)
+        return version_of(self.memory.epoch, self._heartbeat)
 
     def is_ended(self, life: Incarnation) -> bool:
         """Whether more than half have signed that life's end."""
@@ -119,7 +120,7 @@ class Membership:
         """
         for k, version in versions:
             self._held_by[sender, k] = version
-        own, held = self._condemned[self.centre], self.versions
+        own, held = self._suspected_dead[self.centre], self.versions
         new = [
             r
             for r in records
@@ -129,11 +130,11 @@ class Membership:
             k = record.centre
             self.records[k] = record
             self._advanced[k] = now
-            self._condemned[k] = np.maximum(self._condemned[k], record.condemned)
+            self._suspected_dead[k] = np.maximum(self._suspected_dead[k], record.suspected_dead)
             self._confirmed[k] = record.heard[self.centre]
             # A grant comes with what its giver knows: whoever is leased knows every end that a
             # majority knew before it was.
-            self.ended = np.maximum(self.ended, record.buried)
+            self.ended = np.maximum(self.ended, record.confirmed_dead)
         if new:
             self._renew()
             self._count()
@@ -141,7 +142,7 @@ class Membership:
 
     def review(self, now: int) -> None:
         """Sign the ends of the silent, and of lives that a later one proves ended."""
-        signed = self._condemned[self.centre]
+        signed = self._suspected_dead[self.centre]
         for k, record in enumerate(self.records):
             if k == self.centre:
                 continue
@@ -161,15 +162,15 @@ class Membership:
         settled: frozenset[Incarnation],
         claims: Mapping[Incarnation, Longs],
     ) -> None:
-        """Make the next beat's record, which starts a new lease once it is heard."""
-        self._beat += 1
+        """Make the next heartbeat's record, which starts a new lease once it is heard."""
+        self._heartbeat += 1
         heard = np.array(self.versions, np.int64)
         heard[self.centre] = self._confirmed[self.centre] = self.version
         own = Record(
             self.centre,
             self.version,
             heard,
-            self._condemned[self.centre].copy(),
+            self._suspected_dead[self.centre].copy(),
             self.ended.copy(),
             done,
             settled,
@@ -201,7 +202,7 @@ class Membership:
         return now - since > self._settings.lease + self._settings.margin
 
     def _renew(self) -> None:
-        """The lease counts from the latest own beat that more than half have heard."""
+        """The lease counts from the latest own heartbeat that more than half have heard."""
         heard = int(np.sort(self._confirmed)[-self._majority])
         while self._made and self._made[0][0] < heard:
             self._made.popleft()
@@ -210,8 +211,10 @@ class Membership:
 
     def _count(self) -> None:
         """Per centre, the largest number of epochs that more than half have signed."""
-        signed = np.sort(self._condemned, axis=0)[-self._majority]
+        signed = np.sort(self._suspected_dead, axis=0)[-self._majority]
         self.ended = np.maximum(self.ended, signed)
 
     def _remember(self) -> None:
-        self.memory = Memory(self.memory.epoch, tuple(int(e) for e in self._condemned[self.centre]))
+        self.memory = Memory(
+            self.memory.epoch, tuple(int(e) for e in self._suspected_dead[self.centre])
+        )

@@ -28,7 +28,7 @@ _CRC = struct.Struct("<I")
 _MAGIC = b"WNT1"
 _VALUES, _OPEN = 1, 2
 _MOST = 2**62  # numbers and versions stay below
-_LIVES = 2**22  # so do epochs, which stand above the beats in a version
+_LIVES = 2**22  # so do epochs, which stand above the heartbeats in a version
 _NUMBERS = f"0 or more, below {_MOST}"
 _RECORDS = 1024  # latest records that are kept as they were read
 
@@ -211,8 +211,8 @@ class Codec:
         """The bytes of a record."""
         parts = [
             np.asarray(record.heard, "<i8").tobytes(),
-            np.asarray(record.condemned, "<i4").tobytes(),
-            np.asarray(record.buried, "<i4").tobytes(),
+            np.asarray(record.suspected_dead, "<i4").tobytes(),
+            np.asarray(record.confirmed_dead, "<i4").tobytes(),
         ]
         parts += [_LIFE.pack(*life) for life in sorted(record.settled)]
         for life, balance in sorted(record.claims.items()):
@@ -248,8 +248,8 @@ def _unpack(raw: bytes, centres: int, width: int) -> Record:
     reader = _Reader(raw)
     _, centre, version, done, settled, claims = reader.unpack(_RECORD)
     heard = reader.ints(centres)
-    condemned, buried = reader.epochs(centres), reader.epochs(centres)
-    least = min(heard.min(), condemned.min(), buried.min())
+    suspected_dead, confirmed_dead = reader.epochs(centres), reader.epochs(centres)
+    least = min(heard.min(), suspected_dead.min(), confirmed_dead.min())
     if least < 0 or heard.max() >= _MOST:
         raise _refuse(f"has a record of centre {centre} with numbers out of range", _NUMBERS)
     over = frozenset(_life(reader, centres)[0] for _ in range(settled))
@@ -257,8 +257,10 @@ def _unpack(raw: bytes, centres: int, width: int) -> Record:
     reader.end()
     for shared in (heard, *claimed.values()):
         shared.flags.writeable = False  # by all who read the same bytes
-    condemned.flags.writeable = buried.flags.writeable = False
-    return Record(centre, version, heard, condemned, buried, done != 0, over, claimed, raw)
+    suspected_dead.flags.writeable = confirmed_dead.flags.writeable = False
+    return Record(
+        centre, version, heard, suspected_dead, confirmed_dead, done != 0, over, claimed, raw
+    )
 
 
 def _claim(reader: _Reader, centres: int, width: int) -> tuple[Incarnation, Longs]:

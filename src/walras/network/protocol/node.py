@@ -82,7 +82,7 @@ class Node:
         self._heard: dict[int, Heard] = {}
         self._open = False  # whether it has been leased in this life
         self._taught = first  # whether its model is its own, or taken from a neighbour
-        self._beaten: int | None = None
+        self._last_heartbeat: int | None = None
 
     @property
     def life(self) -> Incarnation:
@@ -146,8 +146,11 @@ class Node:
             stable storage before they leave.
         """
         self.ticks += 1
-        beat = self._beaten is None or now - self._beaten >= self.charter.settings.beat
-        if beat:
+        heartbeat = (
+            self._last_heartbeat is None
+            or now - self._last_heartbeat >= self.charter.settings.heartbeat
+        )
+        if heartbeat:
             self.view.review(now)
         if self.ended:
             return []
@@ -156,14 +159,14 @@ class Node:
         self._estates.settle(self.view, self.ledger)
         if self.view.leased(now) and not self.resting and self._taught:
             self._step(now)
-        if beat:
-            self._beaten = now
+        if heartbeat:
+            self._last_heartbeat = now
             claims = self._estates.claims(self.view, self.ledger)
             self.view.speak(
                 now, self.charter.codec.pack, done=self.done, settled=self.settled, claims=claims
             )
         price = self.local.price(self.ledger.held) if self._taught else None
-        return [(j, self._compose(j, price, beat)) for j in self.terms.weights]
+        return [(j, self._compose(j, price, heartbeat)) for j in self.terms.weights]
 
     def on_message(self, data: bytes, now: int) -> None:
         """Take a message; what is late, repeated or of an ended life changes nothing.
@@ -237,10 +240,10 @@ class Node:
         record = self.view.records[neighbour]
         return 0 if record is None else record.epoch
 
-    def _compose(self, neighbour: int, price: float | None, beat: bool) -> bytes:
+    def _compose(self, neighbour: int, price: float | None, heartbeat: bool) -> bytes:
         """The next message for a neighbour; before business it carries news only."""
         link = self.ledger.links.get(neighbour)
-        news = self.view.news_for(neighbour) if beat else []
+        news = self.view.news_for(neighbour) if heartbeat else []
         if link is None:
             nothing = np.zeros(self.terms.width, np.int64)
             to = (neighbour, self._epoch_of(neighbour))

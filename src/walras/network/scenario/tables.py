@@ -7,6 +7,7 @@ from dataclasses import MISSING, fields
 from functools import partial
 from typing import Any
 
+from walras.deprecated import warn_renamed
 from walras.errors import InputError
 from walras.network._simulate import DEFAULT_LINKS
 from walras.network.links.faults import Faults
@@ -57,8 +58,8 @@ KEYS: Mapping[str, Mapping[str, Check]] = {
     },
     "method": {
         "alpha": number, "share_step": number, "share_momentum": number, "model_step": number,
-        "batch": whole, "momentum": number, "tempo": number, "learner": text, "guard": flag,
-        "unsafe": flag,
+        "batch": whole, "momentum": number, "multiplier_step": number, "learner": text,
+        "guard": flag, "unsafe": flag,
     },
     "deploy": dict.fromkeys(
         (
@@ -144,6 +145,9 @@ def _checked(name: str, table: object) -> dict[str, Any]:
         raise InputError(
             f"is {table!r}", where=where, allowed="a table", remedy=f"begin it with [{name}]"
         )
+    if name == "method" and "tempo" in table:
+        warn_renamed("method.tempo", "method.multiplier_step")
+        table = {("multiplier_step" if k == "tempo" else k): v for k, v in table.items()}
     for key in table:
         if key not in KEYS[name]:
             raise InputError(
