@@ -274,8 +274,9 @@ def _directed(network: Network, curvature: float) -> tuple[float, float, float]:
 
     Where a box is active, a price answers a share x by k + c + c m / (z - 1), k its cost's
     curvature, c the penalty and m the multiplier's step: late, so that a graph whose eigenvalues
-    have an angle, too, may swing. (z - 1) / that has a real part of at least -c m / (k + c)^2 on the unit
-    circle, and step lambda_2(L_s) makes up for it while m < step lambda_2 (k + c)^2 / c.
+    have an angle, too, may swing. (z - 1) / that has a real part of at least -c m / (k + c)^2 on
+    the unit circle, and step lambda_2(L_s) makes up for it while
+    m < step lambda_2 (k + c)^2 / c.
     """
     balanced = network.send.toarray() * perron(network)
     even, odd = 0.5 * (balanced + balanced.T), balanced.T @ balanced
