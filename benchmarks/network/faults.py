@@ -85,7 +85,7 @@ def _row(name: str, run: wn.Run) -> dict[str, object]:
 STUDIES = (
     Study(
         "loss", "Messages lost",
-        "Both ends' running sums make losses good; a crash's shares go to the guardian.", loss, 110,
+        "Both ends' running sums make losses good; a crash's shares go to a successor.", loss, 110,
     ),
     Study(
         "churn", "Churn", "Twelve of twenty centres leave and return, a fifth of messages lost.",

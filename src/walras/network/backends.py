@@ -121,7 +121,7 @@ def _refuse_protocol(
         raise InputError(
             f"carry codes, not 64-bit numbers: {type(links).__name__}",
             where="links, with backend = protocol" + needed,
-            allowed="Ideal(), or links left out",
+            allowed='Ideal(), or links left out; in a scenario, kind = "ideal" in [links]',
             remedy="leave links out" if reason else "leave links out, or backend='vectorised'",
         )
     if settings is None and faults.lease != Faults.lease:

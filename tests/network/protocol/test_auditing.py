@@ -100,7 +100,7 @@ def test_closed_links_count_like_open_ones() -> None:
 
 
 def test_a_settled_life_counts_no_more_nor_what_goes_to_and_from_it() -> None:
-    """Its estate, what it began with and its neighbour's claim of 30, is the executor's now."""
+    """Its estate, what it began with and its neighbour's claim of 30, is the coordinator's now."""
     world, nodes = line()
     push(nodes[1], 2, 30, -4, 2)
     push(nodes[2], 1, 6, 0, 0)

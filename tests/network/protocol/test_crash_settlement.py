@@ -64,13 +64,13 @@ def owe(ledger: Ledger, other: int, balance: int, epoch: int = 0) -> None:
 
 def test_the_executor_is_the_first_in_its_first_life() -> None:
     estates, view, _ = estate(1)
-    assert estates.executor(view) == 0
+    assert estates.coordinator(view) == 0
     view.ended[:] = [1, 0, 0]
-    assert estates.executor(view) == 1
+    assert estates.coordinator(view) == 1
     view.ended[:] = [1, 1, 1]
-    assert estates.executor(view) == -1
+    assert estates.coordinator(view) == -1
     later, again, _ = estate(0, Memory(1, (1, 0, 0)))
-    assert later.executor(again) == 1
+    assert later.coordinator(again) == 1
 
 
 def test_an_estate_is_what_its_life_began_with_and_what_its_neighbours_claim() -> None:
@@ -116,7 +116,7 @@ def test_claims_are_the_balances_of_closed_links_not_yet_settled() -> None:
         (2, 0): [3],
         (2, 1): [0],
     }
-    # What the executor's record says is settled is claimed no more; a later life's counts not.
+    # What the coordinator's record says is settled is claimed no more; a later life's counts not.
     said = word(0, signed=1, confirmed_dead=1, claims={})
     view.merge([Record(**{**vars(said), "settled": frozenset({(2, 0)})})], 1)
     assert set(estates.claims(view, ledger)) == {(2, 1)}
@@ -134,7 +134,7 @@ def test_what_the_executor_settled_itself_it_claims_no_more() -> None:
     view.ended[:] = [1, 0, 1]
     estates.settled = frozenset({(2, 0)})
     assert set(estates.claims(view, ledger)) == {(0, 0)}
-    # Of one that is not the executor, the executor's word counts.
+    # Of one that is not the coordinator, the coordinator's word counts.
     view.ended[:] = [0, 0, 1]
     assert set(estates.claims(view, ledger)) == {(2, 0)}
 
@@ -153,7 +153,7 @@ def test_where_no_executor_is_left_all_claims_stay() -> None:
 
 
 def test_nobody_but_the_executor_takes_anything_over() -> None:
-    """Centre 1 knows all there is to know of 2's end, and 0 is the executor."""
+    """Centre 1 knows all there is to know of 2's end, and 0 is the coordinator."""
     estates, view, ledger = estate(1)
     owe(ledger, 2, 5)
     view.speak(1, lambda record: b"", done=False, settled=frozenset(), claims={})
@@ -167,7 +167,7 @@ def test_nobody_but_the_executor_takes_anything_over() -> None:
 
 @pytest.mark.parametrize(("informed", "settles"), [(2, False), (3, True)])
 def test_an_estate_waits_until_more_than_half_know_of_the_end(informed: int, settles: bool) -> None:
-    """Of four, three; the executor is one of them, and 3 has no neighbour but it."""
+    """Of four, three; the coordinator is one of them, and 3 has no neighbour but it."""
     estates, view, ledger = estate(0, neighbours=[[3, 1, 2], [0], [0], [0]])
     owe(ledger, 3, 4)
     view.speak(1, lambda record: b"", done=False, settled=frozenset(), claims={})
@@ -177,7 +177,7 @@ def test_an_estate_waits_until_more_than_half_know_of_the_end(informed: int, set
     assert ledger.held.tolist() == [10 - 4 + (40 + 4 if settles else 0)]
 
 
-# Five centres: 3 and 4 are neighbours of each other and of 1; 4 also of the executor, 0.
+# Five centres: 3 and 4 are neighbours of each other and of 1; 4 also of the coordinator, 0.
 FIVE = [[4], [3, 4], [], [4, 1], [3, 0, 1]]
 
 

@@ -37,7 +37,7 @@ def test_without_crashes_all_reach_the_optimum() -> None:
 
 @pytest.mark.parametrize("crashed", [(5,), (0, 1)], ids=str)
 def test_the_survivors_reach_their_optimum(crashed: tuple[int, ...]) -> None:
-    """With 20 % loss; also when the executor, 0, or two neighbours crash at once."""
+    """With 20 % loss; also when the coordinator, 0, or two neighbours crash at once."""
     world = World(ER)
     _run(world, 100, 0.2)
     for k in crashed:

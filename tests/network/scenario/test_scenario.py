@@ -165,3 +165,13 @@ def test_a_file_that_is_no_toml_is_refused(tmp_path: Path) -> None:
     path.write_text("steps = [")
     with pytest.raises(DataError, match=r"bad\.toml"):
         read_scenario(path)
+
+
+def test_a_scenario_may_cut_the_network_and_choose_the_back_end() -> None:
+    found = scenario({"backend": "protocol", "faults": {"cuts": [[[0, 1], 100, 200]]}})
+    assert found.backend == "protocol"
+    assert found.faults is not None
+    assert found.faults.all_cuts == (wn.Cut((0, 1), 100, 200),)
+    assert scenario({}).backend == "auto"
+    with pytest.raises(InputError, match="backend"):
+        scenario({"backend": "quick"})

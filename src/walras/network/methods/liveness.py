@@ -57,6 +57,6 @@ class Liveness:
         return ready
 
     def successor(self, centre: int) -> int:
-        """The pre-agreed heir: the next centre, by number, that is alive."""
+        """The successor agreed on before: the next centre, by number, that is alive."""
         n = len(self.alive)
         return next(k % n for k in range(centre + 1, centre + n) if self.alive[k % n])

@@ -20,7 +20,7 @@ _SUM = 64  # bits of a running sum in a message
 
 
 class LossyShares:
-    """Shares on running sums; a crashed centre's are handed to its guardian after the lease.
+    """Shares on running sums; a crashed centre's are handed to a successor after the lease.
 
     No centre hands over what it holds up to its lower limit: it owes the rest, its price is that of
     what it holds less what it owes, and it pays when quanta come in.
@@ -122,7 +122,7 @@ class LossyShares:
         ledger.under_way[here] = 0
 
     def _take_over(self, dead: list[int]) -> None:
-        """The edge-refund rule, the refunds handed to the guardian.
+        """The edge-refund rule, the refunds handed to a successor.
 
         Lost with c are its share and what was under way to and from it: origin_c + sum_j given_jc
         over its living neighbours j, who close their accounts with c by origin_j -= given_jc.

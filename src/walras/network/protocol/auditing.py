@@ -59,7 +59,7 @@ def _links(node: Node) -> dict[Incarnation, Link]:
 def _settled(lives: Sequence[Node]) -> set[Incarnation]:
     """Lives whose estates were taken over, by one whose own was not."""
     gone: set[Incarnation] = set()
-    # Executors follow one another in the order of their numbers; the last one's word holds.
+    # Coordinators follow one another in the order of their numbers; the last one's word holds.
     for node in sorted(lives, key=lambda node: node.life[0], reverse=True):
         if node.settled and node.life not in gone:
             gone |= node.settled

@@ -1,4 +1,4 @@
-"""What becomes of what the dead held: refunds by edge, to one executor.
+"""What becomes of what the dead held: refunds by edge, to one coordinator.
 
 A life c that ended held what it began with, plus all it credited, less all it sent. With what was
 under way to and from it, that is
@@ -6,7 +6,7 @@ under way to and from it, that is
     begun_c + sum_j (sigma_jc - rho_cj)    over its neighbours j,
 
 known to the neighbours without any replica: each closes its link and claims its balance. Terms
-between two ended lives cancel, so that adjacent crashes at once are settled alike. One executor,
+between two ended lives cancel, so that adjacent crashes at once are settled alike. One coordinator,
 the first centre still in its first life, takes the estates over. When it ends itself, the next one
 settles the estates of all ended lives anew: what the first took over is part of its own estate.
 
@@ -27,7 +27,7 @@ from walras.types import Longs
 
 
 class Settlement:
-    """One centre's part in settling estates: its claims, and as executor the sums.
+    """One centre's part in settling estates: its claims, and as coordinator the sums.
 
     Args:
         begun: (centres, width) what each centre's first life began with; later lives begin with 0.
@@ -44,7 +44,7 @@ class Settlement:
             tuple[Incarnation, Incarnation], Longs
         ] = {}  # claims by (claimant, ended life)
 
-    def executor(self, view: Membership) -> int:
+    def coordinator(self, view: Membership) -> int:
         """The first centre still in its first life, -1 when none is left.
 
         Who is in a later life knows that it is none, before others have signed its first one's end.
@@ -55,11 +55,11 @@ class Settlement:
         return int(first[0]) if len(first) else -1
 
     def claims(self, view: Membership, ledger: Ledger) -> Mapping[Incarnation, Longs]:
-        """Balances of the closed links to ended neighbours that the executor has not settled."""
-        executor = self.executor(view)
-        record = view.records[executor] if executor >= 0 else None
-        settled = self.settled if executor == view.centre else frozenset[Incarnation]()
-        if executor != view.centre and record is not None and record.epoch == 0:
+        """Balances of the closed links to ended neighbours that the coordinator has not settled."""
+        coordinator = self.coordinator(view)
+        record = view.records[coordinator] if coordinator >= 0 else None
+        settled = self.settled if coordinator == view.centre else frozenset[Incarnation]()
+        if coordinator != view.centre and record is not None and record.epoch == 0:
             settled = record.settled
         nothing = np.zeros(self._begun.shape[1], np.int64)
         closed = ledger.closed
@@ -71,12 +71,12 @@ class Settlement:
         }
 
     def settle(self, view: Membership, ledger: Ledger) -> bool:
-        """As executor, take over the estates of all ended lives, once every claim is there.
+        """As coordinator, take over the estates of all ended lives, once every claim is there.
 
         Returns:
             Whether something was taken over.
         """
-        if not view.ended.any() or self.executor(view) != view.centre:
+        if not view.ended.any() or self.coordinator(view) != view.centre:
             return False
         lives = {life for k in range(len(self._begun)) for life in _ended_lives(view, k)}
         fresh = lives - self.settled

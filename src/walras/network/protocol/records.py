@@ -39,7 +39,7 @@ class Record:
             signs less.
         confirmed_dead: (centres,) how many epochs of each it knows to be ended by more than half.
         done: Whether it has finished, and all it sent has arrived.
-        settled: Ended lives whose estates it has taken over (the executor's).
+        settled: Ended lives whose estates it has taken over (the coordinator's).
         claims: (width,) balance of its closed link to each ended neighbour not yet settled.
         raw: Its bytes, which others forward as they are.
     """

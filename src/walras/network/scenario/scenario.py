@@ -12,6 +12,7 @@ import numpy as np
 
 from walras import data as datasets
 from walras.errors import DataError, InputError
+from walras.network.backends import Backend
 from walras.network.graph.network import Network
 from walras.network.links.faults import Faults
 from walras.network.links.quantizers import Ideal, Links, LogQuantizer, UniformQuantizer
@@ -40,6 +41,7 @@ class Scenario:
         every: Steps between records.
         seed: Of faults and batches.
         test: Samples to test the model on; None without a loss.
+        backend: What simulates it.
         deploy: Where and how real processes run.
         tables: All of it in words and numbers: what was stated, and the defaults of this version.
     """
@@ -53,6 +55,7 @@ class Scenario:
     every: int
     seed: int
     test: TestSet | None
+    backend: Backend
     deploy: Table
     tables: Table
 
@@ -102,6 +105,7 @@ def scenario(content: Table) -> Scenario:
         every=tables["every"],
         seed=seed,
         test=test,
+        backend=tables["backend"],
         deploy=tables.get("deploy", {}),
         tables=tables,
     )

@@ -10,6 +10,7 @@ from typing import Any
 from walras.deprecated import warn_renamed
 from walras.errors import InputError
 from walras.network._simulate import DEFAULT_LINKS
+from walras.network.backends import BACKENDS
 from walras.network.links.faults import Faults
 from walras.network.methods.surplus import Surplus
 from walras.network.validation import (
@@ -30,7 +31,7 @@ KEYS: Mapping[str, Mapping[str, Check]] = {
     "": {
         "seed": _SEED, "steps": _COUNT, "every": _COUNT, "network": anything, "cpu": anything,
         "loss": anything, "links": anything, "faults": anything, "method": anything,
-        "deploy": anything,
+        "deploy": anything, "backend": choice(*BACKENDS),
     },
     "network": {
         "kind": choice("erdos_renyi", "ring", "grid", "small_world", "file"), "centres": whole,
@@ -54,7 +55,7 @@ KEYS: Mapping[str, Mapping[str, Check]] = {
     },
     "faults": {
         "loss": number, "duplication": number, "reordering": number, "delay": whole,
-        "crashes": anything, "lease": whole,
+        "crashes": anything, "lease": whole, "cuts": anything,
     },
     "method": {
         "alpha": number, "share_step": number, "share_momentum": number, "model_step": number,
@@ -101,13 +102,13 @@ def completed(content: object) -> dict[str, Any]:
     Raises:
         InputError: A key is unknown, or a value is not of its type.
     """
-    top = {"seed": 0, "steps": _STEPS, **_checked("", content)}
+    top = {"seed": 0, "steps": _STEPS, "backend": "auto", **_checked("", content)}
     parts = {name: _checked(name, top.get(name, {})) for name in KEYS if name}
     for name, kind in _KINDS.items():
         if parts[name] or name != "loss":
             parts[name] = _with_kind(parts[name], name, kind, top["seed"])
     if parts["faults"]:
-        parts["faults"] = _defaults_of(Faults) | {"crashes": []} | parts["faults"]
+        parts["faults"] = _defaults_of(Faults) | {"crashes": [], "cuts": []} | parts["faults"]
     parts["method"] = _defaults_of(Surplus) | parts["method"]
     stated = {name: part for name, part in parts.items() if part}
     return {"every": max(1, top["steps"] // _RECORDS), **top, **stated}
