@@ -17,7 +17,7 @@ from walras.network.links.quantizers import Links
 from walras.network.methods.interfaces import Setting
 from walras.network.methods.steps import Steps
 from walras.network.methods.surplus import Surplus
-from walras.network.problem.network_problem import Problem
+from walras.network.problem.network_problem import NetworkProblem
 from walras.network.validation import of_kind
 from walras.types import Floats
 
@@ -85,7 +85,7 @@ class Advice:
 
 
 def advise(
-    problem: Problem,
+    problem: NetworkProblem,
     network: Network,
     *,
     links: Links = DEFAULT_LINKS,
@@ -135,7 +135,7 @@ def _learner(method: Surplus, setting: Setting, steps: Steps) -> str:
     return f"gradient tracking: {method.tracks(setting) or 'the settings ask for it'}"
 
 
-def _bits(problem: Problem, graph: Network, links: Links, messages: int) -> int:
+def _bits(problem: NetworkProblem, graph: Network, links: Links, messages: int) -> int:
     message = links.bits(1)
     if problem.loss is not None and problem.data is not None:
         message += messages * links.bits(problem.loss.start(problem.data, 0).size)

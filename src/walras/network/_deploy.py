@@ -31,7 +31,7 @@ from walras.network.drivers.recorded_node import Keeping
 from walras.network.epoch import Epoch, epoch
 from walras.network.graph.network import Network
 from walras.network.methods.surplus import Surplus
-from walras.network.problem.network_problem import Problem
+from walras.network.problem.network_problem import NetworkProblem
 from walras.network.problem.optimum import Optimum
 from walras.network.problem.quanta import AuditError
 from walras.network.protocol.settings import Settings
@@ -94,7 +94,7 @@ class Deployment:
         failures: What centres ended with that ended by an error of their own, by number.
     """
 
-    problem: Problem
+    problem: NetworkProblem
     folder: Path
     alive: Bools
     held: Longs
@@ -138,7 +138,7 @@ class Deployment:
 
 @renamed_keywords(_of_members, watch="on_progress")
 def deploy(
-    problem: Problem,
+    problem: NetworkProblem,
     network: Network,
     *,
     steps: int = 1000,
@@ -373,7 +373,7 @@ def _all_lost(members: Sequence[Member]) -> EngineError:
 
 
 def _result(
-    problem: Problem, folder: Path, members: Sequence[Member], seconds: float
+    problem: NetworkProblem, folder: Path, members: Sequence[Member], seconds: float
 ) -> Deployment:
     n = len(members)
     final = {k: member.final for k, member in enumerate(members) if member.final is not None}
@@ -414,7 +414,7 @@ def _result(
 
 
 def _audit(
-    problem: Problem,
+    problem: NetworkProblem,
     known: Mapping[int, Json],
     living: Sequence[int],
     flights: Sequence[int],

@@ -19,7 +19,7 @@ from walras.network.links.faults import Faults
 from walras.network.links.quantizers import Links, LogQuantizer
 from walras.network.methods.interfaces import Method, ModelSide, Setting, ShareSide
 from walras.network.methods.surplus import Surplus
-from walras.network.problem.network_problem import Problem
+from walras.network.problem.network_problem import NetworkProblem
 from walras.network.problem.quanta import AuditError, DivergedError, audit, countable
 from walras.network.problem.test_set import TestSet
 from walras.network.protocol.settings import Settings
@@ -39,7 +39,7 @@ DEFAULT_LINKS = LogQuantizer(rho=0.125, mode="innovation")
 
 @renamed_keywords(counts, progress="on_progress")
 def simulate(
-    problem: Problem,
+    problem: NetworkProblem,
     network: Network,
     *,
     links: Links | None = None,
@@ -152,7 +152,9 @@ def _steps(
 class _Diary:
     """What a run records."""
 
-    def __init__(self, problem: Problem, steps: int, every: int, test: TestSet | None) -> None:
+    def __init__(
+        self, problem: NetworkProblem, steps: int, every: int, test: TestSet | None
+    ) -> None:
         recorded = np.arange(every, steps + 1, every)
         if not len(recorded) or recorded[-1] != steps:
             recorded = np.append(recorded, steps)
@@ -296,7 +298,7 @@ def _check_kinds(network: object, links: object, method: object, faults: object)
             )
 
 
-def _check(problem: Problem, network: Network, steps: int, every: int) -> None:
+def _check(problem: NetworkProblem, network: Network, steps: int, every: int) -> None:
     if network.centres != problem.centres:
         raise InputError(
             f"has {network.centres} centres, the problem {problem.centres}",

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from walras.network.epoch import Epoch, epoch
-from walras.network.problem.network_problem import Problem
+from walras.network.problem.network_problem import NetworkProblem
 from walras.network.problem.optimum import Optimum
 from walras.saving import save
 from walras.types import Bools, Floats, Longs, Weights
@@ -44,7 +44,7 @@ class Run:
     """
 
     method: str
-    problem: Problem
+    problem: NetworkProblem
     recorded: Longs
     shares: Floats
     holdings: Floats
