@@ -24,6 +24,7 @@ from walras.engines.admm.proofs.repair import Contribution
 from walras.engines.admm.scalar_bounds import ceilings
 from walras.engines.admm.slices import Leaf, Slice
 from walras.kernels import consensus_copies
+from walras.kernels import cpu as kernels
 from walras.kernels.block_prox.row_prices import best_prices
 from walras.types import Bools, Floats, Longs
 
@@ -256,11 +257,11 @@ class Bound(Contribution, BoundPasses):
 
     def _missing(self) -> Floats:
         """(narrow,) the rise that entries ask for which narrow rows limit."""
-        caps, rise = self._roles.caps, np.zeros(self._last + 1)
-        if caps is not None:
-            some = np.flatnonzero((self._reduced < 0) & (caps.row < self._last))
-            np.maximum.at(rise, caps.row[some], -self._reduced[some] / caps.coefficient[some])
-        return rise
+        caps, rows = self._roles.caps, self._last + 1
+        if caps is None:
+            return np.zeros(rows)
+        others = caps.row == self._last
+        return kernels.price_rise(caps.row, caps.coefficient, self._reduced, others, rows)
 
     def value(self, rise: Floats) -> Floats:
         """What the slice adds to the bound where the narrow rows' prices have risen so far."""
