@@ -263,3 +263,31 @@ def test_a_setting_given_twice_is_refused() -> None:
     found = RUN.invoke(app, ["fit", "tsm", "--set", "price=3", "--set", "price=4"])
     assert isinstance(found.exception, InputError)
     assert "sets 'price' twice" in str(found.exception)
+
+
+def test_methods_are_compared_on_a_log_of_ones_own(tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    size = rng.uniform(1.0, 5.0, 48)
+    times = np.array([2.0 * size, 8.0 - size])
+    rows = [
+        (f"t{j}", f"c{i}", times[i, j], "failed" if (i + j + k) % 5 == 0 else "completed")
+        for i in range(2)
+        for j in range(48)
+        for k in range(3)
+    ]
+    columns = ["task", "cluster", "seconds", "outcome"]
+    pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "runs.csv", index=False)
+    features = pd.DataFrame({"task": [f"t{j}" for j in range(48)], "size": size})
+    features.to_csv(tmp_path / "f.csv", index=False)
+    folder = tmp_path / "out"
+    options = ["--log", str(tmp_path / "runs.csv"), "--features", str(tmp_path / "f.csv")]
+    options += ["--methods", "tam,tsm-raw,tsm-log", "--seeds", "2", "--tasks", "4"]
+    options += ["--workers", "1", "--folder", str(folder), "--set", "rounds=20", "-o", "json"]
+    found = RUN.invoke(app, ["compare", *options], catch_exceptions=False)
+    assert found.exit_code == 0
+    assert [row["method"] for row in json.loads(found.stdout)] == ["tam", "tsm-raw", "tsm-log"]
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "those of the log that was given" in page
+    assert "paired t-tests" in page
+    with pytest.raises(InputError, match="is given without --log"):
+        RUN.invoke(app, ["compare", *options[2:4]], catch_exceptions=False)
