@@ -250,3 +250,23 @@ def test_real_processes_do_what_the_simulators_nodes_do(
     digests = [node.digest for node in world.nodes]
     assert [k for k, digest in enumerate(found.digests) if not digest] == sorted(kills)
     assert [d if k not in kills else "" for k, d in enumerate(digests)] == list(found.digests)
+
+
+def test_nobody_uses_a_share_once_most_processes_are_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three of five are killed: those left hold shares and use none, as in a simulation."""
+    monkeypatch.setattr("walras.network._deploy._PATIENCE", 0.3)
+    full = Network.of(5, [(i, j) for i in range(5) for j in range(i)])
+    killer = Killer({0: 60, 1: 60, 2: 60})
+
+    def stop(now: Progress) -> bool:
+        assert isinstance(now, DeployProgress)
+        killer(now)
+        left = [now.members[k].state for k in (3, 4)]
+        return bool(all(state.get("ticks", 0) > 200 and not state["leased"] for state in left))
+
+    found = deploy(problem(), full, steps=10**5, folder=tmp_path, time_limit=100, on_progress=stop)
+    assert found.alive.tolist() == [False, False, False, True, True]
+    assert found.held.sum() > 0
+    assert found.shares.sum() == 0.0

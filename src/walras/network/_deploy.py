@@ -92,6 +92,7 @@ class Deployment:
         enforced: (centres,) whether the share was enforced by a control group.
         digests: Fingerprint of each centre's state at its end, empty for the others.
         failures: What centres ended with that ended by an error of their own, by number.
+        leased: (centres,) who may use their shares: more than half of all centres hear them.
     """
 
     problem: NetworkProblem
@@ -107,11 +108,15 @@ class Deployment:
     enforced: Bools
     digests: tuple[str, ...]
     failures: Mapping[int, str]
+    leased: Bools
 
     @property
     def shares(self) -> Floats:
-        """(centres,) what each uses, within its box: what it holds beyond is idle."""
-        return np.where(self.alive, self.problem.used(self.held), 0.0)
+        """(centres,) what each uses, within its box: what it holds beyond is idle.
+
+        Centres without a lease use nothing.
+        """
+        return np.where(self.alive & self.leased, self.problem.used(self.held), 0.0)
 
     @property
     def audit(self) -> int:
@@ -410,6 +415,7 @@ def _result(
         np.array([k in final and final[k]["enforced"] for k in range(n)]),
         digests,
         {k: member.failure for k, member in enumerate(members) if member.failure},
+        np.array([k in final and bool(final[k]["leased"]) for k in range(n)]),
     )
 
 
