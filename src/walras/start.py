@@ -13,7 +13,7 @@ import pandas as pd
 from walras.errors import InputError
 from walras.reals import reals
 from walras.separable import Separable
-from walras.separable.naming import check_comparable
+from walras.separable.naming import check_comparable, check_sizes
 from walras.settings import Start
 from walras.solution import Solution
 from walras.types import Floats, Longs
@@ -39,6 +39,7 @@ def start_from(problem: Separable, earlier: Earlier) -> Start:
     if isinstance(earlier, pd.DataFrame):
         if not np.any(problem.resource >= 0) and list(earlier.columns) == ["amount"]:
             return _bare(problem, _by_entry_name(problem, earlier))
+        check_sizes(problem, earlier.shape, problem.numbered, "start")
         resource = _positions(problem.resource_names, earlier.index, "resource")
         demand = _positions(problem.demand_names, earlier.columns, "demand")
         table = _by_demand(_numbers(earlier))

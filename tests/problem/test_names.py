@@ -53,6 +53,8 @@ def test_without_names_problems_of_another_size_are_not_compared_by_position() -
     with pytest.raises(wl.InputError, match="they have no names") as caught:
         more.solve(start=s)
     assert caught.value.where == "start"
+    with pytest.raises(wl.InputError, match="they have no names"):
+        more.solve(start=s.frame())
     assert p.solve(threads=1, start=s).diff(s).churn == pytest.approx(0.0, abs=1e-5)
 
 

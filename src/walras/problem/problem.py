@@ -31,7 +31,7 @@ from walras.separable.form import Side
 from walras.settings import Settings
 from walras.solution import Solution
 from walras.solving import solve
-from walras.start import check_start
+from walras.start import Earlier, check_start
 from walras.status import Status
 
 _log = logging.getLogger(__name__)
@@ -126,7 +126,7 @@ class Problem:
         tolerance: float = 1e-6,
         time_limit: float | None = None,
         threads: int | None = None,
-        start: Solution | None = None,
+        start: Earlier | None = None,
         on_progress: OnProgress | None = None,
         verbose: bool = False,
         polish: bool = False,
@@ -152,7 +152,7 @@ class Problem:
             tolerance: Certified relative gap at which to stop.
             time_limit: Seconds.
             threads: Worker threads, or None for all cores.
-            start: An earlier solution of this problem to begin from.
+            start: An earlier solution, or its frame, of this or a similar problem to begin from.
             on_progress: Called once an iteration; return True to stop.
             verbose: One line an iteration; outside the separable form the general solver's log.
             polish: As in :func:`walras.solve`.
@@ -257,7 +257,7 @@ class Problem:
         engine: str,
         settings: Settings,
         *,
-        start: Solution | None,
+        start: Earlier | None,
         polish: bool,
         spend: str | None,
         **others: Any,

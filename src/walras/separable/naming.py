@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from walras.errors import InputError
 from walras.separable.form import Separable
 
@@ -19,9 +21,25 @@ def check_comparable(new: Separable, old: Separable, where: str) -> None:
     Raises:
         InputError: Says which side has no names, and how to give them.
     """
-    for side, count, before in zip(("resource", "demand"), new.shape, old.shape, strict=True):
-        bare = [p for p in (new, old) if side in p.numbered]
-        if bare and count != before:
+    check_sizes(new, old.shape, {*new.numbered, *old.numbered}, where)
+
+
+def check_sizes(
+    new: Separable, shape: tuple[int, ...], numbered: Collection[str], where: str
+) -> None:
+    """Refuse another size on a side that has only numbers; see :func:`check_comparable`.
+
+    Args:
+        new: The problem.
+        shape: (resources, demands) of what it is compared with.
+        numbered: The sides without names.
+        where: What compares them.
+
+    Raises:
+        InputError: As there.
+    """
+    for side, count, before in zip(("resource", "demand"), new.shape, shape, strict=True):
+        if side in numbered and count != before:
             raise InputError(
                 f"has {count} {side}s, the earlier problem {before}, and they have no names",
                 where=where,
