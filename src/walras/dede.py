@@ -52,6 +52,16 @@ class Problem(cp.Problem):  # type: ignore[misc]  # cvxpy carries no types
 
     Raises:
         InputError: An expression is not DCP, or a list holds something that is no constraint.
+
+    Example:
+        >>> import cvxpy as cp
+        >>> from walras import dede
+        >>> x = cp.Variable((2, 2), nonneg=True)
+        >>> rows = [x[i, :].sum() <= 1 for i in (0, 1)]
+        >>> columns = [x[:, j].sum() <= 1 for j in (0, 1)]
+        >>> problem = dede.Problem(dede.Maximize(x[0, 0] + 2 * x[1, 1]), rows, columns)
+        >>> round(problem.solve(), 4)
+        3.0
     """
 
     def __init__(

@@ -26,8 +26,8 @@ FORMAT = 1  # of the file; a new one where old readers would read it wrong
 _HOMES = {
     "Solution": "walras.solution",
     "Separable": "walras.separable.form",
-    "Rows": "walras.separable.form",
-    "Family": "walras.separable.form",
+    "Rows": "walras.separable.rows",
+    "Family": "walras.separable.rows",
     "Certificate": "walras.certificate.certify",
     "Level": "walras.leximin.levels",
     "History": "walras.progress",

@@ -91,22 +91,33 @@ class Prices:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """An allocation with its prices and the proof of how good it is; immutable.
+    """An allocation with its prices and a proof of its quality; immutable.
 
-    Its arrays are read-only, so that they stay what was proved: ``solution.x.copy()`` is yours.
-
-    Values are the user's: of a maximisation, ``value <= optimum <= bound``.
+    Its arrays are read-only; ``solution.x.copy()`` gives one to change. Values are in the user's
+    sense: for a maximisation, ``value <= optimum <= bound``.
 
     Attributes:
-        problem: What was solved.
+        problem: The problem that was solved.
         certificate: The proof; recomputed from the problem's data, not taken from the engine.
         status: ``optimal`` only if the certificate shows it.
         engine: Name of the engine that found it.
         tolerance: The relative gap that was asked for.
         history: The engine's steps.
-        timings: Seconds a stage.
+        timings: Seconds per stage.
         message: The engine's own words, if any.
         levels: Of a leximin problem, or of max-min with ``spend="leximin"``, the proved levels.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> round(s.value, 6), s.status, s.gap <= 1e-6
+        (2.0, <Status.OPTIMAL: 'optimal'>, True)
+        >>> s.allocation.round(2)
+             0    1
+        0  1.0  0.0
+        1  0.0  1.0
     """
 
     problem: Separable
@@ -220,13 +231,23 @@ class Solution:
         save(self, path)
 
     def to_mps(self, path: str | Path) -> None:
-        """Write the problem that was solved as an MPS file; see :meth:`Separable.to_mps`."""
+        """Write the problem that was solved as an MPS file; see :meth:`Separable.to_mps`.
+
+        Args:
+            path: The file, such as ``problem.mps``.
+        """
         self.problem.to_mps(path)
 
     def explain(self, demand: str | int) -> Explanation:
         """Why a demand got what it got: price, binding rows, the next best resource.
 
-        Of a leximin problem at the prices of the level that holds the demand, which it names.
+        For a leximin problem the prices are those of the level that holds the demand.
+
+        Args:
+            demand: Name of the demand, or its number.
+
+        Returns:
+            The explanation, which prints as text.
         """
         j, count = demand_index(self.problem, demand), len(self.levels)
         spec = leximin_of(self.problem)
@@ -255,6 +276,12 @@ class Solution:
         """Why the allocation changed from ``other`` to this one: prices, binding rows, churn.
 
         ``now.diff(before)``; the objectives may differ, which the difference says.
+
+        Args:
+            other: The earlier solution.
+
+        Returns:
+            The difference, which prints as text.
 
         Raises:
             InputError: ``other`` is no solution, or of another size and without names.

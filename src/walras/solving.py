@@ -141,6 +141,18 @@ def solve(
         InfeasibleError: No allocation meets the constraints; names rows and the least relaxation.
         UnboundedError: The objective improves without end; names the entries.
         EngineError: The engine cannot state the problem, or there is no such device.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> round(s.value, 6), s.gap <= 1e-6
+        (2.0, True)
+        >>> print(s.frame().round(2))
+             0    1
+        0  1.0  0.0
+        1  0.0  1.0
     """
     problem, base, first = _checked(problem, start, placed, unknown, integer=integer)
     settings = Settings(tolerance, time_limit, threads, first, on_progress, verbose, device=device)

@@ -32,9 +32,22 @@ def start_from(problem: Separable, earlier: Earlier) -> Start:
             array, (entries,) or (resources, demands), NaN where nothing is known, such as a learned
             guess.
 
+    Returns:
+        The start, in the entries of the new problem.
+
     Raises:
         InputError: No name of a resource or of a demand is common to both, they are of different
             size and have no names, or the array has another shape or is not finite.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> from walras.start import start_from
+        >>> start = start_from(problem, s)
+        >>> start.x.shape
+        (4,)
     """
     if isinstance(earlier, pd.DataFrame):
         if not np.any(problem.resource >= 0) and list(earlier.columns) == ["amount"]:
@@ -58,8 +71,15 @@ def start_from(problem: Separable, earlier: Earlier) -> Start:
 def check_start(start: object) -> None:
     """Refuse a start that is no solution, no frame and no array.
 
+    Args:
+        start: What the caller gave.
+
     Raises:
         InputError: It is none of these, and not None.
+
+    Example:
+        >>> from walras.start import check_start
+        >>> check_start(None)
     """
     known = start is None or isinstance(start, Solution | pd.DataFrame | list | tuple)
     if not known and not hasattr(start, "__array__"):

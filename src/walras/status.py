@@ -10,6 +10,11 @@ class Status(enum.StrEnum):
 
     ``OPTIMAL`` is given only by the certificate, never by an engine's own opinion. ``FEASIBLE`` is
     the end of a method that does not promise an optimum, ``LIMIT`` that of a limit that was set.
+
+    Example:
+        >>> import walras as wl
+        >>> wl.Status.OPTIMAL.has_allocation, wl.Status.INFEASIBLE.has_allocation
+        (True, False)
     """
 
     OPTIMAL = "optimal"

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from tests.bank.statement import Entry, Row, Scalar, state
 
 import walras as wl
-from walras.separable import Family, Leximin, Separable, Side
+from walras.separable import Leximin, Separable, Side
 
 
 def problem() -> Separable:
@@ -58,17 +58,6 @@ def test_reported_turns_the_sign_of_a_maximisation() -> None:
     p = problem()
     assert p.reported(-4.0) == 4.0
     assert replace(p, maximize=False).reported(-4.0) == -4.0
-
-
-def test_rows_have_the_user_s_names() -> None:
-    rows = problem().rows
-    assert [rows.name(k) for k in range(4)] == [
-        "capacity[fast]",
-        "time[a]",
-        "level[a]",
-        "row[3]",
-    ]
-    assert Family("cap", 4, 7).row_name(6) == "cap[2]"
 
 
 def test_indices_are_of_32_bits_as_kernels_expect() -> None:
@@ -186,33 +175,6 @@ def test_names_that_come_twice_are_refused(side: str) -> None:
     names: dict[str, Any] = {f"{side}_names": ["same", "same"]}
     with pytest.raises(wl.InputError, match=f"{side}_names: 'same' comes twice"):
         replace(problem(), **names)
-
-
-def test_rows_behind_others_couple_and_have_the_users_names() -> None:
-    problem = wl.domains.cluster_scheduling.max_min(np.ones((2, 3)), np.ones(3), np.ones(2))
-    rows = problem.rows
-    more = sp.csc_array(np.eye(2, problem.entries))
-    bounds = np.array([-np.inf, 1.0]), np.array([2.0, 1.0])
-    longer = rows.followed_by(more, np.full((2, 1), -1.0), bounds, "own", ["first", "second"])
-    assert longer.count == rows.count + 2
-    assert [longer.name(rows.count + k) for k in range(2)] == ["first", "second"]
-    assert longer.name(0) == rows.name(0)
-    assert longer.owner[-2:].tolist() == [-1, -1]
-    assert not longer.is_utility[-2:].any()
-    np.testing.assert_array_equal(longer.matrix[-2:].toarray(), more.toarray())
-    np.testing.assert_array_equal(longer.scalar_matrix[-2:], -1.0)
-    assert replace(problem, rows=longer).rows.count == longer.count  # and is checked as others are
-
-
-def test_rows_behind_others_are_numbered_where_the_user_has_no_names() -> None:
-    rows = problem().rows
-    more = sp.csc_array(np.ones((2, 4)))
-    longer = rows.followed_by(more, np.zeros((2, 1)), (np.zeros(2), np.ones(2)), "own")
-    assert [longer.name(rows.count + k) for k in range(3)] == ["own[0]", "own[1]", "row[5]"]
-    assert longer.lower[-2:].tolist() == [0.0, 0.0]
-    assert longer.upper[-2:].tolist() == [1.0, 1.0]
-    assert (longer.weight[-2:].tolist(), longer.parameter[-2:].tolist()) == ([1.0] * 2, [0.0] * 2)
-    assert longer.side[-2:].tolist() == [Side.COUPLED] * 2
 
 
 def test_an_entry_has_the_users_name_or_its_owners() -> None:

@@ -48,6 +48,16 @@ class DualBound:
         value: The bound; ``-inf`` when the prices prove nothing.
         prices: (rows,) the mended prices.
         reduced: (entries,) reduced costs at the mended prices.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> point = s.certificate
+        >>> from walras.certificate import dual_bound
+        >>> round(dual_bound(problem, point.prices).value, 6)
+        -2.0
     """
 
     value: float
@@ -65,6 +75,19 @@ def dual_bound(problem: Separable, prices: Floats, threads: int = 1) -> DualBoun
         problem: The problem.
         prices: (rows,) any numbers; those that are not finite count as zero.
         threads: Threads of the passes over all entries.
+
+    Returns:
+        The bound, with the repaired prices.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> point = s.certificate
+        >>> from walras.certificate import dual_bound
+        >>> round(dual_bound(problem, point.prices).value, 6)
+        -2.0
     """
     shape = structure(problem)
     pi = project_signs(problem, prices)

@@ -21,7 +21,9 @@ LEAST_TERMS = 1e-3  # the gap's denominator is at least this share of the object
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What is proved about one allocation; all values are the minimised ones.
+    """What is proved about one allocation.
+
+    All values are those of the minimised objective: for a maximisation their sign is reversed.
 
     Attributes:
         x: (entries,) the repaired allocation.
@@ -38,6 +40,14 @@ class Certificate:
             the solver whose own it is (``HiGHS``, ``Clarabel``, ``branch and bound``).
         gap_unit: What the gap's denominator is, in words.
         allowed: Relative violation up to which it counts as feasible.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> s.certificate.feasible, s.certificate.proves(1e-6), s.certificate.bound_source
+        (True, True, 'prices')
     """
 
     x: Floats
@@ -65,12 +75,38 @@ class Certificate:
         return self.violation <= self.allowed
 
     def proves(self, tolerance: float) -> bool:
-        """Whether the allocation is feasible and within the tolerance of the optimum."""
+        """Whether the allocation is feasible and within the tolerance of the optimum.
+
+        Args:
+            tolerance: Relative gap.
+
+        Returns:
+            True or False.
+        """
         return self.feasible and self.gap <= tolerance
 
 
 def minimised_value(problem: Separable, x: Floats, t: Floats) -> float:
-    """The minimised objective at (x, t), ``inf`` outside its domain."""
+    """The minimised objective at (x, t); ``inf`` outside its domain.
+
+    Args:
+        problem: The problem.
+        x: (entries,) allocation.
+        t: (scalars,) shared scalars.
+
+    Returns:
+        The value.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> point = s.certificate
+        >>> from walras.certificate import minimised_value
+        >>> round(minimised_value(problem, point.x, point.t), 6)
+        -2.0
+    """
     rows = problem.rows
     used = np.flatnonzero(x != 0)
     part = x[used]
@@ -107,6 +143,26 @@ def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: f
     not make the gap infinite. Where all terms and the bound are nothing beside what a single entry
     or scalar can be worth (nothing is worth doing, and the bound is rounding), it is never under
     that; 1 without any.
+
+    Args:
+        problem: The problem.
+        x: (entries,) allocation.
+        t: (scalars,) shared scalars.
+        value: Minimised value at (x, t).
+        bound: Lower bound.
+
+    Returns:
+        The relative gap.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> point = s.certificate
+        >>> from walras.certificate import gap_between
+        >>> gap_between(problem, point.x, point.t, point.value, point.bound) <= 1e-6
+        True
     """
     return _gap(problem, x, t, value, bound)[0]
 
@@ -239,6 +295,19 @@ def certify(
         engine_bound: A bound that an engine proved by branching, used where it is the better one.
         threads: Threads of the passes over all entries.
         source: Who proved ``engine_bound``.
+
+    Returns:
+        The certificate.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> point = s.certificate
+        >>> from walras.certificate import certify
+        >>> certify(problem, point.x, point.t, point.prices).proves(1e-6)
+        True
     """
     x, t, rows = repaired(problem, x, t)
     if problem.integer is not None:

@@ -71,7 +71,26 @@ def row_errors(problem: Separable, x: Floats, t: Floats) -> RowErrors:
 
 
 def row_violations(problem: Separable, x: Floats, t: Floats) -> Floats:
-    """(rows,) amount by which each constraint row is violated, relative to its scale."""
+    """The violation of each constraint row, relative to its scale.
+
+    Args:
+        problem: The problem.
+        x: (entries,) allocation.
+        t: (scalars,) shared scalars.
+
+    Returns:
+        (rows,) violations, 0 where a row holds.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> point = s.certificate
+        >>> from walras.certificate import row_violations
+        >>> bool((row_violations(problem, 2 * point.x, point.t) > 0).any())
+        True
+    """
     return row_errors(problem, x, t).relative()
 
 
@@ -83,6 +102,19 @@ def violation(problem: Separable, x: Floats, t: Floats, of_rows: Floats | None =
         x: (entries,) allocation.
         t: (scalars,) scalars.
         of_rows: (rows,) of :func:`row_violations` where they are known.
+
+    Returns:
+        The largest violation.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> point = s.certificate
+        >>> from walras.certificate import violation
+        >>> violation(problem, point.x, point.t) <= 1e-9
+        True
     """
     of_rows = row_violations(problem, x, t) if of_rows is None else of_rows
     inside = (x >= problem.lower) & (x <= problem.upper)  # what is not a number is not

@@ -41,6 +41,17 @@ def repair(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
 
     Returns:
         x and t; :func:`violation` says how well it went.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> point = s.certificate
+        >>> from walras.certificate import repair, violation
+        >>> x, t = repair(problem, 1.5 * point.x, point.t)
+        >>> violation(problem, x, t) <= 1e-9
+        True
     """
     return repaired(problem, x, t)[:2]
 

@@ -39,6 +39,11 @@ class Ray:
     Raises:
         InputError: ``actors`` is out of range, or ``address`` is no address.
         EngineError: Ray is not installed.
+
+    Example:
+        >>> import walras as wl
+        >>> wl.Ray(actors=4)  # pass it to the engine ADMM as its executor
+        Ray(actors=4, address=None)
     """
 
     actors: int = 2
@@ -62,11 +67,24 @@ class Ray:
             )
 
     def slices(self, workers: int) -> int:
-        """One slice an actor; the threads of this process do not matter."""
+        """One slice per actor; the threads of this process do not matter.
+
+        Args:
+            workers: Threads of this process.
+
+        Returns:
+            The number of slices.
+        """
         return self.actors
 
     def open(self, slices: Sequence[Slice]) -> WorkerPool:
         """Connect, and give every slice to an actor of its own.
+
+        Args:
+            slices: The slices of the demands.
+
+        Returns:
+            The pool of actors.
 
         Raises:
             EngineError: The cluster cannot be reached, or has too few cores for the actors.
@@ -78,8 +96,14 @@ class Ray:
     def actors_for(self, slices: int) -> Actors:
         """Connect, and start an actor for each slice.
 
+        Args:
+            slices: Number of slices.
+
+        Returns:
+            The actors.
+
         Raises:
-            EngineError: As :meth:`open`.
+            EngineError: The cluster cannot be reached, or has too few cores for the actors.
         """
         from walras.executors.ray_cluster import connect  # noqa: PLC0415 (loads ray)
         from walras.executors.ray_pool import Actors  # noqa: PLC0415

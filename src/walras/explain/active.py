@@ -100,12 +100,25 @@ def objective_size(problem: Separable, certificate: Certificate, activity: Float
 
 
 def resource_prices(problem: Separable, prices: Floats, t: Floats) -> Floats:
-    """(resources,) price of one more of each resource, over all its own constraint rows.
+    """Sum the prices of each resource's own constraint rows: the value of one more unit of it.
 
     Args:
         problem: The problem.
         prices: (rows,) prices of bounds.
         t: (scalars,) the shared scalars, which multiply the amount in some rows.
+
+    Returns:
+        (resources,) prices.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> point = s.certificate
+        >>> from walras.explain import resource_prices
+        >>> resource_prices(problem, point.prices, point.t).shape
+        (2,)
     """
     rows = problem.rows
     own = (rows.side == Side.RESOURCE) & ~rows.is_utility & (rows.owner >= 0)

@@ -26,17 +26,28 @@ class Difference:
 
     Attributes:
         churn: Units moved in all: half of what demands of both rounds lost and gained.
-        demands: One row a demand that changed, most moved first: ``demand``, ``change`` (arrived,
-            departed, moved), ``moved`` (the larger of what it lost and gained), ``lost`` and
-            ``gained`` (the resource of which it lost and gained most, or empty), ``reason``.
-        prices: One row a constraint row of both rounds: ``row``, ``before``, ``now``, ``change``;
-            most changed first.
+        demands: A frame with one row per demand that changed, most moved first: ``demand``,
+            ``change`` (arrived, departed, moved), ``moved`` (the larger of what it lost and
+            gained), ``lost`` and ``gained`` (the resource of which it lost and gained most, or
+            empty), ``reason``.
+        prices: A frame with one row per constraint row of both rounds: ``row``, ``before``,
+            ``now``, ``change``; most changed first.
         began: Rows that bind now and did not before.
         ceased: Rows that bound before and no longer do.
         arrived: Demands that are new.
         departed: Demands that are gone.
         objectives: Name of the objective before, and now; prices are in units of each one's own.
         values: The objective's value before, and now.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> later = wl.solve(cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [2, 1]))
+        >>> change = later.diff(s)
+        >>> change.arrived, change.departed
+        ((), ())
     """
 
     churn: float
@@ -93,8 +104,22 @@ def difference(now: Round, before: Round) -> Difference:
         now: Problem and certificate of the later round.
         before: The same of the earlier one.
 
+    Returns:
+        The difference, which prints as text.
+
     Raises:
         InputError: The problems are of different size and their demands or resources have no names.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> later = wl.solve(cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [2, 1]))
+        >>> from walras.explain import difference
+        >>> now, before = (later.problem, later.certificate), (problem, s.certificate)
+        >>> difference(now, before).values == (s.value, later.value)
+        True
     """
     check_comparable(now[0], before[0], "other")
     amounts = pd.concat({"now": _amounts(now), "before": _amounts(before)}, axis=1).fillna(0.0)

@@ -58,6 +58,17 @@ def worth(problem: Separable, certificate: Certificate) -> pd.DataFrame:
 
     Raises:
         InputError: The problem has no rows at all, as outside the separable form.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> from walras.explain import worth
+        >>> worth(problem, s.certificate)[["row", "utilisation"]].round(2)
+                   row  utilisation
+        0  capacity[0]          1.0
+        1  capacity[1]          1.0
     """
     rows = problem.rows
     _refuse_without_rows(problem)

@@ -31,16 +31,26 @@ class Explanation:
 
     Attributes:
         demand: Its name.
-        choices: One row a resource it could use: ``resource``, ``amount``, ``benefit`` and ``cost``
-            of one more unit, ``reduced_cost`` (cost less benefit), ``misses_by`` (the same as a
-            share of the benefit), ``used``; those in use first, then the nearest misses.
-        rows: One row a constraint it meets: ``row``, ``activity``, ``bound``, ``price``, ``binds``,
-            ``own``, ``resource`` (that owns the row, or None).
+        choices: A frame with one row per resource it could use: ``resource``, ``amount``,
+            ``benefit`` and ``cost`` of one more unit, ``reduced_cost`` (cost less benefit),
+            ``misses_by`` (the same as a share of the benefit), ``used``; those in use first, then
+            the nearest misses.
+        rows: A frame with one row per constraint it meets: ``row``, ``activity``, ``bound``,
+            ``price``, ``binds``, ``own``, ``resource`` (that owns the row, or None).
         reached: Activity of its utilities and of the rows that hold a shared scalar, by name: its
             throughput.
         marginal: What one more unit of each of them would add to the objective.
         level: Of a leximin problem, the level that holds the demand, whose objective and prices
             count. An entry that brings more than it costs there is in use for an earlier level.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> why = s.explain(1)
+        >>> why.demand, list(why.choices["resource"])
+        ('1', ['1', '0'])
     """
 
     demand: str
@@ -92,8 +102,20 @@ def explain(problem: Separable, certificate: Certificate, demand: str | int) -> 
         certificate: Its certified point.
         demand: Name of the demand, or its index.
 
+    Returns:
+        The explanation, which prints as text.
+
     Raises:
         InputError: There is no such demand; names close ones.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> s = wl.solve(problem)
+        >>> from walras.explain import explain
+        >>> explain(problem, s.certificate, demand=1).demand
+        '1'
     """
     j = demand_index(problem, demand)
     entries = np.flatnonzero(problem.demand == j)

@@ -205,11 +205,14 @@ class Problem:
         return self._solution
 
     def report(self, *, engine: str = "auto", tolerance: float = 1e-6) -> Report:
-        """What was found in the expressions, and which engine will run.
+        """Report what was found in the expressions, and which engine will run.
 
         Args:
             engine: As for :meth:`solve`.
-            tolerance: As for :meth:`solve`; at a loose one another engine may be the quickest.
+            tolerance: As for :meth:`solve`; the choice of an engine depends on it.
+
+        Returns:
+            The report, which prints as text.
         """
         template = self._prepared()
         parameters = self._cvxpy().parameters()

@@ -25,6 +25,15 @@ class Leximin:
 
     Raises:
         InputError: The problem is not of that kind, or ``levels`` is not a positive integer.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> from walras.separable import leximin_of
+        >>> levels = leximin_of(problem)
+        >>> levels.family, round(wl.solve(levels).value, 3)
+        ('throughput', 2.0)
     """
 
     problem: Separable
@@ -70,9 +79,23 @@ def _is_whole(value: object) -> bool:
 
 
 def leximin_of(problem: Separable) -> Leximin | None:
-    """The leximin problem that a max-min problem begins, or None if it is not a max-min problem.
+    """The leximin problem of a max-min problem, or None if it is not a max-min problem.
 
     It is one when a single scalar is maximised that a family of rows ``t - y_j <= 0`` holds down.
+
+    Args:
+        problem: The problem.
+
+    Returns:
+        The leximin problem, or None.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> problem = cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1])
+        >>> from walras.separable import leximin_of
+        >>> leximin_of(problem).levels
+        10
     """
     rows = problem.rows
     if problem.scalars != 1 or problem.scalar_cost[0] != -1.0 or np.any(problem.cost):

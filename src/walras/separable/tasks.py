@@ -23,7 +23,7 @@ def assignment(
     agent_names: Sequence[str] | None = None,
     task_names: Sequence[str] | None = None,
 ) -> Separable:
-    """Minimise what tasks cost on the agents they are given to, as whole tasks.
+    """State the generalised assignment problem: give whole tasks to agents at least cost.
 
     Minimise ``sum c_ij x_ij`` over x in {0, 1} with ``sum_j a_ij x_ij <= b_i`` for each agent and
     ``sum_i x_ij = 1`` (or ``<= 1``) for each task. Equal weights on all agents with
@@ -38,8 +38,18 @@ def assignment(
         agent_names: (agents,) labels, numbers if None.
         task_names: (tasks,) labels, numbers if None.
 
+    Returns:
+        The problem, for :func:`walras.solve`.
+
     Raises:
         InputError: Shapes do not fit, or a weight or capacity is negative or not finite.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.separable import assignment
+        >>> s = wl.solve(assignment([[1.0, 4.0], [2.0, 3.0]], [[1, 1], [1, 1]], [1, 1]))
+        >>> s.value
+        4.0
     """
     c, a = np.asarray(cost, dtype=np.float64), np.asarray(weight, dtype=np.float64)
     b = np.asarray(capacity, dtype=np.float64)

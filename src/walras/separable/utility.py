@@ -1,7 +1,7 @@
 """The convex costs a row may carry: values, derivatives, conjugates.
 
 Every function takes parallel arrays (kind, weight w, parameter a, argument) and works row by row;
-formulas are those of :class:`walras.separable.form.Utility`.
+formulas are those of :class:`walras.separable.rows.Utility`.
 """
 
 from __future__ import annotations
