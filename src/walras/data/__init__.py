@@ -68,8 +68,17 @@ def find(name: str) -> Path | None:
     Args:
         name: One of the registry's names.
 
+    Returns:
+        The folder, or None.
+
     Raises:
         InputError: The name is unknown.
+
+    Example:
+        >>> import walras as wl
+        >>> folder = wl.data.find("gavel")
+        >>> folder is None or folder.name == "gavel"
+        True
     """
     return locate(lookup(name))
 
@@ -126,7 +135,7 @@ def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any:
         name: One of the registry's names.
         synthetic: True for the stand-in, False for the real set only; when left out, the real set
             if it is found and the stand-in otherwise.
-        seed: Of the stand-in's random numbers.
+        seed: Seed of the stand-in's random numbers.
 
     Returns:
         The set as a frozen dataclass whose ``source`` says whether it was measured.
@@ -134,6 +143,12 @@ def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any:
     Raises:
         InputError: The name is unknown.
         DataError: A file is not what it should be, or the real set is wanted and not found.
+
+    Example:
+        >>> import walras as wl
+        >>> found = wl.data.load("gavel", synthetic=True)
+        >>> found.clusters, str(found.source)
+        (('v100', 'p100', 'k80'), 'synthetic stand-in')
     """
     data_set = lookup(name)
     folder = None if synthetic else locate(data_set)
@@ -170,6 +185,14 @@ def fetch(
         InputError: The name is unknown or the mirror is not an address.
         DataError: The network or the disk failed, a download is too long or too large, or a file is
             not the one registered.
+
+    Example:
+        >>> import walras as wl
+        >>> try:  # a known name would download the set
+        ...     wl.data.fetch("gavell")
+        ... except wl.InputError as error:
+        ...     print(type(error).__name__)
+        InputError
     """
     return download(
         lookup(name), mirror=mirror, force=force, time_limit=time_limit, on_progress=on_progress
@@ -188,6 +211,11 @@ def verify(name: str) -> Mapping[str, FileState]:
     Raises:
         InputError: The name is unknown.
         DataError: The set is on no folder of the search path.
+
+    Example:
+        >>> import walras as wl
+        >>> if wl.data.find("gavel"):
+        ...     states = wl.data.verify("gavel")
     """
     data_set = lookup(name)
     folder = locate(data_set)
@@ -208,13 +236,30 @@ def fit_stand_in(name: str) -> Any:
     Raises:
         InputError: The name is unknown.
         DataError: A real set that the fit needs is not found or not readable.
+
+    Example:
+        >>> import walras as wl
+        >>> if wl.data.find("lb_random"):
+        ...     parameters = wl.data.fit_stand_in("lb_random")
     """
     data_set = lookup(name)
     return data_set.fit(*(load(needed, synthetic=False) for needed in data_set.fitted_on))
 
 
 def not_found(data_set: DataSet[Any]) -> DataError:
-    """The error for a data set that is on no folder of the search path."""
+    """The error for a data set that is on no folder of the search path.
+
+    Args:
+        data_set: The registry's row.
+
+    Returns:
+        The error, to raise.
+
+    Example:
+        >>> from walras.data import lookup, not_found
+        >>> type(not_found(lookup("gavel"))).__name__
+        'DataError'
+    """
     folders = ", ".join(str(folder / data_set.name) for folder in search_path())
     return DataError(
         f"data set '{data_set.name}' was not found",

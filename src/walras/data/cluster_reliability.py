@@ -34,11 +34,17 @@ class ClusterReliability:
     """How the GPU jobs of production clusters ended.
 
     Attributes:
-        clusters: One row a cluster, by name: ``gpu_jobs``; shares ``complete_rate``,
+        clusters: A frame with one row per cluster, by name: ``gpu_jobs``; shares ``complete_rate``,
             ``cancel_rate``, ``fail_rate``; ``gpu_hours``; ``success_given_not_cancelled``;
             ``hazard_per_gpu_hour``; ``mean_gpu_hours_per_job``.
         source: Whether the numbers are measured or synthetic.
         origin: Where they come from, in words.
+
+    Example:
+        >>> import walras as wl
+        >>> found = wl.data.load("cluster_reliability", synthetic=True)
+        >>> "fail_rate" in found.clusters.columns
+        True
     """
 
     clusters: pd.DataFrame

@@ -22,6 +22,11 @@ class Origin:
         commit: The 40 hexadecimal digits of the commit.
         licence: Its SPDX identifier.
         citation: Whom to cite.
+
+    Example:
+        >>> from walras.data import lookup
+        >>> lookup("gavel").origin.repository
+        'stanford-futuredata/gavel'
     """
 
     repository: str
@@ -47,6 +52,11 @@ class DataFile:
         source_sums: Checksum of each source, compared before a source is opened: SHA-256, or the
             id that git gives the file. Empty where the origin's are not known; then only the
             checksum of the derived content stands between a mirror and the cache.
+
+    Example:
+        >>> from walras.data import lookup
+        >>> lookup("mnist").files[0].name
+        'train-images-idx3-ubyte.gz'
     """
 
     name: str
@@ -71,6 +81,11 @@ class DataSet(Generic[T]):
         stand_in: Draws a synthetic set of the same shape from a seed.
         fit: Estimates the parameters of the stand-in's model (a dataclass) from real sets.
         fitted_on: Names of the sets that ``fit`` takes, in its order.
+
+    Example:
+        >>> from walras.data import lookup
+        >>> lookup("gavel").name, [file.name for file in lookup("gavel").files]
+        ('gavel', ['simulation_throughputs.json'])
     """
 
     name: str

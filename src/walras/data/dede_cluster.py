@@ -30,6 +30,12 @@ class ClusterThroughputs:
         throughput: Job steps per second; shape (m, n, k); 0 where the job cannot run.
         source: Whether the numbers are measured or synthetic.
         origin: Where they come from, in words.
+
+    Example:
+        >>> import walras as wl
+        >>> found = wl.data.load("dede_cluster", synthetic=True)
+        >>> found.throughput.ndim, len(found.worker_types) == len(found.workers)
+        (3, True)
     """
 
     worker_types: tuple[str, ...]

@@ -38,6 +38,14 @@ class GavelThroughputs:
         unconsolidated: The same with the workers spread over servers; shape (m, n).
         source: Whether the numbers are measured or synthetic.
         origin: Where they come from, in words.
+
+    Example:
+        >>> import walras as wl
+        >>> found = wl.data.load("gavel", synthetic=True)
+        >>> found.clusters, found.throughput.shape[0]
+        (('v100', 'p100', 'k80'), 3)
+        >>> found.table().shape[0] == len(found.job_types)
+        True
     """
 
     job_types: tuple[str, ...]

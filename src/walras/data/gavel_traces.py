@@ -50,11 +50,19 @@ class JobTraces:
     """Jobs of many traces in one table.
 
     Attributes:
-        jobs: Columns ``trace`` (name), ``job_type`` (as in the throughputs), ``total_steps``
-            (mini-batch steps), ``scale_factor`` (GPUs), ``priority_weight`` and ``SLO`` (NaN where
-            the trace has none; an SLO of -1 means none was set), ``arrival_time`` (seconds).
+        jobs: A frame with columns ``trace`` (name), ``job_type`` (as in the throughputs),
+            ``total_steps`` (mini-batch steps), ``scale_factor`` (GPUs), ``priority_weight`` and
+            ``SLO`` (NaN where the trace has none; an SLO of -1 means none was set),
+            ``arrival_time`` (seconds).
         source: Whether the jobs are from real traces or synthetic.
         origin: Where they come from, in words.
+
+    Example:
+        >>> import walras as wl
+        >>> found = wl.data.load("gavel_traces", synthetic=True)
+        >>> jobs = found.trace(found.names[0])
+        >>> bool(jobs["arrival_time"].is_monotonic_increasing)
+        True
     """
 
     jobs: pd.DataFrame
@@ -68,6 +76,12 @@ class JobTraces:
 
     def trace(self, name: str) -> pd.DataFrame:
         """The jobs of one trace in the order in which they arrive.
+
+        Args:
+            name: The trace's name, one of :attr:`names`.
+
+        Returns:
+            One row per job.
 
         Raises:
             InputError: There is no trace of that name.

@@ -31,6 +31,12 @@ class RoundNumbers:
         numbers: (100,) u, in [0, 1).
         source: Whether the numbers are the published ones or synthetic.
         origin: Where they come from, in words.
+
+    Example:
+        >>> import walras as wl
+        >>> found = wl.data.load("lb_random", synthetic=True)
+        >>> found.numbers.shape
+        (100,)
     """
 
     numbers: Floats

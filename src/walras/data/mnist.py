@@ -37,6 +37,12 @@ class Digits:
         test_labels: (samples,).
         source: Whether people wrote them, or they were drawn from a model.
         origin: Where they come from, in words.
+
+    Example:
+        >>> import walras as wl
+        >>> found = wl.data.load("mnist", synthetic=True)
+        >>> found.train_images.shape[1], sorted(set(found.test_labels.tolist()))
+        (784, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
     train_images: Bytes

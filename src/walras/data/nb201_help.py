@@ -49,6 +49,12 @@ class Latencies:
         latency_ms: (networks, devices) milliseconds.
         source: Whether the numbers are measured or synthetic.
         origin: Where they come from, in words.
+
+    Example:
+        >>> import walras as wl
+        >>> found = wl.data.load("nb201_help", synthetic=True)
+        >>> found.operations.shape[1], found.of(found.devices[:2]).shape[1]
+        (6, 2)
     """
 
     operations: Longs
@@ -62,7 +68,13 @@ class Latencies:
             array.setflags(write=False)
 
     def of(self, devices: Sequence[str]) -> Floats:
-        """(networks, k) milliseconds on some devices.
+        """The times on some devices.
+
+        Args:
+            devices: Names of k devices.
+
+        Returns:
+            (networks, k) milliseconds.
 
         Raises:
             InputError: A device is unknown.

@@ -175,10 +175,21 @@ REGISTRY: Mapping[str, DataSet[Any]] = MappingProxyType(
 
 
 def lookup(name: str) -> DataSet[Any]:
-    """The registry's row of that name.
+    """The registry's row of a name.
+
+    Args:
+        name: One of the registry's names.
+
+    Returns:
+        The data set's row: title, origin, files and columns.
 
     Raises:
         InputError: There is none.
+
+    Example:
+        >>> from walras.data import lookup
+        >>> lookup("gavel").origin.repository
+        'stanford-futuredata/gavel'
     """
     if name not in REGISTRY:
         raise InputError(

@@ -24,7 +24,13 @@ _SHA256_DIGITS = 64
 
 
 class FileState(enum.StrEnum):
-    """What a check of one file found."""
+    """What a check of one file found.
+
+    Example:
+        >>> from walras.data import FileState
+        >>> [state.value for state in FileState]
+        ['ok', 'changed', 'missing', 'unreadable']
+    """
 
     OK = "ok"
     CHANGED = "changed"
@@ -38,7 +44,16 @@ def cache_folder() -> Path:
 
 
 def search_path() -> tuple[Path, ...]:
-    """The folders searched, in order: ``$WALRAS_DATA`` when set, then the user's cache."""
+    """The folders searched, in order: ``$WALRAS_DATA`` when set, then the user's cache.
+
+    Returns:
+        The folders.
+
+    Example:
+        >>> from walras.data import search_path
+        >>> len(search_path()) >= 1
+        True
+    """
     folder = os.environ.get(ENVIRONMENT_VARIABLE, "")
     return (Path(folder), cache_folder()) if folder else (cache_folder(),)
 

@@ -27,6 +27,12 @@ class B4Traffic:
         demand: (times, nodes, nodes) from row to column, in the unit of B4's capacities.
         source: Whether the numbers are measured or synthetic.
         origin: Where they come from, in words.
+
+    Example:
+        >>> import walras as wl
+        >>> found = wl.data.load("te_b4_real", synthetic=True)
+        >>> found.demand.shape[1:], str(found.source)
+        ((12, 12), 'synthetic stand-in')
     """
 
     demand: Floats

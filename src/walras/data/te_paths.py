@@ -46,6 +46,11 @@ class ReleasedPaths:
         paths: The sets.
         source: Whether they are the released ones or found in a synthetic network.
         origin: Where they come from, in words.
+
+    Example:
+        >>> from walras.data import lookup
+        >>> lookup("te_paths").name  # load("te_paths") gives ReleasedPaths
+        'te_paths'
     """
 
     paths: Mapping[str, PathSet]

@@ -30,6 +30,12 @@ class Topologies:
         graphs: Nodes, links and, where the set has them, capacities.
         source: Whether the numbers are measured or synthetic.
         origin: Where they come from, in words.
+
+    Example:
+        >>> import walras as wl
+        >>> found = wl.data.load("te_topologies", synthetic=True)
+        >>> "B4" in found.graphs
+        True
     """
 
     graphs: Mapping[str, Graph]

@@ -36,13 +36,19 @@ class ZeusTraces:
     """Times of epochs and the epochs that runs needed.
 
     Attributes:
-        epochs: One row a GPU, configuration and power limit: ``gpu``, ``dataset``, ``network``,
-            ``batch_size``, ``optimizer``, ``power_limit`` (W), ``time_per_epoch`` (s),
+        epochs: A frame with one row per GPU, configuration and power limit: ``gpu``, ``dataset``,
+            ``network``, ``batch_size``, ``optimizer``, ``power_limit`` (W), ``time_per_epoch`` (s),
             ``average_power`` (W).
-        runs: One row a run and target: the configuration, ``learning_rate``, ``run``,
-            ``target_metric``, ``target_epoch`` (missing where the run never reached it).
+        runs: A frame with one row per run and target: the configuration, ``learning_rate``,
+            ``run``, ``target_metric``, ``target_epoch`` (missing where the run never reached it).
         source: Whether the numbers are measured or synthetic.
         origin: Where they come from, in words.
+
+    Example:
+        >>> import walras as wl
+        >>> found = wl.data.load("zeus", synthetic=True)
+        >>> "time_per_epoch" in found.epochs.columns
+        True
     """
 
     epochs: pd.DataFrame

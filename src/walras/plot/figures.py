@@ -19,10 +19,21 @@ def allocation_map(frame: pd.DataFrame) -> Figure:
     Demands stand by their main resource, and by the share of time there.
 
     Args:
-        frame: Columns ``resource``, ``demand``, ``share``.
+        frame: A frame with columns ``resource``, ``demand``, ``share``.
+
+    Returns:
+        The figure.
 
     Raises:
         InputError: A column is missing.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras import plot
+        >>> frame = plot.allocation_frame(np.array([[0.5, 1.0]]), ["a100"], ["lab", "web"])
+        >>> drawing = plot.allocation_map(frame)
+        >>> len(drawing.axes) >= 1
+        True
     """
     need(frame, "resource", "demand", "share")
     wide = frame.pivot_table(
@@ -53,11 +64,21 @@ def throughput_distribution(
     """Share of jobs with at most a given throughput, one curve a policy.
 
     Args:
-        frame: Columns ``policy``, ``throughput``.
+        frame: A frame with columns ``policy``, ``throughput``.
         unit: Label of the horizontal axis.
+
+    Returns:
+        The figure.
 
     Raises:
         InputError: A column is missing.
+
+    Example:
+        >>> import pandas as pd
+        >>> from walras import plot
+        >>> frame = pd.DataFrame({"policy": ["fair"] * 2, "throughput": [1.0, 2.0]})
+        >>> len(plot.throughput_distribution(frame).axes)
+        1
     """
     need(frame, "policy", "throughput")
     figure, (axes,) = blank(7.6, 3.6)
@@ -86,10 +107,21 @@ def convergence(frame: pd.DataFrame) -> Figure:
     """The relative gap between value and bound against iterations and against time.
 
     Args:
-        frame: Columns ``policy``, ``iteration``, ``elapsed``, ``gap``.
+        frame: A frame with columns ``policy``, ``iteration``, ``elapsed``, ``gap``.
+
+    Returns:
+        The figure.
 
     Raises:
         InputError: A column is missing.
+
+    Example:
+        >>> import pandas as pd
+        >>> from walras import plot
+        >>> frame = pd.DataFrame({"policy": ["fair"] * 2, "iteration": [1, 2],
+        ...                       "elapsed": [0.1, 0.2], "gap": [1e-1, 1e-3]})
+        >>> len(plot.convergence(frame).axes)
+        2
     """
     need(frame, "policy", "iteration", "elapsed", "gap")
     figure, panels = blank(7.6, 3.2, panels=2)
@@ -120,11 +152,21 @@ def prices(frame: pd.DataFrame, unit: str = "price of one more GPU") -> Figure:
     """What one more unit of each resource is worth.
 
     Args:
-        frame: Columns ``policy``, ``resource``, ``price``.
+        frame: A frame with columns ``policy``, ``resource``, ``price``.
         unit: Label of the axis.
+
+    Returns:
+        The figure.
 
     Raises:
         InputError: A column is missing.
+
+    Example:
+        >>> import pandas as pd
+        >>> from walras import plot
+        >>> frame = pd.DataFrame({"policy": ["fair"], "resource": ["a100"], "price": [0.3]})
+        >>> len(plot.prices(frame).axes)
+        1
     """
     need(frame, "policy", "resource", "price")
     figure, (axes,) = blank(7.6, 3.0)

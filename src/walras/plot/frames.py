@@ -20,6 +20,18 @@ def allocation_frame(
         x: (resources, demands) shares of time.
         resource_names: (resources,) labels.
         demand_names: (demands,) labels.
+
+    Returns:
+        The frame.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras import plot
+        >>> frame = plot.allocation_frame(np.array([[0.5, 1.0]]), ["a100"], ["lab", "web"])
+        >>> print(frame.to_string(index=False))
+        resource demand  share
+            a100    lab    0.5
+            a100    web    1.0
     """
     return pd.DataFrame(
         {
@@ -35,6 +47,15 @@ def throughput_frame(throughput: Mapping[str, Floats]) -> pd.DataFrame:
 
     Args:
         throughput: (jobs,) throughput of each job, by policy.
+
+    Returns:
+        The frame.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras import plot
+        >>> plot.throughput_frame({"fair": np.array([1.0, 2.0])}).shape
+        (2, 2)
     """
     return pd.concat(
         [pd.DataFrame({"policy": name, "throughput": y}) for name, y in throughput.items()],
@@ -48,6 +69,16 @@ def price_frame(price: Mapping[str, Floats], resource_names: Sequence[str]) -> p
     Args:
         price: (resources,) prices, by policy.
         resource_names: (resources,) labels.
+
+    Returns:
+        The frame.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras import plot
+        >>> print(plot.price_frame({"fair": np.array([0.3])}, ["a100"]).to_string(index=False))
+        policy resource  price
+          fair     a100    0.3
     """
     return pd.concat(
         [
@@ -63,6 +94,16 @@ def history_frame(histories: Mapping[str, History]) -> pd.DataFrame:
 
     Args:
         histories: The diary of each solve, by policy.
+
+    Returns:
+        The frame.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> s = wl.solve(cs.max_min([[2.0, 1.0]], [1, 1], [1]), engine="interior")
+        >>> "policy" in wl.plot.history_frame({"fair": s.history}).columns
+        True
     """
     frames = [h.frame().assign(policy=name) for name, h in histories.items() if len(h)]
     if not frames:

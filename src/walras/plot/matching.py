@@ -19,6 +19,19 @@ def plan_frame(plan: Plan) -> pd.DataFrame:
 
     Tasks of a cluster stand one after the other, the longest first; where they run together each
     stands for its share of the cluster's time.
+
+    Args:
+        plan: The plan.
+
+    Returns:
+        The frame.
+
+    Example:
+        >>> from walras import plot
+        >>> from walras.matching import match
+        >>> plan = match([[3, 2, 4], [2, 3, 3]], [[0.9] * 3, [0.8] * 3])
+        >>> list(plot.plan_frame(plan).columns)
+        ['cluster', 'task', 'begin', 'end', 'success']
     """
     r, x = plan.round, plan.assignment
     own = r.times[x, np.arange(len(x))]
@@ -48,8 +61,18 @@ def matching(frame: pd.DataFrame, unit: str = "seconds", bound: float | None = N
         unit: Unit of the times.
         bound: The least makespan there can be, drawn as a line.
 
+    Returns:
+        The figure.
+
     Raises:
         InputError: A column is missing.
+
+    Example:
+        >>> from walras import plot
+        >>> from walras.matching import match
+        >>> plan = match([[3, 2, 4], [2, 3, 3]], [[0.9] * 3, [0.8] * 3])
+        >>> len(plot.matching(plot.plan_frame(plan), unit="hours").axes) >= 1
+        True
     """
     need(frame, "cluster", "task", "begin", "end", "success")
     names = list(dict.fromkeys(frame["cluster"]))

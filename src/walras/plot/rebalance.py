@@ -21,6 +21,16 @@ def loads_frame(result: Rebalanced) -> pd.DataFrame:
 
     Args:
         result: A rebalanced round.
+
+    Returns:
+        The frame.
+
+    Example:
+        >>> from walras import plot
+        >>> from walras.domains import load_balancing as lb
+        >>> result = lb.rebalance([4, 3, 2, 1], placement=["a", "a", "a", "b"])
+        >>> list(plot.loads_frame(result).columns)
+        ['server', 'before', 'after', 'lower', 'upper']
     """
     p = result.problem
     mean = float(p.load.sum()) / p.servers
@@ -36,7 +46,21 @@ def loads_frame(result: Rebalanced) -> pd.DataFrame:
 
 
 def loads_figure(result: Rebalanced) -> Figure:
-    """Loads of all servers before and after, in the order of their load before, with the band."""
+    """Loads of all servers before and after, in the order of their load before, with the band.
+
+    Args:
+        result: The rebalanced round.
+
+    Returns:
+        The figure.
+
+    Example:
+        >>> from walras import plot
+        >>> from walras.domains import load_balancing as lb
+        >>> result = lb.rebalance([4, 3, 2, 1], placement=["a", "a", "a", "b"])
+        >>> len(plot.loads_figure(result).axes)
+        1
+    """
     frame = loads_frame(result).sort_values("before", ascending=False, kind="stable")
     figure, (axes,) = blank(7.6, 3.6)
     place = np.arange(len(frame))
@@ -67,8 +91,18 @@ def rounds_figure(played: Sequence[Rounds]) -> Figure:
     Args:
         played: One or more policies on the same rounds.
 
+    Returns:
+        The figure.
+
     Raises:
         InputError: There is none.
+
+    Example:
+        >>> from walras import plot
+        >>> from walras.domains import load_balancing as lb
+        >>> played = lb.play(lb.first_round(0.2, servers=4, shards=16), [0.2, 0.4])
+        >>> len(plot.rounds_figure([played]).axes)
+        2
     """
     if not played:
         raise InputError(

@@ -25,6 +25,11 @@ class Table:
         caption: What the table shows.
         strong: Rows to stress, by position.
         words: Columns of sentences, by position; their lines wrap.
+
+    Example:
+        >>> from walras import plot
+        >>> plot.Table(["job", "share"], [["lab", "0.5"], ["web", "0.5"]]).columns
+        ['job', 'share']
     """
 
     columns: Sequence[str]
@@ -36,7 +41,20 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawn figure and the sentence below it."""
+    """A drawn figure and the sentence below it.
+
+    Attributes:
+        drawing: The matplotlib figure.
+        caption: The sentence below it.
+
+    Example:
+        >>> import pandas as pd
+        >>> from walras import plot
+        >>> frame = pd.DataFrame({"policy": ["fair"] * 2, "throughput": [1.0, 2.0]})
+        >>> figure = plot.Figure(plot.throughput_distribution(frame), "Two jobs.")
+        >>> "<svg" in figure.svg
+        True
+    """
 
     drawing: MplFigure
     caption: str
@@ -49,7 +67,19 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with words, tables and figures, in that order."""
+    """A heading with words, tables and figures, in that order.
+
+    Attributes:
+        title: The heading.
+        paragraphs: The words, one string per paragraph.
+        tables: The tables.
+        figures: The figures.
+
+    Example:
+        >>> from walras import plot
+        >>> plot.Section("Shares", ["Both jobs run."]).title
+        'Shares'
+    """
 
     title: str
     paragraphs: Sequence[str] = ()
@@ -67,6 +97,14 @@ class Report:
         sections: Its sections.
         facts: Names and values for the foot: seed, versions, times.
         notice: What must be known before the rest is read, such as that data are synthetic.
+
+    Example:
+        >>> from walras import plot
+        >>> table = plot.Table(["job", "share"], [["lab", "0.5"], ["web", "0.5"]])
+        >>> shares = plot.Section("Shares", tables=[table])
+        >>> report = plot.Report("Round 7", "Both jobs run.", [shares])
+        >>> "<h1" in plot.render(report)
+        True
     """
 
     title: str
@@ -77,7 +115,22 @@ class Report:
 
 
 def render(report: Report) -> str:
-    """The report as HTML."""
+    """Render a report as one HTML page.
+
+    Args:
+        report: The report.
+
+    Returns:
+        The page's HTML.
+
+    Example:
+        >>> from walras import plot
+        >>> table = plot.Table(["job", "share"], [["lab", "0.5"], ["web", "0.5"]])
+        >>> shares = plot.Section("Shares", tables=[table])
+        >>> report = plot.Report("Round 7", "Both jobs run.", [shares])
+        >>> "Round 7" in plot.render(report)
+        True
+    """
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("walras.plot"),
         autoescape=True,
@@ -91,8 +144,22 @@ def render(report: Report) -> str:
 def write(report: Report, path: Path) -> None:
     """Write the report to a file; folders are made.
 
+    Args:
+        report: The report.
+        path: The file to write.
+
     Raises:
         DataError: The file cannot be written.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from walras import plot
+        >>> table = plot.Table(["job", "share"], [["lab", "0.5"], ["web", "0.5"]])
+        >>> shares = plot.Section("Shares", tables=[table])
+        >>> report = plot.Report("Round 7", "Both jobs run.", [shares])
+        >>> plot.write(report, Path("report.html"))
+        >>> Path("report.html").exists()
+        True
     """
     with suppress(OSError):  # told by what comes next
         path.parent.mkdir(parents=True, exist_ok=True)
