@@ -94,10 +94,20 @@ def training(frame: pd.DataFrame) -> Figure:
     """The regret of validation rounds over the steps of a training; what is kept is marked.
 
     Args:
-        frame: Columns ``step``, 0 for the start, and ``regret``.
+        frame: A frame with columns ``step``, 0 for the start, and ``regret``.
+
+    Returns:
+        The figure.
 
     Raises:
         InputError: A column is missing.
+
+    Example:
+        >>> import pandas as pd
+        >>> from walras import plot
+        >>> frame = pd.DataFrame({"step": [0, 1, 2], "regret": [0.3, 0.2, 0.1]})
+        >>> len(plot.training(frame).axes)
+        1
     """
     need(frame, "step", "regret")
     figure, (axes,) = blank(6.4, 3.0)

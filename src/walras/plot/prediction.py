@@ -16,11 +16,22 @@ def predicted_against_measured(frame: pd.DataFrame, unit: str = "s") -> Figure:
     """Predicted times with their intervals against measured ones, one mark a task and cluster.
 
     Args:
-        frame: Columns ``cluster``, ``predicted``, ``low``, ``high``, ``measured``.
-        unit: Of the times.
+        frame: A frame with columns ``cluster``, ``predicted``, ``low``, ``high``, ``measured``.
+        unit: Unit of the times.
+
+    Returns:
+        The figure.
 
     Raises:
         InputError: A column is missing.
+
+    Example:
+        >>> import pandas as pd
+        >>> from walras import plot
+        >>> frame = pd.DataFrame({"cluster": ["a100"], "predicted": [2.0], "low": [1.0],
+        ...                       "high": [3.0], "measured": [2.5]})
+        >>> len(plot.predicted_against_measured(frame).axes) >= 1
+        True
     """
     need(frame, "cluster", "predicted", "low", "high", "measured")
     figure, (axes,) = blank(7.6, 4.2)
@@ -56,11 +67,22 @@ def reliability_diagram(frame: pd.DataFrame) -> Figure:
     """Predicted probability against observed frequency; on the diagonal they agree.
 
     Args:
-        frame: Columns ``name``, ``predicted``, ``observed``, ``error``: one row a bin, as of
-            :func:`walras.predict.reliability_table`, under the name of what predicts.
+        frame: A frame with columns ``name``, ``predicted``, ``observed``, ``error``: one row a bin,
+            as of :func:`walras.predict.reliability_table`, under the name of what predicts.
+
+    Returns:
+        The figure.
 
     Raises:
         InputError: A column is missing.
+
+    Example:
+        >>> import pandas as pd
+        >>> from walras import plot
+        >>> frame = pd.DataFrame({"name": ["linear"], "predicted": [0.8], "observed": [0.7],
+        ...                       "error": [0.1]})
+        >>> len(plot.reliability_diagram(frame).axes) >= 1
+        True
     """
     need(frame, "name", "predicted", "observed", "error")
     figure, (axes,) = blank(7.6, 3.8)

@@ -72,7 +72,7 @@ class Section:
     Attributes:
         title: The heading.
         paragraphs: The words, one string per paragraph.
-        tables: The tables.
+        tables: The tables, each a :class:`Table`.
         figures: The figures.
 
     Example:

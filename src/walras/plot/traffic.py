@@ -35,6 +35,19 @@ def utilisation_frame(network: Network, judged: Evaluation) -> pd.DataFrame:
     Args:
         network: The network.
         judged: What a flow does to it.
+
+    Returns:
+        The frame.
+
+    Example:
+        >>> from walras import plot
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand, paths = [[0, 4, 8], [0, 0, 3], [0, 0, 0]], te.candidate_paths(net, cache=False)
+        >>> found = te.evaluate(demand, paths, te.shortest_path(net, demand, paths).flow)
+        >>> frame = plot.utilisation_frame(net, found)
+        >>> frame.shape
+        (3, 5)
     """
     names = np.array(network.node_names, dtype=object)
     return pd.DataFrame(
@@ -88,8 +101,21 @@ def network_utilisation(network: Network, frame: pd.DataFrame) -> Figure:
         network: The network.
         frame: From :func:`utilisation_frame`.
 
+    Returns:
+        The figure.
+
     Raises:
         InputError: A column is missing, or the frame is of another network.
+
+    Example:
+        >>> from walras import plot
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand, paths = [[0, 4, 8], [0, 0, 3], [0, 0, 0]], te.candidate_paths(net, cache=False)
+        >>> found = te.evaluate(demand, paths, te.shortest_path(net, demand, paths).flow)
+        >>> frame = plot.utilisation_frame(net, found)
+        >>> len(plot.network_utilisation(net, frame).axes) >= 1
+        True
     """
     need(frame, "source", "target", "utilisation")
     if len(frame) != network.links:
@@ -142,8 +168,19 @@ def traffic_served(frame: pd.DataFrame, optimum: float | None = None) -> Figure:
             heuristic's, is a point.
         optimum: The best share there is, drawn as a line.
 
+    Returns:
+        The figure.
+
     Raises:
         InputError: A column is missing.
+
+    Example:
+        >>> import pandas as pd
+        >>> from walras import plot
+        >>> frame = pd.DataFrame({"policy": ["pop"], "elapsed": [0.2], "satisfied": [0.9],
+        ...                       "bound": [1.0]})
+        >>> len(plot.traffic_served(frame).axes) >= 1
+        True
     """
     need(frame, "policy", "elapsed", "satisfied")
     figure, (axes,) = blank(7.6, 3.6)

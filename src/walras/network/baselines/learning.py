@@ -34,34 +34,85 @@ class _OfModels:
 
 @dataclass(frozen=True)
 class Extra(_OfModels):
-    """y2 = (I + W) y1 - (I + W) / 2 y0 - step (grad1 - grad0): Shi, Ling, Wu and Yin 2015."""
+    """y2 = (I + W) y1 - (I + W) / 2 y0 - step (grad1 - grad0): Shi, Ling, Wu and Yin 2015.
+
+    Attributes:
+        step: Step of the gradient; a safe one if None.
+        name: The name in tables and figures.
+
+    Example:
+        >>> from walras.network import baselines
+        >>> baselines.Extra(step=0.1).name
+        'EXTRA'
+    """
 
     name: str = "EXTRA"
 
     def models(self, setting: Setting) -> ModelSide:
-        """Two models a centre."""
+        """Set up the models of all centres.
+
+        Args:
+            setting: The problem, the network and the links.
+
+        Returns:
+            The part of the method that trains the models.
+        """
         return _Corrected(setting, self._step(setting), mix_gradient=False)
 
 
 @dataclass(frozen=True)
 class Nids(_OfModels):
-    """y2 = (I + W) / 2 (2 y1 - y0 - step (grad1 - grad0)): Li, Shi and Yan 2019."""
+    """y2 = (I + W) / 2 (2 y1 - y0 - step (grad1 - grad0)): Li, Shi and Yan 2019.
+
+    Attributes:
+        step: Step of the gradient; a safe one if None.
+        name: The name in tables and figures.
+
+    Example:
+        >>> from walras.network import baselines
+        >>> baselines.Nids(step=0.1).name
+        'NIDS'
+    """
 
     name: str = "NIDS"
 
     def models(self, setting: Setting) -> ModelSide:
-        """Two models a centre."""
+        """Set up the models of all centres.
+
+        Args:
+            setting: The problem, the network and the links.
+
+        Returns:
+            The part of the method that trains the models.
+        """
         return _Corrected(setting, self._step(setting), mix_gradient=True)
 
 
 @dataclass(frozen=True)
 class DIGing(_OfModels):
-    """y+ = W y - step z, z+ = W z + grad+ - grad: Nedic, Olshevsky and Shi 2017."""
+    """y+ = W y - step z, z+ = W z + grad+ - grad: Nedic, Olshevsky and Shi 2017.
+
+    Attributes:
+        step: Step of the gradient; a safe one if None.
+        name: The name in tables and figures.
+
+    Example:
+        >>> from walras.network import baselines
+        >>> baselines.DIGing(step=0.1).name
+        'DIGing'
+    """
 
     name: str = "DIGing"
 
     def models(self, setting: Setting) -> ModelSide:
-        """A model and a tracker a centre."""
+        """Set up the models of all centres.
+
+        Args:
+            setting: The problem, the network and the links.
+
+        Returns:
+            The part of the method that trains the models.
+        """
         step = self.step
         if step is None:
             slow = setting.network.at(0).eigenvalues[0]

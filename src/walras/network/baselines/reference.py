@@ -22,6 +22,12 @@ class FederatedAveraging:
         step: Of the local gradient of the mean loss; 0.5 / L when left out.
         local_steps: Between averages.
         batch: Samples a step; all when None.
+        name: The name in tables and figures.
+
+    Example:
+        >>> from walras.network import baselines
+        >>> baselines.FederatedAveraging(local_steps=3).name
+        'federated averaging'
     """
 
     step: float | None = None
@@ -30,11 +36,25 @@ class FederatedAveraging:
     name: str = "federated averaging"
 
     def shares(self, setting: Setting) -> ShareSide:
-        """As Surplus shares."""
+        """Shares move as in :class:`walras.network.Surplus`.
+
+        Args:
+            setting: The problem, the network and the links.
+
+        Returns:
+            The part of the method that moves shares.
+        """
         return Surplus().shares(setting)
 
     def models(self, setting: Setting) -> ModelSide:
-        """One model, sent out and back."""
+        """A server sends one model out and averages the answers.
+
+        Args:
+            setting: The problem, the network and the links.
+
+        Returns:
+            The part of the method that trains the models.
+        """
         return _Federated(setting, self.step, self.local_steps, self.batch)
 
 
@@ -46,6 +66,12 @@ class Centralised:
         step: Of the gradient; 1 / L of the whole when left out.
         batch: Samples of each shard a step; all when None.
         momentum: Fixed, or None for (k - 1) / (k + 2) with restarts.
+        name: The name in tables and figures.
+
+    Example:
+        >>> from walras.network import baselines
+        >>> baselines.Centralised(step=0.1).name
+        'centralised'
     """
 
     step: float | None = None
@@ -54,11 +80,25 @@ class Centralised:
     name: str = "centralised"
 
     def shares(self, setting: Setting) -> ShareSide:
-        """As Surplus shares."""
+        """Shares move as in :class:`walras.network.Surplus`.
+
+        Args:
+            setting: The problem, the network and the links.
+
+        Returns:
+            The part of the method that moves shares.
+        """
         return Surplus().shares(setting)
 
     def models(self, setting: Setting) -> ModelSide:
-        """One model."""
+        """All centres train one model.
+
+        Args:
+            setting: The problem, the network and the links.
+
+        Returns:
+            The part of the method that trains the models.
+        """
         return _Centralised(setting, self.step, self.batch, self.momentum)
 
 

@@ -56,6 +56,12 @@ class LaplacianGradient(_OfShares):
         momentum: Of the heavy ball, 0 for none.
         powers: Exponents of ``|difference|``: (1,) is linear, (a, c) with a < 1 < c is the
             sign-power form, which converges in a fixed time in continuous time.
+        name: The name in tables and figures.
+
+    Example:
+        >>> from walras.network import baselines
+        >>> baselines.LaplacianGradient(momentum=0.5).name
+        'Laplacian gradient'
     """
 
     step: float | None = None
@@ -64,7 +70,14 @@ class LaplacianGradient(_OfShares):
     name: str = "Laplacian gradient"
 
     def shares(self, setting: Setting) -> ShareSide:
-        """Flows along links."""
+        """CPU flows along links from dear to cheap centres.
+
+        Args:
+            setting: The problem, the network and the links.
+
+        Returns:
+            The part of the method that moves shares.
+        """
         _undirected(setting, self.name)
         default = safe_steps(setting.problem, setting.network, setting.links).share
         step = default if self.step is None else self.step
@@ -72,12 +85,39 @@ class LaplacianGradient(_OfShares):
 
 
 def HeavyBall(step: float | None = None, momentum: float = 0.5) -> LaplacianGradient:
-    """The Laplacian gradient with momentum, arXiv 2503.06167."""
+    """The Laplacian gradient with momentum, arXiv 2503.06167.
+
+    Args:
+        step: Step along links; the safe one if None.
+        momentum: Weight of the last transfer, 0 <= momentum < 1.
+
+    Returns:
+        The method.
+
+    Example:
+        >>> from walras.network import baselines
+        >>> baselines.HeavyBall(momentum=0.4).momentum
+        0.4
+    """
     return LaplacianGradient(step, momentum, name="heavy ball")
 
 
 def SignPower(step: float | None = None, low: float = 0.7, high: float = 1.3) -> LaplacianGradient:
-    """Flows ``sgn(d) (|d|^low + |d|^high)`` of the differences d, arXiv 2401.15598."""
+    """Flows ``sgn(d) (|d|^low + |d|^high)`` of the differences d, arXiv 2401.15598.
+
+    Args:
+        step: Step along links; the safe one if None.
+        low: Exponent of small differences, 0 to 1.
+        high: Exponent of large differences, above 1.
+
+    Returns:
+        The method.
+
+    Example:
+        >>> from walras.network import baselines
+        >>> baselines.SignPower(low=0.5, high=1.5).powers
+        (0.5, 1.5)
+    """
     return LaplacianGradient(step, 0.0, (low, high), name="sign-power")
 
 
@@ -112,13 +152,26 @@ class AdmmSharing(_OfShares):
 
     Attributes:
         rho: Penalty of the prices' disagreement.
+        name: The name in tables and figures.
+
+    Example:
+        >>> from walras.network import baselines
+        >>> baselines.AdmmSharing(rho=0.5).name
+        'ADMM sharing'
     """
 
     rho: float = 1.0
     name: str = "ADMM sharing"
 
     def shares(self, setting: Setting) -> ShareSide:
-        """Prices agree, shares follow from them."""
+        """Prices agree, and shares follow from them.
+
+        Args:
+            setting: The problem, the network and the links.
+
+        Returns:
+            The part of the method that moves shares.
+        """
         _undirected(setting, self.name)
         return _Admm(setting, self.rho)
 
@@ -171,12 +224,27 @@ def _around(network: Network, known: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class RatioConsensus(_OfShares):
-    """The price of quadratic costs as a ratio of two averages: Rikos et al., arXiv 2104.03126."""
+    """The price of quadratic costs as a ratio of two averages: Rikos et al., arXiv 2104.03126.
+
+    Attributes:
+        name: The name in tables and figures.
+
+    Example:
+        >>> from walras.network import baselines
+        >>> baselines.RatioConsensus().name
+        'ratio consensus'
+    """
 
     name: str = "ratio consensus"
 
     def shares(self, setting: Setting) -> ShareSide:
-        """Two running averages a centre.
+        """Every centre keeps two running averages.
+
+        Args:
+            setting: The problem, the network and the links.
+
+        Returns:
+            The part of the method that moves shares.
 
         Raises:
             InputError: A cost is not quadratic, or there are boxes.
