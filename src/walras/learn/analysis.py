@@ -45,6 +45,13 @@ class Paired:
     Attributes:
         own: (cells, seeds) of the method.
         base: (cells, seeds) of the baseline that is better in the cell, by its mean.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.learn import Paired
+        >>> pair = Paired(np.array([[0.9, 1.1, 1.0]]), np.array([[1.2, 1.3, 1.25]]))
+        >>> round(float(pair.ratio), 2), pair.by_cell.round(2)
+        (0.8, array([0.8]))
     """
 
     own: Floats
@@ -61,7 +68,14 @@ class Paired:
         return np.asarray(self.own.mean(axis=1) / self.base.mean(axis=1))
 
     def interval(self, seed: int = 0) -> tuple[float, float]:
-        """Bootstrap 95 % interval of the ratio: seeds drawn anew, the same in every cell."""
+        """Bootstrap 95 % interval of the ratio: seeds drawn anew, the same in every cell.
+
+        Args:
+            seed: Seed of the bootstrap.
+
+        Returns:
+            The lower and the upper end.
+        """
         count = self.own.shape[1]
         drawn = np.random.default_rng(seed).integers(count, size=(_DRAWS, count))
         totals = self.own.sum(axis=0)[drawn].sum(axis=1) / self.base.sum(axis=0)[drawn].sum(axis=1)
@@ -80,7 +94,20 @@ class Paired:
 
 
 def holm(p: Floats) -> Floats:
-    """Adjusted p-values that bound the chance of any false one among them (Holm, 1979)."""
+    """Adjusted p-values that bound the chance of any false one among them (Holm, 1979).
+
+    Args:
+        p: (tests,) p-values.
+
+    Returns:
+        (tests,) adjusted p-values.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.learn import holm
+        >>> holm(np.array([0.01, 0.04, 0.03])).round(2)
+        array([0.03, 0.06, 0.06])
+    """
     order = np.argsort(p)
     rising = np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p))))
     out = np.empty_like(p)
