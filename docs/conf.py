@@ -29,7 +29,7 @@ templates_path = ["_templates"]
 # A word of a docstring may be the name of several attributes.
 suppress_warnings = ["ref.python"]
 
-myst_enable_extensions = ["colon_fence", "dollarmath", "fieldlist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
 
 # The documentation is built without the extra torch, too: names that need it are then read with

@@ -1,16 +1,14 @@
-"""Every snippet of README and the documentation runs: Python blocks, and ``$ walras`` commands.
+"""Every sample of README and the documentation runs, and prints what the page says it prints.
 
-Blocks of one page run in order and share their names, in a folder of their own; a block with a
-caption becomes the file of that name. A text block right below a Python block is what it prints.
+``docs/samples.py`` runs them and writes the outputs.
 """
 
 from __future__ import annotations
 
-import re
-import shlex
-import subprocess
+import importlib.util
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -18,24 +16,23 @@ from walras.cli.main import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("[!_]*/*.md"), ROOT / "docs/index.md"])
-FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-FILE = re.compile(
-    r"^```\{code-block\} \w+\n:caption: (\S+)\n\n(.*?)^```$", re.MULTILINE | re.DOTALL
-)
 
 
-def _blocks(page: Path) -> list[tuple[str, str, int]]:
-    """Language, content and line number of each fenced block."""
-    text = page.read_text(encoding="utf-8")
-    return [
-        (found[1], found[2], text[: found.start()].count("\n") + 2)
-        for found in FENCE.finditer(text)
-    ]
+def _samples() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("samples", ROOT / "docs/samples.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["samples"] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+samples = _samples()
 
 
 def _runs(page: Path) -> bool:
-    return any(language in ("python", "console") for language, _, _ in _blocks(page))
+    return any(samples.samples(page.read_text(encoding="utf-8")))
 
 
 def _name(page: Path) -> str:
@@ -43,59 +40,44 @@ def _name(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if _runs(page)], ids=_name)
-def test_snippets_run(
-    page: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for caption, content in FILE.findall(page.read_text(encoding="utf-8")):
-        (tmp_path / caption).write_text(content, encoding="utf-8")
-    names: dict[str, object] = {"__name__": "__main__"}
-    printed, ends = "", _ends(page)
-    for language, content, line in _blocks(page):
-        if language == "python":
-            # Blank lines in front, so that a traceback shows the page's own line numbers.
-            exec(compile("\n" * (line - 1) + content, str(page), "exec"), names)
-            printed = capsys.readouterr().out
-            assert printed or "print(" not in content
-        elif language == "text" and line - 3 in ends:
-            assert _lines(printed) == _lines(content), f"{_name(page)}, line {line}"
-        elif language == "console":
-            for command in re.findall(r"^\$ (.+)$", content, re.MULTILINE):
-                _run(command)
+def test_samples_run_and_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+    for sample, printed in samples.run(page, tmp_path):
+        where = f"{_name(page)}, line {sample.line}"
+        if sample.shown is not None:
+            assert samples.matches(sample.shown, printed), f"{where} prints\n{printed}"
+        assert printed or not sample.prints or " > " in sample.source, f"{where} prints nothing"
+    assert [name for name in samples.pictures(page) if not (tmp_path / name.name).exists()] == []
 
 
-def _ends(page: Path) -> set[int]:
-    """Lines on which Python blocks end; what they print may stand in a text block right after."""
-    return {
-        line + content.count("\n")
-        for language, content, line in _blocks(page)
-        if language == "python"
-    }
+@pytest.mark.parametrize("page", [page for page in PAGES if _runs(page)], ids=_name)
+def test_every_sample_that_prints_shows_its_output(page: Path) -> None:
+    silent = [
+        f"line {sample.line}"
+        for sample in samples.samples(page.read_text(encoding="utf-8"))
+        if sample.prints and sample.shown is None
+        if " > " not in sample.source and "--help" not in sample.source
+    ]
+    assert silent == [], "run docs/samples.py on the page"
 
 
-def _lines(text: str) -> list[str]:
-    return [line.rstrip() for line in text.strip().splitlines()]
+@pytest.mark.parametrize(
+    ("shown", "printed", "alike"),
+    [
+        ("a  \nb", "a\nb\n", True),
+        ("gap ...", "gap 1e-9", True),
+        ("a\n...\nz", "a\nb\nc\nz", True),
+        ("a", "a\nb", False),
+        ("1.5", "1x5", False),
+    ],
+)
+def test_dots_stand_for_anything(shown: str, printed: str, alike: bool) -> None:
+    assert samples.matches(shown, printed) is alike
 
 
-def _run(command: str) -> None:
-    command, _, target = command.partition(" > ")
-    program, *arguments = shlex.split(command)
-    assert program == "walras", (
-        f"only walras is run here; put other commands in a sh block: {command}"
+def test_what_differs_between_computers_is_left_out() -> None:
+    assert samples.shortened("gap 1.2e-09 after 3.52 s: 0.537735849\n") == (
+        "gap ... after ... s: 0.5377...\n"
     )
-    run = subprocess.run(
-        [sys.executable, "-m", "walras", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert run.returncode == 0, f"$ {command}\n{run.stdout}{run.stderr}"
-    if target:
-        Path(target).write_text(run.stdout, encoding="utf-8")
 
 
 def test_there_are_snippets_to_run() -> None:
