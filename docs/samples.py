@@ -139,6 +139,7 @@ def shortened(printed: str) -> str:
     text = re.sub(r"\b\d\.?\d*e-(?:0[6-9]|1\d)\b", "...", text)
     text = re.sub(r"(\d\.\d{4})\d{3,}", r"\1...", text)
     text = re.sub(r"\b\d+(?:\.\d+)? s\b", "... s", text)
+    text = re.sub(r"(seconds\b[^\n]*?)\d+\.\d+(?:\.\.\.)?", r"\1...", text)
     lines = text.splitlines()
     if len(lines) > _LONG + 2:
         lines = [*lines[:_LONG], "..."]
