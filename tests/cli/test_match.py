@@ -86,8 +86,7 @@ def test_intervals_from_files_explain_every_placement(run: Any, tmp_path: Path) 
     row = json.loads(run("-o", "json", *options, *chances).stdout)["placements"][0]
     assert row["success_low"] == row["success"] == row["success_high"]
     text = run(*options).stdout
-    assert "from-to" in text
-    assert "7-9.5" in text
+    assert "(7-9.5)" in text
 
 
 def test_an_upper_end_may_be_infinite(run: Any, tmp_path: Path) -> None:
@@ -148,7 +147,41 @@ def test_the_table_shows_what_binds(run: Any) -> None:
     text = run("--min-success", "0.85").stdout
     assert "what binds" in text
     assert "east takes 27" in text
-    assert "placements of 4 of 4 tasks" in text
+    assert "the 4 longest of 4 tasks" in text
+
+
+def test_a_row_is_one_line_with_codes_and_a_legend(run: Any, tmp_path: Path) -> None:
+    rows = "".join(f"task-{j:03d},{7 + j},{9 + j % 5}\n" for j in range(25))
+    chances = "".join(f"task-{j:03d},0.9,0.8\n" for j in range(25))
+    page = tmp_path / "plan.html"
+    result = run(
+        "--report", str(page), times=f"task,west,east\n{rows}", success=f"task,west,east\n{chances}"
+    )
+    text = result.stdout
+    assert result.exit_code == 0, result.output
+    assert "20 of 25 tasks shown, longest first; -o csv has all" in text
+    lines = [line for line in text.splitlines() if line.startswith("  task-")]
+    assert len(lines) == 20
+    assert max(map(len, text.splitlines())) <= 80
+    legend = " ".join(text.split()).partition("because: ")[2]
+    for code in {line.split()[-1] for line in lines} - {"gain"}:
+        assert f"{code}: " in legend
+    drawn = page.read_text()
+    assert "25 tasks placed on 2 clusters" in drawn
+    assert "task-000" in drawn
+
+
+def test_an_end_by_itself_is_success_unless_a_tolerance_was_asked_for(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("walras.matching.search._AIMS", ())
+    monkeypatch.setattr("walras.matching.search._SHAKES", 0)
+    result = run("--method", "search", "-o", "json")
+    found = json.loads(result.stdout)
+    assert (found["status"], result.exit_code) == ("feasible", 0)
+    assert found["gap"] > 1e-6
+    assert run("--method", "search", "--tolerance", "1e-6").exit_code == 5
+    assert "Gap: " in run("--method", "search").stderr
 
 
 def test_a_curve_a_cluster_shortens_the_makespan(run: Any) -> None:

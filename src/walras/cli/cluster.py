@@ -22,6 +22,7 @@ from walras.cli.common.solving import (
     Mode,
     Parts,
     Polish,
+    Report,
     ShowProgress,
     Threads,
     TimeLimit,
@@ -123,7 +124,6 @@ Save = Annotated[Path | None, typer.Option(help="Write the solution to an .npz f
 Diff = Annotated[
     Path | None, typer.Option(help="Why it changed from the solution that --save wrote.")
 ]
-Report = Annotated[Path | None, typer.Option(help="Write an HTML page.")]
 
 
 def cluster(

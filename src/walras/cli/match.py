@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
-import pandas as pd
 import typer
 
 from walras.cli.common.errors import ended, ending
-from walras.cli.common.output import Format, OutputOption, emit
+from walras.cli.common.figures import need_figures
+from walras.cli.common.output import Format, OutputOption, emit, put_wrapped
 from walras.cli.common.progress import Interruptible, Stages
-from walras.cli.common.solving import TOLERANCE, ShowProgress, Threads, TimeLimit, Tolerance
+from walras.cli.common.solving import (
+    TOLERANCE,
+    Report,
+    ShowProgress,
+    Threads,
+    TimeLimit,
+    Tolerance,
+)
 from walras.cli.common.streams import put, tell
-from walras.cli.match_intervals import Ends, check_same, interval
-from walras.data.formats.sheet import Sheet, read
-from walras.errors import InputError, WalrasError
-from walras.matching import MatchSettings, Placement, Plan, Round, match_round
+from walras.matching import MatchSettings, Plan, match_round
 from walras.matching.match import first_step
+from walras.matching.tables import MatchTables, read_tables, round_from
 from walras.progress import Progress
-from walras.reports.tables import Cell, Table, show, to_json
-from walras.types import Floats
+from walras.reports.matching import clusters, facts_of, legend, placements, shown
+from walras.reports.tables import Table, to_json
 
 _SHOWN = 20  # tasks in the table; json and csv have all of them
 _NAMED = 5  # tasks left out that are named
-_ENDS = ("low", "high")
 
 HELP = """Place tasks on clusters: the slowest ends soonest, and enough succeed.
 
@@ -49,12 +49,13 @@ Examples:
 
   walras match --times t.csv --success a.csv --min-success 0.8
 
-  walras match --times t.csv --success a.csv --min-success 0.9 -o csv
+  walras match --times t.csv --success a.csv --min-success 0.9 --report p.html
 
   walras match --times t.csv --success a.csv --times-low l.csv --times-high h.csv
 
-Exit codes: 0 optimal, 2 bad input, 3 no placement reaches the floor, 5 a limit
-came before the tolerance, 6 a file cannot be read, 130 interrupted; 5 and 130
+Exit codes: 0 optimal, or the gap that is proved where no --tolerance is given;
+2 bad input, 3 no placement reaches the floor, 5 a limit came first or the
+--tolerance was missed, 6 a file cannot be read, 130 interrupted; 5 and 130
 still print a plan with its certified gap.
 """
 
@@ -83,13 +84,16 @@ def match(
     tolerance: Tolerance = None,
     time_limit: TimeLimit = None,
     threads: Threads = None,
+    report: Report = None,
     progress: ShowProgress = True,
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Place tasks on clusters: the slowest ends soonest, and enough succeed."""
-    read_tables = _read(times, success, keep_good=keep_good)
-    given = _round(
-        read_tables,
+    if report is not None:
+        need_figures("--report")
+    tables = read_tables(times, success, keep_good=keep_good)
+    given = round_from(
+        tables,
         min_success,
         shortfall_price,
         speedup,
@@ -112,203 +116,36 @@ def match(
 
         settings = MatchSettings(method, aim, time_limit, threads, seed, on_progress)
         plan = match_round(given, settings)
-    _print(plan, read_tables, output)
+    _print(plan, tables, output)
+    if report is not None:
+        _write_page(plan, report)
     raise typer.Exit(ended(plan.status, plan.gap, tolerance))
 
 
-@dataclass(frozen=True, eq=False)
-class _Tables:
-    """Times and chances, tasks in rows.
-
-    Attributes:
-        times: (tasks, clusters), ``inf`` where a cluster cannot run a task.
-        success: (tasks, clusters).
-        left_out: Tasks whose lines were bad.
-    """
-
-    times: pd.DataFrame
-    success: pd.DataFrame
-    left_out: tuple[str, ...]
-
-
-def _read(times: Path, success: Path, *, keep_good: bool) -> _Tables:
-    first, second = read(times, "task", (), None), read(success, "task", (), None)
-    clusters = first.columns[1:]
-    check_same(second.columns[1:], clusters, second, "cluster", str(first.path))
-    check_same(second.keys, first.keys, second, "task", str(first.path))
-    rows = {line["task"].text: line for line in second.lines}
-    seconds: dict[str, list[float]] = {}
-    chances: dict[str, list[float]] = {}
-    errors: dict[str, WalrasError] = {}
-    for line in first.lines:
-        task = line["task"].text
-        try:
-            own = [line[c].number(positive=True, empty=np.inf) for c in clusters]
-            chances[task] = [
-                rows[task][c].number(positive=False, empty=0.0 if t == np.inf else None)
-                for c, t in zip(clusters, own, strict=True)
-            ]
-            seconds[task] = own
-        except InputError as error:
-            errors[task] = error
-    if errors and not (keep_good and seconds):
-        worst = next(iter(errors.values()))
-        raise InputError(
-            worst.what,
-            where=worst.where,
-            allowed=worst.allowed,
-            remedy=f"correct it, or leave {len(errors)} of {len(first.lines)} tasks out with "
-            "--keep-good",
-        )
-    return _Tables(
-        _frame(seconds, clusters), _frame(chances, clusters).loc[list(seconds)], tuple(errors)
-    )
-
-
-def _frame(rows: dict[str, list[float]], clusters: Sequence[str]) -> pd.DataFrame:
-    return pd.DataFrame.from_dict(rows, orient="index", columns=list(clusters))
-
-
-def _round(
-    given: _Tables,
-    min_success: float,
-    price: float | None,
-    speedup: Path | None,
-    times: Ends,
-    success: Ends,
-) -> Round:
-    curves = None
-    if speedup is not None:
-        curves = _curves(read(speedup, "cluster", ("1",), None), given.times)
-    usable = np.isfinite(given.times.to_numpy())
-    return Round.of(
-        given.times.T,
-        given.success.T,
-        min_success,
-        curves,
-        shortfall_price=price,
-        times_interval=interval("times", times, given.times, usable),
-        success_interval=interval("success", success, given.success, usable),
-    )
-
-
-def _curves(sheet: Sheet, times: pd.DataFrame) -> Floats:
-    """(clusters, counts) ratios, in the order of the clusters of ``times``."""
-    counts = [str(k + 1) for k in range(len(sheet.columns) - 1)]
-    if list(sheet.columns[1:]) != counts:
-        raise InputError(
-            f"the columns are {', '.join(sheet.columns)}",
-            where=f"{sheet.path}, line 1",
-            allowed="cluster, 1, 2, 3, ...",
-            remedy="name the columns by the number of tasks",
-        )
-    wanted = [str(c) for c in times.columns]
-    missing = [label for label in wanted if label not in sheet.keys]
-    if missing:
-        raise InputError(
-            f"has no cluster '{missing[0]}'",
-            where=str(sheet.path),
-            allowed="one line a cluster of the times",
-            remedy="add a line for it",
-        )
-    lines = {line["cluster"].text: line for line in sheet.lines}
-    return np.array([[lines[c][k].number(positive=True) for k in counts] for c in wanted])
-
-
-def _print(plan: Plan, given: _Tables, output: Format) -> None:
+def _print(plan: Plan, given: MatchTables, output: Format) -> None:
     if given.left_out:
         total = len(given.left_out) + len(given.times)
         names = ", ".join(given.left_out[:_NAMED]) + (", ..." if given.left_out[_NAMED:] else "")
         tell(f"left out {len(given.left_out)} of {total} tasks: {names}")
-    placements = _placements(plan)
     if output is Format.CSV:
-        emit(placements, output)
+        emit(placements(plan), output)
         return
-    facts = _facts(plan, len(given.left_out))
+    facts = facts_of(plan, len(given.left_out))
     if output is Format.JSON:
         told = Table(tuple(facts), [tuple(facts.values())]).records()[0]
-        clusters = _clusters(plan).records()
-        put(to_json({**told, "clusters": clusters, "placements": placements.records()}))
+        rows = {"clusters": clusters(plan).records(), "placements": placements(plan).records()}
+        put(to_json({**told, **rows}))
         return
     emit(Table(("", "plan"), list(facts.items())))
-    emit(_clusters(plan))
-    emit(_shown(placements))
+    emit(clusters(plan))
+    emit(shown(plan, _SHOWN))
+    put_wrapped(legend(plan, _SHOWN))
     tell(ending(plan.status, plan.gap))
 
 
-def _shown(placements: Table) -> Table:
-    """The first placements as people read them: both ends of an interval in one cell."""
-    names = ("task", "cluster", "time", "success", "runner_up", "makespan_if_moved", "reason")
-    columns: list[str] = []
-    rows: list[list[Cell]] = [[] for _ in placements.rows[:_SHOWN]]
-    for name in names:
-        columns.append(name.replace("_", " "))
-        ends = [f"{name}_{end}" for end in _ENDS]
-        at = [placements.columns.index(c) for c in (name, *ends) if c in placements.columns]
-        for row, full in zip(rows, placements.rows, strict=False):
-            row.append(full[at[0]])
-            row += ["-".join(show(full[k]) for k in at[1:])] if at[1:] else []
-        columns += ["from-to"] if at[1:] else []
-    title = f"placements of {len(rows)} of {len(placements.rows)} tasks"
-    return Table(tuple(columns), rows, title)
+def _write_page(plan: Plan, path: Path) -> None:
+    # Imported here: matplotlib is an optional extra and takes half a second.
+    from walras.plot import write
+    from walras.reports.matching_page import page
 
-
-def _facts(plan: Plan, left_out: int) -> dict[str, Cell]:
-    price = plan.round.shortfall_price
-    return {
-        "status": str(plan.status),
-        "tasks": plan.round.shape[1],
-        "tasks left out": left_out,
-        "clusters": plan.round.shape[0],
-        "makespan": plan.makespan,
-        "mean success": plan.mean_success,
-        "floor": plan.round.min_success,
-        "shortfall price": price,
-        "objective": plan.value,
-        "bound": plan.bound,
-        "gap": plan.gap,
-        "utilisation": plan.utilisation,
-        "what binds": "; ".join(plan.binding),
-        "price of the floor, estimated": plan.floor_price_estimate,
-        "method": plan.method,
-        "seconds": plan.seconds,
-    }
-
-
-def _clusters(plan: Plan) -> Table:
-    m, _ = plan.round.shape
-    count = np.bincount(plan.assignment, minlength=m)
-    rows = [
-        (
-            plan.round.cluster_name(i),
-            int(count[i]),
-            float(plan.loads[i]),
-            float(plan.loads[i] / plan.makespan),
-        )
-        for i in range(m)
-    ]
-    return Table(("cluster", "tasks", "load", "share of the makespan"), rows)
-
-
-def _placements(plan: Plan) -> Table:
-    """One row a task, every field of its explanation; of intervals that were given, both ends."""
-    ends = [
-        name
-        for name, given in (
-            ("time_interval", plan.round.times_interval),
-            ("success_interval", plan.round.success_interval),
-        )
-        if given is not None
-    ]
-    names = [f.name for f in fields(Placement) if not f.name.endswith("_interval")]
-    columns = [f"{name.removesuffix('_interval')}_{end}" for name in ends for end in _ENDS]
-    rows = [
-        [*(getattr(p, name) for name in names), *(end for name in ends for end in getattr(p, name))]
-        for p in plan.placements()
-    ]
-    return Table((*names, *columns), [[_plain(cell) for cell in row] for row in rows])
-
-
-def _plain(cell: Cell) -> Cell:
-    """Nothing for a number that is not finite: there is no runner-up."""
-    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+    write(page(plan), path)

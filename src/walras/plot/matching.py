@@ -11,6 +11,7 @@ from walras.plot.figures import colour, need
 from walras.plot.style import TEXT, blank
 
 _NAMED = 0.06  # of the makespan; shorter tasks carry no name
+_LETTER = 0.012  # of the makespan, that a letter takes
 _MANY = 40  # clusters up to which each has its label
 
 
@@ -94,7 +95,8 @@ def matching(frame: pd.DataFrame, unit: str = "seconds", bound: float | None = N
             edgecolor=TEXT.stand_in,
             linewidth=0.5,
         )
-        if length[k] > _NAMED * span and len(names) <= _MANY:
+        needed = max(_NAMED, _LETTER * len(str(frame["task"].iloc[k])))
+        if length[k] > needed * span and len(names) <= _MANY:
             axes.text(
                 begin + length[k] / 2,
                 row[k],

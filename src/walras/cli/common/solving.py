@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -31,6 +32,7 @@ Collapse = Annotated[
     bool, typer.Option("--collapse", help="For --engine admm: less memory, more iterations.")
 ]
 Polish = Annotated[bool, typer.Option("--polish", help="An exact vertex, if linear.")]
+Report = Annotated[Path | None, typer.Option(help="Write an HTML page.")]
 ShowProgress = Annotated[bool, typer.Option("--progress/--no-progress", help="On stderr.")]
 
 
