@@ -13,16 +13,17 @@ import pytest
 from tests.bank.bank import CASES
 from tests.bank.optimality import optimality
 from tests.bank.statement import Entry, Row, state
+from tests.engines.stub import replace_solve
 
 import walras as wl
 from walras import solving
-from walras.engines.exact.engine import exact
-from walras.engines.pop.engine import pop
+from walras.engines.exact.engine import Exact
+from walras.engines.interior import Interior
+from walras.engines.pop.engine import POP
 from walras.iterate import Iterate
 from walras.leximin.levels import LeximinResult
 from walras.leximin.method import leximin
 from walras.progress import Progress
-from walras.select import registry as named
 from walras.separable import Separable
 from walras.settings import Settings
 from walras.status import Status
@@ -186,7 +187,7 @@ def test_an_engine_that_lies_is_not_believed(
     """What it calls optimal is judged by the certificate, and what is useless is solved again."""
     problem = cs.max_min(*cluster(3, m=3, n=8))
     optimum = wl.solve(problem, threads=1).value
-    monkeypatch.setitem(named._ENGINES, "interior", wrong(Status.OPTIMAL, x, price))
+    replace_solve(monkeypatch, Interior, wrong(Status.OPTIMAL, x, price))
     s = wl.solve(problem, engine="interior", threads=1)
     assert s.engine == "exact"
     assert s.status is Status.OPTIMAL
@@ -207,8 +208,8 @@ def test_an_engine_that_breaks_down_keeps_its_point_where_no_time_is_left_for_an
             status=Status.FAILED,
         )
 
-    monkeypatch.setitem(named._ENGINES, "interior", broken)
-    monkeypatch.setitem(solving._OTHERS, "exact", wrong(Status.LIMIT, 0.0, 0.0))
+    replace_solve(monkeypatch, Interior, broken)
+    replace_solve(monkeypatch, Exact, wrong(Status.LIMIT, 0.0, 0.0))
     s = wl.solve(problem, engine="interior", threads=1)
     assert (s.engine, s.status) == ("interior", Status.INACCURATE)
     assert s.value == pytest.approx(0.9 * rough.value, rel=1e-6)
@@ -216,7 +217,7 @@ def test_an_engine_that_breaks_down_keeps_its_point_where_no_time_is_left_for_an
 
 def test_the_status_says_what_the_certificate_says(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = cs.max_min(*cluster(3, m=3, n=8))
-    monkeypatch.setitem(named._ENGINES, "interior", wrong(Status.LIMIT, 0.0, 0.0))
+    replace_solve(monkeypatch, Interior, wrong(Status.LIMIT, 0.0, 0.0))
     s = wl.solve(problem, engine="interior", threads=1)
     assert s.status is Status.LIMIT
     assert s.gap > 0.1
@@ -240,7 +241,7 @@ def test_threads_may_change_from_solve_to_solve() -> None:
     """HiGHS keeps a scheduler a thread; parts of POP run in threads of their own."""
     problem = cs.max_min(*cluster(6, m=4, n=24))
     for threads in (2, 1, None, 2):
-        pop(problem, Settings(threads=threads), 3, engine=exact)
+        POP(3, engine=Exact()).solve(problem, Settings(threads=threads))
         s = wl.solve(problem, engine="exact", threads=threads)
         assert s.status is Status.OPTIMAL
 

@@ -30,9 +30,8 @@ def crossing(setting: Setting) -> pd.DataFrame:
             )
             solution = wl.solve(
                 problem,
-                engine="admm",
+                engine=wl.engines.ADMM(executor=wl.Ray(actors=actors)),
                 tolerance=1e-2,
-                executor=wl.Ray(actors=actors),
                 time_limit=setting.limit,
             )
             sent = crossed(solution)

@@ -96,10 +96,9 @@ def _first_order(
         limit,
         threads,
         before,
-        engine="admm",
+        engine=wl.engines.ADMM(**options),
         tolerance=ONE_PER_CENT,
         time_limit=limit,
-        **options,
     )
 
 
@@ -118,7 +117,7 @@ def _pop(
     scenario: Scenario, limit: float, threads: int, before: Routed | None, parts: int
 ) -> Routed:
     count = int(np.count_nonzero(scenario.demand))
-    return solved(scenario, limit, threads, engine="pop", parts=min(parts, count))
+    return solved(scenario, limit, threads, engine=wl.engines.POP(parts=min(parts, count)))
 
 
 def _baseline(

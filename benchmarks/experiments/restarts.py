@@ -14,7 +14,7 @@ from benchmarks.experiments.study import Setting, Study
 from benchmarks.instances import Spec, build
 from benchmarks.peers.walras_engine import BUILDERS
 from walras.domains import traffic_engineering as te
-from walras.engines.admm import AdmmSettings, admm
+from walras.engines.admm import ADMM
 from walras.plot.style import blank
 from walras.settings import Settings
 
@@ -25,10 +25,10 @@ OBJECTIVES = ("max-min", "proportional-fairness")
 _TICKS = (16, 32, 64, 128, 256, 400)
 ITERATIONS = 400  # the same on every machine, and beside any other work
 VARIANTS = {
-    "copies": AdmmSettings(restarts=False, iterations=ITERATIONS),
-    "copies, restarts": AdmmSettings(restarts=True, iterations=ITERATIONS),
-    "collapsed": AdmmSettings(collapse=True, restarts=False, iterations=ITERATIONS),
-    "collapsed, restarts": AdmmSettings(collapse=True, restarts=True, iterations=ITERATIONS),
+    "copies": ADMM(restarts=False, iterations=ITERATIONS),
+    "copies, restarts": ADMM(restarts=True, iterations=ITERATIONS),
+    "collapsed": ADMM(collapse=True, restarts=False, iterations=ITERATIONS),
+    "collapsed, restarts": ADMM(collapse=True, restarts=True, iterations=ITERATIONS),
 }
 
 
@@ -40,7 +40,7 @@ def restarts(setting: Setting) -> pd.DataFrame:
             limits = Settings(
                 tolerance=min(GAPS), time_limit=setting.limit, threads=setting.threads
             )
-            history = admm(problem, limits, options).history
+            history = options.solve(problem, limits).history
             for gap in GAPS:
                 step = next((step for step in history if step.gap <= gap), None)
                 rows.append(

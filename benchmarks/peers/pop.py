@@ -7,7 +7,7 @@ import time
 from benchmarks.flow import AnyInstance, FlowInstance
 from benchmarks.peers.walras_engine import state
 from benchmarks.problem import Budget, Outcome
-from walras.engines.pop.engine import pop
+from walras.engines.pop.engine import POP
 from walras.select.blas_threads import blas_limited
 from walras.separable import Separable
 from walras.settings import Settings
@@ -22,7 +22,7 @@ def solve(instance: AnyInstance, objective: str, budget: Budget, *, parts: int) 
     settings = Settings(budget.tolerance, budget.time_limit, budget.threads)
     built = time.perf_counter()
     with blas_limited(problem, "pop", budget.threads):  # as in walras.solve
-        found = pop(problem, settings, parts)
+        found = POP(parts).solve(problem, settings)
     solved = time.perf_counter()
     return Outcome(
         found.x if isinstance(instance, FlowInstance) else problem.dense(found.x),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -43,10 +43,14 @@ def solve(
         budget: Threads and limits.
         tolerance: The gap to prove, where it is not the budget's.
         actors: Ray actors to solve on; none when 0.
-        options: Of :func:`walras.solve`, such as the engine.
+        options: Of :func:`walras.solve`, such as the engine, and of that engine.
     """
     if actors:
         options["executor"] = wl.Ray(actors=actors)
+    limit = _limit(instance, budget, options.get("engine"))
+    if options.get("engine") == "admm":
+        own = {field.name for field in fields(wl.engines.ADMM)} & options.keys()
+        options["engine"] = wl.engines.ADMM(**{name: options.pop(name) for name in own})
     start = time.perf_counter()
     problem = state(instance, objective)
     built = time.perf_counter()
@@ -54,7 +58,7 @@ def solve(
         problem,
         tolerance=budget.tolerance if tolerance is None else tolerance,
         threads=budget.threads,
-        **_limit(instance, budget, options.get("engine")),
+        **limit,
         **options,
     )
     solved = time.perf_counter()

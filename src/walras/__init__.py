@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from walras.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from walras import data, dede, domains, learn, matching, network, plot, predict
+    from walras import data, dede, domains, engines, learn, matching, network, plot, predict
     from walras.errors import (
         DataError,
         EngineError,
@@ -48,10 +48,19 @@ _HOME = {
     "InaccuracyWarning": "walras.errors",
     **{
         name: f"walras.{name}"
-        for name in ("data", "dede", "domains", "learn", "matching", "network", "predict")
+        for name in (
+            "data",
+            "dede",
+            "domains",
+            "engines",
+            "learn",
+            "matching",
+            "network",
+            "predict",
+        )
     },
 }
-_MODULES = ("data", "dede", "domains", "learn", "matching", "network", "plot", "predict")
+_MODULES = ("data", "dede", "domains", "engines", "learn", "matching", "network", "plot", "predict")
 
 __all__ = [
     "DataError",
@@ -71,6 +80,7 @@ __all__ = [
     "data",
     "dede",
     "domains",
+    "engines",
     "learn",
     "load",
     "matching",

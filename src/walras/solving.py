@@ -16,11 +16,9 @@ import numpy as np
 from walras.certificate import Certificate, certify
 from walras.deprecated import renamed_keywords
 from walras.diagnosis.diagnose import raise_if_impossible
-from walras.engines.admm.worker_pool import Executor
+from walras.engines.base import Engine
 from walras.engines.exact.crossover import polish as to_vertex
-from walras.engines.exact.engine import exact
-from walras.engines.integer import integer as searched
-from walras.engines.interior import interior
+from walras.engines.exact.engine import Exact
 from walras.errors import InputError
 from walras.interrupts import Pressed
 from walras.iterate import Iterate
@@ -33,14 +31,14 @@ from walras.progress import OnProgress, log_to_stderr
 from walras.select.blas_threads import blas_limited
 from walras.select.choose import Choice, choose
 from walras.select.foreign_settings import refuse_unknown
-from walras.select.registry import Engine, EngineOptions, engine_named
+from walras.select.old_options import OLD_OPTIONS, warn_of_old, with_old_options
+from walras.select.registry import ENGINES, engine_of
 from walras.separable import Leximin, Separable, leximin_of
 from walras.settings import Settings, Start
 from walras.solution import Solution
 from walras.start import Earlier, check_start, start_from
 from walras.status import Status
 
-_ON_DEVICES = ("interior", "admm")  # engines whose kernels run on a GPU, too
 _PATIENCE = 10.0  # predicted seconds up to which another engine is tried after one that falls short
 _HOPELESS = 1e-3  # a gap above which an engine's failure is looked into
 
@@ -86,7 +84,7 @@ def takes_cvxpy(solve: Callable[P, Solution]) -> Callable[P, Solution]:
 def solve(
     problem: Separable | Leximin | StatedElsewhere,
     *placed: Never,
-    engine: str = "auto",
+    engine: str | Engine = "auto",
     tolerance: float = 1e-6,
     time_limit: float | None = None,
     threads: int | None = None,
@@ -94,14 +92,7 @@ def solve(
     on_progress: OnProgress | None = None,
     verbose: bool = False,
     polish: bool = False,
-    parts: int | None = None,
-    seed: int | None = None,
     device: str = CPU,
-    mode: str | None = None,
-    collapse: bool | None = None,
-    executor: Executor | None = None,
-    rho: float | None = None,
-    restarts: bool | None = None,
     integer: bool = False,
     spend: str | None = None,
     **unknown: Never,
@@ -112,7 +103,9 @@ def solve(
         problem: From :mod:`walras.domains` or from arrays; or a :class:`walras.Problem` or
             ``cvxpy.Problem``, whose variables and constraints get their values.
         *placed: None; settings have names.
-        engine: ``auto``, ``interior``, ``admm``, ``exact``, ``integer`` or ``pop``.
+        engine: ``auto`` takes the engine that is expected to end first. An engine of
+            :mod:`walras.engines` with its options, such as ``wl.engines.ADMM(mode="paper")``, or
+            its name: ``interior``, ``admm``, ``exact``, ``integer`` or ``pop``.
         tolerance: Certified relative gap at which to stop (of logarithms: nats a job).
         time_limit: Seconds; the best so far comes back, certified.
         threads: Worker threads, or None for all cores.
@@ -120,14 +113,7 @@ def solve(
         on_progress: Called once an iteration with a Progress; True stops, and so does Ctrl-C.
         verbose: One line an iteration.
         polish: Turn a linear problem's answer into an exact vertex; not that of a leximin problem.
-        parts: Of ``pop`` alone: the number of parts, 1 to the number of demands; 4 if None.
-        seed: Of ``pop`` and ``integer``: of random choices; 0 if None.
         device: ``cpu``, or a GPU for ``interior`` and ``admm``: ``cuda``, ``cuda:1``; takes torch.
-        mode: Of ``admm`` alone: ``hard`` if None, ``paper``, ``penalty``, ``augmented-lagrangian``.
-        collapse: Of ``admm`` alone: less memory, more iterations; if None, where it must be.
-        executor: Of ``admm`` alone: where demands' passes run; threads of this process if None.
-        rho: Of ``admm`` alone: the first penalty, or that of ``paper``; from the data if None.
-        restarts: Of ``admm`` alone: Halpern iterations with restarts; where quicker if None.
         integer: Make all entries whole if the problem marks none; marked ones are in any case.
         spend: ``leximin`` gives what is left of the time limit of a max-min problem to leximin:
             the least job keeps what it has, the others rise. None ends the solve when it is proved.
@@ -154,34 +140,32 @@ def solve(
         0  1.0  0.0
         1  0.0  1.0
     """
+    old = {name: unknown.pop(name) for name in OLD_OPTIONS if name in unknown}
+    warn_of_old(old)
     problem, base, first = _checked(problem, start, placed, unknown, integer=integer)
     settings = Settings(tolerance, time_limit, threads, first, on_progress, verbose, device=device)
     choice = _choice_on(device, choose(base, engine, tolerance, levels=base is not problem))
-    own = EngineOptions(parts, seed, mode, executor, collapse, rho, restarts)
+    choice = replace(choice, engine=with_old_options(choice.engine, old))
     if spend is not None:
         _check_spend(spend, problem, choice, settings, polish=polish)
-    return _solve_within(problem, own, choice, settings, polish=polish, spend=spend)
+    return _solve_within(problem, choice, settings, polish=polish, spend=spend)
 
 
 def _solve_within(
     problem: Separable | Leximin,
-    own: EngineOptions,
     choice: Choice,
     settings: Settings,
     *,
     polish: bool,
     spend: str | None,
 ) -> Solution:
-    run = engine_named(choice.engine, own, collapse=choice.collapse)
     base = problem.problem if isinstance(problem, Leximin) else problem
     with Pressed() as pressed, ExitStack() as stack:
-        stack.enter_context(blas_limited(base, choice.engine, settings.threads))
-        if own.executor is not None:  # for all levels
-            own = replace(own, executor=stack.enter_context(own.executor.persistent()))
-            run = engine_named(choice.engine, own, collapse=choice.collapse)
-        solution = _solve_by(run, problem, choice, settings, polish=polish)
+        stack.enter_context(blas_limited(base, choice.name, settings.threads))
+        choice = replace(choice, engine=stack.enter_context(choice.engine.persistent()))
+        solution = _solve_by(problem, choice, settings, polish=polish)
         if spend is not None:
-            solution = _spend_on_leximin(solution, run, choice, settings)
+            solution = _spend_on_leximin(solution, choice, settings)
     return _heard(solution) if pressed else solution
 
 
@@ -197,7 +181,7 @@ def _heard(solution: Solution) -> Solution:
 
 
 def _solve_by(
-    run: Engine, problem: Separable | Leximin, choice: Choice, settings: Settings, *, polish: bool
+    problem: Separable | Leximin, choice: Choice, settings: Settings, *, polish: bool
 ) -> Solution:
     log_to_stderr(wanted=settings.verbose)
     if isinstance(problem, Leximin):
@@ -208,9 +192,9 @@ def _solve_by(
                 allowed="False for leximin",
                 remedy="leave polish out",
             )
-        return _solve_leximin(problem, run, choice, settings)
+        return _solve_leximin(problem, choice, settings)
     began = time.perf_counter()
-    solution = _solve_one(problem, run, choice, settings)
+    solution = _solve_one(problem, choice, settings)
     if polish:
         solution = _polished(solution, _left(settings, began))
     return solution
@@ -222,18 +206,19 @@ def _choice_on(device: str, choice: Choice) -> Choice:
     Raises:
         InputError: The engine, asked for or the only one, has none.
     """
-    if device == CPU or choice.engine in _ON_DEVICES:
+    if device == CPU or choice.engine.runs_on_gpu:
         return choice
-    able = [name for name in _ON_DEVICES if name in choice.seconds]
+    on_gpu = [name for name, kind in ENGINES.items() if kind.runs_on_gpu]
+    able = [name for name in on_gpu if name in choice.seconds]
     if not able:
         raise InputError(
-            f"is {device!r}, but engine {choice.engine!r} ({choice.reason}) has kernels for the "
+            f"is {device!r}, but engine {choice.name!r} ({choice.reason}) has kernels for the "
             "CPU alone",
             where="setting device",
             allowed="'cpu' with this engine",
-            remedy=f"use device='cpu', or engine={' or '.join(map(repr, _ON_DEVICES))}",
+            remedy=f"use device='cpu', or engine={' or '.join(map(repr, on_gpu))}",
         )
-    return Choice(able[0], f"runs on {device}", choice.seconds)
+    return Choice(engine_of(able[0]), f"runs on {device}", choice.seconds)
 
 
 def _with_whole_entries(problem: Separable | Leximin) -> Separable:
@@ -299,33 +284,29 @@ class _Try:
         return other if other.proof.feasible or not self.proof.feasible else self
 
 
-def _tried(problem: Separable, engine: str, run: Engine, settings: Settings) -> _Try:
-    found = run(problem, settings)
-    return _Try(engine, found, *_timed_certificate(problem, found, settings.workers))
+def _tried(problem: Separable, engine: Engine, settings: Settings) -> _Try:
+    found = engine.solve(problem, settings)
+    return _Try(engine.name, found, *_timed_certificate(problem, found, settings.workers))
 
 
-def _first(problem: Separable, run: Engine, choice: Choice, settings: Settings) -> _Try:
+def _first(problem: Separable, choice: Choice, settings: Settings) -> _Try:
     """What the chosen engine found; the general one where a choice of ours breaks down."""
     began = time.perf_counter()
-    if choice.engine == "exact" or not choice.seconds:
-        return _tried(problem, choice.engine, run, settings)
-    found = attempted(lambda: _tried(problem, choice.engine, run, settings), None)
-    return found or _tried(problem, "exact", exact, _left(settings, began))
+    if choice.name == "exact" or not choice.seconds:
+        return _tried(problem, choice.engine, settings)
+    found = attempted(lambda: _tried(problem, choice.engine, settings), None)
+    return found or _tried(problem, Exact(), _left(settings, began))
 
 
 def _weighed(choice: Choice) -> str | None:
     """The engine that was weighed against the chosen one and is worth a try after it, or None."""
-    other = {"exact": "interior", "interior": "exact"}.get(choice.engine)
+    other = {"exact": "interior", "interior": "exact"}.get(choice.name)
     return other if other and choice.seconds.get(other, np.inf) <= _PATIENCE else None
 
 
-# Engines that may be tried after the chosen one.
-_OTHERS: dict[str, Engine] = {"exact": exact, "interior": interior, "integer": searched}
-
-
-def _solve_one(problem: Separable, run: Engine, choice: Choice, settings: Settings) -> Solution:
+def _solve_one(problem: Separable, choice: Choice, settings: Settings) -> Solution:
     began = time.perf_counter()
-    best = first = _first(problem, run, choice, settings)
+    best = first = _first(problem, choice, settings)
     is_short, other = _falls_short(first.found, first.proof, settings), _weighed(choice)
     if _needs_diagnosis(first.found, first.proof, settings):
         left = _left(settings, began)
@@ -335,8 +316,8 @@ def _solve_one(problem: Separable, run: Engine, choice: Choice, settings: Settin
     if _has_no_whole_point(problem, first):
         is_short, other = True, "integer"
     if is_short and other and other != first.engine:
-        engine, left = _OTHERS[other], _left(settings, began)
-        best = first.or_better(attempted(lambda: _tried(problem, other, engine, left), first))
+        engine, left = engine_of(other), _left(settings, began)
+        best = first.or_better(attempted(lambda: _tried(problem, engine, left), first))
     return Solution(
         problem=problem,
         certificate=best.proof,
@@ -371,8 +352,8 @@ def _check_spend(
         wrong = f"the problem is no max-min problem, its objective is {problem.objective!r}"
     elif settings.time_limit is None:
         wrong = "there is no time limit whose rest could be spent"
-    elif choice.engine in ("pop", "integer"):
-        wrong = f"engine {choice.engine!r} has no levels"
+    elif choice.name in ("pop", "integer"):
+        wrong = f"engine {choice.name!r} has no levels"
     elif polish:
         wrong = "a vertex (polish=True) need not keep the levels"
     if wrong:
@@ -384,9 +365,7 @@ def _check_spend(
         )
 
 
-def _spend_on_leximin(
-    solution: Solution, run: Engine, choice: Choice, settings: Settings
-) -> Solution:
+def _spend_on_leximin(solution: Solution, choice: Choice, settings: Settings) -> Solution:
     """Raise the other jobs of a max-min problem in what is left of the time limit.
 
     The least job keeps its throughput, so the allocation stays optimal. Levels from the first
@@ -400,7 +379,7 @@ def _spend_on_leximin(
         return solution
     known = Start(solution.certificate.x, solution.certificate.prices)
     rest = replace(settings, time_limit=left, start=known)
-    raised = _solve_leximin(spec, run, choice, rest)
+    raised = _solve_leximin(spec, choice, rest)
     if not raised.certificate.proves(settings.tolerance):
         return solution
     proved = takewhile(lambda level: level.gap <= settings.tolerance, raised.levels)
@@ -476,11 +455,11 @@ def _status(found: Iterate, proof: Certificate, settings: Settings) -> Status:
     return found.status if stopped else Status.INACCURATE
 
 
-def _solve_leximin(spec: Leximin, run: Engine, choice: Choice, settings: Settings) -> Solution:
-    spare = exact if choice.engine == "interior" else None
-    coarse, heuristic = choice.engine == "admm", choice.engine == "pop"
+def _solve_leximin(spec: Leximin, choice: Choice, settings: Settings) -> Solution:
+    spare = Exact().solve if choice.name == "interior" else None
+    coarse, heuristic = choice.name == "admm", choice.name == "pop"
     result: LeximinResult = leximin(
-        spec, run, settings, coarse=coarse, spare=spare, heuristic=heuristic
+        spec, choice.engine.solve, settings, coarse=coarse, spare=spare, heuristic=heuristic
     )
     found = result.iterate
     proof, repair_seconds = _timed_certificate(spec.problem, found, settings.workers)
@@ -488,7 +467,7 @@ def _solve_leximin(spec: Leximin, run: Engine, choice: Choice, settings: Setting
         problem=spec.problem,
         certificate=proof,
         status=_status(found, proof, settings),
-        engine=choice.engine,
+        engine=choice.name,
         tolerance=settings.tolerance,
         history=found.history,
         timings=replace(found.timings, repair=repair_seconds),

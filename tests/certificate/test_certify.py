@@ -62,7 +62,9 @@ def test_one_narrow_link_is_no_rounding(tolerance: float, *, collapse: bool) -> 
     demand[0, 1] = demand[1, 2] = 1.0
     paths = te.candidate_paths(net, k=1, cache=False)
     problem = te.max_concurrent_flow(net, demand, paths)
-    s = wl.solve(problem, engine="admm", tolerance=tolerance, collapse=collapse, time_limit=5.0)
+    s = wl.solve(
+        problem, engine=wl.engines.ADMM(collapse=collapse), tolerance=tolerance, time_limit=5.0
+    )
     assert s.bound >= 1e-8 * (1.0 - 1e-9)
     if s.status is wl.Status.OPTIMAL:
         assert s.value == pytest.approx(1e-8, rel=2.0 * tolerance)

@@ -26,6 +26,7 @@ from typer.testing import CliRunner, Result
 from walras.cli.common.progress import Stages
 from walras.cli.main import app
 from walras.domains import cluster_scheduling as cs
+from walras.engines.pop.engine import POP
 from walras.errors import DataError, InfeasibleError, InputError
 from walras.solving import solve
 
@@ -178,9 +179,10 @@ def test_pop_takes_its_parts_and_its_seed(run: Run) -> None:
 
     problem = cs.max_min(T, SIZE, CAPACITY, WEIGHT)
     for parts, seed in ((1, 0), (2, 0), (2, 1), (4, 0)):
-        want = solve(problem, engine="pop", parts=parts, seed=seed)
+        want = solve(problem, engine=POP(parts=parts, seed=seed))
+        options = ("--engine-option", f"parts={parts}", "--engine-option", f"seed={seed}")
+        assert by_pop(*options) == pytest.approx(want.x, abs=1e-6)
         assert by_pop("--parts", str(parts), "--seed", str(seed)) == pytest.approx(want.x, abs=1e-6)
-    assert not np.allclose(by_pop("--parts", "2"), by_pop("--parts", "2", "--seed", "1"), atol=1e-3)
 
 
 PROGRAM = """Maximize

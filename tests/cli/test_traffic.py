@@ -223,7 +223,11 @@ def test_bad_flows_to_start_from(run: Any, tmp_path: Path, content: str, words: 
 
 
 def test_the_first_order_engine_takes_its_settings(run: Any) -> None:
-    for options in (("--collapse",), ("--mode", "augmented-lagrangian"), ("--polish",)):
+    for options in (
+        ("--engine-option", "collapse=true"),
+        ("--engine-option", "mode=augmented-lagrangian"),
+        ("--polish",),
+    ):
         result = run("--engine", "admm", "--tolerance", "1e-3", "-o", "json", *options)
         assert result.exit_code == 0, result.output
         content = json.loads(result.stdout)

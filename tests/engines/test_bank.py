@@ -11,7 +11,7 @@ from tests.bank.optimality import optimality
 import walras as wl
 from walras.certificate import certify
 from walras.engines.interior import columns, engine
-from walras.engines.pop.engine import pop
+from walras.engines.pop.engine import POP
 from walras.separable import Leximin
 from walras.settings import Settings
 
@@ -92,7 +92,7 @@ def test_allocation_and_prices_where_they_are_unique(
 
 @pytest.mark.parametrize("case", named([case for case in CASES if case.splits]))
 def test_pop_is_feasible_and_its_bound_holds(case: Case) -> None:
-    point = pop(case.base, Settings(threads=1), parts=2)
+    point = POP(parts=2).solve(case.base, Settings(threads=1))
     s = certify(case.base, point.x, point.t, point.prices)
     found = optimality(case.base, s.x, s.t, s.prices)
     assert found.primal <= 1e-9

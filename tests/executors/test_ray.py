@@ -16,11 +16,11 @@ import ray
 from tests.domains.instances import draw
 
 import walras as wl
-from walras.engines.admm.engine import admm, executor_on
+from walras.engines.admm import ADMM
+from walras.engines.admm.engine import executor_on
 from walras.engines.admm.form import make_form
 from walras.engines.admm.proofs import row_classification
 from walras.engines.admm.proofs.incumbent import Incumbent
-from walras.engines.admm.settings import AdmmSettings
 from walras.executors import ray_cluster, ray_pool
 from walras.executors.ray_pool import RayPool
 from walras.iterate import Iterate
@@ -61,7 +61,7 @@ def problem_of(objective: Any, n: int = 24, m: int = 5) -> wl.Separable:
 
 
 def iterate(problem: wl.Separable, iterations: int, **options: Any) -> Iterate:
-    return admm(problem, Settings(tolerance=1e-12), AdmmSettings(iterations=iterations, **options))
+    return ADMM(iterations=iterations, **options).solve(problem, Settings(tolerance=1e-12))
 
 
 def pid_of(pool: RayPool, k: int) -> int:
@@ -90,7 +90,9 @@ def test_actors_find_what_one_process_finds(
 def test_a_solve_is_proved_and_tells_its_traffic(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="walras")
     problem = problem_of(cs.proportional_fairness)
-    s = wl.solve(problem, engine="admm", tolerance=1e-3, executor=wl.Ray(actors=2), verbose=True)
+    s = wl.solve(
+        problem, engine=wl.engines.ADMM(executor=wl.Ray(actors=2)), tolerance=1e-3, verbose=True
+    )
     assert s.status == wl.Status.OPTIMAL
     assert s.gap <= 1e-3
     assert s.history.frame()["traffic"].iloc[-1] > 0
@@ -103,10 +105,8 @@ def test_a_solve_is_proved_and_tells_its_traffic(caplog: pytest.LogCaptureFixtur
 def test_actors_tell_what_the_published_timing_shares() -> None:
     s = wl.solve(
         problem_of(cs.max_min),
-        engine="admm",
-        mode="paper",
+        engine=wl.engines.ADMM(mode="paper", executor=wl.Ray(actors=2)),
         tolerance=1e-6,
-        executor=wl.Ray(actors=2),
     )
     assert 0.0 < s.timings.ideal < s.timings.iterate / 64
 
@@ -137,7 +137,7 @@ def test_the_allocation_crosses_once_when_the_solve_ends(
         gathered.append(pools[0].gathered)
 
     s = wl.solve(
-        problem, engine="admm", tolerance=1e-3, executor=wl.Ray(actors=2), on_progress=look
+        problem, engine=wl.engines.ADMM(executor=wl.Ray(actors=2)), tolerance=1e-3, on_progress=look
     )
     assert s.status == wl.Status.OPTIMAL
     assert sum(step.note == "proof" for step in s.history) > 0
@@ -156,7 +156,7 @@ def test_levels_and_equalities_are_proved_where_the_demands_are(
     more = (te.candidate_paths(net, 2, cache=False),) if by_path else ()
     problem = objective(net, traffic, *more, **({"levels": 2} if by_path else {}))
     s = wl.solve(problem, engine="admm", tolerance=1e-2, threads=2)
-    found = wl.solve(problem, engine="admm", tolerance=1e-2, executor=wl.Ray(actors=2))
+    found = wl.solve(problem, engine=wl.engines.ADMM(executor=wl.Ray(actors=2)), tolerance=1e-2)
     assert (found.status, len(pools)) == (wl.Status.OPTIMAL, max(len(found.levels), 1))
     assert any("repair.correction_system" in pool.bytes_of for pool in pools)
     assert len({pool._actors for pool in pools}) == 1  # of all levels
@@ -206,7 +206,7 @@ def test_a_lost_actor_takes_the_prices_of_its_own_rows_with_it(
             os.kill(pid_of(pools[0], 1), signal.SIGKILL)
 
     s = wl.solve(
-        problem, engine="admm", tolerance=1e-2, executor=wl.Ray(actors=2), on_progress=kill
+        problem, engine=wl.engines.ADMM(executor=wl.Ray(actors=2)), tolerance=1e-2, on_progress=kill
     )
     assert pools[0].replaced >= 1
     assert s.status == wl.Status.OPTIMAL
@@ -223,7 +223,7 @@ def test_a_lost_actor_is_replaced_and_the_solve_goes_on(pools: list[RayPool]) ->
             os.kill(killed[0], signal.SIGKILL)
 
     s = wl.solve(
-        problem, engine="admm", tolerance=1e-3, executor=wl.Ray(actors=2), on_progress=kill
+        problem, engine=wl.engines.ADMM(executor=wl.Ray(actors=2)), tolerance=1e-3, on_progress=kill
     )
     assert killed
     assert pools[0].replaced == 1
@@ -245,7 +245,7 @@ def test_what_a_lost_actor_had_kept_is_proved_again(note: str, pools: list[RayPo
         return True
 
     s = wl.solve(
-        problem, engine="admm", tolerance=1e-9, executor=wl.Ray(actors=2), on_progress=kill
+        problem, engine=wl.engines.ADMM(executor=wl.Ray(actors=2)), tolerance=1e-9, on_progress=kill
     )
     assert (s.status, pools[0].replaced, len(last)) == (wl.Status.INTERRUPTED, 1, 1)
     assert s.certificate.violation <= 1e-9
@@ -260,7 +260,9 @@ def test_the_actors_end_with_the_solve(pools: list[RayPool]) -> None:
         pids.extend(pid_of(pools[0], k) for k in range(2))
         return True
 
-    s = wl.solve(problem_of(cs.max_min), engine="admm", executor=wl.Ray(actors=2), on_progress=note)
+    s = wl.solve(
+        problem_of(cs.max_min), engine=wl.engines.ADMM(executor=wl.Ray(actors=2)), on_progress=note
+    )
     assert s.status == wl.Status.INTERRUPTED
     assert len(pids) == 2
     deadline = time.monotonic() + 10
@@ -281,7 +283,11 @@ def test_an_actor_that_cannot_be_kept_is_one_clear_error(
             os.kill(killed[0], signal.SIGKILL)
 
     with pytest.raises(wl.EngineError, match=r"slice 0 was lost 1 times.*remedy"):
-        wl.solve(problem_of(cs.max_min), engine="admm", executor=wl.Ray(actors=2), on_progress=kill)
+        wl.solve(
+            problem_of(cs.max_min),
+            engine=wl.engines.ADMM(executor=wl.Ray(actors=2)),
+            on_progress=kill,
+        )
 
 
 def test_more_actors_than_a_given_cluster_has_cores_are_refused(
@@ -289,7 +295,7 @@ def test_more_actors_than_a_given_cluster_has_cores_are_refused(
 ) -> None:
     monkeypatch.setattr(ray_cluster, "_own_node", [])  # as if the user had started it
     with pytest.raises(wl.EngineError, match=rf"has {CORES} cores.*allowed: 1 to {CORES} actors"):
-        wl.solve(problem_of(cs.max_min), engine="admm", executor=wl.Ray(actors=CORES + 1))
+        wl.solve(problem_of(cs.max_min), engine=wl.engines.ADMM(executor=wl.Ray(actors=CORES + 1)))
 
 
 @pytest.mark.parametrize("actors", [0, -1, 2.5, "2", True, None])
@@ -315,7 +321,9 @@ def test_an_unreachable_address_is_one_clear_error(
         closed.bind(("127.0.0.1", 0))  # nobody listens there
         address = f"127.0.0.1:{closed.getsockname()[1]}"
         with pytest.raises(wl.EngineError, match=rf"{address}.*no Ray cluster can be reached"):
-            wl.solve(problem_of(cs.max_min), engine="admm", executor=wl.Ray(address=address))
+            wl.solve(
+                problem_of(cs.max_min), engine=wl.engines.ADMM(executor=wl.Ray(address=address))
+            )
 
 
 def test_a_listener_that_is_not_ray_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -324,7 +332,9 @@ def test_a_listener_that_is_not_ray_is_one_clear_error(monkeypatch: pytest.Monke
     with socket.create_server(("127.0.0.1", 0)) as mute:
         address = f"127.0.0.1:{mute.getsockname()[1]}"
         with pytest.raises(wl.EngineError, match="does not answer as Ray"):
-            wl.solve(problem_of(cs.max_min), engine="admm", executor=wl.Ray(address=address))
+            wl.solve(
+                problem_of(cs.max_min), engine=wl.engines.ADMM(executor=wl.Ray(address=address))
+            )
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "auto"])
@@ -334,7 +344,7 @@ def test_an_address_of_another_cluster_than_the_connected_one_is_refused(
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")  # what "auto" means then
     connected = ray.get_runtime_context().gcs_address
     with pytest.raises(wl.EngineError, match=rf"at {connected} already.*ray\.shutdown\(\)"):
-        wl.solve(problem_of(cs.max_min), engine="admm", executor=wl.Ray(address=address))
+        wl.solve(problem_of(cs.max_min), engine=wl.engines.ADMM(executor=wl.Ray(address=address)))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", None])
@@ -387,7 +397,7 @@ def test_a_local_ray_listens_on_the_loopback_interface_alone() -> None:
 @pytest.mark.parametrize("executor", ["ray", 4, wl.Ray])
 def test_what_is_no_executor_is_refused(executor: Any) -> None:
     with pytest.raises(wl.InputError, match=r"setting executor.*walras\.Ray\(actors=2\)"):
-        wl.solve(problem_of(cs.max_min), engine="admm", executor=executor)
+        wl.solve(problem_of(cs.max_min), engine=wl.engines.ADMM(executor=executor))
 
 
 def test_a_gpu_and_an_executor_do_not_go_together() -> None:
@@ -396,5 +406,8 @@ def test_a_gpu_and_an_executor_do_not_go_together() -> None:
 
 
 def test_other_engines_refuse_an_executor() -> None:
-    with pytest.raises(wl.InputError, match="setting executor"):
-        wl.solve(problem_of(cs.max_min), engine="interior", executor=wl.Ray())
+    with (
+        pytest.warns(DeprecationWarning, match=r"ADMM\(executor=\.\.\.\)"),
+        pytest.raises(wl.InputError, match="setting executor"),
+    ):
+        wl.solve(problem_of(cs.max_min), engine="interior", executor=wl.Ray())  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 import walras as wl
 from walras.certificate import certify
-from walras.engines.exact.engine import exact
+from walras.engines.exact.engine import Exact
 from walras.leximin.method import leximin
 from walras.settings import Settings
 
@@ -115,7 +115,7 @@ def test_larger_rounds_are_optimal(seed: int, quota: bool, engine: str) -> None:
 def test_levels_solved_to_a_coarse_tolerance_keep_the_value_by_it(seed: int) -> None:
     T, size, capacity, weight, before = round_of(seed, "all before")
     spec = cs.leximin(T, size, capacity, weight, previous=before, churn=0.05)
-    found = leximin(spec, exact, Settings(tolerance=1e-2), coarse=True)
+    found = leximin(spec, Exact().solve, Settings(tolerance=1e-2), coarse=True)
     proof = certify(spec.problem, found.iterate.x, found.iterate.t, found.iterate.prices)
     assert len(found.levels) > 1
     assert 1e-5 < proof.gap <= 2e-3

@@ -292,11 +292,8 @@ def test_settings_of_the_first_order_engine_reach_it(collapse: bool) -> None:
     p = c.problem(OBJECTIVES["max-min"](c))
     known = p.solve(engine="exact").value
     s = p.solve(
-        engine="admm",
+        engine=wl.engines.ADMM(collapse=collapse, mode="hard", executor=Threads()),
         tolerance=1e-3,
-        collapse=collapse,
-        mode="hard",
-        executor=Threads(),
         device="cpu",
     )
     assert (s.engine, s.status) == ("admm", wl.Status.OPTIMAL)

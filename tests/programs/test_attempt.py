@@ -13,12 +13,11 @@ from tests.bank.whole import drawn_assignment
 
 import walras as wl
 from walras.engines.exact import outer_approximation as outer
-from walras.engines.exact.engine import exact
+from walras.engines.exact.engine import Exact
 from walras.engines.integer import engine
 from walras.errors import EngineError
 from walras.programs.attempt import attempted
 from walras.programs.highs import run
-from walras.select import registry as named
 from walras.separable import assignment
 from walras.status import Status
 
@@ -109,7 +108,7 @@ def test_levels_that_are_known_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = wl.domains.cluster_scheduling.leximin(throughput, np.ones(3), [0.5, 2.0])
     whole = wl.solve(problem, engine="exact", threads=1)
     assert len(whole.levels) == 2
-    monkeypatch.setitem(named._ENGINES, "exact", after(1, exact))
+    monkeypatch.setattr(Exact, "solve", after(1, Exact.solve))
     found = wl.solve(problem, engine="exact", threads=1)
     assert len(found.levels) == 1
     assert found.levels[0].value == pytest.approx(whole.levels[0].value)

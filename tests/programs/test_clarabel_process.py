@@ -21,7 +21,7 @@ from walras.certificate import certify
 from walras.domains import cluster_scheduling as cs
 from walras.engines.exact import conic
 from walras.engines.exact.conic_setup import ENDED
-from walras.engines.exact.engine import exact
+from walras.engines.exact.engine import Exact
 from walras.errors import EngineError
 from walras.programs import clarabel_process, clarabel_thread
 from walras.programs.clarabel_process import serve, solve_in_process
@@ -212,10 +212,10 @@ def test_an_engine_with_a_long_setup_gives_the_same_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     problem = logarithms()
-    here = exact(problem, Settings(threads=1))
+    here = Exact().solve(problem, Settings(threads=1))
     monkeypatch.setattr(conic, "LONG", -1.0)
     for limit in (None, 60.0):
-        apart = exact(problem, Settings(threads=1, time_limit=limit))
+        apart = Exact().solve(problem, Settings(threads=1, time_limit=limit))
         np.testing.assert_array_equal(apart.x, here.x)
         assert (apart.status, apart.message) == (Status.OPTIMAL, "Clarabel: Solved")
         assert len(apart.history) == len(here.history)
@@ -225,7 +225,7 @@ def test_an_engine_with_a_long_setup_gives_the_same_answer(
         seen.append(step)
         return len(seen) == 3
 
-    stopped = exact(problem, Settings(threads=1, on_progress=third))
+    stopped = Exact().solve(problem, Settings(threads=1, on_progress=third))
     assert (stopped.status, len(stopped.history)) == (Status.INTERRUPTED, 3)
     assert certify(problem, stopped.x, stopped.t, stopped.prices).feasible
 
@@ -242,7 +242,7 @@ def test_an_engine_ended_in_its_setup_leaves_a_certified_point(
     else:
         pressed(SOON)
     began = time.perf_counter()
-    found = exact(problem, settings)
+    found = Exact().solve(problem, settings)
     assert time.perf_counter() - began < 60.0
     assert found.message == ENDED
     assert found.status is (Status.LIMIT if by_limit else Status.INTERRUPTED)

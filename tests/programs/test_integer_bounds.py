@@ -12,7 +12,7 @@ from tests.bank.statement import Entry, Row, state
 
 import walras as wl
 import walras.dede as dd
-from walras.engines.exact.engine import exact
+from walras.engines.exact.engine import Exact
 from walras.settings import Settings
 from walras.status import Status
 
@@ -53,7 +53,7 @@ def test_the_engine_itself_calls_it_infeasible_and_rounding_is_forgiven() -> Non
     problem = state([Entry(0, 0, -1.0), Entry(0, 1, -2.0)], rows)
     whole = np.ones(2, dtype=np.bool_)
     fixed = replace(problem, integer=whole, lower=np.array([0.2, 0.0]), upper=np.array([0.8, 9.0]))
-    assert exact(fixed, Settings(threads=1)).status is Status.INFEASIBLE
+    assert Exact().solve(fixed, Settings(threads=1)).status is Status.INFEASIBLE
     with pytest.raises(wl.InfeasibleError, match=r"between 0\.2 and 0\.8"):
         wl.solve(replace(fixed, integer=None), integer=True)
     off = replace(fixed, lower=np.array([1.0 + 1e-12, 0.0]), upper=np.array([1.0 + 1e-12, 9.0]))

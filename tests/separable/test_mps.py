@@ -10,7 +10,7 @@ import highspy
 import numpy as np
 import pytest
 
-from walras.engines.exact.engine import exact
+from walras.engines.exact.engine import Exact
 from walras.errors import DataError, InfeasibleError
 from walras.separable.mps import read_mps
 from walras.settings import Settings
@@ -42,7 +42,7 @@ def test_a_file_keeps_its_names_sense_and_integers(tmp_path: Path) -> None:
     path = tmp_path / "plan.mps"
     path.write_text(PLAN)
     problem = read_mps(path)
-    found = exact(problem, Settings(threads=1))
+    found = Exact().solve(problem, Settings(threads=1))
     assert problem.demand_names == ["CHAIRS", "PAINT"]
     assert problem.rows.name(0) == "HOURS"
     assert problem.maximize
@@ -58,7 +58,7 @@ def test_squares_of_columns_are_read(tmp_path: Path) -> None:
     path = tmp_path / "square.lp"
     path.write_text("min\n obj: - 4 x + [ 2 x ^2 + 4 y ^2 ] / 2\nst\n c: x + y >= 1\nend\n")
     problem = read_mps(path)
-    found = exact(problem, Settings(threads=1))
+    found = Exact().solve(problem, Settings(threads=1))
     assert np.sort(problem.quadratic) == pytest.approx([2.0, 4.0])
     assert found.x == pytest.approx([2.0, 0.0], abs=1e-3)
 
@@ -105,7 +105,7 @@ def test_whole_columns_may_have_bounds_between_numbers(tmp_path: Path) -> None:
         "Minimize\n obj: x + 10 y\nSubject To\n c1: x + y >= 0.5\n c2: x <= 3.3\n"
         "Bounds\n 2.5 <= x <= 3.5\n y <= 5\nGeneral\n x\nEnd\n"
     )
-    found = exact(read_mps(path), Settings(threads=1))
+    found = Exact().solve(read_mps(path), Settings(threads=1))
     assert found.status is Status.OPTIMAL
     assert found.x == pytest.approx([3.0, 0.0])
 
@@ -174,7 +174,7 @@ def test_what_highs_passes_over_is_read_with_a_warning_of_the_line(
     path.write_text(text)
     with pytest.warns(UserWarning, match=f"small{ending}, {note}"):
         problem = read_mps(path)
-    found = exact(problem, Settings(threads=1))
+    found = Exact().solve(problem, Settings(threads=1))
     solver = highspy.Highs()
     solver.silent()
     solver.readModel(str(path))
@@ -377,4 +377,4 @@ def test_names_come_in_other_encodings(tmp_path: Path, encoding: str, packed: bo
     path.write_bytes(gzip.compress(raw) if packed else raw)
     problem = read_mps(path)
     assert problem.demand_names == ["CHÄIRS", "PAINT"]
-    assert exact(problem, Settings(threads=1)).x == pytest.approx([3.0, 1.5])
+    assert Exact().solve(problem, Settings(threads=1)).x == pytest.approx([3.0, 1.5])

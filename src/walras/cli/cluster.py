@@ -11,16 +11,21 @@ from typing import Annotated, Any, Literal
 import pandas as pd
 import typer
 
+from walras.cli.common.engine_options import (
+    EngineName,
+    EngineOption,
+    OldCollapse,
+    OldMode,
+    OldParts,
+    OldSeed,
+    engine_from,
+)
 from walras.cli.common.errors import ended, ending
 from walras.cli.common.figures import need_figures
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.solving import (
     TOLERANCE,
-    Collapse,
     Device,
-    Engine,
-    Mode,
-    Parts,
     Polish,
     Report,
     ShowProgress,
@@ -141,14 +146,13 @@ def cluster(
     churn: Annotated[float, typer.Option(help="Price of a GPU given or taken.")] = 0.0,
     tolerance: Tolerance = None,
     time_limit: TimeLimit = None,
-    engine: Engine = "auto",
-    parts: Parts = None,
-    seed: Annotated[
-        int | None, typer.Option(help="For --engine pop: of its random split, 0 when left out.")
-    ] = None,
+    engine: EngineName = "auto",
+    engine_option: EngineOption = None,
+    parts: OldParts = None,
+    seed: OldSeed = None,
+    mode: OldMode = None,
+    collapse: OldCollapse = False,
     device: Device = "cpu",
-    mode: Mode = None,
-    collapse: Collapse = False,
     polish: Polish = False,
     start: Annotated[
         Path | None, typer.Option(help="CSV of shares as -o csv prints it: a warm start.")
@@ -169,8 +173,8 @@ def cluster(
     refuse_unless(objective is Objective.LEXIMIN, "--levels", levels, "--objective leximin")
     refuse_unless(previous is not None, "--churn", churn or None, "--previous FILE")
     refuse_unless(churn > 0, "--previous", previous, "--churn PRICE")
-    for option, value in (("--parts", parts), ("--seed", seed)):
-        refuse_unless(engine == "pop", option, value, "--engine pop")
+    old = {"parts": parts, "seed": seed, "mode": mode, "collapse": collapse}
+    chosen = engine_from(engine, engine_option, old)
     extras: dict[str, object] = {"--explain": explain, "--worth": worth or None, "--diff": diff}
     for option, asked_for in extras.items():
         refuse_unless(output is not Format.CSV, option, asked_for, "-o table or -o json")
@@ -198,16 +202,12 @@ def cluster(
     solution = run(
         lambda on_progress: solve(
             problem,
-            engine=engine,
+            engine=chosen,
             tolerance=aim,
             time_limit=time_limit,
             threads=threads,
-            parts=parts,
-            seed=seed,
             on_progress=on_progress,
             device=device,
-            mode=mode,
-            collapse=collapse or None,
             polish=polish,
             start=first,
         ),

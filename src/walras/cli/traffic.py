@@ -10,22 +10,25 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from walras.cli.common.engine_options import (
+    EngineName,
+    EngineOption,
+    OldCollapse,
+    OldMode,
+    OldParts,
+    engine_from,
+)
 from walras.cli.common.errors import ended, ending
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import (
     TOLERANCE,
-    Collapse,
     Device,
-    Engine,
-    Mode,
-    Parts,
     Polish,
     ShowProgress,
     Threads,
     TimeLimit,
     Tolerance,
-    refuse_unless,
 )
 from walras.cli.common.streams import put, tell
 from walras.cli.traffic_files import check_drawing, draw, read_flows
@@ -187,11 +190,12 @@ def traffic(
     start: StartFile = None,
     tolerance: Tolerance = None,
     time_limit: TimeLimit = None,
-    engine: Engine = "auto",
-    parts: Parts = None,
+    engine: EngineName = "auto",
+    engine_option: EngineOption = None,
+    parts: OldParts = None,
+    mode: OldMode = None,
+    collapse: OldCollapse = False,
     device: Device = "cpu",
-    mode: Mode = None,
-    collapse: Collapse = False,
     polish: Polish = False,
     threads: Threads = None,
     progress: ShowProgress = True,
@@ -199,7 +203,8 @@ def traffic(
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Route a network's traffic over candidate paths: flows, their value, and proof."""
-    refuse_unless(engine == "pop", "--parts", parts, "--engine pop")
+    old = {"parts": parts, "mode": mode, "collapse": collapse}
+    chosen = engine_from(engine, engine_option, old)
     check_range("load", load, 0.0, 1e6)
     check_drawing(figure)
     net = te.load_topology(
@@ -221,14 +226,11 @@ def traffic(
         given = _Given(net, asked, paths, te.joined_traffic(asked, paths) if drop else asked)
         solution = solve(
             _state(given, objective, levels),
-            engine=engine,
+            engine=chosen,
             tolerance=aim,
             time_limit=time_limit,
             threads=threads,
-            parts=parts,
             device=device,
-            mode=mode,
-            collapse=collapse or None,
             polish=polish,
             start=None if start is None else read_flows(start, paths),
             on_progress=stages.begin(_SOLVING),

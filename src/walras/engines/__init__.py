@@ -1,1 +1,31 @@
-"""Engines: each takes a Separable and Settings and returns an Iterate."""
+"""Engines, each with its options: ``wl.solve(problem, engine=wl.engines.ADMM(mode="paper"))``.
+
+Each takes a :class:`~walras.separable.Separable` and settings and returns an iterate.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from walras.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from walras.engines.admm.engine import ADMM
+    from walras.engines.base import Engine
+    from walras.engines.exact.engine import Exact
+    from walras.engines.integer.engine import Integer
+    from walras.engines.interior.engine import Interior
+    from walras.engines.pop.engine import POP
+
+__all__ = ["ADMM", "POP", "Engine", "Exact", "Integer", "Interior"]
+
+_HOME = {
+    "ADMM": "walras.engines.admm.engine",
+    "Engine": "walras.engines.base",
+    "Exact": "walras.engines.exact.engine",
+    "Integer": "walras.engines.integer.engine",
+    "Interior": "walras.engines.interior.engine",
+    "POP": "walras.engines.pop.engine",
+}
+
+__getattr__, __dir__ = lazy_names(__name__, _HOME, __all__)

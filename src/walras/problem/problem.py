@@ -13,7 +13,8 @@ from typing import Any, Never
 import cvxpy as cp
 
 from walras.deprecated import renamed_keywords
-from walras.engines.admm.worker_pool import Executor
+from walras.engines.base import Engine
+from walras.engines.exact.engine import Exact
 from walras.errors import EngineError, InfeasibleError, InputError, UnboundedError
 from walras.kernels.devices import CPU
 from walras.problem.checks import check_constraints, check_declared, check_objective
@@ -23,7 +24,8 @@ from walras.problem.report import Report, report_inside, report_outside
 from walras.progress import OnProgress
 from walras.select.choose import choose
 from walras.select.foreign_settings import refuse_unknown
-from walras.select.registry import EngineOptions, engine_named
+from walras.select.old_options import OLD_OPTIONS, warn_of_old, with_old_options
+from walras.select.registry import AUTO, engine_of
 from walras.separable.cvxpy.atoms import OutsideForm
 from walras.separable.cvxpy.compile import Stated, Template
 from walras.separable.cvxpy.leaves import stated_bounds
@@ -122,7 +124,7 @@ class Problem:
     def solve(
         self,
         *placed: Never,
-        engine: str = "auto",
+        engine: str | Engine = "auto",
         tolerance: float = 1e-6,
         time_limit: float | None = None,
         threads: int | None = None,
@@ -130,14 +132,7 @@ class Problem:
         on_progress: OnProgress | None = None,
         verbose: bool = False,
         polish: bool = False,
-        parts: int | None = None,
-        seed: int | None = None,
         device: str = CPU,
-        mode: str | None = None,
-        collapse: bool | None = None,
-        executor: Executor | None = None,
-        rho: float | None = None,
-        restarts: bool | None = None,
         spend: str | None = None,
         **unknown: Never,
     ) -> Solution:
@@ -148,7 +143,7 @@ class Problem:
 
         Args:
             *placed: None; settings have names.
-            engine: As in :func:`walras.solve`.
+            engine: As in :func:`walras.solve`; ``auto`` or ``exact`` outside the separable form.
             tolerance: Certified relative gap at which to stop.
             time_limit: Seconds.
             threads: Worker threads, or None for all cores.
@@ -156,14 +151,7 @@ class Problem:
             on_progress: Called once an iteration; return True to stop.
             verbose: One line an iteration; outside the separable form the general solver's log.
             polish: As in :func:`walras.solve`.
-            parts: Of ``pop`` alone: its number of parts.
-            seed: Of its random split.
             device: As in :func:`walras.solve`; ``cpu`` outside the separable form.
-            mode: Of ``admm`` alone, as in :func:`walras.solve`; likewise the next four.
-            collapse: None leaves it to the choice of an engine.
-            executor: Who runs the demands' passes, such as ``walras.Ray(...)``.
-            rho: None takes it from the data.
-            restarts: None leaves it to the engine.
             spend: As in :func:`walras.solve`.
             **unknown: None; cvxpy's own settings are refused with what to use in their place.
 
@@ -176,6 +164,7 @@ class Problem:
             UnboundedError: Names what improves without end.
             EngineError: No engine takes the problem, or it broke down.
         """
+        old: dict[str, Any] = {name: unknown.pop(name) for name in OLD_OPTIONS if name in unknown}
         refuse_unknown(placed, unknown, self.solve)
         settings = {
             "tolerance": tolerance,
@@ -185,11 +174,12 @@ class Problem:
             "verbose": verbose,
             "device": device,
         }
-        own = EngineOptions(parts, seed, mode, executor, collapse, rho, restarts)
-        ours = {"start": start, "polish": polish, "spend": spend, **vars(own)}
+        ours = {"start": start, "polish": polish, "spend": spend, **old}
         return self._recorded(engine, settings, ours)
 
-    def _recorded(self, engine: str, settings: dict[str, Any], ours: dict[str, Any]) -> Solution:
+    def _recorded(
+        self, engine: str | Engine, settings: dict[str, Any], ours: dict[str, Any]
+    ) -> Solution:
         """Solve, and keep the solution and how it ended; leave no values where it left none."""
         self._solution = self._status = None
         try:
@@ -204,7 +194,7 @@ class Problem:
                 self._clear()
         return self._solution
 
-    def report(self, *, engine: str = "auto", tolerance: float = 1e-6) -> Report:
+    def report(self, *, engine: str | Engine = "auto", tolerance: float = 1e-6) -> Report:
         """Report what was found in the expressions, and which engine will run.
 
         Args:
@@ -227,7 +217,7 @@ class Problem:
         return report_inside(
             problem,
             template.structure.split,
-            choice.engine,
+            choice.name,
             choice.reason,
             reuses=template.reuses,
             parameters=len(parameters),
@@ -247,7 +237,9 @@ class Problem:
                 self._outside = reason
         return self._template
 
-    def _solved(self, engine: str, settings: dict[str, Any], ours: dict[str, Any]) -> Solution:
+    def _solved(
+        self, engine: str | Engine, settings: dict[str, Any], ours: dict[str, Any]
+    ) -> Solution:
         """Solve; ``ours`` are the settings that :func:`walras.solve` has beside engines' own."""
         began = time.perf_counter()
         template = self._prepared()
@@ -257,24 +249,26 @@ class Problem:
 
     def _solve_general(
         self,
-        engine: str,
+        engine: str | Engine,
         settings: Settings,
         *,
         start: Earlier | None,
         polish: bool,
         spend: str | None,
-        **others: Any,
+        **old: Any,
     ) -> Solution:
-        """Solve outside the separable form; ``others`` are settings that other engines have."""
+        """Solve outside the separable form; ``old`` are options of other engines."""
         check_start(start)
-        if engine not in ("auto", "exact"):
+        name = Exact.name if engine == AUTO else engine_of(engine).name
+        if name != Exact.name:
             raise EngineError(
                 f"cannot state it: {self._outside}",
-                where=f"engine {engine}",
+                where=f"engine {name}",
                 allowed="auto or exact for this problem",
                 remedy="leave the engine out",
             )
-        engine_named("exact", EngineOptions(**others))  # refuses what other engines alone take
+        warn_of_old(old)
+        with_old_options(Exact(), old)  # refuses them
         if settings.device != CPU:
             raise InputError(
                 f"is {settings.device!r}, but the problem is outside the separable form: "

@@ -17,14 +17,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from walras.engines.exact.engine import is_linear
-from walras.engines.integer.engine import SMALL
-from walras.engines.interior.form import MAX_BORDER
-from walras.errors import InputError
+from walras.engines.admm import ADMM
+from walras.engines.base import Engine
+from walras.engines.exact.engine import Exact, is_linear
+from walras.engines.integer.engine import SMALL, Integer
+from walras.engines.interior import Interior
 from walras.select.cost_model import left_over, narrow_rows, predicted
+from walras.select.registry import AUTO, engine_of
 from walras.separable import Separable, Side
-
-ENGINES = ("interior", "admm", "exact", "integer", "pop")
 
 _ADMM_TOLERANCE = 1e-3
 _COPY_BYTES, _ENTRY_BYTES = 36.0, 120.0  # that the first-order engine holds
@@ -38,52 +38,56 @@ class Choice:
     """An engine and why.
 
     Attributes:
-        engine: Its name.
+        engine: The engine.
         reason: In words.
-        seconds: Predicted seconds of each engine that could do it.
-        collapse: Whether the first-order engine does without copies.
+        seconds: Predicted seconds of each engine that could do it, by its name.
     """
 
-    engine: str
+    engine: Engine
     reason: str
     seconds: dict[str, float]
-    collapse: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the engine."""
+        return self.engine.name
 
 
 def choose(
-    problem: Separable, engine: str = "auto", tolerance: float = 1e-6, *, levels: bool = False
+    problem: Separable,
+    engine: str | Engine = AUTO,
+    tolerance: float = 1e-6,
+    *,
+    levels: bool = False,
 ) -> Choice:
     """The engine for a problem.
 
     Args:
         problem: What is to be solved.
-        engine: ``auto``, or the name of an engine, which is then taken.
+        engine: ``auto``, or an engine or its name, which is then taken.
         tolerance: Gap that is asked for; first-order iterations are for a few digits.
         levels: Whether it is the first of the levels of leximin; others follow that are as large.
 
     Raises:
-        InputError: Unknown name.
+        InputError: There is no such engine.
     """
-    if engine in ENGINES:
-        return _fitted(Choice(engine, "asked for", {}), problem)
-    if engine != "auto":
-        raise InputError(
-            f"there is no engine {engine!r}",
-            where="engine",
-            allowed=f"auto, {', '.join(ENGINES)}",
-            remedy="use one of these names",
-        )
-    return _fitted(_quickest(problem, tolerance, levels=levels), problem)
+    if engine == AUTO:
+        return _fitted(_quickest(problem, tolerance, levels=levels), problem)
+    return _fitted(Choice(engine_of(engine), "asked for", {}), problem)
 
 
 def _fitted(choice: Choice, problem: Separable) -> Choice:
     """The choice, without copies where the first-order engine's would not fit into memory."""
+    engine = choice.engine
+    if not isinstance(engine, ADMM) or engine.mode != "hard" or engine.collapse is not None:
+        return choice
     need = _COPY_BYTES * problem.rows.matrix.nnz + _ENTRY_BYTES * problem.entries
     have = memory()
-    if choice.engine != "admm" or need <= _MEMORY_SHARE * have:
+    if need <= _MEMORY_SHARE * have:
         return choice
     words = f"without copies, with which it takes {need / 2**30:.1f} of {have / 2**30:.1f} GiB"
-    return replace(choice, reason=f"{choice.reason}; {words}", collapse=True)
+    collapsed = replace(engine, collapse=True)
+    return replace(choice, engine=collapsed, reason=f"{choice.reason}; {words}")
 
 
 def memory() -> float:
@@ -99,22 +103,23 @@ def _quickest(problem: Separable, tolerance: float, *, levels: bool) -> Choice:
     if problem.integer is not None and np.any(problem.integer):
         whole = int(np.sum(problem.integer))
         if whole > SMALL and is_linear(problem):
-            return Choice("integer", f"{whole} entries are whole", {})
-        return Choice("exact", "some entries are integer", {})
-    free = int(np.sum(np.isinf(problem.lower) & np.isinf(problem.upper)))
-    if free + problem.scalars > MAX_BORDER:
-        return Choice("exact", f"{free} entries are free, more than a border of {MAX_BORDER}", {})
+            return Choice(Integer(), f"{whole} entries are whole", {})
+        return Choice(Exact(), "some entries are integer", {})
+    refused = Interior().accepts(problem)
+    if refused is not None:
+        return Choice(Exact(), refused, {})
     narrow = narrow_rows(problem)
     if narrow > _NARROW_LIMIT:
         large = problem.rows.matrix.nnz > _EXACT_LIMIT
-        return Choice("admm" if large else "exact", f"the narrow side has {narrow} rows", {})
-    able = ["interior", "exact"]
+        engine: Engine = ADMM() if large else Exact()
+        return Choice(engine, f"the narrow side has {narrow} rows", {})
+    able = [Interior.name, Exact.name]
     if tolerance >= _ADMM_TOLERANCE and not levels and not _narrow_scalar(problem):
-        able.append("admm")
+        able.append(ADMM.name)
     seconds = {name: predicted(problem, name, tolerance) for name in able}
     best, second = sorted(seconds, key=lambda name: seconds[name])[:2]
     words = f"predicted {seconds[best]:.2g} s, against {seconds[second]:.2g} s of {second}"
-    return Choice(best, words, seconds)
+    return Choice(engine_of(best), words, seconds)
 
 
 def _narrow_scalar(problem: Separable) -> bool:

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from tests.domains.instances import Data, draw
 
 from walras.domains import cluster_scheduling as cs
-from walras.engines.exact.engine import exact
+from walras.engines.exact.engine import Exact
 from walras.errors import InfeasibleError
 from walras.separable import Separable, Side
 from walras.settings import Settings
@@ -26,7 +26,7 @@ ACCURACY = 2e-6
 
 def solved(problem: Separable) -> tuple[float, np.ndarray]:
     """The user's value and dense allocation by the exact engine, and its feasibility."""
-    point = exact(problem, Settings(tolerance=1e-8))
+    point = Exact().solve(problem, Settings(tolerance=1e-8))
     y = problem.rows.matrix @ point.x + problem.rows.scalar_matrix @ point.t
     assert np.all(y <= problem.rows.upper + 1e-6)
     x = problem.dense(point.x)

@@ -363,7 +363,7 @@ def test_any_allocation_may_be_a_start(engine: str, wan: Case) -> None:
 
 def test_edge_form_of_a_large_network_goes_to_the_exact_engine(wan: Case) -> None:
     problem = te.max_total_flow_by_link(wan.net, wan.demand)
-    assert choose(problem).engine == "exact"
+    assert choose(problem).name == "exact"
     assert narrow_rows(problem) == wan.net.links + 60 * (59 - MAX_SLOTS)
     path_form = te.max_total_flow(wan.net, wan.demand, wan.paths)
     assert narrow_rows(path_form) == wan.net.links

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import walras as wl
-from walras.engines.admm import AdmmSettings, admm
+from walras.engines.admm import ADMM
 from walras.engines.admm.form import make_form
 from walras.engines.admm.slices import cut
 from walras.engines.admm.start import beginning
@@ -82,8 +82,8 @@ def test_without_copies_half_the_memory_is_enough() -> None:
     problem = ring(60)
     held, peak = [], []
     for collapse in (False, True):
-        options = AdmmSettings(collapse=collapse, iterations=18)
-        admm(problem, Settings(threads=1), options)  # what is computed once
+        options = ADMM(collapse=collapse, iterations=18)
+        options.solve(problem, Settings(threads=1))  # what is computed once
         seen: list[tuple[int, int]] = []
 
         def look(step: Progress, seen: list[tuple[int, int]] = seen) -> None:
@@ -91,7 +91,7 @@ def test_without_copies_half_the_memory_is_enough() -> None:
                 seen.append(tracemalloc.get_traced_memory())
 
         tracemalloc.start()
-        admm(problem, Settings(threads=1, on_progress=look), options)
+        options.solve(problem, Settings(threads=1, on_progress=look))
         held.append(seen[0][0])
         peak.append(seen[-1][1])
         tracemalloc.stop()

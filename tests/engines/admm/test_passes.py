@@ -16,7 +16,7 @@ from tests.engines.admm.test_admm import cluster
 from tests.engines.admm.test_private_rows import LINKS, flows
 
 import walras as wl
-from walras.engines.admm import AdmmSettings, admm
+from walras.engines.admm import ADMM
 from walras.engines.admm.device import TorchWorker
 from walras.engines.admm.passes import (
     PASSES,
@@ -221,8 +221,8 @@ def test_two_slices_answer_as_one_and_no_other_reduction_would(
     witnesses = (1, account.note), (2, account.compare)
     for problem, options in asked():
         for count, witness in witnesses:
-            where = AdmmSettings(iterations=60, executor=Slices(count, witness), **options)
-            admm(problem, Settings(tolerance=1e-12), where)
+            where = ADMM(iterations=60, executor=Slices(count, witness), **options)
+            where.solve(problem, Settings(tolerance=1e-12))
         assert not account.expected
     direct = (
         (flows(4), True, rare),

@@ -9,7 +9,7 @@ import pytest
 from tests.engines.admm.test_admm import cluster
 
 import walras as wl
-from walras.engines.admm import AdmmSettings, admm
+from walras.engines.admm import ADMM
 from walras.engines.admm.form import RowData, has_own_rows, make_form
 from walras.engines.admm.private_rows import PrivateRows
 from walras.engines.admm.proofs import row_classification
@@ -137,7 +137,7 @@ def test_a_warm_start_knows_their_prices() -> None:
 def test_any_number_of_slices_finds_the_same() -> None:
     problem = flows(6)
     found = [
-        admm(problem, Settings(tolerance=1e-12, threads=threads), AdmmSettings(iterations=40))
+        ADMM(iterations=40).solve(problem, Settings(tolerance=1e-12, threads=threads))
         for threads in (1, 2, 4)
     ]
     for other in found[1:]:
@@ -149,5 +149,5 @@ def test_any_number_of_slices_finds_the_same() -> None:
 @pytest.mark.parametrize("options", [{"collapse": True}, {"mode": "paper"}, {"mode": "penalty"}])
 def test_other_schemes_keep_them_with_the_others(options: dict[str, object]) -> None:
     problem = flows(3)
-    found = admm(problem, Settings(tolerance=1e-1), AdmmSettings(iterations=50, **options))  # type: ignore[arg-type]
+    found = ADMM(iterations=50, **options).solve(problem, Settings(tolerance=1e-1))  # type: ignore[arg-type]
     assert np.all(np.isfinite(found.x))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.engines.admm.test_admm import OBJECTIVES, cluster
 
 import walras as wl
-from walras.engines.admm import AdmmSettings, admm
+from walras.engines.admm import ADMM
 from walras.engines.admm.engine import _restarts
 from walras.engines.admm.form import make_form
 from walras.engines.admm.method import Method
@@ -32,8 +32,8 @@ cs = wl.domains.cluster_scheduling
 def test_the_answer_is_the_same(objective: object, collapse: bool) -> None:
     problem = cluster(objective)
     known = wl.solve(problem, engine="exact", tolerance=1e-6)
-    options = AdmmSettings(restarts=True, collapse=collapse)
-    found = admm(problem, Settings(tolerance=1e-3, threads=2), options)
+    options = ADMM(restarts=True, collapse=collapse)
+    found = options.solve(problem, Settings(tolerance=1e-3, threads=2))
     assert found.status is wl.Status.OPTIMAL
     scale = problem.gap_scale or abs(known.value)
     assert problem.reported(found.history[-1].value) == pytest.approx(
@@ -146,8 +146,8 @@ def test_a_collapsed_solve_takes_far_fewer_iterations_with_them() -> None:
     problem = cluster(cs.total_throughput, 12, 60)
     counts = []
     for restarts in (True, False):
-        options = AdmmSettings(collapse=True, restarts=restarts, iterations=5000)
-        counts.append(admm(problem, Settings(tolerance=1e-4, threads=1), options).history[-1])
+        options = ADMM(collapse=True, restarts=restarts, iterations=5000)
+        counts.append(options.solve(problem, Settings(tolerance=1e-4, threads=1)).history[-1])
     assert counts[0].gap <= 1e-4
     assert 2 * counts[0].iteration <= counts[1].iteration
 
@@ -155,4 +155,4 @@ def test_a_collapsed_solve_takes_far_fewer_iterations_with_them() -> None:
 @pytest.mark.parametrize("mode", ["paper", "penalty"])
 def test_other_modes_refuse_them(mode: str) -> None:
     with pytest.raises(wl.InputError, match="setting restarts"):
-        AdmmSettings(mode=mode, restarts=True)
+        ADMM(mode=mode, restarts=True)

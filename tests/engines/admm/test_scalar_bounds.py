@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,12 +95,12 @@ def loose(seed: int) -> tuple[wl.Separable, int]:
 @pytest.mark.parametrize("options", [{}, {"restarts": True}, {"collapse": True}], ids=str)
 @pytest.mark.parametrize("seed", range(4))
 def test_where_everybody_is_served_the_ceiling_is_the_bound(
-    seed: int, options: dict[str, bool]
+    seed: int, options: dict[str, Any]
 ) -> None:
     """Rows that ask for all, and rows that allow no more, pull against each other without end."""
     problem, _ = loose(seed)
     assert ceiling(make_form(problem))[0] == pytest.approx(1.0, rel=1e-12)
-    s = wl.solve(problem, engine="admm", tolerance=1e-3, time_limit=20.0, **options)  # type: ignore[arg-type]
+    s = wl.solve(problem, engine=wl.engines.ADMM(**options), tolerance=1e-3, time_limit=20.0)
     assert s.engine == "admm"
     assert s.status is wl.Status.OPTIMAL
     assert s.value == pytest.approx(1.0, rel=1e-3)

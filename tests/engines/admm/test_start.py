@@ -10,7 +10,7 @@ from tests.engines.admm.test_admm import cluster, solved
 
 import walras as wl
 from walras.certificate import dual_bound
-from walras.engines.admm import admm
+from walras.engines.admm import ADMM
 from walras.engines.admm.form import make_form
 from walras.engines.admm.start import beginning, complementary_prices
 from walras.settings import Settings
@@ -88,5 +88,5 @@ def test_prices_of_the_wrong_sign_do_not_stay() -> None:
     )
     first = beginning(make_form(problem), wrong, None)
     assert np.all(first.pull >= 0.0)
-    found = admm(problem, Settings(tolerance=1e-3, start=wrong))
+    found = ADMM().solve(problem, Settings(tolerance=1e-3, start=wrong))
     assert found.status is wl.Status.OPTIMAL

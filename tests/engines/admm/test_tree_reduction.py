@@ -43,7 +43,7 @@ def test_answers_do_not_depend_on_the_number_of_threads(
 def test_iterates_of_the_cluster_are_equal_to_the_last_bit(collapse: bool) -> None:
     problem = cluster(cs.total_throughput)
     one, other = (
-        wl.solve(problem, engine="admm", tolerance=1e-4, threads=k, collapse=collapse)
+        wl.solve(problem, engine=wl.engines.ADMM(collapse=collapse), tolerance=1e-4, threads=k)
         for k in (1, 5)
     )
     assert np.array_equal(one.entries, other.entries)

@@ -22,7 +22,7 @@ from walras.diagnosis.relaxation import improving_ray, least_relaxation
 from walras.engines.exact import conic
 from walras.engines.exact import outer_approximation as outer
 from walras.engines.exact.conic_setup import NOT_BEGUN, least_seconds
-from walras.engines.exact.engine import exact
+from walras.engines.exact.engine import Exact
 from walras.quiet_highs import new_highs
 from walras.separable import Family, Rows, Separable, Utility, utility
 from walras.settings import Settings, Start
@@ -119,7 +119,7 @@ def stationarity(problem: Separable, x: np.ndarray, prices: np.ndarray) -> np.nd
 @pytest.mark.parametrize(("kind", "a"), SMOOTH, ids=lambda v: getattr(v, "name", str(v)))
 def test_conditions_of_optimality_hold_for_every_utility(kind: Utility, a: float) -> None:
     problem = curved(kind, a)
-    found = exact(problem, CALM)
+    found = Exact().solve(problem, CALM)
     assert found.status is Status.OPTIMAL
     rows = problem.rows
     y = rows.matrix @ found.x
@@ -142,18 +142,20 @@ def test_prices_are_what_a_unit_of_a_bound_is_worth() -> None:
     matrix = [[1, 1], [1, 0], [0, 1]]
     lower, upper = np.array([-np.inf, -np.inf, 2.0]), np.array([4.0, 3.0, np.inf])
     problem = stated(matrix, lower, upper, [-3.0, -2.0], maximize=True)
-    found = exact(problem, CALM)
+    found = Exact().solve(problem, CALM)
     assert found.x == pytest.approx([2.0, 2.0])
     assert found.prices == pytest.approx([3.0, 0.0, -1.0])
     for row, bound in ((0, "upper"), (2, "lower")):
         relaxed = getattr(problem.rows, bound).copy()
         relaxed[row] += 0.1 if bound == "upper" else -0.1
-        moved = exact(replace(problem, rows=replace(problem.rows, **{bound: relaxed})), CALM)
+        moved = Exact().solve(
+            replace(problem, rows=replace(problem.rows, **{bound: relaxed})), CALM
+        )
         assert problem.cost @ (found.x - moved.x) == pytest.approx(0.1 * abs(found.prices[row]))
 
 
 def test_a_linear_optimum_brings_no_bound_of_its_own() -> None:
-    found = exact(stated([[1, 1]], -np.inf, 1.0, [-1.0, -2.0]), CALM)
+    found = Exact().solve(stated([[1, 1]], -np.inf, 1.0, [-1.0, -2.0]), CALM)
     assert found.bound == -np.inf
     assert found.history[-1].value == pytest.approx(-2.0)
 
@@ -162,14 +164,14 @@ def test_integer_optimum_equals_enumeration() -> None:
     rng = np.random.default_rng(3)
     matrix, cost = rng.uniform(0, 3, (3, 5)), -rng.uniform(0.5, 2, 5)
     problem = stated(matrix, -np.inf, [7.0, 8.0, 6.0], cost, high=3.0, integer=np.ones(5, bool))
-    found = exact(problem, CALM)
+    found = Exact().solve(problem, CALM)
     points = np.array(list(itertools.product(range(4), repeat=5)), float)
     best = np.min(points[np.all(points @ matrix.T <= [7.0, 8.0, 6.0], axis=1)] @ cost)
     assert problem.cost @ found.x == pytest.approx(best)
     assert found.bound == pytest.approx(best, rel=1e-6)
     assert np.all(found.prices >= -1e-9)
     # Prices are those of the relaxation: as good a bound as prices can give.
-    relaxed = exact(replace(problem, integer=None), CALM)
+    relaxed = Exact().solve(replace(problem, integer=None), CALM)
     assert certify(problem, found.x, found.t, found.prices).bound == pytest.approx(
         problem.cost @ relaxed.x
     )
@@ -191,7 +193,7 @@ def test_integers_under_utilities_equal_enumeration(kind: Utility) -> None:
         quadratic=0.3,
         integer=np.ones(4, bool),
     )
-    found = exact(problem, replace(CALM, tolerance=1e-7))
+    found = Exact().solve(problem, replace(CALM, tolerance=1e-7))
     rows = problem.rows
 
     def value(x: np.ndarray) -> float:
@@ -229,7 +231,7 @@ def test_a_search_stopped_in_its_relaxation_leaves_whole_entries(
         return replace(found, status=Status.LIMIT)
 
     monkeypatch.setattr(outer, "solve_conic", stopped)
-    found = exact(problem, replace(CALM, time_limit=60.0))
+    found = Exact().solve(problem, replace(CALM, time_limit=60.0))
     assert found.status is Status.LIMIT
     np.testing.assert_array_equal(found.x, np.round(found.x))
     proof = certify(problem, found.x, found.t, found.prices)
@@ -239,18 +241,18 @@ def test_a_search_stopped_in_its_relaxation_leaves_whole_entries(
 
 def test_where_long_steps_get_stuck_shorter_ones_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = build(Utility.POWER, 1, 5, 31)
-    found = exact(problem, CALM)
+    found = Exact().solve(problem, CALM)
     assert found.message == "Clarabel: Solved"
     elapsed = [step.elapsed for step in found.history]
     assert elapsed == sorted(elapsed)
     assert certify(problem, found.x, found.t, found.prices).gap <= 1e-6
     monkeypatch.setattr(conic, "_STEPS", conic._STEPS[:1])
-    assert exact(problem, CALM).message == "Clarabel: InsufficientProgress"
+    assert Exact().solve(problem, CALM).message == "Clarabel: InsufficientProgress"
 
 
 @pytest.mark.parametrize("kind", [Utility.LOG, Utility.QUADRATIC])
 def test_running_out_of_iterations_is_no_limit_of_the_users(kind: Utility) -> None:
-    found = exact(build(kind, 1, 5, 31), replace(CALM, max_iterations=2))
+    found = Exact().solve(build(kind, 1, 5, 31), replace(CALM, max_iterations=2))
     assert found.status is Status.INACCURATE
     assert found.message == "Clarabel: MaxIterations"
 
@@ -259,7 +261,7 @@ def test_infeasible_rows_come_with_multipliers_that_prove_it() -> None:
     matrix = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, -1.0]])
     lower, upper = np.array([-np.inf, 3, 3, -9]), np.array([4.0, np.inf, np.inf, 9])
     problem = stated(matrix, lower, upper, [1.0, 1.0])
-    found = exact(problem, CALM)
+    found = Exact().solve(problem, CALM)
     assert found.status is Status.INFEASIBLE
     relaxation = least_relaxation(problem)
     p = relaxation.multipliers
@@ -272,7 +274,7 @@ def test_infeasible_rows_come_with_multipliers_that_prove_it() -> None:
     upper = upper.copy()
     upper[relaxation.rows] += relaxation.amounts
     mended = replace(problem, rows=replace(problem.rows, upper=upper))
-    assert exact(mended, CALM).status is Status.OPTIMAL
+    assert Exact().solve(mended, CALM).status is Status.OPTIMAL
 
 
 def test_relaxation_lowers_lower_bounds_and_spares_what_is_feasible() -> None:
@@ -291,7 +293,7 @@ def test_a_logarithm_forced_to_zero_names_the_row_that_forces_it() -> None:
         [0.0, 0.0],
         kinds=[0, Utility.LOG, 0],
     )
-    assert exact(problem, CALM).status is Status.INFEASIBLE
+    assert Exact().solve(problem, CALM).status is Status.INFEASIBLE
     assert least_relaxation(problem).is_needed
 
 
@@ -306,7 +308,7 @@ def test_an_endless_improvement_is_found_and_named(kind: Utility) -> None:
         kinds=[kind, 0],
         parameter=0.5,
     )
-    assert exact(problem, CALM).status is Status.UNBOUNDED
+    assert Exact().solve(problem, CALM).status is Status.UNBOUNDED
     ray = improving_ray(problem)
     assert ray is not None
     assert ray.x == pytest.approx([1.0, 0.0])
@@ -337,7 +339,7 @@ def test_a_time_limit_returns_a_point_within_its_bounds(integer: bool) -> None:
         high=3.0,
         integer=np.ones(n, bool) if integer else None,
     )
-    found = exact(problem, replace(CALM, time_limit=1e-3))
+    found = Exact().solve(problem, replace(CALM, time_limit=1e-3))
     assert found.status is Status.LIMIT
     assert np.all((found.x >= 0) & (found.x <= 3.0))
     proof = certify(problem, found.x, found.t, found.prices, found.bound)
@@ -362,7 +364,7 @@ def test_a_limit_shorter_than_clarabels_setup_does_not_begin_it(
 ) -> None:
     problem = long_rows(kind, a)
     monkeypatch.setattr(clarabel, "DefaultSolver", None)
-    found = exact(problem, replace(CALM, time_limit=share * least_seconds(problem)))
+    found = Exact().solve(problem, replace(CALM, time_limit=share * least_seconds(problem)))
     assert (found.status, found.message) == (Status.LIMIT, NOT_BEGUN)
     proof = certify(problem, found.x, found.t, found.prices)
     assert proof.feasible
@@ -372,18 +374,18 @@ def test_a_limit_shorter_than_clarabels_setup_does_not_begin_it(
 def test_where_the_interior_point_cannot_begin_either_a_limit_leaves_a_point() -> None:
     free = np.full(2000, np.inf)  # more than the interior point takes
     problem = replace(long_rows(Utility.LOG, 0.0), lower=-free, upper=free)
-    found = exact(problem, replace(CALM, time_limit=0.0))
+    found = Exact().solve(problem, replace(CALM, time_limit=0.0))
     assert (found.status, found.message) == (Status.LIMIT, NOT_BEGUN)
     assert np.all(found.x == 0.0)
 
 
 def test_a_limit_that_clarabel_may_meet_runs_it() -> None:
     problem = long_rows(Utility.LOG, 0.0)
-    found = exact(problem, replace(CALM, time_limit=60.0))
+    found = Exact().solve(problem, replace(CALM, time_limit=60.0))
     assert found.status is Status.OPTIMAL
     small = curved(Utility.LOG, 0.0)
     assert least_seconds(small) < 1e-4
-    assert exact(small, replace(CALM, time_limit=10.0)).status is Status.OPTIMAL
+    assert Exact().solve(small, replace(CALM, time_limit=10.0)).status is Status.OPTIMAL
 
 
 def test_clarabels_setup_grows_with_the_squares_of_different_rows() -> None:
@@ -399,7 +401,7 @@ def test_clarabels_setup_grows_with_the_squares_of_different_rows() -> None:
 
 
 def test_a_time_limit_of_clarabel_counts_from_the_statement_of_the_cones() -> None:
-    found = exact(curved(Utility.LOG, 0.0), replace(CALM, time_limit=10.0))
+    found = Exact().solve(curved(Utility.LOG, 0.0), replace(CALM, time_limit=10.0))
     assert found.history[0].elapsed >= found.timings.build > 0.0
 
 
@@ -423,7 +425,7 @@ def test_a_callback_sees_the_users_objective_and_may_stop(kind: Utility) -> None
         maximize=True,
         integer=np.ones(n, bool) if kind is Utility.NONE else None,
     )
-    found = exact(problem, replace(CALM, on_progress=stop))
+    found = Exact().solve(problem, replace(CALM, on_progress=stop))
     assert found.status in (Status.INTERRUPTED, Status.OPTIMAL)
     assert len(seen) >= 3 or kind is Utility.NONE
     if kind is Utility.LOG:
@@ -442,19 +444,19 @@ def test_a_start_is_taken_up_by_branch_and_bound() -> None:
         high=1.0,
         integer=np.ones(n, bool),
     )
-    best = exact(problem, replace(CALM, time_limit=20.0))
+    best = Exact().solve(problem, replace(CALM, time_limit=20.0))
     start = Start(best.x, np.zeros(15))
-    again = exact(problem, replace(CALM, start=start, time_limit=1e-2))
+    again = Exact().solve(problem, replace(CALM, start=start, time_limit=1e-2))
     assert problem.cost @ again.x == pytest.approx(problem.cost @ best.x)
 
 
 def test_solves_side_by_side_do_not_disturb_each_other() -> None:
     problem = curved(Utility.NONE, 0.0)
-    alone = exact(problem, Settings(threads=2)).x
+    alone = Exact().solve(problem, Settings(threads=2)).x
     results: list[np.ndarray] = []
 
     def work() -> None:
-        results.append(exact(problem, Settings(threads=1)).x)
+        results.append(Exact().solve(problem, Settings(threads=1)).x)
 
     workers = [threading.Thread(target=work) for _ in range(6)]
     for worker in workers:
@@ -482,7 +484,7 @@ def test_verbose_writes_lines_in_the_users_objective(
         maximize=True,
     )
     with caplog.at_level("INFO", logger="walras"):
-        found = exact(problem, replace(CALM, verbose=True))
+        found = Exact().solve(problem, replace(CALM, verbose=True))
     best = 3.0 + (np.log(5.0) if kind is Utility.LOG else 0.0)
     assert found.history[-1].value == pytest.approx(best, rel=1e-5)
     lines = [record.getMessage() for record in caplog.records]
@@ -501,7 +503,7 @@ def test_large_bounds_are_solved_in_larger_units(unit: float) -> None:
             maximize=True,
         )
 
-    small, large = exact(flows(1.0), CALM), exact(flows(unit), CALM)
+    small, large = Exact().solve(flows(1.0), CALM), Exact().solve(flows(unit), CALM)
     assert large.status is Status.OPTIMAL
     assert large.x == pytest.approx(small.x * unit, rel=1e-9)
     assert large.prices == pytest.approx(small.prices, rel=1e-9)

@@ -14,7 +14,7 @@ from tests.bank.case import Case
 from tests.bank.whole import best_assignment, drawn_assignment
 
 import walras as wl
-from walras.engines.integer import engine, integer, tasks
+from walras.engines.integer import Integer, engine, tasks
 from walras.engines.integer import feasibility_pump as pump
 from walras.separable import Separable, assignment
 from walras.settings import Settings
@@ -156,7 +156,7 @@ def test_a_callback_stops_with_the_best_so_far() -> None:
 @pytest.mark.usefixtures("never_small")
 def test_the_same_seed_gives_the_same_assignment() -> None:
     problem = assignment(*drawn_assignment("D", 5, 60, 2))
-    first, again = (integer(problem, Settings(tolerance=0.05), 3).x for _ in range(2))
+    first, again = (Integer(3).solve(problem, Settings(tolerance=0.05)).x for _ in range(2))
     assert np.array_equal(first, again)
 
 

@@ -13,7 +13,7 @@ from tests.bank.statement import Entry, Row, state
 
 import walras as wl
 from walras.certificate import certify
-from walras.engines.interior import engine, interior
+from walras.engines.interior import Interior, engine
 from walras.engines.interior.columns import Pool, first_entries, known_entries
 from walras.engines.interior.form import MAX_BORDER, Form, make_form
 from walras.engines.interior.loop import Termination, run
@@ -70,7 +70,7 @@ def test_columns_that_end_short_of_their_rows_prove_what_repair_leaves(
 
     monkeypatch.setattr(engine, "_many_columns", lambda problem: True)
     monkeypatch.setattr(engine, "run", stalled)
-    found = interior(problem, Settings(1e-6, None, 2))
+    found = Interior().solve(problem, Settings(1e-6, None, 2))
     assert rounds[0] < problem.entries
     assert (rounds[-1] < problem.entries) == costs_nothing
     assert found.status is wl.Status.OPTIMAL
@@ -90,7 +90,7 @@ def test_rounds_that_bring_no_entries_and_no_better_gap_aim_lower(
         return gaps[-1], 0
 
     monkeypatch.setattr(engine._Solve, "_price", stands)
-    interior(problem, Settings(threads=1))
+    Interior().solve(problem, Settings(threads=1))
     assert 2 < len(gaps) <= 6
 
 
@@ -119,7 +119,7 @@ def test_free_entries_beyond_the_border_are_refused() -> None:
         [Row("sum[r0]", {j: 1.0 for j in range(count)}, 1.0, 1.0, side=Side.RESOURCE)],
     )
     with pytest.raises(wl.EngineError, match=f"{count} entries have no bound"):
-        interior(problem, Settings())
+        Interior().solve(problem, Settings())
 
 
 def test_progress_ends_near_the_certificate() -> None:

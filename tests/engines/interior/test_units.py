@@ -9,7 +9,7 @@ import pytest
 
 import walras as wl
 from walras.certificate import certify
-from walras.engines.interior import interior
+from walras.engines.interior import Interior
 from walras.settings import Settings
 
 te = wl.domains.traffic_engineering
@@ -45,8 +45,8 @@ STATED: dict[str, Callable[[float], wl.Separable]] = {
 @pytest.mark.parametrize("name", STATED)
 def test_units_do_not_matter(name: str, unit: float) -> None:
     problem = STATED[name](unit)
-    found = interior(problem, Settings())
-    known = interior(STATED[name](1.0), Settings())
+    found = Interior().solve(problem, Settings())
+    known = Interior().solve(STATED[name](1.0), Settings())
     proof = certify(problem, found.x, found.t, found.prices)
     assert proof.proves(1e-6)
     assert found.x / unit == pytest.approx(known.x, abs=1e-4)

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.engines.stub import Stub
 
 from walras.certificate import certify
 from walras.domains import cluster_scheduling as cs
 from walras.domains import traffic_engineering as te
-from walras.engines.exact.engine import exact
-from walras.engines.pop.engine import pop
+from walras.engines.exact.engine import Exact
+from walras.engines.pop.engine import POP
 from walras.engines.pop.parts import split
 from walras.errors import EngineError, InputError
 from walras.iterate import Iterate
@@ -65,8 +66,8 @@ def test_parts_cover_every_demand_once_with_a_kth_of_the_capacity() -> None:
 def test_feasible_and_no_better_than_the_whole(state: object, seed: int) -> None:
     T, size, capacity = cluster(seed)
     problem = state(T, size, capacity)  # type: ignore[operator]
-    best = cs.evaluate(T, size, capacity, problem.dense(exact(problem, CALM).x))
-    point = pop(problem, CALM, 3, engine=exact, seed=seed)
+    best = cs.evaluate(T, size, capacity, problem.dense(Exact().solve(problem, CALM).x))
+    point = POP(3, engine=Exact(), seed=seed).solve(problem, CALM)
     judged = cs.evaluate(T, size, capacity, problem.dense(point.x))
     assert judged.violation < 1e-7
     assert point.status is Status.INACCURATE
@@ -83,7 +84,7 @@ def test_feasible_and_no_better_than_the_whole(state: object, seed: int) -> None
 
 def test_one_part_is_the_whole_problem() -> None:
     problem = cs.proportional_fairness(*cluster(2))
-    whole, one = exact(problem, CALM), pop(problem, CALM, 1, engine=exact)
+    whole, one = Exact().solve(problem, CALM), POP(1, engine=Exact()).solve(problem, CALM)
     assert one.status is Status.OPTIMAL
     assert one.x == pytest.approx(whole.x, abs=1e-6)
     assert one.prices == pytest.approx(whole.prices, abs=1e-5)
@@ -95,7 +96,7 @@ def test_fewer_demands_than_parts_by_default(jobs: int) -> None:
     s = solve(cs.max_min(T, size, capacity), engine="pop", threads=1)
     assert s.status.has_allocation
     assert cs.evaluate(T, size, capacity, s.x).violation < 1e-9
-    assert pop(cs.max_min(T, size, capacity), CALM).message == f"POP-{jobs}"
+    assert POP().solve(cs.max_min(T, size, capacity), CALM).message == f"POP-{jobs}"
 
 
 def test_threads_are_the_cores_allowed_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +111,7 @@ def test_exact_when_jobs_are_interchangeable() -> None:
     # The granular case POP is made for: identical jobs, so every part is the whole in small.
     T = np.repeat([[2.0], [1.0]], 12, axis=1)
     problem = cs.max_min(T, np.ones(12), [3.0, 3.0])
-    whole, parts = exact(problem, CALM), pop(problem, CALM, 4, engine=exact)
+    whole, parts = Exact().solve(problem, CALM), POP(4, engine=Exact()).solve(problem, CALM)
     assert parts.t == pytest.approx(whole.t)
     assert parts.prices[:2] == pytest.approx(whole.prices[:2])
     # The demands' prices stay a price system of the whole: the scalar's cost is spread over them.
@@ -120,7 +121,7 @@ def test_exact_when_jobs_are_interchangeable() -> None:
 
 def test_the_seed_decides_the_split() -> None:
     problem = cs.max_min(*cluster(3))
-    a, b, c = (pop(problem, CALM, 4, engine=exact, seed=s) for s in (5, 5, 6))
+    a, b, c = (POP(4, engine=Exact(), seed=s).solve(problem, CALM) for s in (5, 5, 6))
     assert np.array_equal(a.x, b.x)
     assert not np.array_equal(a.x, c.x)
 
@@ -155,12 +156,12 @@ def test_shared_utilities_and_equalities_are_split_too() -> None:
         resource_names=["r"],
         demand_names=["a", "b"],
     )
-    point = pop(problem, CALM, 2, engine=exact)
+    point = POP(2, engine=Exact()).solve(problem, CALM)
     assert point.x == pytest.approx([1.0, 1.0], abs=1e-6)
-    assert point.prices == pytest.approx(exact(problem, CALM).prices, abs=1e-5)
+    assert point.prices == pytest.approx(Exact().solve(problem, CALM).prices, abs=1e-5)
 
 
-def stub(problem: Separable, settings: Settings, seconds: float = 0.0) -> Iterate:
+def nothing(problem: Separable, settings: Settings, seconds: float = 0.0) -> Iterate:
     return Iterate(
         x=np.zeros(problem.entries),
         t=np.zeros(problem.scalars),
@@ -177,9 +178,9 @@ def test_parts_run_at_the_same_time_and_the_ideal_is_the_longest() -> None:
     def engine(problem: Separable, settings: Settings) -> Iterate:
         together.wait()  # passes only when all three are here at once
         assert settings.threads == 1
-        return stub(problem, settings, next(seconds))
+        return nothing(problem, settings, next(seconds))
 
-    point = pop(cs.max_min(*cluster(0)), Settings(threads=3), 3, engine=engine)
+    point = POP(3, engine=Stub(engine)).solve(cs.max_min(*cluster(0)), Settings(threads=3))
     assert point.timings.ideal == 0.7
     assert point.timings.iterate > 0
 
@@ -190,9 +191,9 @@ def test_the_time_limit_is_shared_by_parts_that_wait() -> None:
     def engine(problem: Separable, settings: Settings) -> Iterate:
         limits.append(settings.time_limit)
         threading.Event().wait(0.05)
-        return stub(problem, settings)
+        return nothing(problem, settings)
 
-    pop(cs.max_min(*cluster(0)), Settings(threads=1, time_limit=9.0), 3, engine=engine)
+    POP(3, engine=Stub(engine)).solve(cs.max_min(*cluster(0)), Settings(threads=1, time_limit=9.0))
     assert all(limit is not None and limit <= 9.0 for limit in limits)
     assert limits[2] == pytest.approx(9.0 - 0.1, abs=0.09)
 
@@ -205,14 +206,16 @@ def test_a_callback_sees_every_part_and_stops_all() -> None:
     def engine(problem: Separable, settings: Settings) -> Iterate:
         assert settings.on_progress is not None
         answers.append(settings.on_progress(step))
-        return replace(stub(problem, settings), status=Status.INTERRUPTED, history=History((step,)))
+        return replace(
+            nothing(problem, settings), status=Status.INTERRUPTED, history=History((step,))
+        )
 
     def callback(progress: Progress) -> bool:
         told.append(progress)
         return len(told) == 2
 
     limits = Settings(threads=1, on_progress=callback)
-    point = pop(cs.max_min(*cluster(0)), limits, 3, engine=engine)
+    point = POP(3, engine=Stub(engine)).solve(cs.max_min(*cluster(0)), limits)
     assert answers == [False, True, True]
     assert [progress.note for progress in told] == ["part 0", "part 1"]
     assert point.status is Status.INTERRUPTED
@@ -229,9 +232,9 @@ def test_each_part_gets_its_own_start() -> None:
     def engine(part: Separable, settings: Settings) -> Iterate:
         assert settings.start is not None
         seen.append((part, settings.start))
-        return stub(part, settings)
+        return nothing(part, settings)
 
-    pop(problem, Settings(threads=1, start=start), 3, engine=engine, seed=2)
+    POP(3, engine=Stub(engine), seed=2).solve(problem, Settings(threads=1, start=start))
     for piece, (part, given) in zip(split(problem, 3, 2), seen, strict=True):
         assert np.array_equal(given.x, piece.entries)
         assert np.array_equal(given.prices, piece.rows + 0.5)
@@ -240,24 +243,24 @@ def test_each_part_gets_its_own_start() -> None:
 
 @pytest.mark.parametrize("parts", [0, -1, 25])
 def test_parts_out_of_range(parts: int) -> None:
-    with pytest.raises(InputError, match="1 to 24"):
-        pop(cs.max_min(*cluster(0)), CALM, parts, engine=exact)
+    with pytest.raises(InputError, match="setting parts"):
+        POP(parts, engine=Exact()).solve(cs.max_min(*cluster(0)), CALM)
 
 
 @pytest.mark.parametrize("state", [cs.max_min, cs.proportional_fairness, cs.leximin])
 def test_parts_and_seed_through_solve(state: Callable[..., Any]) -> None:
     problem = state(*cluster(3))
 
-    def solved(parts: int | None, seed: int | None) -> np.ndarray:
-        return solve(problem, engine="pop", parts=parts, seed=seed, threads=2).x
+    def solved(parts: int, seed: int) -> np.ndarray:
+        return solve(problem, engine=POP(parts=parts, seed=seed), threads=2).x
 
-    assert np.array_equal(solved(None, None), solved(4, 0))
+    assert np.array_equal(solve(problem, engine="pop", threads=2).x, solved(4, 0))
     assert not np.array_equal(solved(4, 0), solved(4, 1))
     assert not np.array_equal(solved(4, 0), solved(6, 0))
-    alone = solve(problem, engine="pop", parts=1, threads=1)
+    alone = solve(problem, engine=POP(parts=1), threads=1)
     whole = solve(problem, engine="interior", threads=1)
     assert alone.value == pytest.approx(whole.value, rel=1e-6)
-    assert solve(problem, engine="pop", parts=16, threads=1).value <= whole.value + 1e-6
+    assert solve(problem, engine=POP(parts=16), threads=1).value <= whole.value + 1e-6
 
 
 @pytest.mark.parametrize(
@@ -274,14 +277,7 @@ def test_parts_and_seed_through_solve(state: Callable[..., Any]) -> None:
 )
 def test_bad_parts_and_seeds(given: dict[str, Any], told: str) -> None:
     with pytest.raises(InputError, match=told):
-        solve(cs.max_min(*cluster(0)), engine="pop", **given)
-
-
-@pytest.mark.parametrize("engine", ["auto", "interior", "exact"])
-@pytest.mark.parametrize("given", [{"parts": 4}, {"seed": 0}])
-def test_parts_and_seed_belong_to_pop_alone(engine: str, given: dict[str, int]) -> None:
-    with pytest.raises(InputError, match=f"setting {next(iter(given))}.*engine 'pop'"):
-        solve(cs.max_min(*cluster(0)), engine=engine, **given)  # type: ignore[arg-type]
+        solve(cs.max_min(*cluster(0)), engine=POP(**given))
 
 
 def test_a_part_that_cannot_be_solved_alone() -> None:
@@ -294,28 +290,36 @@ def test_a_part_that_cannot_be_solved_alone() -> None:
         lower=np.full(problem.entries, 0.9),
     )
     with pytest.raises(EngineError, match="part 0 of 2 is infeasible"):
-        pop(tight, CALM, 2, engine=exact)
+        POP(2, engine=Exact()).solve(tight, CALM)
 
 
 def failing(problem: Separable, settings: Settings) -> Iterate:
     """An engine that breaks down on the part that holds demand 0."""
     if "0" not in problem.demand_names:
-        return exact(problem, settings)
-    return replace(stub(problem, settings, 0.25), status=Status.FAILED, message="broke down")
+        return Exact().solve(problem, settings)
+    return replace(nothing(problem, settings, 0.25), status=Status.FAILED, message="broke down")
 
 
 def test_a_part_whose_engine_fails_goes_to_the_general_solver() -> None:
     problem = cs.max_min(*cluster(0))
-    found, want = (pop(problem, CALM, 3, engine=engine) for engine in (failing, exact))
+    engines = (Stub(failing), Exact())
+    found, want = (POP(3, engine=engine).solve(problem, CALM) for engine in engines)
     assert found.status is want.status is Status.INACCURATE
     assert found.x == pytest.approx(want.x, abs=1e-6)
     assert found.timings.ideal > 0.25  # what the first engine took counts
 
 
 def test_a_remedy_does_not_name_the_engine_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("walras.engines.pop.engine.exact", failing)
+    solve_exactly = Exact.solve
+
+    def exact(engine: Exact, problem: Separable, settings: Settings) -> Iterate:
+        if "0" in problem.demand_names:
+            return failing(problem, settings)
+        return solve_exactly(engine, problem, settings)
+
+    monkeypatch.setattr(Exact, "solve", exact)
     with pytest.raises(EngineError, match="broke down") as caught:
-        pop(cs.max_min(*cluster(0)), CALM, 3, engine=failing)
+        POP(3, engine=Stub(failing)).solve(cs.max_min(*cluster(0)), CALM)
     assert "interior" not in caught.value.remedy
 
 
@@ -346,11 +350,11 @@ def test_demands_that_ask_for_nothing_make_no_part(objective: str, parts: int | 
     demand = np.zeros((12, 12))
     demand[np.arange(8), np.arange(4, 12)] = 1.0
     problem = getattr(te, objective)(net, demand, te.candidate_paths(net, k=2, cache=False))
-    s = solve(problem, engine="pop", parts=parts)
+    s = solve(problem, engine=POP(parts=parts))
     assert s.certificate.feasible
     assert np.isfinite(s.gap)
     with pytest.raises(InputError, match="1 to 8"):
-        solve(problem, engine="pop", parts=9)
+        solve(problem, engine=POP(parts=9))
 
 
 def wide(seed: int = 4) -> tuple[te.Network, np.ndarray, te.Paths]:
@@ -394,7 +398,7 @@ def test_pop_of_flows_splits_large_demands_and_of_jobs_none() -> None:
     problem = te.max_total_flow(net, demand, paths)
     best = solve(problem).value
     served = {
-        (parts, splitting): pop(problem, CALM, parts, splitting=splitting).x.sum()
+        (parts, splitting): POP(parts, splitting=splitting).solve(problem, CALM).x.sum()
         for parts in (4, 16)
         for splitting in (None, 0.1, 0.0)
     }
@@ -405,7 +409,7 @@ def test_pop_of_flows_splits_large_demands_and_of_jobs_none() -> None:
     flow = te.pop_flow(net, demand, paths, 4)
     assert flow.flow.sum() == pytest.approx(served[4, None])
     jobs = cs.max_min(*cluster(5))
-    assert pop(jobs, CALM).x == pytest.approx(pop(jobs, CALM, splitting=0.0).x)
+    assert POP().solve(jobs, CALM).x == pytest.approx(POP(splitting=0.0).solve(jobs, CALM).x)
 
 
 @pytest.mark.parametrize(
@@ -415,7 +419,7 @@ def test_split_flows_of_every_objective_are_feasible_and_bounded(state: Any) -> 
     net, demand, paths = wide()
     problem = state(net, demand, paths)
     best = solve(problem, tolerance=1e-8)
-    found = solve(problem, engine="pop", parts=4)
+    found = solve(problem, engine=POP(parts=4))
     assert found.certificate.feasible
     worse = (found.value - best.value) * (-1.0 if problem.maximize else 1.0)
     assert -1e-6 * best.value <= worse <= 0.2 * best.value
@@ -434,7 +438,7 @@ def test_split_jobs_add_up(state: Any) -> None:
     if state is cs.leximin:
         problem = problem.problem
     whole = solve(problem, tolerance=1e-8)
-    found = pop(problem, CALM, 3, engine=exact, splitting=1.0)
+    found = POP(3, engine=Exact(), splitting=1.0).solve(problem, CALM)
     proof = certify(problem, found.x, found.t, found.prices)
     assert proof.feasible
     assert problem.reported(proof.value) == pytest.approx(whole.value, rel=1e-6)
@@ -444,4 +448,4 @@ def test_split_jobs_add_up(state: Any) -> None:
 @pytest.mark.parametrize("splitting", [-0.1, 1.5, "all", True])
 def test_a_splitting_out_of_range_is_refused(splitting: Any) -> None:
     with pytest.raises(InputError, match="splitting"):
-        pop(cs.max_min(*cluster(3)), CALM, 3, splitting=splitting)
+        POP(3, splitting=splitting).solve(cs.max_min(*cluster(3)), CALM)

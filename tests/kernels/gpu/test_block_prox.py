@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.domains.instances import draw
 
 import walras as wl
-from walras.engines.admm import AdmmSettings, admm
+from walras.engines.admm import ADMM
 from walras.engines.admm.device import OnDevice
 from walras.engines.admm.proofs.incumbent import Incumbent
 from walras.engines.admm.worker_pool import Executor, Threads
@@ -310,9 +310,7 @@ def test_the_engine_takes_the_same_iterations_on_a_device(
     # Rules that ask whether something moves less than a bound part ways by rounding in the end.
     many, error = (12, 1e-4) if "mode" in way else (60, 1e-6)
     one, other = (
-        admm(
-            problem, Settings(tolerance=1e-12), AdmmSettings(iterations=many, executor=where, **way)
-        )
+        ADMM(iterations=many, executor=where, **way).solve(problem, Settings(tolerance=1e-12))
         for where in places
     )
     assert other.x == pytest.approx(one.x, abs=error)

@@ -13,7 +13,7 @@ from tests.separable.statements import cluster
 
 import walras as wl
 from walras.certificate.certify import minimised_value
-from walras.engines.exact.engine import exact
+from walras.engines.exact.engine import Exact
 from walras.errors import InputError
 from walras.separable import Side, Utility
 from walras.separable.cvxpy.atoms import OutsideForm, refuse_empty, short_name
@@ -68,7 +68,7 @@ def test_extremes_over_axes_are_those_of_their_elements(
     expected = float(total.value)
     objective = cp.Minimize(total) if is_largest else cp.Maximize(total)
     problem, _ = Template(objective, [Stated(v == POINT)]).fill()
-    found = exact(problem, Settings(tolerance=1e-9, threads=1))
+    found = Exact().solve(problem, Settings(tolerance=1e-9, threads=1))
     value = problem.reported(minimised_value(problem, found.x, found.t))
     assert value == pytest.approx(expected, rel=1e-7)
 

@@ -12,7 +12,7 @@ import pytest
 from tests.separable.statements import OBJECTIVES, Cluster, M, N, cluster
 
 from walras.certificate.certify import minimised_value
-from walras.engines.exact.engine import exact
+from walras.engines.exact.engine import Exact
 from walras.errors import InfeasibleError, InputError
 from walras.separable import Side, Utility
 from walras.separable.cvxpy.atoms import OutsideForm
@@ -29,7 +29,7 @@ def solve_both(
 ) -> tuple[float, list[np.ndarray], float, list[np.ndarray]]:
     """Our value and dual values, then Clarabel's through cvxpy."""
     problem, restore = Template(objective, stated).fill()
-    found = exact(problem, Settings(tolerance=tolerance, threads=1))
+    found = Exact().solve(problem, Settings(tolerance=tolerance, threads=1))
     restore.apply(found.x, found.t, found.prices)
     ours = float(objective.expr.value)
     # What the form says a point is worth is what cvxpy says it is worth.
@@ -228,7 +228,7 @@ def test_parameters_may_change_between_fills(entries: int, monkeypatch: pytest.M
             value = parameters[change].value
             parameters[change].value = value * rng.uniform(0.7, 1.4, value.shape)
         problem, restore = template.fill()
-        found = exact(problem, Settings(tolerance=1e-8, threads=1))
+        found = Exact().solve(problem, Settings(tolerance=1e-8, threads=1))
         restore.apply(found.x, found.t, found.prices)
         ours = float(objective.expr.value)
         reference = cp.Problem(objective, [item.constraint for item in stated])
@@ -243,7 +243,7 @@ def test_a_parameter_that_is_zero_at_first_keeps_its_place() -> None:
     template.fill()
     parameters["throughput"].value = value
     problem, restore = template.fill()
-    found = exact(problem, Settings(tolerance=1e-8, threads=1))
+    found = Exact().solve(problem, Settings(tolerance=1e-8, threads=1))
     restore.apply(found.x, found.t, found.prices)
     reference = cp.Problem(objective, [item.constraint for item in stated])
     ours = float(objective.expr.value)

@@ -8,7 +8,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from walras.engines.exact.engine import exact
+from walras.engines.exact.engine import Exact
 from walras.separable.cvxpy.compile import Stated, Template
 from walras.settings import Settings
 
@@ -16,7 +16,7 @@ from walras.settings import Settings
 def solved(objective: Any, *given: Any) -> None:
     """Solve, and put values and dual values into the user's own objects."""
     problem, restore = Template(objective, [Stated(one) for one in given]).fill()
-    found = exact(problem, Settings(tolerance=1e-9, threads=1))
+    found = Exact().solve(problem, Settings(tolerance=1e-9, threads=1))
     restore.apply(found.x, found.t, found.prices)
 
 

@@ -21,16 +21,7 @@ Tolerance = Annotated[
 ]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds; the best so far is returned.")]
 Threads = Annotated[int | None, typer.Option(help="Threads; all cores when left out.")]
-Engine = Annotated[str, typer.Option(help="auto, interior, admm, exact or pop.")]
-Parts = Annotated[int | None, typer.Option(help="For --engine pop: parts, 4 when left out.")]
 Device = Annotated[str, typer.Option(help="cpu, or a GPU: cuda, cuda:1.")]
-Mode = Annotated[
-    str | None,
-    typer.Option(help="For --engine admm: hard, paper, penalty or augmented-lagrangian."),
-]
-Collapse = Annotated[
-    bool, typer.Option("--collapse", help="For --engine admm: less memory, more iterations.")
-]
 Polish = Annotated[bool, typer.Option("--polish", help="An exact vertex, if linear.")]
 Report = Annotated[Path | None, typer.Option(help="Write an HTML page.")]
 ShowProgress = Annotated[bool, typer.Option("--progress/--no-progress", help="On stderr.")]

@@ -11,6 +11,7 @@ from walras.errors import InputError
 
 # Typer names only this subclass of its usage error, whose home differs between its versions.
 _TYPERS = cast("type[Exception]", typer.BadParameter.__mro__[1])
+ENGINE_OPTION = "--engine-option"  # its value is NAME=VALUE
 _HELP = "NoArgsIsHelpError"  # a group without a sub-command: not wrong, but not done either
 
 
@@ -37,9 +38,13 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
 
 def as_option(where: str, arguments: Sequence[str]) -> str:
     """The option that set what the library calls ``setting NAME`` or ``NAME``, if one was given."""
-    option = "--" + where.removeprefix("setting ").replace("_", "-")
-    given = {word.partition("=")[0] for word in arguments}
-    return option if where and option in given else where
+    name = where.removeprefix("setting ")
+    option = "--" + name.replace("_", "-")
+    if where and option in {word.partition("=")[0] for word in arguments}:
+        return option
+    words = (word.removeprefix(f"{ENGINE_OPTION}=") for word in arguments)
+    stated = where != name and any(word.startswith(f"{name}=") for word in words)
+    return f"{ENGINE_OPTION} {name}" if stated else where
 
 
 def _told(error: Any, arguments: Sequence[str]) -> UsageError:

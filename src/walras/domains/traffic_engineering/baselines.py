@@ -18,6 +18,8 @@ from walras.domains.traffic_engineering.network import Network
 from walras.domains.traffic_engineering.objectives import max_total_flow, min_max_utilisation
 from walras.domains.traffic_engineering.paths import Paths
 from walras.domains.traffic_engineering.traffic import top_tenth
+from walras.engines.base import Engine
+from walras.engines.pop.engine import POP
 from walras.errors import InputError
 from walras.separable import Separable
 from walras.solving import solve
@@ -87,7 +89,7 @@ def demand_pinning(
     paths: Paths,
     *,
     objective: Literal["flow", "utilisation"] = "flow",
-    engine: str = "auto",
+    engine: str | Engine = "auto",
     time_limit: float | None = None,
     threads: int | None = None,
 ) -> Baseline:
@@ -203,9 +205,8 @@ def pop_flow(
     """
     began = time.perf_counter()
     problem = max_total_flow(network, demand, paths)
-    found = solve(
-        problem, engine="pop", parts=parts, seed=seed, time_limit=time_limit, threads=threads
-    )
+    engine = POP(parts=parts, seed=seed)
+    found = solve(problem, engine=engine, time_limit=time_limit, threads=threads)
     return Baseline(found.entries, time.perf_counter() - began, found.timings.ideal)
 
 

@@ -12,6 +12,7 @@ from walras.domains.traffic_engineering.matrices import Demand
 from walras.domains.traffic_engineering.network import of_kind
 from walras.domains.traffic_engineering.objectives import max_total_flow
 from walras.domains.traffic_engineering.paths import Paths
+from walras.engines.base import Engine
 from walras.errors import InputError
 from walras.progress import OnProgress, Progress
 from walras.solution import Solution
@@ -38,7 +39,7 @@ def scaled_traffic(
     satisfied: float = 0.92,
     *,
     within: float = 0.005,
-    engine: str = "auto",
+    engine: str | Engine = "auto",
     on_progress: OnProgress | None = None,
 ) -> Floats:
     """The matrix times the factor at which the best flow serves a given share of it.

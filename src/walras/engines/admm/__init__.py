@@ -1,6 +1,5 @@
 """The first-order engine: two-block splitting over resources and demands."""
 
-from walras.engines.admm.engine import admm
-from walras.engines.admm.settings import AdmmSettings
+from walras.engines.admm.engine import ADMM
 
-__all__ = ["AdmmSettings", "admm"]
+__all__ = ["ADMM"]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from walras.diagnosis.relaxation import improving_ray, least_relaxation
 from walras.engines.admm.form import Form, has_own_rows, make_form
 from walras.engines.admm.method import Method
+from walras.engines.admm.options import ADMMOptions
 from walras.engines.admm.proofs.central_prover import CentralProver
 from walras.engines.admm.proofs.distributed_prover import DistributedProver
 from walras.engines.admm.proofs.incumbent import COARSE, Incumbent, Prover
@@ -24,10 +26,10 @@ from walras.engines.admm.schemes import (
     Scheme,
     Splitting,
 )
-from walras.engines.admm.settings import AdmmSettings
 from walras.engines.admm.slices import cut
 from walras.engines.admm.start import beginning
 from walras.engines.admm.worker_pool import Executor, Threads, WorkerPool
+from walras.engines.base import Engine, has_integers
 from walras.engines.exact.conic_setup import beginning as where_interior_begins
 from walras.engines.exact.engine import is_linear
 from walras.engines.exact.setup_time import is_too_short
@@ -40,44 +42,69 @@ from walras.separable import Separable
 from walras.settings import Settings
 from walras.status import Status
 
-_DEFAULT = AdmmSettings()
 _SHARE = 0.999  # of the tolerance that the engine's own proof must reach
 _ROOM = 0.5  # of the tolerance that the iterates may stay from a bound
 PROOF = "proof"  # what a step is called in whose iteration the value and the bound were proved
 _DOUBTFUL = 500  # iterations without a feasible allocation and a finite bound
 
 
-def admm(problem: Separable, settings: Settings, options: AdmmSettings = _DEFAULT) -> Iterate:
-    """Solve a continuous problem by operator splitting between its rows and its demands.
+@dataclass(frozen=True, repr=False)
+class ADMM(ADMMOptions, Engine):
+    """Operator splitting between rows and demands: a few digits at sizes that others do not reach.
 
-    Args:
-        problem: Any problem without integer entries.
-        settings: Every setting is honoured but ``max_iterations``, which is ``options``'.
-        options: The method, and who runs it.
+    It takes continuous problems. The demands can be spread over threads, a GPU or many machines.
 
-    Returns:
-        The best repaired allocation and the best prices seen.
-
-    Raises:
-        EngineError: The problem has integer entries.
+    Example:
+        >>> import walras as wl
+        >>> wl.engines.ADMM(mode="paper", rho=1.0)
+        ADMM(mode='paper', rho=1.0)
+        >>> cs = wl.domains.cluster_scheduling
+        >>> problem = cs.max_min([[4.0, 2.0], [1.0, 2.0]], [1.0, 1.0], [1.0, 1.0])
+        >>> found = wl.solve(problem, engine=wl.engines.ADMM(restarts=False), tolerance=1e-3)
+        >>> round(found.value, 2)
+        2.67
     """
-    if problem.integer is not None and np.any(problem.integer):
-        raise EngineError(
-            "has integer entries",
-            where="problem",
-            allowed="continuous entries",
-            remedy="use engine 'exact'",
-        )
-    if is_too_short(problem, settings):
-        return where_interior_begins(problem, settings, "ADMM: not begun")
-    solve = _Solve(problem, settings, options)
-    try:
-        status = solve.run()
-    except KeyboardInterrupt:
-        status = solve.interrupted()
-    finally:
-        solve.close()
-    return solve.result(status)
+
+    name = "admm"
+    runs_on_gpu = True
+
+    def accepts(self, problem: Separable) -> str | None:
+        """See :meth:`Engine.accepts`."""
+        return "has integer entries" if has_integers(problem) else None
+
+    @contextmanager
+    def persistent(self) -> Iterator[Engine]:
+        """See :meth:`Engine.persistent`: the workers of the executor stay."""
+        if self.executor is None:
+            yield self
+            return
+        with self.executor.persistent() as executor:
+            yield replace(self, executor=executor)
+
+    def solve(self, problem: Separable, settings: Settings) -> Iterate:
+        """Solve a continuous problem by operator splitting between its rows and its demands.
+
+        Args:
+            problem: Any problem without integer entries.
+            settings: Every setting is honoured but ``max_iterations``; ``iterations`` counts here.
+
+        Returns:
+            The best repaired allocation and the best prices seen.
+
+        Raises:
+            EngineError: The problem has integer entries.
+        """
+        self.require(problem)
+        if is_too_short(problem, settings):
+            return where_interior_begins(problem, settings, "ADMM: not begun")
+        run = _Solve(problem, settings, self)
+        try:
+            status = run.run()
+        except KeyboardInterrupt:
+            status = run.interrupted()
+        finally:
+            run.close()
+        return run.result(status)
 
 
 @dataclass(eq=False)
@@ -86,7 +113,7 @@ class _Solve:
 
     problem: Separable
     settings: Settings
-    options: AdmmSettings
+    options: ADMMOptions
     iteration_log: IterationLog = field(init=False)
     best: Incumbent | None = None
     pool: WorkerPool | None = None
@@ -166,13 +193,13 @@ class _Solve:
 
 
 def _split(
-    problem: Separable, settings: Settings, options: AdmmSettings
+    problem: Separable, settings: Settings, options: ADMMOptions
 ) -> tuple[Form, RowClassification | None]:
     """The form of a solve, and its roles in proofs by sums.
 
     Where demands would meet in too many rows for that, they keep those that are theirs alone.
     """
-    form = make_form(problem, published=options.mode == "paper", collapse=options.collapse)
+    form = make_form(problem, published=options.mode == "paper", collapse=bool(options.collapse))
     found = roles(form)
     splits = options.mode == "hard" and not options.collapse and settings.device == CPU
     if found is None and splits and has_own_rows(problem):
@@ -181,13 +208,13 @@ def _split(
     return form, found
 
 
-def _timings(built: float, elapsed: float, work: float, options: AdmmSettings) -> Timings:
+def _timings(built: float, elapsed: float, work: float, options: ADMMOptions) -> Timings:
     """Wall seconds; of the published scheme also its published timing: its work alone, shared."""
     ideal = work / PUBLISHED_CORES if options.mode == "paper" else float("nan")
     return Timings(build=built, iterate=elapsed - built, ideal=ideal)
 
 
-def _scheme(options: AdmmSettings, form: Form) -> Scheme:
+def _scheme(options: ADMMOptions, form: Form) -> Scheme:
     restarts = _restarts(form) if options.restarts is None else options.restarts
     if options.collapse:
         return Collapsed(restarts=options.restarts is not False)
@@ -209,7 +236,7 @@ def _run(
     prover: Prover,
     iteration_log: IterationLog,
     settings: Settings,
-    options: AdmmSettings,
+    options: ADMMOptions,
 ) -> Status:
     """Iterate, and prove at times, until the proof is good enough or someone says stop."""
     scheme, own_rule = _scheme(options, method.form), options.mode == "paper"
@@ -263,19 +290,19 @@ def _has_no_optimum(problem: Separable, iteration_log: IterationLog, settings: S
     return least_relaxation(problem, brief).is_needed or improving_ray(problem, brief) is not None
 
 
-def executor_on(device: str, executor: Executor) -> Executor:
+def executor_on(device: str, executor: Executor | None) -> Executor:
     """The executor of a solve on a device.
 
     Args:
         device: ``cpu`` or the name of a GPU.
-        executor: What the caller asked for.
+        executor: What the caller asked for; None stands for threads.
 
     Raises:
         InputError: A GPU and an executor besides threads are asked for together.
     """
     if device == CPU:
-        return executor
-    if not isinstance(executor, Threads):
+        return executor or Threads()
+    if executor is not None and not isinstance(executor, Threads):
         raise InputError(
             f"is {executor!r}, but the device is {device!r}",
             where="setting executor",

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from walras.engines.interior import interior
+from walras.engines.interior import Interior
 from walras.errors import EngineError
 from walras.iterate import Iterate
 from walras.separable import Separable
@@ -54,9 +54,8 @@ def least_seconds(problem: Separable) -> float:
 def beginning(problem: Separable, settings: Settings, message: str) -> Iterate:
     """The starting point of the interior engine and its prices, which cost little."""
     try:
-        found = interior(
-            problem, replace(settings, time_limit=0.0, on_progress=None, verbose=False)
-        )
+        at_once = replace(settings, time_limit=0.0, on_progress=None, verbose=False)
+        found = Interior().solve(problem, at_once)
     except EngineError:  # the interior engine refuses so many free entries
         found = None
     if found is None or not found.status.has_allocation:

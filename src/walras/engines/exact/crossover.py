@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from walras.certificate import Certificate
-from walras.engines.exact.engine import exact, is_linear
+from walras.engines.exact.engine import Exact, is_linear
 from walras.iterate import Iterate
 from walras.programs.attempt import attempted
 from walras.separable import Separable
@@ -34,7 +34,7 @@ def polish(problem: Separable, proof: Certificate, settings: Settings) -> Iterat
         return None
     kept = _support(problem, proof)
     part, limits = _restricted(problem, kept), replace(settings, start=None)
-    found = attempted(lambda: exact(part, limits), None)
+    found = attempted(lambda: Exact().solve(part, limits), None)
     if found is None or not found.status.has_allocation:
         return None
     x = np.array(proof.x)

@@ -7,13 +7,14 @@ suits small problems and problems with integer entries.
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
 from walras.diagnosis.relaxation import improving_ray, least_relaxation
+from walras.engines.base import Engine, has_integers
 from walras.engines.exact.conic import solve_conic
 from walras.engines.exact.conic_setup import beginning
 from walras.engines.exact.outer_approximation import solve_by_cuts
@@ -34,38 +35,58 @@ from walras.types import Floats
 _FAR = 1e8
 
 
-def exact(problem: Separable, settings: Settings) -> Iterate:
-    """Solve a problem by a general solver.
+@dataclass(frozen=True, repr=False)
+class Exact(Engine):
+    """General solvers: HiGHS for linear and integer problems, Clarabel for convex utilities.
 
-    Linear problems go to HiGHS (simplex, or interior point with crossover when large; a few columns
-    at a time where there are many a row, see :mod:`walras.programs.sifting`), integer
-    ones to its branch and bound, other utilities to Clarabel's conic interior point; integer
-    entries under convex utilities are solved by outer approximation with both. Prices of an
-    integer problem are those of its continuous relaxation.
+    It takes every problem. It is the right engine for small problems and for integer entries.
 
-    Args:
-        problem: Any problem.
-        settings: ``start`` helps integer problems only. At ``time_limit`` the best point so far is
-            returned. If the limit is too short for Clarabel's setup, or Ctrl-C comes during it, the
-            starting point of the interior engine is returned.
-
-    Returns:
-        The point, its prices, and for integer problems the bound that branch and bound proved.
-
-    Raises:
-        EngineError: The solver rejected the problem or broke down.
+    Example:
+        >>> import walras as wl
+        >>> cs = wl.domains.cluster_scheduling
+        >>> problem = cs.max_min([[4.0, 2.0], [1.0, 2.0]], [1.0, 1.0], [1.0, 1.0])
+        >>> round(wl.solve(problem, engine=wl.engines.Exact()).value, 4)
+        2.6667
     """
-    has_integers = problem.integer is not None and bool(np.any(problem.integer))
-    if is_linear(problem):
-        found = _integer(problem, settings) if has_integers else _linear(problem, settings)
-    elif has_integers:
-        found = solve_by_cuts(problem, settings)
-    else:
-        answer = attempted(lambda: solve_conic(problem, settings), None)
-        found = answer or _without_answer(problem, settings)
-    if found.status in (Status.INFEASIBLE, Status.UNBOUNDED) or _is_suspect(problem, found):
-        return attempted(lambda: _diagnosed(problem, found, settings), found)
-    return found
+
+    name = "exact"
+
+    def accepts(self, problem: Separable) -> str | None:
+        """See :meth:`Engine.accepts`."""
+        return None
+
+    def solve(self, problem: Separable, settings: Settings) -> Iterate:
+        """Solve a problem by a general solver.
+
+        Linear problems go to HiGHS (simplex, or interior point with crossover when large; a few
+        columns at a time where there are many a row, see :mod:`walras.programs.sifting`), integer
+        ones to its branch and bound, other utilities to Clarabel's conic interior point; integer
+        entries under convex utilities are solved by outer approximation with both. Prices of an
+        integer problem are those of its continuous relaxation.
+
+        Args:
+            problem: Any problem.
+            settings: ``start`` helps integer problems only. ``time_limit`` returns the best point
+                so far; one too short for Clarabel's setup returns where the interior point would
+                begin, and so does Ctrl-C in it.
+
+        Returns:
+            The point, its prices, and for integer problems the bound that branch and bound proved.
+
+        Raises:
+            EngineError: The solver rejected the problem or broke down.
+        """
+        if is_linear(problem):
+            solver = _integer if has_integers(problem) else _linear
+            found = solver(problem, settings)
+        elif has_integers(problem):
+            found = solve_by_cuts(problem, settings)
+        else:
+            answer = attempted(lambda: solve_conic(problem, settings), None)
+            found = answer or _without_answer(problem, settings)
+        if found.status in (Status.INFEASIBLE, Status.UNBOUNDED) or _is_suspect(problem, found):
+            return attempted(lambda: _diagnosed(problem, found, settings), found)
+        return found
 
 
 def _without_answer(problem: Separable, settings: Settings) -> Iterate:

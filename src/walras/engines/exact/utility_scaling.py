@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from walras.engines.interior import interior
+from walras.engines.interior import Interior
 from walras.errors import EngineError
 from walras.programs.highs import LinearProgram, solve_program
 from walras.separable.form import Separable, Utility
@@ -57,7 +57,8 @@ def _has_costs(problem: Separable) -> bool:
 def _rough(problem: Separable, share: Floats, settings: Settings) -> float:
     """The least y_k / share_k near an optimum; 0 if it is not known."""
     try:
-        found = interior(problem, replace(settings, tolerance=max(settings.tolerance, _ROUGH)))
+        rough = replace(settings, tolerance=max(settings.tolerance, _ROUGH))
+        found = Interior().solve(problem, rough)
     except EngineError:  # the interior engine refuses so many free entries
         return 0.0
     steep, rows = share > 0, problem.rows

@@ -1,5 +1,5 @@
 """The integer engine: whole entries at sizes that branch and bound alone does not reach."""
 
-from walras.engines.integer.engine import integer
+from walras.engines.integer.engine import Integer
 
-__all__ = ["integer"]
+__all__ = ["Integer"]

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from walras.engines.exact.engine import exact, is_linear, linear_program
+from walras.engines.base import Engine, has_integers
+from walras.engines.exact.engine import Exact, is_linear, linear_program
 from walras.engines.integer.feasibility_pump import pump
 from walras.engines.integer.generalised_assignment import assign
 from walras.engines.integer.tasks import recognised
@@ -23,7 +24,7 @@ from walras.programs.highs import Answer, LinearProgram, no_answer
 from walras.programs.rounding import solve_whole, whole_point
 from walras.progress import History, Timings
 from walras.separable.form import Separable
-from walras.settings import Settings
+from walras.settings import Settings, check_range, make_plain
 from walras.status import Status
 from walras.types import Floats
 
@@ -35,26 +36,61 @@ _NO_LIMIT = 60.0  # seconds in all where the caller sets no limit
 _WHOLE = 1e-6
 
 
-def integer(problem: Separable, settings: Settings, seed: int = 0) -> Iterate:
-    """Solve a problem with whole entries.
+@dataclass(frozen=True, repr=False)
+class Integer(Engine):
+    """Whole entries at sizes that branch and bound alone does not reach.
 
-    Args:
-        problem: Any problem; without whole entries it goes to the exact engine.
-        settings: ``time_limit`` ends it with the best point and the bound so far; where there is
-            none, branching ends after a minute.
-        seed: Of random choices.
+    Small problems, and those without whole entries, go to the exact engine.
+
+    Attributes:
+        seed: Of the random choices of the search, at least 0.
+
+    Raises:
+        InputError: An option is outside its range.
+
+    Example:
+        >>> import walras as wl
+        >>> problem = wl.domains.cluster_scheduling.total_throughput(
+        ...     [[4.0, 2.0], [1.0, 2.0]], [1.0, 1.0], [1.0, 1.0]
+        ... )
+        >>> wl.solve(problem, engine=wl.engines.Integer(seed=1), integer=True).value
+        6.0
     """
-    if problem.integer is None or not np.any(problem.integer) or not is_linear(problem):
-        return exact(problem, settings)
-    entries = int(problem.integer.sum())
-    tasks = recognised(problem) if entries > min(SMALL, SMALL_ASSIGNMENT) else None
-    if tasks is None and entries <= SMALL:
-        return exact(problem, settings)
-    if tasks is not None:
-        found = assign(problem, tasks, settings, seed)
-        if np.isfinite(found.bound) and found.history.steps:
-            return found
-    return _General(problem, settings, seed).solve()
+
+    name = "integer"
+
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_range("seed", self.seed, 0, 2**63, whole=True)
+        make_plain(self, "seed")
+
+    def accepts(self, problem: Separable) -> str | None:
+        """See :meth:`Engine.accepts`."""
+        return None
+
+    def solve(self, problem: Separable, settings: Settings) -> Iterate:
+        """Solve a problem with whole entries.
+
+        Args:
+            problem: Any problem; without whole entries it goes to the exact engine.
+            settings: ``time_limit`` ends it with the best point and the bound so far; where there
+                is none, branching ends after a minute.
+
+        Returns:
+            The best point, prices of its relaxation, and the bound that was proved.
+        """
+        if problem.integer is None or not has_integers(problem) or not is_linear(problem):
+            return Exact().solve(problem, settings)
+        entries = int(problem.integer.sum())
+        tasks = recognised(problem) if entries > min(SMALL, SMALL_ASSIGNMENT) else None
+        if tasks is None and entries <= SMALL:
+            return Exact().solve(problem, settings)
+        if tasks is not None:
+            found = assign(problem, tasks, settings, self.seed)
+            if np.isfinite(found.bound) and found.history.steps:
+                return found
+        return _General(problem, settings, self.seed).solve()
 
 
 @dataclass(eq=False)
@@ -77,7 +113,7 @@ class _General:
         """Relaxation, projection, HiGHS near the best point, HiGHS on all."""
         relaxed = self._part(linear_program(self._problem, relaxed=True), 1.0)
         if relaxed.x is None or not relaxed.status.has_allocation:
-            return exact(self._problem, self._within(1.0))
+            return Exact().solve(self._problem, self._within(1.0))
         self._take(relaxed)
         if self._best.x is None:
             entries = relaxed.x[: self._problem.entries]

@@ -18,14 +18,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from walras.engines.admm import admm
+from walras.engines.admm import ADMM
 from walras.separable.form import Separable
 from walras.settings import Settings, Start
 from walras.types import Bools, Floats
 
 _ROUNDS = 30
 _TOLERANCE = 1e-3  # of the convex steps
-_STEPS = 200  # iterations of each
 _SHAKEN = 0.2  # share of the entries that may flip when the projection cycles
 _DIGITS = 6
 
@@ -65,10 +64,7 @@ def pump(
         if left == 0.0:
             return
         near = _near(problem, z - u, whole, rho)
-        found = admm(
-            near,
-            Settings(_TOLERANCE, left, settings.threads, start, max_iterations=_STEPS),
-        )
+        found = ADMM().solve(near, Settings(_TOLERANCE, left, settings.threads, start))
         x, start = found.x, Start(found.x, found.prices)
         u = np.where(whole, u + x - z, 0.0)
 

@@ -7,6 +7,6 @@ whose choice is open, ``newcomers`` centres new ones, ``engine`` is the face tha
 The formulas are in docs/explanation/method.md.
 """
 
-from walras.engines.interior.engine import interior
+from walras.engines.interior.engine import Interior
 
-__all__ = ["interior"]
+__all__ = ["Interior"]

@@ -14,77 +14,116 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
-from walras.engines.exact.engine import exact
-from walras.engines.interior import interior
+from walras.engines.base import Engine, has_integers
+from walras.engines.exact.engine import Exact
+from walras.engines.interior import Interior
 from walras.engines.pop.parts import Part, asks, merge, split
-from walras.errors import EngineError
+from walras.errors import EngineError, InputError
 from walras.iterate import Iterate
 from walras.progress import Progress
 from walras.separable import Separable
-from walras.settings import Settings, check_range
+from walras.settings import Settings, check_range, make_plain
 
-Engine = Callable[[Separable, Settings], Iterate]
-_PARTS = 4  # unless told otherwise; more are faster and worse
-_SPLITTING = 0.1  # of flows, unless told otherwise
+_PARTS = 4  # where the caller does not say; more are faster and worse
+_SPLITTING = 0.1  # share of flows that are split where the caller does not say
 
 
-def pop(
-    problem: Separable,
-    settings: Settings,
-    parts: int | None = None,
-    *,
-    engine: Engine = interior,
-    seed: int = 0,
-    splitting: float | None = None,
-) -> Iterate:
-    """Solve k random parts side by side in threads and put their allocations together.
+@dataclass(frozen=True, repr=False)
+class POP(Engine):
+    """Random parts of the problem, solved side by side: fast, and short of the optimum.
 
-    Args:
-        problem: The whole problem.
-        settings: Limits; ``threads`` is shared out among the parts, ``time_limit`` holds for all.
-        parts: Number of parts k, 1 to the number of demands that ask for something; 4, or one
-            a demand if there are fewer, when None.
+    It takes continuous problems. The certificate says how far from the optimum the answer is.
+
+    Attributes:
+        parts: Number of parts k, 1 to the number of demands that ask for something. None: 4, or
+            one a demand if there are fewer.
+        seed: Of the random split, at least 0.
+        splitting: Share of the demands, the largest, that are split among all parts, 0 to 1. None:
+            a tenth of flows on paths, which have no resource of their own, and 0 of others.
         engine: Solves each part.
-        seed: Of the random split.
-        splitting: Share of the demands, the largest, that are split among all parts, 0 to 1; a
-            tenth of flows on paths, which have no resource of their own, 0 of others, when None.
-
-    Returns:
-        A feasible point when every part is; prices are averaged where parts share a row. Its
-        status is at best ``INACCURATE``, as the parts' optima are seldom the whole's, whose
-        certificate may know better. ``timings.iterate`` is the wall time taken here,
-        ``timings.ideal`` the longest of the parts' own iteration times: what POP's authors report.
 
     Raises:
-        InputError: ``parts``, ``seed`` or ``splitting`` is out of range.
-        EngineError: The problem has integer entries, or a part, not the whole, has no solution.
+        InputError: An option is outside its range.
+
+    Example:
+        >>> import walras as wl
+        >>> wl.engines.POP(parts=2, seed=7)
+        POP(parts=2, seed=7)
+        >>> cs = wl.domains.cluster_scheduling
+        >>> problem = cs.max_min([[4.0, 4.0]], [1.0, 1.0], [1.0])
+        >>> wl.solve(problem, engine=wl.engines.POP(parts=2)).value
+        2.0
     """
-    if problem.integer is not None and np.any(problem.integer):
-        raise EngineError(
-            "has integer entries",
-            where="problem",
-            allowed="continuous entries",
-            remedy="use engine='auto', which solves them by branch and bound",
-        )
-    demands = max(int(np.sum(asks(problem))), 1)
-    parts = min(_PARTS, demands) if parts is None else parts
-    check_range("parts", parts, 1, demands, whole=True, words=", the number of demands")
-    check_range("seed", seed, 0, 2**63, whole=True)
-    share = _splitting(problem, splitting)
-    began = time.perf_counter()
-    pieces = split(problem, parts, seed, share)
-    built = time.perf_counter()
-    iterates = _solved(pieces, settings, engine)
-    _check_solved(iterates)
-    wall = time.perf_counter() - built
-    return merge(problem, pieces, iterates, build=built - began, wall=wall)
+
+    name = "pop"
+
+    parts: int | None = None
+    seed: int = 0
+    splitting: float | None = None
+    engine: Engine = field(default_factory=Interior)
+
+    def __post_init__(self) -> None:
+        if self.parts is not None:
+            words = ", and at most the number of demands"
+            check_range("parts", self.parts, 1, 10**9, whole=True, words=words)
+        check_range("seed", self.seed, 0, 2**63, whole=True)
+        if self.splitting is not None:
+            check_range("splitting", self.splitting, 0.0, 1.0)
+        if not isinstance(self.engine, Engine):
+            raise InputError(
+                f"is {self.engine!r}",
+                where="setting engine",
+                allowed="an engine for the parts, such as walras.engines.Exact()",
+                remedy="make one, or leave engine out",
+            )
+        make_plain(self, "parts", "seed", "splitting")
+
+    def accepts(self, problem: Separable) -> str | None:
+        """See :meth:`Engine.accepts`."""
+        return "has integer entries" if has_integers(problem) else None
+
+    def solve(self, problem: Separable, settings: Settings) -> Iterate:
+        """Solve k random parts side by side in threads and put their allocations together.
+
+        Args:
+            problem: The whole problem.
+            settings: ``threads`` is shared out among the parts, ``time_limit`` holds for all.
+
+        Returns:
+            A feasible point when every part is; prices are averaged where parts share a row. Its
+            status is at best ``INACCURATE``, as the parts' optima are seldom the whole's, whose
+            certificate may know better. ``timings.iterate`` is the wall time taken here,
+            ``timings.ideal`` the longest of the parts' own iteration times: what POP's authors
+            report.
+
+        Raises:
+            InputError: There are more parts than demands.
+            EngineError: The problem has integer entries, or a part, not the whole, has no solution.
+        """
+        self.require(problem)
+        demands = max(int(np.sum(asks(problem))), 1)
+        parts = min(_PARTS, demands) if self.parts is None else self.parts
+        check_range("parts", parts, 1, demands, whole=True, words=", the number of demands")
+        began = time.perf_counter()
+        pieces = split(problem, parts, self.seed, self._share(problem))
+        built = time.perf_counter()
+        iterates = _solved(pieces, settings, self.engine)
+        _check_solved(iterates)
+        wall = time.perf_counter() - built
+        return merge(problem, pieces, iterates, build=built - began, wall=wall)
+
+    def _share(self, problem: Separable) -> float:
+        """Share of the demands that are split among all parts."""
+        if self.splitting is not None:
+            return self.splitting
+        return _SPLITTING if np.all(problem.resource < 0) else 0.0
 
 
 def _solved(pieces: Sequence[Part], settings: Settings, engine: Engine) -> list[Iterate]:
@@ -94,8 +133,8 @@ def _solved(pieces: Sequence[Part], settings: Settings, engine: Engine) -> list[
 
         def run(k: int) -> Iterate:
             own = relay.settings(pieces[k], k, max(1, threads // parts))
-            found = engine(pieces[k].problem, own)
-            if found.status.has_allocation or engine is exact:
+            found = engine.solve(pieces[k].problem, own)
+            if found.status.has_allocation or engine.name == Exact.name:
                 return found
             return _again(pieces[k], found, relay.settings(pieces[k], k, own.workers))
 
@@ -107,16 +146,9 @@ def _solved(pieces: Sequence[Part], settings: Settings, engine: Engine) -> list[
         return [job.result() for job in jobs]
 
 
-def _splitting(problem: Separable, asked: float | None) -> float:
-    if asked is None:
-        return _SPLITTING if np.all(problem.resource < 0) else 0.0
-    check_range("splitting", asked, 0.0, 1.0)
-    return asked
-
-
 def _again(piece: Part, found: Iterate, settings: Settings) -> Iterate:
     """A part whose engine left no allocation by the general solver, as whole problems are."""
-    other = exact(piece.problem, settings)
+    other = Exact().solve(piece.problem, settings)
     return replace(
         other, history=found.history + other.history, timings=found.timings + other.timings
     )

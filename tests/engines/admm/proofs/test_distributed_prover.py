@@ -21,7 +21,7 @@ from tests.engines.admm.test_admm import OBJECTIVES, cluster
 
 import walras as wl
 from walras.certificate import certify, dual_bound, violation
-from walras.engines.admm import AdmmSettings, admm, worker_pool
+from walras.engines.admm import ADMM, worker_pool
 from walras.engines.admm.form import make_form
 from walras.engines.admm.method import Method
 from walras.engines.admm.passes import (
@@ -266,7 +266,7 @@ def test_what_is_lost_as_it_is_handed_over_is_solved_again(objective: object) ->
 
     problem = cluster(objective, 8, 40)
     tolerance = Settings(tolerance=1e-4, threads=2)
-    found = admm(problem, tolerance, AdmmSettings(executor=Careless()))
+    found = ADMM(executor=Careless()).solve(problem, tolerance)
     assert found.status is wl.Status.OPTIMAL
     assert certify(problem, found.x, found.t, found.prices).proves(1e-4)
 
@@ -372,7 +372,7 @@ def served(seed: int, n: int, m: int, levels: bool) -> Separable:
 def test_entries_that_nothing_limits_are_priced(seed: int, *, levels: bool) -> None:
     problem = served(seed, 5, 3, levels)
     optimum = wl.solve(problem, engine="exact", tolerance=1e-8)
-    found = admm(problem, Settings(tolerance=1e-3, threads=2), AdmmSettings())
+    found = ADMM().solve(problem, Settings(tolerance=1e-3, threads=2))
     assert found.status is wl.Status.OPTIMAL
     certificate = certify(problem, found.x, found.t, found.prices)
     assert certificate.proves(1e-3)

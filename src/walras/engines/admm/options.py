@@ -1,4 +1,4 @@
-"""What may be asked of the first-order engine beyond what every engine takes."""
+"""The options of the first-order engine."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from walras.engines.admm.worker_pool import Executor, Threads
+from walras.engines.admm.worker_pool import Executor
+from walras.engines.base import check_choice, check_flag
 from walras.errors import InputError
-from walras.settings import check_range
+from walras.settings import check_range, make_plain
 
 MODES = ("hard", "paper", "penalty", "augmented-lagrangian")
 
 
-@dataclass(frozen=True)
-class AdmmSettings:
+@dataclass(frozen=True, repr=False)
+class ADMMOptions:
     """Which splitting method runs, and where.
 
     Attributes:
@@ -24,35 +25,33 @@ class AdmmSettings:
             paper's comparison (section 7.3).
         collapse: Give up the copies: diagonally preconditioned primal-dual steps in less than half
             the memory where entries stand in several narrow rows, such as paths in links, and in
-            three quarters where in one (``hard`` alone).
+            three quarters where in one (``hard`` alone). None: where the copies would fill half of
+            the machine's memory.
         restarts: Reflected Halpern iterations with restarts (``hard`` alone), or None: where they
             are quicker: collapsed, and on linear programs whose demands share no scalar.
         rho: Penalty of the first iteration, and of all in mode ``paper``, or None: from the data.
             The released package of the paper has 1, whose pace depends on the units.
         relaxation: Over-relaxation, 1 to under 2.
-        iterations: Most iterations.
-        executor: Who holds the slices of demands and runs their passes.
+        iterations: Iterations at most.
+        executor: Who holds the slices of demands and runs their passes, such as
+            ``walras.Ray(actors=4)``; None: threads of this process.
 
     Raises:
         InputError: A setting is outside its range.
     """
 
     mode: str = "hard"
-    collapse: bool = False
+    collapse: bool | None = None
     restarts: bool | None = None
     rho: float | None = None
     relaxation: float = 1.8
     iterations: int = 20_000
-    executor: Executor = Threads()  # noqa: RUF009 - frozen
+    executor: Executor | None = None
 
     def __post_init__(self) -> None:
-        if self.mode not in MODES:
-            raise InputError(
-                f"is {self.mode!r}",
-                where="setting mode",
-                allowed=", ".join(MODES),
-                remedy="use one of these names",
-            )
+        check_choice("mode", self.mode, MODES)
+        check_flag("collapse", self.collapse, optional=True)
+        check_flag("restarts", self.restarts, optional=True)
         if self.collapse and self.mode != "hard":
             raise InputError(
                 f"goes with mode 'hard' alone, not {self.mode!r}",
@@ -69,9 +68,11 @@ class AdmmSettings:
             )
         if self.rho is not None:
             check_range("rho", self.rho, np.finfo(float).tiny, 1e100)
-        _require_executor(self.executor)
+        if self.executor is not None:
+            _require_executor(self.executor)
         check_range("relaxation", self.relaxation, 1.0, 1.99)
         check_range("iterations", self.iterations, 1, 10**9, whole=True)
+        make_plain(self, "rho", "relaxation", "iterations")
 
 
 def _require_executor(value: object) -> None:

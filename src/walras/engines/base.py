@@ -1,0 +1,139 @@
+"""What every engine is: a name, its options, which problems it takes, and how it solves them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import MISSING, dataclass, fields
+from typing import ClassVar
+
+import numpy as np
+
+from walras.errors import EngineError, InputError
+from walras.iterate import Iterate
+from walras.separable.form import Separable
+from walras.settings import Settings
+
+
+@dataclass(frozen=True, repr=False)
+class Engine(ABC):
+    """A way to solve problems, with its options.
+
+    Each engine is one frozen dataclass: its fields are its options, checked when it is made. Hand
+    it to ``engine=``; a name, such as ``"admm"``, stands for the engine with its default options.
+
+    Attributes:
+        name: What the engine is called in ``engine=``, in solutions and on the command line.
+        runs_on_gpu: Whether it takes a ``device`` other than ``cpu``.
+    """
+
+    name: ClassVar[str]
+    runs_on_gpu: ClassVar[bool] = False
+
+    @abstractmethod
+    def accepts(self, problem: Separable) -> str | None:
+        """Why the engine cannot solve a problem, or None if it can.
+
+        Args:
+            problem: The problem.
+        """
+
+    @abstractmethod
+    def solve(self, problem: Separable, settings: Settings) -> Iterate:
+        """Solve a problem.
+
+        Args:
+            problem: The problem.
+            settings: What any engine may be asked for.
+
+        Returns:
+            The best point with its prices. Nothing of it is trusted: :mod:`walras.certificate`
+            measures it against the problem.
+
+        Raises:
+            EngineError: The engine does not take the problem, or it broke down.
+        """
+
+    def persistent(self) -> AbstractContextManager[Engine]:
+        """The engine for several solves in a row, between which its workers may stay."""
+        return nullcontext(self)
+
+    def require(self, problem: Separable) -> None:
+        """Refuse a problem that the engine does not accept.
+
+        Args:
+            problem: The problem.
+
+        Raises:
+            EngineError: Says why.
+        """
+        reason = self.accepts(problem)
+        if reason is not None:
+            raise EngineError(
+                reason,
+                where=f"problem for engine {self.name!r}",
+                allowed="a problem that the engine accepts",
+                remedy="use engine='auto', or engine='exact'",
+            )
+
+    def __repr__(self) -> str:
+        """The class with the options that differ from the defaults."""
+        given = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            default = field.default
+            if default is MISSING and field.default_factory is not MISSING:
+                default = field.default_factory()
+            if value != default:
+                given.append(f"{field.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(given)})"
+
+
+def has_integers(problem: Separable) -> bool:
+    """Whether some entries must be whole.
+
+    Args:
+        problem: The problem.
+    """
+    return problem.integer is not None and bool(np.any(problem.integer))
+
+
+def check_flag(name: str, value: object, *, optional: bool = False) -> None:
+    """Refuse an option that is not True or False.
+
+    Args:
+        name: The option.
+        value: What was given.
+        optional: Whether None is allowed, too.
+
+    Raises:
+        InputError: Names the option and its value.
+    """
+    if not isinstance(value, bool | np.bool_) and not (optional and value is None):
+        raise InputError(
+            f"is {value!r}",
+            where=f"setting {name}",
+            allowed="True, False or None" if optional else "True or False",
+            remedy="use one of these",
+        )
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Refuse an option that is none of some words.
+
+    Args:
+        name: The option.
+        value: What was given.
+        choices: The words that are allowed.
+
+    Raises:
+        InputError: Names the option and its value.
+    """
+    if value not in choices:
+        raise InputError(
+            f"is {value!r}",
+            where=f"setting {name}",
+            allowed=", ".join(choices),
+            remedy="use one of these names",
+        )
