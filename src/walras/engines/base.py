@@ -26,6 +26,11 @@ class Engine(ABC):
     Attributes:
         name: What the engine is called in ``engine=``, in solutions and on the command line.
         runs_on_gpu: Whether it takes a ``device`` other than ``cpu``.
+
+    Example:
+        >>> import walras as wl
+        >>> [engine.name for engine in (wl.engines.ADMM(), wl.engines.Exact())]
+        ['admm', 'exact']
     """
 
     name: ClassVar[str]
@@ -33,10 +38,13 @@ class Engine(ABC):
 
     @abstractmethod
     def accepts(self, problem: Separable) -> str | None:
-        """Why the engine cannot solve a problem, or None if it can.
+        """Say why the engine cannot solve a problem, or None if it can.
 
         Args:
             problem: The problem.
+
+        Returns:
+            The reason in a few words, or None.
         """
 
     @abstractmethod

@@ -54,6 +54,27 @@ class ADMM(ADMMOptions, Engine):
 
     It takes continuous problems. The demands can be spread over threads, a GPU or many machines.
 
+    Attributes:
+        mode: ``hard``: every constraint holds inside its block. ``paper``: the published scheme
+            (soft constraints in both blocks at the same fixed rho, its stopping rule).
+            ``penalty`` and ``augmented-lagrangian``: the same blocks minimised jointly, as in the
+            paper's comparison (section 7.3).
+        collapse: Give up the copies: diagonally preconditioned primal-dual steps in less than half
+            the memory where entries stand in several narrow rows, such as paths in links, and in
+            three quarters where in one (``hard`` alone). None: where the copies would fill half of
+            the machine's memory.
+        restarts: Reflected Halpern iterations with restarts (``hard`` alone), or None: where they
+            are quicker: collapsed, and on linear programs whose demands share no scalar.
+        rho: Penalty of the first iteration, and of all in mode ``paper``, or None: from the data.
+            The released package of the paper has 1, whose pace depends on the units.
+        relaxation: Over-relaxation, 1 to under 2.
+        iterations: Iterations at most.
+        executor: Who holds the slices of demands and runs their passes, such as
+            ``walras.Ray(actors=4)``; None: threads of this process.
+
+    Raises:
+        InputError: A setting is outside its range.
+
     Example:
         >>> import walras as wl
         >>> wl.engines.ADMM(mode="paper", rho=1.0)
@@ -62,14 +83,21 @@ class ADMM(ADMMOptions, Engine):
         >>> problem = cs.max_min([[4.0, 2.0], [1.0, 2.0]], [1.0, 1.0], [1.0, 1.0])
         >>> found = wl.solve(problem, engine=wl.engines.ADMM(restarts=False), tolerance=1e-3)
         >>> round(found.value, 2)
-        2.67
+        2.0
     """
 
     name = "admm"
     runs_on_gpu = True
 
     def accepts(self, problem: Separable) -> str | None:
-        """See :meth:`Engine.accepts`."""
+        """Say why the engine cannot solve a problem, or None if it can.
+
+        Args:
+            problem: The problem.
+
+        Returns:
+            The reason in a few words, or None.
+        """
         return "has integer entries" if has_integers(problem) else None
 
     @contextmanager

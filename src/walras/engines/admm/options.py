@@ -18,23 +18,7 @@ MODES = ("hard", "paper", "penalty", "augmented-lagrangian")
 class ADMMOptions:
     """Which splitting method runs, and where.
 
-    Attributes:
-        mode: ``hard``: every constraint holds inside its block. ``paper``: the published scheme
-            (soft constraints in both blocks at the same fixed rho, its stopping rule).
-            ``penalty`` and ``augmented-lagrangian``: the same blocks minimised jointly, as in the
-            paper's comparison (section 7.3).
-        collapse: Give up the copies: diagonally preconditioned primal-dual steps in less than half
-            the memory where entries stand in several narrow rows, such as paths in links, and in
-            three quarters where in one (``hard`` alone). None: where the copies would fill half of
-            the machine's memory.
-        restarts: Reflected Halpern iterations with restarts (``hard`` alone), or None: where they
-            are quicker: collapsed, and on linear programs whose demands share no scalar.
-        rho: Penalty of the first iteration, and of all in mode ``paper``, or None: from the data.
-            The released package of the paper has 1, whose pace depends on the units.
-        relaxation: Over-relaxation, 1 to under 2.
-        iterations: Iterations at most.
-        executor: Who holds the slices of demands and runs their passes, such as
-            ``walras.Ray(actors=4)``; None: threads of this process.
+    :class:`walras.engines.ADMM` documents each of them.
 
     Raises:
         InputError: A setting is outside its range.

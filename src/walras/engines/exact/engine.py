@@ -46,13 +46,20 @@ class Exact(Engine):
         >>> cs = wl.domains.cluster_scheduling
         >>> problem = cs.max_min([[4.0, 2.0], [1.0, 2.0]], [1.0, 1.0], [1.0, 1.0])
         >>> round(wl.solve(problem, engine=wl.engines.Exact()).value, 4)
-        2.6667
+        2.0
     """
 
     name = "exact"
 
     def accepts(self, problem: Separable) -> str | None:
-        """See :meth:`Engine.accepts`."""
+        """Say why the engine cannot solve a problem, or None if it can.
+
+        Args:
+            problem: The problem.
+
+        Returns:
+            The reason in a few words, or None.
+        """
         return None
 
     def solve(self, problem: Separable, settings: Settings) -> Iterate:

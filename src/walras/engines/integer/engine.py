@@ -66,7 +66,14 @@ class Integer(Engine):
         make_plain(self, "seed")
 
     def accepts(self, problem: Separable) -> str | None:
-        """See :meth:`Engine.accepts`."""
+        """Say why the engine cannot solve a problem, or None if it can.
+
+        Args:
+            problem: The problem.
+
+        Returns:
+            The reason in a few words, or None.
+        """
         return None
 
     def solve(self, problem: Separable, settings: Settings) -> Iterate:

@@ -59,14 +59,21 @@ class Interior(Engine):
         >>> cs = wl.domains.cluster_scheduling
         >>> problem = cs.max_min([[4.0, 2.0], [1.0, 2.0]], [1.0, 1.0], [1.0, 1.0])
         >>> round(wl.solve(problem, engine=wl.engines.Interior()).value, 4)
-        2.6667
+        2.0
     """
 
     name = "interior"
     runs_on_gpu = True
 
     def accepts(self, problem: Separable) -> str | None:
-        """See :meth:`Engine.accepts`."""
+        """Say why the engine cannot solve a problem, or None if it can.
+
+        Args:
+            problem: The problem.
+
+        Returns:
+            The reason in a few words, or None.
+        """
         if has_integers(problem):
             return "has integer entries"
         free = int(np.sum(np.isinf(problem.lower) & np.isinf(problem.upper)))

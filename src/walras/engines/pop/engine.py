@@ -58,7 +58,7 @@ class POP(Engine):
         POP(parts=2, seed=7)
         >>> cs = wl.domains.cluster_scheduling
         >>> problem = cs.max_min([[4.0, 4.0]], [1.0, 1.0], [1.0])
-        >>> wl.solve(problem, engine=wl.engines.POP(parts=2)).value
+        >>> round(wl.solve(problem, engine=wl.engines.POP(parts=2)).value, 4)
         2.0
     """
 
@@ -86,7 +86,14 @@ class POP(Engine):
         make_plain(self, "parts", "seed", "splitting")
 
     def accepts(self, problem: Separable) -> str | None:
-        """See :meth:`Engine.accepts`."""
+        """Say why the engine cannot solve a problem, or None if it can.
+
+        Args:
+            problem: The problem.
+
+        Returns:
+            The reason in a few words, or None.
+        """
         return "has integer entries" if has_integers(problem) else None
 
     def solve(self, problem: Separable, settings: Settings) -> Iterate:
