@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -63,3 +67,40 @@ def test_mistakes_have_their_exit_codes(tmp_path: Path) -> None:
     assert "surprise" in run.stderr
     assert "Traceback" not in run.stderr
     assert _walras("replay", str(tmp_path)).returncode == 6
+
+
+def test_ctrl_c_says_how_far_it_came_and_a_resume_adds_its_steps(tmp_path: Path) -> None:
+    file, folder = tmp_path / "scenario.toml", tmp_path / "run"
+    file.write_text(SCENARIO.replace("steps = 60", "steps = 1000000"))
+    command = [sys.executable, "-m", "walras", "network", "deploy", str(file)]
+    run = subprocess.Popen(
+        [*command, "--folder", str(folder), "-o", "json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60.0
+    while len(list(folder.glob("*.trace"))) < 3 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(2.0)
+    run.send_signal(signal.SIGINT)
+    printed, said = run.communicate(timeout=60)
+    assert run.returncode == 130, said
+    (facts,) = json.loads(printed)
+    assert facts["quanta held and in flight over the budget"] == 0
+    stopped = re.search(r"stopped at (\d+) of 1000000; --resume --folder \S+ goes on", said)
+    assert stopped, said
+    again = _walras(
+        "deploy", str(file), "--folder", str(folder), "--resume", "--steps", "20", "-o", "json"
+    )
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)[0]["ran to the end"] == 3
+    ticks = [row["ticks"] for row in _rows("replay", str(folder))]
+    assert min(ticks) >= int(stopped[1]) + 20
+
+
+def _rows(*arguments: str) -> list[dict[str, Any]]:
+    run = _walras(*arguments, "-o", "json", "--no-progress")
+    assert run.returncode == 0, run.stderr
+    rows: list[dict[str, Any]] = json.loads(run.stdout)
+    return rows

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from walras.cli.common.errors import ExitCode
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Stages
 from walras.cli.common.streams import put, tell
@@ -30,7 +31,10 @@ def deploy(
         Path | None, typer.Option(help="For traces and logs; a temporary one when left out.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where the traces in --folder end.")
+        bool,
+        typer.Option(
+            "--resume", help="Go on where the traces in --folder end, for --steps more steps."
+        ),
     ] = False,
     pace: Annotated[str | None, typer.Option(help="rounds or clock.")] = None,
     progress: ProgressOption = True,
@@ -46,10 +50,11 @@ def deploy(
 
       walras network deploy scenario.toml --steps 500
 
-      walras network deploy scenario.toml --folder run --resume
+      walras network deploy scenario.toml --folder run --resume --steps 200
 
     Exit codes: 0 done, 1 processes did not start, were all lost, or held more than the budget,
-    2 bad input, a port or folder in use, another problem than the folder's, 6 damaged traces.
+    2 bad input, a port or folder in use, another problem than the folder's, 6 damaged traces,
+    130 stopped by Ctrl-C, with what was done.
     """
     stated = read(config)
     table = dict(stated.deploy) | ({} if pace is None else {"pace": pace})
@@ -58,11 +63,16 @@ def deploy(
     count = usual if steps is None else whole(steps, "--steps", least=1)
     with shown({"deploying": 1.0}, progress) as stages:
         stages.begin("deploying")
-        on_progress = _watcher(stages)
-        found = _run(stated, chosen, count, folder, resume=resume, on_progress=on_progress)
+        watch = _Watch(stages)
+        found = _run(stated, chosen, count, folder, resume=resume, on_progress=watch)
     _print(found, output)
     for failure in found.failures.values():
         tell(f"ended early: {failure}")
+    if watch.stopped:
+        tell(
+            f"stopped at {watch.done} of {count}; --resume --folder {found.folder} goes on from there"
+        )
+        raise typer.Exit(ExitCode.INTERRUPTED)
 
 
 def replay(
@@ -122,17 +132,25 @@ def _run(
     )
 
 
-def _watcher(stages: Stages) -> OnProgress:
-    """Shows the slowest centre's progress; Ctrl-C stops all where they are."""
+class _Watch:
+    """Shows the slowest centre's progress; Ctrl-C stops all centres where they are.
 
-    def watch(progress: Progress) -> bool:
+    Attributes:
+        done: Steps that every centre has made.
+        stopped: Whether Ctrl-C was pressed.
+    """
+
+    def __init__(self, stages: Stages) -> None:
+        self._stages = stages
+        self.done, self.stopped = 0, False
+
+    def __call__(self, progress: Progress) -> bool:
+        self.done = progress.iteration
         try:
-            stages.count(progress)
+            self._stages.count(progress)
         except KeyboardInterrupt:
-            return True
-        return False
-
-    return watch
+            self.stopped = True
+        return self.stopped
 
 
 def _print(found: Deployment, output: Format) -> None:

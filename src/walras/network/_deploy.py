@@ -285,7 +285,7 @@ def _manifest(plan: Plan, folder: Path, pace: Json, *, resume: bool) -> Manifest
             f"holds {'no' if resume else 'a'} deployment",
             where=str(folder),
             allowed="an empty folder, or resume with the folder of an earlier deployment",
-            remedy=f"{'leave resume out' if resume else 'resume=True, or another folder'}",
+            remedy="leave resume out" if resume else "resume it, or choose another folder",
         )
     if resume:
         manifest = Manifest.read(folder)
