@@ -69,9 +69,8 @@ def deploy(
     for failure in found.failures.values():
         tell(f"ended early: {failure}")
     if watch.stopped:
-        tell(
-            f"stopped at {watch.done} of {count}; --resume --folder {found.folder} goes on from there"
-        )
+        rest = f"--resume --folder {found.folder} goes on from there"
+        tell(f"stopped at {watch.done} of {count}; {rest}")
         raise typer.Exit(ExitCode.INTERRUPTED)
 
 
