@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from walras.learn.comparison import METRICS
-from walras.reports.learning import shown, summarised, warned
+from walras.reports.learning import _report, shown, summarised, warned
 
 
 def _frame() -> pd.DataFrame:
@@ -55,3 +57,21 @@ def test_without_a_two_stage_method_there_are_no_ratios() -> None:
 def test_methods_that_place_nothing_are_told() -> None:
     frame = _frame().assign(utilisation=0.9)
     assert all("one cluster" in line for line in warned(frame))
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("synthetic stand-in", "All numbers are synthetic"),
+        ("measured", "Times are measured"),
+        ("log", "those of the log that was given"),
+    ],
+)
+def test_screen_and_page_say_whose_numbers_they_are(source: str, said: str, tmp_path: Path) -> None:
+    frame = _frame().assign(source=source)
+    synthetic = source.startswith("synthetic")
+    assert shown(frame, None).title.startswith("synthetic data; ") == synthetic
+    _report(tmp_path, frame, summarised(frame))
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert said in page
+    assert ("on synthetic data" in page) == synthetic

@@ -38,6 +38,11 @@ COMPOSED = (
     "measured, but for the shares of runs that reached their target in the zeus recipe."
 )
 
+SYNTHETIC = (
+    "All numbers are synthetic: they are drawn from models fitted to the public measurements, "
+    "which were not found here. walras data fetch gets them."
+)
+
 
 def summarised(frame: pd.DataFrame) -> pd.DataFrame | None:
     """Ratios to the better two-stage, where the comparison has any two-stage method."""
@@ -59,7 +64,7 @@ def shown(frame: pd.DataFrame, judged: pd.DataFrame | None, *, every: bool = Fal
             line = judged[judged["method"] == name].iloc[0]
             row += [float(line[part]) for part in ("ratio", "low", "high")]
         rows.append((*row, float(seconds[str(name)])))
-    title = f"means over {len(frame) // len(means)} cells"
+    title = f"{'synthetic data; ' * is_synthetic(frame)}means over {len(frame) // len(means)} cells"
     if judged is not None:
         title += "; ratio to the better two-stage, 95 %"
     return Table((*columns, "seconds"), rows, title, 3)
@@ -109,7 +114,8 @@ def _report(folder: Path, frame: pd.DataFrame, judged: pd.DataFrame | None) -> N
         "sizes": "By the number of tasks to train on.",
     }
     page = plot.Report(
-        title="Predictors compared by the decisions that they feed",
+        title="Predictors compared by the decisions that they feed"
+        + ", on synthetic data" * is_synthetic(frame),
         lead=_lead(judged),
         sections=[
             plot.Section(
@@ -130,7 +136,14 @@ def _report(folder: Path, frame: pd.DataFrame, judged: pd.DataFrame | None) -> N
 
 def _origin(frame: pd.DataFrame) -> str:
     """Where times and chances come from."""
+    if is_synthetic(frame):
+        return SYNTHETIC
     return OWN if set(frame["source"]) == {LOG} else COMPOSED
+
+
+def is_synthetic(frame: pd.DataFrame) -> bool:
+    """Whether some cells ran on a synthetic stand-in."""
+    return "source" in frame and not set(frame["source"]) <= {LOG, "measured"}
 
 
 def _metrics(frame: pd.DataFrame) -> plot.Table:
