@@ -47,6 +47,26 @@ def test_a_missing_requirement_is_named_and_fails(monkeypatch: pytest.MonkeyPatc
     ]
 
 
+def test_the_verdict_says_what_a_user_may_miss(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_ray_and_highs(name: str) -> str:
+        if name in gone:
+            raise PackageNotFoundError(name)
+        return version(name)
+
+    gone = {"ray"}
+    monkeypatch.setattr(doctor, "version", without_ray_and_highs)
+    rows = _rows()
+    assert not {"extra test", "extra lint"} & {row["section"] for row in rows}
+    assert rows[-1]["section"] == "verdict"
+    assert rows[-1]["ok"]
+    assert rows[-1]["found"].startswith("ready; without scale (")
+    gone.add("highspy")
+    result = CliRunner().invoke(app, ["doctor", "-o", "json"])
+    verdict = json.loads(result.output)[-1]
+    assert verdict["found"].startswith("not ready: highspy not installed")
+    assert not verdict["ok"]
+
+
 def test_data_that_are_not_there_are_no_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

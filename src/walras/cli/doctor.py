@@ -18,6 +18,7 @@ import typer
 from walras import kernels
 from walras.cli.common.errors import ExitCode
 from walras.cli.common.output import Format, OutputOption, emit
+from walras.extras import install_hint
 from walras.kernels.compiling import TEMPORARY, cache_of
 from walras.reports.tables import Table
 
@@ -25,11 +26,12 @@ Row = tuple[str, str, str, bool]
 """Section, item, what was found, and whether it is as it should be."""
 
 _REMEDY = "set NUMBA_CACHE_DIR to a folder that can be written to"
+_FOR_DEVELOPERS = ("docs", "lint", "mutants", "peers", "test")
 _IN_TORCH = "gpu"  # modules of kernels that need torch and compile nothing
 
 
 def doctor(output: OutputOption = Format.TABLE) -> None:
-    """Show versions, threads, kernels and data; exit with 1 when a needed part is missing.
+    """Show versions, threads, kernels and data, and a verdict; exit 1 if a needed part is missing.
 
     Examples:
 
@@ -38,9 +40,28 @@ def doctor(output: OutputOption = Format.TABLE) -> None:
       walras doctor -o json
     """
     rows = [*_python(), *_packages(), *_threads(), *_kernels(), *_data()]
+    rows.append(_verdict(rows))
     emit(Table(("section", "item", "found", "ok"), rows, "walras doctor"), output)
-    if any(not ok for section, _, _, ok in rows if section in ("python", "package")):
+    if not rows[-1][3]:
         raise typer.Exit(ExitCode.FAILED)
+
+
+def _verdict(rows: Sequence[Row]) -> Row:
+    """Whether Walras can run, and what a user may miss."""
+    missing = [(section, item) for section, item, _, ok in rows if not ok]
+    needed = [item for section, item in missing if section in ("python", "package")]
+    if needed:
+        found = f"not ready: {', '.join(needed)} not installed; run pip install . in the checkout"
+        return "verdict", "walras", found, False
+    words = ["ready"]
+    extras = [section.removeprefix("extra ") for section, _ in missing if "extra" in section]
+    if extras:
+        words.append(f"without {', '.join(dict.fromkeys(extras))} ({install_hint('extra')})")
+    if ("kernels", "cache") in missing:
+        words.append("kernels are compiled anew in every process")
+    if any(section == "data" for section, _ in missing):
+        words.append("synthetic sets in place of the data that are not found (walras data fetch)")
+    return "verdict", "walras", "; ".join(words), True
 
 
 def _python() -> Iterator[Row]:
@@ -51,11 +72,11 @@ def _python() -> Iterator[Row]:
 
 
 def _packages() -> Iterator[Row]:
-    """Every requirement of the distribution, by extra."""
+    """Every requirement of the distribution that a user may miss, by extra."""
     for requirement in requires("walras") or ():
         name = re.match(r"[\w.-]+", requirement)
         extra = re.search(r"extra\s*==\s*['\"](\w+)['\"]", requirement)
-        if name is None:
+        if name is None or (extra and extra[1] in _FOR_DEVELOPERS):
             continue
         try:
             found, here = version(name[0]), True
@@ -140,5 +161,5 @@ def _data() -> Iterator[Row]:
 
     for name in data.REGISTRY:
         folder = data.find(name)
-        stand_in = "not found: commands use the synthetic stand-in (walras data fetch)"
+        stand_in = "not found: synthetic stand-in"
         yield "data", name, stand_in if folder is None else str(folder), folder is not None
