@@ -90,18 +90,19 @@ class Worker:
                 start_new_session=True,
                 text=True,
             )
-        self._wait(max(_STARTUP, self.cell.limit))
+        self._wait(max(_STARTUP, self.cell.limit), known=0)
 
     def run(self) -> None:
         """Make one run; a run over the limit ends the process."""
         if self._process is None or self._process.stdin is None:
             return
+        known = len(self.events)  # before the request: a quick run ends before the wait begins
         try:
             self._process.stdin.write("run\n")
             self._process.stdin.flush()
         except BrokenPipeError:  # it ended by itself; its log says why
             return
-        self._wait(self.cell.limit + max(1.0, _GRACE * self.cell.limit))
+        self._wait(self.cell.limit + max(1.0, _GRACE * self.cell.limit), known)
 
     def close(self) -> None:
         """Let the process end by itself; one that was stopped, or does not end, is killed."""
@@ -117,12 +118,12 @@ class Worker:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
-    def _wait(self, limit: float) -> None:
-        """Wait for the next event, or the end; stop the process at the limit."""
+    def _wait(self, limit: float, known: int) -> None:
+        """Wait for an event beyond those known, or the end; stop the process at the limit."""
         process = self._process
         if process is None:
             return
-        began, known = time.monotonic(), len(self.events)
+        began = time.monotonic()
         while process.poll() is None and len(self.events) == known:
             if time.monotonic() - began > limit:
                 self.is_stopped = True

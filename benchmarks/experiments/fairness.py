@@ -51,11 +51,10 @@ def _solved(
     """To 1 %; a time limit would let a round whose ceiling is reached go on to leximin."""
     return wl.solve(
         problem,
-        engine="admm",
+        engine=wl.engines.ADMM(**how),
         tolerance=TOLERANCE,
         threads=setting.threads,
         on_progress=stop,
-        **how,
     )
 
 

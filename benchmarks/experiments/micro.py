@@ -75,7 +75,7 @@ def starts(setting: Setting) -> pd.DataFrame:
     best = wl.solve(after, engine="interior").value
     return pd.concat(
         [
-            _trace(after, name, best, setting, start=start, tolerance=_FINE)
+            _trace(after, name, best, setting, wl.engines.ADMM(), _FINE, start)
             for name, start in given.items()
         ]
     )
@@ -93,7 +93,7 @@ def alternatives(setting: Setting) -> pd.DataFrame:
     best = wl.solve(problem, engine="interior").value
     return pd.concat(
         [
-            _trace(problem, _NAMES[mode], best, setting, tolerance=ONE_PER_CENT, **how)
+            _trace(problem, _NAMES[mode], best, setting, wl.engines.ADMM(**how), ONE_PER_CENT)
             for mode, how in MODES.items()
         ]
     )
@@ -108,12 +108,23 @@ _NAMES = {
 
 
 def _trace(
-    problem: wl.Separable, name: str, best: float, setting: Setting, **options: Any
+    problem: wl.Separable,
+    name: str,
+    best: float,
+    setting: Setting,
+    engine: wl.engines.ADMM,
+    tolerance: float,
+    start: wl.Solution | Floats | None = None,
 ) -> pd.DataFrame:
     """What was served at each proof, over the optimum, against the seconds since the call."""
     begun = time.perf_counter()
     found = wl.solve(
-        problem, engine="admm", time_limit=setting.limit, threads=setting.threads, **options
+        problem,
+        engine=engine,
+        tolerance=tolerance,
+        start=start,
+        time_limit=setting.limit,
+        threads=setting.threads,
     )
     spent = time.perf_counter() - begun
     print(f"  {name}: {found.value / best:.4f} in {spent:.3g} s, {found.status}", flush=True)

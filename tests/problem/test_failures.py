@@ -41,6 +41,7 @@ def test_outside_the_form_an_optimum_of_zero_is_proved_too(least: float) -> None
     ],
     ids=str,
 )
+@pytest.mark.filterwarnings("ignore:solve.* is now an option:DeprecationWarning")
 def test_settings_are_checked_outside_the_form_too(setting: dict[str, Any]) -> None:
     x, p = outside(1.0)
     p.solve(threads=1)

@@ -157,6 +157,7 @@ def test_bad_input_is_one_clear_error(build: Callable[[], Any], message: str) ->
     ],
 )
 @pytest.mark.parametrize("inside", [True, False])
+@pytest.mark.filterwarnings("ignore:solve.* is now an option:DeprecationWarning")
 def test_settings_of_another_engine_are_refused(
     setting: dict[str, Any], message: str, inside: bool
 ) -> None:
