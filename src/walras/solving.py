@@ -32,7 +32,7 @@ from walras.select.blas_threads import blas_limited
 from walras.select.choose import Choice, choose
 from walras.select.foreign_settings import refuse_unknown
 from walras.select.old_options import OLD_OPTIONS, warn_of_old, with_old_options
-from walras.select.registry import ENGINES, engine_of
+from walras.select.registry import ENGINES, engine_of, refuse_unaccepted
 from walras.separable import Leximin, Separable, leximin_of
 from walras.settings import Settings, Start
 from walras.solution import Solution
@@ -126,7 +126,7 @@ def solve(
         InputError: A setting is unknown or out of range, or a start shares no name.
         InfeasibleError: No allocation meets the constraints; names rows and the least relaxation.
         UnboundedError: The objective improves without end; names the entries.
-        EngineError: The engine cannot state the problem, or there is no such device.
+        EngineError: The engine does not accept the problem, or there is no such device.
 
     Example:
         >>> import walras as wl
@@ -146,6 +146,7 @@ def solve(
     settings = Settings(tolerance, time_limit, threads, first, on_progress, verbose, device=device)
     choice = _choice_on(device, choose(base, engine, tolerance, levels=base is not problem))
     choice = replace(choice, engine=with_old_options(choice.engine, old))
+    refuse_unaccepted(choice.engine, base)
     if spend is not None:
         _check_spend(spend, problem, choice, settings, polish=polish)
     return _solve_within(problem, choice, settings, polish=polish, spend=spend)

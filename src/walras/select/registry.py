@@ -8,7 +8,8 @@ from walras.engines.exact.engine import Exact
 from walras.engines.integer import Integer
 from walras.engines.interior import Interior
 from walras.engines.pop.engine import POP
-from walras.errors import InputError
+from walras.errors import EngineError, InputError
+from walras.separable import Separable
 
 ENGINES: dict[str, type[Engine]] = {
     "interior": Interior,
@@ -40,4 +41,26 @@ def engine_of(asked: object) -> Engine:
         where="engine",
         allowed=f"{AUTO}, {', '.join(ENGINES)}, or an engine of walras.engines",
         remedy=f"write {name}()" if known else "use one of these names",
+    )
+
+
+def refuse_unaccepted(engine: Engine, problem: Separable) -> None:
+    """Refuse a problem that an engine does not accept, and name the engines that do.
+
+    Args:
+        engine: The engine that was asked for.
+        problem: The problem.
+
+    Raises:
+        EngineError: Says why, and which engines accept the problem.
+    """
+    reason = engine.accepts(problem)
+    if reason is None:
+        return
+    able = [name for name, kind in ENGINES.items() if kind().accepts(problem) is None]
+    raise EngineError(
+        reason,
+        where=f"problem for engine {engine.name!r}",
+        allowed=f"engine {', '.join([AUTO, *able])}",
+        remedy=f"use engine={AUTO!r}, which chooses one of these",
     )

@@ -78,7 +78,7 @@ class Interior(Engine):
             return "has integer entries"
         free = int(np.sum(np.isinf(problem.lower) & np.isinf(problem.upper)))
         if free + problem.scalars > MAX_BORDER:
-            return f"{free} entries are free, more than a border of {MAX_BORDER}"
+            return f"has {free} free entries and {problem.scalars} scalars, together more than {MAX_BORDER}"
         return None
 
     def solve(self, problem: Separable, settings: Settings) -> Iterate:
@@ -95,8 +95,9 @@ class Interior(Engine):
             unbounded problems make it do.
 
         Raises:
-            EngineError: Too many free entries.
+            EngineError: The problem has integer entries, or too many free ones.
         """
+        self.require(problem)
         unit = unit_of_objective(problem)
         problem = scale_objective(problem, unit)
         run = _Solve(problem, settings, unit)
