@@ -118,7 +118,7 @@ def test_free_entries_beyond_the_border_are_refused() -> None:
         [Entry(0, j, 0.0, -np.inf, quadratic=1.0) for j in range(count)],
         [Row("sum[r0]", {j: 1.0 for j in range(count)}, 1.0, 1.0, side=Side.RESOURCE)],
     )
-    with pytest.raises(wl.EngineError, match=f"{count} entries have no bound"):
+    with pytest.raises(wl.EngineError, match=f"{count} free entries"):
         Interior().solve(problem, Settings())
 
 

@@ -78,7 +78,8 @@ class Interior(Engine):
             return "has integer entries"
         free = int(np.sum(np.isinf(problem.lower) & np.isinf(problem.upper)))
         if free + problem.scalars > MAX_BORDER:
-            return f"has {free} free entries and {problem.scalars} scalars, together more than {MAX_BORDER}"
+            found = f"{free} free entries and {problem.scalars} scalars"
+            return f"has {found}, together more than {MAX_BORDER}"
         return None
 
     def solve(self, problem: Separable, settings: Settings) -> Iterate:
