@@ -11,6 +11,7 @@ import inspect
 import re
 import textwrap
 import types
+import typing
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any
@@ -46,36 +47,21 @@ UNFINISHED: frozenset[str] = frozenset(
         "walras.learn.paired",
         "walras.learn.summary",
         "walras.network.Advice",
-        "walras.network.AuditError",
-        "walras.network.CPUCost",
-        "walras.network.CallableCPU",
         "walras.network.Crash",
         "walras.network.Cut",
         "walras.network.Deployment",
         "walras.network.Faults",
         "walras.network.Host",
         "walras.network.Ideal",
-        "walras.network.LeastSquares",
         "walras.network.LogQuantizer",
-        "walras.network.Logistic",
         "walras.network.Network",
-        "walras.network.NetworkProblem",
-        "walras.network.Optimum",
-        "walras.network.QuadraticCPU",
         "walras.network.Run",
-        "walras.network.Shards",
-        "walras.network.SmoothHinge",
-        "walras.network.Softmax",
         "walras.network.Surplus",
-        "walras.network.TestSet",
-        "walras.network.ThroughputCPU",
-        "walras.network.TorchLoss",
         "walras.network.UniformQuantizer",
         "walras.network.advise",
         "walras.network.deploy",
         "walras.network.replay",
         "walras.network.simulate",
-        "walras.network.split",
         "walras.plot.methods_by_setting",
         "walras.plot.methods_by_size",
         "walras.plot.served_frame",
@@ -140,7 +126,7 @@ def _section(doc: str, *titles: str) -> str:
 
 def _entries(doc: str, *titles: str) -> dict[str, str]:
     """The entries of a section by name: ``name, other: text``."""
-    text = _section(doc, *titles)
+    text = "".join(_section(doc, title) for title in titles)
     out: dict[str, str] = {}
     for entry in re.findall(r"^\S.*(?:\n(?:[ ]+.*)?)*", text, re.MULTILINE):
         names, _, words = entry.partition(":")
@@ -199,7 +185,9 @@ def _of_class(kind: type) -> Iterator[str]:
     if dataclasses.is_dataclass(kind):
         wanted = [(f.name, f.type) for f in dataclasses.fields(kind) if not f.name.startswith("_")]
         yield from _described(doc, wanted, "class")
-    elif "__init__" in vars(kind) and not issubclass(kind, Exception | enum.Enum):
+    elif "__init__" in vars(kind) and not (
+        issubclass(kind, Exception | enum.Enum) or typing.Protocol in kind.__bases__
+    ):
         first = inspect.unwrap(kind.__init__)
         yield from _described(doc, [(p.name, p.annotation) for p in _parameters(first)], "class")
     for name, member in vars(kind).items():
@@ -254,5 +242,7 @@ def test_a_public_name_is_documented(name: str) -> None:
 def test_the_examples_give_what_they_show(
     name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if "import torch" in PUBLIC[name].__doc__:
+        pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
     assert not _run(name, PUBLIC[name])

@@ -18,28 +18,78 @@ Parameter = float | Floats  # one centre's, or (centres,) of many
 
 
 class CPUCost(Protocol):
-    """A cost of one centre; written for arrays, so that many centres of a kind go at once."""
+    """The cost f(x) of one centre's share of CPU: what a cost of your own must have.
+
+    A cost is strictly convex and differentiable in its box. Its methods take arrays.
+
+    Source: Doostmohammadian, Gabidullina and Rabiee, arXiv 2510.25176, problem 1.
+
+    Example:
+        >>> import numpy as np
+        >>> import walras as wl
+        >>> class Exponential:
+        ...     def value(self, x):
+        ...         return np.exp(-x)
+        ...     def slope(self, x):
+        ...         return -np.exp(-x)
+        ...     def curvature(self, x):
+        ...         return np.exp(-x)
+        >>> wn = wl.network
+        >>> cpu = [Exponential(), wn.QuadraticCPU(2.0, 1.0)]
+        >>> wn.NetworkProblem(cpu, 3.0, (0.1, 3.0)).optimum().shares.round(3)
+        array([1.278, 1.722])
+    """
 
     def value(self, x: Floats) -> Floats:
-        """The cost of share ``x``."""
+        """The cost of share ``x``.
+
+        Args:
+            x: Shares, one or (centres,), in the budget's unit.
+
+        Returns:
+            The costs, one for each share.
+        """
 
     def slope(self, x: Floats) -> Floats:
-        """The marginal cost."""
+        """The marginal cost.
+
+        Args:
+            x: Shares, one or (centres,), in the budget's unit.
+
+        Returns:
+            The marginal costs f'(x), one for each share.
+        """
 
     def curvature(self, x: Floats) -> Floats:
-        """The second derivative."""
+        """The second derivative.
+
+        Args:
+            x: Shares, one or (centres,), in the budget's unit.
+
+        Returns:
+            The second derivatives f''(x), one for each share.
+        """
 
 
 @dataclass(frozen=True)
 class QuadraticCPU:
-    """(x - center)^2 / (2 scale): the paper's cost, after Rikos et al., arXiv 2104.03126.
+    """The cost (x - center)^2 / (2 scale) of a share x.
+
+    Source: the paper's cost (arXiv 2510.25176), after Rikos et al., arXiv 2104.03126.
 
     Attributes:
-        center: The share a centre would choose alone.
-        scale: How little it minds another one, > 0.
+        center: The share that a centre would choose alone, in the budget's unit; one or (centres,).
+        scale: Inverse of the curvature, > 0; one or (centres,).
 
     Raises:
         InputError: The scale is not positive, or either is not finite.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.network import QuadraticCPU
+        >>> cost = QuadraticCPU(center=2.0, scale=0.5)
+        >>> cost.value(np.array([2.0, 3.0])), cost.slope(np.array([2.0, 3.0]))
+        (array([0., 1.]), array([0., 2.]))
     """
 
     center: Parameter
@@ -50,19 +100,47 @@ class QuadraticCPU:
         _require("QuadraticCPU.scale", self.scale, positive=True)
 
     def value(self, x: Floats) -> Floats:
-        """(x - center)^2 / (2 scale)."""
+        """(x - center)^2 / (2 scale).
+
+        Args:
+            x: Shares, one or (centres,).
+
+        Returns:
+            The costs, one for each share.
+        """
         return (x - self.center) ** 2 / (2.0 * self.scale)
 
     def slope(self, x: Floats) -> Floats:
-        """(x - center) / scale."""
+        """(x - center) / scale.
+
+        Args:
+            x: Shares, one or (centres,).
+
+        Returns:
+            The marginal costs, one for each share.
+        """
         return (x - self.center) / self.scale
 
     def curvature(self, x: Floats) -> Floats:
-        """1 / scale."""
+        """1 / scale.
+
+        Args:
+            x: Shares, one or (centres,).
+
+        Returns:
+            The second derivatives, one for each share.
+        """
         return np.zeros_like(x) + 1.0 / self.scale
 
     def at_slope(self, price: Floats) -> Floats:
-        """The share whose marginal cost is ``price``."""
+        """The share whose marginal cost is ``price``.
+
+        Args:
+            price: Marginal costs, one or (centres,).
+
+        Returns:
+            center + scale price, one for each price.
+        """
         return self.center + self.scale * price
 
 
@@ -71,13 +149,20 @@ class ThroughputCPU:
     """The time an epoch takes, to a power: (work / (rate x^efficiency))^power.
 
     Attributes:
-        work: Samples of an epoch.
-        rate: Samples a second with a share of 1.
-        efficiency: Exponent of the throughput curve; 1 scales perfectly.
+        work: Samples of an epoch, > 0; one or (centres,).
+        rate: Samples a second with a share of 1, > 0; one or (centres,).
+        efficiency: Exponent of the throughput curve, > 0; 1 scales perfectly.
         power: 1 counts seconds; higher powers come nearer to the slowest centre's time.
 
     Raises:
         InputError: A parameter is not a positive, finite number.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.network import ThroughputCPU
+        >>> cost = ThroughputCPU(work=1200.0, rate=100.0)
+        >>> cost.seconds(np.array([1.0, 2.0]))
+        array([12.,  6.])
     """
 
     work: Parameter
@@ -99,11 +184,14 @@ class ThroughputCPU:
             work: Samples of an epoch.
             shares: (k,) shares at which the throughput was measured, k >= 2.
             rates: (k,) samples a second at these shares.
-            power: As for the class.
+            power: As ``power`` of the class.
+
+        Returns:
+            The cost with the fitted rate and efficiency.
 
         Raises:
             InputError: Fewer than two different shares, numbers that are not positive, or a
-                throughput that falls with the share.
+                        throughput that falls with the share.
         """
         x, y = np.asarray(shares, np.float64), np.asarray(rates, np.float64)
         _require("shares", x, positive=True)
@@ -119,23 +207,58 @@ class ThroughputCPU:
         return cls(work, math.exp(float(offset)), float(efficiency), power)
 
     def seconds(self, x: Floats) -> Floats:
-        """How long an epoch takes with share ``x``."""
+        """How long an epoch takes with share ``x``.
+
+        Args:
+            x: Shares, one or (centres,).
+
+        Returns:
+            Seconds, one for each share.
+        """
         return self.work / (self.rate * x**self.efficiency)
 
     def value(self, x: Floats) -> Floats:
-        """Seconds to the power."""
+        """Seconds to the power.
+
+        Args:
+            x: Shares, one or (centres,).
+
+        Returns:
+            The costs, one for each share.
+        """
         return self.seconds(x) ** self.power
 
     def slope(self, x: Floats) -> Floats:
-        """Negative: more share, less time."""
+        """Negative: more share, less time.
+
+        Args:
+            x: Shares, one or (centres,).
+
+        Returns:
+            The marginal costs, one for each share.
+        """
         return -self._exponent * self.value(x) / x
 
     def curvature(self, x: Floats) -> Floats:
-        """e (e + 1) value / x^2 with e = efficiency x power."""
+        """e (e + 1) value / x^2 with e = efficiency x power.
+
+        Args:
+            x: Shares, one or (centres,).
+
+        Returns:
+            The second derivatives, one for each share.
+        """
         return self._exponent * (self._exponent + 1.0) * self.value(x) / x**2
 
     def at_slope(self, price: Floats) -> Floats:
-        """The share whose marginal cost is ``price``; infinite where no share's is."""
+        """The share whose marginal cost is ``price``; infinite where no share's is.
+
+        Args:
+            price: Marginal costs, one or (centres,).
+
+        Returns:
+            The shares, one for each price.
+        """
         e, least = self._exponent, (self.work / self.rate) ** self.power
         size = np.maximum(-price, 0.0)
         with np.errstate(divide="ignore"):
@@ -151,19 +274,40 @@ class CallableCPU:
     """Any convex, differentiable function of a share.
 
     Attributes:
-        function: The cost, from a float to a float.
-        derivative: The marginal cost; central differences when left out.
+        function: The cost of one share: from a float to a float.
+        derivative: The marginal cost, likewise; central differences when left out.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.network import CallableCPU
+        >>> cost = CallableCPU(lambda x: x**4)
+        >>> cost.slope(np.array([1.0, 2.0])).round(4)
+        array([ 4., 32.])
     """
 
     function: Callable[[float], float]
     derivative: Callable[[float], float] | None = None
 
     def value(self, x: Floats) -> Floats:
-        """function(x)."""
+        """function(x).
+
+        Args:
+            x: Shares, one or (k,).
+
+        Returns:
+            The costs, one for each share.
+        """
         return np.array([self.function(float(v)) for v in np.atleast_1d(x)]).reshape(np.shape(x))
 
     def slope(self, x: Floats) -> Floats:
-        """derivative(x), or (f(x + h) - f(x - h)) / 2 h."""
+        """derivative(x), or (f(x + h) - f(x - h)) / 2 h.
+
+        Args:
+            x: Shares, one or (k,).
+
+        Returns:
+            The marginal costs, one for each share.
+        """
         if self.derivative is None:
             h = 6e-6 * np.maximum(np.abs(x), 1e-3)  # cube root of eps: truncation meets rounding
             return (self.value(x + h) - self.value(x - h)) / (2.0 * h)
@@ -171,7 +315,14 @@ class CallableCPU:
         return np.array(each).reshape(np.shape(x))
 
     def curvature(self, x: Floats) -> Floats:
-        """The slope's central difference."""
+        """The slope's central difference.
+
+        Args:
+            x: Shares, one or (k,).
+
+        Returns:
+            The second derivatives, one for each share.
+        """
         h = 1e-4 * np.maximum(np.abs(x), 1e-3)
         return (self.slope(x + h) - self.slope(x - h)) / (2.0 * h)
 

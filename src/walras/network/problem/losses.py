@@ -22,7 +22,10 @@ from walras.types import Floats, Weights
 
 
 class Loss(Protocol):
-    """What the algorithms need of a loss; each centre's part, stacked."""
+    """What a loss of your own must have; each centre's part g_i, rows stacked.
+
+    A row is a centre: ``models`` is (rows, scalars). ``centres`` share the regularisation.
+    """
 
     convex: bool
 
@@ -59,15 +62,15 @@ class _Scores(ABC):
         _not_negative(self)
 
     @abstractmethod
-    def of_score(self, s: Weights, t: Weights) -> Weights:
+    def _of_score(self, s: Weights, t: Weights) -> Weights:
         """l(s, t)."""
 
     @abstractmethod
-    def score_slope(self, s: Weights, t: Weights) -> Weights:
+    def _score_slope(self, s: Weights, t: Weights) -> Weights:
         """Its derivative in s."""
 
     @abstractmethod
-    def score_curvature(self, s: Weights, t: Weights) -> Weights:
+    def _score_curvature(self, s: Weights, t: Weights) -> Weights:
         """Its second derivative in s."""
 
     def start(self, shards: Shards, seed: int) -> Weights:
@@ -76,20 +79,20 @@ class _Scores(ABC):
 
     def value(self, models: Weights, shards: Shards, centres: int) -> Floats:
         """(rows,) the mean loss's part and the penalty's."""
-        own = (shards.weight * self.of_score(_scores(models, shards), shards.targets)).sum(axis=1)
+        own = (shards.weight * self._of_score(_scores(models, shards), shards.targets)).sum(axis=1)
         penalty = self.regularisation / (2 * centres) * (models**2).sum(axis=1)
         return np.asarray(own + penalty, np.float64)
 
     def gradient(self, models: Weights, shards: Shards, centres: int) -> Weights:
         """(rows, scalars) its gradients."""
-        slope = shards.weight * self.score_slope(_scores(models, shards), shards.targets)
+        slope = shards.weight * self._score_slope(_scores(models, shards), shards.targets)
         data = np.matmul(slope[:, None, :], shards.features)[:, 0]
         return np.asarray(data + self.regularisation / centres * models, models.dtype)
 
     def hessian(self, model: Floats, shards: Shards, centres: int) -> Floats:
         """(rows, scalars, scalars) of g_i."""
         models = np.repeat(model[None], len(shards.sizes), axis=0)
-        bent = shards.weight * self.score_curvature(_scores(models, shards), shards.targets)
+        bent = shards.weight * self._score_curvature(_scores(models, shards), shards.targets)
         data = np.matmul(shards.features.swapaxes(1, 2), bent[..., None] * shards.features)
         return np.asarray(data + self.regularisation / centres * np.eye(len(model)))
 
@@ -103,8 +106,20 @@ class LeastSquares(_Scores):
     """(a . y - t)^2 / 2: regression.
 
     Attributes:
-        regularisation: Of ``|y|^2 / 2``.
+        regularisation: Weight of ``|y|^2 / 2``, at least 0.
         intercept: Whether a constant feature is added (and regularised with the others).
+
+    Raises:
+        InputError: The regularisation is negative or not finite.
+
+    Example:
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> cpu = [wn.QuadraticCPU(1.0, 1.0)] * 2
+        >>> shards = [([[0.0], [1.0]], [1.0, 3.0]), ([[2.0], [3.0]], [5.0, 7.0])]
+        >>> problem = wn.NetworkProblem(cpu, 2.0, loss=wn.LeastSquares(), shards=shards)
+        >>> problem.optimum().model.round(6)
+        array([2., 1.])
     """
 
     regularisation: float = 0.0
@@ -112,23 +127,35 @@ class LeastSquares(_Scores):
     curvature = 1.0
 
     def prepare(self, shards: Shards) -> Shards:
-        """The shards with the constant feature and checked targets."""
+        """The shards with the constant feature and checked targets.
+
+        Args:
+            shards: Every centre's samples.
+
+        Returns:
+            The shards to train on.
+        """
         return _prepared(shards, self.intercept)
 
-    def of_score(self, s: Weights, t: Weights) -> Weights:
-        """l(s, t)."""
+    def _of_score(self, s: Weights, t: Weights) -> Weights:
         return 0.5 * (s - t) ** 2
 
-    def score_slope(self, s: Weights, t: Weights) -> Weights:
-        """dl / ds."""
+    def _score_slope(self, s: Weights, t: Weights) -> Weights:
         return s - t
 
-    def score_curvature(self, s: Weights, t: Weights) -> Weights:
-        """d2l / ds2."""
+    def _score_curvature(self, s: Weights, t: Weights) -> Weights:
         return np.ones_like(s)
 
     def predict(self, model: Weights, features: npt.ArrayLike) -> npt.NDArray[Any]:
-        """The score itself."""
+        """The score itself.
+
+        Args:
+            model: (scalars,) one model.
+            features: (samples, features) without the constant one.
+
+        Returns:
+            (samples,) predicted numbers.
+        """
         return np.asarray(_single_scores(model, features, self.intercept))
 
 
@@ -138,11 +165,29 @@ class _Classes(_Scores):
     intercept: bool
 
     def prepare(self, shards: Shards) -> Shards:
-        """The shards with the constant feature and checked targets."""
+        """The shards with the constant feature and checked targets.
+
+        Args:
+            shards: Every centre's samples; targets -1 and 1.
+
+        Returns:
+            The shards to train on.
+
+        Raises:
+            InputError: A target is neither -1 nor 1.
+        """
         return _prepared(shards, self.intercept, (-1.0, 1.0))
 
     def predict(self, model: Weights, features: npt.ArrayLike) -> npt.NDArray[Any]:
-        """The likeliest target of each sample."""
+        """The likeliest target of each sample.
+
+        Args:
+            model: (scalars,) one model.
+            features: (samples, features) without the constant one.
+
+        Returns:
+            (samples,) predicted classes, -1 or 1.
+        """
         return np.where(_single_scores(model, features, self.intercept) >= 0.0, 1, -1)
 
 
@@ -150,10 +195,25 @@ class _Classes(_Scores):
 class SmoothHinge(_Classes):
     """log(1 + exp(sharpness (1 - t s))) / sharpness: the support vector machine's hinge, smoothed.
 
+    Targets t are -1 and 1; s is the score.
+
+    Source: arXiv 2510.25176, the loss of its support vector machine.
+
     Attributes:
-        regularisation: Of ``|y|^2 / 2``: the margin's weight.
-        sharpness: Towards infinity it is max(0, 1 - t s).
+        regularisation: Weight of ``|y|^2 / 2``, at least 0: more widens the margin.
+        sharpness: > 0; towards infinity the loss is max(0, 1 - t s).
         intercept: Whether a constant feature is added (and regularised with the others).
+
+    Raises:
+        InputError: The sharpness is not positive, or the regularisation negative.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.network import SmoothHinge
+        >>> SmoothHinge(sharpness=3.0).curvature
+        0.75
+        >>> SmoothHinge().predict(np.array([1.0, -0.5]), [[0.2], [0.9]])
+        array([-1,  1])
     """
 
     regularisation: float = 0.01
@@ -175,43 +235,49 @@ class SmoothHinge(_Classes):
         """sharpness / 4: the logistic function is steepest in its middle."""
         return self.sharpness / 4.0
 
-    def of_score(self, s: Weights, t: Weights) -> Weights:
-        """l(s, t)."""
+    def _of_score(self, s: Weights, t: Weights) -> Weights:
         return np.logaddexp(0.0, self.sharpness * (1.0 - t * s)) / self.sharpness
 
-    def score_slope(self, s: Weights, t: Weights) -> Weights:
-        """dl / ds."""
+    def _score_slope(self, s: Weights, t: Weights) -> Weights:
         return -t * expit(self.sharpness * (1.0 - t * s))
 
-    def score_curvature(self, s: Weights, t: Weights) -> Weights:
-        """d2l / ds2."""
+    def _score_curvature(self, s: Weights, t: Weights) -> Weights:
         p = expit(self.sharpness * (1.0 - t * s))
         return self.sharpness * p * (1.0 - p)
 
 
 @dataclass(frozen=True)
 class Logistic(_Classes):
-    """log(1 + exp(-t s)): logistic regression.
+    """log(1 + exp(-t s)): logistic regression of two classes, -1 and 1, by the score s.
 
     Attributes:
-        regularisation: Of ``|y|^2 / 2``.
+        regularisation: Weight of ``|y|^2 / 2``, at least 0.
         intercept: Whether a constant feature is added (and regularised with the others).
+
+    Raises:
+        InputError: The regularisation is negative or not finite.
+
+    Example:
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> shards = [([[0.0], [1.0]], [-1, 1]), ([[0.2], [0.9]], [-1, 1])]
+        >>> cpu = [wn.QuadraticCPU(1.0, 1.0)] * 2
+        >>> best = wn.NetworkProblem(cpu, 2.0, loss=wn.Logistic(), shards=shards).optimum()
+        >>> wn.Logistic().predict(best.model, [[0.1], [0.8]])
+        array([-1,  1])
     """
 
     regularisation: float = 0.01
     intercept: bool = True
     curvature = 0.25
 
-    def of_score(self, s: Weights, t: Weights) -> Weights:
-        """l(s, t)."""
+    def _of_score(self, s: Weights, t: Weights) -> Weights:
         return np.logaddexp(0.0, -t * s)
 
-    def score_slope(self, s: Weights, t: Weights) -> Weights:
-        """dl / ds."""
+    def _score_slope(self, s: Weights, t: Weights) -> Weights:
         return -t * expit(-t * s)
 
-    def score_curvature(self, s: Weights, t: Weights) -> Weights:
-        """d2l / ds2."""
+    def _score_curvature(self, s: Weights, t: Weights) -> Weights:
         p = expit(t * s)
         return p * (1.0 - p)
 
@@ -221,9 +287,19 @@ class Softmax:
     """Multinomial logistic regression: log sum_c exp(s_c) - s_t; targets 0..classes-1.
 
     Attributes:
-        classes: How many.
-        regularisation: Of ``|y|^2 / 2``.
+        classes: How many, at least 2.
+        regularisation: Weight of ``|y|^2 / 2``, at least 0.
         intercept: Whether a constant feature is added (and regularised with the others).
+
+    Raises:
+        InputError: There are fewer than 2 classes, or the regularisation is negative.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.network import Softmax
+        >>> model = np.array([[1.0, 0.0, -1.0], [0.0, 0.2, 0.0]])  # (features + 1, classes)
+        >>> Softmax(classes=3).predict(model.ravel(), [[2.0], [-2.0], [0.0]])
+        array([0, 2, 1])
     """
 
     classes: int
@@ -242,15 +318,42 @@ class Softmax:
             )
 
     def prepare(self, shards: Shards) -> Shards:
-        """The shards with the constant feature and checked targets."""
+        """The shards with the constant feature and checked targets.
+
+        Args:
+            shards: Every centre's samples; targets 0..classes-1.
+
+        Returns:
+            The shards to train on.
+
+        Raises:
+            InputError: A target is no class.
+        """
         return _prepared(shards, self.intercept, tuple(range(self.classes)), np.int64)
 
     def start(self, shards: Shards, seed: int) -> Weights:
-        """Zeros."""
+        """Zeros.
+
+        Args:
+            shards: Prepared samples, for their number of features.
+            seed: Not used.
+
+        Returns:
+            (scalars,) zeros.
+        """
         return np.zeros(shards.features.shape[-1] * self.classes, shards.features.dtype)
 
     def value(self, models: Weights, shards: Shards, centres: int) -> Floats:
-        """(rows,) the mean loss's part and the penalty's."""
+        """(rows,) the mean loss's part and the penalty's.
+
+        Args:
+            models: (rows, scalars) one model a centre.
+            shards: Prepared samples of these centres.
+            centres: How many share the regularisation.
+
+        Returns:
+            (rows,) values of g_i.
+        """
         s = self._scores(models, shards)
         right = np.take_along_axis(s, shards.targets[..., None], axis=2)[..., 0]
         own = (shards.weight * (logsumexp(s, axis=2) - right)).sum(axis=1)
@@ -259,7 +362,16 @@ class Softmax:
         )
 
     def gradient(self, models: Weights, shards: Shards, centres: int) -> Weights:
-        """(rows, scalars) its gradients."""
+        """(rows, scalars) its gradients.
+
+        Args:
+            models: (rows, scalars) one model a centre.
+            shards: Prepared samples of these centres.
+            centres: How many share the regularisation.
+
+        Returns:
+            (rows, scalars) gradients of g_i.
+        """
         s = self._scores(models, shards)
         s -= s.max(axis=2, keepdims=True)
         p = np.exp(s, out=s)
@@ -275,12 +387,28 @@ class Softmax:
         return np.asarray(data + self.regularisation / centres * models, models.dtype)
 
     def smoothness(self, shards: Shards, centres: int) -> Floats:
-        """The largest curvature in the score times that of the samples."""
+        """The largest curvature in the score times that of the samples.
+
+        Args:
+            shards: Prepared samples of these centres.
+            centres: How many share the regularisation.
+
+        Returns:
+            (rows,) bounds on the curvature of g_i.
+        """
         # diag(p) - p p^T has no eigenvalue above 1/2 (Boehning 1992).
         return 0.5 * _largest(shards) + self.regularisation / centres
 
     def predict(self, model: Weights, features: npt.ArrayLike) -> npt.NDArray[Any]:
-        """The likeliest target of each sample."""
+        """The likeliest target of each sample.
+
+        Args:
+            model: (scalars,) one model.
+            features: (samples, features) without the constant one.
+
+        Returns:
+            (samples,) predicted classes, 0..classes-1.
+        """
         x = _features(features, self.intercept)
         return np.asarray((x @ model.reshape(x.shape[1], self.classes)).argmax(axis=1))
 

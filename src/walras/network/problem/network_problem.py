@@ -26,20 +26,43 @@ _SAMPLES = 65  # shares of a box at which a cost's curvature is looked at
 
 @dataclass(frozen=True, eq=False)
 class NetworkProblem:
-    """min sum_i f_i(x_i) + g_i(y)  over  sum_i x_i = budget,  low_i <= x_i <= high_i.
+    """Shares of a CPU budget, and one model, that centres decide together.
+
+    min sum_i f_i(x_i) + g_i(y)  over  sum_i x_i = budget,  low_i <= x_i <= high_i.
 
     Source: Doostmohammadian, Gabidullina and Rabiee, arXiv 2510.25176, problem 1.
 
+    Args:
+        cpu: One cost f_i for each centre: a cost class, or a function of the share.
+        budget: What the shares sum to, > 0, in any unit of CPU: cores, say.
+        boxes: Least and largest share, each a number or (centres,); none when left out.
+        loss: The kind of the g_i, such as ``Logistic()``; goes with ``shards``.
+        shards: ``(features, targets)`` of each centre, each (samples, features) and (samples,).
+
     Attributes:
-        costs: The f_i.
-        budget: All CPU, in the shares' unit.
+        costs: The f_i, stacked.
+        budget: As given.
         low: (centres,) least shares, -inf where there is no box.
         high: (centres,) largest shares, inf where there is no box.
+        loss: The kind of the g_i; None when there is nothing to train.
+        data: Every centre's samples, as the loss wants them; (centres, samples, features).
         quanta: How shares are counted.
         least: (centres,) low in quanta.
         most: (centres,) high in quanta.
-        loss: The kind of the g_i; None when there is nothing to train.
-        data: Every centre's samples.
+
+    Raises:
+        InputError: Costs, boxes or data cannot be used.
+        InfeasibleError: The budget is outside what the boxes can hold.
+
+    Example:
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> cpu = [wn.QuadraticCPU(center=c, scale=1.0) for c in (1.0, 2.0, 6.0)]
+        >>> problem = wn.NetworkProblem(cpu, budget=6.0, boxes=(0.0, 4.0))
+        >>> problem
+        NetworkProblem(3 centres, budget 6, no model)
+        >>> problem.optimum().shares
+        array([0.5, 1.5, 4. ])
     """
 
     costs: CPUCosts
@@ -136,6 +159,9 @@ class NetworkProblem:
         Args:
             start: (centres,) fractions of the budget; equal ones when left out.
 
+        Returns:
+            (centres,) quanta, in the boxes, that sum to the budget.
+
         Raises:
             InputError: A fraction is negative or not finite, or all are zero.
         """
@@ -145,7 +171,14 @@ class NetworkProblem:
         return self.quanta.nearest(asked, self.least, self.most)
 
     def available(self, held: Longs) -> Longs:
-        """(centres,) quanta that each may hand over: what it holds above its lower limit."""
+        """(centres,) quanta that each may hand over: what it holds above its lower limit.
+
+        Args:
+            held: (centres,) quanta held.
+
+        Returns:
+            (centres,) quanta; a very large number where there is no lower limit.
+        """
         above = np.maximum(held, self.least) - np.where(self.floored, self.least, 0)
         return np.where(self.floored, above, MOST)
 
@@ -154,12 +187,25 @@ class NetworkProblem:
 
         What is held beyond the upper limit is on its way to others, and idle. Who holds less than
         the lower limit (a centre that has come back, with nothing) uses nothing yet.
+
+        Args:
+            held: (centres,) quanta held.
+
+        Returns:
+            (centres,) shares in the budget's unit.
         """
         share = np.clip(self.quanta.shares(held), self.low, self.high)
         return np.where(held < self.least, 0.0, share)
 
     def excess(self, shares: Floats) -> float:
-        """The largest distance of a share from its box."""
+        """The largest distance of a share from its box.
+
+        Args:
+            shares: (centres,) shares.
+
+        Returns:
+            The distance, 0 where all are in their boxes.
+        """
         beyond = np.maximum(self.low - shares, shares - self.high)
         return max(0.0, float(beyond.max()))
 
@@ -169,7 +215,14 @@ class NetworkProblem:
         return np.asarray(np.clip(1.0, self.low, self.high))
 
     def cost(self, shares: Floats) -> Floats:
-        """(centres,) CPU costs; beyond its box a cost goes on as a parabola."""
+        """(centres,) CPU costs; beyond its box a cost goes on as a parabola.
+
+        Args:
+            shares: (centres,) shares.
+
+        Returns:
+            (centres,) costs.
+        """
         inside = np.clip(shares, self.low, self.high)
         beyond = shares - inside
         if not beyond.any():
@@ -178,7 +231,14 @@ class NetworkProblem:
         return self.costs.value(inside) + beyond * (slope + 0.5 * bend * beyond)
 
     def slope(self, shares: Floats) -> Floats:
-        """(centres,) marginal costs; beyond its box a marginal cost goes on as a line."""
+        """(centres,) marginal costs; beyond its box a marginal cost goes on as a line.
+
+        Args:
+            shares: (centres,) shares.
+
+        Returns:
+            (centres,) marginal costs.
+        """
         if self.costs.quadratic is not None or not self.boxed:
             return self.costs.slope(shares)
         inside = np.clip(shares, self.low, self.high)
@@ -234,6 +294,9 @@ class NetworkProblem:
         Args:
             alive: (centres,) which centres take part; all when left out.
 
+        Returns:
+            Shares, price of CPU, cost and model.
+
         Raises:
             InfeasibleError: The budget is outside what the boxes of those alive can hold.
         """
@@ -250,6 +313,12 @@ class NetworkProblem:
 
         That is the cost's modulus; 1 where it is 0 to rounding, beside the cost of a first split.
         Both are NaN where the boxes of those alive cannot hold the budget.
+
+        Args:
+            alive: (centres,) which centres take part.
+
+        Returns:
+            The least cost, and the divisor.
         """
         try:
             self._check_reach(alive)

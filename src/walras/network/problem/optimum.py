@@ -26,11 +26,19 @@ class Optimum:
     """The best that the centres can do together.
 
     Attributes:
-        shares: (centres,) CPU shares, 0 for centres that take no part.
-        price: The marginal cost that all unbounded shares have in common.
+        shares: (centres,) CPU shares in the budget's unit; 0 for centres that take no part.
+        price: The marginal cost that all shares strictly within their boxes have in common.
         cost: Sum of the CPU costs.
-        model: (scalars,) the best model, or None.
+        model: (scalars,) the best model; None without a loss.
         loss: Its loss, the sum of all centres' parts; NaN without a model.
+
+    Example:
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> cpu = [wn.QuadraticCPU(1.0, 1.0), wn.QuadraticCPU(3.0, 1.0)]
+        >>> best = wn.NetworkProblem(cpu, budget=6.0).optimum()
+        >>> best.shares, best.price, best.cost
+        (array([2., 4.]), 1.0, 1.0)
     """
 
     shares: Floats

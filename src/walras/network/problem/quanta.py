@@ -23,7 +23,15 @@ _SLIPS = 2  # quanta a centre by which bounds that are stated in decimals may mi
 
 
 class AuditError(WalrasError):
-    """Quanta that were lost or made: the run stops."""
+    """Quanta of the budget were lost or made: the run stops.
+
+    This is always a defect of Walras: no fault of the network can cause it.
+
+    Example:
+        >>> import walras as wl
+        >>> issubclass(wl.network.AuditError, wl.WalrasError), wl.network.AuditError.code
+        (True, 'WAL-1600')
+    """
 
     code = "WAL-1600"
 

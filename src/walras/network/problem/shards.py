@@ -22,6 +22,12 @@ class Shards:
         targets: (centres, samples) labels or numbers.
         weight: (centres, samples) what a sample counts: 1 / all samples, 0 for padding.
         sizes: (centres,) samples that a centre really has.
+
+    Example:
+        >>> from walras.network import Shards
+        >>> made = Shards.of([([[1.0], [2.0]], [0, 1]), ([[3.0]], [1])])
+        >>> made.features.shape, made.sizes
+        ((2, 2, 1), array([2, 1]))
     """
 
     features: Weights
@@ -32,6 +38,12 @@ class Shards:
     @classmethod
     def of(cls, shards: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]) -> Shards:
         """Check and pad ``(features, targets)`` pairs, one a centre.
+
+        Args:
+            shards: ``(features, targets)`` of each centre: (samples, features...) and (samples,).
+
+        Returns:
+            The stacked samples.
 
         Raises:
             InputError: A shard is empty, misshapen or not finite.
@@ -56,7 +68,15 @@ class Shards:
         return len(self.sizes)
 
     def batch(self, size: int, rng: np.random.Generator) -> Shards:
-        """So many samples of each centre, with replacement; weights keep gradients unbiased."""
+        """Draw so many samples of each centre, with replacement; weights keep gradients unbiased.
+
+        Args:
+            size: Samples of each centre.
+            rng: Draws them.
+
+        Returns:
+            The drawn samples.
+        """
         chosen = rng.integers(0, self.sizes[:, None], (self.centres, size))
         row = np.arange(self.centres)[:, None]
         weight = np.repeat((self.sizes / (self.sizes.sum() * size))[:, None], size, axis=1)
@@ -68,7 +88,14 @@ class Shards:
         )
 
     def only(self, alive: Bools) -> Shards:
-        """The shards of some centres; weights stay, so that sums are over these alone."""
+        """The shards of some centres; weights stay, so that sums are over these alone.
+
+        Args:
+            alive: (centres,) which centres are wanted.
+
+        Returns:
+            Their shards.
+        """
         return Shards(
             self.features[alive], self.targets[alive], self.weight[alive], self.sizes[alive]
         )
@@ -90,15 +117,23 @@ def split(
     """Deal samples to centres, at random or sorted by label.
 
     Args:
-        features: (samples, ...).
-        targets: (samples,).
-        centres: Number of shards.
+        features: (samples, features...) of all centres together.
+        targets: (samples,) labels or numbers.
+        centres: Number of shards, at least 1.
         seed: Of the shuffle.
         classes_each: How many runs of equal labels a centre gets: 2 gives most centres two of the
-            classes only (McMahan et al. 2017). Left out, shards are alike.
+                classes only (McMahan et al. 2017). Left out, shards are alike.
+
+    Returns:
+        ``(features, targets)`` of each centre.
 
     Raises:
         InputError: There are fewer samples than shards.
+
+    Example:
+        >>> from walras.network import split
+        >>> [len(targets) for _, targets in split([[0.0], [1.0], [2.0]], [0, 1, 1], centres=2)]
+        [1, 2]
     """
     x, t = _floating(features), np.asarray(targets)
     parts = centres * (classes_each or 1)

@@ -18,12 +18,19 @@ class TestSet:
     """Samples kept for testing.
 
     Attributes:
-        features: (samples, features).
-        targets: (samples,).
-        origin: Where they come from.
+        features: (samples, features) as in the shards.
+        targets: (samples,) labels or numbers.
+        origin: Where they come from, for tables.
 
     Raises:
         InputError: There is none, or features and targets differ in number.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.network import Logistic, TestSet
+        >>> test = TestSet(np.array([[0.1], [0.9]]), np.array([-1, 1]))
+        >>> test.accuracy(Logistic(), np.array([2.0, -1.0]))
+        1.0
     """
 
     features: Weights
@@ -53,7 +60,10 @@ class TestSet:
 
         Args:
             loss: Knows how to predict.
-            model: (scalars,).
+            model: (scalars,) the model.
+
+        Returns:
+            A part from 0 to 1, or NaN.
 
         Raises:
             InputError: The samples have other features than those trained on.
@@ -68,7 +78,10 @@ class TestSet:
 
         Args:
             loss: Knows how to predict.
-            model: (scalars,).
+            model: (scalars,) the model.
+
+        Returns:
+            The error, in the targets' unit.
 
         Raises:
             InputError: The samples have other features than those trained on.

@@ -33,15 +33,30 @@ class TorchLoss:
     Attributes:
         module: A ``torch.nn.Module`` without randomness in its forward pass.
         criterion: From outputs and targets to one loss a sample, such as
-            ``torch.nn.functional.cross_entropy`` with ``reduction="none"``.
+                ``torch.nn.functional.cross_entropy`` with ``reduction="none"``.
         integers: Whether targets are class numbers.
-        regularisation: Of ``|y|^2 / 2``.
+        regularisation: Weight of ``|y|^2 / 2``, at least 0.
         smoothness_hint: L if known: how fast a centre's gradient changes, at most. Estimated near
-            the first model otherwise, which needs a loss that curves there.
+                the first model otherwise, which needs a loss that curves there.
+        convex: False: the loss need not be convex.
 
     Raises:
         EngineError: torch is not installed.
         InputError: The module has no parameters, or buffers, or the hint is no positive number.
+
+    Example:
+        >>> import torch
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> layers = torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2)
+        >>> def loss(outputs, targets):
+        ...     return torch.nn.functional.cross_entropy(outputs, targets, reduction="none")
+        >>> shards = [([[0.0, 1.0]], [0]), ([[1.0, 0.0]], [1])]
+        >>> cpu = [wn.QuadraticCPU(1.0, 1.0)] * 2
+        >>> network = wn.TorchLoss(torch.nn.Sequential(*layers), loss)
+        >>> problem = wn.NetworkProblem(cpu, 2.0, loss=network, shards=shards)
+        >>> problem
+        NetworkProblem(2 centres, budget 2, TorchLoss)
     """
 
     module: Any
@@ -78,18 +93,42 @@ class TorchLoss:
             )
 
     def prepare(self, shards: Shards) -> Shards:
-        """Single precision, and class numbers as integers."""
+        """Single precision, and class numbers as integers.
+
+        Args:
+            shards: Every centre's samples.
+
+        Returns:
+            The shards to train on.
+        """
         targets = shards.targets.astype(np.int64 if self.integers else np.float32)
         features = shards.features.astype(np.float32)
         return Shards(features, targets, shards.weight.astype(np.float32), shards.sizes)
 
     def start(self, shards: Shards, seed: int) -> Weights:
-        """The module's own parameters, as it was handed in."""
+        """The module's own parameters, as it was handed in.
+
+        Args:
+            shards: Not used.
+            seed: Not used: the module has its parameters already.
+
+        Returns:
+            (scalars,) the parameters in one row.
+        """
         parts = [p.detach().reshape(-1) for p in self.module.parameters()]
         return np.asarray(_torch().cat(parts).numpy(), np.float32).copy()
 
     def value(self, models: Weights, shards: Shards, centres: int) -> Floats:
-        """(rows,) of g_i."""
+        """(rows,) of g_i.
+
+        Args:
+            models: (rows, scalars) one model a centre.
+            shards: Prepared samples of these centres.
+            centres: How many share the regularisation.
+
+        Returns:
+            (rows,) values of g_i.
+        """
         torch = _torch()
         with torch.no_grad():
             own = [
@@ -100,7 +139,16 @@ class TorchLoss:
         return np.asarray(np.array(own) + penalty, np.float64)
 
     def gradient(self, models: Weights, shards: Shards, centres: int) -> Weights:
-        """(rows, scalars) of g_i, all rows in one call."""
+        """(rows, scalars) of g_i, all rows in one call.
+
+        Args:
+            models: (rows, scalars) one model a centre.
+            shards: Prepared samples of these centres.
+            centres: How many share the regularisation.
+
+        Returns:
+            (rows, scalars) gradients of g_i.
+        """
         grad = self._gradients(*self._tensors(models, shards))
         return np.asarray(grad.numpy() + self.regularisation / centres * models, models.dtype)
 
@@ -108,9 +156,16 @@ class TorchLoss:
         """(rows,) estimates near the first model, doubled: its Hessian's norm, and how much
         gradients differ a little away.
 
+        Args:
+            shards: Prepared samples of these centres.
+            centres: How many share the regularisation.
+
+        Returns:
+            (rows,) bounds on the curvature of g_i; the hint, where there is one.
+
         Raises:
             InputError: The Hessian is near 0 where gradients are not, as for L1 and hinge losses:
-                it bounds nothing.
+                        it bounds nothing.
         """
         if self.smoothness_hint is not None:
             return np.full(len(shards.sizes), self.smoothness_hint)
@@ -152,7 +207,15 @@ class TorchLoss:
         return most, here.norm(dim=1) / scale[:, 0]
 
     def predict(self, model: Weights, features: npt.ArrayLike) -> npt.NDArray[Any]:
-        """(samples,) the class of the largest output, or the output itself."""
+        """(samples,) the class of the largest output, or the output itself.
+
+        Args:
+            model: (scalars,) one model.
+            features: (samples, features...) to predict from.
+
+        Returns:
+            (samples,) predicted classes or numbers.
+        """
         torch = _torch()
         with torch.no_grad():
             x = torch.from_numpy(np.asarray(features, np.float32))
