@@ -1,0 +1,1 @@
+"""The exchange: clusters offer, tasks ask, rounds match, agents run, outcomes teach."""

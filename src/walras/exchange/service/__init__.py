@@ -1,0 +1,1 @@
+"""Transactions as functions ``(tx, now, message) -> answer``; no clock, no I/O, no chance."""
