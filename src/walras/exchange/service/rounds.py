@@ -25,6 +25,7 @@ class Placed:
         slots: Slots it takes.
         propensity: Chance of this cluster where it was drawn at random, else None.
         receipt: What is told of the placement, as JSON.
+        predicted: Seconds that it is expected to take, or None.
     """
 
     task: int
@@ -33,6 +34,7 @@ class Placed:
     slots: int
     propensity: float | None = None
     receipt: str | None = None
+    predicted: float | None = None
 
 
 _NEW_ROUND = inserting(round_, round_.c.id)
@@ -163,6 +165,7 @@ def _offer(item: Placed, attempt: int, seq: int, now: float) -> dict[str, Any]:
         "missed": 0,
         "seconds": None,
         "exit_code": None,
+        "predicted": item.predicted,
         "propensity": item.propensity,
         "receipt": item.receipt,
     }

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from walras.exchange.errors import ConflictError, NotFoundError
 from walras.exchange.service import events
 from walras.exchange.states import ENDED_TASK
-from walras.exchange.store.schema import feature_set, placement, task, tenant
+from walras.exchange.store.schema import feature_set, placement, requirement, task, tenant
 from walras.exchange.store.statements import (
     Statement,
     Transaction,
@@ -59,6 +59,8 @@ class NewTask:
 _TENANT = Statement(sa.select(tenant.c.id).where(tenant.c.name == given("name")))
 _FEATURES = Statement(sa.select(feature_set.c.id).where(feature_set.c.names == given("names")))
 _NEW_FEATURES = inserting_once(feature_set, "names")
+_LABELS = Statement(sa.select(requirement.c.id).where(requirement.c.labels == given("labels")))
+_NEW_LABELS = inserting_once(requirement, "labels")
 _INSERT = inserting(task)
 _NAMED = Statement(
     sa.select(task.c.uid).where(task.c.tenant == given("tenant"), task.c.name == given("name"))
@@ -124,12 +126,17 @@ def submit(tx: Transaction, now: float, owner: str, tasks: Sequence[NewTask]) ->
         )
     _check_names(tx, found, tasks)
     sets: dict[tuple[str, ...], int] = {}
+    labels: dict[str, int] = {}
     rows = []
     for given_task in tasks:
         names = tuple(sorted(given_task.features))
+        required = document(dict(given_task.requires))
         if names not in sets:
             sets[names] = _feature_set(tx, names)
-        rows.append(_row(given_task, now, found, sets[names], names))
+        if required not in labels:
+            labels[required] = _requirement(tx, required)
+        row = _row(given_task, now, found, names)
+        rows.append(row | {"feature_set": sets[names], "requirement": labels[required]})
     tx.many(_INSERT, rows)
     subject = tasks[0].uid if len(tasks) == 1 else f"{len(tasks)} tasks"
     events.tell(tx, now, "task.submitted", subject, {"count": len(tasks)}, tenant=owner)
@@ -159,9 +166,12 @@ def _feature_set(tx: Transaction, names: tuple[str, ...]) -> int:
     return int(tx.value(_FEATURES, names=words))
 
 
-def _row(
-    made: NewTask, now: float, owner: int, features: int, names: tuple[str, ...]
-) -> dict[str, Any]:
+def _requirement(tx: Transaction, labels: str) -> int:
+    tx.run(_NEW_LABELS, labels=labels)
+    return int(tx.value(_LABELS, labels=labels))
+
+
+def _row(made: NewTask, now: float, owner: int, names: tuple[str, ...]) -> dict[str, Any]:
     values = [float(made.features[name]) for name in names]
     spec = {"command": list(made.command)}
     if made.requires:
@@ -173,7 +183,6 @@ def _row(
         "tenant": owner,
         "name": made.name,
         "spec": document(spec),
-        "feature_set": features,
         "features": struct.pack(f"<{len(values)}f", *values),
         "slots": made.slots,
         "priority": made.priority,

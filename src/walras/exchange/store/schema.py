@@ -121,6 +121,11 @@ feature_set = sa.Table(
 )
 """Names of features, as JSON, in the order of the numbers in ``task.features``."""
 
+requirement = sa.Table(
+    "requirement", metadata, _key(), _text("labels"), sa.UniqueConstraint("labels")
+)
+"""Labels that a cluster must have, as JSON; tasks that require the same share a row."""
+
 task = sa.Table(
     "task",
     metadata,
@@ -129,6 +134,7 @@ task = sa.Table(
     _of("tenant", "tenant"),
     _text("name"),
     _text("spec"),  # command, environment, requires
+    _of("requirement", "requirement"),
     _of("feature_set", "feature_set"),
     sa.Column("features", sa.LargeBinary(), nullable=False),  # float32, little-endian
     _whole("slots"),
@@ -176,6 +182,7 @@ placement = sa.Table(
     _whole("missed"),  # 1: its lease ran out once
     _real("seconds", nullable=True),  # as the agent reported them
     sa.Column("exit_code", sa.BigInteger(), nullable=True),
+    _real("predicted", nullable=True),  # seconds that it was expected to take
     _real("propensity", nullable=True),  # chance of this cluster when it was drawn
     _text("receipt", nullable=True),
     sa.UniqueConstraint("task", "attempt"),
@@ -192,6 +199,11 @@ placement_lease = _index(
 )
 placement_lost = _index(
     "ix_placement_lost", placement.c.agent, placement.c.id, where=_only("unreachable")
+)
+placement_ended = _index(
+    "ix_placement_ended",
+    placement.c.ended,
+    where=_only("succeeded", "failed", "cancelled", "preempted", "unreachable"),
 )
 placement_round = _index("ix_placement_round", placement.c.round)
 
