@@ -142,7 +142,7 @@ class Machine:
             listed: Runs that the message listed: their leases are renewed.
             answer: The service's answer.
         """
-        until = self.sent + self.timing.run
+        until = self.sent + answer.lease_seconds * (1.0 - self.timing.drift)
         if seq != self.seq or now >= until:
             return []
         actions: list[Action] = []
@@ -179,7 +179,12 @@ class Machine:
         return [Journal(record), Start(grant, until)]
 
     def ended(
-        self, key: Key, outcome: str, seconds: float | None, exit_code: int | None
+        self,
+        key: Key,
+        outcome: str,
+        seconds: float | None = None,
+        exit_code: int | None = None,
+        log: str | None = None,
     ) -> list[Action]:
         """A run has ended; its result is durable before it is reported.
 
@@ -193,7 +198,7 @@ class Machine:
         reason = self.stopping.pop(key, None)
         if reason is not None and outcome != "completed":
             outcome = "cancelled" if reason == "cancelled" else "preempted"
-        result = Finished(*key, outcome, seconds, exit_code)
+        result = Finished(*key, outcome, seconds, exit_code, log)
         self.results[key] = result
         record = {
             "kind": "result",
@@ -202,5 +207,6 @@ class Machine:
             "outcome": outcome,
             "seconds": seconds,
             "exit_code": exit_code,
+            "log": log,
         }
         return [Journal(record)]

@@ -53,6 +53,7 @@ _ENDED = Statement(
         ended=given("now"),
         seconds=given("seconds_"),
         exit_code=given("exit_code_"),
+        log=given("log_"),
     )
 )
 _TASK_ENDED = Statement(
@@ -145,6 +146,7 @@ def finish(tx: Transaction, now: float, agent_key: int, result: Finished) -> str
         now=now,
         seconds_=result.seconds,
         exit_code_=result.exit_code,
+        log_=result.log,
     )
     failed = result.outcome in COUNTED and result.outcome != "completed"
     after = int(failures) + failed
@@ -222,6 +224,7 @@ def lost(tx: Transaction, now: float, key: int, token: int, outcome: str) -> Non
         now=now,
         seconds_=None,
         exit_code_=None,
+        log_=None,
     )
     if row[8] == token:
         _move(tx, now, row, "cancelled" if row[12] is not None else "pending", int(row[10]))

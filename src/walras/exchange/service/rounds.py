@@ -168,6 +168,7 @@ def _offer(item: Placed, attempt: int, seq: int, now: float) -> dict[str, Any]:
         "predicted": item.predicted,
         "propensity": item.propensity,
         "receipt": item.receipt,
+        "log": None,
     }
 
 

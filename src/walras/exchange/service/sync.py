@@ -46,6 +46,7 @@ class Finished:
         outcome: One of :data:`walras.exchange.states.OUTCOMES`.
         seconds: How long it ran, by the agent's clock.
         exit_code: Of the command, or None.
+        log: The end of what it printed.
     """
 
     placement: int
@@ -53,6 +54,7 @@ class Finished:
     outcome: str
     seconds: float | None = None
     exit_code: int | None = None
+    log: str | None = None
 
 
 @dataclass(frozen=True)

@@ -185,6 +185,7 @@ placement = sa.Table(
     _real("predicted", nullable=True),  # seconds that it was expected to take
     _real("propensity", nullable=True),  # chance of this cluster when it was drawn
     _text("receipt", nullable=True),
+    _text("log", nullable=True),  # the end of what the run printed
     sa.UniqueConstraint("task", "attempt"),
     sa.UniqueConstraint("task", "token"),
 )

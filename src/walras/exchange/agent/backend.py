@@ -1,0 +1,72 @@
+"""What runs tasks: the local machine, Slurm or Kubernetes, behind one interface."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from walras.exchange.agent.machine import Key
+from walras.exchange.service.sync import Grant
+
+LOG_BYTES = 8192
+"""Bytes of a run's output that are kept: its end."""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """A run that has ended.
+
+    Attributes:
+        key: Placement and token.
+        outcome: One of :data:`walras.exchange.states.OUTCOMES`.
+        seconds: How long it ran, or None.
+        exit_code: Of the command, or None.
+        log: The end of what it printed.
+    """
+
+    key: Key
+    outcome: str
+    seconds: float | None = None
+    exit_code: int | None = None
+    log: str | None = None
+
+
+class Backend(Protocol):
+    """Starts, ends and finds runs.
+
+    Attributes:
+        name: ``local``, ``slurm`` or ``kubernetes``.
+        fences: Whether its runs end by themselves when their lease ends, agent alive or not.
+    """
+
+    name: str
+    fences: bool
+
+    def adopt(self) -> list[Key]:
+        """Runs of lives before that are alive, may be alive, or have left an exit."""
+        ...
+
+    def start(self, grant: Grant, until: float) -> None:
+        """Start a run once; where it cannot be started, :meth:`poll` tells."""
+        ...
+
+    def extend(self, key: Key, until: float) -> None:
+        """Let a run go on until a time of :func:`walras.exchange.agent.clock.now`."""
+        ...
+
+    def stop(self, key: Key) -> None:
+        """Ask a run to end; :meth:`poll` tells when it has."""
+        ...
+
+    def poll(self) -> list[Exit]:
+        """Runs that have ended and are not forgotten."""
+        ...
+
+    def forget(self, key: Key) -> None:
+        """Its result is safe elsewhere: remove what is left of a run."""
+        ...
+
+
+def tail(content: bytes) -> str:
+    """The end of an output as text."""
+    return content[-LOG_BYTES:].decode("utf-8", "replace")

@@ -1,0 +1,86 @@
+"""The agent protocol as JSON: what the agent sends, what the service answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from walras.exchange.service.sync import Answer, Finished, Grant, Running, Sync
+
+
+def sync_to_json(message: Sync) -> dict[str, Any]:
+    """The body of ``POST /v1/agents/{uid}/sync``."""
+    return {
+        "incarnation": message.incarnation,
+        "seq": message.seq,
+        "free": message.free,
+        "running": [
+            {"placement": r.placement, "token": r.token, "started": r.started}
+            for r in message.running
+        ],
+        "finished": [
+            {
+                "placement": f.placement,
+                "token": f.token,
+                "outcome": f.outcome,
+                "seconds": f.seconds,
+                "exit": f.exit_code,
+                "log": f.log,
+            }
+            for f in message.finished
+        ],
+    }
+
+
+def sync_from_json(body: Mapping[str, Any]) -> Sync:
+    """The message of a body that was checked."""
+    return Sync(
+        body["incarnation"],
+        body["seq"],
+        body["free"],
+        [Running(r["placement"], r["token"], r.get("started", 0.0)) for r in body["running"]],
+        [
+            Finished(
+                f["placement"],
+                f["token"],
+                f["outcome"],
+                f.get("seconds"),
+                f.get("exit"),
+                f.get("log"),
+            )
+            for f in body["finished"]
+        ],
+    )
+
+
+def answer_to_json(answer: Answer) -> dict[str, Any]:
+    """The answer's body."""
+    return {
+        "run": [
+            {
+                "placement": g.placement,
+                "token": g.token,
+                "task": g.task,
+                "slots": g.slots,
+                "time_limit": g.time_limit,
+                "spec": g.spec,
+            }
+            for g in answer.run
+        ],
+        "stop": [{"placement": p, "token": t, "reason": r} for p, t, r in answer.stop],
+        "ack": [{"placement": p, "token": t, "word": w} for p, t, w in answer.ack],
+        "lease_seconds": answer.lease_seconds,
+    }
+
+
+def answer_from_json(body: Mapping[str, Any]) -> Answer:
+    """The answer of a body."""
+    return Answer(
+        [
+            Grant(g["placement"], g["token"], g["task"], g["slots"], g.get("time_limit"), g["spec"])
+            for g in body["run"]
+        ],
+        [(s["placement"], s["token"], s["reason"]) for s in body["stop"]],
+        [(a["placement"], a["token"], a["word"]) for a in body["ack"]],
+        body["lease_seconds"],
+    )
