@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.exchange.postgres import programs
 from tests.stated import check_stated
 
 from walras import data
@@ -80,6 +81,8 @@ def _missing(item: pytest.Item) -> str:
     """What a test needs and this machine lacks, in words."""
     if item.get_closest_marker("gpu") and not _has_gpu():
         return "no GPU"
+    if item.get_closest_marker("postgres") and programs() is None:
+        return "PostgreSQL is not installed"
     peers = [name for marker in item.iter_markers("peer") for name in marker.args]
     lacking = [name for name in peers if find_spec(name) is None]
     if lacking:

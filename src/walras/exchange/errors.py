@@ -105,3 +105,9 @@ class StoreError(ExchangeError):
 
     code = "WAL-2503"
     status = HTTPStatus.SERVICE_UNAVAILABLE
+
+
+class SchemaError(StoreError):
+    """The database is of another version of Walras."""
+
+    code = "WAL-2504"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from walras.exchange.service.sync import Answer, Finished, Grant, Running, Sync
+from walras.exchange.service.messages import Answer, Finished, Grant, Running, Sync
 
 
 def sync_to_json(message: Sync) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from walras.exchange.service import clusters, outcomes, rounds, sync, tasks, tokens
+from walras.exchange.service import clusters, messages, outcomes, rounds, sync, tasks, tokens
 from walras.exchange.service.timing import Timing
 from walras.exchange.store.database import SQLite
 from walras.exchange.store.schema import metadata
@@ -45,10 +45,10 @@ class Direct:
         )
         return found
 
-    def sync(self, agent: str, message: sync.Sync) -> sync.Answer:
+    def sync(self, agent: str, message: messages.Sync) -> messages.Answer:
         self._check()
         now = time.time()
-        found: sync.Answer = self.database.write(
+        found: messages.Answer = self.database.write(
             lambda tx: sync.sync(tx, now, agent, message, self.timing)
         )
         return found

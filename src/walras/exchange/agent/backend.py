@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from walras.exchange.agent.machine import Key
-from walras.exchange.service.sync import Grant
+from walras.exchange.service.messages import Grant
 
 LOG_BYTES = 8192
 """Bytes of a run's output that are kept: its end."""

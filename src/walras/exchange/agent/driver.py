@@ -24,7 +24,7 @@ from walras.exchange.agent.machine import (
     Stop,
 )
 from walras.exchange.errors import ConflictError, ExchangeError, StaleError, StoreError
-from walras.exchange.service.sync import Answer, Sync
+from walras.exchange.service.messages import Answer, Sync
 from walras.exchange.service.timing import Timing
 
 log = logging.getLogger("walras.agent")

@@ -16,7 +16,7 @@ from typing import Any
 from walras.exchange.agent import cgroups, shim
 from walras.exchange.agent.backend import LOG_BYTES, Exit, tail
 from walras.exchange.agent.machine import Key
-from walras.exchange.service.sync import Grant
+from walras.exchange.service.messages import Grant
 
 _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER", "LOGNAME", "SHELL")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from walras.exchange.service.sync import Answer, Finished, Grant, Running, Sync
+from walras.exchange.service.messages import Answer, Finished, Grant, Running, Sync
 from walras.exchange.service.timing import Timing
 
 Key = tuple[int, int]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
 
 from walras.exchange.service import events
+from walras.exchange.service.messages import Finished
 from walras.exchange.service.tasks import WITHDRAW_TASK
 from walras.exchange.service.timing import Timing
 from walras.exchange.states import COUNTED, ENDED_TASK, placement_state
 from walras.exchange.store.schema import agent, observation, placement, task, tenant
 from walras.exchange.store.statements import Statement, Transaction, given, inserting_once
-
-if TYPE_CHECKING:
-    from walras.exchange.service.sync import Finished
 
 _PLACEMENT = Statement(
     sa.select(

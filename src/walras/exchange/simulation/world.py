@@ -27,7 +27,8 @@ from walras.exchange.agent.machine import (
 from walras.exchange.errors import ConflictError, StaleError
 from walras.exchange.service import clusters, outcomes, rounds, tasks, tokens
 from walras.exchange.service.clock import ServiceClock
-from walras.exchange.service.sync import Answer, Grant, Sync, sync
+from walras.exchange.service.messages import Answer, Grant, Sync
+from walras.exchange.service.sync import sync
 from walras.exchange.service.timing import Timing
 from walras.exchange.states import ENDED_TASK
 from walras.exchange.store.schema import metadata

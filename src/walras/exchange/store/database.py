@@ -94,7 +94,8 @@ def open_database(url: str) -> Database:
     )
 
 
-def _unusable(error: Exception, where: str) -> StoreError:
+def unusable(error: BaseException, where: str) -> StoreError:
+    """The error of a database that cannot be used, from what its driver said."""
     words = str(error).strip().splitlines() or [type(error).__name__]
     remedy = "see that the file, its folder and the disk can be written"
     if "full" in words[0]:
@@ -131,14 +132,14 @@ class SQLite(Database):
             made.execute("PRAGMA foreign_keys=ON")
             made.execute("PRAGMA wal_autocheckpoint=0")
         except sqlite3.Error as error:
-            raise _unusable(error, str(self.path)) from error
+            raise unusable(error, str(self.path)) from error
         return made
 
     def submit(self, work: Work[T]) -> Future[T]:
         """See :meth:`Database.submit`."""
         future: Future[T] = Future()
         if self._closed:
-            future.set_exception(_unusable(RuntimeError("the database is closed"), str(self.path)))
+            future.set_exception(unusable(RuntimeError("the database is closed"), str(self.path)))
         else:
             self._waiting.put((work, future))
         return future
@@ -173,7 +174,7 @@ class SQLite(Database):
         except sqlite3.Error as error:
             if self._writer.in_transaction:
                 cursor.execute("ROLLBACK")
-            failed = _unusable(error, str(self.path))
+            failed = unusable(error, str(self.path))
             for _, future in group:
                 future.set_exception(failed)
             return
@@ -194,7 +195,7 @@ class SQLite(Database):
         except sqlite3.IntegrityError as error:
             cursor.execute("ROLLBACK TO work")
             cursor.execute("RELEASE work")
-            return None, _unusable(error, str(self.path))
+            return None, unusable(error, str(self.path))
         except sqlite3.Error:
             raise  # the disk or the file: nothing of the group can be kept
         except BaseException as error:  # noqa: BLE001 - it belongs to who asked
@@ -229,7 +230,7 @@ class SQLite(Database):
             cursor.execute("BEGIN")
             yield Transaction(cursor, SQLITE)
         except sqlite3.Error as error:
-            raise _unusable(error, str(self.path)) from error
+            raise unusable(error, str(self.path)) from error
         finally:
             if connection.in_transaction:
                 cursor.execute("ROLLBACK")
@@ -266,7 +267,7 @@ class PostgreSQL(Database):
             with self._engine.connect():
                 pass
         except (sa.exc.SQLAlchemyError, ImportError) as error:
-            raise _unusable(error, "database") from error
+            raise unusable(error, "database") from error
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="walras-writer")
         self.done = 0
 
@@ -285,7 +286,7 @@ class PostgreSQL(Database):
                     time.sleep(0.005 * 2**tries * random.random())
                     continue
                 if getattr(error, "sqlstate", "") or isinstance(error, sa.exc.SQLAlchemyError):
-                    raise _unusable(error, "database") from error
+                    raise unusable(error, "database") from error
                 raise
             self.done += 1
             return value

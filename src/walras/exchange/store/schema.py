@@ -159,6 +159,10 @@ task_open = _index(
     "ix_task_open", task.c.state, task.c.id, where=_only("placed", "leased", "running", "held")
 )
 task_deadline = _index("ix_task_deadline", task.c.deadline, where=_only("pending"))
+task_tenant = _index("ix_task_tenant", task.c.tenant, task.c.id)  # a tenant's list
+task_bad_end = _index(
+    "ix_task_bad_end", task.c.state, task.c.id, where=_only("failed", "cancelled", "expired")
+)
 
 placement = sa.Table(
     "placement",
@@ -298,6 +302,7 @@ idempotency = sa.Table(
     _text("body"),
     _real("created"),
 )
+idempotency_created = _index("ix_idempotency_created", idempotency.c.created)
 
 event = sa.Table(
     "event",

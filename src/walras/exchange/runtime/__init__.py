@@ -1,0 +1,1 @@
+"""The process of the service: clock, threads, rounds, jobs, shutdown."""
