@@ -12,7 +12,7 @@ import pytest
 from walras.exchange.agent import scheduled
 from walras.exchange.agent.kubernetes import Kubernetes
 from walras.exchange.errors import FieldError
-from walras.exchange.service.sync import Grant
+from walras.exchange.service.messages import Grant
 
 JOBS = "/apis/batch/v1/namespaces/lab/jobs"
 

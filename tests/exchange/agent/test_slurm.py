@@ -10,7 +10,7 @@ from tests.exchange.agent.slurm_stand_in import StandIn
 
 from walras.exchange.agent import scheduled
 from walras.exchange.agent.slurm import Slurm
-from walras.exchange.service.sync import Grant
+from walras.exchange.service.messages import Grant
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from walras.exchange.agent.backend import LOG_BYTES, tail
 from walras.exchange.agent.machine import Key
 from walras.exchange.agent.scheduled import OutsideError, Scheduled, Seen
 from walras.exchange.errors import FieldError
-from walras.exchange.service.sync import Grant
+from walras.exchange.service.messages import Grant
 
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _PATIENCE = 30.0

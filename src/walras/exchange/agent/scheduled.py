@@ -17,7 +17,7 @@ from walras.exchange.agent import shim
 from walras.exchange.agent.backend import Exit
 from walras.exchange.agent.clock import now
 from walras.exchange.agent.machine import Key
-from walras.exchange.service.sync import Grant
+from walras.exchange.service.messages import Grant
 
 _LOST = 120.0  # seconds after which a run that was submitted and is not seen is given up
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from walras.exchange.agent.backend import LOG_BYTES, tail
 from walras.exchange.agent.machine import Key
 from walras.exchange.agent.scheduled import OutsideError, Scheduled, Seen
-from walras.exchange.service.sync import Grant
+from walras.exchange.service.messages import Grant
 from walras.predict.logs.sacct import STATES, UNFINISHED, seconds_of
 
 _PATIENCE = 30.0  # seconds that a command may take
