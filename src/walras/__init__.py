@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from walras.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from walras import data, dede, domains, engines, learn, matching, network, plot, predict
+    from walras import data, dede, domains, engines, learn, matching, network, plot, predict, rounds
     from walras.errors import (
         DataError,
         EngineError,
@@ -60,7 +60,10 @@ _HOME = {
         )
     },
 }
-_MODULES = ("data", "dede", "domains", "engines", "learn", "matching", "network", "plot", "predict")
+_MODULES = (
+    *("data", "dede", "domains", "engines", "learn", "matching", "network", "plot", "predict"),
+    "rounds",
+)
 
 __all__ = [
     "DataError",
@@ -87,6 +90,7 @@ __all__ = [
     "network",
     "plot",
     "predict",
+    "rounds",
     "solve",
 ]
 
