@@ -111,3 +111,16 @@ class SchemaError(StoreError):
     """The database is of another version of Walras."""
 
     code = "WAL-2504"
+
+
+class ComputeError(ExchangeError):
+    """A computation beside the service was late, raised or died."""
+
+    code = "WAL-2505"
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+
+
+class ServeError(ExchangeError):
+    """The service cannot listen where it was told to."""
+
+    code = "WAL-2501"

@@ -17,7 +17,16 @@ _AFTER = Statement(
     .limit(given("most"))
 )
 _LAST = Statement(sa.select(sa.func.max(event.c.id)))
-_FORGET = Statement(sa.delete(event).where(event.c.at < given("before")))
+_OLD = (
+    sa.select(event.c.id)
+    .where(
+        event.c.at < given("before"),
+        event.c.id < sa.select(sa.func.max(event.c.id)).scalar_subquery(),  # no id comes again
+    )
+    .order_by(event.c.id)
+    .limit(given("most"))
+)
+_FORGET = Statement(sa.delete(event).where(event.c.id.in_(_OLD.scalar_subquery())))
 
 
 def tell(
@@ -37,6 +46,6 @@ def newest(tx: Transaction) -> int:
     return int(tx.value(_LAST) or 0)
 
 
-def forget(tx: Transaction, before: float) -> int:
-    """Delete events older than a time; their number."""
-    return tx.run(_FORGET, before=before)
+def forget(tx: Transaction, before: float, most: int = 5000) -> int:
+    """Delete the oldest events of before a time, but never the newest; their number."""
+    return tx.run(_FORGET, before=before, most=most)

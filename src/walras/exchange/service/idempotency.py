@@ -19,6 +19,13 @@ _ANSWER = Statement(
     .where(idempotency.c.tenant == given("tenant_"), idempotency.c.key == given("key_"))
     .values(status=given("status_"), body=given("body_"))
 )
+_OLDEST = Statement(
+    sa.select(idempotency.c.created)
+    .where(idempotency.c.created < given("before"))
+    .order_by(idempotency.c.created)
+    .limit(1)
+    .offset(given("most"))
+)
 _FORGET = Statement(sa.delete(idempotency).where(idempotency.c.created < given("before")))
 
 
@@ -53,6 +60,7 @@ def answered(tx: Transaction, owner: str, key: str, status: int, body: str) -> N
     tx.run(_ANSWER, tenant_=owner, key_=key, status_=status, body_=body)
 
 
-def forget(tx: Transaction, before: float) -> int:
-    """Delete answers older than a time; their number."""
-    return tx.run(_FORGET, before=before)
+def forget(tx: Transaction, before: float, most: int = 5000) -> int:
+    """Delete about ``most`` of the answers older than a time, the oldest ones; their number."""
+    step = tx.value(_OLDEST, before=before, most=most)
+    return tx.run(_FORGET, before=before if step is None else step)

@@ -92,6 +92,22 @@ _UNPLACE = Statement(
     .values(state="pending", version=task.c.version + 1)
 )
 
+_ABANDON = Statement(
+    sa.update(round_)
+    .where(round_.c.state == "computing")
+    .values(state="failed", ended=given("now"), why="its process was lost")
+)
+_LOOK_BACK = 10_000  # rounds before those that are kept
+_NEWEST = Statement(sa.select(sa.func.max(round_.c.id)))
+_FORGET = Statement(
+    sa.update(round_)
+    .where(
+        round_.c.id.between(given("first"), given("last")),
+        sa.or_(round_.c.snapshot.is_not(None), round_.c.decision.is_not(None)),
+    )
+    .values(snapshot=sa.null(), decision=sa.null())
+)
+
 
 def begin(tx: Transaction, now: float, policy: str, seed: int) -> int:
     """Begin a round; its number."""
@@ -179,3 +195,14 @@ def withdraw(tx: Transaction, now: float, timing: Timing) -> int:
         if tx.run(_WITHDRAW, id_=key, now=now):
             tx.run(_UNPLACE, id_=task_key)
     return len(stale)
+
+
+def abandon(tx: Transaction, now: float) -> int:
+    """End the rounds whose process was lost; their number. Only one round computes at a time."""
+    return tx.run(_ABANDON, now=now)
+
+
+def forget(tx: Transaction, keep: int) -> int:
+    """Delete the snapshots and decisions of all rounds but the newest ones; how many rounds."""
+    newest = int(tx.value(_NEWEST) or 0)
+    return tx.run(_FORGET, last=newest - keep, first=newest - keep - _LOOK_BACK)

@@ -51,6 +51,7 @@ _FIND = Statement(
         credential.c.revoked,
     ).where(credential.c.hash == given("hash"))
 )
+_ANY = Statement(sa.select(credential.c.id).limit(1))
 _REVOKE = Statement(
     sa.update(credential)
     .where(credential.c.uid == given("uid_"), credential.c.revoked.is_(None))
@@ -84,6 +85,11 @@ def change_tenant(tx: Transaction, name: str, weight: float, quota: int | None) 
     """
     if not tx.run(_CHANGE_TENANT, name_=name, weight_=weight, quota_=quota):
         raise NotFoundError(f"there is no tenant '{name}'", where="tenant")
+
+
+def any_token(tx: Transaction) -> bool:
+    """Whether there is any token, valid or not."""
+    return tx.first(_ANY) is not None
 
 
 def create(

@@ -164,6 +164,8 @@ class SQLite(Database):
 
     def _commit(self, group: list[tuple[Work[Any], Future[Any]]]) -> None:
         """Run a group of functions, commit once, then answer all."""
+        # Who asked may have given up; from here on it cannot, so that each answer is taken.
+        group = [item for item in group if item[1].set_running_or_notify_cancel()]
         cursor = self._writer.cursor()
         answers: list[tuple[Future[Any], Any, BaseException | None]] = []
         try:

@@ -1,0 +1,169 @@
+"""Who asks: a bearer token's caller, known for at most half a second without the database."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from walras.exchange.errors import ForbiddenError, UnauthorisedError
+from walras.exchange.runtime.exchange import Exchange
+from walras.exchange.service import tokens
+from walras.exchange.service.tokens import Caller
+
+_SECONDS = 0.5  # that a token is believed: a revoked one is refused within a second
+_MOST = 10_000  # tokens that are remembered
+_TOKEN = re.compile(r"wlr_[A-Za-z0-9_-]{20,200}")
+
+
+class Verifier(Protocol):
+    """Tells who a token of another issuer belongs to."""
+
+    async def caller(self, token: str) -> Caller:
+        """The caller.
+
+        Raises:
+            UnauthorisedError: The token is not valid.
+        """
+        ...
+
+
+class Authenticator:
+    """Finds the caller of a request's headers.
+
+    Args:
+        exchange: Where the tokens are.
+        oidc: Verifies tokens that are not ours, where an issuer is trusted.
+        steady: A clock that does not jump, seconds.
+    """
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        oidc: Verifier | None = None,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.exchange, self.oidc = exchange, oidc
+        self._steady = steady
+        self._known: dict[str, tuple[float, Caller]] = {}
+
+    async def caller(self, headers: Mapping[bytes, bytes]) -> tuple[Caller, str]:
+        """Who asks, and the token itself.
+
+        Raises:
+            UnauthorisedError: There is no token, or it is not valid; which of them is not told.
+        """
+        token = _bearer(headers.get(b"authorization", b""))
+        return await self.known(token), token
+
+    async def known(self, token: str) -> Caller:
+        """Who a token belongs to, from memory where that is fresh.
+
+        Raises:
+            UnauthorisedError: It is not valid.
+        """
+        name = tokens.hash_of(token)
+        now = self._steady()
+        found = self._known.get(name)
+        if found is not None and now - found[0] < _SECONDS:
+            return found[1]
+        caller = await self._ask(token)
+        if len(self._known) > _MOST:
+            self._known.clear()
+        self._known[name] = (now, caller)
+        return caller
+
+    async def _ask(self, token: str) -> Caller:
+        if _TOKEN.fullmatch(token):
+            now = self.exchange.now()
+            asked = self.exchange.read_soon(lambda tx: tokens.caller(tx, now, token))
+            return await asyncio.wrap_future(asked)
+        if self.oidc is not None and token.count(".") == 2:
+            return await self.oidc.caller(token)
+        raise refused()
+
+
+def refused() -> UnauthorisedError:
+    """The error of a token that is missing or not valid."""
+    return UnauthorisedError(
+        "is missing or not valid",
+        where="token",
+        allowed="Authorization: Bearer TOKEN",
+        remedy="ask an admin for a token: walras token create",
+    )
+
+
+def _bearer(header: bytes) -> str:
+    kind, _, token = header.decode("latin-1").partition(" ")
+    token = token.strip()
+    if kind.lower() != "bearer" or not token or not token.isascii():
+        raise refused()
+    return token
+
+
+def allow(caller: Caller, scope: str) -> None:
+    """Check that a caller may use the routes of a scope.
+
+    Args:
+        caller: Who asks.
+        scope: ``read``, ``submit``, ``operate``, ``admin``; ``read-all`` (read, of no tenant);
+            ``provider`` (operate, or of some cluster; the route checks which); ``any``.
+
+    Raises:
+        ForbiddenError: The token's scopes do not allow it.
+    """
+    has, whole = caller.scopes, caller.tenant is None
+    providers = [name for name in has if name.startswith("provider:")]
+    good = {
+        "any": True,
+        "read": "read" in has,
+        "read-or-provider": "read" in has or (whole and bool(providers)),
+        "submit": "submit" in has,
+        "read-all": whole and ("read" in has or "operate" in has),
+        "operate": whole and "operate" in has,
+        "provider": whole and ("operate" in has or bool(providers)),
+        "admin": False,
+    }[scope]
+    if not (good or (whole and "admin" in has)):
+        raise ForbiddenError(
+            f"has the scopes {', '.join(sorted(has)) or 'none'}"
+            + ("" if whole else f", of tenant {caller.tenant}"),
+            where="token",
+            allowed=SCOPE_WORDS[scope],
+            remedy="ask an admin for a token of this scope: walras token create",
+        )
+
+
+SCOPE_WORDS = {
+    "any": "any token",
+    "read": "scope read or admin",
+    "read-or-provider": "scope read, provider or admin",
+    "submit": "scope submit or admin",
+    "read-all": "scope read or operate for all tenants, or admin",
+    "operate": "scope operate or admin",
+    "provider": "scope operate, provider:CLUSTER or admin",
+    "admin": "scope admin",
+}
+"""Scope of a route -> what it asks for, in words."""
+
+
+def operates(caller: Caller) -> bool:
+    """Whether a caller may do what operators do."""
+    return caller.tenant is None and bool({"operate", "admin"} & caller.scopes)
+
+
+def allow_cluster(caller: Caller, uid: str) -> None:
+    """Check that a caller may act for a cluster.
+
+    Raises:
+        ForbiddenError: It is neither an operator nor the cluster's provider.
+    """
+    if not operates(caller) and f"provider:{uid}" not in caller.scopes:
+        raise ForbiddenError(
+            f"is not of the provider of cluster {uid}",
+            where="token",
+            allowed=f"scope provider:{uid}, operate or admin",
+            remedy="use the token of this cluster",
+        )

@@ -1,0 +1,215 @@
+"""What callers send: every field with its range; fields that are not known are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from walras.exchange.states import COUNTED, OUTCOMES
+
+NAME = r"^[a-z0-9-]{1,63}$"
+LARGEST = 1e11  # seconds since 1970: the year 5138
+_WORD = r"^[^\x00]*$"
+
+
+def one_of(words: Iterable[str]) -> str:
+    """A pattern that some words match and nothing else."""
+    return f"^({'|'.join(words)})$"
+
+
+Name = Annotated[str, Field(pattern=NAME)]
+Text = Annotated[str, Field(pattern=_WORD, max_length=4096)]
+Time = Annotated[float, Field(ge=0.0, le=LARGEST, description="Seconds since 1970.")]
+Seconds = Annotated[float, Field(gt=0.0, le=1e9)]
+Chance = Annotated[float, Field(ge=0.0, le=1.0)]
+Count = Annotated[int, Field(ge=0, le=2**53)]
+Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$")]
+LabelValue = Annotated[str, Field(pattern=r"^[A-Za-z0-9._/:+-]{0,63}$")]
+Labels = Annotated[dict[Label, LabelValue], Field(max_length=64)]
+Feature = Annotated[float, Field(ge=-1e30, le=1e30)]
+FeatureName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/-]{1,63}$")]
+Features = Annotated[dict[FeatureName, Feature], Field(max_length=256)]
+Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
+
+
+class Body(BaseModel):
+    """What every body shares: no unknown field, no number that is not finite, no coercion."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
+
+
+class TaskIn(Body):
+    """A task."""
+
+    name: Name = Field(description="One a tenant.", examples=["train-7"])
+    command: list[Text] = Field(
+        min_length=1,
+        max_length=256,
+        description="Program and arguments.",
+        examples=[["true"]],
+        json_schema_extra={"prefixItems": [{"minLength": 1}]},
+    )
+    features: Features = Field(default={}, description="What predictors read.")
+    slots: int = Field(default=1, ge=1, le=10_000, description="Slots it takes on a cluster.")
+    priority: int = Field(default=0, ge=-1000, le=1000, description="Higher goes first.")
+    deadline: Time | None = Field(default=None, description="When it must have been placed.")
+    min_success: Chance | None = Field(default=None, description="Least chance of success.")
+    max_attempts: int = Field(default=3, ge=1, le=100, description="Runs that may fail.")
+    time_limit: Seconds | None = Field(default=None, description="Seconds that a run may take.")
+    requires: Labels = Field(default={}, description="Labels that a cluster must have.")
+    environment: Annotated[dict[Variable, Text], Field(max_length=256)] = Field(
+        default={}, description="Variables of the command; never shown again."
+    )
+    tenant: Name | None = Field(
+        default=None, description="Whose it is; for tokens of no tenant. Else the token's."
+    )
+
+    @field_validator("command")
+    @classmethod
+    def _names_a_program(cls, command: list[str]) -> list[str]:
+        if not command[0]:
+            raise PydanticCustomError(
+                "no_program", "The first word is empty", {"expected": "the name of a program"}
+            )
+        return command
+
+
+class TasksIn(Body):
+    """Tasks that are added together or not at all."""
+
+    tasks: list[TaskIn] = Field(min_length=1, max_length=500)
+
+
+class ClusterIn(Body):
+    """What a cluster offers."""
+
+    slots: int = Field(ge=0, le=1_000_000, description="Tasks of one slot that run at once.")
+    labels: Labels = Field(default={}, description="What a task may require.")
+    price: float = Field(default=0.0, ge=0.0, le=1e12, description="Of a slot-hour.")
+    provider: Name | None = Field(
+        default=None, description="Who offers it; set by operators, when it is created."
+    )
+    trusted: bool | None = Field(
+        default=None, description="Exempt from the bound on a provider's share; by operators."
+    )
+
+
+class AgentIn(Body):
+    """An agent of a cluster."""
+
+    uid: Name
+    cluster: Name
+    backend: Literal["local", "slurm", "kubernetes"] = "local"
+    fences: bool = Field(
+        default=True, description="Whether its runs end by themselves when their lease ends."
+    )
+
+
+class RunningIn(Body):
+    """A run that is alive."""
+
+    placement: Count
+    token: Count
+    started: Time = 0.0
+
+
+class FinishedIn(Body):
+    """A run that has ended."""
+
+    placement: Count
+    token: Count
+    outcome: Annotated[str, Field(pattern=one_of(OUTCOMES))]
+    seconds: Annotated[float, Field(ge=0.0, le=1e9)] | None = None
+    exit: Annotated[int, Field(ge=-(2**31), lt=2**31)] | None = None
+    log: Annotated[str, Field(pattern=_WORD, max_length=65_536)] | None = None
+
+
+class SyncIn(Body):
+    """What an agent says: all that runs, and results that were not acknowledged."""
+
+    incarnation: Count
+    seq: Count
+    free: int = Field(ge=0, le=1_000_000)
+    running: list[RunningIn] = Field(default=[], max_length=20_000)
+    finished: list[FinishedIn] = Field(default=[], max_length=20_000)
+
+
+class RunIn(Body):
+    """A round that is asked for."""
+
+
+class WhatIfIn(Body):
+    """A round that is played, on the tasks and clusters of now or of a past round."""
+
+    round: Annotated[int, Field(ge=1, le=2**53)] | None = Field(
+        default=None, description="A past round; the store's state now where it is not given."
+    )
+    seed: Annotated[int, Field(ge=0, lt=2**32)] | None = None
+    drain: list[Name] = Field(default=[], max_length=1000, description="Clusters to leave out.")
+    slots: Annotated[
+        dict[Name, Annotated[int, Field(ge=0, le=1_000_000)]], Field(max_length=1000)
+    ] = Field(default={}, description="Cluster -> slots that are free.")
+    min_success: Chance | None = Field(default=None, description="Another floor.")
+    window: Annotated[float, Field(ge=0.0, le=1000.0)] | None = Field(
+        default=None, description="Slots a plan may fill, as a multiple of the free ones."
+    )
+
+
+class TrainIn(Body):
+    """A training that is asked for."""
+
+
+class PromoteIn(Body):
+    """A predictor to use from now on."""
+
+    version: Annotated[int, Field(ge=1, le=2**53)]
+
+
+class ObservationIn(Body):
+    """A run of a task that was not ours."""
+
+    cluster: Name
+    features: Features
+    outcome: Annotated[str, Field(pattern=one_of(COUNTED))]
+    seconds: Seconds
+    at: Time
+    slots: int = Field(default=1, ge=1, le=10_000)
+
+
+class ObservationsIn(Body):
+    """Runs to learn from, added together or not at all."""
+
+    observations: list[ObservationIn] = Field(min_length=1, max_length=5000)
+
+
+class TokenIn(Body):
+    """A token to create."""
+
+    name: Name
+    scopes: list[
+        Annotated[str, Field(pattern=r"^(read|submit|operate|admin|provider:[a-z0-9-]{1,63})$")]
+    ] = Field(min_length=1, max_length=100)
+    tenant: Name | None = Field(
+        default=None, description="Whose tasks it sees; left out: everyone's."
+    )
+    seconds: Annotated[float, Field(ge=1.0, le=1e10)] | None = Field(
+        default=None, description="How long it is valid; left out: until it is revoked."
+    )
+
+
+class TenantIn(Body):
+    """A tenant."""
+
+    name: Name
+    weight: float = Field(default=1.0, gt=0.0, le=1e6, description="Its share, to the others'.")
+    quota_slots: Annotated[int, Field(ge=0, le=10**9)] | None = None
+
+
+class TenantChange(Body):
+    """What a tenant is owed."""
+
+    weight: float = Field(default=1.0, gt=0.0, le=1e6)
+    quota_slots: Annotated[int, Field(ge=0, le=10**9)] | None = None

@@ -1,0 +1,41 @@
+"""What the routes work on."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+from walras.exchange.api.auth import Authenticator
+from walras.exchange.api.hub import Hub
+from walras.exchange.runtime.background import Background
+from walras.exchange.runtime.compute import Compute
+from walras.exchange.runtime.exchange import Exchange
+from walras.exchange.runtime.metrics import Metrics
+from walras.exchange.runtime.planner import Planner
+
+
+@dataclass(frozen=True)
+class Api:
+    """The parts of a service.
+
+    Attributes:
+        exchange: Database, clock, settings.
+        background: Its threads.
+        planner: Makes rounds, and answers what-if questions.
+        compute: The process beside the service in which rounds are decided.
+        asking: Another one, for what-if questions: no round waits for them.
+        playing: Held while a what-if question is answered.
+        metrics: What it counts.
+        authenticator: Finds callers.
+        hub: Hands events to open streams.
+    """
+
+    exchange: Exchange
+    background: Background
+    planner: Planner
+    compute: Compute
+    asking: Compute
+    metrics: Metrics
+    authenticator: Authenticator
+    hub: Hub
+    playing: threading.Lock = field(default_factory=threading.Lock)

@@ -1,0 +1,99 @@
+"""The route of events: server-sent events that resume where a client left off."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import StreamingResponse
+
+from walras.exchange.api.gate import TOKEN
+from walras.exchange.api.hub import Event
+from walras.exchange.api.routing import ScopedRoute, api_of, caller_of, needs
+from walras.exchange.api.state import Api
+from walras.exchange.errors import UnauthorisedError
+from walras.exchange.service.tokens import Caller
+
+router = APIRouter(prefix="/v1", route_class=ScopedRoute, tags=["events"])
+
+_SECOND = 0.5  # between looks at whether the token is still valid
+_PING = 15.0  # seconds of silence after which a comment is sent
+_CONTENT = {"text/event-stream": {"schema": {"type": "string"}}}
+
+LastEventId = Annotated[
+    str | None,
+    Header(
+        alias="Last-Event-ID",
+        pattern=r"^[0-9]{1,15}$",
+        description="The last event that was seen; those that follow it are sent.",
+    ),
+]
+After = Annotated[
+    int | None,
+    Query(ge=0, le=2**53, description="As Last-Event-ID. Without either: only new events."),
+]
+
+
+@router.get(
+    "/events",
+    response_class=StreamingResponse,
+    responses={200: {"content": _CONTENT, "description": "Events, until the client leaves."}},
+    openapi_extra=needs("read"),
+    summary="Follow events",
+)
+async def events(
+    request: Request, last_event_id: LastEventId = None, after: After = None
+) -> StreamingResponse:
+    """Events as they happen: a tenant's token sees its tenant's."""
+    api, caller, token = api_of(request), caller_of(request), str(request.scope[TOKEN])
+    last = int(last_event_id) if last_event_id is not None else after
+    if last is None:
+        last = await api.hub.newest()
+    return StreamingResponse(
+        _stream(api, caller, token, last),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _stream(api: Api, caller: Caller, token: str, last: int) -> AsyncIterator[str]:
+    """Send what the caller may see, until the token ends or the service does."""
+    hub, silent = api.hub, 0.0
+    hub.open()
+    api.metrics.streams.inc()
+    try:
+        yield "retry: 1000\n\n"
+        while not api.exchange.stopping.is_set():
+            found = await hub.after(last)
+            for event in found:
+                last = event.id
+                if visible(event, caller):
+                    silent = 0.0
+                    yield written(event)
+            if found:
+                continue
+            await hub.wait(_SECOND)
+            silent += _SECOND
+            if silent >= _PING:
+                silent = 0.0
+                yield ": ping\n\n"
+            await api.authenticator.known(token)
+    except UnauthorisedError:
+        yield "event: unauthorised\ndata: {}\n\n"
+    finally:
+        hub.close()
+        api.metrics.streams.dec()
+
+
+def visible(event: Event, caller: Caller) -> bool:
+    """Whether a caller may see an event: a tenant its own, others all."""
+    return caller.tenant in (None, event.tenant)
+
+
+def written(event: Event) -> str:
+    """An event in the form of server-sent events."""
+    data = {"at": event.at, "subject": event.subject, "data": json.loads(event.data)}
+    body = json.dumps(data, separators=(",", ":"))
+    return f"id: {event.id}\nevent: {event.kind}\ndata: {body}\n\n"

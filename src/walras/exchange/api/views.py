@@ -1,0 +1,402 @@
+"""What the service answers, as the OpenAPI file tells it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+
+class Task(BaseModel):
+    """A task."""
+
+    uid: str
+    name: str
+    tenant: str
+    state: str
+    slots: int
+    priority: int
+    submitted: float
+    deadline: float | None
+    min_success: float | None
+    max_attempts: int
+    time_limit: float | None
+    attempt: int
+    failures: int
+    cancel_requested: bool
+    ended: float | None
+    version: int
+    cluster: str | None
+    round: int | None
+
+
+class Placement(BaseModel):
+    """An attempt of a task on a cluster."""
+
+    attempt: int
+    cluster: str
+    round: int | None
+    state: str
+    outcome: str | None
+    offered: float
+    granted: float | None
+    started: float | None
+    ended: float | None
+    seconds: float | None
+    predicted: float | None
+    exit_code: int | None
+
+
+class TaskDetail(Task):
+    """A task with what it asks for and its placements."""
+
+    command: list[str]
+    environment: list[str]
+    requires: dict[str, str]
+    features: dict[str, float]
+    placements: list[Placement]
+
+
+class Submitted(BaseModel):
+    """A task that was added."""
+
+    uid: str
+    name: str
+    tenant: str
+    state: str
+    submitted: float
+    version: int
+
+
+class SubmittedTasks(BaseModel):
+    """Tasks that were added."""
+
+    tasks: list[Submitted]
+
+
+class TaskPage(BaseModel):
+    """Some tasks, the newest first."""
+
+    items: list[Task]
+    next_cursor: str | None
+
+
+class TaskState(BaseModel):
+    """A task's state after a change."""
+
+    uid: str
+    state: str
+
+
+class Blocker(BaseModel):
+    """A reason why a task was not placed, with its numbers."""
+
+    code: str
+    numbers: list[float]
+    word: str
+    text: str
+
+
+class Why(BaseModel):
+    """Why a task is where it is."""
+
+    task: str
+    state: str
+    text: str
+    round: int | None
+    blockers: list[Blocker]
+
+
+class Receipt(BaseModel):
+    """Why an attempt of a task is on its cluster."""
+
+    task: str
+    attempt: int
+    cluster: str
+    round: int | None
+    state: str
+    receipt: dict[str, Any] | None
+
+
+class LogEntry(BaseModel):
+    """Something that happened to a task."""
+
+    at: float
+    what: str
+    attempt: int | None
+    cluster: str | None
+    text: str
+
+
+class TaskLog(BaseModel):
+    """What happened to a task, and the end of what its last run printed."""
+
+    task: str
+    entries: list[LogEntry]
+    output: str | None
+
+
+class Cluster(BaseModel):
+    """A cluster; ``free`` are the slots that no run or offer takes."""
+
+    uid: str
+    provider: str
+    labels: dict[str, str]
+    slots: int
+    free: int
+    price: float
+    state: str
+    heard: bool
+    seen: float | None
+    trusted: bool
+    version: int
+
+
+class ClusterPage(BaseModel):
+    """Some clusters."""
+
+    items: list[Cluster]
+    next_cursor: str | None
+
+
+class Agent(BaseModel):
+    """An agent that is registered, and how long its leases last."""
+
+    uid: str
+    cluster: str
+    incarnation: int
+    lease_seconds: float
+    grace_seconds: float
+    kill_seconds: float
+    sync_seconds: float
+
+
+class Grant(BaseModel):
+    """A run to start."""
+
+    placement: int
+    token: int
+    task: str
+    slots: int
+    time_limit: float | None
+    spec: dict[str, Any]
+
+
+class Stop(BaseModel):
+    """A run to end."""
+
+    placement: int
+    token: int
+    reason: str
+
+
+class Ack(BaseModel):
+    """A result that need not be sent again."""
+
+    placement: int
+    token: int
+    word: str
+
+
+class SyncAnswer(BaseModel):
+    """What an agent is to do."""
+
+    run: list[Grant]
+    stop: list[Stop]
+    ack: list[Ack]
+    lease_seconds: float
+
+
+class Round(BaseModel):
+    """A round; numbers are null where it has none."""
+
+    seq: int
+    state: str
+    started: float
+    ended: float | None
+    policy: dict[str, Any]
+    seed: int
+    predictor: str | None
+    method: str | None
+    makespan: float | None
+    bound: float | None
+    gap: float | None
+    counts: dict[str, Any]
+    why: str | None
+    regret: dict[str, Any] | None
+    snapshot_hash: str | None
+
+
+class RoundPage(BaseModel):
+    """Some rounds, the newest first."""
+
+    items: list[Round]
+    next_cursor: str | None
+
+
+class RoundPlacement(BaseModel):
+    """Where a round placed a task."""
+
+    task: str
+    name: str
+    tenant: str
+    cluster: str
+    slots: int
+    state: str
+    outcome: str | None
+
+
+class RoundDetail(Round):
+    """A round with its placements, a page of them."""
+
+    placements: list[RoundPlacement]
+    next_cursor: str | None
+
+
+class Move(BaseModel):
+    """A task that two rounds placed differently; null where one did not place it."""
+
+    task: str
+    before: str | None
+    after: str | None
+
+
+class RoundDiff(BaseModel):
+    """What differs between two rounds."""
+
+    seq: int
+    other: int
+    figures: dict[str, list[float | None]]
+    moves: list[Move]
+    more: int
+
+
+class WhatIf(BaseModel):
+    """A round that was played and not published."""
+
+    figures: dict[str, float | None]
+    state: str
+    placed: int
+    unplaced: int
+    clusters: dict[str, int]
+    moves: list[Move]
+    more: int
+    blockers: dict[str, int]
+
+
+class Job(BaseModel):
+    """Work in the background."""
+
+    id: int
+    kind: str
+    key: str
+    state: str
+    run_at: float
+    attempts: int
+    result: dict[str, Any] | None
+
+
+class Predictor(BaseModel):
+    """A predictor."""
+
+    version: int
+    state: str
+    sha256: str
+    clusters: list[str]
+    trained_to: int
+    scores: dict[str, Any]
+    created: float
+    decided: float | None
+
+
+class PredictorPage(BaseModel):
+    """Predictors, the newest first."""
+
+    items: list[Predictor]
+    next_cursor: str | None
+
+
+class PredictorState(BaseModel):
+    """A predictor's state after a change."""
+
+    version: int
+    state: str
+
+
+class Imported(BaseModel):
+    """How many observations were added."""
+
+    imported: int
+
+
+class Token(BaseModel):
+    """A token, without the token."""
+
+    uid: str
+    name: str
+    prefix: str
+    tenant: str | None
+    scopes: list[str]
+    created: float
+    expires: float | None
+    revoked: float | None
+
+
+class NewToken(Token):
+    """A token that was created; it is shown once."""
+
+    token: str
+
+
+class TokenPage(BaseModel):
+    """Some tokens."""
+
+    items: list[Token]
+    next_cursor: str | None
+
+
+class Tenant(BaseModel):
+    """A tenant; shares are of the slot-seconds of the last hours."""
+
+    name: str
+    weight: float
+    quota_slots: int | None
+    share: float
+    owed: float
+    slots_used: int
+    pending: int
+
+
+class TenantPage(BaseModel):
+    """Some tenants."""
+
+    items: list[Tenant]
+    next_cursor: str | None
+
+
+class AuditEntry(BaseModel):
+    """Who did what; each entry holds the hash of the one before."""
+
+    id: int
+    at: float
+    actor: str
+    action: str
+    subject: str
+    data: dict[str, Any]
+    previous: str
+    hash: str
+
+
+class AuditPage(BaseModel):
+    """Some entries, the oldest first."""
+
+    items: list[AuditEntry]
+    next_cursor: str | None
+
+
+class Health(BaseModel):
+    """Whether the service lives, and what keeps it from being ready."""
+
+    status: str
+    reasons: list[str] = []
+    version: str

@@ -1,0 +1,75 @@
+"""The process that computes: takes (function, bytes) from its parent, gives bytes back.
+
+What is printed by a solver must not reach the answers: standard output becomes standard error
+before anything else is imported.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from importlib import import_module
+from typing import BinaryIO
+
+from walras.errors import WalrasError
+
+FUNCTIONS = {
+    "echo": "walras.exchange.runtime.child:echo",
+    "decide": "walras.exchange.runtime.deciding:decide",
+}
+"""Name -> ``module:function`` of bytes that gives bytes; nothing else can be asked for."""
+
+_DONE, _WRONG = b"\0", b"\1"
+
+
+def echo(data: bytes) -> bytes:
+    """The same bytes; the first call waits until the process has begun."""
+    return data
+
+
+def main() -> None:
+    """Serve until the parent closes the pipe or is gone."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    os.nice(5)  # who waits for an answer of the API comes first
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    questions = sys.stdin.buffer
+    while (name := _take(questions)) is not None:
+        data = _take(questions)
+        if data is None:
+            return
+        head, answer = _answered(name.decode(), data)
+        answers.write((1 + len(answer)).to_bytes(8, "big") + head + answer)
+        answers.flush()
+
+
+def _answered(name: str, data: bytes) -> tuple[bytes, bytes]:
+    module, _, function = FUNCTIONS[name].partition(":")
+    try:
+        return _DONE, getattr(import_module(module), function)(data)
+    except WalrasError as error:
+        return _WRONG, str(error).encode()
+    except Exception as error:  # noqa: BLE001 - whatever it is, the parent has to know
+        return _WRONG, f"{type(error).__name__}: {error}".encode()
+
+
+def _take(stream: BinaryIO) -> bytes | None:
+    head = stream.read(8)
+    if len(head) < 8:
+        return None
+    size = int.from_bytes(head, "big")
+    data = stream.read(size)
+    return data if len(data) == size else None
+
+
+def _end_with(parent: int) -> None:
+    """End when the parent is gone: it cannot be told while something computes."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

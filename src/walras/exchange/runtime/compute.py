@@ -1,0 +1,159 @@
+"""A process beside the service in which rounds and trainings compute, with a deadline each."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import IO
+
+from walras.exchange.errors import ComputeError
+
+_SLICE = 0.1  # seconds between looks at whether to stop
+_CHUNK = 2**20
+
+
+class Compute:
+    """A spawned process that calls functions of :data:`walras.exchange.runtime.child.FUNCTIONS`.
+
+    It is started at the first call, or by :meth:`warm`; one that is late or dies is replaced at
+    the next call.
+
+    Args:
+        stopping: Says that the service ends: calls are given up.
+    """
+
+    def __init__(self, stopping: Callable[[], bool] = lambda: False) -> None:
+        self._stopping = stopping
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._idle = False  # whether the pipes hold nothing of an earlier call
+        self.started = 0
+
+    def warm(self) -> None:
+        """Start the process and let it import what rounds need; returns at once."""
+        threading.Thread(target=self._warm, name="walras-warm", daemon=True).start()
+
+    def _warm(self) -> None:
+        with contextlib.suppress(ComputeError):
+            self.call("echo", b"", 60.0)
+
+    @property
+    def pid(self) -> int | None:
+        """The process, where it runs."""
+        return None if self._process is None else self._process.pid
+
+    def call(self, name: str, data: bytes, seconds: float) -> bytes:
+        """The value of a function, within a time.
+
+        Raises:
+            ComputeError: It was late, the process died or raised, or the service ends.
+        """
+        end = time.monotonic() + seconds
+        with self._lock:
+            process = self._running()
+            try:
+                return self._exchange(process, name, data, end)
+            except BaseException:
+                if process.poll() is not None or not self._idle:
+                    self._kill()
+                raise
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self._kill()
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "walras.exchange.runtime.child"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,  # Ctrl-C is the service's business
+            )
+            self.started += 1
+        self._idle = False
+        return self._process
+
+    def _exchange(
+        self, process: subprocess.Popen[bytes], name: str, data: bytes, end: float
+    ) -> bytes:
+        sizes = [len(part).to_bytes(8, "big") for part in (name.encode(), data)]
+        self._send(process, sizes[0] + name.encode() + sizes[1] + data, end)
+        size = int.from_bytes(self._receive(process, 8, end), "big")
+        answer = self._receive(process, size, end)
+        self._idle = True
+        if answer[:1] != b"\0":
+            raise ComputeError(
+                answer[1:].decode(errors="replace"), where=name, remedy="see the service's log"
+            )
+        return answer[1:]
+
+    def _send(self, process: subprocess.Popen[bytes], data: bytes, end: float) -> None:
+        handle = _handle(process.stdin)
+        os.set_blocking(handle, False)
+        rest = memoryview(data)
+        while rest:
+            self._wait(handle, selectors.EVENT_WRITE, end)
+            try:
+                rest = rest[os.write(handle, rest[:_CHUNK]) :]
+            except BlockingIOError:
+                continue
+            except BrokenPipeError as error:
+                raise self._died() from error
+
+    def _receive(self, process: subprocess.Popen[bytes], size: int, end: float) -> bytes:
+        handle = _handle(process.stdout)
+        parts = []
+        while size:
+            self._wait(handle, selectors.EVENT_READ, end)
+            part = os.read(handle, min(size, _CHUNK))
+            if not part:
+                raise self._died()
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _wait(self, handle: int, what: int, end: float) -> None:
+        """Wait until a pipe is ready."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(handle, what)
+            while True:
+                left = end - time.monotonic()
+                if self._stopping():
+                    raise ComputeError("the service ends", where="compute")
+                if left <= 0.0:
+                    raise ComputeError("took too long", where="compute", remedy="raise the limit")
+                if selector.select(min(left, _SLICE)):
+                    return
+
+    def _died(self) -> ComputeError:
+        return ComputeError(
+            "the process that computes died", where="compute", remedy="see the service's log"
+        )
+
+    def _kill(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # with what it started
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def close(self) -> None:
+        """End the process; a call that waits is given up first."""
+        with self._lock:
+            self._kill()
+
+
+def _handle(pipe: IO[bytes] | None) -> int:
+    if pipe is None:
+        raise RuntimeError("the process has no pipes")
+    return pipe.fileno()

@@ -1,0 +1,82 @@
+"""The parts of a running service, put together and taken apart in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from walras.exchange.runtime.background import Background
+from walras.exchange.runtime.compute import Compute
+from walras.exchange.runtime.exchange import Exchange
+from walras.exchange.runtime.greedy import Greedy
+from walras.exchange.runtime.held import Handler
+from walras.exchange.runtime.metrics import Metrics
+from walras.exchange.runtime.planner import Planner
+from walras.exchange.runtime.round import KIND, Rounds
+
+
+@dataclass(frozen=True)
+class Service:
+    """An exchange with its threads and the processes that compute for it.
+
+    Attributes:
+        exchange: Database, clock, settings.
+        planner: Makes rounds.
+        compute: The process in which rounds are decided.
+        asking: Another one, for what-if questions and trainings.
+        metrics: What it counts.
+        background: Its threads.
+    """
+
+    exchange: Exchange
+    planner: Planner
+    compute: Compute
+    asking: Compute
+    metrics: Metrics
+    background: Background
+
+    @classmethod
+    def of(
+        cls,
+        exchange: Exchange,
+        planner: Planner | None = None,
+        handlers: dict[str, Handler] | None = None,
+    ) -> Service:
+        """A service of an exchange that is open; :meth:`start` lets it go on by itself.
+
+        Args:
+            exchange: The exchange.
+            planner: Makes rounds.
+            handlers: Who does the other kinds of jobs.
+        """
+        metrics, stopping = Metrics(), exchange.stopping.is_set
+        compute, asking = Compute(stopping), Compute(stopping)
+        chosen = planner or Greedy(exchange.settings.timing)
+        rounds = Rounds(chosen, compute, metrics)
+        background = Background(exchange, {KIND: rounds, **(handlers or {})}, metrics)
+        rounds.begin(exchange)
+        return cls(exchange, chosen, compute, asking, metrics, background)
+
+    def start(self) -> None:
+        """Start the threads, and the process that decides rounds."""
+        self.compute.warm()
+        self.background.start()
+
+    def stop(self) -> None:
+        """End threads and processes; the exchange stays open for what is being answered."""
+        self.background.stop()
+        self.compute.close()
+        self.asking.close()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
