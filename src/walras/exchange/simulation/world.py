@@ -152,7 +152,7 @@ class World:
         self.scale = scale or Scale()
         self.timing = timing or Timing()
         self.rng = random.Random(seed)
-        self.rate = self.rng.random() * 0.35  # of faults; tuned by the seed
+        self.rate = self.rng.random() * 0.5  # of faults; tuned by the seed
         self.now = 0.0
         self.events: list[tuple[float, int, Callable[[], None]]] = []
         self.count = 0
@@ -385,22 +385,26 @@ class World:
             if isinstance(action, Journal):
                 host.journal.append(action.record)
             elif isinstance(action, Start):
-                self._start(host, action.grant, action.until / host.rate)
+                self._start(host, action.grant, self._fence(host, action.until))
             elif isinstance(action, Extend):
                 process = host.processes.get(action.key)
-                if process is not None and host.fences:
-                    process.fence = action.until / host.rate
+                if process is not None:
+                    process.fence = self._fence(host, action.until)
                     self._plan(host, process)
             else:
                 self._stop(host, action)
 
+    def _fence(self, host: _Host, until: float) -> float:
+        """When a run ends itself; never where nothing can make it."""
+        return until / host.rate if host.fences else float("inf")
+
     def _start(self, host: _Host, grant: Grant, fence: float) -> None:
         key = (grant.placement, grant.token)
         outcome = "completed" if self.rng.random() < 0.7 else "failed"
-        ends = self.now + 1.0 + self.rng.random() * 80.0
+        longest = 300.0 if self.rng.random() < 0.3 else 60.0
+        ends = self.now + 1.0 + self.rng.random() * longest
         if grant.time_limit is not None and ends > self.now + grant.time_limit:
             ends, outcome = self.now + grant.time_limit, "timeout"
-        fence = fence if host.fences else float("inf")
         process = _Process(
             host.number, key, grant.task, grant.slots, self.now, ends, fence, outcome
         )

@@ -1,0 +1,44 @@
+"""Schedules of the exchange with faults: no invariant is broken, and a seed is a schedule."""
+
+from __future__ import annotations
+
+import pytest
+
+from walras.exchange.simulation.world import Memory, Scale, World
+
+QUICK, LONG = 2_000, 100_000
+
+
+@pytest.fixture(scope="module")
+def memory() -> Memory:
+    return Memory()
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_no_schedule_breaks_an_invariant(memory: Memory, part: int) -> None:
+    for seed in range(part * QUICK // 4, (part + 1) * QUICK // 4):
+        World(seed, memory).run()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(20))
+def test_no_schedule_of_many_breaks_an_invariant(memory: Memory, part: int) -> None:
+    for seed in range(part * LONG // 20, (part + 1) * LONG // 20):
+        World(seed, memory).run()
+
+
+def test_larger_worlds_keep_the_invariants(memory: Memory) -> None:
+    scale = Scale(tasks=20, agents=5, slots=3, quiet=400.0)
+    for seed in range(60):
+        World(seed, memory, scale).run()
+
+
+def test_a_seed_is_a_schedule(memory: Memory) -> None:
+    def played(seed: int) -> tuple[int, float, list[tuple[object, ...]]]:
+        world = World(seed, memory)
+        syncs = world.run()
+        rows = world.cursor.execute("SELECT * FROM placement ORDER BY id").fetchall()
+        return syncs, world.now, rows
+
+    assert played(7) == played(7)
+    assert played(7) != played(8)
