@@ -59,6 +59,17 @@ COMMANDS: Mapping[str, LazyCommand] = {
     "network": LazyCommand(
         "walras.cli.network:app", "Share CPU and train a model over a network without a centre."
     ),
+    "serve": LazyCommand("walras.cli.exchange.serve:serve", "Serve an exchange of tasks."),
+    "agent": LazyCommand("walras.cli.exchange.agent:app", "Run the tasks a cluster is given."),
+    "task": LazyCommand("walras.cli.exchange.task:app", "Submit tasks to an exchange."),
+    "why": LazyCommand("walras.cli.exchange.task:why", "Say why a task is where it is."),
+    "cluster": LazyCommand("walras.cli.exchange.cluster:app", "Offer clusters to an exchange."),
+    "round": LazyCommand("walras.cli.exchange.round:app", "See an exchange's rounds."),
+    "whatif": LazyCommand("walras.cli.exchange.round:whatif", "Play a round of an exchange."),
+    "predictor": LazyCommand("walras.cli.exchange.predictor:app", "See an exchange's predictors."),
+    "tenant": LazyCommand("walras.cli.exchange.tenant:app", "Who shares an exchange."),
+    "token": LazyCommand("walras.cli.exchange.token:app", "Who may do what at an exchange."),
+    "db": LazyCommand("walras.cli.exchange.db:app", "Migrate, back up, check its database."),
     "bench": LazyCommand("walras.cli.bench:bench", "Measure against peers on this computer."),
     "data": LazyCommand("walras.cli.data:app", "List, find, fetch and verify real data sets."),
     "doctor": LazyCommand("walras.cli.doctor:doctor", "Show versions, threads, kernels and data."),

@@ -124,3 +124,10 @@ class ServeError(ExchangeError):
     """The service cannot listen where it was told to."""
 
     code = "WAL-2501"
+
+
+class UnreachableError(ExchangeError):
+    """The service does not answer; whether a request took effect is not known."""
+
+    code = "WAL-2506"
+    status = HTTPStatus.SERVICE_UNAVAILABLE

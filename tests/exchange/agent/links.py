@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from walras.exchange.errors import UnreachableError
 from walras.exchange.service import clusters, messages, outcomes, rounds, sync, tasks, tokens
 from walras.exchange.service.timing import Timing
 from walras.exchange.store.database import SQLite
@@ -38,12 +39,12 @@ class Direct:
         write(lambda tx: clusters.put(tx, 0.0, "here", clusters.Offer(slots)))
         self.count = 0
 
-    def register(self, agent: str, cluster: str, backend: str, fences: bool) -> int:
+    def register(self, agent: str, cluster: str, backend: str, fences: bool) -> tuple[int, float]:
         self._check()
         found: int = self.database.write(
             lambda tx: clusters.register(tx, time.time(), agent, cluster, backend, fences)
         )
-        return found
+        return found, self.timing.sync
 
     def sync(self, agent: str, message: messages.Sync) -> messages.Answer:
         self._check()
@@ -55,7 +56,7 @@ class Direct:
 
     def _check(self) -> None:
         if self.down:
-            raise ConnectionRefusedError("down")
+            raise UnreachableError("down")
 
     def submit(self, *command: str, **options: Any) -> str:
         """Submit a task and offer it to the cluster at once."""

@@ -35,8 +35,8 @@ _LOOK = 0.2  # seconds between looks at the runs
 class Link(Protocol):
     """The service, as the agent sees it; :class:`walras.exchange.client.Client` is one."""
 
-    def register(self, agent: str, cluster: str, backend: str, fences: bool) -> int:
-        """Register the agent; the newest incarnation that the service knows of."""
+    def register(self, agent: str, cluster: str, backend: str, fences: bool) -> tuple[int, float]:
+        """Register the agent; its newest incarnation, and seconds between syncs with free slots."""
         ...
 
     def sync(self, agent: str, message: Sync) -> Answer:
@@ -44,8 +44,7 @@ class Link(Protocol):
 
         Raises:
             StaleError: The service has a newer one.
-            ExchangeError: It was refused.
-            OSError: The service cannot be reached.
+            ExchangeError: It was refused, or with status 500 and above: no answer came.
         """
         ...
 
@@ -98,6 +97,7 @@ class Agent:
         self._journal = JournalFile(home / "journal.jsonl")
         self._machine: Machine | None = None
         self._soon = 0.0  # when to sync
+        self._often = self.timing.sync  # seconds between syncs while slots are free
         self._failures = 0
         self._random = random.Random()
 
@@ -127,10 +127,12 @@ class Agent:
         """Register, then begin a new life from the journal and what the backend finds."""
         one = self.service
         try:
-            least = self.link.register(
+            least, self._often = self.link.register(
                 one.name, one.cluster, self.backend.name, self.backend.fences
             )
-        except OSError as error:
+        except ExchangeError as error:
+            if error.status < 500:
+                raise
             self._unreached(error)
             self.stopped.wait(min(self._soon - now(), self.timing.sync))
             return
@@ -178,12 +180,12 @@ class Agent:
                 raise
             self._unreached(error)
             return
-        except OSError as error:
-            self._unreached(error)
-            return
         self._failures = 0
-        self._soon = min(self._soon, message_sent + answer.lease_seconds / 3.0)
         self._do(machine.answered(now(), message.seq, listed, answer))
+        pause = answer.lease_seconds / 3.0
+        if machine.free:
+            pause = min(pause, self._often)
+        self._soon = min(self._soon, message_sent + pause)
 
     def _stale(self, machine: Machine, error: StaleError) -> None:
         """The service has a newer message: of ours that was late, or of another agent."""

@@ -36,7 +36,7 @@ class Local:
     def __init__(
         self, home: Path, *, memory: int | None = None, cores: float | None = None
     ) -> None:
-        self._runs = home / "runs"
+        self._runs = home.absolute() / "runs"
         self._runs.mkdir(parents=True, exist_ok=True)
         self._limits = cgroups.Limits(memory, cores)
         self._shims: dict[Key, int] = {}  # process of each
@@ -123,7 +123,7 @@ class Local:
             folder = self._folder(key)
             gone = self._reaped(key) and not (folder / "exit.json").exists()
             if gone and not self._settle(folder) and not (folder / "exit.json").exists():
-                shim.write(str(folder), "exit.json", {"outcome": "unreachable"})  # never began
+                shim.write(str(folder), "exit.json", {"outcome": "node_fail"})  # never began
             told = _read(folder / "exit.json")
             if told is not None:
                 found.append(_exit(key, told, folder))

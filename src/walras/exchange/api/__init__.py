@@ -1,1 +1,1 @@
-"""TODO."""
+"""The service over HTTP: routes, models, problems, authentication."""

@@ -52,7 +52,7 @@ async def register(request: Request, body: AgentIn, key: IdempotencyKey = None) 
             "lease_seconds": timing.lease,
             "grace_seconds": timing.grace,
             "kill_seconds": timing.kill,
-            "sync_seconds": timing.sync,
+            "sync_seconds": min(timing.sync, api_of(request).exchange.settings.interval),
         }
         return Reply(made, 201)
 

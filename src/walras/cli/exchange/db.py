@@ -1,0 +1,106 @@
+"""``walras db``: the exchange's database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from walras.cli.common.errors import ExitCode
+from walras.cli.common.streams import put, tell
+from walras.errors import InputError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="""The exchange's database: migrate it, back it up, check it.
+
+    Examples:
+
+      walras db backup --home exchange --to exchange-monday.db
+
+      walras db check --home exchange
+    """,
+)
+
+HomeOption = Annotated[Path | None, typer.Option(help="Folder of the exchange.")]
+DatabaseOption = Annotated[
+    str | None, typer.Option(help="sqlite:///PATH or postgresql://USER@HOST/NAME.")
+]
+
+
+def _url(home: Path | None, database: str | None) -> str:
+    if (home is None) == (database is None):
+        raise InputError(
+            "are both given" if home is not None else "are both missing",
+            where="--home and --database",
+            allowed="one of them",
+            remedy="give --home DIR",
+        )
+    if database is not None:
+        return database
+    path = Path(str(home)).expanduser().absolute() / "exchange.db"
+    if not path.exists():
+        raise InputError(
+            "holds no exchange",
+            where=str(home),
+            allowed="a folder that walras serve --home has made",
+            remedy="give the folder, or --database for PostgreSQL",
+        )
+    return f"sqlite:///{path}"
+
+
+@app.command()
+def migrate(
+    home: HomeOption = None,
+    database: DatabaseOption = None,
+    to: Annotated[str, typer.Option(help="Revision; the newest where it is left out.")] = "head",
+) -> None:
+    """Bring a database to this version's schema, all or nothing.
+
+    Examples:
+
+      walras db migrate --home exchange
+    """
+    from walras.exchange.store.migrate import migrate as run
+
+    put(run(_url(home, database), to))
+
+
+@app.command()
+def backup(
+    to: Annotated[Path, typer.Option(help="File to write.")],
+    home: HomeOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Copy a database to one file, while the service runs.
+
+    Examples:
+
+      walras db backup --home exchange --to exchange-monday.db
+    """
+    from walras.exchange.store.backup import backup as run
+
+    run(_url(home, database), to)
+    put(str(to))
+
+
+@app.command()
+def check(home: HomeOption = None, database: DatabaseOption = None) -> None:
+    """Check a database: the file, its references, its states, the audit log's chain.
+
+    The exit code is 1 where something is wrong.
+
+    Examples:
+
+      walras db check --home exchange
+    """
+    from walras.exchange.service.check import check as run
+
+    found = run(_url(home, database))
+    for finding in found:
+        put(str(finding))
+    if found:
+        raise typer.Exit(ExitCode.FAILED)
+    tell("nothing is wrong")

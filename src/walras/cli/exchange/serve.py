@@ -1,0 +1,62 @@
+"""``walras serve``: the exchange as a service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from walras.cli.common.streams import tell
+
+
+def serve(
+    home: Annotated[Path, typer.Option(help="Folder of the exchange; created at first start.")],
+    host: Annotated[str, typer.Option(help="Interface to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 for any that is free.")] = 8765,
+    database: Annotated[
+        str | None,
+        typer.Option(help="sqlite:///PATH or postgresql://USER@HOST/NAME; HOME/exchange.db."),
+    ] = None,
+    interval: Annotated[float, typer.Option(help="Seconds between rounds.")] = 10.0,
+    tls_in_front: Annotated[
+        bool, typer.Option("--tls-in-front", help="A proxy with TLS stands in front.")
+    ] = False,
+    name: Annotated[
+        list[str] | None, typer.Option(help="Further name that the Host header may have.")
+    ] = None,
+    log_level: Annotated[str, typer.Option(help="Least level of the logs.")] = "INFO",
+) -> None:
+    """Serve an exchange until Ctrl-C.
+
+    The first start creates the folder and writes HOME/admin.token (mode 0600).
+    Logs are JSON lines on standard error.
+
+    Examples:
+
+      walras serve --home exchange
+
+      walras serve --home exchange --database postgresql://walras@db/walras
+
+      walras serve --home exchange --host 0.0.0.0 --tls-in-front --name walras.example.org
+    """
+    from walras.exchange.api.server import serve as run
+
+    def started(url: str, exchange: Any) -> None:
+        tell(f"serving {url} from {exchange.home}")
+        if exchange.admin_token is not None:
+            tell(f"the admin's token is in {exchange.admin_token}")
+            tell(f"next: walras cluster list --server {url} --token-file {exchange.admin_token}")
+
+    run(
+        home,
+        host,
+        port,
+        database,
+        interval,
+        tls_in_front=tls_in_front,
+        names=name or (),
+        log_level=log_level.upper(),
+        on_start=started,
+    )
+    tell("stopped")

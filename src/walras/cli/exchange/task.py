@@ -1,0 +1,258 @@
+"""``walras task``: submit tasks, see what becomes of them."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from walras.cli.common.errors import ExitCode
+from walras.cli.common.streams import put, tell
+from walras.cli.exchange.connect import (
+    SERVER,
+    Format,
+    MostOption,
+    OutputOption,
+    ServerOption,
+    TokenOption,
+    client_of,
+    emit,
+    key_values,
+    moment,
+)
+from walras.exchange.api import views
+from walras.exchange.states import ENDED_TASK
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="""Submit tasks, see what becomes of them.
+
+    Examples:
+
+      walras task submit --name train-7 --feature layers=50 -- python train.py
+
+      walras task list --state pending
+
+      walras task why train-7
+    """,
+)
+
+Task = Annotated[str, typer.Argument(help="The task's name or uid.")]
+_COLUMNS = ("name", "state", "cluster", "slots", "priority", "attempt", "uid")
+
+
+@app.command(context_settings={"allow_interspersed_args": False})
+def submit(
+    command: Annotated[list[str], typer.Argument(help="-- PROGRAM ARGUMENTS…")],
+    name: Annotated[str, typer.Option(help="Of the task; one a tenant.")],
+    feature: Annotated[
+        list[str] | None, typer.Option(help="NAME=NUMBER that predictors read; repeat it.")
+    ] = None,
+    slots: Annotated[int, typer.Option(help="Slots it takes.")] = 1,
+    priority: Annotated[int, typer.Option(help="Higher goes first.")] = 0,
+    deadline: Annotated[
+        float | None, typer.Option(help="Seconds from now by which it must have been placed.")
+    ] = None,
+    min_success: Annotated[float | None, typer.Option(help="Least chance of success.")] = None,
+    max_attempts: Annotated[int, typer.Option(help="Runs that may fail.")] = 3,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds that a run may take.")] = None,
+    require: Annotated[
+        list[str] | None, typer.Option(help="LABEL=VALUE that a cluster must have; repeat it.")
+    ] = None,
+    env: Annotated[list[str] | None, typer.Option(help="NAME=VALUE of the command.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Whose it is.")] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until it has ended.")] = False,
+    server: ServerOption = SERVER,
+    token_file: TokenOption = None,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Submit a task; it is durable when this ends.
+
+    With --wait the exit code is 0 where it succeeded, else 1.
+
+    Examples:
+
+      walras task submit --name train-7 --feature layers=50 --slots 1 --priority 0
+        --min-success .8 --max-attempts 3 -- python train.py --lr 0.1
+
+      walras task submit --name quick --wait -- true
+    """
+    asked = {
+        "features": key_values(feature, "feature", float),
+        "slots": slots,
+        "priority": priority,
+        "deadline": None if deadline is None else time.time() + deadline,
+        "min_success": min_success,
+        "max_attempts": max_attempts,
+        "time_limit": time_limit,
+        "requires": key_values(require, "require"),
+        "environment": key_values(env, "env"),
+        "tenant": tenant,
+    }
+    with client_of(server, token_file) as client:
+        made = client.tasks.submit(name, command, **asked)
+        if not wait:
+            emit(made, output, ("uid", "name", "state"), "task")
+            return
+        tell(f"{made.name} ({made.uid}) is {made.state}; waiting")
+        found = client.tasks.get(made.uid)
+        while found.state not in ENDED_TASK:
+            time.sleep(0.5)
+            found = client.tasks.get(made.uid)
+        emit(found, output, ("uid", "name", "state", "cluster"), "task")
+    if found.state != "succeeded":
+        raise typer.Exit(ExitCode.FAILED)
+
+
+@app.command("list")
+def list_tasks(
+    state: Annotated[list[str] | None, typer.Option(help="In this state; repeat it.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Of this tenant.")] = None,
+    cluster: Annotated[str | None, typer.Option(help="Placed on this cluster.")] = None,
+    most: MostOption = 50,
+    server: ServerOption = SERVER,
+    token_file: TokenOption = None,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """List tasks, the newest first.
+
+    Examples:
+
+      walras task list --state pending --state running
+    """
+    with client_of(server, token_file) as client:
+        found = client.tasks.list(most, state=state or [], tenant=tenant, cluster=cluster)
+    emit(found, output, _COLUMNS)
+    if len(found) == most:
+        tell(f"{most} shown; --most N shows more")
+
+
+@app.command()
+def show(
+    task: Task,
+    server: ServerOption = SERVER,
+    token_file: TokenOption = None,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Show a task, what it asks for, and its attempts.
+
+    Examples:
+
+      walras task show train-7 -o yaml
+    """
+    with client_of(server, token_file) as client:
+        found = client.tasks.get(client.tasks.find(task))
+    if output is not Format.TABLE:
+        emit(found, output)
+        return
+    emit(views.Task(**found.model_dump(include=set(views.Task.model_fields))), output)
+    columns = ("attempt", "cluster", "state", "outcome", "seconds", "predicted", "exit_code")
+    emit(found.placements, output, columns, "attempts")
+
+
+@app.command()
+def why(
+    task: Task,
+    server: ServerOption = SERVER,
+    token_file: TokenOption = None,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Say why a task is where it is: every reason, with numbers.
+
+    Examples:
+
+      walras why train-7
+    """
+    with client_of(server, token_file) as client:
+        found = client.tasks.why(client.tasks.find(task))
+    if output is not Format.TABLE:
+        emit(found, output)
+        return
+    put(f"{task} is {found.state}: {found.text}" if found.text else f"{task} is {found.state}")
+    for blocker in found.blockers:
+        put(f"  - {blocker.text}")
+
+
+@app.command()
+def receipt(
+    task: Task,
+    attempt: Annotated[int | None, typer.Option(help="Else the newest.")] = None,
+    server: ServerOption = SERVER,
+    token_file: TokenOption = None,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Show a placement's receipt: prediction, runner-up, what binds, price.
+
+    Examples:
+
+      walras task receipt train-7
+    """
+    with client_of(server, token_file) as client:
+        found = client.tasks.receipt(client.tasks.find(task), attempt)
+    if output is not Format.TABLE:
+        emit(found, output)
+        return
+    told = f"attempt {found.attempt} on {found.cluster}, round {found.round}: {found.state}"
+    put(f"{task}: {told}")
+    for name, value in (found.receipt or {}).items():
+        put(f"  {name.replace('_', ' ')}: {value}")
+
+
+@app.command()
+def log(
+    task: Task,
+    server: ServerOption = SERVER,
+    token_file: TokenOption = None,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Show what happened to a task, and the end of what it printed.
+
+    Examples:
+
+      walras task log train-7
+    """
+    with client_of(server, token_file) as client:
+        found = client.tasks.log(client.tasks.find(task))
+    if output is not Format.TABLE:
+        emit(found, output)
+        return
+    for entry in found.entries:
+        put(f"{moment(entry.at)}  {entry.text}")
+    if found.output:
+        put(found.output, end="" if found.output.endswith("\n") else "\n")
+
+
+@app.command()
+def cancel(
+    task: Task,
+    server: ServerOption = SERVER,
+    token_file: TokenOption = None,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Cancel a task; one that runs is stopped at its agent's next sync.
+
+    Examples:
+
+      walras task cancel train-7
+    """
+    with client_of(server, token_file) as client:
+        emit(client.tasks.cancel(client.tasks.find(task)), output, title="task")
+
+
+@app.command()
+def release(
+    task: Task,
+    server: ServerOption = SERVER,
+    token_file: TokenOption = None,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Say that the run of a held task is dead; see that it is, or it runs twice.
+
+    Examples:
+
+      walras task release train-7
+    """
+    with client_of(server, token_file) as client:
+        emit(client.tasks.release(client.tasks.find(task)), output, title="task")

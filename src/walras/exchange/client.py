@@ -1,0 +1,472 @@
+"""A typed client of the service; the command line is written on it.
+
+A request that changes something carries an Idempotency-Key and is sent again where no answer came,
+so that it takes effect once.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx2
+from pydantic import BaseModel
+
+from walras.exchange import errors as kinds
+from walras.exchange import wire
+from walras.exchange.api import views
+from walras.exchange.errors import ExchangeError, StaleError, UnreachableError
+from walras.exchange.service.messages import Answer, Sync
+
+M = TypeVar("M", bound=BaseModel)
+
+_PATIENCE = 30.0  # seconds for an answer
+_AGAIN = (0.2, 1.0, 3.0)  # seconds before a request is sent again
+_BATCH = 500  # tasks that one request may add
+
+_KINDS: Mapping[str, type[ExchangeError]] = {
+    kind.code: kind
+    for kind in vars(kinds).values()
+    if isinstance(kind, type) and issubclass(kind, ExchangeError) and kind is not StaleError
+}
+
+
+class Client:
+    """A client of one service, with one token.
+
+    Args:
+        url: Address of the service, such as ``http://127.0.0.1:8765``.
+        token: Bearer token.
+        patience: Seconds to wait for an answer.
+        transport: An HTTP client to use instead; for tests.
+
+    Attributes:
+        tasks: Submit, list, explain, cancel.
+        clusters: Offer, change, cordon, drain.
+        rounds: List, look at, compare, ask for one, play one.
+        predictors: List, train, promote, roll back.
+        tokens: Create, list, revoke.
+        tenants: Add, list, change.
+
+    Example:
+        >>> import walras as wl
+        >>> with wl.exchange.Client("http://127.0.0.1:8765", "wlr_...") as client:  # doctest: +SKIP
+        ...     client.tasks.submit("train-7", ["python", "train.py"], features={"layers": 50})
+        Submitted(uid='t-…', name='train-7', tenant='default', state='pending', …)
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        patience: float = _PATIENCE,
+        transport: httpx2.Client | None = None,
+    ) -> None:
+        self.url = url
+        self._http = transport or httpx2.Client(
+            base_url=url,
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=patience,
+            follow_redirects=False,
+        )
+        self.tasks = Tasks(self)
+        self.clusters = Clusters(self)
+        self.rounds = Rounds(self)
+        self.predictors = Predictors(self)
+        self.tokens = Tokens(self)
+        self.tenants = Tenants(self)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # ---- requests -----------------------------------------------------------------------------
+
+    def get(self, path: str, model: type[M], **query: Any) -> M:
+        """Read something.
+
+        Raises:
+            ExchangeError: The service refuses it, or does not answer.
+        """
+        asked = {k: v for k, v in query.items() if v not in (None, (), [])}
+        return model.model_validate_json(self._send("GET", path, params=asked).content)
+
+    def post(self, path: str, model: type[M], body: Any = None) -> M:
+        """Change something once.
+
+        Raises:
+            ExchangeError: The service refuses it, or does not answer.
+        """
+        headers = {"Idempotency-Key": secrets.token_hex(16)}
+        answer = self._send("POST", path, json=body if body is not None else {}, headers=headers)
+        return model.model_validate_json(answer.content)
+
+    def put(self, path: str, model: type[M], body: Any, version: int | None = None) -> M:
+        """Create something, or change the version given."""
+        headers = {} if version is None else {"If-Match": f'"{version}"'}
+        return model.model_validate_json(
+            self._send("PUT", path, json=body, headers=headers).content
+        )
+
+    def pages(self, path: str, model: type[M], most: int | None, **query: Any) -> Iterator[Any]:
+        """All items of a list, page by page, up to ``most``."""
+        cursor, left = None, most
+        while left is None or left > 0:
+            limit = 500 if left is None else min(left, 500)
+            page: Any = self.get(path, model, limit=limit, cursor=cursor, **query)
+            yield from page.items
+            left = None if left is None else left - len(page.items)
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+    def _send(self, method: str, path: str, **options: Any) -> httpx2.Response:
+        """Send a request, and again where no answer came."""
+        for pause in (*_AGAIN, None):
+            try:
+                answer = self._http.request(method, path, **options)
+            except httpx2.HTTPError as error:
+                if pause is None or isinstance(error, httpx2.UnsupportedProtocol):
+                    raise self._unreachable(error) from error
+            else:
+                busy = answer.status_code in (429, 503)
+                if not busy or pause is None:
+                    return _checked(answer)
+                pause = max(pause, _seconds(answer.headers.get("retry-after")))
+            time.sleep(pause)
+        raise RuntimeError("the last try returns or raises")  # pragma: no cover
+
+    def _unreachable(self, error: Exception) -> UnreachableError:
+        return UnreachableError(
+            f"does not answer: {str(error) or type(error).__name__}",
+            where=self.url,
+            allowed="the address of a service that runs",
+            remedy="see that walras serve runs, and that the address is right",
+        )
+
+    # ---- what an agent needs ------------------------------------------------------------------
+
+    def register(self, agent: str, cluster: str, backend: str, fences: bool) -> tuple[int, float]:
+        """Register an agent; its newest incarnation, and seconds between syncs with free slots."""
+        body = {"uid": agent, "cluster": cluster, "backend": backend, "fences": fences}
+        made = self.post("/v1/agents", views.Agent, body)
+        return made.incarnation, made.sync_seconds
+
+    def sync(self, agent: str, message: Sync) -> Answer:
+        """Send an agent's message, once: the next one says more.
+
+        Raises:
+            StaleError: The service has a newer one.
+        """
+        try:
+            answer = self._http.post(f"/v1/agents/{agent}/sync", json=wire.sync_to_json(message))
+        except httpx2.HTTPError as error:
+            raise self._unreachable(error) from error
+        return wire.answer_from_json(_checked(answer).json())
+
+    # ---- the rest -----------------------------------------------------------------------------
+
+    def health(self) -> views.Health:
+        """Whether the service is ready."""
+        return self.get("/readyz", views.Health)
+
+    def job(self, number: int) -> views.Job:
+        """Work in the background that was asked for."""
+        return self.get(f"/v1/jobs/{number}", views.Job)
+
+    def wait(self, job: views.Job, seconds: float) -> views.Job:
+        """A job when it has ended, or as it is after some seconds."""
+        last = time.monotonic() + seconds
+        while job.state in ("waiting", "running") and time.monotonic() < last:
+            time.sleep(0.1)
+            job = self.job(job.id)
+        return job
+
+    def audit(self, most: int | None = None) -> list[views.AuditEntry]:
+        """Who did what, the oldest first."""
+        return list(self.pages("/v1/audit", views.AuditPage, most))
+
+    def events(self, after: int | None = None) -> Iterator[dict[str, Any]]:
+        """Events as they happen; each has ``id``, ``kind``, ``at``, ``subject`` and ``data``.
+
+        Args:
+            after: The last event that was seen; only new ones where it is not given.
+        """
+        query = {} if after is None else {"after": after}
+        try:
+            with self._http.stream("GET", "/v1/events", params=query, timeout=None) as answer:
+                if answer.status_code != 200:
+                    answer.read()
+                    _checked(answer)
+                yield from _events(answer.iter_lines())
+        except httpx2.HTTPError as error:
+            raise self._unreachable(error) from error
+
+
+def _events(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+    kind, number, data = "", 0, ""
+    for line in lines:
+        name, _, value = line.partition(": ")
+        if name == "event":
+            kind = value
+        elif name == "id":
+            number = int(value)
+        elif name == "data":
+            data = value
+        elif not line and data:
+            yield {"id": number, "kind": kind, **json.loads(data)}
+            data = ""
+
+
+def _seconds(header: str | None) -> float:
+    try:
+        return min(float(header or 0.0), 30.0)
+    except ValueError:
+        return 0.0
+
+
+def _checked(answer: httpx2.Response) -> httpx2.Response:
+    """An answer that is none of an error."""
+    if answer.is_success:
+        return answer
+    try:
+        told = answer.json()
+        code, detail = told["code"], told["detail"]
+    except (ValueError, KeyError, TypeError):
+        raise UnreachableError(
+            f"answers HTTP {answer.status_code}, and no problem of Walras",
+            where=str(answer.request.url),
+            allowed="a service of Walras",
+            remedy="see that the address is right, and what stands in front of it",
+        ) from None
+    if code == StaleError.code:
+        raise StaleError(detail, incarnation=told["incarnation"], seq=told["seq"])
+    kind = _KINDS.get(code, ExchangeError)
+    raise kind(
+        detail,
+        allowed=told.get("allowed", ""),
+        remedy=told.get("remedy", ""),
+        pointer=told.get("pointer", ""),
+    )
+
+
+class _Part:
+    """Routes of one kind of thing."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+
+class Tasks(_Part):
+    """Tasks; see :class:`Client`."""
+
+    def submit(self, name: str, command: Sequence[str], **asked: Any) -> views.Submitted:
+        """Add a task; when this returns, it is durable.
+
+        Args:
+            name: Its name; one a tenant.
+            command: Program and arguments.
+            asked: ``features``, ``slots``, ``priority``, ``deadline``, ``min_success``,
+                ``max_attempts``, ``time_limit``, ``requires``, ``environment``, ``tenant``.
+
+        Raises:
+            ConflictError: The name is taken.
+            FieldError: A field cannot be used; its ``pointer`` says which.
+        """
+        body = {"name": name, "command": list(command), **asked}
+        return self._client.post("/v1/tasks", views.Submitted, body)
+
+    def submit_many(self, tasks: Sequence[Mapping[str, Any]]) -> list[views.Submitted]:
+        """Add tasks, 500 a request; those of a request all or none."""
+        made: list[views.Submitted] = []
+        for k in range(0, len(tasks), _BATCH):
+            body = {"tasks": [dict(task) for task in tasks[k : k + _BATCH]]}
+            made += self._client.post("/v1/tasks:batch", views.SubmittedTasks, body).tasks
+        return made
+
+    def list(self, most: int | None = 100, **which: Any) -> list[views.Task]:
+        """Tasks, the newest first; ``state``, ``tenant``, ``name``, ``cluster``, ``round``."""
+        return [*self._client.pages("/v1/tasks", views.TaskPage, most, **which)]
+
+    def get(self, uid: str) -> views.TaskDetail:
+        """A task with what it asks for and its placements."""
+        return self._client.get(f"/v1/tasks/{uid}", views.TaskDetail)
+
+    def find(self, name_or_uid: str) -> str:
+        """The uid of a task that is given by its uid or its name."""
+        if name_or_uid.startswith("t-"):
+            return name_or_uid
+        found = self.list(1, name=name_or_uid)
+        return found[0].uid if found else name_or_uid
+
+    def why(self, uid: str) -> views.Why:
+        """Why a task is where it is: every reason, with numbers."""
+        return self._client.get(f"/v1/tasks/{uid}/why", views.Why)
+
+    def receipt(self, uid: str, attempt: int | None = None) -> views.Receipt:
+        """Why an attempt is on its cluster."""
+        return self._client.get(f"/v1/tasks/{uid}/receipt", views.Receipt, attempt=attempt)
+
+    def log(self, uid: str) -> views.TaskLog:
+        """What happened to a task, and the end of what it printed."""
+        return self._client.get(f"/v1/tasks/{uid}/log", views.TaskLog)
+
+    def cancel(self, uid: str) -> views.TaskState:
+        """Cancel a task."""
+        return self._client.post(f"/v1/tasks/{uid}:cancel", views.TaskState)
+
+    def release(self, uid: str) -> views.TaskState:
+        """Say that the run of a held task is dead."""
+        return self._client.post(f"/v1/tasks/{uid}:release", views.TaskState)
+
+
+class Clusters(_Part):
+    """Clusters; see :class:`Client`."""
+
+    def list(self, most: int | None = None) -> list[views.Cluster]:
+        """Clusters with their free slots."""
+        return [*self._client.pages("/v1/clusters", views.ClusterPage, most)]
+
+    def get(self, uid: str) -> views.Cluster:
+        """A cluster."""
+        return self._client.get(f"/v1/clusters/{uid}", views.Cluster)
+
+    def put(
+        self, uid: str, slots: int, *, version: int | None = None, **offered: Any
+    ) -> views.Cluster:
+        """Create a cluster, or change the version given.
+
+        Args:
+            uid: Its name.
+            slots: Tasks of one slot that run at once.
+            version: The version to change; None to create it.
+            offered: ``labels``, ``price``, ``provider``, ``trusted``.
+
+        Raises:
+            PreconditionError: It exists, or was changed since that version.
+        """
+        body = {"slots": slots, **offered}
+        return self._client.put(f"/v1/clusters/{uid}", views.Cluster, body, version)
+
+    def drain(self, uid: str) -> views.Cluster:
+        """Nothing new, and offers are withdrawn; runs go on."""
+        return self._client.post(f"/v1/clusters/{uid}:drain", views.Cluster)
+
+    def cordon(self, uid: str) -> views.Cluster:
+        """Nothing new."""
+        return self._client.post(f"/v1/clusters/{uid}:cordon", views.Cluster)
+
+    def uncordon(self, uid: str) -> views.Cluster:
+        """Take tasks again."""
+        return self._client.post(f"/v1/clusters/{uid}:uncordon", views.Cluster)
+
+
+class Rounds(_Part):
+    """Rounds; see :class:`Client`."""
+
+    def list(self, most: int | None = 20) -> list[views.Round]:
+        """Rounds, the newest first."""
+        return [*self._client.pages("/v1/rounds", views.RoundPage, most)]
+
+    def get(self, seq: int) -> views.RoundDetail:
+        """A round and its first 500 placements."""
+        return self._client.get(f"/v1/rounds/{seq}", views.RoundDetail, limit=500)
+
+    def diff(self, seq: int, other: int) -> views.RoundDiff:
+        """What differs between two rounds."""
+        return self._client.get(f"/v1/rounds/{seq}/diff/{other}", views.RoundDiff)
+
+    def run(self) -> views.Job:
+        """Ask for a round now."""
+        return self._client.post("/v1/rounds:run", views.Job)
+
+    def whatif(self, **changes: Any) -> views.WhatIf:
+        """Play a round and publish nothing: ``round``, ``drain``, ``slots``, ``min_success``."""
+        return self._client.post("/v1/rounds:whatif", views.WhatIf, changes)
+
+
+class Predictors(_Part):
+    """Predictors; see :class:`Client`."""
+
+    def list(self, most: int | None = 20) -> list[views.Predictor]:
+        """Predictors with their scores, the newest first."""
+        return [*self._client.pages("/v1/predictors", views.PredictorPage, most)]
+
+    def train(self) -> views.Job:
+        """Ask for a training now."""
+        return self._client.post("/v1/predictors:train", views.Job)
+
+    def promote(self, version: int) -> views.PredictorState:
+        """Use a predictor from now on."""
+        body = {"version": version}
+        return self._client.post("/v1/predictors:promote", views.PredictorState, body)
+
+    def rollback(self) -> views.PredictorState:
+        """Use the predictor of before again."""
+        return self._client.post("/v1/predictors:rollback", views.PredictorState)
+
+    def add_observations(self, observations: Sequence[Mapping[str, Any]]) -> int:
+        """Add runs from elsewhere to learn from; their number."""
+        added = 0
+        for k in range(0, len(observations), 5000):
+            body = {"observations": [dict(one) for one in observations[k : k + 5000]]}
+            added += self._client.post("/v1/observations:import", views.Imported, body).imported
+        return added
+
+
+class Tokens(_Part):
+    """Tokens; see :class:`Client`."""
+
+    def create(
+        self,
+        name: str,
+        scopes: Sequence[str],
+        *,
+        tenant: str | None = None,
+        seconds: float | None = None,
+    ) -> views.NewToken:
+        """Create a token; it is shown once."""
+        body = {"name": name, "scopes": list(scopes), "tenant": tenant, "seconds": seconds}
+        return self._client.post("/v1/tokens", views.NewToken, body)
+
+    def list(self, most: int | None = None) -> list[views.Token]:
+        """Tokens, without the tokens."""
+        return [*self._client.pages("/v1/tokens", views.TokenPage, most)]
+
+    def revoke(self, uid: str) -> None:
+        """Revoke a token: within a second it is refused."""
+        self._client.post(f"/v1/tokens/{uid}:revoke", views.TaskState)
+
+
+class Tenants(_Part):
+    """Tenants; see :class:`Client`."""
+
+    def list(self, most: int | None = None) -> list[views.Tenant]:
+        """Tenants with the share they got and the share they are owed."""
+        return [*self._client.pages("/v1/tenants", views.TenantPage, most)]
+
+    def add(self, name: str, weight: float = 1.0, quota_slots: int | None = None) -> views.Tenant:
+        """Add a tenant."""
+        body = {"name": name, "weight": weight, "quota_slots": quota_slots}
+        return self._client.post("/v1/tenants", views.Tenant, body)
+
+    def change(self, name: str, weight: float, quota_slots: int | None) -> views.Tenant:
+        """Change a tenant's weight and quota."""
+        body = {"weight": weight, "quota_slots": quota_slots}
+        return self._client.put(f"/v1/tenants/{name}", views.Tenant, body)
