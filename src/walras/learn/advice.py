@@ -48,12 +48,18 @@ class Finding:
     """One candidate, measured on rounds of tasks that it did not see.
 
     Attributes:
-        name: In words.
+        name: What it is, in words.
         settings: How it is trained and decoded.
-        regret: Mean relative excess of makespan + price x missing success.
-        gain: How much less that is than the plain model of its class; of plain models, than the
-            plain linear one.
+        regret: Mean relative excess over the oracle of makespan + price x missing success.
+        gain: How much lower that is than the regret of the plain model of its class. For a plain
+            model: than the regret of the plain linear one.
         error: Twice the standard error of the gain over the rounds.
+
+    Example:
+        >>> from walras.learn import Finding, LearnSettings
+        >>> found = Finding("linear: bagging", LearnSettings(members=5), 0.12, 0.03, error=0.01)
+        >>> found.pays
+        True
     """
 
     name: str
@@ -74,6 +80,13 @@ class Advice:
 
     Attributes:
         findings: Plain model classes first, then the options of the best of them.
+
+    Example:
+        >>> from walras.learn import Advice, Finding, LearnSettings
+        >>> plain = Finding("linear", LearnSettings(), regret=0.15, gain=0.0, error=0.0)
+        >>> bagging = Finding("linear: bagging", LearnSettings(members=5), 0.12, 0.03, 0.01)
+        >>> Advice((plain, bagging)).best.name
+        'linear: bagging'
     """
 
     findings: tuple[Finding, ...]
@@ -112,17 +125,30 @@ def advise(
     set is not looked at.
 
     Args:
-        data: A recipe, or tasks of a log.
-        tasks_per_round: N.
-        seed: Of everything that is drawn.
-        min_success: The floor; one that binds in half of the rounds if None.
+        data: A recipe of :func:`walras.predict.recipe`, or tasks of a log.
+        tasks_per_round: Tasks in a round, at least 1.
+        seed: Seed of everything that is drawn.
+        min_success: Least mean success of a round, 0 to 1; one that binds in half of the rounds if
+            None.
         on_progress: Called with a Progress that counts the candidates.
-        settings: Of every candidate; ``model`` other than ``auto`` keeps to that class.
-        changes: Settings by name.
+        settings: Settings of every candidate; ``model`` other than ``auto`` keeps to that class.
+        changes: Settings of :class:`LearnSettings`, by name.
+
+    Returns:
+        The candidates with what was measured, and the best.
 
     Raises:
         InputError: A setting is out of range, or there are too few tasks.
         EngineError: A method needs torch, which is missing.
+
+    Example:
+        >>> import walras as wl
+        >>> sizes = {"train_tasks": 40, "validation_tasks": 80, "test_tasks": 20}
+        >>> data = wl.predict.recipe("nb201", clusters="A", synthetic=True, **sizes)
+        >>> short = {"model": "linear", "steps": 2, "check_every": 2, "rounds": 20}
+        >>> advice = wl.learn.advise(data, tasks_per_round=5, **short)
+        >>> [found.name for found in advice.findings][:2]
+        ['linear', 'linear: hard decoding']
     """
     base = (settings or named("auto", seed)).with_(**changes)
     contest = _Contest(data, base, tasks_per_round, min_success, on_progress)

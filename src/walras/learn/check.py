@@ -42,6 +42,12 @@ class GradientCheck:
         probes: Entries of times and of chances that were probed.
         residual: Of the solutions.
         solved: Whether every round is solved; see :attr:`walras.matching.relaxed.Relaxed.solved`.
+
+    Example:
+        >>> from walras.learn import GradientCheck
+        >>> GradientCheck(implicit=1e-9, dense=1e-9, forward=0.01, uncertainty=1e-8, probes=24,
+        ...               residual=1e-13, solved=True).passed
+        True
     """
 
     implicit: float
@@ -77,22 +83,36 @@ def check_gradient(
 ) -> GradientCheck:
     """Compare the derivatives of a random linear loss of the relaxed matching.
 
+    Source: Huo et al. (ICPP 2025), equation 15 and Algorithm 2; Ridders (1982) for the differences.
+
     Args:
-        times: (rounds, clusters, tasks).
-        success: (rounds, clusters, tasks).
-        min_success: Floor.
+        times: (rounds, clusters, tasks) times, > 0, in one unit.
+        success: (rounds, clusters, tasks) chances of success, 0 to 1.
+        min_success: Least mean success of a round, one or (rounds,).
         smoothing: See :class:`walras.matching.Smoothing`.
-        speedup: See :func:`walras.matching.relaxed_match`.
+        speedup: Curve of tasks that run together on a cluster; see
+            :func:`walras.matching.relaxed_match`.
         step: Largest of the central differences, in units of the scale, 1e-12 to 0.1; if None, a
             fifth of what moves the shares, at most 0.01.
-        probes: Entries of the times, and as many of the chances, to probe.
-        seed: Of the loss and the entries.
+        probes: Entries of the times, and as many of the chances, to probe, at least 1.
+        seed: Seed of the loss and of the probed entries.
+
+    Returns:
+        The largest differences.
 
     Raises:
         InputError: As :func:`walras.matching.relaxed_match`, or a setting outside its range.
 
     Warns:
         InaccuracyWarning: Rounds are not solved.
+
+    Example:
+        >>> import numpy as np
+        >>> import walras as wl
+        >>> rng = np.random.default_rng(0)
+        >>> times, success = rng.uniform(0.5, 1.5, (1, 3, 5)), rng.uniform(0.8, 1.0, (1, 3, 5))
+        >>> wl.learn.check_gradient(times, success, 0.85, probes=2).passed
+        True
     """
     found = relaxed_match(times, success, min_success, smoothing, speedup=speedup)
     unit = _unit(found)

@@ -71,19 +71,20 @@ def compare(
     """Train and judge methods on the same splits and rounds.
 
     Args:
-        methods: Names, complete settings, or names of your own with settings.
-        settings: Lists of clusters, or the letters of known settings; the recipe's own clusters,
-            A of ``nb201``, if None.
-        train_tasks: Numbers of tasks to train on; 40 if None, and of a log all that are not held
-            out.
+        methods: Names of ``walras.learn.METHODS``, complete settings, or names of your own with
+            settings.
+        settings: Lists of clusters, or the letters of known settings; the recipe's own clusters, A
+            of ``nb201``, if None.
+        train_tasks: Numbers of tasks to train on. If None: 40; of a log, all that are not held out.
         tasks_per_round: Numbers of tasks in a round.
         seeds: How many, from 0; or which.
-        data: Name of the recipe; or tasks of a log of yours, of which each seed holds a quarter
-            out to validate on and a quarter to judge by.
-        min_success: The floor; one that binds in half of the rounds if None.
-        test_rounds: Rounds judged a cell.
-        workers: Processes of one thread each; all cores if None, 1 for this process alone.
-        folder: Keeps finished cells, and goes on from those it has.
+        data: Name of the recipe; or tasks of a log of yours, of which each seed holds a quarter out
+            to validate on and a quarter to judge by.
+        min_success: Least mean success of a round, 0 to 1; one that binds in half of the rounds if
+            None.
+        test_rounds: Rounds that each cell is judged by.
+        workers: Processes of one thread each; one for each core if None, 1 for this process alone.
+        folder: Folder of finished cells, which a later call goes on from.
         on_progress: Called with a Progress that counts the cells.
         recipe_options: Other options of :func:`walras.predict.recipe`.
         changes: Settings of every method, by name.
@@ -98,8 +99,16 @@ def compare(
         InputError: A name is unknown, tasks are too few, the methods' terms differ, or the folder
             holds another comparison.
         DataError: The folder cannot be used.
-        EngineError: A worker process ended: a script that calls this needs the guard
-            ``if __name__ == "__main__"``, since workers import it.
+        EngineError: A worker process ended: a script that calls this needs the guard ``if __name__
+            == "__main__"``, since workers import it.
+
+    Example:
+        >>> import walras as wl
+        >>> sizes = {"validation_tasks": 80, "test_tasks": 40, "synthetic": True}
+        >>> frame = wl.learn.compare(["tam", "tsm-log"], ["A"], seeds=1, test_rounds=20, workers=1,
+        ...                          recipe_options=sizes, rounds=20)
+        >>> frame[["method", "tasks_per_round", "seed"]].values.tolist()
+        [['tam', 5, 0], ['tsm-log', 5, 0]]
     """
     if workers is not None:
         check_range("workers", workers, 1, 10**6, whole=True)

@@ -29,10 +29,20 @@ class FittedModel:
     Attributes:
         settings: How it was trained.
         predictor: Predicts times and chances, with intervals.
-        terms: Floor, price, scale.
-        margin: Added to the floor when placing.
-        history: (step, regret of validation rounds) of every look; the start is step 0.
-        choice: Of ``auto``: what was measured of every candidate, else empty.
+        terms: Floor, price and scale that rounds are placed by.
+        margin: Added to the floor when placing, -1 to 1.
+        history: (step, regret) of the validation rounds at every look; the start is step 0.
+        choice: For method ``auto``: a :class:`Finding` of each candidate; else empty.
+
+    Example:
+        >>> import walras as wl
+        >>> sizes = {"train_tasks": 40, "validation_tasks": 80, "test_tasks": 20}
+        >>> data = wl.predict.recipe("nb201", clusters="A", synthetic=True, **sizes)
+        >>> model = wl.learn.fit("tsm-log", data, tasks_per_round=5, rounds=20)
+        >>> model
+        FittedModel(tsm-log, 3 clusters)
+        >>> model.place(data.test, [[0, 1, 2, 3, 4]]).shape  # (rounds, tasks)
+        (1, 5)
     """
 
     settings: LearnSettings
@@ -45,13 +55,26 @@ class FittedModel:
     def times(self, tasks: Tasks | pd.DataFrame) -> Floats:
         """(M, N) predicted seconds.
 
+        Args:
+            tasks: Tasks, or a frame of features as of :meth:`walras.predict.Predictor.predict`.
+
+        Returns:
+            (M, N) predicted seconds, clusters x tasks.
+
         Raises:
             InputError: The tasks have other clusters or features than those trained on.
         """
         return self.predict(tasks).times
 
     def success(self, tasks: Tasks | pd.DataFrame) -> Floats:
-        """(M, N) predicted chances of success; errors as :meth:`times`."""
+        """(M, N) predicted chances of success; errors as :meth:`times`.
+
+        Args:
+            tasks: Tasks, or a frame of features as of :meth:`walras.predict.Predictor.predict`.
+
+        Returns:
+            (M, N) predicted chances, 0 to 1, clusters x tasks.
+        """
         return self.predict(tasks).success
 
     def place(self, tasks: Tasks, rounds: npt.ArrayLike) -> Ints:
@@ -60,6 +83,9 @@ class FittedModel:
         Args:
             tasks: Tasks, whose measured times are not looked at.
             rounds: (K, N) positions among them.
+
+        Returns:
+            (K, N) the cluster's number of each task in each round.
 
         Raises:
             InputError: Other tasks than those trained on, or no positions among them.
@@ -73,6 +99,9 @@ class FittedModel:
 
         Args:
             tasks: Tasks, or a frame of features as of :meth:`walras.predict.Predictor.predict`.
+
+        Returns:
+            Times, chances and their intervals.
 
         Raises:
             InputError: The tasks have other clusters or features than those trained on.

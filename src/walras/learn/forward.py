@@ -37,6 +37,8 @@ def forward_gradient(
 
     The same seed draws the same directions, so that estimates of similar rounds share their noise.
 
+    Source: Huo et al. (ICPP 2025), Algorithm 2; its error is theorem 3 there.
+
     Args:
         relaxed: The solution at the unperturbed point.
         by_x: (rounds, clusters, tasks) derivative of the loss by ``relaxed.x``.
@@ -57,6 +59,17 @@ def forward_gradient(
 
     Warns:
         InaccuracyWarning: Rounds are not solved, so that differences from them mean little.
+
+    Example:
+        >>> import torch
+        >>> import walras as wl
+        >>> times = torch.tensor([[[1.0, 2.0], [2.0, 1.0]]], dtype=torch.float64)
+        >>> found = wl.matching.relaxed_match(times, torch.full((1, 2, 2), 0.9), 0.8)
+        >>> load = torch.tensor([[[1.0, 1.0], [0.0, 0.0]]], dtype=torch.float64)
+        >>> estimate = wl.learn.forward_gradient(found, load).times
+        >>> exact = wl.learn.implicit_gradient(found, load).times
+        >>> bool((estimate - exact).norm() < 0.01 * exact.norm())
+        True
     """
     if mode not in MODES:
         raise InputError(

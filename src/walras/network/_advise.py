@@ -37,6 +37,16 @@ class Advice:
         bits_per_step: Sent by all centres together.
         balanced: Whether every centre hears with the weight it sends with.
         learner: How the model is learnt and why; empty where there is none.
+
+    Example:
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> problem = wn.NetworkProblem([wn.QuadraticCPU(c, 1.0) for c in (1.0, 2.0, 6.0)], 6.0)
+        >>> found = wn.advise(problem, wn.Network.ring(3))
+        >>> print(found.frame()[["what", "value"]].head(2).to_string(index=False))
+              what   value
+        share step 0.70456
+               L_f 1.00000
     """
 
     steps: Steps
@@ -95,14 +105,25 @@ def advise(
     """Safe step sizes for a problem on a network, and what they promise.
 
     Args:
-        problem: Costs and losses.
-        network: Its graph at the first step is looked at.
-        links: What messages carry.
-        faults: What may go wrong.
-        method: Settings that are fixed already.
+        problem: Costs, boxes and losses.
+        network: Who talks to whom. Its graph at the first step is looked at.
+        links: What messages carry; innovation-coded logarithms when left out.
+        faults: What may go wrong; nothing when left out.
+        method: Settings that are fixed already; ``Surplus()`` when left out.
+
+    Returns:
+        Steps, rates, spectrum and bits.
 
     Raises:
         InputError: A fixed step is unsafe.
+
+    Example:
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> problem = wn.NetworkProblem([wn.QuadraticCPU(c, 1.0) for c in (1.0, 2.0, 6.0)], 6.0)
+        >>> found = wn.advise(problem, wn.Network.ring(3))
+        >>> found.diameter, round(found.algebraic_connectivity, 3), found.bits_per_step
+        (1, 1.0, 96)
     """
     chosen = Surplus() if method is None else method
     of_kind(chosen, Surplus, "method")

@@ -79,20 +79,28 @@ class Deployment:
     """What real processes decided.
 
     Attributes:
-        problem: What was to be decided.
+        problem: Costs, budget, boxes, and what was trained.
         folder: Of traces, logs and ``deployment.json``; ``walras network replay`` reads it.
         alive: (centres,) whose processes ran to the end.
         held: (centres,) quanta of CPU that each holds, 0 for the others.
         models: (centres, scalars) their models; None without a loss.
         epochs: (centres,) how often each started anew.
         in_flight: Quanta sent and not credited between them.
-        seconds: From the first tick to the last report.
-        bytes: Sent by all.
+        seconds: Wall time from the first tick to the last report.
+        bytes: Sent by all centres together.
         refused: Messages and connections turned away, by reason.
         enforced: (centres,) whether the share was enforced by a control group.
         digests: Fingerprint of each centre's state at its end, empty for the others.
         failures: What centres ended with that ended by an error of their own, by number.
         leased: (centres,) who may use their shares: more than half of all centres hear them.
+
+    Example:
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> problem = wn.NetworkProblem([wn.QuadraticCPU(c, 1.0) for c in (1.0, 3.0)], budget=4.0)
+        >>> done = wn.deploy(problem, wn.Network.ring(2), steps=60)
+        >>> done.shares.round(3), done.audit, done.alive
+        (array([1., 3.]), 0, array([ True,  True]))
     """
 
     problem: NetworkProblem
@@ -167,13 +175,14 @@ def deploy(
     """Let every centre run as a process of its own, until all have made their steps.
 
     Args:
-        problem: What is to be decided; costs and losses that are classes of Walras.
+        problem: Costs, budget, boxes, and what is trained; costs and losses that are classes of
+            Walras.
         network: Who talks to whom; undirected. Of one that changes, the links at its first step.
-        steps: Ticks of each centre; with ``resume`` as many more.
+        steps: Ticks of each centre, at least 1; with ``resume`` as many more.
         pace: ``rounds`` in step with the neighbours, or ``clock``: every ``period`` ms.
-        period: Milliseconds between ticks by the clock.
+        period: Milliseconds between ticks by the clock, at least 1.
         hosts: Where each centre runs; this host when left out.
-        folder: For traces and logs; a fresh temporary one when left out.
+        folder: Folder for traces and logs; a fresh temporary one when left out.
         resume: Go on where its traces end, with the same problem, network and settings.
         restart: Start a process again that ended by itself.
         method: Steps of the algorithm; safe ones when left out.
@@ -185,14 +194,25 @@ def deploy(
         durable: Have traces on the disk before a message leaves: they survive a loss of power.
         trace_limit: MiB after which a trace begins anew with the centre's state.
         time_limit: Seconds after which all are stopped where they are.
-        on_progress: Called about ten times a second with a :class:`DeployProgress`; True stops
-            all centres where they are.
+        on_progress: Called about ten times a second with a :class:`DeployProgress`; True stops all
+            centres where they are.
+
+    Returns:
+        What the processes decided, and what each held at its end.
 
     Raises:
         InputError: Settings do not go together, a port or folder is taken or another problem's.
         DataError: The folder's files cannot be written, are damaged, or of different moments.
         EngineError: A process does not start, or all are lost.
         AuditError: More than the budget was held and in flight.
+
+    Example:
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> problem = wn.NetworkProblem([wn.QuadraticCPU(c, 1.0) for c in (1.0, 3.0)], budget=4.0)
+        >>> done = wn.deploy(problem, wn.Network.ring(2), steps=60)  # two processes
+        >>> done.shares.round(3), done.in_flight
+        (array([1., 3.]), 0)
     """
     _require_sockets()
     of_kind(network, Network, "network")

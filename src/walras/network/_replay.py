@@ -62,12 +62,24 @@ def replay(folder: Path, *, on_progress: OnProgress | None = None) -> Replay:
     Every message that a centre took must be one that another's replay sends, byte for byte.
 
     Args:
-        folder: Of the deployment.
+        folder: Folder of the deployment, with the traces of all centres.
         on_progress: Called with a Progress that counts the bytes of traces read.
+
+    Returns:
+        The centres as their traces left them, and where all quanta were.
 
     Raises:
         DataError: A file is missing or damaged, or a message was taken that none sent.
         AuditError: A quantum was lost or made.
+
+    Example:
+        >>> from pathlib import Path
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> problem = wn.NetworkProblem([wn.QuadraticCPU(c, 1.0) for c in (1.0, 3.0)], budget=4.0)
+        >>> done = wn.deploy(problem, wn.Network.ring(2), steps=20, folder=Path("run"))
+        >>> wn.replay(Path("run")).same
+        (True, True)
     """
     manifest = Manifest.read(folder)
     charter = manifest.agreed

@@ -63,12 +63,12 @@ def simulate(
     these settle what a dead centre held.
 
     Args:
-        problem: What is to be decided.
+        problem: Costs, budget, boxes, and what is trained.
         network: Who talks to whom, and when.
         links: What messages carry. When left out, innovation-coded logarithms in the vectorised
             back end, and 64-bit numbers in the protocol, which has no codes.
-        steps: How many.
-        faults: What goes wrong.
+        steps: How many, at least 1.
+        faults: What goes wrong; nothing when left out.
         seed: Of faults, batches and the first model: the same seed gives the same run.
         method: The algorithm; ``Surplus()`` with safe steps when left out.
         start: (centres,) the budget's first split, in proportion; equal when left out. Where it
@@ -81,6 +81,9 @@ def simulate(
         settings: Leases and patience of the protocol, in steps; fit to the network if left out.
         on_progress: Called now and then with a Progress that counts steps.
 
+    Returns:
+        Shares, models, costs, bits and the audit, step by step.
+
     Raises:
         InputError: Settings do not go together, a step is unsafe, or the back end cannot run this.
         AuditError: A quantum was lost or made. The run stops.
@@ -88,6 +91,15 @@ def simulate(
 
     Warns:
         InaccuracyWarning: The loss did not fall, or swings at the end.
+
+    Example:
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> cpu = [wn.QuadraticCPU(center=c, scale=1.0) for c in (1.0, 2.0, 6.0)]
+        >>> problem = wn.NetworkProblem(cpu, budget=6.0, boxes=(0.0, 4.0))
+        >>> run = wn.simulate(problem, wn.Network.ring(3), steps=300)
+        >>> run.shares[-1].round(4), int(abs(run.audit).max())
+        (array([0.5, 1.5, 4. ]), 0)
     """
     _check_kinds(network, links, method, faults)
     _check(problem, network, whole(steps, "steps"), whole(every, "every"))

@@ -41,6 +41,17 @@ class Run:
         largest_excess: Largest distance of a living centre's share from its box, at any step: 0 but
             for methods that keep no boxes.
         backend: What ran: ``vectorised``, or ``protocol``, the nodes that ``deploy`` runs.
+
+    Example:
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> problem = wn.NetworkProblem([wn.QuadraticCPU(c, 1.0) for c in (1.0, 2.0, 6.0)], 6.0)
+        >>> run = wn.simulate(problem, wn.Network.ring(3), steps=200)
+        >>> round(run.value, 6), run.bound
+        (1.5, 1.5)
+        >>> print(run.frame()[["step", "held", "idle", "audit"]].tail(1).to_string(index=False))
+         step  held  idle  audit
+          200   6.0   0.0      0
     """
 
     method: str

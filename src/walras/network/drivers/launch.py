@@ -50,11 +50,16 @@ class Host:
     """Where a centre runs.
 
     Attributes:
-        address: That the others reach it at: of IPv4 or IPv6, or the name of an interface.
+        address: Address at which the others reach it: of IPv4 or IPv6, or the name of an interface.
         command: Starts a process there that speaks on its standard input and output; this host's
             Python when left out. ``("ssh", "10.0.0.5", "walras-python", "-m",
             "walras.network.drivers.process")`` starts it elsewhere.
-        port: To listen at; any free one when 0.
+        port: Port to listen at, 1..65535; any free one when 0.
+
+    Example:
+        >>> from walras.network import Host
+        >>> Host("10.0.0.5", port=5600).listen
+        'tcp://10.0.0.5:5600'
     """
 
     address: str = "127.0.0.1"

@@ -14,9 +14,14 @@ class Crash:
     """A centre that stops.
 
     Attributes:
-        centre: Its number.
+        centre: Its number, from 0.
         step: The step at which it falls silent, with all it holds.
-        rejoin: The step at which it comes back with nothing, or None.
+        rejoin: The step at which it comes back with nothing; None for never.
+
+    Example:
+        >>> from walras.network import Crash, Faults
+        >>> Faults(crashes=[Crash(2, step=100, rejoin=400)]).running(centres=5, step=200)
+        4
     """
 
     centre: int
@@ -29,9 +34,15 @@ class Cut:
     """A time in which no message passes between some centres and all others.
 
     Attributes:
-        centres: Those on one side.
+        centres: Numbers of the centres on one side.
         step: The first step of the cut.
         until: The step at which messages pass again.
+
+    Example:
+        >>> from walras.network import Cut
+        >>> cut = Cut(centres=(0, 1), step=100, until=200)
+        >>> cut.parts(0, 3, step=150), cut.parts(0, 1, step=150)
+        (True, False)
     """
 
     centres: tuple[int, ...]
@@ -39,7 +50,16 @@ class Cut:
     until: int
 
     def parts(self, one: int, other: int, step: int) -> bool:
-        """Whether the cut is between two centres at this step."""
+        """Whether the cut is between two centres at this step.
+
+        Args:
+            one: Number of a centre.
+            other: Number of another.
+            step: Number of the step.
+
+        Returns:
+            True where their messages do not pass.
+        """
         return self.step <= step < self.until and (one in self.centres) != (other in self.centres)
 
 
@@ -49,18 +69,26 @@ class Faults:
 
     Attributes:
         loss: Probability that a message never arrives, 0 <= loss < 1.
-        duplication: Probability that a message arrives twice.
-        reordering: Probability that a message is overtaken by the next one.
-        delay: Most steps that a message is under way beyond the usual one; uniform.
-        crashes: When which centre stops; ``{centre: step}``, or :class:`Crash` objects or
-            tuples ``(centre, step)`` and ``(centre, step, rejoin)``.
-        lease: Steps of silence after which the vectorised back end declares a centre dead. The
-            protocol's leases are in its settings.
+        duplication: Probability that a message arrives twice, 0 <= duplication < 1.
+        reordering: Probability that the next message overtakes a message, 0 <= reordering < 1.
+        delay: Most steps that a message is under way beyond the usual one; uniform on 0..delay.
+        crashes: When which centre stops; ``{centre: step}``, or :class:`Crash` objects or tuples
+            ``(centre, step)`` and ``(centre, step, rejoin)``.
+        lease: Steps of silence after which the vectorised back end declares a centre dead, at least
+            1. The protocol's leases are in its settings.
         cuts: When the network falls apart; :class:`Cut` objects or tuples ``(centres, step,
             until)``.
 
     Raises:
         InputError: A rate or a number is out of its range.
+
+    Example:
+        >>> from walras.network import Crash, Faults
+        >>> faults = Faults(loss=0.2, crashes={3: 300})
+        >>> faults.all_crashes
+        (Crash(centre=3, step=300, rejoin=None),)
+        >>> faults.any, round(faults.silence, 2)
+        (True, 0.2)
     """
 
     loss: float = 0.0
@@ -120,7 +148,15 @@ class Faults:
         return bool(rates or self.crashes or self.cuts)
 
     def running(self, centres: int, step: int) -> int:
-        """How many of the centres run at a step."""
+        """How many of the centres run at a step.
+
+        Args:
+            centres: How many centres there are.
+            step: Number of the step.
+
+        Returns:
+            The number of those that run.
+        """
         down = {
             crash.centre
             for crash in self.all_crashes
@@ -130,6 +166,9 @@ class Faults:
 
     def check(self, centres: int) -> None:
         """Refuse crashes and cuts of centres that do not exist, and crashes of all centres.
+
+        Args:
+            centres: How many centres there are.
 
         Raises:
             InputError: A crash names no centre, or none would survive.

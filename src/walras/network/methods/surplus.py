@@ -23,23 +23,40 @@ from walras.network.methods.training import Models
 class Surplus:
     """Settings of the algorithm; everything left out is computed from what is safe.
 
+    Centres exchange quanta of CPU along their links, downhill in marginal cost. The model is
+    learnt by exact diffusion, or by gradient tracking with a surplus.
+
+    Source: Doostmohammadian, Gabidullina and Rabiee, arXiv 2510.25176, equations 30 to 32, in
+    discrete time. The pages *The protocol* and *Co-optimisation* derive the steps.
+
     Attributes:
-        alpha: Weight of the gradient against consensus in tracking.
-        share_step: Step of the shares.
-        share_momentum: Part of a link's transfer that goes again at the next step, 0 <= part < 1;
-            0 makes the cost fall at every step.
-        model_step: Step of model and surplus.
-        batch: Samples a centre and step; all when None.
-        momentum: Of the tracker, 0 <= momentum < 1.
-        multiplier_step: Of the boxes' multipliers, as a part of the method of multipliers' own
-            step; less on one-way links that would not stand it.
+        alpha: Weight of the gradient against consensus in tracking, > 0; without a unit.
+        share_step: Step of the shares, in units of 1 / curvature of the costs; below 2 / (K
+            lambda_n L_f).
+        share_momentum: Part of a link's transfer that goes again at the next step, 0 <= part < 1; 0
+            makes the cost fall at every step.
+        model_step: Step of model and surplus, in units of 1 / curvature of the losses.
+        batch: Samples of each centre at each step, at least 1; all when None.
+        momentum: Momentum of the tracker, 0 <= momentum < 1.
+        multiplier_step: Step of the boxes' multipliers, 0 < multiplier_step <= 1, as a part of the
+            method of multipliers' own step. One-way links may force a smaller one.
         learner: ``diffusion`` is the faster, with half the bits, on a graph that stays; ``auto``
             takes it wherever it applies (:meth:`tracks` says where not), else ``tracking``.
         guard: Whether growing residuals halve the model's step.
-        unsafe: Take steps beyond their bounds.
+        unsafe: Take steps beyond their bounds, which may diverge.
+        name: Name in tables.
 
     Raises:
         InputError: A setting is out of its range.
+
+    Example:
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> problem = wn.NetworkProblem([wn.QuadraticCPU(c, 1.0) for c in (1.0, 2.0, 6.0)], 6.0)
+        >>> slow = wn.Surplus(share_step=0.1, share_momentum=0.0)
+        >>> run = wn.simulate(problem, wn.Network.ring(3), method=slow, steps=200)
+        >>> run.shares[-1].round(4)
+        array([0., 1., 5.])
     """
 
     alpha: float | None = None
@@ -71,6 +88,12 @@ class Surplus:
     def steps(self, setting: Setting) -> Steps:
         """The steps to take, checked against their bounds.
 
+        Args:
+            setting: Problem, network, links and faults.
+
+        Returns:
+            The steps, with their bounds.
+
         Raises:
             InputError: A step is beyond its bound, and ``unsafe`` was not said.
         """
@@ -93,7 +116,14 @@ class Surplus:
         return replace(safe, share=share, alpha=alpha, model=model)
 
     def tracks(self, setting: Setting) -> str | None:
-        """Why the model is tracked and not diffused; None where exact diffusion applies."""
+        """Why the model is tracked and not diffused; None where exact diffusion applies.
+
+        Args:
+            setting: Problem, network, links and faults.
+
+        Returns:
+            The reason in words, or None.
+        """
         links, network = setting.links, setting.network
         reasons = {
             "alpha is given, which tracking alone has": self.alpha is not None,
@@ -124,13 +154,27 @@ class Surplus:
         return reason is None
 
     def shares(self, setting: Setting) -> ShareSide:
-        """Whole quanta; on running sums where there are faults."""
+        """The rule that moves the shares: whole quanta, on running sums where there are faults.
+
+        Args:
+            setting: Problem, network, links and faults.
+
+        Returns:
+            The shares at the start.
+        """
         if setting.faults is not None and setting.faults.any:
             return LossyShares(setting, self.steps(setting))
         return Shares(setting, self.steps(setting))
 
     def models(self, setting: Setting) -> ModelSide:
-        """Exact diffusion or gradient tracking; on running sums where there are faults."""
+        """The rule that trains: exact diffusion or gradient tracking; on running sums with faults.
+
+        Args:
+            setting: Problem, network, links and faults.
+
+        Returns:
+            The models at the start.
+        """
         steps = self.steps(setting)
         if setting.faults is not None and setting.faults.any:
             return LossyModels(setting, steps, self.batch, self.momentum)

@@ -191,7 +191,7 @@ class ThroughputCPU:
 
         Raises:
             InputError: Fewer than two different shares, numbers that are not positive, or a
-                        throughput that falls with the share.
+                throughput that falls with the share.
         """
         x, y = np.asarray(shares, np.float64), np.asarray(rates, np.float64)
         _require("shares", x, positive=True)

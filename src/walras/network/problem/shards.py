@@ -122,7 +122,7 @@ def split(
         centres: Number of shards, at least 1.
         seed: Of the shuffle.
         classes_each: How many runs of equal labels a centre gets: 2 gives most centres two of the
-                classes only (McMahan et al. 2017). Left out, shards are alike.
+            classes only (McMahan et al. 2017). Left out, shards are alike.
 
     Returns:
         ``(features, targets)`` of each centre.

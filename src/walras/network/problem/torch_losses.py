@@ -33,11 +33,11 @@ class TorchLoss:
     Attributes:
         module: A ``torch.nn.Module`` without randomness in its forward pass.
         criterion: From outputs and targets to one loss a sample, such as
-                ``torch.nn.functional.cross_entropy`` with ``reduction="none"``.
+            ``torch.nn.functional.cross_entropy`` with ``reduction="none"``.
         integers: Whether targets are class numbers.
         regularisation: Weight of ``|y|^2 / 2``, at least 0.
         smoothness_hint: L if known: how fast a centre's gradient changes, at most. Estimated near
-                the first model otherwise, which needs a loss that curves there.
+            the first model otherwise, which needs a loss that curves there.
         convex: False: the loss need not be convex.
 
     Raises:
@@ -165,7 +165,7 @@ class TorchLoss:
 
         Raises:
             InputError: The Hessian is near 0 where gradients are not, as for L1 and hinge losses:
-                        it bounds nothing.
+                it bounds nothing.
         """
         if self.smoothness_hint is not None:
             return np.full(len(shards.sizes), self.smoothness_hint)
