@@ -15,17 +15,31 @@ if TYPE_CHECKING:
     from walras.engines.exact.engine import Exact
     from walras.engines.integer.engine import Integer
     from walras.engines.interior.engine import Interior
+    from walras.engines.interior.options import BlockGeneration, ColumnGeneration, WarmStart
     from walras.engines.pop.engine import POP
 
-__all__ = ["ADMM", "POP", "Engine", "Exact", "Integer", "Interior"]
+__all__ = [
+    "ADMM",
+    "POP",
+    "BlockGeneration",
+    "ColumnGeneration",
+    "Engine",
+    "Exact",
+    "Integer",
+    "Interior",
+    "WarmStart",
+]
 
 _HOME = {
     "ADMM": "walras.engines.admm.engine",
+    "BlockGeneration": "walras.engines.interior.options",
+    "ColumnGeneration": "walras.engines.interior.options",
     "Engine": "walras.engines.base",
     "Exact": "walras.engines.exact.engine",
     "Integer": "walras.engines.integer.engine",
     "Interior": "walras.engines.interior.engine",
     "POP": "walras.engines.pop.engine",
+    "WarmStart": "walras.engines.interior.options",
 }
 
 __getattr__, __dir__ = lazy_names(__name__, _HOME, __all__)

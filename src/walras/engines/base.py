@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from walras.engines.options import Options
 from walras.errors import EngineError, InputError
 from walras.iterate import Iterate
 from walras.separable.form import Separable
@@ -17,7 +18,7 @@ from walras.settings import Settings
 
 
 @dataclass(frozen=True, repr=False)
-class Engine(ABC):
+class Engine(Options, ABC):
     """A way to solve problems, with its options.
 
     Each engine is one frozen dataclass: its fields are its options, checked when it is made. Hand
@@ -84,18 +85,6 @@ class Engine(ABC):
                 allowed="a problem that the engine accepts",
                 remedy="use engine='auto', or engine='exact'",
             )
-
-    def __repr__(self) -> str:
-        """The class with the options that differ from the defaults."""
-        given = []
-        for field in fields(self):
-            value = getattr(self, field.name)
-            default = field.default
-            if default is MISSING and field.default_factory is not MISSING:
-                default = field.default_factory()
-            if value != default:
-                given.append(f"{field.name}={value!r}")
-        return f"{type(self).__name__}({', '.join(given)})"
 
 
 def has_integers(problem: Separable) -> bool:
