@@ -8,10 +8,18 @@ from typing import Annotated, Any
 import typer
 
 from walras.cli.common.errors import ExitCode
+from walras.cli.common.figures import need_figures
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Stages
 from walras.cli.common.streams import put, tell
-from walras.cli.network_options import ConfigArgument, ProgressOption, StepsOption, read, shown
+from walras.cli.network_options import (
+    ConfigArgument,
+    ProgressOption,
+    SaveOption,
+    StepsOption,
+    read,
+    shown,
+)
 from walras.network._deploy import Deployment
 from walras.network._deploy import deploy as run_deployment
 from walras.network._replay import replay as run_replay
@@ -37,6 +45,7 @@ def deploy(
         ),
     ] = False,
     pace: Annotated[str | None, typer.Option(help="rounds or clock.")] = None,
+    save: SaveOption = None,
     progress: ProgressOption = True,
     output: OutputOption = Format.TABLE,
 ) -> None:
@@ -52,6 +61,10 @@ def deploy(
 
       walras network deploy scenario.toml --folder run --resume --steps 200
 
+      walras network deploy scenario.toml --save results
+
+    Each centre's log in --folder tells lost and returned peers, its lease, and settlements.
+
     Exit codes: 0 done, 1 processes did not start, were all lost, or held more than the budget,
     2 bad input, a port or folder in use, another problem than the folder's, 6 damaged traces,
     130 stopped by Ctrl-C, with what was done.
@@ -61,11 +74,19 @@ def deploy(
     chosen = inventory(table, stated.problem.centres)
     usual = stated.steps if config is not None else _EXAMPLE_STEPS
     count = usual if steps is None else whole(steps, "--steps", least=1)
+    if save is not None:
+        need_figures("--save")
     with shown({"deploying": 1.0}, progress) as stages:
         stages.begin("deploying")
         watch = _Watch(stages)
         found = _run(stated, chosen, count, folder, resume=resume, on_progress=watch)
-    _print(found, output)
+    facts = _facts_of(found)
+    if save is not None:
+        # Imported here: matplotlib is an optional extra and takes half a second.
+        from walras.reports.network import save_deployment
+
+        facts["saved in"] = str(save_deployment(save, stated, found, count, facts))
+    _print(facts, found, output)
     for failure in found.failures.values():
         tell(f"ended early: {failure}")
     if watch.stopped:
@@ -125,6 +146,7 @@ def _run(
         cgroups=chosen.cgroups,
         launcher=chosen.launcher,
         durable=chosen.durable,
+        every=min(stated.every, steps),
         trace_limit=chosen.trace_limit,
         time_limit=chosen.time_limit,
         on_progress=on_progress,
@@ -152,8 +174,8 @@ class _Watch:
         return self.stopped
 
 
-def _print(found: Deployment, output: Format) -> None:
-    facts: dict[str, Any] = {
+def _facts_of(found: Deployment) -> dict[str, Any]:
+    return {
         "centres": len(found.alive),
         "ran to the end": int(found.alive.sum()),
         "cost gap": found.cost_gap,
@@ -166,6 +188,9 @@ def _print(found: Deployment, output: Format) -> None:
         "seconds": found.seconds,
         "folder": str(found.folder),
     }
+
+
+def _print(facts: dict[str, Any], found: Deployment, output: Format) -> None:
     if output is not Format.TABLE:
         emit(Table(tuple(facts), [tuple(facts.values())]), output)
         return

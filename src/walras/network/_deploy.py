@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from walras.deprecated import renamed_keywords
 from walras.errors import EngineError, InputError
@@ -28,6 +29,7 @@ from walras.network.drivers.lock import Lock, claim
 from walras.network.drivers.manifest import FILE, Manifest
 from walras.network.drivers.plan import Plan
 from walras.network.drivers.recorded_node import Keeping
+from walras.network.drivers.step_records import StepRecords
 from walras.network.epoch import Epoch, epoch
 from walras.network.graph.network import Network
 from walras.network.methods.surplus import Surplus
@@ -35,8 +37,10 @@ from walras.network.problem.network_problem import NetworkProblem
 from walras.network.problem.optimum import Optimum
 from walras.network.problem.quanta import AuditError
 from walras.network.protocol.settings import Settings
+from walras.network.run import cost_gaps, share_rows
 from walras.network.validation import of_kind, whole
 from walras.progress import OnProgress, Progress
+from walras.status import Status
 from walras.types import Bools, Floats, Longs
 
 FINAL = "final.json"
@@ -93,6 +97,9 @@ class Deployment:
         digests: Fingerprint of each centre's state at its end, empty for the others.
         failures: What centres ended with that ended by an error of their own, by number.
         leased: (centres,) who may use their shares: more than half of all centres hear them.
+        records: Shares, quanta and bytes of every step, as the centres reported them.
+        status: ``feasible``; ``interrupted`` where ``on_progress`` stopped it, ``user_limit`` where
+            the time was over.
 
     Example:
         >>> import walras as wl
@@ -117,6 +124,8 @@ class Deployment:
     digests: tuple[str, ...]
     failures: Mapping[int, str]
     leased: Bools
+    records: StepRecords
+    status: Status
 
     @property
     def shares(self) -> Floats:
@@ -144,9 +153,58 @@ class Deployment:
     @property
     def cost_gap(self) -> float:
         """``(F - F*) / |F*|`` of those alive, signed; absolute where F* is 0 to rounding."""
-        filled = np.where(self.alive, self.shares, self.problem.inside)
         best, scale = self.problem.measure(self.alive)
-        return (float(self.problem.cost(filled)[self.alive].sum()) - best) / scale
+        return (self.value - best) / scale
+
+    @property
+    def value(self) -> float:
+        """CPU cost of those alive at the end."""
+        filled = np.where(self.alive, self.shares, self.problem.inside)
+        return float(self.problem.cost(filled)[self.alive].sum())
+
+    @property
+    def bound(self) -> float:
+        """The least cost that they could have, by an independent solver."""
+        return self.optimum.cost
+
+    @property
+    def gap(self) -> float:
+        """:attr:`cost_gap`."""
+        return self.cost_gap
+
+    def frame(self) -> pd.DataFrame:
+        """One row a step: step, bits, seconds, gap, CPU held and idle, centres alive."""
+        found, to_shares = self.records, self.problem.quanta.shares
+        shares, held = to_shares(found.shares), to_shares(found.held).sum(axis=1)
+        filled = np.where(found.alive, shares, self.problem.inside)
+        cost = np.array(
+            [self.problem.cost(x)[a].sum() for x, a in zip(filled, found.alive, strict=True)]
+        )
+        columns = {
+            "step": found.steps,
+            "bits": 8 * found.bytes,
+            "seconds": found.seconds,
+            "cost_gap": cost_gaps(self.problem, cost, found.alive),
+            "held": held,
+            "idle": held - shares.sum(axis=1),
+            "alive": found.alive.sum(axis=1),
+        }
+        return pd.DataFrame(columns).assign(method="deployment")
+
+    def share_frame(self) -> pd.DataFrame:
+        """One row a step and centre: step, centre, share."""
+        return share_rows(self.records.steps, self.problem.quanta.shares(self.records.shares))
+
+    def __repr__(self) -> str:
+        ran = f"{int(self.alive.sum())} of {len(self.alive)} centres ran to the end"
+        return f"Deployment({ran}, gap {self.gap:.1e}, {self.status})"
+
+    def __str__(self) -> str:
+        return (
+            f"{int(self.alive.sum())} of {len(self.alive)} centres ran to the end, "
+            f"cost {self.value:.9g}, least {self.bound:.9g}, gap {self.gap:.1e}, "
+            f"{self.bytes:,} bytes, {self.seconds:.3g} s, folder {self.folder}"
+        )
 
 
 @renamed_keywords(_of_members, watch="on_progress")
@@ -170,6 +228,7 @@ def deploy(
     durable: bool = False,
     trace_limit: int = _TRACE_LIMIT,
     time_limit: float = 300.0,
+    every: int = 1,
     on_progress: OnProgress | None = None,
 ) -> Deployment:
     """Let every centre run as a process of its own, until all have made their steps.
@@ -194,6 +253,7 @@ def deploy(
         durable: Have traces on the disk before a message leaves: they survive a loss of power.
         trace_limit: MiB after which a trace begins anew with the centre's state.
         time_limit: Seconds after which all are stopped where they are.
+        every: Steps between the records of :meth:`Deployment.frame`.
         on_progress: Called about ten times a second with a :class:`DeployProgress`; True stops all
             centres where they are.
 
@@ -219,10 +279,12 @@ def deploy(
     chosen = settings or _patience(pace, period, network.diameter, steps)
     plan = Plan(problem, network.at(0), chosen, method or Surplus(), start, seed)
     keeping = Keeping(durable, 2**20 * whole(trace_limit, "trace_limit", least=1))
-    job = _Job(plan, pace, period, keeping, hosts, cgroups, launcher, resume * steps)
+    extend, every = resume * steps, whole(every, "every", least=1)
+    job = _Job(plan, pace, period, keeping, hosts, cgroups, launcher, extend, every)
     with _crew(job, folder) as crew:
-        seconds = _supervise(crew, time_limit, steps, on_progress, restart=restart)
-        return _result(problem, crew.folder, crew.members, seconds)
+        began = time.time()
+        end = _supervise(crew, time_limit, steps, on_progress, restart=restart)
+        return _result(problem, crew.folder, crew.members, end, began)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +299,7 @@ class _Job:
     cgroups: Sequence[Json] | None
     launcher: str
     extend: int
+    every: int
 
 
 @contextmanager
@@ -258,6 +321,7 @@ def _crew(job: _Job, folder: Path | None) -> Iterator[Launcher]:
             "folder": str(home),
             "resume": job.extend > 0,
             "extend": job.extend,
+            "every": job.every,
         }
         told = [
             {**shared, "terms": terms[k], "cgroup": None if job.cgroups is None else job.cgroups[k]}
@@ -363,9 +427,9 @@ def _launcher(
 
 def _supervise(
     crew: Launcher, limit: float, steps: int, on_progress: OnProgress | None, *, restart: bool
-) -> float:
-    """Until all that are left have done their steps, and stopped; returns the seconds it took."""
-    began = time.monotonic()
+) -> tuple[Status, float]:
+    """Until all that are left have done their steps, and stopped; the end and the seconds."""
+    began, status = time.monotonic(), Status.LIMIT
     while (seconds := time.monotonic() - began) < limit:
         crew.collect(0.1)
         running = [member for member in crew.members if not member.lost]
@@ -379,12 +443,14 @@ def _supervise(
         slowest = min(steps, min(ticks, default=0))
         now = DeployProgress(slowest, seconds, total=steps, members=tuple(crew.members))
         if on_progress is not None and on_progress(now):
+            status = Status.INTERRUPTED
             break
         if all(member.state.get("done") for member in running):
+            status = Status.FEASIBLE
             break
     seconds = time.monotonic() - began
     crew.stop(_STOP_SECONDS)
-    return seconds
+    return status, seconds
 
 
 def _all_lost(members: Sequence[Member]) -> EngineError:
@@ -398,9 +464,13 @@ def _all_lost(members: Sequence[Member]) -> EngineError:
 
 
 def _result(
-    problem: NetworkProblem, folder: Path, members: Sequence[Member], seconds: float
+    problem: NetworkProblem,
+    folder: Path,
+    members: Sequence[Member],
+    end: tuple[Status, float],
+    began: float,
 ) -> Deployment:
-    n = len(members)
+    n, (status, seconds) = len(members), end
     final = {k: member.final for k, member in enumerate(members) if member.final is not None}
     if not final:
         raise _all_lost(members)
@@ -421,10 +491,11 @@ def _result(
     if problem.loss is not None:
         width = len(next(iter(final.values()))["model"])
         models = np.array([final[k]["model"] if k in final else [np.nan] * width for k in range(n)])
+    ran = np.isin(np.arange(n), living)
     return Deployment(
         problem,
         folder,
-        np.isin(np.arange(n), living),
+        ran,
         held,
         models,
         epochs,
@@ -436,6 +507,8 @@ def _result(
         digests,
         {k: member.failure for k, member in enumerate(members) if member.failure},
         np.array([k in final and bool(final[k]["leased"]) for k in range(n)]),
+        StepRecords.of([member.steps for member in members], ran, began),
+        status,
     )
 
 

@@ -98,15 +98,7 @@ class Run:
         where a method leaves the boxes. Absolute where F* is 0 to rounding: 1e-12 of the cost of
         the split that a run begins with. NaN while the boxes of those alive cannot hold the budget.
         """
-        gaps = np.empty(len(self.recorded))
-        known: dict[bytes, tuple[float, float]] = {}
-        for k, alive in enumerate(self.alive):
-            key = alive.tobytes()
-            if key not in known:
-                known[key] = self.problem.measure(alive)
-            best, scale = known[key]
-            gaps[k] = (self.cost[k] - best) / scale
-        return gaps
+        return cost_gaps(self.problem, self.cost, self.alive)
 
     @property
     def value(self) -> float:
@@ -197,11 +189,34 @@ class Run:
 
     def share_frame(self) -> pd.DataFrame:
         """One row a record and centre: step, centre, share."""
-        records, centres = self.shares.shape
-        return pd.DataFrame(
-            {
-                "step": np.repeat(self.recorded, centres),
-                "centre": np.tile(np.arange(centres), records),
-                "share": self.shares.ravel(),
-            }
-        )
+        return share_rows(self.recorded, self.shares)
+
+
+def cost_gaps(problem: NetworkProblem, cost: Floats, alive: Bools) -> Floats:
+    """(records,) costs over the optimum of those alive; see :attr:`Run.cost_gap`."""
+    gaps = np.empty(len(cost))
+    known: dict[bytes, tuple[float, float]] = {}
+    for k, living in enumerate(alive):
+        key = living.tobytes()
+        if key not in known:
+            known[key] = problem.measure(living)
+        best, scale = known[key]
+        gaps[k] = (cost[k] - best) / scale
+    return gaps
+
+
+def share_rows(steps: Longs, shares: Floats) -> pd.DataFrame:
+    """One row a record and centre: step, centre, share.
+
+    Args:
+        steps: (records,) numbers of steps.
+        shares: (records, centres).
+    """
+    records, centres = shares.shape
+    return pd.DataFrame(
+        {
+            "step": np.repeat(steps, centres),
+            "centre": np.tile(np.arange(centres), records),
+            "share": shares.ravel(),
+        }
+    )

@@ -1,4 +1,4 @@
-"""What a run on a network leaves in a folder: ``run.json``, tables and figures."""
+"""What a run or a deployment on a network leaves in a folder: ``run.json``, tables, figures."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from matplotlib.figure import Figure
+
 from walras.files import write_csv, write_text
 from walras.network._advise import advise
+from walras.network._deploy import Deployment
 from walras.network.drivers.folder import made
 from walras.network.run import Run
 from walras.network.scenario.scenario import Scenario
@@ -31,27 +34,64 @@ def save_run(folder: Path, stated: Scenario, run: Run, seed: int, facts: dict[st
     Raises:
         DataError: The folder cannot be made.
     """
-    result = {k: v for k, v in facts.items() if k != "seconds"}
-    found = {"method": run.method, "chosen": _chosen(stated), "result": result}
+    found = {"method": run.method, "chosen": _chosen(stated), "result": _without_seconds(facts)}
     write_record(folder, stated, run.steps, {"seed": seed, **found})
-    frame = run.frame()
-    write_csv(folder / "steps.csv", frame.drop(columns="seconds"))
-    write_csv(folder / "shares.csv", run.share_frame())
     drawn = {
-        "cost_gap": figures.progress_of_methods(frame),
-        "cost_gap_bits": figures.progress_of_methods(frame, across="bits"),
-        "cost_gap_seconds": figures.progress_of_methods(frame, across="seconds"),
-        "shares": figures.shares_over_time(run.share_frame(), run.optimum.shares),
-        "audit": figures.budget_audit(frame, stated.problem.budget),
+        **_tables(folder, stated, run),
         "graph": figures.graph(stated.network, run.shares[-1]),
     }
+    frame = run.frame()
     if run.model is not None:
         drawn["consensus_error"] = figures.progress_of_methods(frame, "consensus_error")
     if not frame["accuracy"].isna().all():
         drawn["test_accuracy"] = figures.training(frame)
         drawn["test_accuracy_bits"] = figures.training(frame, "bits")
+    return _drawn(folder, drawn)
+
+
+def save_deployment(
+    folder: Path, stated: Scenario, found: Deployment, steps: int, facts: dict[str, Any]
+) -> Path:
+    """run.json, steps.csv, shares.csv and figures.
+
+    Args:
+        folder: Made if it is not there.
+        stated: What was run.
+        found: What came out of it.
+        steps: That were asked for.
+        facts: What it came to, by name.
+
+    Raises:
+        DataError: The folder cannot be made.
+    """
+    record = {"seed": stated.seed, "method": "deployment", "result": _without_seconds(facts)}
+    write_record(folder, stated, steps, record)
+    drawn = _tables(folder, stated, found)
+    return _drawn(folder, {**drawn, "graph": figures.graph(stated.network.at(0), found.shares)})
+
+
+def _without_seconds(facts: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if name != "seconds"}
+
+
+def _tables(folder: Path, stated: Scenario, run: Run | Deployment) -> dict[str, Figure]:
+    """Write steps.csv and shares.csv; the figures that runs and deployments share."""
+    frame, shares = run.frame(), run.share_frame()
+    write_csv(folder / "steps.csv", frame.drop(columns="seconds"))
+    write_csv(folder / "shares.csv", shares)
+    drawn = {
+        "cost_gap": figures.progress_of_methods(frame),
+        "cost_gap_bits": figures.progress_of_methods(frame, across="bits"),
+        "cost_gap_seconds": figures.progress_of_methods(frame, across="seconds"),
+        "shares": figures.shares_over_time(shares, run.optimum.shares),
+        "audit" if "audit" in frame else "held": figures.budget_audit(frame, stated.problem.budget),
+    }
     if run.epoch is not None:
         drawn["epochs"] = figures.epochs(run.epoch)
+    return drawn
+
+
+def _drawn(folder: Path, drawn: dict[str, Figure]) -> Path:
     for name, figure in drawn.items():
         save(figure, folder / f"{name}.png")
     return folder

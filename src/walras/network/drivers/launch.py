@@ -185,6 +185,7 @@ class Member:
         lost: Whether its process ended by itself.
         failure: The error that it ended with; empty for none.
         restarts: How often it was started again.
+        steps: Its steps as it reported them: (epoch, step, time, share, quanta held, bytes sent).
     """
 
     child: Started
@@ -195,6 +196,7 @@ class Member:
     lost: bool = False
     failure: str = ""
     restarts: int = 0
+    steps: list[list[float]] = field(default_factory=list)
 
 
 class Launcher:
@@ -278,8 +280,10 @@ class Launcher:
                 allowed=f"{_RESTARTS} restarts",
                 remedy="see its log in the deployment's folder",
             )
-        self.members[centre].child.end()
-        member = self.members[centre] = Member(self._start(centre), restarts=times)
+        earlier = self.members[centre]
+        earlier.child.end()
+        member = Member(self._start(centre), restarts=times, steps=earlier.steps)
+        self.members[centre] = member
         member.child.say({**self._told[centre], "resume": True, "extend": 0})
 
     def collect(self, seconds: float) -> None:
@@ -328,6 +332,7 @@ class Launcher:
         elif "known" in line:
             for waiting in self._unanswered.values():
                 waiting.discard(k)
+        member.steps += line.get("steps", [])
         member.state = line.get("state", member.state)
         member.final = line.get("final", member.final)
 
