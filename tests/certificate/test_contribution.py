@@ -83,7 +83,8 @@ def test_terms_of_a_bound_add_up(seed: int) -> None:
         for k in parts(len(lower), seed)
     ]
     assert np.array_equal(np.concatenate(each), terms)
-    x = rng.uniform(np.where(np.isinf(lower), -5.0, lower), np.where(np.isinf(upper), 5.0, upper))
+    least = np.where(np.isinf(lower), -5.0, lower)
+    x = rng.uniform(least, np.where(np.isinf(upper), np.maximum(least, 0.0) + 5.0, upper))
     inside = (x >= lower) & (x <= upper)
     assert np.all((terms <= -price * x + 1e-12)[inside])  # weak duality, row by row
 

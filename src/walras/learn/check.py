@@ -23,6 +23,7 @@ _FORWARD = 0.002  # step of the forward gradient, likewise
 _ACCURATE, _DOUBT = 1e-6, 0.01  # what passes, and how uncertain the differences may be
 _SAFE = 2.0  # growth of the change from one step to the next at which the halving ends
 _NOTHING = 1e-10  # derivatives below this part of what they can be count as 0
+_FORWARD_NOTHING = 1e-9  # likewise, for one-sided differences: the rounding of both ends counts
 
 
 @dataclass(frozen=True)
@@ -131,14 +132,15 @@ def check_gradient(
         for _ in range(probes)
     ]
     slopes = [_slope(found, by_x, which, at, own_step) for which, at in entries]
-    sizes = _sizes(found, by_x, own[0])
+    sizes = _sizes(found, by_x, own[0], _NOTHING)
     worst = [_worst(gradient, entries, slopes, sizes) for gradient in own]
     doubts = [error / sizes[entry[0]] for entry, (_, error) in zip(entries, slopes, strict=True)]
     estimate = forward_gradient(found, by_x, seed=seed, step=_FORWARD * unit)
+    forward_sizes = _sizes(found, by_x, own[0], _FORWARD_NOTHING)
     return GradientCheck(
         implicit=worst[0],
         dense=worst[1] if len(own) > 1 else float("nan"),
-        forward=_apart(estimate, own[0], sizes),
+        forward=_apart(estimate, own[0], forward_sizes),
         uncertainty=max(doubts),
         probes=2 * probes,
         residual=float(found.residual.max()),
@@ -152,9 +154,11 @@ def _unit(found: Relaxed) -> float:
     return found.problem.tau / max(1.0, by_success)
 
 
-def _sizes(found: Relaxed, by_x: torch.Tensor, gradient: Gradient) -> dict[str, float]:
+def _sizes(
+    found: Relaxed, by_x: torch.Tensor, gradient: Gradient, nothing: float
+) -> dict[str, float]:
     """The largest derivative of each kind, or the least that counts."""
-    least = _NOTHING * float(by_x.abs().max()) / found.problem.tau
+    least = nothing * float(by_x.abs().max()) / found.problem.tau
     return {
         "times": max(float(gradient.times.abs().max()), least / float(found.scale.min())),
         "success": max(float(gradient.success.abs().max()), least),
