@@ -15,8 +15,6 @@ JOBS = "job,size,weight,group\nsmall,1,2,team\nlarge,8,1,lab\nmiddle,2,1,\n"
 RESOURCES = "resource,capacity\nv100,16\na100,8\n"
 QUOTA = "group,limit,parent\nlab,10,\nteam,4,lab\n"
 
-LOOSE = {"check_names": False, "check_dtype": False}
-
 
 def tables(folder: Path, **texts: str) -> ClusterTables:
     """The tables of the texts, in place of those above; ``drain`` and ``keep`` are settings."""
@@ -26,7 +24,9 @@ def tables(folder: Path, **texts: str) -> ClusterTables:
         (folder / f"{name}.csv").write_text(text)
     extra = {name: folder / f"{name}.csv" for name in ("quota", "previous") if name in known}
     return read_tables(
-        *(folder / f"{name}.csv" for name in ("speeds", "jobs", "resources")),
+        folder / "speeds.csv",
+        folder / "jobs.csv",
+        folder / "resources.csv",
         extra.get("quota"),
         extra.get("previous"),
         drain=drain.split(),
@@ -41,10 +41,11 @@ def test_rows_are_matched_by_their_labels(tmp_path: Path) -> None:
     capacity = pd.read_csv(tmp_path / "resources.csv", index_col="resource")["capacity"]
     assert list(found.throughput.columns) == list(jobs.index)
     assert list(found.throughput.index) == list(capacity.index)
-    pd.testing.assert_frame_equal(found.throughput, speeds.loc[capacity.index, jobs.index], **LOOSE)
-    pd.testing.assert_series_equal(found.size, jobs["size"], **LOOSE)
-    pd.testing.assert_series_equal(found.weight, jobs["weight"], **LOOSE)
-    pd.testing.assert_series_equal(found.capacity, capacity, **LOOSE)
+    wanted = speeds.loc[capacity.index, jobs.index]
+    pd.testing.assert_frame_equal(found.throughput, wanted, check_names=False)
+    assert found.size.to_dict() == jobs["size"].to_dict()
+    assert found.weight.to_dict() == jobs["weight"].to_dict()
+    assert found.capacity.to_dict() == capacity.to_dict()
     assert found.steps is None
     assert found.quota is None
     assert found.previous is None
@@ -57,7 +58,7 @@ def test_a_drained_resource_is_left_out(tmp_path: Path, texts: dict[str, str]) -
     found = tables(tmp_path, **texts)
     assert found.drained == ("a100",)
     assert list(found.throughput.index) == ["v100"]
-    assert found.throughput.loc["v100"].tolist() == [2.0, 1.0, 3.0]
+    assert found.throughput.to_numpy().tolist() == [[2.0, 1.0, 3.0]]
 
 
 def test_quotas_count_the_groups_within(tmp_path: Path) -> None:

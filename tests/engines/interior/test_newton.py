@@ -23,7 +23,7 @@ def form_of(seed: int, *, scalar: bool) -> Form:
 def dense(form: Form, d: Floats, theta: Floats, right: tuple[Floats, Floats, Floats]) -> Floats:
     """The three equations of the module as one matrix, solved by LAPACK."""
     a, e = form.matrix.toarray(), form.border
-    n, k = a.shape[1], e.shape[1]
+    n, k = len(form.c), len(form.e)
     system = np.block(
         [
             [np.diag(1.0 / d), a.T, np.zeros((n, k))],
@@ -40,7 +40,7 @@ def dense(form: Form, d: Floats, theta: Floats, right: tuple[Floats, Floats, Flo
 def test_a_direction_solves_all_equations(scalar: bool, threads: int) -> None:
     form = form_of(3, scalar=scalar)
     rng = np.random.default_rng(4)
-    n, (m, k) = len(form.c), form.border.shape
+    n, m, k = len(form.c), len(form.b), len(form.e)
     d, theta = rng.lognormal(size=n), rng.lognormal(size=m)
     right = rng.normal(size=n), rng.normal(size=m), rng.normal(size=k)
     newton = Newton.factor(
