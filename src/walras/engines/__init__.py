@@ -11,6 +11,13 @@ from walras.lazy import lazy_names
 
 if TYPE_CHECKING:
     from walras.engines.admm.engine import ADMM
+    from walras.engines.admm.option_groups import (
+        JointMinimisation,
+        PenaltyUpdate,
+        ProofSchedule,
+        RestartRule,
+        StartPrices,
+    )
     from walras.engines.base import Engine
     from walras.engines.exact.engine import Exact
     from walras.engines.integer.engine import Integer
@@ -27,6 +34,11 @@ __all__ = [
     "Exact",
     "Integer",
     "Interior",
+    "JointMinimisation",
+    "PenaltyUpdate",
+    "ProofSchedule",
+    "RestartRule",
+    "StartPrices",
     "WarmStart",
 ]
 
@@ -38,7 +50,12 @@ _HOME = {
     "Exact": "walras.engines.exact.engine",
     "Integer": "walras.engines.integer.engine",
     "Interior": "walras.engines.interior.engine",
+    "JointMinimisation": "walras.engines.admm.option_groups",
+    "PenaltyUpdate": "walras.engines.admm.option_groups",
     "POP": "walras.engines.pop.engine",
+    "ProofSchedule": "walras.engines.admm.option_groups",
+    "RestartRule": "walras.engines.admm.option_groups",
+    "StartPrices": "walras.engines.admm.option_groups",
     "WarmStart": "walras.engines.interior.options",
 }
 

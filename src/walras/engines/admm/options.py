@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from walras.engines.admm.option_groups import (
+    JointMinimisation,
+    PenaltyUpdate,
+    ProofSchedule,
+    RestartRule,
+    StartPrices,
+)
 from walras.engines.admm.worker_pool import Executor
 from walras.engines.base import check_choice, check_flag
+from walras.engines.options import Options, number
 from walras.errors import InputError
 from walras.settings import check_range, make_plain
 
@@ -15,7 +23,7 @@ MODES = ("hard", "paper", "penalty", "augmented-lagrangian")
 
 
 @dataclass(frozen=True, repr=False)
-class ADMMOptions:
+class ADMMOptions(Options):
     """Which splitting method runs, and where.
 
     :class:`walras.engines.ADMM` documents each of them.
@@ -28,11 +36,18 @@ class ADMMOptions:
     collapse: bool | None = None
     restarts: bool | None = None
     rho: float | None = None
-    relaxation: float = 1.8
-    iterations: int = 20_000
+    relaxation: float = number(1.8, 1.0, 1.99)
+    iterations: int = number(20_000, 1, 10**9, whole=True)
     executor: Executor | None = None
+    paper_residual: float = number(5e-3, 1e-15, 1.0)
+    penalty: PenaltyUpdate = field(default_factory=PenaltyUpdate)
+    restart_rule: RestartRule = field(default_factory=RestartRule)
+    proofs: ProofSchedule = field(default_factory=ProofSchedule)
+    start_prices: StartPrices = field(default_factory=StartPrices)
+    joint: JointMinimisation = field(default_factory=JointMinimisation)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_choice("mode", self.mode, MODES)
         check_flag("collapse", self.collapse, optional=True)
         check_flag("restarts", self.restarts, optional=True)
@@ -54,9 +69,7 @@ class ADMMOptions:
             check_range("rho", self.rho, np.finfo(float).tiny, 1e100)
         if self.executor is not None:
             _require_executor(self.executor)
-        check_range("relaxation", self.relaxation, 1.0, 1.99)
-        check_range("iterations", self.iterations, 1, 10**9, whole=True)
-        make_plain(self, "rho", "relaxation", "iterations")
+        make_plain(self, "rho")
 
 
 def _require_executor(value: object) -> None:
