@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from walras.engines.base import Engine
     from walras.engines.exact.engine import Exact
     from walras.engines.integer.engine import Integer
+    from walras.engines.integer.options import AssignmentSearch, FeasibilityPump
     from walras.engines.interior.engine import Interior
     from walras.engines.interior.options import BlockGeneration, ColumnGeneration, WarmStart
     from walras.engines.pop.engine import POP
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
 __all__ = [
     "ADMM",
     "POP",
+    "AssignmentSearch",
     "BlockGeneration",
     "ColumnGeneration",
     "Engine",
     "Exact",
+    "FeasibilityPump",
     "Integer",
     "Interior",
     "JointMinimisation",
@@ -44,10 +47,12 @@ __all__ = [
 
 _HOME = {
     "ADMM": "walras.engines.admm.engine",
+    "AssignmentSearch": "walras.engines.integer.options",
     "BlockGeneration": "walras.engines.interior.options",
     "ColumnGeneration": "walras.engines.interior.options",
     "Engine": "walras.engines.base",
     "Exact": "walras.engines.exact.engine",
+    "FeasibilityPump": "walras.engines.integer.options",
     "Integer": "walras.engines.integer.engine",
     "Interior": "walras.engines.interior.engine",
     "JointMinimisation": "walras.engines.admm.option_groups",

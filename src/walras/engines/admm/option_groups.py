@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from walras.engines.options import OptionGroup, number
-from walras.errors import InputError
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,7 +79,7 @@ class ProofSchedule(OptionGroup):
         first: Iterations before the first proof at a coarse tolerance, 1 or more.
         least: Iterations between two proofs at least, 1 or more.
         most: Iterations between two proofs at most, and before the first one at a fine tolerance;
-            1 or more, and not below ``least``.
+            1 or more. It holds where ``least`` is larger.
         growth: The same as a share of all iterations so far, 0 or more, where that is more.
         coarse_tolerance: Relative gap from which a tolerance counts as coarse: the first iterations
             may meet it. 0 to 1.
@@ -102,16 +101,6 @@ class ProofSchedule(OptionGroup):
     growth: float = number(0.2, 0.0, 1e6)
     coarse_tolerance: float = number(5e-3, 0.0, 1.0)
     diagnose_after: int = number(500, 0, 10**9, whole=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.most < self.least:
-            raise InputError(
-                f"is {self.most}, but least is {self.least}",
-                where="setting ProofSchedule.most",
-                allowed="a number that is not below least",
-                remedy="raise most, or lower least",
-            )
 
 
 @dataclass(frozen=True, repr=False)

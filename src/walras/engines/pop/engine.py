@@ -31,8 +31,8 @@ from walras.progress import Progress
 from walras.separable import Separable
 from walras.settings import Settings, check_range, make_plain
 
-_PARTS = 4  # where the caller does not say; more are faster and worse
-_SPLITTING = 0.1  # share of flows that are split where the caller does not say
+_DEFAULT_PARTS = 4  # where the caller does not say; more are faster and worse
+_DEFAULT_SPLITTING = 0.1  # share of flows that are split where the caller does not say
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,7 +116,7 @@ class POP(Engine):
         """
         self.require(problem)
         demands = max(int(np.sum(asks(problem))), 1)
-        parts = min(_PARTS, demands) if self.parts is None else self.parts
+        parts = min(_DEFAULT_PARTS, demands) if self.parts is None else self.parts
         check_range("parts", parts, 1, demands, whole=True, words=", the number of demands")
         began = time.perf_counter()
         pieces = split(problem, parts, self.seed, self._share(problem))
@@ -130,7 +130,7 @@ class POP(Engine):
         """Share of the demands that are split among all parts."""
         if self.splitting is not None:
             return self.splitting
-        return _SPLITTING if np.all(problem.resource < 0) else 0.0
+        return _DEFAULT_SPLITTING if np.all(problem.resource < 0) else 0.0
 
 
 def _solved(pieces: Sequence[Part], settings: Settings, engine: Engine) -> list[Iterate]:
