@@ -9,10 +9,11 @@ import pytest
 import torch
 from torch import nn
 
-from walras.predict import Recipe, Tasks, fit
+from walras.predict import Recipe, Tasks, fit, training
 from walras.predict.models.model import LinearModel
-from walras.predict.models.networks import NetworkKind, NetworkModel
-from walras.predict.training import _Measured
+from walras.predict.models.networks import NetworkKind, NetworkModel, graph_tensors
+from walras.predict.training import _Measured, _part
+from walras.progress import counts
 
 NAN = np.nan
 
@@ -110,3 +111,36 @@ def test_a_round_holds_between_one_task_and_all_of_its_split(small: Recipe) -> N
     assert small.rounds("test", tasks=1, count=3).shape == (3, 1)
     everyone = small.rounds("train", tasks=len(small.train), count=2)
     assert np.sort(everyone).tolist() == [list(range(len(small.train)))] * 2
+
+
+def test_some_tasks_of_a_batch_of_graphs_are_the_batch_of_those_tasks(small: Recipe) -> None:
+    tasks = small.test.take(np.arange(6))
+    chosen = np.array([4, 1, 3])
+    found, wanted = _part(graph_tensors(tasks), chosen), graph_tensors(tasks.take(chosen))
+    # The operators stay in the batch's order; each graph's are those of the task taken alone.
+    assert found.count == wanted.count == 3
+    assert len(found.node) == len(wanted.node)
+    assert len(found.tail) == len(wanted.tail)
+    for k in range(3):
+        rows = [(g.graph == k).nonzero().flatten() for g in (found, wanted)]
+        np.testing.assert_array_equal(found.node[rows[0]], wanted.node[rows[1]])
+        edges = [
+            {(int(t - r[0]), int(h - r[0])) for t, h in zip(g.tail, g.head, strict=True) if t in r}
+            for g, r in zip((found, wanted), rows, strict=True)
+        ]
+        assert edges[0] == edges[1]
+
+
+def test_a_single_model_trains_on_all_tasks_and_each_epoch_is_told(
+    small: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[int] = []
+    true = training._bootstrap
+    monkeypatch.setattr(training, "_bootstrap", lambda t, r: drawn.append(1) or true(t, r))
+    told: list[int] = []
+    settings: dict[str, Any] = {"model": "mlp", "epochs": 3}
+    progress = counts(lambda done, count: told.append(done))
+    fit(small.train, small.validation, **settings, on_progress=progress)
+    assert (drawn, told) == ([], [1, 2, 3])
+    fit(small.train, small.validation, **settings, method="bagged", members=2)
+    assert drawn == [1, 1]

@@ -116,3 +116,15 @@ def test_an_input_that_does_not_fit_is_one_error_and_nothing_else(
         logger.removeHandler(told)
     assert capfd.readouterr() == ("", "")
     assert not logger.disabled
+
+
+def test_a_tensor_that_is_no_attribute_is_a_constant() -> None:
+    outside = torch.full((3,), 2.0)
+
+    class Scaled(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return torch.relu(x * outside)
+
+    graph = from_torch(Scaled(), torch.zeros(4, 3))
+    assert graph.kinds[0] == "input"
+    assert graph.params.sum() == 0

@@ -176,3 +176,10 @@ def test_a_linear_model_predicts_its_scale_times_the_mean_of_its_score() -> None
     wide = Tasks(("x",), ("a", "b"), np.zeros((1, 3)), np.ones((2, 1)), np.ones((2, 1)))
     with pytest.raises(InputError, match=r"features: have 3 columns; allowed: the 2 columns"):
         found.predict(wide)
+
+
+def test_a_single_failed_run_is_known() -> None:
+    once = Tasks(
+        ("x",), ("a",), np.zeros((1, 1)), np.ones((1, 1)), np.zeros((1, 1)), np.ones((1, 1))
+    )
+    np.testing.assert_array_equal(fit_average(once).success, [0.0])
