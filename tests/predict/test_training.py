@@ -144,3 +144,55 @@ def test_a_single_model_trains_on_all_tasks_and_each_epoch_is_told(
     assert (drawn, told) == ([], [1, 2, 3])
     fit(small.train, small.validation, **settings, method="bagged", members=2)
     assert drawn == [1, 1]
+
+
+def test_large_sets_train_in_batches_of_at_most_256() -> None:
+    rng = np.random.default_rng(0)
+    assert training._batches(256, rng) == [None]
+    parts = [part for part in training._batches(600, rng) if part is not None]
+    assert [len(part) for part in parts] == [200, 200, 200]
+    assert sorted(np.concatenate(parts).tolist()) == list(range(600))
+
+
+def test_one_measured_time_is_the_whole_loss() -> None:
+    alone = np.array([[1.0, NAN, NAN], [NAN, NAN, NAN]])
+    bare = tasks(alone, np.full((2, 3), NAN), np.zeros((2, 3)))
+    found = _Measured(model(SCORES, SCALE), bare).loss(None, "log").item()
+    assert found == pytest.approx((SCORES[0, 0] - np.log(1.0 / 2.0)) ** 2, rel=1e-5)
+
+
+def test_the_best_weights_on_validation_are_kept_not_the_last(
+    small: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[float] = []
+    true = _Measured.loss
+
+    def watched(self: _Measured, part: Any, loss: str) -> Any:
+        found = true(self, part, loss)
+        if not torch.is_grad_enabled():
+            seen.append(float(found))
+        return found
+
+    monkeypatch.setattr(_Measured, "loss", watched)
+    told: list[int] = []
+    found = fit(
+        small.train, small.validation, model="mlp", epochs=100, learning_rate=0.3, seed=2,
+        on_progress=counts(lambda done, count: told.append(done)),
+    )  # fmt: skip
+    assert told == list(range(2, 101, 2)), "looked at forty times or more, the last included"
+    assert min(seen) < seen[-1], "the last weights are not the best, or this test shows nothing"
+    kept = found.models[0]
+    assert isinstance(kept, NetworkModel)
+    with torch.no_grad():
+        assert float(true(_Measured(kept, small.validation), None, "log")) == pytest.approx(
+            min(seen)
+        )
+
+
+def test_an_ensemble_tells_epochs_of_all_members(small: Recipe) -> None:
+    told: list[tuple[int, int]] = []
+    fit(
+        small.train, small.validation, model="mlp", epochs=3, method="bagged", members=2,
+        on_progress=counts(lambda *step: told.append(step)),
+    )  # fmt: skip
+    assert told == [(k, 6) for k in range(1, 7)]

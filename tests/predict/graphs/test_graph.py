@@ -102,3 +102,10 @@ def test_graphs_beside_each_other_keep_their_edges_apart() -> None:
     assert batch.count == 3
     assert np.array_equal(batch.graph, np.repeat([0, 1, 2], 3))
     assert np.array_equal(batch.graph[batch.edges[:, 0]], batch.graph[batch.edges[:, 1]])
+
+
+def test_a_cycle_names_five_operators_at_most() -> None:
+    ring = [(k, k % 7 + 1) for k in range(1, 8)]
+    fields = {name: [0.0] * 9 for name in ("macs", "params", "elements")}
+    with pytest.raises(InputError, match=r"among operators \[1, 2, 3, 4, 5\]"):
+        TaskGraph(("input", *["conv"] * 7, "output"), **fields, edges=[(0, 1), *ring])  # type: ignore[arg-type]

@@ -183,3 +183,9 @@ def test_a_single_failed_run_is_known() -> None:
         ("x",), ("a",), np.zeros((1, 1)), np.ones((1, 1)), np.zeros((1, 1)), np.ones((1, 1))
     )
     np.testing.assert_array_equal(fit_average(once).success, [0.0])
+
+
+def test_two_members_are_fitted_on_two_samples() -> None:
+    choice = LinearChoice("exp", np.full(2, 0.1), np.full(2, 0.1))
+    one, two = fit_linear(tasks_of(3), choice, "log", 2, np.random.default_rng(0))
+    assert not np.array_equal(one.time, two.time)

@@ -20,6 +20,7 @@ from walras.predict.models.networks import (
     FullyConnected,
     GraphNetwork,
     GraphTensors,
+    NetworkKind,
     NetworkModel,
     graph_tensors,
 )
@@ -258,3 +259,49 @@ def test_kind_depth_and_height_of_an_operator_are_one_hot(small: Recipe) -> None
     first, last = depth == 0, depth == depth.max()
     assert (shown[first].argmax(axis=1) == 0).all()
     assert (shown[last].argmax(axis=1) == shown.argmax(axis=1).max()).all()
+
+
+def test_depths_over_seven_are_one() -> None:
+    count = 12
+    line = TaskGraph(
+        ("input", *["conv1x1"] * (count - 2), "output"),
+        np.zeros(count), np.zeros(count), np.ones(count),
+        np.array([(k, k + 1) for k in range(count - 1)]),
+    )  # fmt: skip
+    tasks = Tasks(
+        ("line",),
+        ("a",),
+        np.zeros((1, 1)),
+        np.ones((1, 1)),
+        np.ones((1, 1)),
+        np.ones((1, 1)),
+        (line,),
+    )
+    given = graph_tensors(tasks)
+    kinds = NODE_FEATURES - 2 * 8 - 6
+    depth = given.node.numpy()[:, kinds : kinds + 8].argmax(axis=1)
+    assert depth.tolist() == [min(k, 7) for k in range(count)]
+    assert (given.tail.tolist(), given.head.tolist()) == (list(range(11)), list(range(1, 12)))
+
+
+def test_features_are_centred_and_scaled_and_modules_fail_with_reasons(small: Recipe) -> None:
+    class Tuple(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return (x,)
+
+    two = Tasks(
+        ("x", "y"), ("a",), np.array([[1.0, 10.0], [3.0, 30.0]]), np.ones((1, 2)), np.ones((1, 2)),
+        np.ones((1, 2)),
+    )  # fmt: skip
+    kind = NetworkKind("module", 2, 1, 4, 1)
+    mean, spread = np.array([2.0, 20.0]), np.array([1.0, 10.0])
+    model = NetworkModel(kind, Tuple(), np.ones(1), mean, spread)
+    np.testing.assert_allclose(model.inputs(two).numpy(), [[-1.0, -1.0], [1.0, 1.0]])
+    with pytest.raises(InputError, match="torch module: returns a tuple"):
+        model.scores(model.inputs(two))
+    wide = NetworkModel(kind, nn.Linear(5, 2), np.ones(1), mean, spread)
+    with pytest.raises(InputError, match="torch module: fails on its inputs"):
+        wide.scores(wide.inputs(two))
+    ours = NetworkModel(replace(kind, name="mlp"), nn.Linear(5, 2), np.ones(1), mean, spread)
+    with pytest.raises(RuntimeError):
+        ours.scores(ours.inputs(two))
