@@ -40,6 +40,8 @@ from walras.start import Earlier, check_start, start_from
 from walras.status import Status
 
 _PATIENCE = 10.0  # predicted seconds up to which another engine is tried after one that falls short
+# Ends of engines that say more than that a proof is missing.
+_KEPT = (Status.LIMIT, Status.INTERRUPTED, Status.FEASIBLE)
 _HOPELESS = 1e-3  # a gap above which an engine's failure is looked into
 
 
@@ -441,7 +443,8 @@ def _needs_diagnosis(found: Iterate, proof: Certificate, settings: Settings) -> 
         return True
     if found.status in (Status.LIMIT, Status.INTERRUPTED) or proof.proves(settings.tolerance):
         return False
-    if found.status == Status.INACCURATE and proof.feasible and np.isfinite(proof.gap):
+    ended = found.status in (Status.INACCURATE, Status.FEASIBLE)
+    if ended and proof.feasible and np.isfinite(proof.gap):
         return False  # neither infeasible nor unbounded, and as good as the engine meant it to be
     return not proof.feasible or proof.gap > max(_HOPELESS, settings.tolerance)
 
@@ -452,8 +455,7 @@ def _status(found: Iterate, proof: Certificate, settings: Settings) -> Status:
         return Status.OPTIMAL
     if not proof.feasible:
         return Status.FAILED
-    stopped = found.status in (Status.LIMIT, Status.INTERRUPTED)
-    return found.status if stopped else Status.INACCURATE
+    return found.status if found.status in _KEPT else Status.INACCURATE
 
 
 def _solve_leximin(spec: Leximin, choice: Choice, settings: Settings) -> Solution:
@@ -475,8 +477,8 @@ def _solve_leximin(spec: Leximin, choice: Choice, settings: Settings) -> Solutio
         levels=result.levels,
     )
     if solution.status == Status.OPTIMAL and not result.finished:
-        stopped = found.status in (Status.LIMIT, Status.INTERRUPTED)
-        return replace(solution, status=found.status if stopped else Status.INACCURATE)
+        kept = found.status if found.status in _KEPT else Status.INACCURATE
+        return replace(solution, status=kept)
     if solution.status == Status.OPTIMAL and solution.gap > settings.tolerance:
         return replace(solution, status=Status.INACCURATE)
     return solution

@@ -30,6 +30,17 @@ def config(tmp_path: Path) -> str:
     return str(path)
 
 
+def test_the_back_end_is_chosen_and_an_unknown_one_is_one_error(tmp_path: Path) -> None:
+    path = tmp_path / "ideal.toml"
+    path.write_text(SMALL.replace("400", "40") + '[links]\nkind = "ideal"\n')
+    for backend in ("protocol", "vectorised"):
+        arguments = ["simulate", str(path), "--backend", backend, "--no-progress", "-o", "json"]
+        (facts,) = json.loads(RUN.invoke(app, arguments).stdout)
+        assert facts["back end"] == backend
+    with pytest.raises(InputError, match="auto, protocol, vectorised"):
+        RUN.invoke(app, ["simulate", str(path), "--backend", "fast"], catch_exceptions=False)
+
+
 def test_the_example_is_printed_as_it_is() -> None:
     assert RUN.invoke(app, ["example"]).stdout == EXAMPLE
 

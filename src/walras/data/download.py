@@ -24,7 +24,7 @@ from walras.data.store import (
     content_checksum,
     source_checksum,
 )
-from walras.errors import DataError, InputError
+from walras.errors import DataError, InputError, StoppedError
 from walras.progress import OnProgress, Progress, tell
 
 ORIGINS = "https://raw.githubusercontent.com"
@@ -72,6 +72,7 @@ def download(
         InputError: The mirror's address has no scheme that can be read, or the time is none.
         DataError: The network or the disk failed, a download is too long or too large, or a file
             is not the one registered.
+        StoppedError: ``on_progress`` returned True before the end.
     """
     if not mirror.startswith(("https://", "http://", "file://")):
         raise InputError(
@@ -102,7 +103,14 @@ def download(
             _check_source(content, file.source_sums[k] if file.source_sums else None, url)
             contents.append(content)
             done += 1
-            tell(on_progress, done, total, note=path)
+            stopped = tell(on_progress, done, total, note=path)
+            if stopped and done < total:
+                raise StoppedError(
+                    f"was stopped after {done} of {total} files",
+                    where=f"the download of '{data_set.name}'",
+                    allowed="all files",
+                    remedy="fetch it again: sets that are whole are kept",
+                )
         _put(data_set, file, contents, folder)
     return folder
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -24,10 +24,11 @@ from walras.learn.training_problem import (
     lesson_of,
 )
 from walras.predict import Recipe, Tasks
-from walras.progress import OnProgress, counts, tell
+from walras.progress import OnProgress, Stoppable, counts, tell
+from walras.status import Status
 from walras.types import Floats
 
-Told = Callable[[int, int], None]
+Measured = tuple[str, Floats, LearnSettings]  # name, regret of every round, settings
 
 _FOLDS = 3
 _ROUNDS = 400
@@ -80,6 +81,7 @@ class Advice:
 
     Attributes:
         findings: Plain model classes first, then the options of the best of them.
+        status: ``feasible``, or ``interrupted`` where ``on_progress`` left candidates out.
 
     Example:
         >>> from walras.learn import Advice, Finding, LearnSettings
@@ -90,6 +92,16 @@ class Advice:
     """
 
     findings: tuple[Finding, ...]
+    status: Status = Status.FEASIBLE
+
+    def __repr__(self) -> str:
+        found = f"{len(self.findings)} candidates, best {self.best.name!r}"
+        return f"Advice({found}, regret {self.best.regret:.4g})"
+
+    @property
+    def value(self) -> float:
+        """The regret of the best."""
+        return self.best.regret
 
     @property
     def best(self) -> Finding:
@@ -130,7 +142,7 @@ def advise(
         seed: Seed of everything that is drawn.
         min_success: Least mean success of a round, 0 to 1; one that binds in half of the rounds if
             None.
-        on_progress: Called with a Progress that counts the candidates.
+        on_progress: Called with a Progress that counts the candidates; True returns those so far.
         settings: Settings of every candidate; ``model`` other than ``auto`` keeps to that class.
         changes: Settings of :class:`LearnSettings`, by name.
 
@@ -151,16 +163,21 @@ def advise(
         ['linear', 'linear: hard decoding']
     """
     base = (settings or named("auto", seed)).with_(**changes)
-    contest = _Contest(data, base, tasks_per_round, min_success, on_progress)
-    models = contest.models
-    plain = [contest.measure(str(m), base.with_(**_PLAIN, model=m)) for m in models]
+    hook = Stoppable(on_progress)
+    contest = _Contest(data, base, tasks_per_round, min_success, hook)
+    plain = list[Measured]()
+    for m in contest.models:
+        if not hook.stopped:
+            plain.append(contest.measure(str(m), base.with_(**_PLAIN, model=m)))
     best = min(plain, key=lambda found: found[1].mean())
     findings = [_finding(*found, plain[0][1]) for found in plain]
     for name, options in contest.options.items():
+        if hook.stopped:
+            break
         own = {"method": "tsm", "margin": "tuned", "model": best[2].model} | options
         found = contest.measure(f"{best[0]}: {name}", base.with_(**own))
         findings.append(_finding(*found, best[1]))
-    return Advice(tuple(findings))
+    return Advice(tuple(findings), hook.status)
 
 
 class _Contest:
@@ -172,7 +189,7 @@ class _Contest:
         base: LearnSettings,
         size: int,
         floor: float | None,
-        on_progress: OnProgress | None,
+        on_progress: OnProgress,
     ) -> None:
         self.base, self._size, self._on_progress = base, size, on_progress
         self._lessons = list(_folds(data_of(data), base, size, floor))
@@ -185,7 +202,7 @@ class _Contest:
         self.options = {k: v for k, v in _OPTIONS.items() if torch or "method" not in v}
         self._done, self._all = 0, len(self.models) + len(self.options)
 
-    def measure(self, name: str, settings: LearnSettings) -> tuple[str, Floats, LearnSettings]:
+    def measure(self, name: str, settings: LearnSettings) -> Measured:
         """The relative excess of every round of every fold."""
         found = []
         for made, judge in self._lessons:
@@ -241,16 +258,15 @@ def fit_best(
     on_progress: OnProgress | None,
 ) -> FittedModel:
     """Train what :func:`advise` finds best, on all training tasks; see :func:`walras.learn.fit`."""
+    hook = Stoppable(on_progress)
     advice = advise(
         data,
         tasks_per_round=tasks_per_round,
         min_success=min_success,
-        on_progress=on_progress,
+        on_progress=hook,
         settings=settings,
     )
     chosen = advice.best.settings
     made = lesson(data, chosen, tasks_per_round=tasks_per_round, min_success=min_success)
     learned = fit_problem(made, chosen)
-    return FittedModel(
-        chosen, learned.predictor, learned.terms, learned.margin, learned.history, advice.findings
-    )
+    return replace(learned, settings=chosen, choice=advice.findings, status=hook.status)

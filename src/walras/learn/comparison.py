@@ -34,6 +34,7 @@ from walras.machine import cores
 from walras.predict import Predictor, Recipe, Tasks
 from walras.progress import OnProgress, counts, tell
 from walras.settings import check_range
+from walras.status import Status
 from walras.types import Ints
 
 __all__ = ["COLUMNS", "KEYS", "METRICS", "RunConfig", "compare", "finished", "measured", "run_cell"]
@@ -85,15 +86,15 @@ def compare(
         test_rounds: Rounds that each cell is judged by.
         workers: Processes of one thread each; one for each core if None, 1 for this process alone.
         folder: Folder of finished cells, which a later call goes on from.
-        on_progress: Called with a Progress that counts the cells.
+        on_progress: Called with a Progress that counts the cells; True returns those so far.
         recipe_options: Other options of :func:`walras.predict.recipe`.
         changes: Settings of every method, by name.
 
     Returns:
         One row a method, setting, size and seed; columns ``COLUMNS``. ``elastic_regret`` is that of
         the elastic decoder, the rest that of the decoder under a hard floor. A method that failed
-        has its error and no numbers. ``attrs["complete"]`` is False after Ctrl-C, which keeps the
-        finished cells.
+        has its error and no numbers. ``attrs["complete"]`` is False after Ctrl-C or where
+        ``on_progress`` stopped it, which keep the finished cells; ``attrs["status"]`` says so.
 
     Raises:
         InputError: A name is unknown, tasks are too few, the methods' terms differ, or the folder
@@ -128,6 +129,7 @@ def compare(
     rows, stopped = _rows(cells, work, store, workers or cores(), on_progress)
     frame = pd.DataFrame([row for cell in cells for row in rows.get(cell, ())], columns=COLUMNS)
     frame.attrs["complete"] = not stopped
+    frame.attrs["status"] = str(Status.INTERRUPTED if stopped else Status.FEASIBLE)
     return frame
 
 
@@ -168,6 +170,7 @@ def _digest(tasks: Tasks) -> str:
 
 
 Work = Callable[[RunConfig], list[dict[str, Any]]]
+Finished = Callable[[RunConfig, list[dict[str, Any]]], bool]  # whether to stop
 
 
 def _rows(
@@ -177,14 +180,14 @@ def _rows(
     workers: int,
     on_progress: OnProgress | None,
 ) -> tuple[dict[RunConfig, list[dict[str, Any]]], bool]:
-    """The rows of each cell, those that are missing run now; and whether Ctrl-C ended it."""
+    """The rows of each cell, those that are missing run now; and whether it was stopped."""
     rows = {cell: kept for cell in cells if (kept := store.read(cell)) is not None}
     todo = [cell for cell in cells if cell not in rows]
 
-    def finished(cell: RunConfig, own: list[dict[str, Any]]) -> None:
+    def finished(cell: RunConfig, own: list[dict[str, Any]]) -> bool:
         rows[cell] = own
         store.write(cell, own)
-        tell(on_progress, len(rows), len(cells))
+        return tell(on_progress, len(rows), len(cells)) and len(rows) < len(cells)
 
     count = min(workers, max(1, len(todo)))
     stopped = _here(todo, work, finished) if count == 1 else _apart(todo, work, finished, count)
@@ -194,11 +197,12 @@ def _rows(
 def _here(
     todo: Sequence[RunConfig],
     work: Work,
-    finished: Callable[[RunConfig, list[dict[str, Any]]], None],
+    finished: Finished,
 ) -> bool:
     try:
         for cell in todo:
-            finished(cell, work(cell))
+            if finished(cell, work(cell)):
+                return True
     except KeyboardInterrupt:
         return True
     return False
@@ -207,7 +211,7 @@ def _here(
 def _apart(
     todo: Sequence[RunConfig],
     work: Work,
-    finished: Callable[[RunConfig, list[dict[str, Any]]], None],
+    finished: Finished,
     workers: int,
 ) -> bool:
     context = multiprocessing.get_context("spawn")
@@ -217,7 +221,8 @@ def _apart(
     }
     try:
         for job in as_completed(jobs):
-            finished(jobs[job], job.result())
+            if finished(jobs[job], job.result()):
+                return True
     except KeyboardInterrupt:
         return True
     except BrokenProcessPool as error:

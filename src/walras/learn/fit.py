@@ -42,7 +42,8 @@ def fit(
         start: A two-stage predictor to start from; trained here if None.
         checkpoint: A file for methods that train in steps: continued where it exists, also to more
             ``steps`` than before.
-        on_progress: Called with a Progress that counts the steps.
+        on_progress: Called with a Progress that counts the steps; True ends the training with the
+            best model so far.
         changes: Other settings of :class:`LearnSettings`, by name.
 
     Returns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from walras.learn.decide import placed_by, tuned_margin
 from walras.learn.settings import LINEAR, THROUGH, TWO_STAGE, LearnSettings
 from walras.learn.training_problem import Evaluator, PlacementRule, TrainingProblem
 from walras.predict import KINDS, Prediction, Predictor, Tasks
-from walras.progress import OnProgress
+from walras.progress import OnProgress, Stoppable
 from walras.saving import save
+from walras.status import Status
 from walras.types import Floats, Ints, Longs
 
 
@@ -33,6 +35,7 @@ class FittedModel:
         margin: Added to the floor when placing, -1 to 1.
         history: (step, regret) of the validation rounds at every look; the start is step 0.
         choice: For method ``auto``: a :class:`Finding` of each candidate; else empty.
+        status: ``feasible``, or ``interrupted`` where ``on_progress`` stopped the training.
 
     Example:
         >>> import walras as wl
@@ -51,6 +54,12 @@ class FittedModel:
     margin: float
     history: tuple[tuple[int, float], ...] = ()
     choice: tuple[Any, ...] = ()
+    status: Status = Status.FEASIBLE
+
+    @property
+    def value(self) -> float:
+        """Least regret of the validation rounds at any look; NaN for what trains without them."""
+        return min((regret for _, regret in self.history), default=math.nan)
 
     def times(self, tasks: Tasks | pd.DataFrame) -> Floats:
         """(M, N) predicted seconds.
@@ -155,16 +164,16 @@ def fit_problem(
     on_progress: OnProgress | None = None,
 ) -> FittedModel:
     """Train on a training problem; see :func:`walras.learn.fit`."""
-    seen = view_of(made, settings)
+    seen, hook = view_of(made, settings), Stoppable(on_progress)
     _check(settings, start, checkpoint)
     if settings.method in TWO_STAGE:
-        found = start or two_stage(seen, settings, on_progress)
+        found = start or two_stage(seen, settings, hook)
         history: list[tuple[int, float]] = []
     else:
-        found, history = _through(seen, settings, start, checkpoint, on_progress)
+        found, history = _through(seen, settings, start, checkpoint, hook)
     held = found.predict(seen.validation.tasks)
     margin = tuned_margin(seen.validation, held.times, held.success, settings)
-    return FittedModel(settings, found, made.terms, margin, tuple(history))
+    return FittedModel(settings, found, made.terms, margin, tuple(history), status=hook.status)
 
 
 def _check(settings: LearnSettings, start: object, checkpoint: object) -> None:
@@ -191,8 +200,11 @@ def two_stage(
     changes = TWO_STAGE.get(settings.method, {})
     if "loss" in changes or "method" in changes:
         return _stage_one(made, settings, on_progress, **changes)
-    judge = made.validation
-    found = [_stage_one(made, settings, on_progress, loss=loss) for loss in ("log", "raw")]
+    judge, hook, losses = made.validation, Stoppable(on_progress), ("log", "raw")
+    found = list[Predictor]()
+    for k, loss in enumerate(losses):
+        if not hook.stopped:
+            found.append(_stage_one(made, settings, hook.part(k, len(losses)), loss=loss))
 
     def regret(predictor: Predictor) -> float:
         held = predictor.predict(judge.tasks)

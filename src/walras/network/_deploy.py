@@ -439,9 +439,9 @@ def _supervise(
                     crew.restart(k)
         if all(member.lost for member in crew.members):
             raise _all_lost(crew.members)
-        ticks = [int(member.state.get("ticks", 0)) for member in running]
-        slowest = min(steps, min(ticks, default=0))
-        now = DeployProgress(slowest, seconds, total=steps, members=tuple(crew.members))
+        left = max((int(member.state.get("left", steps)) for member in running), default=steps)
+        done = max(0, steps - left)
+        now = DeployProgress(done, seconds, total=steps, members=tuple(crew.members))
         if on_progress is not None and on_progress(now):
             status = Status.INTERRUPTED
             break

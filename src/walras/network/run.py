@@ -13,6 +13,7 @@ from walras.network.epoch import Epoch, epoch
 from walras.network.problem.network_problem import NetworkProblem
 from walras.network.problem.optimum import Optimum
 from walras.saving import save
+from walras.status import Status
 from walras.types import Bools, Floats, Longs, Weights
 
 
@@ -41,6 +42,7 @@ class Run:
         largest_excess: Largest distance of a living centre's share from its box, at any step: 0 but
             for methods that keep no boxes.
         backend: What ran: ``vectorised``, or ``protocol``, the nodes that ``deploy`` runs.
+        status: ``feasible``, or ``interrupted`` where ``on_progress`` stopped the run.
 
     Example:
         >>> import walras as wl
@@ -71,6 +73,7 @@ class Run:
     halvings: tuple[int, ...] = ()
     largest_excess: float = 0.0
     backend: str = "vectorised"
+    status: Status = Status.FEASIBLE
 
     @cached_property
     def optimum(self) -> Optimum:

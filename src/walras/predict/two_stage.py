@@ -49,7 +49,8 @@ def fit(
         validation: Tasks to tune and calibrate on.
         settings: How to train; the defaults if None.
         start: A predictor of torch models to start from; its clusters may differ.
-        on_progress: Called with a Progress that counts the epochs of torch models.
+        on_progress: Called with a Progress that counts the epochs of torch models; True ends the
+            training with the best weights so far.
         **changes: Single settings by name, in place of those of ``settings``.
 
     Returns:

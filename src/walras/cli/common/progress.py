@@ -140,9 +140,10 @@ class Stages:
         if self._interrupt.asked:
             raise KeyboardInterrupt
 
-    def count(self, progress: Progress) -> None:
-        """Take down the progress of a stage that counts its steps; errors as :meth:`advance`."""
-        self.advance(progress.iteration, progress.total)
+    def count(self, progress: Progress) -> bool:
+        """Take down the progress of a stage that counts its steps; True once to be stopped."""
+        self._reached(progress.iteration / progress.total)
+        return self._interrupt.asked
 
     def _step(self, progress: Progress) -> bool:
         gap = progress.gap if math.isfinite(progress.gap) and progress.gap > 0 else 1.0

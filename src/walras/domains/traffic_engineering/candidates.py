@@ -17,7 +17,7 @@ import platformdirs
 from walras.deprecated import renamed_keywords
 from walras.domains.traffic_engineering.network import Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
-from walras.errors import DataError, InputError
+from walras.errors import DataError, InputError, StoppedError
 from walras.files import replacing
 from walras.kernels.paths import disjoint as kernels
 from walras.kernels.paths.simple import shortest_from
@@ -69,6 +69,7 @@ def candidate_paths(
 
     Raises:
         InputError: ``k`` or ``kind`` is unknown.
+        StoppedError: ``on_progress`` returned True before the end.
 
     Example:
         >>> from walras.domains import traffic_engineering as te
@@ -121,11 +122,18 @@ def _search(
         found: _Found = search(graph, scratch.work, source, int(k))
         return found
 
-    tell(on_progress, 0, network.nodes)
+    stopped = tell(on_progress, 0, network.nodes)
     done: list[_Found | None] = [None] * network.nodes
     for finished, (source, found) in enumerate(_in_threads(run, network.nodes, threads), 1):
         done[source] = found
-        tell(on_progress, finished, network.nodes)
+        stopped = tell(on_progress, finished, network.nodes) or stopped
+        if stopped and finished < network.nodes:
+            raise StoppedError(
+                f"was stopped after {finished} of {network.nodes} sources",
+                where="the search for candidate paths",
+                allowed="all sources",
+                remedy="let it end; the paths are then kept for the next time",
+            )
     parts = [found for found in done if found is not None]
     counts = np.concatenate([part[0] for part in parts]).astype(np.int64)
     return counts, np.concatenate([p[1] for p in parts]), np.concatenate([p[2] for p in parts])

@@ -56,7 +56,7 @@ def scaled_traffic(
         within: How near to it is near enough, > 0.
         engine: Solves each problem, to a gap of a tenth of ``within``.
         on_progress: Called after each solve with a Progress: ``step`` is the factor, ``value`` the
-            share served at it.
+            share served at it. True returns the traffic at that factor.
 
     Returns:
         (nodes, nodes) traffic.
@@ -89,9 +89,9 @@ def scaled_traffic(
         problem = max_total_flow(paths.network, scaled, paths)
         found = solve(problem, engine=engine, tolerance=0.1 * within, start=found)
         share = found.value / float(scaled.sum())
-        if on_progress is not None:
-            on_progress(Progress(k, value=share, bound=satisfied, step=factor))
-        if abs(share - satisfied) <= within:
+        step = Progress(k, value=share, bound=satisfied, step=factor)
+        stopped = on_progress is not None and on_progress(step)
+        if stopped or abs(share - satisfied) <= within:
             return scaled
         low, high = (factor, high) if share > satisfied else (low, factor)
         factor = _between(low, high)

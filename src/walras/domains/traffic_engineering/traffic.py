@@ -137,6 +137,33 @@ def bimodal_traffic(
     return _scaled(network, weight, total, ("ratio", ratio))
 
 
+def model_traffic(model: str, network: Network, *, load: float, seed: int) -> Floats:
+    """Traffic drawn from a model named in words, to carry a share of all capacity.
+
+    Args:
+        model: ``lognormal``, ``gravity`` or ``bimodal``.
+        network: The network.
+        load: All traffic as a share of the capacity of all links.
+        seed: Seed of the model.
+
+    Raises:
+        InputError: There is no such model.
+    """
+    total = load * float(network.capacity.sum())
+    if model == "lognormal":
+        return lognormal_traffic(network, seed=seed, total=total)
+    if model == "gravity":
+        return gravity_traffic(network, seed=seed, total=total)
+    if model == "bimodal":
+        return bimodal_traffic(network, seed=seed, total=total)
+    raise InputError(
+        f"there is no traffic model '{model}'",
+        where="demand",
+        allowed="lognormal, gravity, bimodal, or a .npy, .csv, .xml or .txt file",
+        remedy="use one of these",
+    )
+
+
 def capped_traffic(demand: Demand, paths: Paths, multiple: float) -> Floats:
     """The matrix with each demand at most a multiple of what its own paths carry when alone.
 

@@ -105,7 +105,7 @@ class POP(Engine):
 
         Returns:
             A feasible point when every part is; prices are averaged where parts share a row. Its
-            status is at best ``INACCURATE``, as the parts' optima are seldom the whole's, whose
+            status is at best ``FEASIBLE``, as the parts' optima are seldom the whole's, whose
             certificate may know better. ``timings.iterate`` is the wall time taken here,
             ``timings.ideal`` the longest of the parts' own iteration times: what POP's authors
             report.

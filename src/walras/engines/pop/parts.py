@@ -223,5 +223,5 @@ def _worst(iterates: Sequence[Iterate]) -> Status:
     """The status of the whole: that of its worst part; never optimal, which parts cannot prove."""
     ranking = (Status.INTERRUPTED, Status.LIMIT, Status.INACCURATE)
     found = {iterate.status for iterate in iterates}
-    ended = Status.OPTIMAL if len(iterates) == 1 else Status.INACCURATE
+    ended = Status.OPTIMAL if len(iterates) == 1 else Status.FEASIBLE
     return next((status for status in ranking if status in found), ended)

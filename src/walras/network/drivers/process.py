@@ -192,6 +192,7 @@ class Process:
             "centre": self._terms.centre,
             "epoch": node.life[1],
             "ticks": node.ticks,
+            "left": max(0, node.last_step - node.ticks),
             "held": int(node.ledger.held[0]),
             "share": node.share(now),
             "leased": node.view.leased(now),

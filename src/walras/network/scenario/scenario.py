@@ -59,6 +59,16 @@ class Scenario:
     deploy: Table
     tables: Table
 
+    @property
+    def synthetic(self) -> str:
+        """What of it is drawn at random, in words; empty where all is stated or measured."""
+        cpu, loss = self.tables["cpu"], self.tables.get("loss", {})
+        stated = ("center", "scale") if cpu["kind"] == "quadratic" else ("work",)
+        drawn = ["costs"] if any(name not in cpu for name in stated) else []
+        if loss and self.test is not None and "measured" not in self.test.origin:
+            drawn.append("samples")
+        return " and ".join(drawn)
+
 
 def read_scenario(path: Path) -> Scenario:
     """The scenario in a TOML file.
