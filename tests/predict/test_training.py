@@ -136,7 +136,12 @@ def test_a_single_model_trains_on_all_tasks_and_each_epoch_is_told(
 ) -> None:
     drawn: list[int] = []
     true = training._bootstrap
-    monkeypatch.setattr(training, "_bootstrap", lambda t, r: drawn.append(1) or true(t, r))
+
+    def bootstrap(tasks: Tasks, rng: np.random.Generator) -> Tasks:
+        drawn.append(1)
+        return true(tasks, rng)
+
+    monkeypatch.setattr(training, "_bootstrap", bootstrap)
     told: list[int] = []
     settings: dict[str, Any] = {"model": "mlp", "epochs": 3}
     progress = counts(lambda done, count: told.append(done))

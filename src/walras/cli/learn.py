@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -17,7 +16,8 @@ from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.streams import tell
 from walras.errors import InputError
-from walras.reports.tables import Table, of_frame
+from walras.progress import Progress
+from walras.reports.tables import Table, of_frame, record
 from walras.status import Status
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -172,6 +172,7 @@ def fit(
       walras learn fit mfcp-ad --set price=30 --set margin=tuned --set speedup=0.6:0.5
     """
     from walras.learn import fit as run
+    from walras.reports.fitted import facts_of, headline, synthetic
 
     given = _data(data, clusters, train, log, features, seed)
     with _stage(f"training {method}", progress) as stages:
@@ -189,28 +190,12 @@ def fit(
         )
     if save is not None:
         learned.predictor.save(save)
-    rows: list[tuple[str, Any]] = [
-        ("method", learned.settings.method),
-        ("model", str(learned.settings.model)),
-        ("floor of mean success", learned.terms.floor),
-        ("margin", learned.margin),
-    ]
-    if learned.history:
-        best = min(value for _, value in learned.history)
-        rows += [
-            ("validation regret, start", learned.history[0][1]),
-            ("validation regret, kept", best),
-        ]
-    short = [
-        name
-        for name, radius in zip(
-            learned.predictor.clusters, learned.predictor.radius.tolist(), strict=True
-        )
-        if radius == math.inf
-    ]
-    rows += [("too few tasks for intervals on", ", ".join(short))] if short else []
-    rows += [("saved in", str(save))] if save else []
-    emit(Table(("", "trained"), rows), output)
+    facts = facts_of(learned)
+    facts |= {"saved in": str(save)} if save else {}
+    if output is Format.TABLE:
+        emit(Table(("", "trained"), list(facts.items()), headline(given)))
+    else:
+        emit(record({**synthetic(given), **facts}), output)
     _end_if_stopped(learned.status, "with the best model so far")
 
 
@@ -239,21 +224,30 @@ def advise(
       walras learn advise --log runs.csv --features tasks.csv --tasks 8
     """
     from walras.learn import advise as run
+    from walras.reports.fitted import headline
 
     given = _data(data, clusters, train, log, features, seed)
     with _stage("cross-validating", progress) as stages:
+
+        def on_progress(step: Progress) -> bool:
+            stages.rename(f"cross-validating {step.note}".rstrip())
+            return stages.count(step)
+
         found = run(
             given,
             tasks_per_round=tasks,
             seed=seed,
             min_success=min_success,
-            on_progress=stages.count,
+            on_progress=on_progress,
             model=model,
             steps=steps,
             **_changes_of(changes or ()),
         )
     title = "relative excess of makespan + price x missing success; gain over the plain model"
-    emit(of_frame(found.frame(), title), output)
+    frame = found.frame()
+    if output is Format.TABLE:  # what fits a terminal; a gain pays that is above its error
+        frame = frame.drop(columns="pays").round(4)
+    emit(of_frame(frame, headline(given, title), digits=3), output)
     _end_if_stopped(found.status, "with the candidates so far")
 
 
@@ -291,8 +285,11 @@ def check_gradient(
         ("uncertainty of the differences", found.uncertainty, "0.01"),
         ("residual of the solutions", found.residual, "1e-8"),
     ]
-    title = f"relative difference from central differences, {found.probes} entries probed"
-    emit(Table(("derivative", "difference", "allowed"), rows, title), output)
+    title = (
+        f"synthetic rounds, drawn at random: relative difference from central differences, "
+        f"{found.probes} entries probed"
+    )
+    emit(Table(("derivative", "difference", "allowed"), rows, title, digits=3), output)
     if not found.passed:
         raise typer.Exit(1)
 

@@ -142,7 +142,8 @@ def advise(
         seed: Seed of everything that is drawn.
         min_success: Least mean success of a round, 0 to 1; one that binds in half of the rounds if
             None.
-        on_progress: Called with a Progress that counts the candidates; True returns those so far.
+        on_progress: Called with a Progress that counts the candidates, its ``note`` the next one;
+            True returns those so far.
         settings: Settings of every candidate; ``model`` other than ``auto`` keeps to that class.
         changes: Settings of :class:`LearnSettings`, by name.
 
@@ -200,7 +201,8 @@ class _Contest:
             has = {"linear": True, "counts": graphs, "mlp": torch}
             self.models = [model for model in _MODELS if has[model]]
         self.options = {k: v for k, v in _OPTIONS.items() if torch or "method" not in v}
-        self._done, self._all = 0, len(self.models) + len(self.options)
+        self._names = [*map(str, self.models), *self.options]
+        self._done = 0
 
     def measure(self, name: str, settings: LearnSettings) -> Measured:
         """The relative excess of every round of every fold."""
@@ -211,7 +213,8 @@ class _Contest:
             placed = placed_by(judge, seen.times, seen.success, settings, learned.margin)
             found.append(judge.elastic(placed))
         self._done += 1
-        tell(self._on_progress, self._done, self._all)
+        following = self._names[self._done] if self._done < len(self._names) else ""
+        tell(self._on_progress, self._done, len(self._names), note=following)
         return name, np.concatenate(found), settings
 
 

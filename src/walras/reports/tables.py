@@ -42,10 +42,10 @@ class Table:
         ]
 
 
-def of_frame(frame: pd.DataFrame, title: str = "") -> Table:
+def of_frame(frame: pd.DataFrame, title: str = "", digits: int = 6) -> Table:
     """The rows of a frame under its columns."""
     rows = [tuple(row) for row in frame.itertuples(index=False, name=None)]
-    return Table(tuple(map(str, frame.columns)), rows, title)
+    return Table(tuple(map(str, frame.columns)), rows, title, digits)
 
 
 def record(facts: Mapping[str, Cell]) -> Table:
