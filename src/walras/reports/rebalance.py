@@ -92,7 +92,7 @@ def means_of(one: lb.Rounds, warm_up: int) -> dict[str, Cell]:
         "moves a round": one.mean_moves(),
         f"moves of loads above {STRICTER:g}": one.mean_moves(stricter=True),
         "proved least, from the same placement": float(counted["bound"].mean()),
-        "rounds at the proved least": float((counted["moves"] <= counted["bound"]).mean()),
+        "share of rounds at the proved least": float((counted["moves"] <= counted["bound"]).mean()),
         "seconds a round, median": float(counted["seconds"].median()),
         "seconds of the longest round": float(frame["seconds"].max()),
         "replicas at the end": int(frame["replicas"].iloc[-1]),
