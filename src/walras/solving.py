@@ -13,6 +13,7 @@ from typing import Any, Never, ParamSpec, Protocol
 
 import numpy as np
 
+from walras import checks
 from walras.certificate import Certificate, certify
 from walras.deprecated import renamed_keywords
 from walras.diagnosis.diagnose import raise_if_impossible
@@ -258,17 +259,17 @@ def _checked(
     """
     refuse_unknown(placed, unknown, solve)
     check_start(start)
-    if not isinstance(problem, Separable | Leximin):
-        raise InputError(
-            f"is a {type(problem).__name__}",
-            where="problem",
-            allowed="a Separable or a Leximin",
-            remedy="state it with walras.domains, or as a walras.Problem in cvxpy expressions",
-        )
-    problem = _with_whole_entries(problem) if integer else problem
-    base = problem.problem if isinstance(problem, Leximin) else problem
+    stated = checks.of_kind(
+        problem,
+        (Separable, Leximin),
+        "problem",
+        "a Separable or a Leximin",
+        remedy="state it with walras.domains, or as a walras.Problem in cvxpy expressions",
+    )
+    stated = _with_whole_entries(stated) if integer else stated
+    base = stated.problem if isinstance(stated, Leximin) else stated
     refuse_without_whole(base)
-    return problem, base, None if start is None else start_from(base, start)
+    return stated, base, None if start is None else start_from(base, start)
 
 
 @dataclass(frozen=True, eq=False)

@@ -107,10 +107,10 @@ def test_rivals_are_compared_on_the_same_problem(config: str, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [
-        (["simulate", "--steps", "0"], "--steps: is 0; allowed: a number, whole and 1 or more"),
+        (["simulate", "--steps", "0"], "--steps: is 0; allowed: a whole number, >= 1"),
         (["compare", "--steps", "0"], "--steps: is 0"),
         (["deploy", "--steps", "0"], "--steps: is 0"),
-        (["simulate", "--seed", "-1"], "--seed: is -1; allowed: a number, whole and 0 or more"),
+        (["simulate", "--seed", "-1"], "--seed: is -1; allowed: a whole number, >= 0"),
     ],
 )
 def test_no_steps_and_negative_seeds_are_refused(

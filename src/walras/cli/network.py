@@ -7,6 +7,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
+from walras import checks
 from walras.cli.common.figures import need_figures
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.streams import put
@@ -25,7 +26,6 @@ from walras.network._simulate import simulate as run_scenario
 from walras.network.backends import Backend
 from walras.network.run import Run
 from walras.network.scenario.scenario import EXAMPLE, Scenario
-from walras.network.validation import whole
 from walras.progress import OnProgress
 from walras.reports.network import facts_of, facts_table, headline, shares_table
 from walras.reports.tables import of_frame, record
@@ -94,8 +94,8 @@ def simulate(
     if backend is not None:
         tables = {**stated.tables, "backend": backend}
         stated = replace(stated, backend=cast("Backend", backend), tables=tables)
-    chosen = stated.seed if seed is None else whole(seed, "--seed")
-    count = stated.steps if steps is None else whole(steps, "--steps", least=1)
+    chosen = stated.seed if seed is None else checks.whole(seed, "--seed")
+    count = stated.steps if steps is None else checks.whole(steps, "--steps", 1)
     if save is not None:
         need_figures("--save")
     with shown({"simulating": 1.0}, progress) as stages:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from walras import checks
 from walras.cli.common.errors import ExitCode
 from walras.cli.common.figures import need_figures
 from walras.cli.common.output import Format, OutputOption, emit
@@ -18,7 +19,6 @@ from walras.cli.network_options import (
 )
 from walras.network.scenario.comparison import Comparison, Entry, entries
 from walras.network.scenario.scenario import Scenario
-from walras.network.validation import whole
 from walras.reports.network import comparison_table, comparison_tables
 
 
@@ -40,7 +40,7 @@ def compare(
     Exit codes: 0 done, 2 bad input, 6 no such file, 130 stopped by Ctrl-C, with the methods so far.
     """
     stated = read(config)
-    count = stated.steps if steps is None else whole(steps, "--steps", least=1)
+    count = stated.steps if steps is None else checks.whole(steps, "--steps", 1)
     if save is not None:
         need_figures("--save")
     contest, found = entries(stated), Comparison()

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from walras import checks
 from walras.cli.common.errors import ExitCode
 from walras.cli.common.figures import need_figures
 from walras.cli.common.output import Format, OutputOption, emit, put_wrapped
@@ -25,7 +26,6 @@ from walras.network._deploy import deploy as run_deployment
 from walras.network._replay import replay as run_replay
 from walras.network.drivers.inventory import Inventory, inventory
 from walras.network.scenario.scenario import Scenario
-from walras.network.validation import whole
 from walras.progress import OnProgress, Progress
 from walras.reports.network import centres_table, facts_of_deployment, facts_table
 from walras.reports.tables import of_frame, record
@@ -75,7 +75,7 @@ def deploy(
     table = dict(stated.deploy) | ({} if pace is None else {"pace": pace})
     chosen = inventory(table, stated.problem.centres)
     usual = stated.steps if config is not None else _EXAMPLE_STEPS
-    count = usual if steps is None else whole(steps, "--steps", least=1)
+    count = usual if steps is None else checks.whole(steps, "--steps", 1)
     if save is not None:
         need_figures("--save")
     with shown({"deploying": 1.0}, progress) as stages:

@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from walras import checks
 from walras.cli.common.engine_options import (
     EngineName,
     EngineOption,
@@ -38,7 +39,6 @@ from walras.reports import traffic as report
 from walras.reports.solution import facts_of
 from walras.reports.tables import Table, record, to_json
 from walras.separable import Leximin, Separable
-from walras.settings import check_range
 from walras.solution import Solution
 from walras.solving import solve
 from walras.types import Floats
@@ -187,7 +187,7 @@ def traffic(
     """Route a network's traffic over candidate paths: flows, their value, and proof."""
     old = {"parts": parts, "mode": mode, "collapse": collapse}
     chosen = engine_from(engine, engine_option, old)
-    check_range("load", load, 0.0, 1e6)
+    checks.number(load, "--load", 0.0, 1e6)
     _check_drawing(figure)
     net = te.load_topology(
         network,
@@ -226,9 +226,7 @@ def _asked(
     net: te.Network, failures: int, seed: int, demand: str, load: float
 ) -> tuple[te.Network, Floats]:
     """The network without the links that fail, and what is asked of it."""
-    check_range(
-        "failures", failures, 0, net.links - 1, whole=True, words=", so that a link is left"
-    )
+    checks.whole(failures, "--failures", 0, net.links - 1, words=", so that a link is left")
     asked = _demand(demand, net, load, seed)
     return net.without(te.random_failures(net, failures, seed)) if failures else net, asked
 

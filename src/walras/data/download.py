@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from walras import checks
 from walras.data.dataset import DataFile, DataSet
 from walras.data.store import (
     FileState,
@@ -81,13 +82,10 @@ def download(
             allowed="https://..., http://... or file://...",
             remedy=f"leave it out to use {ORIGINS}",
         )
-    if not 0.0 < time_limit < threading.TIMEOUT_MAX:
-        raise InputError(
-            f"is {time_limit}",
-            where="time_limit",
-            allowed="seconds, above 0",
-            remedy=f"leave it out for {TIME_LIMIT:g} s",
-        )
+    remedy = f"leave it out for {TIME_LIMIT:g} s"
+    time_limit = checks.number(
+        time_limit, "time_limit", above=0.0, below=threading.TIMEOUT_MAX, words=" s", remedy=remedy
+    )
     until = time.monotonic() + time_limit
     folder = cache_folder() / data_set.name
     states = check(data_set, folder)

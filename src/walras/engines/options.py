@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any
 
-from walras.errors import InputError
-from walras.settings import check_range, make_plain
+from walras import checks
 
 
 def number(default: float, low: float, high: float, *, whole: bool = False) -> Any:
@@ -34,14 +33,15 @@ class Options:
             value = getattr(self, item.name)
             if "range" in item.metadata:
                 low, high, whole = item.metadata["range"]
-                check_range(self._called(item.name), value, low, high, whole=whole)
-                make_plain(self, item.name)
+                where = f"setting {self._called(item.name)}"
+                checks.setting(self, item.name, low, high, integer=whole, where=where)
             kind = group_of(item)
-            if kind is not None and not isinstance(value, kind):
-                raise InputError(
-                    f"is {value!r}",
-                    where=f"setting {item.name}",
-                    allowed=f"a walras.engines.{kind.__name__}",
+            if kind is not None:
+                checks.of_kind(
+                    value,
+                    kind,
+                    f"setting {item.name}",
+                    f"a walras.engines.{kind.__name__}",
                     remedy=f"write {kind.__name__}(...), or leave {item.name} out",
                 )
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from walras import checks
 from walras.learn.forward import forward_gradient
 from walras.learn.implicit import Gradient, dense_gradient, implicit_gradient
 from walras.matching.relaxed import Relaxed, minimise, relaxed_match
 from walras.matching.smoothed import Smoothing
 from walras.matching.speedup import Decay
-from walras.settings import check_range
 
 _DENSE = 400  # clusters x tasks up to which the dense system is solved
 _STEP, _MOST_STEP = 0.2, 1e-2  # first of the differences: what moves the shares, and at most
@@ -118,8 +118,8 @@ def check_gradient(
     found = relaxed_match(times, success, min_success, smoothing, speedup=speedup)
     unit = _unit(found)
     own_step = min(_STEP * unit, _MOST_STEP) if step is None else step
-    check_range("step", own_step, 1e-12, 1e-1)
-    check_range("probes", probes, 1, 10**6, whole=True)
+    own_step = checks.number(own_step, "setting step", 1e-12, 1e-1)
+    probes = checks.whole(probes, "setting probes", 1, 10**6)
     generator = torch.Generator().manual_seed(seed)
     by_x = torch.randn(tuple(found.x.shape), generator=generator, dtype=torch.float64)
     by_x = by_x.to(found.x.device)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.errors import DataError, EngineError, InputError, WalrasError
 from walras.files import write_text
@@ -33,7 +34,6 @@ from walras.learn.training_problem import Evaluator, TrainingProblem, complete, 
 from walras.machine import cores
 from walras.predict import Predictor, Recipe, Tasks
 from walras.progress import OnProgress, counts, tell
-from walras.settings import check_range
 from walras.status import Status
 from walras.types import Ints
 
@@ -112,7 +112,7 @@ def compare(
         [['tam', 5, 0], ['tsm-log', 5, 0]]
     """
     if workers is not None:
-        check_range("workers", workers, 1, 10**6, whole=True)
+        workers = checks.whole(workers, "setting workers", 1, 10**6)
     chosen = by_name(methods, changes)
     tasks = _own_tasks(data, settings, recipe_options)
     if train_tasks is None:
@@ -143,13 +143,9 @@ def _own_tasks(
     """
     if isinstance(data, str):
         return None
-    if not isinstance(data, Tasks):
-        raise InputError(
-            f"is a {type(data).__name__}",
-            where="data",
-            allowed="the name of a recipe, or tasks of a log",
-            remedy="make tasks with walras.predict.read_log(path).tasks(features)",
-        )
+    allowed = "the name of a recipe, or tasks of a log"
+    remedy = "make tasks with walras.predict.read_log(path).tasks(features)"
+    tasks = checks.of_kind(data, Tasks, "data", allowed, remedy=remedy)
     for name, given in (("settings", settings), ("recipe_options", recipe_options)):
         if given is not None:
             raise InputError(
@@ -158,7 +154,7 @@ def _own_tasks(
                 allowed="None: a log has its own clusters",
                 remedy="leave it out, or filter the log before",
             )
-    return data
+    return tasks
 
 
 def _digest(tasks: Tasks) -> str:

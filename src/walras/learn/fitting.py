@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from walras import predict
+from walras import checks, predict
 from walras.errors import InputError
 from walras.extras import need_torch
 from walras.learn.decide import placed_by, tuned_margin
@@ -177,13 +177,9 @@ def fit_problem(
 
 
 def _check(settings: LearnSettings, start: object, checkpoint: object) -> None:
-    if start is not None and not isinstance(start, Predictor):
-        raise InputError(
-            f"is {start!r:.40}",
-            where="start",
-            allowed="a predictor of walras.predict.fit",
-            remedy="leave it out: a two-stage predictor is trained",
-        )
+    if start is not None:
+        remedy = "leave it out: a two-stage predictor is trained"
+        checks.of_kind(start, Predictor, "start", "a predictor", remedy=remedy)
     if checkpoint is not None and settings.method in TWO_STAGE:
         raise InputError(
             f"is given to '{settings.method}'",

@@ -12,11 +12,10 @@ from dataclasses import replace
 
 import torch
 
-from walras.errors import InputError
+from walras import checks
 from walras.learn.implicit import Gradient
 from walras.matching.relaxed import Relaxed, minimise
 from walras.matching.smoothed import Smoothed, State
-from walras.settings import check_range
 
 MODES = ("orthogonal", "paper")
 
@@ -71,13 +70,10 @@ def forward_gradient(
         >>> bool((estimate - exact).norm() < 0.01 * exact.norm())
         True
     """
-    if mode not in MODES:
-        raise InputError(
-            f"is {mode!r}", where="mode", allowed=", ".join(MODES), remedy="choose one of these"
-        )
+    checks.one_of(mode, "mode", MODES)
     count = relaxed.problem.tasks if samples is None else samples
-    check_range("samples", count, 1, 10**6, whole=True)
-    check_range("step", step, 1e-16, 1.0)
+    count = checks.whole(count, "setting samples", 1, 10**6)
+    step = checks.number(step, "setting step", 1e-16, 1.0)
     if mode != "paper":
         relaxed.warn_unsolved("the derivative")
     directions = _directions(relaxed.problem, count, seed, mode)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from walras import checks
 from walras.errors import InputError
 from walras.kernels.devices import check_device
 from walras.matching.speedup import Decay
 from walras.predict.settings import Training
-from walras.settings import check_range
 
 TWO_STAGE = {
     "tam": {"method": "tam"},
@@ -49,16 +49,16 @@ _CHOICES = {
     "joint": ("together", "alternating"),
     "link": ("auto", "softplus", "exp"),
 }
-_COUNTS = {
-    "members": 1,
-    "steps": 1,
-    "batch": 1,
-    "samples": 1,
-    "check_every": 1,
-    "rounds": 1,
-    "iterations": 1,
-    "epochs": 1,
-}
+_COUNTS = (
+    "members",
+    "steps",
+    "batch",
+    "samples",
+    "check_every",
+    "rounds",
+    "iterations",
+    "epochs",
+)
 _RANGES = {
     "price": (0.0, 1e6),
     "temperature": (1e-6, 1e3),
@@ -166,28 +166,25 @@ class LearnSettings:
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
-            if getattr(self, name) not in allowed:
-                _refuse(name, f"'{getattr(self, name)}'", ", ".join(allowed))
+            checks.one_of(getattr(self, name), f"setting {name}", allowed)
         if isinstance(self.model, str) and self.model not in MODELS:
             _refuse("model", f"'{self.model}'", f"{', '.join(MODELS)}, or a torch.nn.Module")
         if isinstance(self.model, str) and self.model == "auto" and self.method != "auto":
             _refuse("model", "'auto'", "another model, or method='auto'")
-        for name, least in _COUNTS.items():
-            if getattr(self, name) is not None:
-                check_range(name, getattr(self, name), least, 10**9, whole=True)
+        for name in _COUNTS:
+            checks.setting(self, name, 1, 10**9, integer=True, optional=name == "samples")
         for name, (low, high) in _RANGES.items():
-            check_range(name, getattr(self, name), low, high)
+            checks.setting(self, name, low, high)
         if isinstance(self.margin, str) and self.margin != "tuned":
             _refuse("margin", f"'{self.margin}'", "a number from -1 to 1, or 'tuned'")
         if not isinstance(self.margin, str):
-            check_range("margin", self.margin, -1.0, 1.0)
+            checks.setting(self, "margin", -1.0, 1.0)
         for name in ("warm_start", "linear_loss"):
-            if not isinstance(getattr(self, name), bool):
-                _refuse(name, repr(getattr(self, name)), "True or False")
-        speedup: object = self.speedup
-        if not isinstance(speedup, Decay | None):
-            _refuse("speedup", repr(speedup), "a walras.matching.Decay, or None")
-        check_range("seed", self.seed, 0, 2**63 - 1, whole=True)
+            checks.flag(getattr(self, name), f"setting {name}")
+        if self.speedup is not None:
+            words = "a walras.matching.Decay, or None"
+            checks.of_kind(self.speedup, Decay, "setting speedup", words)
+        checks.setting(self, "seed", 0, 2**63, integer=True)
         check_device(self.device)
         if self.method in LINEAR and self.objective != "sum":
             _refuse(
@@ -212,10 +209,7 @@ class LearnSettings:
         Raises:
             InputError: There is no such setting.
         """
-        known = {f.name for f in fields(self)}
-        for name in changes:
-            if name not in known:
-                _refuse(name, "unknown", ", ".join(sorted(known)))
+        checks.known_keys(changes, [f.name for f in fields(self)], "learning")
         return replace(self, **changes)
 
     def training(self, **changes: Any) -> Training:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.linalg import eigvals
 
+from walras import checks
 from walras.network._simulate import DEFAULT_LINKS
 from walras.network.graph.network import Network
 from walras.network.links.faults import Faults
@@ -18,7 +19,6 @@ from walras.network.methods.interfaces import Setting
 from walras.network.methods.steps import Steps
 from walras.network.methods.surplus import Surplus
 from walras.network.problem.network_problem import NetworkProblem
-from walras.network.validation import of_kind
 from walras.types import Floats
 
 
@@ -126,7 +126,7 @@ def advise(
         (1, 1.0, 96)
     """
     chosen = Surplus() if method is None else method
-    of_kind(chosen, Surplus, "method")
+    checks.of_kind(chosen, Surplus, "method")
     setting = Setting(problem, network, links, faults, 0, None)
     steps = chosen.steps(setting)
     graph = network.at(0)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.errors import EngineError, InputError
 from walras.extras import install_hint
@@ -38,7 +39,6 @@ from walras.network.problem.optimum import Optimum
 from walras.network.problem.quanta import AuditError
 from walras.network.protocol.settings import Settings
 from walras.network.run import cost_gaps, share_rows
-from walras.network.validation import of_kind, whole
 from walras.progress import OnProgress, Progress
 from walras.status import Status
 from walras.types import Bools, Floats, Longs
@@ -275,11 +275,11 @@ def deploy(
         (array([1., 3.]), 0)
     """
     _require_sockets()
-    of_kind(network, Network, "network")
+    checks.of_kind(network, Network, "network")
     chosen = settings or _patience(pace, period, network.diameter, steps)
     plan = Plan(problem, network.at(0), chosen, method or Surplus(), start, seed)
-    keeping = Keeping(durable, 2**20 * whole(trace_limit, "trace_limit", least=1))
-    extend, every = resume * steps, whole(every, "every", least=1)
+    keeping = Keeping(durable, 2**20 * checks.whole(trace_limit, "trace_limit", 1))
+    extend, every = resume * steps, checks.whole(every, "every", 1)
     job = _Job(plan, pace, period, keeping, hosts, cgroups, launcher, extend, every)
     with _crew(job, folder) as crew:
         began = time.time()

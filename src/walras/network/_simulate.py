@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.errors import InaccuracyWarning, InputError
 from walras.network.backends import Backend, protocol_plan
@@ -24,7 +25,6 @@ from walras.network.problem.quanta import AuditError, DivergedError, audit, coun
 from walras.network.problem.test_set import TestSet
 from walras.network.protocol.settings import Settings
 from walras.network.run import Run
-from walras.network.validation import of_kind, whole
 from walras.progress import OnProgress, Stoppable, counts, tell
 from walras.status import Status
 from walras.types import Bools, Floats, Longs, Weights
@@ -105,7 +105,8 @@ def simulate(
         (array([0.5, 1.5, 4. ]), 0)
     """
     _check_kinds(network, links, method, faults)
-    _check(problem, network, whole(steps, "steps"), whole(every, "every"))
+    steps, every = checks.whole(steps, "steps", 1), checks.whole(every, "every", 1)
+    _check(problem, network, steps, every)
     chosen = Surplus() if method is None else method
     plan = protocol_plan(
         problem,
@@ -319,20 +320,14 @@ class _Diary:
 def _check_kinds(network: object, links: object, method: object, faults: object) -> None:
     """Refuse what is no network, no links, method or faults, such as their names or classes."""
     if faults is not None:
-        of_kind(faults, Faults, "faults")
+        checks.of_kind(faults, Faults, "faults")
     for name, value, needed, example in (
         ("network", network, "at", "Network.ring(8)"),
         ("links", links, "quantise", "LogQuantizer(0.125)"),
         ("method", method, "shares", "Surplus()"),
     ):
-        usable = hasattr(value, needed) and not isinstance(value, type)
-        if not usable and not (name != "network" and value is None):
-            raise InputError(
-                f"is {value!r}",
-                where=name,
-                allowed=f"an object such as {example}",
-                remedy=f"{name}={example}",
-            )
+        if name == "network" or value is not None:
+            checks.object_with(value, needed, name, example)
 
 
 def _check(problem: NetworkProblem, network: Network, steps: int, every: int) -> None:
@@ -342,13 +337,6 @@ def _check(problem: NetworkProblem, network: Network, steps: int, every: int) ->
             where="network",
             allowed="as many as costs",
             remedy="draw a network of that size",
-        )
-    if steps < 1 or every < 1:
-        raise InputError(
-            f"are {steps} and {every}",
-            where="steps and every",
-            allowed="1 or more each",
-            remedy="run a step at least",
         )
     if 8 * problem.centres * (steps // every) > _MEMORY:
         raise InputError(
@@ -360,15 +348,8 @@ def _check(problem: NetworkProblem, network: Network, steps: int, every: int) ->
 
 
 def _fractions(start: npt.ArrayLike, centres: int) -> Floats:
-    fractions = np.asarray(start, np.float64)
-    if fractions.shape != (centres,):
-        raise InputError(
-            f"has the shape {fractions.shape}",
-            where="start",
-            allowed=f"({centres},)",
-            remedy="give one fraction a centre",
-        )
-    return fractions
+    remedy = "give one fraction a centre"
+    return checks.shaped(checks.numeric(start, "start"), (centres,), "start", remedy=remedy)
 
 
 def _diverged(number: int, error: DivergedError, method: Method) -> DivergedError:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from walras import checks
 from walras.errors import InputError
 from walras.network.drivers.plan import Plan
 from walras.network.graph.network import Network
@@ -47,10 +48,7 @@ def protocol_plan(
     Raises:
         InputError: The back end that was asked for would treat the run differently, or cannot.
     """
-    if backend not in BACKENDS:
-        raise InputError(
-            f"is {backend!r}", where="backend", allowed=", ".join(BACKENDS), remedy="choose one"
-        )
+    checks.one_of(backend, "backend", BACKENDS)
     faults = faults or Faults()
     faults.check(problem.centres)
     reason = why_protocol(network, faults, steps)

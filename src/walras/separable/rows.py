@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from walras.errors import InputError
+from walras import checks
 from walras.types import Bools, Floats, Ints
 
 
@@ -207,10 +207,10 @@ def check_sparse(matrix: object) -> None:
     Raises:
         InputError: It is dense, or sparse in another form.
     """
-    if not isinstance(matrix, sp.csc_array | sp.csc_matrix):
-        raise InputError(
-            f"is a {type(matrix).__name__}",
-            where="rows.matrix",
-            allowed="a scipy.sparse.csc_array",
-            remedy="pass scipy.sparse.csc_array(matrix)",
-        )
+    checks.of_kind(
+        matrix,
+        (sp.csc_array, sp.csc_matrix),
+        "rows.matrix",
+        "a scipy.sparse.csc_array",
+        remedy="pass scipy.sparse.csc_array(matrix)",
+    )

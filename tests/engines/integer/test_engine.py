@@ -157,7 +157,7 @@ def test_the_same_seed_gives_the_same_assignment() -> None:
     [
         ({"weight": np.ones((2, 2))}, "have shapes"),
         ({"weight": -np.ones((2, 3))}, r"weight\[0, 0\].*is -1"),
-        ({"capacity": [1.0, np.nan]}, r"capacity\[1\].*is nan"),
+        ({"capacity": [1.0, np.nan]}, r"capacity\[1\].*is NaN"),
         ({"cost": [[1.0, np.inf, 1.0], [1.0, np.inf, 1.0]]}, "task 1: is allowed on no agent"),
     ],
 )

@@ -40,7 +40,7 @@ def test_depth_and_height_are_longest_paths() -> None:
         ({"edges": [(0, 1), (-1, 1)]}, r"edges\[1\]", r"is \(-1, 1\)"),
         ({"kinds": ("input", "magic", "output")}, r"kinds\[1\]", "is 'magic'"),
         ({"macs": [0, -1, 0]}, r"macs\[1\]", "is -1"),
-        ({"params": [0, np.nan, 0]}, r"params\[1\]", "is nan"),
+        ({"params": [0, np.nan, 0]}, r"params\[1\]", "is NaN"),
         ({"elements": [1, 2]}, "elements", r"has shape \(2,\)"),
         ({"batch": 0}, "batch", "is 0"),
         ({"kinds": (), "macs": [], "params": [], "elements": [], "edges": []}, "kinds", "no oper"),

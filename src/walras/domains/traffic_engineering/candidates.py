@@ -14,10 +14,11 @@ from typing import Literal
 import numpy as np
 import platformdirs
 
+from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.domains.traffic_engineering.network import Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
-from walras.errors import DataError, InputError, StoppedError
+from walras.errors import DataError, StoppedError
 from walras.files import replacing
 from walras.kernels.paths import disjoint as kernels
 from walras.kernels.paths.simple import shortest_from
@@ -78,7 +79,8 @@ def candidate_paths(
         array([1, 1, 2, 1])
     """
     of_kind(network, Network, "network")
-    _check(k, kind)
+    k = checks.whole(k, "k", 1, _MOST, remedy="4 is what the field uses")
+    checks.one_of(kind, "kind", _SEARCH)
     file = _cache_file(network, k, kind)
     known = _read(file, network) if cache else None
     if known is not None:
@@ -92,20 +94,6 @@ def candidate_paths(
 def cache_folder() -> Path:
     """Where candidate paths are kept, as the operating system wants it."""
     return platformdirs.user_cache_path("walras") / "paths"
-
-
-def _check(k: object, kind: object) -> None:
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= _MOST:
-        raise InputError(
-            f"is {k!r}",
-            where="k",
-            allowed=f"an integer, 1 to {_MOST}",
-            remedy="4 is what the field uses",
-        )
-    if kind not in _SEARCH:
-        raise InputError(
-            f"is {kind!r}", where="kind", allowed=", ".join(_SEARCH), remedy="choose one of these"
-        )
 
 
 def _search(

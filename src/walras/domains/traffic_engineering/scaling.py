@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
@@ -73,14 +74,8 @@ def scaled_traffic(
         21.4
     """
     of_kind(paths, Paths, "paths")
-    for name, value in (("satisfied", satisfied), ("within", within)):
-        if not matrices.is_number(value) or not 0 < value < 1:
-            raise InputError(
-                f"is {value!r}",
-                where=name,
-                allowed="above 0 and below 1",
-                remedy="give a share, such as 0.92",
-            )
+    satisfied = checks.number(satisfied, "satisfied", above=0.0, below=1.0)
+    within = checks.number(within, "within", above=0.0, below=1.0)
     traffic = matrices.traffic(demand, paths.network)
     low, high, factor = 0.0, np.inf, 1.0
     found: Solution | None = None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from walras import checks
 from walras.engines.admm.option_groups import (
     JointMinimisation,
     PenaltyUpdate,
@@ -14,10 +15,8 @@ from walras.engines.admm.option_groups import (
     StartPrices,
 )
 from walras.engines.admm.worker_pool import Executor
-from walras.engines.base import check_choice, check_flag
 from walras.engines.options import Options, number
 from walras.errors import InputError
-from walras.settings import check_range, make_plain
 
 MODES = ("hard", "paper", "penalty", "augmented-lagrangian")
 
@@ -48,9 +47,10 @@ class ADMMOptions(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choice("mode", self.mode, MODES)
-        check_flag("collapse", self.collapse, optional=True)
-        check_flag("restarts", self.restarts, optional=True)
+        checks.one_of(self.mode, "setting mode", MODES)
+        for name in ("collapse", "restarts"):
+            if getattr(self, name) is not None:
+                checks.flag(getattr(self, name), f"setting {name}")
         if self.collapse and self.mode != "hard":
             raise InputError(
                 f"goes with mode 'hard' alone, not {self.mode!r}",
@@ -65,18 +65,12 @@ class ADMMOptions(Options):
                 allowed="False or None",
                 remedy="leave mode out, or restarts",
             )
-        if self.rho is not None:
-            check_range("rho", self.rho, np.finfo(float).tiny, 1e100)
+        checks.setting(self, "rho", np.finfo(float).tiny, 1e100, optional=True)
         if self.executor is not None:
-            _require_executor(self.executor)
-        make_plain(self, "rho")
-
-
-def _require_executor(value: object) -> None:
-    if not isinstance(value, Executor) or isinstance(value, type):
-        raise InputError(
-            f"is {value!r}",
-            where="setting executor",
-            allowed="an executor such as walras.Ray(actors=2), or None",
-            remedy="make one, or leave executor out",
-        )
+            checks.of_kind(
+                self.executor,
+                Executor,
+                "setting executor",
+                "an executor such as walras.Ray(actors=2), or None",
+                remedy="make one, or leave executor out",
+            )

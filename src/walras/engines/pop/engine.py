@@ -21,15 +21,16 @@ from functools import partial
 
 import numpy as np
 
+from walras import checks
 from walras.engines.base import Engine, has_integers
 from walras.engines.exact.engine import Exact
 from walras.engines.interior import Interior
 from walras.engines.pop.parts import Part, asks, merge, split
-from walras.errors import EngineError, InputError
+from walras.errors import EngineError
 from walras.iterate import Iterate
 from walras.progress import Progress
 from walras.separable import Separable
-from walras.settings import Settings, check_range, make_plain
+from walras.settings import Settings
 
 _DEFAULT_PARTS = 4  # where the caller does not say; more are faster and worse
 _DEFAULT_SPLITTING = 0.1  # share of flows that are split where the caller does not say
@@ -70,20 +71,17 @@ class POP(Engine):
     engine: Engine = field(default_factory=Interior)
 
     def __post_init__(self) -> None:
-        if self.parts is not None:
-            words = ", and at most the number of demands"
-            check_range("parts", self.parts, 1, 10**9, whole=True, words=words)
-        check_range("seed", self.seed, 0, 2**63, whole=True)
-        if self.splitting is not None:
-            check_range("splitting", self.splitting, 0.0, 1.0)
-        if not isinstance(self.engine, Engine):
-            raise InputError(
-                f"is {self.engine!r}",
-                where="setting engine",
-                allowed="an engine for the parts, such as walras.engines.Exact()",
-                remedy="make one, or leave engine out",
-            )
-        make_plain(self, "parts", "seed", "splitting")
+        words = ", and at most the number of demands"
+        checks.setting(self, "parts", 1, 10**9, integer=True, optional=True, words=words)
+        checks.setting(self, "seed", 0, 2**63, integer=True)
+        checks.setting(self, "splitting", 0.0, 1.0, optional=True)
+        checks.of_kind(
+            self.engine,
+            Engine,
+            "setting engine",
+            "an engine for the parts, such as walras.engines.Exact()",
+            remedy="make one, or leave engine out",
+        )
 
     def accepts(self, problem: Separable) -> str | None:
         """Say why the engine cannot solve a problem, or None if it can.
@@ -117,7 +115,7 @@ class POP(Engine):
         self.require(problem)
         demands = max(int(np.sum(asks(problem))), 1)
         parts = min(_DEFAULT_PARTS, demands) if self.parts is None else self.parts
-        check_range("parts", parts, 1, demands, whole=True, words=", the number of demands")
+        checks.whole(parts, "setting parts", 1, demands, words=", the number of demands")
         began = time.perf_counter()
         pieces = split(problem, parts, self.seed, self._share(problem))
         built = time.perf_counter()

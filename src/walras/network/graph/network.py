@@ -13,11 +13,11 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from walras import checks
 from walras.data.formats.graphs import read_graph
 from walras.errors import InputError
 from walras.network.graph.random_graphs import draw
-from walras.network.graph.reading import in_range, link_pairs, link_weights, metropolis, read_links
-from walras.network.validation import choice, number, whole
+from walras.network.graph.reading import link_pairs, link_weights, metropolis, read_links
 from walras.types import Bools, Floats, Longs
 
 _DENSE = 600  # nodes up to which spectra are computed in full
@@ -138,7 +138,7 @@ class Network:
         Raises:
             InputError: p is not in (0, 1], or too small for a connected graph to turn up.
         """
-        in_range("p", p, 0.0, 1.0)
+        p = checks.number(p, "p", high=1.0, above=0.0, remedy="it is a probability")
         return cls._drawn(("erdos_renyi", centres, p), seed, directed=directed)
 
     @classmethod
@@ -185,12 +185,12 @@ class Network:
         Raises:
             InputError: k or p is out of its range, or no draw is connected.
         """
-        in_range("p", p, -1e-300, 1.0)
+        p = checks.number(p, "p", 0.0, 1.0, remedy="it is a probability")
         return cls._drawn(("small_world", centres, k, p), seed)
 
     @classmethod
     def _drawn(cls, family: tuple[Any, ...], seed: int, *, directed: bool = False) -> Network:
-        centres, seed = int(family[1]), whole(seed, "seed")
+        centres, seed = checks.whole(family[1], "centres"), checks.whole(seed, "seed")
         _check_several(centres)
         for attempt in range(100):
             links = draw(family, np.random.default_rng((seed, attempt)), directed=directed)
@@ -260,9 +260,9 @@ class Network:
             InputError: A number is out of range, there is no such kind, or the graph is directed
                 and not balanced.
         """
-        every = whole(every, "switching, every", least=1)
-        parts = whole(parts, "switching, parts", least=1)
-        choice("redraw", "union")(kind, "switching, kind")
+        every = checks.whole(every, "switching, every", 1)
+        parts = checks.whole(parts, "switching, parts", 1)
+        checks.one_of(kind, "switching, kind", ("redraw", "union"))
         if self.directed and not self.balanced:
             raise InputError(
                 "does not switch",
@@ -271,7 +271,7 @@ class Network:
                 remedy="leave switching out, or use an undirected graph",
             )
         failing = self.law.failing if self.law else 0.0
-        return replace(self, law=Law(every, kind, parts, failing, whole(seed, "seed")))
+        return replace(self, law=Law(every, kind, parts, failing, checks.whole(seed, "seed")))
 
     def failing(self, probability: float, *, every: int = 1, seed: int = 0) -> Network:
         """The same network, each link down with that probability, drawn every so many steps.
@@ -287,14 +287,9 @@ class Network:
         Raises:
             InputError: The probability is not in [0, 1), or the graph is directed.
         """
-        every = whole(every, "failing, every", least=1)
-        if not 0.0 <= number(probability, "failing") < 1.0:
-            raise InputError(
-                f"is {probability}",
-                where="failing",
-                allowed="0 <= probability < 1",
-                remedy="let links come back now and then",
-            )
+        every = checks.whole(every, "failing, every", 1)
+        remedy = "let links come back now and then"
+        probability = checks.number(probability, "failing", 0.0, below=1.0, remedy=remedy)
         if self.directed:
             raise InputError(
                 "are directed",
@@ -302,7 +297,7 @@ class Network:
                 allowed="undirected graphs",
                 remedy="use an undirected graph",
             )
-        law = self.law or Law(every, "union", 1, 0.0, whole(seed, "seed"))
+        law = self.law or Law(every, "union", 1, 0.0, checks.whole(seed, "seed"))
         return replace(self, law=replace(law, failing=probability))
 
     def period(self, step: int) -> int:

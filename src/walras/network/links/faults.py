@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from walras import checks
 from walras.errors import InputError
-from walras.network.validation import number, whole
 
 
 @dataclass(frozen=True)
@@ -101,11 +101,9 @@ class Faults:
 
     def __post_init__(self) -> None:
         for name in ("loss", "duplication", "reordering"):
-            rate = number(getattr(self, name), f"faults.{name}")
-            if not 0.0 <= rate < 1.0:
-                raise _out_of_range(name, rate, "0 <= rate < 1")
-        whole(self.delay, "faults.delay")
-        whole(self.lease, "faults.lease", least=1)
+            checks.number(getattr(self, name), f"faults.{name}", 0.0, below=1.0)
+        checks.whole(self.delay, "faults.delay")
+        checks.whole(self.lease, "faults.lease", 1)
         given = self.crashes.items() if isinstance(self.crashes, Mapping) else self.crashes
         if not isinstance(given, Iterable):
             raise _out_of_range("crashes", given, "a list of crashes: (centre, step[, rejoin])")
@@ -200,7 +198,7 @@ def _crash(k: int, entry: object) -> Crash:
             allowed="centre and step, or centre, step and rejoin",
             remedy="Crash(centre, step), or a tuple of these",
         )
-    return Crash(*(whole(value, where) for value in entry))
+    return Crash(*(checks.whole(value, where) for value in entry))
 
 
 def _cut(k: int, entry: object) -> Cut:
@@ -220,9 +218,9 @@ def _cut(k: int, entry: object) -> Cut:
             allowed="the centres on one side, the first step, and the step after the last",
             remedy="Cut((0, 1), 100, 200), or a tuple of these",
         )
-    centres = tuple(whole(value, f"{where}.centres") for value in entry[0])
-    step = whole(entry[1], f"{where}.step")
-    return Cut(centres, step, whole(entry[2], f"{where}.until", least=step + 1))
+    centres = tuple(checks.whole(value, f"{where}.centres") for value in entry[0])
+    step = checks.whole(entry[1], f"{where}.step")
+    return Cut(centres, step, checks.whole(entry[2], f"{where}.until", step + 1))
 
 
 def _out_of_range(name: str, value: object, allowed: str) -> InputError:

@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.errors import InputError
-from walras.network.validation import number, whole
 from walras.types import Floats, Longs
 
 Mode = Literal["value", "difference", "innovation"]
@@ -116,10 +116,8 @@ class UniformQuantizer:
     sector: float = 1.0
 
     def __post_init__(self) -> None:
-        if not number(self.step, "UniformQuantizer.step") > 0.0:
-            raise _refuse("UniformQuantizer.step", self.step, "a positive number")
-        if not 2 <= whole(self.width, "UniformQuantizer.width") <= 32:
-            raise _refuse("UniformQuantizer.width", self.width, "2..32 bits")
+        checks.number(self.step, "UniformQuantizer.step", above=0.0)
+        checks.whole(self.width, "UniformQuantizer.width", 2, 32, words=" bits")
 
     @property
     def reach(self) -> float:
@@ -217,16 +215,10 @@ class LogQuantizer:
     width: int = 8
 
     def __post_init__(self) -> None:
-        if not 0.03 <= number(self.rho, "LogQuantizer.rho") < 2.0 * math.log(2.0):
-            raise _refuse(
-                "LogQuantizer.rho",
-                self.rho,
-                "0.03 <= rho < 2 ln 2 = 1.386: beyond, an innovation's error exceeds itself",
-            )
-        if self.mode not in ("value", "difference", "innovation"):
-            raise _refuse("LogQuantizer.mode", self.mode, "value, difference or innovation")
-        if not 2 <= whole(self.width, "LogQuantizer.width") <= 16:
-            raise _refuse("LogQuantizer.width", self.width, "2..16 bits")
+        words = " (2 ln 2): beyond, an innovation's error exceeds itself"
+        checks.number(self.rho, "LogQuantizer.rho", 0.03, below=2.0 * math.log(2.0), words=words)
+        checks.one_of(self.mode, "LogQuantizer.mode", ("value", "difference", "innovation"))
+        checks.whole(self.width, "LogQuantizer.width", 2, 16, words=" bits")
 
     @property
     def sector(self) -> float:
@@ -301,9 +293,3 @@ class LogQuantizer:
         some = size > math.exp(max(-_FARTHEST * self.rho, -744.0))
         exponent = np.rint(np.log(np.where(some, size, 1.0)) / self.rho)
         return np.where(some, np.minimum(exponent, _FARTHEST), _NONE)
-
-
-def _refuse(where: str, value: object, allowed: str) -> InputError:
-    return InputError(
-        f"is {value}", where=where, allowed=allowed, remedy="choose a value within the range"
-    )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.errors import InputError
 from walras.network.links.quantizers import Ideal
@@ -72,18 +72,13 @@ class Surplus:
     name: str = "surplus"
 
     def __post_init__(self) -> None:
-        known = self.learner in ("auto", "tracking", "diffusion")
-        _within("learner", self.learner, known, "auto, tracking or diffusion")
-        _within("momentum", self.momentum, 0.0 <= self.momentum < 1.0, "0 <= momentum < 1")
-        inertia = self.share_momentum
-        _within("share_momentum", inertia, inertia is None or 0.0 <= inertia < 1.0, "0 <= part < 1")
-        _within(
-            "multiplier_step",
-            self.multiplier_step,
-            0.0 < self.multiplier_step <= 1.0,
-            "0 < multiplier_step <= 1",
-        )
-        _within("batch", self.batch, self.batch is None or self.batch >= 1, "at least 1")
+        checks.one_of(self.learner, "Surplus.learner", ("auto", "tracking", "diffusion"))
+        checks.number(self.momentum, "Surplus.momentum", 0.0, below=1.0)
+        if self.share_momentum is not None:
+            checks.number(self.share_momentum, "Surplus.share_momentum", 0.0, below=1.0)
+        checks.number(self.multiplier_step, "Surplus.multiplier_step", high=1.0, above=0.0)
+        if self.batch is not None:
+            checks.whole(self.batch, "Surplus.batch", 1)
 
     def steps(self, setting: Setting) -> Steps:
         """The steps to take, checked against their bounds.
@@ -182,10 +177,3 @@ class Surplus:
         if steps.learner == "diffusion":
             return Diffused(setting, steps, guard=guard)
         return Models(setting, steps, self.batch, self.momentum, guard=guard)
-
-
-def _within(name: str, value: object, fine: bool, allowed: str) -> None:
-    if not fine or (isinstance(value, float) and not math.isfinite(value)):
-        raise InputError(
-            f"is {value}", where=f"Surplus.{name}", allowed=allowed, remedy="choose another"
-        )

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.errors import EngineError, InputError
 from walras.extras import install_hint
 from walras.network.problem.shards import Shards
-from walras.network.validation import number
 from walras.types import Floats, Weights
 
 _ROUNDS = 20  # of the power iteration for the curvature
@@ -84,13 +84,9 @@ class TorchLoss:
             )
 
         hint = self.smoothness_hint
-        if hint is not None and not number(hint, "TorchLoss.smoothness_hint") > 0.0:
-            raise InputError(
-                f"is {hint}",
-                where="TorchLoss.smoothness_hint",
-                allowed="a positive number",
-                remedy="leave it out to have it estimated",
-            )
+        if hint is not None:
+            remedy = "leave it out to have it estimated"
+            checks.number(hint, "TorchLoss.smoothness_hint", above=0.0, remedy=remedy)
 
     def prepare(self, shards: Shards) -> Shards:
         """Single precision, and class numbers as integers.
