@@ -2,8 +2,14 @@
 
 Each check gives the value back in its plain type, Python's or NumPy's own, or raises an
 :class:`~walras.errors.InputError` that says what is wrong, where (the argument and the place in
-it), what is allowed and what to do. ``where`` names the argument; a function from a place to words
-stands for one whose rows and columns have names.
+it), what is allowed and what to do. The same arguments mean the same everywhere:
+
+- ``where`` names what was given; a function from a place to words stands for an array whose rows
+  and columns have names.
+- ``low`` to ``high`` is what is allowed, both included; infinity admits infinite numbers. ``above``
+  and ``below`` are ends that are not included.
+- ``words`` follow the range in the error and say what it is; ``remedy`` says what to do.
+- ``kind`` is what a name is of, such as ``node``.
 """
 
 from __future__ import annotations
@@ -59,16 +65,6 @@ def number(
 ) -> float:
     """A real number from ``low`` to ``high``, as a float.
 
-    Args:
-        value: What was given.
-        where: The argument's name.
-        low: Least number allowed.
-        high: Largest number allowed; infinity admits infinity.
-        above: Number that it must exceed, or None.
-        below: Number that it must stay under, or None.
-        words: What the range is, put behind it in the error.
-        remedy: What to do.
-
     Raises:
         InputError: It is out of range, NaN, or no number, such as True, a complex number or text.
     """
@@ -94,14 +90,6 @@ def whole(
     remedy: str = _GIVE_NUMBER,
 ) -> int:
     """A whole number from ``low`` to ``high``, as an int; 2.0 is one, too.
-
-    Args:
-        value: What was given.
-        where: The argument's name.
-        low: Least number allowed.
-        high: Largest number allowed.
-        words: What the range is, put behind it in the error.
-        remedy: What to do.
 
     Raises:
         InputError: It is out of range, or no whole number.
@@ -135,17 +123,9 @@ def setting(
 
     Solvers in other languages take Python's numbers alone, and 32-bit ones overflow.
 
-    Args:
-        owner: The dataclass; its field is replaced by the plain number.
-        name: The field.
-        low: Least number allowed.
-        high: Largest number allowed.
-        above: Number that it must exceed, or None.
-        below: Number that it must stay under, or None.
-        integer: Whether it must be whole.
-        optional: Whether None is allowed, too.
-        words: What the range is.
-        where: What errors call the field; by default, the setting of its name.
+    ``owner``: the dataclass; its field is replaced by the plain number. ``name``: the field.
+    ``integer``: whether it must be whole. ``optional``: whether None is allowed, too. ``where``:
+    what errors call the field; by default, the setting of its name.
 
     Raises:
         InputError: As :func:`number` and :func:`whole`.
@@ -161,7 +141,7 @@ def setting(
     object.__setattr__(owner, name, plain)
 
 
-def flag(value: object, where: str) -> bool:
+def flag(value: object, where: str, words: str = "") -> bool:
     """True or False, as Python's own.
 
     Raises:
@@ -169,7 +149,10 @@ def flag(value: object, where: str) -> bool:
     """
     if not isinstance(value, bool | np.bool_):
         raise InputError(
-            f"is {shown(value)}", where=where, allowed="True or False", remedy="use one of these"
+            f"is {shown(value)}",
+            where=where,
+            allowed=f"True or False{words}",
+            remedy="use one of these",
         )
     return bool(value)
 
@@ -192,12 +175,8 @@ def one_of(
 ) -> str:
     """One of some names.
 
-    Args:
-        value: What was given.
-        where: The argument's name.
-        choices: The names; a set, dict or dict's keys where there are many.
-        kind: What the names are of, such as ``node``.
-        remedy: What to do; by default the nearest name, if one is near.
+    ``choices``: the names; a set, dict or dict's keys where there are many. ``remedy``: what to
+    do; by default the nearest name, if one is near.
 
     Raises:
         InputError: It is no such name.
@@ -246,12 +225,7 @@ def of_kind(
 ) -> object:
     """An object of a class, and not the class itself.
 
-    Args:
-        value: What was given.
-        kind: The class, or classes of which one will do.
-        where: The argument's name.
-        allowed: What errors call the class; its name by default.
-        remedy: What to do.
+    ``allowed``: what errors call the class; its name by default.
 
     Raises:
         InputError: It is something else.
@@ -270,11 +244,7 @@ def of_kind(
 def object_with(value: object, method: str, where: str, example: str) -> None:
     """Refuse what lacks a method that an object of its kind has, such as the kind's class.
 
-    Args:
-        value: What was given.
-        method: The name of the method.
-        where: The argument's name.
-        example: How such an object is made.
+    ``method``: the name of the method. ``example``: how such an object is made.
 
     Raises:
         InputError: It is a class, or has no such method.
@@ -325,12 +295,7 @@ def numeric(
 ) -> Floats:
     """Any array-like as float64, with the refusals of :func:`reals`.
 
-    Args:
-        given: What was given.
-        where: The argument's name.
-        allowed: What it must be.
-        remedy: What to do.
-        copy: Whether the array must be the caller's own.
+    ``copy``: whether the array must be the caller's own.
 
     Raises:
         InputError: Something in it is no real number, or its rows differ in length.
@@ -352,12 +317,7 @@ def shaped(
 ) -> _Shaped:
     """An array of a shape.
 
-    Args:
-        array: The array, dense or sparse.
-        shape: The shape it must have.
-        where: The argument's name.
-        words: What the shape means, such as ``one number a job``.
-        remedy: What to do.
+    ``words``: what the shape means, such as ``one number a job``.
 
     Raises:
         InputError: It has another shape.
@@ -384,16 +344,6 @@ def within(
     remedy: str = "correct that number",
 ) -> _Array:
     """An array whose numbers all lie from ``low`` to ``high``.
-
-    Args:
-        array: The numbers.
-        where: The argument's name, or a function that names a place in it.
-        low: Least number allowed.
-        high: Largest number allowed; infinity admits infinity.
-        above: Number that all must exceed, or None.
-        below: Number that all must stay under, or None.
-        words: What the range is, put behind it in the error.
-        remedy: What to do.
 
     Raises:
         InputError: One does not, or is NaN; names the first.
@@ -423,13 +373,8 @@ def refuse_first(
 ) -> _Array:
     """The array, or an error that names its first number that is marked.
 
-    Args:
-        bad: Which numbers are refused.
-        array: The numbers, of the same shape.
-        where: The argument's name, or a function that names a place in it.
-        allowed: What it must be.
-        remedy: What to do.
-        what: What is wrong, or a function that tells it of a place; by default the number.
+    ``bad``: which numbers are refused. ``what``: what is wrong, or a function that tells it of a
+    place; by default the number.
 
     Raises:
         InputError: One is marked.
@@ -461,14 +406,8 @@ def one_each(
 ) -> Floats:
     """(count,) numbers from one number each, or one number for all.
 
-    Args:
-        given: What was given.
-        where: The argument's name.
-        count: How many there must be.
-        kind: What each is of, such as ``round``.
-        low: Least number allowed.
-        high: Largest number allowed; by default, infinite ones and NaN are, too.
-        remedy: What to do.
+    ``count``: how many there must be. ``high``: largest number allowed; by default, infinite ones
+    and NaN are, too.
 
     Raises:
         InputError: It is no array of real numbers, has another shape, or a number is out of range.
@@ -492,12 +431,7 @@ def distinct(
 ) -> tuple[str, ...]:
     """Names as strings, of which no two are the same.
 
-    Args:
-        given: The names; a pandas index, too.
-        where: The argument's name.
-        kind: What a name is called.
-        count: How many there must be, or None.
-        remedy: What to do.
+    ``count``: how many there must be, or None.
 
     Raises:
         InputError: It is no sequence, has another length, or two names are the same.
@@ -534,13 +468,7 @@ def same_names(
 ) -> None:
     """Refuse names that are not the wanted ones, in any order.
 
-    Args:
-        own: The names that were given.
-        wanted: The names that are needed.
-        where: The argument's name.
-        kind: What a name is of, such as ``resource``.
-        allowed: Which names are needed.
-        remedy: What to do.
+    ``wanted``: the names that are needed. ``allowed``: which names are needed.
 
     Raises:
         InputError: One is missing or unknown; names the first.

@@ -249,7 +249,7 @@ def test_other_settings_are_given_by_name(tmp_path: Path) -> None:
         ("speedup=fast", "LIMIT:RATE"),
         ("speedup=2:1", "Decay.limit"),
         ("price=dear", "setting price"),
-        ("margin=loose", "learning, margin"),
+        ("margin=loose", "setting margin"),
     ],
 )
 def test_bad_settings_by_name(given: str, words: str) -> None:

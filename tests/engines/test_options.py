@@ -29,7 +29,7 @@ GROUPS = {
         (lambda: wl.engines.ADMM(mode="soft"), r"setting mode: is 'soft'; allowed: hard, paper"),
         (lambda: wl.engines.ADMM(mode="paper", collapse=True), "setting collapse"),
         (lambda: wl.engines.ADMM(mode="paper", restarts=True), "setting restarts"),
-        (lambda: wl.engines.ADMM(restarts="yes"), "setting restarts.*True, False or None"),  # type: ignore[arg-type]
+        (lambda: wl.engines.ADMM(restarts="yes"), "setting restarts.*True or False or None"),  # type: ignore[arg-type]
         (lambda: wl.engines.ADMM(rho=0.0), "setting rho"),
         (lambda: wl.engines.ADMM(executor=4), "setting executor"),  # type: ignore[arg-type]
         (lambda: wl.engines.Integer(seed=-1), "setting seed"),

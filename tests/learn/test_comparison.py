@@ -128,7 +128,7 @@ def test_auto_is_a_method() -> None:
         ({"train_tasks": 40}, r"train_tasks: is 40.*train_tasks=\[40\]"),
         ({"recipe_options": {"color": 3}}, "recipe_options: has 'color'"),
         ({"train_tasks": [20, 99_999]}, "asks for 99999 tasks to train on.*in all"),
-        ({"stepz": 3}, "learning, stepz: is unknown"),
+        ({"stepz": 3}, "unknown key 'stepz'.*did you mean 'step"),
         ({"workers": -3}, "workers: is -3"),
         ({"seeds": [-1]}, "seeds: is -1"),
         ({"test_rounds": 0}, "test_rounds: is 0"),

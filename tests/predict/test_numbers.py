@@ -288,5 +288,5 @@ def test_tasks_at_the_ends_of_what_is_measured_are_taken_and_beyond_are_refused(
             of(*wrong)
     with pytest.raises(InputError, match=r"features: has shape \(3, 1\); allowed: \(2, any\)"):
         Tasks(names, clusters, np.zeros((3, 1)), np.ones((1, 2)), np.ones((1, 2)))
-    with pytest.raises(InputError, match=r"features\[1, 0\] \(task y\): is not finite"):
+    with pytest.raises(InputError, match=r"features\[1, 0\] \(task y\): is inf"):
         Tasks(names, clusters, np.array([[0.0], [INF]]), np.ones((1, 2)), np.ones((1, 2)))

@@ -240,7 +240,7 @@ def test_tasks_that_cannot_be_trained_on_are_refused(small: Recipe) -> None:
     with pytest.raises(InputError, match="there is no setting 'colour'"):
         fit(train, colour=1)
     predictor = fit(train, small.validation)
-    with pytest.raises(InputError, match="tasks: is a NoneType"):
+    with pytest.raises(InputError, match="tasks: is None"):
         predictor.predict(None)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="clusters of the tasks"):
         predictor.predict(_turned(small.test))

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.separable import Utility, utility
+from walras.separable.rows import bound_sizes
 from walras.types import Bools, Floats, Ints, Longs
 
 ROUNDING = 32 * np.finfo(float).eps
@@ -108,9 +109,7 @@ def excess(used: Floats, terms: Floats, lower: Floats, upper: Floats) -> tuple[F
         lower: Lower bounds.
         upper: Upper bounds.
     """
-    size = terms
-    for bound in (lower, upper):
-        size = np.maximum(size, np.where(np.isfinite(bound), np.abs(bound), 0.0))
+    size = np.maximum(terms, bound_sizes(lower, upper))
     return np.maximum(used - upper, lower - used), size
 
 

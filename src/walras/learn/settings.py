@@ -209,7 +209,7 @@ class LearnSettings:
         Raises:
             InputError: There is no such setting.
         """
-        checks.known_keys(changes, [f.name for f in fields(self)], "learning")
+        checks.known_keys(changes, [f.name for f in fields(self)], "settings of learning")
         return replace(self, **changes)
 
     def training(self, **changes: Any) -> Training:
@@ -246,5 +246,5 @@ def named(method: str, seed: int = 0) -> LearnSettings:
 
 def _refuse(name: str, value: str, allowed: str) -> None:
     raise InputError(
-        f"is {value}", where=f"learning, {name}", allowed=allowed, remedy=f"choose another {name}"
+        f"is {value}", where=f"setting {name}", allowed=allowed, remedy=f"choose another {name}"
     )

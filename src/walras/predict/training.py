@@ -92,7 +92,7 @@ def _fresh(train: Tasks, settings: Training) -> NetworkModel:
     if name not in ("mlp", "gnn", "module"):
         raise InputError(
             f"is {type(settings.model).__name__}",
-            where="training, model",
+            where="setting model",
             allowed="'linear', 'mlp', 'gnn' or a torch.nn.Module",
             remedy="pass a module",
         )

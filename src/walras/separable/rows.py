@@ -201,6 +201,17 @@ class Rows:
         return f"row[{row}]"
 
 
+def bound_sizes(lower: Floats, upper: Floats) -> Floats:
+    """(n,) the larger of two bounds in absolute value, where one that is infinite counts as 0.
+
+    Args:
+        lower: (n,) lower bounds.
+        upper: (n,) upper bounds.
+    """
+    low, high = (np.where(np.isfinite(bound), np.abs(bound), 0.0) for bound in (lower, upper))
+    return np.maximum(low, high)
+
+
 def check_sparse(matrix: object) -> None:
     """Refuse what is no sparse matrix by columns.
 

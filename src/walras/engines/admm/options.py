@@ -50,7 +50,7 @@ class ADMMOptions(Options):
         checks.one_of(self.mode, "setting mode", MODES)
         for name in ("collapse", "restarts"):
             if getattr(self, name) is not None:
-                checks.flag(getattr(self, name), f"setting {name}")
+                checks.flag(getattr(self, name), f"setting {name}", " or None")
         if self.collapse and self.mode != "hard":
             raise InputError(
                 f"goes with mode 'hard' alone, not {self.mode!r}",
