@@ -18,6 +18,7 @@ import difflib
 import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any, NoReturn, Protocol, TypeVar, cast, overload
 
@@ -35,6 +36,7 @@ _ENDLESS = 2**63 - 1  # as the upper end of a range of whole numbers: no end
 _EXACT = 2**53  # beyond, a number with a point stands for several whole numbers
 _SHOWN = 60  # characters of a value in a message
 _FEW, _MANY = 5, 20  # names in a message: so many of more than that
+_COMPARED = 10_000  # names among which the nearest is looked for
 _GIVE_NUMBER = "give a number within what is allowed"
 
 _Kind = TypeVar("_Kind")
@@ -183,7 +185,8 @@ def one_of(
     """
     if isinstance(value, str) and value in choices:
         return value
-    near = difflib.get_close_matches(value, choices, n=1) if isinstance(value, str) else []
+    some = islice(choices, _COMPARED)
+    near = difflib.get_close_matches(value, some, n=1) if isinstance(value, str) else []
     raise InputError(
         f"there is no {kind} {shown(value)}" if kind else f"is {shown(value)}",
         where=where,

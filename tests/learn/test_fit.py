@@ -298,9 +298,9 @@ def test_bad_data(small: Recipe, quick: dict[str, Any]) -> None:
         with pytest.raises(InputError, match="tasks_per_round: is"):
             fit("tsm", small, tasks_per_round=size)
     nothing: Any = None
-    with pytest.raises(InputError, match="data: is a NoneType"):
+    with pytest.raises(InputError, match="data: is None"):
         fit("tsm", nothing)
-    with pytest.raises(InputError, match="data: is a NoneType"):
+    with pytest.raises(InputError, match="data: is None"):
         wl.learn.advise(nothing)
     plain = fit("tsm", small, tasks_per_round=5, **quick)
     for rounds in ([[0, 1, 150]], [[0, -1]], [0, 1], [[0.5, 1.0]]):

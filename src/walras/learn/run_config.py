@@ -142,17 +142,18 @@ def grid(
                 remedy=f"write {name}=[{given}]",
             )
     _check_options(rest["options"])
-    for name, values in (*sizes.items(), ("test_rounds", [rest["test_rounds"]])):
-        for value in values:
-            checks.whole(value, f"setting {name}", 1, 10**9)
+    trained, per_round, (test_rounds,) = (
+        [checks.whole(value, f"setting {name}", 1, 10**9) for value in values]
+        for name, values in (*sizes.items(), ("test_rounds", [rest["test_rounds"]]))
+    )
+    rest = {**rest, "test_rounds": test_rounds}
     drawn = range(seeds) if isinstance(seeds, int) else seeds
-    for seed in drawn:
-        checks.whole(seed, "setting seeds")
+    drawn = [checks.whole(seed, "setting seeds") for seed in drawn]
     known = DEFAULTS.get(rest["recipe"], ()) if tasks is None else tasks.clusters
     own = [known] if settings is None else map(_clusters, settings)
     cells = [
         RunConfig(clusters=clusters, train_tasks=train, tasks_per_round=size, seed=seed, **rest)
-        for clusters, train, size, seed in product(own, train_tasks, tasks_per_round, drawn)
+        for clusters, train, size, seed in product(own, trained, per_round, drawn)
     ]
     if not cells:
         _refuse_nothing()

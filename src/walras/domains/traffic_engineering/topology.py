@@ -139,7 +139,7 @@ def _by_name(wanted: str, synthetic: bool | None, seed: int) -> tuple[str, Topol
 
 def _network(graph: Graph, name: str, origin: str, draw: int | None, parallel: Parallel) -> Network:
     if draw is not None:
-        graph = replace(graph, capacity=_drawn(len(graph.capacity), draw))
+        graph = replace(graph, capacity=_drawn(len(graph.capacity), int(draw)))
         origin += f"; {len(graph.capacity)} capacities drawn with seed {draw}"
     graph = graph.both_ways()
     if parallel == "merge":

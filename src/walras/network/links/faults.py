@@ -102,8 +102,8 @@ class Faults:
     def __post_init__(self) -> None:
         for name in ("loss", "duplication", "reordering"):
             checks.number(getattr(self, name), f"faults.{name}", 0.0, below=1.0)
-        checks.whole(self.delay, "faults.delay")
-        checks.whole(self.lease, "faults.lease", 1)
+        checks.setting(self, "delay", 0, integer=True, where="faults.delay")
+        checks.setting(self, "lease", 1, integer=True, where="faults.lease")
         given = self.crashes.items() if isinstance(self.crashes, Mapping) else self.crashes
         if not isinstance(given, Iterable):
             raise _out_of_range("crashes", given, "a list of crashes: (centre, step[, rejoin])")

@@ -117,7 +117,9 @@ class UniformQuantizer:
 
     def __post_init__(self) -> None:
         checks.number(self.step, "UniformQuantizer.step", above=0.0)
-        checks.whole(self.width, "UniformQuantizer.width", 2, 32, words=" bits")
+        checks.setting(
+            self, "width", 2, 32, integer=True, words=" bits", where="UniformQuantizer.width"
+        )
 
     @property
     def reach(self) -> float:
@@ -218,7 +220,9 @@ class LogQuantizer:
         words = " (2 ln 2): beyond, an innovation's error exceeds itself"
         checks.number(self.rho, "LogQuantizer.rho", 0.03, below=2.0 * math.log(2.0), words=words)
         checks.one_of(self.mode, "LogQuantizer.mode", ("value", "difference", "innovation"))
-        checks.whole(self.width, "LogQuantizer.width", 2, 16, words=" bits")
+        checks.setting(
+            self, "width", 2, 16, integer=True, words=" bits", where="LogQuantizer.width"
+        )
 
     @property
     def sector(self) -> float:

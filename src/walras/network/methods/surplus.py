@@ -77,8 +77,7 @@ class Surplus:
         if self.share_momentum is not None:
             checks.number(self.share_momentum, "Surplus.share_momentum", 0.0, below=1.0)
         checks.number(self.multiplier_step, "Surplus.multiplier_step", high=1.0, above=0.0)
-        if self.batch is not None:
-            checks.whole(self.batch, "Surplus.batch", 1)
+        checks.setting(self, "batch", 1, integer=True, optional=True, where="Surplus.batch")
 
     def steps(self, setting: Setting) -> Steps:
         """The steps to take, checked against their bounds.

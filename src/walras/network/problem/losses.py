@@ -304,7 +304,7 @@ class Softmax:
 
     def __post_init__(self) -> None:
         _not_negative(self)
-        checks.whole(self.classes, "Softmax.classes", 2, remedy="give the number of classes")
+        checks.setting(self, "classes", 2, integer=True, where="Softmax.classes")
 
     def prepare(self, shards: Shards) -> Shards:
         """The shards with the constant feature and checked targets.
