@@ -19,6 +19,7 @@ release = version = installed("walras")
 extensions = [
     "mathml",
     "myst_parser",
+    "notebook_pages",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",

@@ -30,7 +30,7 @@ FILE = re.compile(
 _PICTURE = re.compile(r"^!\[[^\]]*\]\(([^)]*\.png)\)", re.MULTILINE)
 _COMMAND = re.compile(r"^\$ (.+)$\n?((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _WIDTH = "100"
-_LONG = 14  # lines of an output that are written
+_HEAD, _TAIL = 7, 9  # lines of a long output that are written
 
 
 @dataclass(frozen=True)
@@ -141,8 +141,8 @@ def shortened(printed: str) -> str:
     text = re.sub(r"\b\d+(?:\.\d+)? s\b", "... s", text)
     text = re.sub(r"(seconds\b[^\n]*?)\d+\.\d+(?:\.\.\.)?", r"\1...", text)
     lines = text.splitlines()
-    if len(lines) > _LONG + 2:
-        lines = [*lines[:_LONG], "..."]
+    if len(lines) > _HEAD + _TAIL + 4:
+        lines = [*lines[:_HEAD], "...", *lines[-_TAIL:]]
     return "\n".join(lines) + "\n" if lines else ""
 
 
@@ -165,7 +165,7 @@ def written(page: Path, folder: Path) -> str:
 
 
 def _trimmed(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
+    return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
 
 
 if __name__ == "__main__":

@@ -287,7 +287,7 @@ def test_what_programs_of_the_package_say_is_understood(named: dict[str, Any]) -
     [
         ({"rho": -1}, "rho: is -1"),
         ({"rho": 0}, "rho: is 0"),
-        ({"rho": float("nan")}, "rho: is nan"),
+        ({"rho": float("nan")}, "rho: is NaN"),
         ({"rho": "big"}, "rho: is 'big'"),
         ({"num_iter": -3}, "num_iter: is -3"),
         ({"num_iter": 2.5}, "num_iter: is 2.5"),

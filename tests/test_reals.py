@@ -11,8 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 import walras as wl
+from walras.checks import reals
 from walras.domains.load_balancing.inputs import make_round
-from walras.reals import reals
 
 cs, lb, te = (
     wl.domains.cluster_scheduling,

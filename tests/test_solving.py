@@ -443,6 +443,6 @@ def test_settings_may_be_numpy_s_numbers(engine: str) -> None:
     }
     settings = Settings(**given, max_iterations=np.uint16(500))  # type: ignore[arg-type]
     plain = (settings.tolerance, settings.time_limit, settings.threads, settings.max_iterations)
-    assert [type(value) for value in plain] == [float, int, int, int]
+    assert [type(value) for value in plain] == [float, float, int, int]
     s = wl.solve(cs.max_min(*cluster()), engine=engine, integer=engine == "integer", **given)
     assert s.status.has_allocation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.benchmark import Benchmark, Records, Target
+from benchmarks.benchmark import Benchmark, Records, Target, basis
 from benchmarks.cell import Cell
 from benchmarks.recipes import RecipeSpec
 
@@ -52,13 +52,13 @@ def targets(records: Records) -> Sequence[Target]:
     ]
 
 
-Numbers = Mapping[str, Any]
+Found = Mapping[str, Any]
 
 
-def _numbers(records: Records, chosen: Sequence[RecipeSpec]) -> list[Numbers]:
+def _found(records: Records, chosen: Sequence[RecipeSpec]) -> list[Found]:
     names = {spec.name for spec in chosen}
     return [
-        record["numbers"]
+        record
         for record in records.values()
         if record["cell"]["benchmark"] == NAME
         and record["cell"]["instance"] in names
@@ -73,9 +73,10 @@ def _headroom(records: Records, tasks: int) -> Target:
     """
     case = f"two-stage predictors, rounds of {tasks}, {len(SETTINGS)} settings x {len(SIZES)} sizes"
     aim = f"excess makespan {100 * LEAST:.0f}-{100 * MOST:.0f} % without a floor, averages more"
-    found = _numbers(records, specs(tasks))
-    if len(found) < len(specs(tasks)):
+    ran = _found(records, specs(tasks))
+    if len(ran) < len(specs(tasks)):
         return Target(case, aim)
+    found = [record["numbers"] for record in ran]
     best = [min(n[f"{v}.free"] for v in TWO_STAGE) for n in found]
     averages = [n["averages.free"] for n in found]
     floored = [min(n[f"{v}.excess"] for v in TWO_STAGE) for n in found]
@@ -86,7 +87,7 @@ def _headroom(records: Records, tasks: int) -> Target:
         "s at most"
     )
     met = max(best) <= MOST and all(b < a for b, a in zip(best, averages, strict=True))
-    return Target(case, aim, measured, met)
+    return Target(case, aim, measured, met, basis(ran))
 
 
 def _span(values: Sequence[float]) -> str:
@@ -96,9 +97,10 @@ def _span(values: Sequence[float]) -> str:
 def _coverage(records: Records) -> Target:
     case = "intervals of time and of success, all settings and sizes"
     aim = f"{100 * LEVEL:.0f} % +- {100 * WITHIN:.0f} in every cell"
-    found = _numbers(records, specs(5))
-    if len(found) < len(specs(5)):
+    ran = _found(records, specs(5))
+    if len(ran) < len(specs(5)):
         return Target(case, aim)
+    found = [record["numbers"] for record in ran]
     shares = [
         n[f"{v}.{kind}"]
         for n in found
@@ -106,22 +108,23 @@ def _coverage(records: Records) -> Target:
         for kind in ("coverage", "success-coverage")
     ]
     met = all(abs(share - LEVEL) <= WITHIN for share in shares)
-    return Target(case, aim, f"{_span(shares)} hold", met)
+    return Target(case, aim, f"{_span(shares)} hold", met, basis(ran))
 
 
 def _calibration(records: Records) -> Target:
     case = "chances of success, all settings and sizes"
     aim = "Brier score at most 0.005 over that of the true chances"
-    found = _numbers(records, specs(5))
-    if len(found) < len(specs(5)):
+    ran = _found(records, specs(5))
+    if len(ran) < len(specs(5)):
         return Target(case, aim)
+    found = [record["numbers"] for record in ran]
     over = [n[f"{v}.brier-excess"] for n in found for v in TWO_STAGE]
     bins = [n[f"{v}.bins-on-diagonal"] for n in found for v in TWO_STAGE]
     measured = (
         f"{min(over):.4f} to {max(over):.4f} over; {100 * min(bins):.0f} % or more of the "
         "reliability diagram's bins within two standard errors of the diagonal"
     )
-    return Target(case, aim, measured, max(over) <= 0.005)
+    return Target(case, aim, measured, max(over) <= 0.005, basis(ran))
 
 
 BENCHMARK = Benchmark(NAME, "Two-stage predictors", cells(), targets)

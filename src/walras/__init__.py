@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         InaccuracyWarning,
         InfeasibleError,
         InputError,
+        StoppedError,
         UnboundedError,
         WalrasError,
     )
@@ -45,6 +46,7 @@ _HOME = {
     "UnboundedError": "walras.errors",
     "DataError": "walras.errors",
     "EngineError": "walras.errors",
+    "StoppedError": "walras.errors",
     "InaccuracyWarning": "walras.errors",
     **{
         name: f"walras.{name}"
@@ -77,6 +79,7 @@ __all__ = [
     "Separable",
     "Solution",
     "Status",
+    "StoppedError",
     "UnboundedError",
     "WalrasError",
     "__version__",

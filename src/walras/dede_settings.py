@@ -19,8 +19,8 @@ import numpy as np
 from cvxpy.reductions.solvers.defines import SOLVER_MAP_CONIC, SOLVER_MAP_QP
 from cvxpy.reductions.solvers.solver import Solver
 
+from walras import checks
 from walras.errors import InputError
-from walras.settings import check_range
 
 RELEASED = ("enable_dede", "num_cpus", "rho", "num_iter")
 PRESENT = (
@@ -86,8 +86,7 @@ class Asked:
         given = _merged(placed, named)
         own = {f.name: given.pop(f.name) for f in fields(cls) if f.name in given}
         enabled = own.get("enable_dede", True)
-        if not isinstance(enabled, bool | np.bool_):
-            _refuse("enable_dede", enabled, "True, or False for cvxpy's own solve")
+        checks.flag(enabled, "setting enable_dede")
         if not enabled:  # these are the solver's, then
             given |= {name: own.pop(name) for name in ("tolerance", "time_limit") if name in own}
         else:
@@ -96,12 +95,10 @@ class Asked:
 
     def checked(self) -> Asked:
         """Itself, once ADMM's settings are what ADMM could be run with."""
-        for name, least in (("rho", _SMALL), ("xi", _SMALL), ("mu", _SMALL)):
-            if getattr(self, name) is not None:
-                check_range(name, getattr(self, name), least, np.finfo(float).max)
+        for name in ("rho", "xi", "mu"):
+            checks.setting(self, name, _SMALL, optional=True)
         for name in ("num_cpus", "num_iter", "balance_iterations"):
-            if getattr(self, name) is not None:
-                check_range(name, getattr(self, name), 1, _TOP, whole=True)
+            checks.setting(self, name, 1, _TOP, integer=True, optional=True)
         address: object = self.ray_address
         if not isinstance(address, str | None):
             _refuse("ray_address", address, "an address of Ray, in quotes, or None")

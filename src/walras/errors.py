@@ -116,6 +116,23 @@ class DataError(WalrasError):
     code = "WAL-1400"
 
 
+class StoppedError(WalrasError):
+    """Work that ``on_progress`` stopped before there was anything to return.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import traffic_engineering as te
+        >>> network = te.Network(("a", "b"), [0, 1], [1, 0], [10.0, 10.0])
+        >>> try:
+        ...     te.candidate_paths(network, k=1, cache=False, on_progress=lambda step: True)
+        ... except wl.StoppedError as error:
+        ...     print(type(error).__name__)
+        StoppedError
+    """
+
+    code = "WAL-1600"
+
+
 class EngineError(WalrasError):
     """An engine that is unknown, or that cannot state or finish the problem it was given.
 

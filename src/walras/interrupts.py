@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Self
 
 
@@ -30,12 +30,7 @@ class Pressed:
             signal.signal(signal.SIGINT, self._note)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._before is not None and signal.getsignal(signal.SIGINT) == self._note:
             signal.signal(signal.SIGINT, self._before)
 

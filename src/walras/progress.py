@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pandas as pd
+
+from walras.status import Status
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,39 @@ def tell(on_progress: OnProgress | None, done: int, total: int, **facts: Any) ->
         **facts: Other fields of :class:`Progress`.
     """
     return on_progress is not None and bool(on_progress(Progress(done, total=total, **facts)))
+
+
+class Stoppable:
+    """A hook that remembers that it asked to stop, and asks every later stage to stop as well.
+
+    Args:
+        hook: The user's, or None.
+
+    Attributes:
+        stopped: Whether the user's hook returned True.
+    """
+
+    def __init__(self, hook: OnProgress | None) -> None:
+        self._hook, self.stopped = hook, False
+
+    def __call__(self, step: Progress) -> bool:
+        """Hand a step to the user's hook; True once it has asked to stop."""
+        self.stopped = self.stopped or (self._hook is not None and bool(self._hook(step)))
+        return self.stopped
+
+    def part(self, k: int, parts: int) -> OnProgress:
+        """The hook of part ``k`` of as many equal parts, whose steps it counts in all of them."""
+
+        def hook(step: Progress) -> bool:
+            counted = replace(step, iteration=k * step.total + step.iteration)
+            return self(replace(counted, total=parts * step.total))
+
+        return hook
+
+    @property
+    def status(self) -> Status:
+        """Of work that proves no optimum: ``interrupted`` once stopped, else ``feasible``."""
+        return Status.INTERRUPTED if self.stopped else Status.FEASIBLE
 
 
 @dataclass(frozen=True)

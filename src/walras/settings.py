@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numbers
+import math
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
-from walras.errors import InputError
+from walras import checks
 from walras.kernels.devices import CPU, check_device
 from walras.machine import cores
 from walras.progress import OnProgress
@@ -67,55 +65,14 @@ class Settings:
         return replace(self, time_limit=max(0.0, self.time_limit - seconds))
 
     def __post_init__(self) -> None:
-        check_range("tolerance", self.tolerance, 1e-12, 1.0)
-        if self.time_limit is not None:
-            check_range("time_limit", self.time_limit, 0.0, np.inf)
-        if self.threads is not None:
-            check_range("threads", self.threads, 1, 4096, whole=True)
-        check_range("max_iterations", self.max_iterations, 1, 10**9, whole=True)
-        make_plain(self, "tolerance", "time_limit", "threads", "max_iterations")
+        checks.setting(self, "tolerance", 1e-12, 1.0)
+        checks.setting(self, "time_limit", 0.0, math.inf, optional=True)
+        checks.setting(self, "threads", 1, 4096, integer=True, optional=True)
+        checks.setting(self, "max_iterations", 1, 10**9, integer=True)
         check_device(self.device)
-        if not isinstance(self.verbose, bool | int | np.bool_):
-            raise InputError(
-                f"is {self.verbose!r}",
-                where="setting verbose",
-                allowed="True or False",
-                remedy="pass True for one line an iteration",
-            )
-        if self.on_progress is not None and not callable(self.on_progress):
-            raise InputError(
-                f"is a {type(self.on_progress).__name__}",
-                where="setting on_progress",
-                allowed="a function or None",
-                remedy="pass a function of one Progress",
-            )
-
-
-def make_plain(settings: object, *names: str) -> None:
-    """Turn checked numbers of a frozen dataclass, NumPy's and the like, into Python's own.
-
-    Solvers in other languages take those alone, and 32-bit ones overflow.
-    """
-    for name in names:
-        value = getattr(settings, name)
-        if value is not None:
-            plain = int(value) if isinstance(value, numbers.Integral) else float(value)
-            object.__setattr__(settings, name, plain)
-
-
-def check_range(
-    name: str, value: object, low: float, high: float, *, whole: bool = False, words: str = ""
-) -> None:
-    """Refuse a setting that is no number of its kind from ``low`` to ``high``.
-
-    Raises:
-        InputError: Names the setting, its value and its range; ``words`` say what the range is.
-    """
-    kind = numbers.Integral if whole else numbers.Real
-    if isinstance(value, bool) or not isinstance(value, kind) or not low <= float(value) <= high:
-        raise InputError(
-            f"is {value!r}",
-            where=f"setting {name}",
-            allowed=f"a {'whole ' if whole else ''}number, {low:g} to {high:g}{words}",
-            remedy="choose a number in that range",
+        verbose: object = self.verbose
+        if not isinstance(verbose, int):  # cvxpy's callers also pass 0 and 1
+            checks.flag(verbose, "setting verbose")
+        checks.function_or_none(
+            self.on_progress, "setting on_progress", remedy="pass a function of one Progress"
         )

@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from walras import checks
 from walras.certificate import Certificate
+from walras.checks import read_only
 from walras.errors import InputError
 from walras.explain import Difference, Explanation, difference, resource_prices
 from walras.explain import explain as explained
@@ -17,7 +19,6 @@ from walras.explain import worth as marginal_values
 from walras.explain.why import demand_index
 from walras.leximin.levels import Level
 from walras.progress import History, Timings
-from walras.reals import read_only
 from walras.saving import save
 from walras.separable import Separable, Side, leximin_of
 from walras.status import Status
@@ -286,13 +287,7 @@ class Solution:
         Raises:
             InputError: ``other`` is no solution, or of another size and without names.
         """
-        if not isinstance(other, Solution):
-            raise InputError(
-                f"is a {type(other).__name__}",
-                where="other",
-                allowed="a Solution",
-                remedy="pass what an earlier solve returned",
-            )
+        checks.of_kind(other, Solution, "other", remedy="pass what an earlier solve returned")
         return difference((self.problem, self.certificate), (other.problem, other.certificate))
 
     def __repr__(self) -> str:

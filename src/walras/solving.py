@@ -13,6 +13,7 @@ from typing import Any, Never, ParamSpec, Protocol
 
 import numpy as np
 
+from walras import checks
 from walras.certificate import Certificate, certify
 from walras.deprecated import renamed_keywords
 from walras.diagnosis.diagnose import raise_if_impossible
@@ -40,6 +41,8 @@ from walras.start import Earlier, check_start, start_from
 from walras.status import Status
 
 _PATIENCE = 10.0  # predicted seconds up to which another engine is tried after one that falls short
+# Ends of engines that say more than that a proof is missing.
+_KEPT = (Status.LIMIT, Status.INTERRUPTED, Status.FEASIBLE)
 _HOPELESS = 1e-3  # a gap above which an engine's failure is looked into
 
 
@@ -256,17 +259,17 @@ def _checked(
     """
     refuse_unknown(placed, unknown, solve)
     check_start(start)
-    if not isinstance(problem, Separable | Leximin):
-        raise InputError(
-            f"is a {type(problem).__name__}",
-            where="problem",
-            allowed="a Separable or a Leximin",
-            remedy="state it with walras.domains, or as a walras.Problem in cvxpy expressions",
-        )
-    problem = _with_whole_entries(problem) if integer else problem
-    base = problem.problem if isinstance(problem, Leximin) else problem
+    stated = checks.of_kind(
+        problem,
+        (Separable, Leximin),
+        "problem",
+        "a Separable or a Leximin",
+        remedy="state it with walras.domains, or as a walras.Problem in cvxpy expressions",
+    )
+    stated = _with_whole_entries(stated) if integer else stated
+    base = stated.problem if isinstance(stated, Leximin) else stated
     refuse_without_whole(base)
-    return problem, base, None if start is None else start_from(base, start)
+    return stated, base, None if start is None else start_from(base, start)
 
 
 @dataclass(frozen=True, eq=False)
@@ -441,7 +444,8 @@ def _needs_diagnosis(found: Iterate, proof: Certificate, settings: Settings) -> 
         return True
     if found.status in (Status.LIMIT, Status.INTERRUPTED) or proof.proves(settings.tolerance):
         return False
-    if found.status == Status.INACCURATE and proof.feasible and np.isfinite(proof.gap):
+    ended = found.status in (Status.INACCURATE, Status.FEASIBLE)
+    if ended and proof.feasible and np.isfinite(proof.gap):
         return False  # neither infeasible nor unbounded, and as good as the engine meant it to be
     return not proof.feasible or proof.gap > max(_HOPELESS, settings.tolerance)
 
@@ -452,8 +456,7 @@ def _status(found: Iterate, proof: Certificate, settings: Settings) -> Status:
         return Status.OPTIMAL
     if not proof.feasible:
         return Status.FAILED
-    stopped = found.status in (Status.LIMIT, Status.INTERRUPTED)
-    return found.status if stopped else Status.INACCURATE
+    return found.status if found.status in _KEPT else Status.INACCURATE
 
 
 def _solve_leximin(spec: Leximin, choice: Choice, settings: Settings) -> Solution:
@@ -475,8 +478,8 @@ def _solve_leximin(spec: Leximin, choice: Choice, settings: Settings) -> Solutio
         levels=result.levels,
     )
     if solution.status == Status.OPTIMAL and not result.finished:
-        stopped = found.status in (Status.LIMIT, Status.INTERRUPTED)
-        return replace(solution, status=found.status if stopped else Status.INACCURATE)
+        kept = found.status if found.status in _KEPT else Status.INACCURATE
+        return replace(solution, status=kept)
     if solution.status == Status.OPTIMAL and solution.gap > settings.tolerance:
         return replace(solution, status=Status.INACCURATE)
     return solution

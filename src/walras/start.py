@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from walras import checks
 from walras.errors import InputError
-from walras.reals import reals
 from walras.separable import Separable
 from walras.separable.naming import check_comparable, check_sizes
 from walras.settings import Start
@@ -93,20 +93,10 @@ def check_start(start: object) -> None:
 
 def _numbers(given: pd.DataFrame | npt.ArrayLike) -> Floats:
     """Finite numbers, or NaN where nothing is known."""
-    try:
-        x = reals(given)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"is not numeric: {error}", where="start", allowed="numbers", remedy="pass an array"
-        ) from error
-    if np.any(np.isinf(x)):
-        raise InputError(
-            "has an infinite entry",
-            where="start",
-            allowed="numbers, NaN where nothing is known",
-            remedy="replace it",
-        )
-    return x
+    x = checks.numeric(given, "start")
+    return checks.refuse_first(
+        np.isinf(x), x, "start", allowed="numbers, NaN where nothing is known", remedy="replace it"
+    )
 
 
 def _from_array(problem: Separable, x: Floats) -> Start:

@@ -10,7 +10,8 @@ from benchmarks.cell import Cell
 from benchmarks.instances import Spec
 from benchmarks.judge import relative_gap
 from benchmarks.measure import _described
-from benchmarks.registry import BENCHMARKS
+from benchmarks.registry import BENCHMARKS, all_cells
+from benchmarks.store import Store
 from benchmarks.table import render
 
 from benchmarks import measure
@@ -136,3 +137,9 @@ def test_a_target_tells_runs_dates_and_turns_of_what_it_compares() -> None:
     assert target.basis == "runs: walras 5, highs 1; in turns, 2026-11-24"
     page = render([Benchmark("test", "T", (), lambda _: (target,))], {})
     assert f"; {target.basis} | met |" in page
+
+
+def test_every_figure_tells_the_runs_and_dates_it_stands_on() -> None:
+    known = Store().records(all_cells())
+    shown = [target for benchmark in BENCHMARKS for target in benchmark.targets(known)]
+    assert [target.case for target in shown if target.measured and not target.basis] == []

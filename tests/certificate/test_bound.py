@@ -41,6 +41,23 @@ def test_no_prices_cut_off_a_known_optimum(case: Case, data: st.DataObject) -> N
     assert np.all(np.isfinite(found.prices))
 
 
+@pytest.mark.parametrize(
+    ("name", "prices"),
+    [
+        ("range row at its upper bound", [-1e300, -1e300]),
+        ("range row at its upper bound", [-1e30, 5e-324]),
+        ("scalar in an equality", [5e-324, 0.0]),
+        ("max-min on one resource", [np.nan, 1e-313, 1e-313, 1e-313, 1e-313]),
+    ],
+)
+def test_prices_that_drown_the_costs_or_underflow_prove_no_more_than_is_true(
+    name: str, prices: list[float]
+) -> None:
+    case = next(case for case in PLAIN if case.name == name)
+    found = dual_bound(case.base, np.array(prices))
+    assert found.value <= case.base.reported(case.value) + 1e-9
+
+
 @settings(max_examples=150)
 @given(problem=problems(), data=st.data())
 def test_no_prices_cut_off_a_feasible_point(problem: Separable, data: st.DataObject) -> None:

@@ -83,7 +83,8 @@ def test_terms_of_a_bound_add_up(seed: int) -> None:
         for k in parts(len(lower), seed)
     ]
     assert np.array_equal(np.concatenate(each), terms)
-    x = rng.uniform(np.where(np.isinf(lower), -5.0, lower), np.where(np.isinf(upper), 5.0, upper))
+    least = np.where(np.isinf(lower), -5.0, lower)
+    x = rng.uniform(least, np.where(np.isinf(upper), np.maximum(least, 0.0) + 5.0, upper))
     inside = (x >= lower) & (x <= upper)
     assert np.all((terms <= -price * x + 1e-12)[inside])  # weak duality, row by row
 
@@ -207,3 +208,19 @@ def test_an_excess_is_compared_with_bounds_and_terms() -> None:
     )
     assert over.tolist() == [1.0, -1.0]
     assert size.tolist() == [5.0, 4.0]
+
+
+def test_corrections_go_on_until_rows_are_met_or_contradict_one_another() -> None:
+    halved = contribution.corrected(1.0, abs, lambda far, attempt: 1e-3 * far)
+    assert halved <= contribution.FEASIBLE
+    assert contribution.corrected(1.0, abs, lambda far, attempt: None) == 1.0
+    tries: list[int] = []
+
+    def stuck(far: float, attempt: int) -> float:
+        tries.append(attempt)
+        return far
+
+    assert contribution.corrected(1.0, abs, stuck) == 1.0
+    assert tries == list(range(contribution.CORRECTIONS))
+    assert contribution.finite(np.array([1.0, np.nan])) is None
+    assert np.all(contribution.ridge(np.zeros(2), 1e-13) > 0)

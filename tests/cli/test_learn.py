@@ -94,7 +94,7 @@ def test_fit_saves_a_predictor_and_says_what_training_bought(tmp_path: Path) -> 
         ],
     )
     assert found.exit_code == 0, found.output
-    facts = {row[""]: row["trained"] for row in json.loads(found.stdout)}
+    (facts,) = json.loads(found.stdout)
     assert facts["validation regret, kept"] <= facts["validation regret, start"]
     assert predict.load(path).clusters == predict.SETTINGS["A"]
 
@@ -165,7 +165,7 @@ def test_clusters_without_intervals_are_named(tmp_path: Path) -> None:
         ],
     )
     assert found.exit_code == 0, found.output
-    facts = {row[""]: row["trained"] for row in json.loads(found.stdout)}
+    (facts,) = json.loads(found.stdout)
     assert facts["too few tasks for intervals on"] == "fast, slow"  # a quarter of 24 is held out
 
 
@@ -249,7 +249,7 @@ def test_other_settings_are_given_by_name(tmp_path: Path) -> None:
         ("speedup=fast", "LIMIT:RATE"),
         ("speedup=2:1", "Decay.limit"),
         ("price=dear", "setting price"),
-        ("margin=loose", "learning, margin"),
+        ("margin=loose", "setting margin"),
     ],
 )
 def test_bad_settings_by_name(given: str, words: str) -> None:

@@ -30,6 +30,17 @@ def config(tmp_path: Path) -> str:
     return str(path)
 
 
+def test_the_back_end_is_chosen_and_an_unknown_one_is_one_error(tmp_path: Path) -> None:
+    path = tmp_path / "ideal.toml"
+    path.write_text(SMALL.replace("400", "40") + '[links]\nkind = "ideal"\n')
+    for backend in ("protocol", "vectorised"):
+        arguments = ["simulate", str(path), "--backend", backend, "--no-progress", "-o", "json"]
+        (facts,) = json.loads(RUN.invoke(app, arguments).stdout)
+        assert facts["back end"] == backend
+    with pytest.raises(InputError, match="auto, protocol, vectorised"):
+        RUN.invoke(app, ["simulate", str(path), "--backend", "fast"], catch_exceptions=False)
+
+
 def test_the_example_is_printed_as_it_is() -> None:
     assert RUN.invoke(app, ["example"]).stdout == EXAMPLE
 
@@ -96,10 +107,10 @@ def test_rivals_are_compared_on_the_same_problem(config: str, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [
-        (["simulate", "--steps", "0"], "--steps: is 0; allowed: a number, whole and 1 or more"),
+        (["simulate", "--steps", "0"], "--steps: is 0; allowed: a whole number, >= 1"),
         (["compare", "--steps", "0"], "--steps: is 0"),
         (["deploy", "--steps", "0"], "--steps: is 0"),
-        (["simulate", "--seed", "-1"], "--seed: is -1; allowed: a number, whole and 0 or more"),
+        (["simulate", "--seed", "-1"], "--seed: is -1; allowed: a whole number, >= 0"),
     ],
 )
 def test_no_steps_and_negative_seeds_are_refused(

@@ -50,12 +50,19 @@ def test_a_scenario_is_deployed_and_replayed(tmp_path: Path) -> None:
     assert _walras("replay", str(folder)).returncode == 1
 
 
-def test_the_steps_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_steps_are_told_and_the_run_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("walras.cli.common.progress._AFTER", 0.0)
     file = tmp_path / "scenario.toml"
     file.write_text(SCENARIO)
-    run = CliRunner().invoke(app, ["deploy", str(file), "--folder", str(tmp_path / "run")])
+    saved = tmp_path / "saved"
+    arguments = ["deploy", str(file), "--folder", str(tmp_path / "run"), "--save", str(saved)]
+    run = CliRunner().invoke(app, arguments)
     assert run.exit_code == 0, run.output
+    figures = ("cost_gap", "cost_gap_bits", "cost_gap_seconds", "epochs", "graph", "held", "shares")
+    expected = {"run.json", "steps.csv", "shares.csv", *(f"{name}.png" for name in figures)}
+    assert {path.name for path in saved.iterdir()} == expected
     assert '"stage": "deploying"' in run.stderr
 
 

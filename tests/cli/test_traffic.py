@@ -15,10 +15,10 @@ from typer.testing import CliRunner, Result
 
 import walras as wl
 from walras.cli.solve import app
-from walras.cli.traffic_files import read_flows
 from walras.data.registry import lookup
 from walras.data.store import locate
 from walras.domains import traffic_engineering as te
+from walras.domains.traffic_engineering import read_flows
 
 NODES = ("a", "b", "c", "d")
 LINKS = [("a", "b", 3.0), ("b", "d", 1.5), ("a", "c", 2.0), ("c", "d", 2.0), ("d", "a", 9.0)]

@@ -49,30 +49,7 @@ def test_samples_run_and_print_what_the_page_shows(page: Path, tmp_path: Path) -
     assert [name for name in samples.pictures(page) if not (tmp_path / name.name).exists()] == []
 
 
-# Pages with samples that do not show what they print yet: no page may be added.
-SILENT = {
-    "docs/explanation/engines_and_certificates.md",
-    "docs/explanation/matching.md",
-    "docs/howto/choose_an_engine.md",
-    "docs/howto/install.md",
-    "docs/howto/learn.md",
-    "docs/howto/many_machines.md",
-    "docs/howto/match.md",
-    "docs/howto/network.md",
-    "docs/howto/network_deploy.md",
-    "docs/howto/predict.md",
-    "docs/howto/rebalance.md",
-    "docs/howto/save_and_export.md",
-    "docs/howto/solve_from_csv.md",
-    "docs/howto/traffic_engineering.md",
-    "docs/howto/use_data.md",
-    "docs/reference/command_line.md",
-}
-
-
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if _runs(page) and _name(page) not in SILENT], ids=_name
-)
+@pytest.mark.parametrize("page", [page for page in PAGES if _runs(page)], ids=_name)
 def test_every_sample_that_prints_shows_its_output(page: Path) -> None:
     silent = [
         f"line {sample.line}"

@@ -10,7 +10,7 @@ from tests.bank.optimality import optimality
 
 import walras as wl
 from walras.certificate import certify
-from walras.engines.interior import columns, engine
+from walras.engines.interior import engine as interior
 from walras.engines.pop.engine import POP
 from walras.separable import Leximin
 from walras.settings import Settings
@@ -36,17 +36,16 @@ def pairs(cases: list) -> list:
 
 @pytest.fixture
 def few_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Column generation on problems of any size, one column a block and round."""
-    monkeypatch.setattr(engine, "_many_columns", lambda problem: True)
-    monkeypatch.setattr(engine, "MORE", 1)
-    monkeypatch.setattr(columns, "FIRST", 1)
+    """Column generation on problems of any size."""
+    monkeypatch.setattr(interior, "_many_columns", lambda problem, rule: True)
 
 
 def solved(case: Case, which: str, request: pytest.FixtureRequest) -> wl.Solution:
     if which == "columns":
         request.getfixturevalue("few_columns")
-    name = "interior" if which == "columns" else which
-    return wl.solve(case.problem, engine=name, tolerance=TOLERANCE, threads=1)
+    few = wl.engines.Interior(columns=wl.engines.ColumnGeneration(first=1, added=1))
+    engine = few if which == "columns" else which
+    return wl.solve(case.problem, engine=engine, tolerance=TOLERANCE, threads=1)
 
 
 @pytest.mark.parametrize(("case", "which"), pairs(CASES))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, replace
-from typing import Any
+from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np
 import pytest
@@ -13,15 +12,22 @@ from tests.bank.statement import Entry, Row, state
 import walras as wl
 from walras.engines.base import Engine
 from walras.engines.interior.form import MAX_BORDER
+from walras.engines.options import group_of
 from walras.select.registry import ENGINES
 from walras.settings import Settings
 
 PROBLEM = CASES[0].base
+GROUPS = {
+    group.__name__: group
+    for kind in ENGINES.values()
+    for item in fields(kind)
+    if (group := group_of(item)) is not None
+}
 WHOLE = replace(PROBLEM, integer=np.ones(PROBLEM.entries, bool))
 
 
 def test_engines_are_public_and_named() -> None:
-    public = {name for name in dir(wl.engines) if name != "Engine"}
+    public = {name for name in dir(wl.engines) if name not in {"Engine", *GROUPS}}
     assert {kind.__name__ for kind in ENGINES.values()} == public
     assert all(kind.name == name for name, kind in ENGINES.items())
     assert all(issubclass(kind, wl.engines.Engine) for kind in ENGINES.values())
@@ -41,6 +47,10 @@ def test_an_engine_object_solves_as_its_name_does(name: str) -> None:
     ("engine", "text"),
     [
         (wl.engines.Interior(), "Interior()"),
+        (
+            wl.engines.Interior(0.99, columns=wl.engines.ColumnGeneration(first=4)),
+            "Interior(step_fraction=0.99, columns=ColumnGeneration(first=4))",
+        ),
         (wl.engines.Exact(), "Exact()"),
         (wl.engines.Integer(seed=3), "Integer(seed=3)"),
         (wl.engines.POP(4, engine=wl.engines.Exact()), "POP(parts=4, engine=Exact())"),
@@ -50,27 +60,6 @@ def test_an_engine_object_solves_as_its_name_does(name: str) -> None:
 )
 def test_a_text_names_the_options_that_differ(engine: Engine, text: str) -> None:
     assert repr(engine) == text
-
-
-@pytest.mark.parametrize(
-    ("make", "told"),
-    [
-        (lambda: wl.engines.ADMM(mode="soft"), r"setting mode: is 'soft'; allowed: hard, paper"),
-        (lambda: wl.engines.ADMM(mode="paper", collapse=True), "setting collapse"),
-        (lambda: wl.engines.ADMM(mode="paper", restarts=True), "setting restarts"),
-        (lambda: wl.engines.ADMM(restarts="yes"), "setting restarts.*True, False or None"),  # type: ignore[arg-type]
-        (lambda: wl.engines.ADMM(rho=0.0), "setting rho"),
-        (lambda: wl.engines.ADMM(executor=4), "setting executor"),  # type: ignore[arg-type]
-        (lambda: wl.engines.Integer(seed=-1), "setting seed"),
-        (lambda: wl.engines.POP(parts=0), "setting parts.*the number of demands"),
-        (lambda: wl.engines.POP(splitting=2.0), "setting splitting"),
-        (lambda: wl.engines.POP(engine="exact"), r"setting engine.*walras\.engines\.Exact\(\)"),  # type: ignore[arg-type]
-    ],
-)
-def test_options_out_of_range_are_refused_when_the_engine_is_made(make: Any, told: str) -> None:
-    with pytest.raises(wl.InputError, match=told) as caught:
-        make()
-    assert caught.value.remedy
 
 
 def test_numbers_of_numpy_become_plain_and_options_stay() -> None:

@@ -272,7 +272,7 @@ def test_unknown_demands_are_named_with_close_ones() -> None:
     for wrong in (None, 1.5, True):
         with pytest.raises(wl.InputError, match="demand: is "):
             s.explain(wrong)  # type: ignore[arg-type]
-    with pytest.raises(wl.InputError, match="other: is a int"):
+    with pytest.raises(wl.InputError, match="other: is 3"):
         s.diff(3)  # type: ignore[arg-type]
 
 

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from walras.kernels import cpu, reference
-from walras.kernels.parallel import map_runs
 
 SEEDS = st.integers(0, 100_000)
 THREADS = st.sampled_from([1, 2, 3])
@@ -239,14 +238,3 @@ def test_the_same_number_of_threads_gives_the_same_bits() -> None:
         assert np.array_equal(v, again[1])
         first = cpu.schur(ptr, d, v, narrow, threads)
         assert np.array_equal(first, cpu.schur(ptr, d, v, narrow, threads))
-
-
-@pytest.mark.parametrize("sizes", [[50, 1, 1], [1, 1, 50], [0, 0, 0], [0, 40, 0, 1], [3, 3, 3, 3]])
-@pytest.mark.parametrize("threads", [1, 2, 3, 8])
-def test_runs_are_told_apart_by_their_first_block(sizes: list[int], threads: int) -> None:
-    ptr = np.concatenate(([0], np.cumsum(sizes)))
-    seen: list[tuple[int, int]] = []
-    map_runs(threads, lambda first, last: seen.append((first, last)), ptr)
-    blocks = sorted(block for first, last in seen for block in range(first, last))
-    assert blocks == list(range(len(sizes)))
-    assert len({first for first, _ in seen}) == len(seen) <= threads

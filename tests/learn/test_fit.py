@@ -345,15 +345,15 @@ def test_rounds_are_drawn_without_repeats_and_alike_for_a_key() -> None:
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"method": "mcfp"}, "learning, method: is 'mcfp'.*mfcp-ad"),
-    ({"model": "forest"}, "learning, model: is 'forest'"),
+    ({"method": "mcfp"}, "setting method: is 'mcfp'.*mfcp-ad"),
+    ({"model": "forest"}, "setting model: is 'forest'"),
     ({"model": "auto"}, "model: is 'auto'"),
     ({"margin": "some"}, "margin: is 'some'"),
     ({"method": "spo+"}, "objective='sum'"),
     ({"method": "mfcp-ad", "objective": "sum"}, "with objective='sum'"),
     ({"steps": 0}, "steps"),
     ({"learning_rate": float("nan")}, "learning_rate"),
-    ({"rates": 1}, "learning, rates: is unknown"),
+    ({"rates": 1}, "unknown key 'rates'.*did you mean 'rate'"),
     ({"linear_loss": "no"}, "linear_loss: is 'no'"),
     ({"speedup": 0.6}, "speedup: is 0.6"),
     ({"seed": -1}, "seed: is -1"),
@@ -398,9 +398,9 @@ def test_bad_data(small: Recipe, quick: dict[str, Any]) -> None:
         with pytest.raises(InputError, match="tasks_per_round: is"):
             fit("tsm", small, tasks_per_round=size)
     nothing: Any = None
-    with pytest.raises(InputError, match="data: is a NoneType"):
+    with pytest.raises(InputError, match="data: is None"):
         fit("tsm", nothing)
-    with pytest.raises(InputError, match="data: is a NoneType"):
+    with pytest.raises(InputError, match="data: is None"):
         wl.learn.advise(nothing)
     plain = fit("tsm", small, tasks_per_round=5, **quick)
     for rounds in ([[0, 1, 150]], [[0, -1]], [0, 1], [[0.5, 1.0]]):

@@ -407,7 +407,7 @@ def test_the_plain_problem_is_solved_alike_without_its_kernel(
         ({"speedup": [1.0, 0.5]}, "speedup: is a list"),
         ({"speedup": Decay(np.array([0.6, 0.6]))}, "speedup.limit: has shape"),
         ({"times": np.ones((3, 4))}, "times: has shape"),
-        ({"times": np.full((1, 3, 4), np.nan)}, r"times\(0, 0, 0\): is missing"),
+        ({"times": np.full((1, 3, 4), np.nan)}, r"times\(0, 0, 0\): is NaN"),
         ({"success": np.full((1, 3, 4), 1.5)}, r"success\(0, 0, 0\): is 1.5"),
         ({"times": "soon"}, "times: is not numeric"),
     ],
@@ -420,7 +420,7 @@ def test_bad_input(change: dict[str, Any], words: str) -> None:
 
 def test_bad_smoothing_and_a_start_of_another_shape() -> None:
     for change, words in (
-        ({"barrier": "wall"}, "Smoothing.barrier"),
+        ({"barrier": "wall"}, "setting barrier"),
         ({"temperature": 0.0}, "setting temperature"),
         ({"price": -1.0}, "setting price"),
     ):

@@ -312,7 +312,7 @@ def test_curves_are_those_of_the_clusters() -> None:
     assert (found.limit.tolist(), found.rate.tolist()) == ([0.5, 0.7], [0.4, 0.4])
     assert curve_of(None, t) is None
     for wrong, where in ((Decay(np.array([0.5])), "limit"), (Decay(0.5, np.ones(3)), "rate")):
-        with pytest.raises(wl.InputError, match=rf"speedup.{where}: has shape .*one or \(2,\)"):
+        with pytest.raises(wl.InputError, match=rf"speedup.{where}: has shape .*\(2,\), or one"):
             curve_of(wrong, t)
 
 

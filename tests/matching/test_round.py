@@ -28,7 +28,7 @@ def test_a_round_knows_what_can_run_and_what_can_be_reached() -> None:
 
 
 def test_names_are_labels_or_numbers() -> None:
-    plain, named = Round.of(T, A, 0.5), Round.of(T, A, 0.5, clusters="xy", tasks=[7, 8, 9])  # type: ignore[list-item]
+    plain, named = Round.of(T, A, 0.5), Round.of(T, A, 0.5, clusters=["x", "y"], tasks=[7, 8, 9])  # type: ignore[list-item]
     assert (plain.cluster_name(1), plain.task_name(2)) == ("cluster 1", "task 2")
     assert (named.cluster_name(1), named.task_name(2)) == ("y", "9")
     assert (plain.pair_name((1, 2)), plain.pair_name((2,))) == ("[cluster 1, task 2]", "[task 2]")
@@ -63,7 +63,7 @@ def test_chances_may_be_none_and_sure_but_not_more() -> None:
     for wrong in (-1e-9, 1 + 1e-9):
         bad = A.copy()
         bad[1, 2] = wrong
-        with pytest.raises(wl.InputError, match=r"success\(1, 2\): is .*; 1 such entries"):
+        with pytest.raises(wl.InputError, match=r"success\(1, 2\): is .*; allowed: 0 to 1"):
             check_rounds(T, bad)
 
 
@@ -138,9 +138,9 @@ def test_an_unknown_label_is_named() -> None:
 @pytest.mark.parametrize(
     ("labels", "words"),
     [
-        ({"clusters": ["a"]}, "clusters: has 1 labels, 1 of them distinct; allowed: 2 distinct"),
-        ({"clusters": ["a", "b", "c"]}, "clusters: has 3 labels, 3 of them"),
-        ({"tasks": ["a", "b", "a"]}, "tasks: has 3 labels, 2 of them distinct; allowed: 3"),
+        ({"clusters": ["a"]}, "clusters: has 1 labels; allowed: 2 distinct"),
+        ({"clusters": ["a", "b", "c"]}, "clusters: has 3 labels; allowed: 2 distinct"),
+        ({"tasks": ["a", "b", "a"]}, "tasks: the label 'a' appears twice"),
     ],
 )
 def test_labels_are_distinct_and_one_each(labels: dict[str, Any], words: str) -> None:

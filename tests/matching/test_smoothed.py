@@ -329,7 +329,7 @@ def test_factors_fall_to_one_evenly_in_their_logarithm(count: int) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"barrier": "wall"}, "Smoothing.barrier: is 'wall'; allowed: log, elastic"),
+        ({"barrier": "wall"}, "setting barrier: is 'wall'; allowed: log, elastic"),
         ({"temperature": 0.9e-9}, "temperature"),
         ({"temperature": 1.1e9}, "temperature"),
         ({"sharpness": 0.0}, "sharpness"),

@@ -40,6 +40,7 @@ from walras.network.problem.quanta import AuditError
 from walras.network.problem.shards import split
 from walras.network.protocol.settings import Settings
 from walras.progress import Progress
+from walras.status import Status
 
 STEPS = 150
 PROCESS = "walras.network.drivers.process"
@@ -135,7 +136,18 @@ def test_a_killed_process_is_survived(tmp_path: Path) -> None:
     assert found.alive.tolist() == [True, True, False, True, True]
     assert found.audit == 0
     assert found.cost_gap < 1e-6
+    assert found.status is Status.FEASIBLE
     assert replay(tmp_path).same == (True, True, None, True, True)
+    frame, shares = found.frame(), found.share_frame()
+    assert frame["step"].iloc[-1] == 700
+    assert frame["alive"].iloc[[0, -1]].tolist() == [5, 4]
+    assert frame["cost_gap"].iloc[-1] == pytest.approx(found.cost_gap, abs=1e-12)
+    last = shares[shares["step"] == 700]["share"]
+    np.testing.assert_allclose(last, found.shares, rtol=1e-6)
+    told = (tmp_path / "centre-000.log").read_text()
+    for words in ("lease opened", "centre 2 declared dead", "settled centre 2", "stopped, holding"):
+        assert words in told
+    assert "connection to centre 2 lost" in (tmp_path / "centre-001.log").read_text()
 
 
 def test_a_killed_process_that_is_restarted_goes_on_in_the_same_life(tmp_path: Path) -> None:

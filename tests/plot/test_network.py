@@ -38,6 +38,8 @@ def test_shares_audit_graph_and_spectrum_are_drawn() -> None:
     upper, lower = plots.budget_audit(RUN.frame(), RUN.problem.budget).axes
     assert float(np.asarray(upper.lines[0].get_ydata(), float).max()) <= 1.0
     assert (np.asarray(lower.lines[0].get_ydata(), float) == 0).all()
+    unaudited = RUN.frame().drop(columns="audit")
+    assert len(plots.budget_audit(unaudited, RUN.problem.budget).axes) == 1
     links = plots.graph(net(), RUN.shares[-1]).axes[0].collections[0]
     assert len(links.get_paths()) == net().links
     values = np.array([-1 + 1j, -1 - 1j])

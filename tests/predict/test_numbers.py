@@ -242,12 +242,12 @@ def test_graphs_of_the_least_size_are_taken_and_beyond_are_refused() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"confidence": 0.0}, "confidence: is 0.0; allowed: finite and > 0"),
-        ({"learning_rate": 0.0}, "learning_rate: is 0.0; allowed: finite and > 0"),
-        ({"level": 0.0}, "level: is 0.0; allowed: 0 < level < 1"),
-        ({"level": 1.5}, "level: is 1.5; allowed: 0 < level < 1"),
-        ({"hidden": 0}, "hidden: is 0; allowed: a whole number >= 1"),
-        ({"layers": "two"}, "layers: is two"),
+        ({"confidence": 0.0}, "confidence: is 0.0; allowed: a number, finite and > 0"),
+        ({"learning_rate": 0.0}, "learning_rate: is 0.0; allowed: a number, finite and > 0"),
+        ({"level": 0.0}, "level: is 0.0; allowed: a number, > 0 and < 1"),
+        ({"level": 1.5}, "level: is 1.5; allowed: a number, > 0 and < 1"),
+        ({"hidden": 0}, "hidden: is 0; allowed: a whole number, >= 1"),
+        ({"layers": "two"}, "layers: is 'two'"),
         ({"epochs": -1}, "epochs: is -1"),
         ({"link": "probit"}, "link: is 'probit'; allowed: auto, softplus, exp"),
     ],
@@ -279,7 +279,7 @@ def test_tasks_at_the_ends_of_what_is_measured_are_taken_and_beyond_are_refused(
     for wrong, message in (
         (([[1.0, 0.0]], [[1.0, 1.0]]), r"times\[0, 1\] \(task y on cluster a\): is 0"),
         (([[1.0, 1.0]], [[INF, 1.0]]), r"success\[0, 0\] \(task x on cluster a\): is inf"),
-        (([[1.0, 1.0]], [[1.0, 1.0]], [[1.0, NAN]]), r"runs\[0, 1\].*: is nan"),
+        (([[1.0, 1.0]], [[1.0, 1.0]], [[1.0, NAN]]), r"runs\[0, 1\].*: is NaN"),
         (([[1.0, 1.0]], [[1.0, 1.0]], [[1.0, INF]]), r"runs\[0, 1\].*: is inf"),
         (([[1.0]], [[1.0, 1.0]]), r"times: has shape \(1, 1\); allowed: \(1, 2\)"),
         (([1.0, 1.0], [[1.0, 1.0]]), r"times: has shape \(2,\)"),
@@ -288,5 +288,5 @@ def test_tasks_at_the_ends_of_what_is_measured_are_taken_and_beyond_are_refused(
             of(*wrong)
     with pytest.raises(InputError, match=r"features: has shape \(3, 1\); allowed: \(2, any\)"):
         Tasks(names, clusters, np.zeros((3, 1)), np.ones((1, 2)), np.ones((1, 2)))
-    with pytest.raises(InputError, match=r"features\[1, 0\] \(task y\): is not finite"):
+    with pytest.raises(InputError, match=r"features\[1, 0\] \(task y\): is inf"):
         Tasks(names, clusters, np.array([[0.0], [INF]]), np.ones((1, 2)), np.ones((1, 2)))

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from walras.errors import DataError, InputError
 from walras.predict import Tasks
 from walras.predict.models.calibration import conformal_radius
-from walras.predict.predictor import Predictor, combined, load
+from walras.predict.predictor import Predictor, _moved, combined, load
 from walras.predict.settings import Training
+from walras.predict.tasks import names_of
 from walras.predict.two_stage import _calibrated, _parts, _split
 
 NAN = np.nan
@@ -196,3 +198,14 @@ def test_a_file_with_pickled_objects_is_refused(tmp_path: Path) -> None:
     np.savez(path, radius=np.array([{}], dtype=object), **arrays)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="allow_pickle=False"):
         load(path)
+
+
+def test_chances_that_no_one_moves_stay_as_they_are() -> None:
+    sure = np.array([[0.0, 1.0, 0.25]])
+    np.testing.assert_array_equal(_moved(sure, np.zeros((1, 3))), sure)
+    assert (_moved(sure, np.full((1, 3), 0.5)) != sure).all()
+
+
+def test_features_are_known_by_name_where_all_names_are_words() -> None:
+    assert names_of(pd.DataFrame([[1.0, 2.0]], columns=["a", "b"])) == ("a", "b")
+    assert names_of(pd.DataFrame([[1.0, 2.0]], columns=["a", 2])) == ()

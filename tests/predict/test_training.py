@@ -9,10 +9,11 @@ import pytest
 import torch
 from torch import nn
 
-from walras.predict import Recipe, Tasks, fit
+from walras.predict import Recipe, Tasks, fit, training
 from walras.predict.models.model import LinearModel
-from walras.predict.models.networks import NetworkKind, NetworkModel
-from walras.predict.training import _Measured
+from walras.predict.models.networks import NetworkKind, NetworkModel, graph_tensors
+from walras.predict.training import _Measured, _part
+from walras.progress import counts
 
 NAN = np.nan
 
@@ -110,3 +111,93 @@ def test_a_round_holds_between_one_task_and_all_of_its_split(small: Recipe) -> N
     assert small.rounds("test", tasks=1, count=3).shape == (3, 1)
     everyone = small.rounds("train", tasks=len(small.train), count=2)
     assert np.sort(everyone).tolist() == [list(range(len(small.train)))] * 2
+
+
+def test_some_tasks_of_a_batch_of_graphs_are_the_batch_of_those_tasks(small: Recipe) -> None:
+    tasks = small.test.take(np.arange(6))
+    chosen = np.array([4, 1, 3])
+    found, wanted = _part(graph_tensors(tasks), chosen), graph_tensors(tasks.take(chosen))
+    # The operators stay in the batch's order; each graph's are those of the task taken alone.
+    assert found.count == wanted.count == 3
+    assert len(found.node) == len(wanted.node)
+    assert len(found.tail) == len(wanted.tail)
+    for k in range(3):
+        rows = [(g.graph == k).nonzero().flatten() for g in (found, wanted)]
+        np.testing.assert_array_equal(found.node[rows[0]], wanted.node[rows[1]])
+        edges = [
+            {(int(t - r[0]), int(h - r[0])) for t, h in zip(g.tail, g.head, strict=True) if t in r}
+            for g, r in zip((found, wanted), rows, strict=True)
+        ]
+        assert edges[0] == edges[1]
+
+
+def test_a_single_model_trains_on_all_tasks_and_each_epoch_is_told(
+    small: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[int] = []
+    true = training._bootstrap
+
+    def bootstrap(tasks: Tasks, rng: np.random.Generator) -> Tasks:
+        drawn.append(1)
+        return true(tasks, rng)
+
+    monkeypatch.setattr(training, "_bootstrap", bootstrap)
+    told: list[int] = []
+    settings: dict[str, Any] = {"model": "mlp", "epochs": 3}
+    progress = counts(lambda done, count: told.append(done))
+    fit(small.train, small.validation, **settings, on_progress=progress)
+    assert (drawn, told) == ([], [1, 2, 3])
+    fit(small.train, small.validation, **settings, method="bagged", members=2)
+    assert drawn == [1, 1]
+
+
+def test_large_sets_train_in_batches_of_at_most_256() -> None:
+    rng = np.random.default_rng(0)
+    assert training._batches(256, rng) == [None]
+    parts = [part for part in training._batches(600, rng) if part is not None]
+    assert [len(part) for part in parts] == [200, 200, 200]
+    assert sorted(np.concatenate(parts).tolist()) == list(range(600))
+
+
+def test_one_measured_time_is_the_whole_loss() -> None:
+    alone = np.array([[1.0, NAN, NAN], [NAN, NAN, NAN]])
+    bare = tasks(alone, np.full((2, 3), NAN), np.zeros((2, 3)))
+    found = _Measured(model(SCORES, SCALE), bare).loss(None, "log").item()
+    assert found == pytest.approx((SCORES[0, 0] - np.log(1.0 / 2.0)) ** 2, rel=1e-5)
+
+
+def test_the_best_weights_on_validation_are_kept_not_the_last(
+    small: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[float] = []
+    true = _Measured.loss
+
+    def watched(self: _Measured, part: Any, loss: str) -> Any:
+        found = true(self, part, loss)
+        if not torch.is_grad_enabled():
+            seen.append(float(found))
+        return found
+
+    monkeypatch.setattr(_Measured, "loss", watched)
+    told: list[int] = []
+    found = fit(
+        small.train, small.validation, model="mlp", epochs=100, learning_rate=0.3, seed=2,
+        on_progress=counts(lambda done, count: told.append(done)),
+    )  # fmt: skip
+    assert told == list(range(2, 101, 2)), "looked at forty times or more, the last included"
+    assert min(seen) < seen[-1], "the last weights are not the best, or this test shows nothing"
+    kept = found.models[0]
+    assert isinstance(kept, NetworkModel)
+    with torch.no_grad():
+        assert float(true(_Measured(kept, small.validation), None, "log")) == pytest.approx(
+            min(seen)
+        )
+
+
+def test_an_ensemble_tells_epochs_of_all_members(small: Recipe) -> None:
+    told: list[tuple[int, int]] = []
+    fit(
+        small.train, small.validation, model="mlp", epochs=3, method="bagged", members=2,
+        on_progress=counts(lambda *step: told.append(step)),
+    )  # fmt: skip
+    assert told == [(k, 6) for k in range(1, 7)]

@@ -209,8 +209,8 @@ def test_overconfident_chances_are_scaled_back() -> None:
         ({"level": 1.0}, "level: is 1.0"),
         ({"members": 0}, "members: is 0"),
         ({"confidence": -1.0}, "confidence: is -1.0"),
-        ({"level": "high"}, "level: is high"),
-        ({"level": float("nan")}, "level: is nan"),
+        ({"level": "high"}, "level: is 'high'"),
+        ({"level": float("nan")}, "level: is NaN"),
         ({"members": 2.5}, "members: is 2.5"),
         ({"learning_rate": float("inf")}, "learning_rate: is inf"),
     ],
@@ -235,12 +235,12 @@ def test_tasks_that_cannot_be_trained_on_are_refused(small: Recipe) -> None:
         fit(train, narrow)
     sets: list[Any] = [("text", None), (train, "text")]
     for both in sets:
-        with pytest.raises(InputError, match=r"is a str.*a walras\.predict\.Tasks"):
+        with pytest.raises(InputError, match=r"is 'text'.*a walras\.predict\.Tasks"):
             fit(*both)
     with pytest.raises(InputError, match="there is no setting 'colour'"):
         fit(train, colour=1)
     predictor = fit(train, small.validation)
-    with pytest.raises(InputError, match="tasks: is a NoneType"):
+    with pytest.raises(InputError, match="tasks: is None"):
         predictor.predict(None)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="clusters of the tasks"):
         predictor.predict(_turned(small.test))

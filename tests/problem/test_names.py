@@ -63,7 +63,7 @@ def test_without_names_problems_of_another_size_are_not_compared_by_position() -
 )
 def test_a_wrong_number_of_names_is_one_error(names: dict[str, list[str]]) -> None:
     _, p = stated(3, **names)
-    with pytest.raises(wl.InputError, match="of them distinct") as caught:
+    with pytest.raises(wl.InputError, match="distinct names") as caught:
         p.solve(threads=1)
     assert caught.value.where == next(iter(names))
     assert "report()" in caught.value.remedy

@@ -111,7 +111,7 @@ X = cp.Variable((2, 3), nonneg=True, name="x")
             r"in constraint\[1\]",
         ),
         (lambda: wl.Problem(cp.sum(X)), "Minimize"),
-        (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [X <= 1, 3]), r"constraint\[1\]: is a int"),
+        (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [X <= 1, 3]), r"constraint\[1\]: is 3"),
         (lambda: wl.Problem(cp.Maximize(cp.sum(X)), [False]), r"constraint\[0\]: is False"),
         (
             lambda: wl.Problem(cp.Maximize(cp.sum(X)), [X <= 1], resource_constraints=[X <= 1]),

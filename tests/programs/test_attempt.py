@@ -14,7 +14,6 @@ from tests.bank.whole import drawn_assignment
 import walras as wl
 from walras.engines.exact import outer_approximation as outer
 from walras.engines.exact.engine import Exact
-from walras.engines.integer import engine
 from walras.errors import EngineError
 from walras.programs.attempt import attempted
 from walras.programs.highs import run
@@ -81,9 +80,8 @@ def test_each_part_of_a_general_search_may_break_down(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     optimum = general(1).solve(engine="exact", threads=1).value
-    monkeypatch.setattr(engine, "SMALL", 0)
     monkeypatch.setattr("walras.programs.highs.run", after(count, run))
-    found = general(1).solve(engine="integer", time_limit=2.0, threads=1)
+    found = general(1).solve(engine=wl.engines.Integer(exact_entries=0), time_limit=2.0, threads=1)
     assert found.certificate.feasible
     assert found.value <= optimum + 1e-9
     assert found.bound >= optimum - 1e-9

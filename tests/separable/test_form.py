@@ -73,19 +73,19 @@ def test_indices_are_of_32_bits_as_kernels_expect() -> None:
 @pytest.mark.parametrize(
     ("change", "where"),
     [
-        ({"cost": np.array([1.0, np.nan, 0.0, 0.0])}, r"cost\[1\]: is not finite"),
+        ({"cost": np.array([1.0, np.nan, 0.0, 0.0])}, r"cost\[1\]: is NaN"),
         ({"cost": np.zeros(3)}, "resource: has shape"),
-        ({"quadratic": np.array([0.0, 0.0, -1.0, 0.0])}, r"quadratic\[2\]: is negative"),
+        ({"quadratic": np.array([0.0, 0.0, -1.0, 0.0])}, r"quadratic\[2\]: is -1"),
         (
             {"lower": np.array([0.0, 7.0, 0.0, 0.0]), "upper": np.full(4, 6.0)},
             r"lower\[1\]: the bounds \[7, 6\]",
         ),
         ({"lower": np.array([np.inf, 0.0, 0.0, 0.0])}, r"lower\[0\]"),
         ({"upper": np.array([1.0, np.nan, 1.0, 1.0])}, r"lower\[1\]"),
-        ({"scalar_cost": np.array([np.inf])}, r"scalar_cost\[0\]: is not finite"),
+        ({"scalar_cost": np.array([np.inf])}, r"scalar_cost\[0\]: is inf"),
         ({"scalar_lower": np.array([9.0])}, r"scalar_lower\[0\]"),
         ({"demand": np.zeros(2, np.int32)}, "demand: has shape"),
-        ({"demand": np.array([0, 1, 9, 0], np.int32)}, r"demand\[2\]: is 9; allowed: 0 to"),
+        ({"demand": np.array([0, 1, 9, 0], np.int32)}, r"demand\[2\]: is 9; allowed: -1 to"),
         ({"resource": np.array([0, -2, 0, 0], np.int32)}, r"resource\[1\]: is -2"),
     ],
 )
@@ -146,7 +146,7 @@ def test_leximin_needs_a_scalar_in_every_row_of_its_family() -> None:
         ({"resource": [0, 1, 0, -1]}, "resource: is a list"),
         ({"gap_scale": 0.0}, "gap_scale: is 0.0"),
         ({"gap_scale": -1.0}, "gap_scale: is -1.0"),
-        ({"constant": np.nan}, "constant: is nan"),
+        ({"constant": np.nan}, "constant: is NaN"),
     ],
 )
 def test_entries_of_another_kind_are_refused(wrong: dict[str, Any], where: str) -> None:
@@ -173,7 +173,7 @@ def test_rows_of_another_kind_are_refused(name: str, wrong: Any, where: str) -> 
 @pytest.mark.parametrize("side", ["resource", "demand"])
 def test_names_that_come_twice_are_refused(side: str) -> None:
     names: dict[str, Any] = {f"{side}_names": ["same", "same"]}
-    with pytest.raises(wl.InputError, match=f"{side}_names: 'same' comes twice"):
+    with pytest.raises(wl.InputError, match=f"{side}_names: the name 'same' appears twice"):
         replace(problem(), **names)
 
 
@@ -205,9 +205,9 @@ def test_constraints_have_no_utility_and_others_have() -> None:
 @pytest.mark.parametrize(
     ("name", "row", "wrong", "where"),
     [
-        ("side", 0, 3, r"rows.side\[0\]: is 3; allowed: a value of Side"),
+        ("side", 0, 3, r"rows.side\[0\]: is 3; allowed: 0 to 2, of Side"),
         ("side", 1, -1, r"rows.side\[1\]: is -1"),
-        ("utility", 1, 6, r"rows.utility\[1\]: is 6; allowed: a value of Utility"),
+        ("utility", 1, 6, r"rows.utility\[1\]: is 6; allowed: 0 to 5, of Utility"),
         ("utility", 2, -1, r"rows.utility\[2\]: is -1"),
         ("owner", 0, 2, r"rows.owner\[0\] \(capacity\[fast\]\): is 2"),
         ("owner", 1, 2, r"rows.owner\[1\] \(time\[a\]\): is 2"),
@@ -260,10 +260,10 @@ def test_a_utility_of_negative_weight_is_refused() -> None:
 @pytest.mark.parametrize(
     ("change", "where"),
     [
-        ({"resource_names": ["a", "b", "b"]}, "resource_names: 'b' comes twice"),
-        ({"demand_names": ("b", "a", "b")}, "demand_names: 'b' comes twice"),
-        ({"gap_scale": np.inf}, "gap_scale: is inf; allowed: finite and > 0, or None"),
-        ({"constant": np.inf}, "constant: is inf; allowed: finite;"),
+        ({"resource_names": ["a", "b", "b"]}, "resource_names: the name 'b' appears twice"),
+        ({"demand_names": ("b", "a", "b")}, "demand_names: the name 'b' appears twice"),
+        ({"gap_scale": np.inf}, "gap_scale: is inf; allowed: a number, finite and > 0, or None"),
+        ({"constant": np.inf}, "constant: is inf; allowed: a number, finite;"),
         ({"cost": np.array(["a"] * 4)}, "cost: is a ndarray of <U1; allowed: .* of numbers"),
         ({"integer": [True] * 4}, "integer: is a list; allowed: a numpy array of booleans"),
         (
@@ -276,7 +276,7 @@ def test_a_utility_of_negative_weight_is_refused() -> None:
         ),
         (
             {"demand": np.array([0, 0, 2, -1], np.int32)},
-            r"demand\[2\]: is 2; allowed: 0 to 1, or -1 for none",
+            r"demand\[2\]: is 2; allowed: -1 to 1; -1 for none",
         ),
     ],
 )

@@ -41,7 +41,7 @@ def test_its_family_is_found_by_name() -> None:
     assert Leximin(p, "level", np.int64(7)).levels == 7  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("levels", [0, -1, 2.0, True, "2", None])
+@pytest.mark.parametrize("levels", [0, -1, 2.5, True, "2", None])
 def test_levels_are_a_positive_whole_number(levels: Any) -> None:
     with pytest.raises(wl.InputError, match=f"levels: is {levels!r}"):
         Leximin(problem(), "level", levels)

@@ -70,7 +70,7 @@ def test_a_profit_is_stored_negated_and_tasks_may_stay_out() -> None:
         ((COST, WEIGHT, np.ones(3)), r"have shapes \(2, 3\), \(2, 3\) and \(3,\)"),
         ((COST, WEIGHT, np.ones((2, 1))), r"have shapes \(2, 3\), \(2, 3\) and \(2, 1\)"),
         ((COST, np.where(WEIGHT == 9, -0.5, WEIGHT), CAPACITY), r"weight\[1, 1\]: is -0.5"),
-        ((COST, np.where(WEIGHT == 7, np.nan, WEIGHT), CAPACITY), r"weight\[0, 2\]: is nan"),
+        ((COST, np.where(WEIGHT == 7, np.nan, WEIGHT), CAPACITY), r"weight\[0, 2\]: is NaN"),
         ((COST, WEIGHT, np.array([1.0, np.inf])), r"capacity\[1\]: is inf"),
         ((COST, WEIGHT, np.array([-1.0, -2.0])), r"capacity\[0\]: is -1"),
         ((np.where(COST == 3, np.inf, COST), WEIGHT, CAPACITY), "task 1: is allowed on no agent"),

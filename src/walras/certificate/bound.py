@@ -39,6 +39,8 @@ from walras.kernels import cpu as kernels
 from walras.separable import Separable, utility
 from walras.types import Bools, Floats, Longs
 
+_CANCELLED = 1e-9  # what is left of a price, relative to it, where its rise has cancelled it
+
 
 @dataclass(frozen=True, eq=False)
 class DualBound:
@@ -134,7 +136,7 @@ def _rescaled(problem: Separable, shape: Structure, pi: Floats) -> Floats:
         paid = float(column @ pi)
         if paid == 0.0:
             continue
-        most = HUGE / float(np.max(np.abs(pi)))
+        most = min(HUGE / float(np.max(np.abs(pi))), np.finfo(float).max)
         factor = payment_factor(float(problem.scalar_cost[k]), paid, most)
         together = shape.homogeneous and problem.scalars == 1
         pi = pi * factor if together else np.where(column != 0, pi * factor, pi)
@@ -151,6 +153,9 @@ def _evaluated(
         if answer:
             bare, reduced = make_dual_feasible(problem, shape, bare, reduced)
         pi, reduced = _cap_prices(problem, shape, bare, reduced, threads)
+        if np.any(np.abs(pi) < _CANCELLED * np.abs(bare)):
+            # Costs were lost in the rounding of prices that a rise has taken away again.
+            return _evaluated(problem, shape, pi, threads, answer=answer)
         value = (
             problem.constant
             + _row_terms(problem, shape, pi)

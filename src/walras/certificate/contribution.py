@@ -10,11 +10,13 @@ problem nor an engine.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from walras.separable import Utility, utility
+from walras.separable.rows import bound_sizes
 from walras.types import Bools, Floats, Ints, Longs
 
 ROUNDING = 32 * np.finfo(float).eps
@@ -22,6 +24,10 @@ SLIGHTLY = 1.0 - np.finfo(float).eps  # rows over their bounds end on this side 
 TIGHT = 1e-7  # relative distance of a row from a bound that it is held at
 SURPLUS = 1.0 + 1e-12  # moves of prices overshoot by this much, so that rounding does not undo them
 
+FEASIBLE = 1e-9  # largest relative violation of a row that counts as none
+CORRECTIONS = 8  # least corrections at most; what is not met by then is not met by more
+
+Point = TypeVar("Point")
 Kinds = npt.NDArray[np.int8]
 
 
@@ -103,9 +109,7 @@ def excess(used: Floats, terms: Floats, lower: Floats, upper: Floats) -> tuple[F
         lower: Lower bounds.
         upper: Upper bounds.
     """
-    size = terms
-    for bound in (lower, upper):
-        size = np.maximum(size, np.where(np.isfinite(bound), np.abs(bound), 0.0))
+    size = np.maximum(terms, bound_sizes(lower, upper))
     return np.maximum(used - upper, lower - used), size
 
 
@@ -127,6 +131,48 @@ def tight_errors(
     error = np.minimum(upper - used, 0.0) + np.maximum(lower - used, 0.0)
     held = ~free & ((error != 0) | ~shared)
     return error, held & (np.maximum(used - upper, lower - used) >= -TIGHT * scale)
+
+
+def corrected(
+    point: Point,
+    excess_of: Callable[[Point], float],
+    move: Callable[[Point, int], Point | None],
+) -> Point:
+    """A point whose rows are met by least corrections, as far as those can.
+
+    Args:
+        point: Entries that scaling alone has brought near their rows, with what is known of them.
+        excess_of: The largest relative violation of a point.
+        move: A point moved by one least correction, and scaled again; None where the rows
+            contradict one another. It gets the number of corrections before.
+    """
+    for attempt in range(CORRECTIONS):
+        if excess_of(point) <= FEASIBLE:
+            break
+        moved = move(point, attempt)
+        if moved is None:
+            break
+        point = moved
+    return point
+
+
+def ridge(size: Floats, share: float) -> Floats:
+    """What is added to the diagonal of a correction's equations, whose rows may be dependent.
+
+    Args:
+        size: The diagonal before anything was eliminated.
+        share: Of it.
+    """
+    return share * size + np.finfo(float).tiny
+
+
+def finite(values: Floats) -> Floats | None:
+    """The values, or None where one is not finite, as after dependent equations.
+
+    Args:
+        values: The solution of a correction's equations, or the entries that it moved.
+    """
+    return values if np.all(np.isfinite(values)) else None
 
 
 # Bound: what rows, scalars and entries add at prices.

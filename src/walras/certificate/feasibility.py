@@ -23,12 +23,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from walras.certificate.contribution import FEASIBLE as FEASIBLE
 from walras.certificate.contribution import excess
 from walras.certificate.structure import structure
 from walras.separable import Separable
 from walras.types import Floats, Longs
-
-FEASIBLE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,17 @@ way, as on a network whose links are full, corrections go on with what is small.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from walras.certificate.contribution import (
     best_scalar,
+    corrected,
+    finite,
+    ridge,
     scalar_range,
     scale_down,
     share_factors,
@@ -25,10 +30,10 @@ from walras.certificate.structure import structure
 from walras.separable import Separable, Utility
 from walras.types import Floats
 
-CORRECTIONS = 8
 _AIM = 1e-9  # share of rows' typical terms that a repair measures against: more than is asked for
-_WIDE = 3  # corrections from which small entries take more than their part
-_MOST_ROWS = 20_000
+_SMALL_TOO = 3  # corrections from which small entries take more than their part
+_MOST_ROWS = 20_000  # tight rows of one correction: more would take longer than a solve
+_RIDGE = 1e-14  # of the diagonal: tight rows may be dependent
 
 
 def repair(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
@@ -63,19 +68,31 @@ def repaired(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats, 
     x = _shared_out(problem, scaled_down(problem, x))
     t = best_scalars(problem, x, np.nan_to_num(t, nan=0.0))
     x, errors = _without_noise(problem, x, t)
-    for attempt in range(CORRECTIONS):
-        if violation(problem, x, t, errors.relative(_AIM)) <= FEASIBLE:
-            break
-        moved = _corrected(problem, x, t, errors, attempt)
-        if moved is None:
-            break
-        x = scaled_down(problem, np.clip(moved, problem.lower, problem.upper))
-        t = best_scalars(problem, x, t)
-        x, errors = _without_noise(problem, x, t)
+    x, t, errors = corrected((x, t, errors), partial(_excess, problem), partial(_moved, problem))
     lifted, moved_t = _lifted(problem, x, t)
     if lifted is x:
         return x, t, errors.relative()
     return lifted, moved_t, row_errors(problem, lifted, moved_t).relative()
+
+
+_Point = tuple[Floats, Floats, RowErrors]  # entries, scalars, and how far rows are off there
+
+
+def _excess(problem: Separable, point: _Point) -> float:
+    x, t, errors = point
+    return violation(problem, x, t, errors.relative(_AIM))
+
+
+def _moved(problem: Separable, point: _Point, attempt: int) -> _Point | None:
+    """A point after one least correction, scaled down again and with its best scalars."""
+    x, t, errors = point
+    moved = _corrected(problem, x, t, errors, attempt)
+    if moved is None:
+        return None
+    x = scaled_down(problem, np.clip(moved, problem.lower, problem.upper))
+    t = best_scalars(problem, x, t)
+    x, errors = _without_noise(problem, x, t)
+    return x, t, errors
 
 
 def _without_noise(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, RowErrors]:
@@ -200,7 +217,7 @@ def metric(x: Floats, lower: Floats, upper: Floats, attempt: int) -> Floats:
     room = np.minimum(np.maximum(x - lower, 0.0), 1.0 + np.abs(x))
     if attempt > 0:
         room = np.minimum(room, upper - x)
-    return room if attempt >= _WIDE else room * room
+    return room if attempt >= _SMALL_TOO else room * room
 
 
 def _corrected(
@@ -220,10 +237,9 @@ def _corrected(
     part = sp.csr_array(rows.matrix.tocsr()[tight])
     weighted = part @ sp.diags_array(spread)
     system = sp.csc_array(weighted @ part.T)
-    system = system + sp.diags_array(1e-14 * system.diagonal() + np.finfo(float).tiny)
+    system = system + sp.diags_array(ridge(system.diagonal(), _RIDGE))
     try:
         y = spla.splu(sp.csc_array(system)).solve(error[tight])
     except RuntimeError:  # exactly singular: the rows contradict one another
         return None
-    moved = x + weighted.T @ y
-    return moved if np.all(np.isfinite(moved)) else None
+    return finite(x + weighted.T @ y)

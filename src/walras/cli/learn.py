@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
-import pandas as pd
 import typer
 
+from walras.cli.common.errors import ExitCode
 from walras.cli.common.figures import need_figures
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.streams import tell
-from walras.cli.learn_settings import changes_of
-from walras.errors import DataError, InputError
-from walras.reports.tables import Table
+from walras.errors import InputError
+from walras.progress import Progress
+from walras.reports.tables import Table, of_frame, record
+from walras.status import Status
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
+
+_OWN_OPTIONS = ("method", "model", "steps", "seed")
+_FORM = "NAME=VALUE, such as price=30, margin=tuned, speedup=0.6:0.5"
 
 DataOption = Annotated[str, typer.Option("--data", help="nb201, gavel or zeus.")]
 ClustersOption = Annotated[
@@ -125,19 +129,19 @@ def compare(
             on_progress=stages.count,
             model=model,
             steps=steps,
-            **changes_of(changes or ()),
+            **_changes_of(changes or ()),
         )
     good = finished(frame)
     summary = summarised(good)
     save(folder, frame, summary)
     if output is Format.CSV:
-        emit(_table(frame), output)
+        emit(of_frame(frame), output)
     else:
         emit(shown(good, summary, every=output is Format.JSON), output)
     for line in warned(good):
         typer.echo(line, err=True)
     if not frame.attrs["complete"]:
-        raise typer.Exit(130)
+        raise typer.Exit(ExitCode.INTERRUPTED)
 
 
 @app.command()
@@ -168,6 +172,7 @@ def fit(
       walras learn fit mfcp-ad --set price=30 --set margin=tuned --set speedup=0.6:0.5
     """
     from walras.learn import fit as run
+    from walras.reports.fitted import facts_of, headline, synthetic
 
     given = _data(data, clusters, train, log, features, seed)
     with _stage(f"training {method}", progress) as stages:
@@ -181,32 +186,17 @@ def fit(
             on_progress=stages.count,
             model=model,
             steps=steps,
-            **changes_of(changes or ()),
+            **_changes_of(changes or ()),
         )
     if save is not None:
         learned.predictor.save(save)
-    rows: list[tuple[str, Any]] = [
-        ("method", learned.settings.method),
-        ("model", str(learned.settings.model)),
-        ("floor of mean success", learned.terms.floor),
-        ("margin", learned.margin),
-    ]
-    if learned.history:
-        best = min(value for _, value in learned.history)
-        rows += [
-            ("validation regret, start", learned.history[0][1]),
-            ("validation regret, kept", best),
-        ]
-    short = [
-        name
-        for name, radius in zip(
-            learned.predictor.clusters, learned.predictor.radius.tolist(), strict=True
-        )
-        if radius == math.inf
-    ]
-    rows += [("too few tasks for intervals on", ", ".join(short))] if short else []
-    rows += [("saved in", str(save))] if save else []
-    emit(Table(("", "trained"), rows), output)
+    facts = facts_of(learned)
+    facts |= {"saved in": str(save)} if save else {}
+    if output is Format.TABLE:
+        emit(Table(("", "trained"), list(facts.items()), headline(given)))
+    else:
+        emit(record({**synthetic(given), **facts}), output)
+    _end_if_stopped(learned.status, "with the best model so far")
 
 
 @app.command()
@@ -234,21 +224,31 @@ def advise(
       walras learn advise --log runs.csv --features tasks.csv --tasks 8
     """
     from walras.learn import advise as run
+    from walras.reports.fitted import headline
 
     given = _data(data, clusters, train, log, features, seed)
     with _stage("cross-validating", progress) as stages:
+
+        def on_progress(step: Progress) -> bool:
+            stages.rename(f"cross-validating {step.note}".rstrip())
+            return stages.count(step)
+
         found = run(
             given,
             tasks_per_round=tasks,
             seed=seed,
             min_success=min_success,
-            on_progress=stages.count,
+            on_progress=on_progress,
             model=model,
             steps=steps,
-            **changes_of(changes or ()),
+            **_changes_of(changes or ()),
         )
     title = "relative excess of makespan + price x missing success; gain over the plain model"
-    emit(_table(found.frame(), title), output)
+    frame = found.frame()
+    if output is Format.TABLE:  # what fits a terminal; a gain pays that is above its error
+        frame = frame.drop(columns="pays").round(4)
+    emit(of_frame(frame, headline(given, title), digits=3), output)
+    _end_if_stopped(found.status, "with the candidates so far")
 
 
 @app.command("check-gradient")
@@ -285,10 +285,20 @@ def check_gradient(
         ("uncertainty of the differences", found.uncertainty, "0.01"),
         ("residual of the solutions", found.residual, "1e-8"),
     ]
-    title = f"relative difference from central differences, {found.probes} entries probed"
-    emit(Table(("derivative", "difference", "allowed"), rows, title), output)
+    title = (
+        f"synthetic rounds, drawn at random: relative difference from central differences, "
+        f"{found.probes} entries probed"
+    )
+    emit(Table(("derivative", "difference", "allowed"), rows, title, digits=3), output)
     if not found.passed:
         raise typer.Exit(1)
+
+
+def _end_if_stopped(status: Status, what: str) -> None:
+    """Say what Ctrl-C left, and end with its exit code."""
+    if status is Status.INTERRUPTED:
+        tell(f"stopped {what}")
+        raise typer.Exit(ExitCode.INTERRUPTED)
 
 
 def _data(
@@ -309,27 +319,7 @@ def _data(
     found = predict.read_log(log)
     for problem in found.problems:
         tell(f"{'time ' if problem.kept else ''}left out: {problem}")
-    return found.tasks(None if features is None else _features(features))
-
-
-def _features(path: Path) -> pd.DataFrame:
-    from walras.predict.logs.text import read_csv
-
-    try:
-        lines = read_csv(path)
-        if lines.ragged:
-            raise ValueError(f"line {lines.ragged[0] + 1} has more or fewer cells than the header")
-    except (OSError, ValueError) as error:
-        raise DataError(
-            f"cannot be read: {error}",
-            where=str(path),
-            allowed="CSV: task, then a column of numbers a feature",
-            remedy="correct the file",
-        ) from error
-    names = [row[0] for row in lines.rows]
-    return pd.DataFrame(
-        [row[1:] for row in lines.rows], index=names, columns=list(lines.header[1:]), dtype=str
-    )
+    return found.tasks(None if features is None else predict.read_features(features))
 
 
 def _numbers(text: str, where: str) -> list[int]:
@@ -339,9 +329,57 @@ def _numbers(text: str, where: str) -> list[int]:
         raise typer.BadParameter(f"'{text}' is no list of numbers", param_hint=where) from error
 
 
-def _table(frame: pd.DataFrame, title: str = "") -> Table:
-    rows = [tuple(row) for row in frame.itertuples(index=False)]
-    return Table(tuple(frame.columns), rows, title)
+def _changes_of(given: Sequence[str]) -> dict[str, Any]:
+    """Settings of :class:`walras.learn.LearnSettings` by name, from ``NAME=VALUE`` texts.
+
+    A value is a number, true or false where it reads as one, else a word; ``speedup`` is a limit
+    and a rate, joined by a colon.
+
+    Raises:
+        InputError: A text has another form, or names no setting or one twice.
+    """
+    from walras.learn.settings import LearnSettings  # learning is for those who ask for it
+
+    known = sorted({f.name for f in fields(LearnSettings)} - set(_OWN_OPTIONS))
+    found: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not value or name not in known or name in found:
+            told = f"sets '{name}' twice" if name in found else f"is '{text}'"
+            raise InputError(
+                told,
+                where="--set",
+                allowed=f"{_FORM}; names: {', '.join(known)}",
+                remedy="give each setting once, as NAME=VALUE",
+            )
+        found[name] = _decay(value) if name == "speedup" else _value(value)
+    return found
+
+
+def _value(value: str) -> bool | int | float | str:
+    if value in ("true", "false"):
+        return value == "true"
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
+
+
+def _decay(value: str) -> Any:
+    from walras.matching import Decay
+
+    limit, _, rate = value.partition(":")
+    try:
+        return Decay(float(limit), float(rate))
+    except ValueError as error:
+        raise InputError(
+            f"is '{value}'",
+            where="--set speedup",
+            allowed="LIMIT:RATE, such as 0.6:0.5",
+            remedy="give the ratio of very many tasks, and its decay a task",
+        ) from error
 
 
 @contextmanager

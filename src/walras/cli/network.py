@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated, Any, cast
 
-import pandas as pd
 import typer
 
+from walras import checks
 from walras.cli.common.figures import need_figures
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.streams import put
@@ -19,16 +18,25 @@ from walras.cli.network_options import (
     ProgressOption,
     SaveOption,
     StepsOption,
+    end_if_stopped,
     read,
     shown,
 )
 from walras.network._simulate import simulate as run_scenario
+from walras.network.backends import Backend
 from walras.network.run import Run
 from walras.network.scenario.scenario import EXAMPLE, Scenario
-from walras.network.validation import whole
-from walras.progress import counts
-from walras.reports.tables import Table
+from walras.progress import OnProgress
+from walras.reports.network import facts_of, facts_table, headline, shares_table
+from walras.reports.tables import of_frame, record
 
+BackendOption = Annotated[
+    str | None,
+    typer.Option(
+        help="auto, protocol (the nodes that deploy runs) or vectorised (all centres at once); "
+        "that of the file when left out."
+    ),
+]
 SeedOption = Annotated[int | None, typer.Option(help="Of faults and batches.")]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -64,6 +72,7 @@ def simulate(
     config: ConfigArgument = None,
     steps: StepsOption = None,
     seed: SeedOption = None,
+    backend: BackendOption = None,
     save: SaveOption = None,
     progress: ProgressOption = True,
     output: OutputOption = Format.TABLE,
@@ -76,23 +85,30 @@ def simulate(
 
       walras network simulate scenario.toml --save results
 
-    Exit codes: 0 done, 2 bad input, 3 a budget that no boxes hold, 6 no such file.
+      walras network simulate scenario.toml --backend protocol
+
+    Exit codes: 0 done, 2 bad input, 3 a budget that no boxes hold, 6 no such file, 130 stopped by
+    Ctrl-C, with the steps so far.
     """
     stated = read(config)
-    chosen = stated.seed if seed is None else whole(seed, "--seed")
-    count = stated.steps if steps is None else whole(steps, "--steps", least=1)
+    if backend is not None:
+        tables = {**stated.tables, "backend": backend}
+        stated = replace(stated, backend=cast("Backend", backend), tables=tables)
+    chosen = stated.seed if seed is None else checks.whole(seed, "--seed")
+    count = stated.steps if steps is None else checks.whole(steps, "--steps", 1)
     if save is not None:
         need_figures("--save")
     with shown({"simulating": 1.0}, progress) as stages:
         stages.begin("simulating")
-        run = _run(stated, count, chosen, stages.advance)
+        run = _run(stated, count, chosen, stages.count)
     facts = facts_of(stated, run)
     if save is not None:
         # Imported here: matplotlib is an optional extra and takes half a second.
-        from walras.reports.network import save_run
+        from walras.reports.network_files import save_run
 
         facts["saved in"] = str(save_run(save, stated, run, chosen, facts))
-    _print(facts, run, output)
+    _print(stated, facts, run, output)
+    end_if_stopped(run.status, run.steps, count)
 
 
 @app.command()
@@ -113,8 +129,8 @@ def advise(config: ConfigArgument = None, output: OutputOption = Format.TABLE) -
         faults=stated.faults,
         method=stated.method,
     )
-    rows = [tuple(row) for row in advice.frame().itertuples(index=False)]
-    emit(Table(("what", "value", "why"), rows, "safe steps, and what they promise"), output)
+    title = headline(stated, "safe steps, and what they promise")
+    emit(of_frame(advice.frame(), title), output)
 
 
 app.command()(compare)
@@ -122,7 +138,7 @@ app.command()(deploy)
 app.command()(replay)
 
 
-def _run(stated: Scenario, steps: int, seed: int, told: Callable[[int, int], None]) -> Run:
+def _run(stated: Scenario, steps: int, seed: int, on_progress: OnProgress) -> Run:
     return run_scenario(
         stated.problem,
         stated.network,
@@ -134,57 +150,16 @@ def _run(stated: Scenario, steps: int, seed: int, told: Callable[[int, int], Non
         method=stated.method,
         every=min(stated.every, steps),
         test=stated.test,
-        on_progress=counts(told),
+        on_progress=on_progress,
     )
 
 
-def facts_of(stated: Scenario, run: Run) -> dict[str, Any]:
-    """What a run came to, by name."""
-    facts: dict[str, Any] = {
-        "centres": stated.problem.centres,
-        "alive at the end": int(run.alive[-1].sum()),
-        "links at the start": stated.network.at(0).links,
-        "steps": run.steps,
-        "back end": run.backend,
-        "cost": float(run.cost[-1]),
-        "cost gap": float(run.cost_gap[-1]),
-        "quanta over the budget, at worst": int(abs(run.audit).max()),
-        "shares held": float(run.held[-1]),
-        "shares idle, on their way": float(run.held[-1] - run.shares[-1].sum()),
-        "largest share outside its box": run.largest_excess,
-        "budget": stated.problem.budget,
-        "bits sent": int(run.bits[-1]),
-        "seconds": float(run.seconds[-1]),
-    }
-    if run.epoch is not None:
-        facts |= run.epoch.facts
-    if run.mean_model is None or stated.test is None:
-        return facts
-    loss, _ = stated.problem.learning
-    facts |= {
-        "data": stated.test.origin,
-        "loss": float(run.loss[-1]),
-        "consensus error": float(run.consensus_error[-1]),
-        "tracking error": float(run.tracking_error[-1]),
-    }
-    if math.isnan(run.accuracy[-1]):  # numbers are predicted, not classes
-        return facts | {"test error, root mean square": stated.test.error(loss, run.mean_model)}
-    return facts | {"test accuracy": float(run.accuracy[-1])}
-
-
-def _print(facts: dict[str, Any], run: Run, output: Format) -> None:
+def _print(stated: Scenario, facts: dict[str, Any], run: Run, output: Format) -> None:
     if output is Format.CSV:
-        emit(_as_table(run.frame()), output)
+        emit(of_frame(run.frame()), output)
         return
     if output is Format.JSON:
-        emit(Table(tuple(facts), [tuple(facts.values())]), output)
+        emit(record(facts), output)
         return
-    emit(Table(("", "run"), list(facts.items())))
-    best = run.optimum.shares
-    rows = [(k, float(run.shares[-1][k]), float(best[k])) for k in range(min(12, len(best)))]
-    title = f"shares of {len(rows)} of {len(best)} centres"
-    emit(Table(("centre", "share", "optimum"), rows, title))
-
-
-def _as_table(frame: pd.DataFrame) -> Table:
-    return Table(tuple(frame.columns), [tuple(row) for row in frame.itertuples(index=False)])
+    emit(facts_table("run", facts, stated))
+    emit(shares_table(run.shares[-1], run.optimum.shares))

@@ -7,19 +7,29 @@ from typing import Annotated, Any
 
 import typer
 
+from walras import checks
 from walras.cli.common.errors import ExitCode
-from walras.cli.common.output import Format, OutputOption, emit
-from walras.cli.common.progress import Stages
-from walras.cli.common.streams import put, tell
-from walras.cli.network_options import ConfigArgument, ProgressOption, StepsOption, read, shown
+from walras.cli.common.figures import need_figures
+from walras.cli.common.output import Format, OutputOption, emit, put_wrapped
+from walras.cli.common.streams import tell
+from walras.cli.network_options import (
+    ConfigArgument,
+    ProgressOption,
+    SaveOption,
+    StepsOption,
+    end_if_stopped,
+    read,
+    shown,
+)
 from walras.network._deploy import Deployment
 from walras.network._deploy import deploy as run_deployment
 from walras.network._replay import replay as run_replay
 from walras.network.drivers.inventory import Inventory, inventory
 from walras.network.scenario.scenario import Scenario
-from walras.network.validation import whole
 from walras.progress import OnProgress, Progress
-from walras.reports.tables import Cell, Table
+from walras.reports.network import centres_table, facts_of_deployment, facts_table
+from walras.reports.tables import of_frame, record
+from walras.status import Status
 
 _EXAMPLE_STEPS = 300  # of the built-in example: real messages take longer than simulated ones
 
@@ -37,6 +47,7 @@ def deploy(
         ),
     ] = False,
     pace: Annotated[str | None, typer.Option(help="rounds or clock.")] = None,
+    save: SaveOption = None,
     progress: ProgressOption = True,
     output: OutputOption = Format.TABLE,
 ) -> None:
@@ -52,6 +63,10 @@ def deploy(
 
       walras network deploy scenario.toml --folder run --resume --steps 200
 
+      walras network deploy scenario.toml --save results
+
+    Each centre's log in --folder tells lost and returned peers, its lease, and settlements.
+
     Exit codes: 0 done, 1 processes did not start, were all lost, or held more than the budget,
     2 bad input, a port or folder in use, another problem than the folder's, 6 damaged traces,
     130 stopped by Ctrl-C, with what was done.
@@ -60,18 +75,30 @@ def deploy(
     table = dict(stated.deploy) | ({} if pace is None else {"pace": pace})
     chosen = inventory(table, stated.problem.centres)
     usual = stated.steps if config is not None else _EXAMPLE_STEPS
-    count = usual if steps is None else whole(steps, "--steps", least=1)
+    count = usual if steps is None else checks.whole(steps, "--steps", 1)
+    if save is not None:
+        need_figures("--save")
     with shown({"deploying": 1.0}, progress) as stages:
         stages.begin("deploying")
-        watch = _Watch(stages)
-        found = _run(stated, chosen, count, folder, resume=resume, on_progress=watch)
-    _print(found, output)
+        done = 0
+
+        def on_progress(step: Progress) -> bool:
+            nonlocal done
+            done = step.iteration
+            return stages.count(step)
+
+        found = _run(stated, chosen, count, folder, resume=resume, on_progress=on_progress)
+    facts = facts_of_deployment(stated, found)
+    if save is not None:
+        # Imported here: matplotlib is an optional extra and takes half a second.
+        from walras.reports.network_files import save_deployment
+
+        facts["saved in"] = str(save_deployment(save, stated, found, count, facts))
+    _print(stated, facts, found, output)
     for failure in found.failures.values():
         tell(f"ended early: {failure}")
-    if watch.stopped:
-        rest = f"--resume --folder {found.folder} goes on from there"
-        tell(f"stopped at {watch.done} of {count}; {rest}")
-        raise typer.Exit(ExitCode.INTERRUPTED)
+    rest = f"; --resume --folder {found.folder} goes on from there"
+    end_if_stopped(found.status, done, count, rest)
 
 
 def replay(
@@ -85,20 +112,20 @@ def replay(
 
       walras network replay run
 
-    Exit codes: 0 the same states, 1 another state or books that differ, 6 no such traces.
+    Exit codes: 0 the same states, 1 another state or books that differ, 6 no such traces, 130
+    stopped by Ctrl-C.
     """
     with shown({"replaying": 1.0}, progress) as stages:
         stages.begin("replaying")
         found = run_replay(folder, on_progress=stages.count)
-    rows: list[tuple[Cell, ...]] = [
-        (k, node.life[1], node.ticks, int(node.ledger.held[0]), same)
-        for k, (node, same) in enumerate(zip(found.nodes, found.same, strict=True))
-    ]
-    columns = ("centre", "epoch", "ticks", "quanta held", "same state")
     title = f"{found.events} events; the books agreed {found.audits} times"
-    emit(Table(columns, rows, title), output)
+    frame = found.frame().rename(columns=lambda name: name.replace("_", " "))
+    emit(of_frame(frame, title), output)
     if False in found.same:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.FAILED)
+    if found.status is Status.INTERRUPTED:
+        tell("stopped before the end of the traces")
+        raise typer.Exit(ExitCode.INTERRUPTED)
 
 
 def _run(
@@ -125,56 +152,18 @@ def _run(
         cgroups=chosen.cgroups,
         launcher=chosen.launcher,
         durable=chosen.durable,
+        every=min(stated.every, steps),
         trace_limit=chosen.trace_limit,
         time_limit=chosen.time_limit,
         on_progress=on_progress,
     )
 
 
-class _Watch:
-    """Shows the slowest centre's progress; Ctrl-C stops all centres where they are.
-
-    Attributes:
-        done: Steps that every centre has made.
-        stopped: Whether Ctrl-C was pressed.
-    """
-
-    def __init__(self, stages: Stages) -> None:
-        self._stages = stages
-        self.done, self.stopped = 0, False
-
-    def __call__(self, progress: Progress) -> bool:
-        self.done = progress.iteration
-        try:
-            self._stages.count(progress)
-        except KeyboardInterrupt:
-            self.stopped = True
-        return self.stopped
-
-
-def _print(found: Deployment, output: Format) -> None:
-    facts: dict[str, Any] = {
-        "centres": len(found.alive),
-        "ran to the end": int(found.alive.sum()),
-        "cost gap": found.cost_gap,
-        "quanta held and in flight over the budget": found.audit,
-        "shares held": float(found.problem.quanta.shares(found.held).sum()),
-        "budget": found.problem.budget,
-        **({} if found.epoch is None else found.epoch.facts),
-        "shares enforced": int(found.enforced.sum()),
-        "bytes sent": found.bytes,
-        "seconds": found.seconds,
-        "folder": str(found.folder),
-    }
+def _print(stated: Scenario, facts: dict[str, Any], found: Deployment, output: Format) -> None:
     if output is not Format.TABLE:
-        emit(Table(tuple(facts), [tuple(facts.values())]), output)
+        emit(record(facts), output)
         return
-    emit(Table(("", "deployment"), list(facts.items())))
-    best = found.optimum.shares
-    rows = [
-        (k, bool(found.alive[k]), int(found.epochs[k]), float(found.shares[k]), float(best[k]))
-        for k in range(len(best))
-    ]
-    emit(Table(("centre", "alive", "epoch", "share", "optimum"), rows, "shares"))
+    emit(facts_table("deployment", facts, stated))
+    emit(centres_table(found))
     if not found.enforced.any():
-        put("shares are advice: no writable cgroup v2 group was given to enforce them")
+        put_wrapped("Shares are advice: no writable cgroup v2 group was given to enforce them.")

@@ -10,9 +10,11 @@ from typing import Annotated
 
 import typer
 
+from walras.cli.common.errors import ExitCode
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.streams import tell
 from walras.network.scenario.scenario import EXAMPLE, Scenario, read_scenario, scenario
+from walras.status import Status
 
 ConfigArgument = Annotated[
     Path | None, typer.Argument(help="A TOML file; the built-in example when left out.")
@@ -34,6 +36,17 @@ def read(config: Path | None) -> Scenario:
         return read_scenario(config)
     tell("the built-in example (walras network example prints it)")
     return scenario(tomllib.loads(EXAMPLE))
+
+
+def end_if_stopped(status: Status, done: int, count: int, rest: str = "") -> None:
+    """Say how far a run came that Ctrl-C stopped, and end with its exit code.
+
+    Raises:
+        Exit: It was stopped.
+    """
+    if status is Status.INTERRUPTED:
+        tell(f"stopped at {done} of {count}{rest}")
+        raise typer.Exit(ExitCode.INTERRUPTED)
 
 
 @contextmanager

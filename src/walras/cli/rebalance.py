@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
-import scipy.sparse as sp
+import pandas as pd
 import typer
 
 from walras import data
-from walras.cli.common.errors import ended
+from walras.cli.common.errors import ExitCode, ended
 from walras.cli.common.figures import need_figures
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import ShowProgress, TimeLimit
 from walras.cli.common.streams import put, tell
-from walras.data.formats.sheet import Sheet, read
 from walras.domains import load_balancing as lb
-from walras.domains.load_balancing.sequence import STRICTER, WARM_UP
 from walras.errors import InputError
-from walras.reports.tables import Cell, Table, to_json
-from walras.status import Status
+from walras.reports.rebalance import (
+    facts_of,
+    message_of,
+    moves_table,
+    rounds_table,
+    servers_table,
+)
+from walras.reports.tables import Table, of_frame, record, to_json
 
 _SHOWN = 20  # moves and servers in the tables; json and csv have all of them
 
@@ -99,14 +103,14 @@ def rebalance(
     ):
         callback = stages.begin("balancing")
         if shards is not None:
-            problem = _problem(
+            problem = lb.read_round(
                 shards,
                 servers,
-                band,
-                np.inf if memory is None else memory,
-                drain or [],
-                spread,
-                replicas,
+                band=band,
+                memory=math.inf if memory is None else memory,
+                drain=drain or [],
+                spread=spread,
+                replicas=replicas,
             )
             result = lb.solve_round(problem, options(on_progress=callback))
         else:
@@ -116,6 +120,9 @@ def rebalance(
             )
     if shards is None:
         _print_rounds(played, source, figure, output)
+        if stages.stopped:
+            tell(f"stopped after {len(played[-1].rounds)} of {rounds} rounds")
+            raise typer.Exit(ExitCode.INTERRUPTED)
         return
     _print(result, figure, output)
     raise typer.Exit(ended(result.status, result.gap, None))
@@ -161,170 +168,26 @@ def _refuse_unused(given: Mapping[str, object], way: str) -> None:
         )
 
 
-def _problem(
-    shards: Path,
-    servers: Path | None,
-    band: float,
-    memory: float,
-    drain: list[str],
-    spread: int,
-    replicas: int | None,
-) -> lb.Round:
-    shard = read(shards, "shard", ("load", "server"), ("footprint", "cost", "replicas"))
-    server = None
-    if servers is not None:
-        server = read(servers, "server", (), ("weight", "memory", "zone", "drain"))
-    names = _servers_of(shard) if server is None else server.keys
-    options: dict[str, Any] = {"band": band, "memory": memory, "spread": spread, "drain": drain}
-    for column in ("footprint", "cost", "replicas"):
-        if column in shard.columns:
-            options[column] = shard.numbers(column)
-    if replicas is not None:
-        options["replicas"] = replicas
-    if server is not None:
-        for column in ("weight", "memory"):
-            if column in server.columns:
-                options[column] = server.numbers(column)
-        if "zone" in server.columns:
-            options["zone"] = [line["zone"].text for line in server.lines]
-        if "drain" in server.columns:
-            options["drain"] = [*drain, *_drained(server)]
-    placed = _placement(shard, names)
-    return lb.make_round(shard.numbers("load"), placed, servers=names, **options)
-
-
-def _drained(server: Sheet) -> list[str]:
-    out = []
-    for line in server.lines:
-        text = line["drain"].text.lower()
-        if text not in ("", "no", "yes"):
-            raise InputError(
-                f"is '{text}'",
-                where=line["drain"].where,
-                allowed="yes, no or empty",
-                remedy="write yes for a server to be emptied",
-            )
-        if text == "yes":
-            out.append(line["server"].text)
-    return out
-
-
-def _servers_of(shard: Sheet) -> list[str]:
-    """The servers that the shards name, in the order of their first appearance."""
-    cells = (line["server"].text.split() for line in shard.lines)
-    return list(dict.fromkeys(word.partition(":")[0] for words in cells for word in words))
-
-
-def _placement(shard: Sheet, names: list[str]) -> sp.coo_array:
-    """Shares by server and shard from the cells of the column ``server``."""
-    known = {name: i for i, name in enumerate(names)}
-    rows, columns, shares = [], [], []
-    for j, line in enumerate(shard.lines):
-        seen = set[str]()
-        for word in line["server"].text.split():
-            name, _, part = word.partition(":")
-            if name not in known or name in seen:
-                what = "is named twice" if name in seen else "is not among the servers"
-                raise InputError(
-                    f"server '{name}' {what}",
-                    where=line["server"].where,
-                    allowed=", ".join(names[:5]) + (", ..." if len(names) > 5 else ""),
-                    remedy="name each known server at most once",
-                )
-            seen.add(name)
-            rows.append(known[name])
-            columns.append(j)
-            shares.append(_share(part, line["server"].where))
-    return sp.coo_array((shares, (rows, columns)), shape=(len(names), len(shard.lines)))
-
-
-def _share(part: str, where: str) -> float:
-    try:
-        share = float(part) if part else 1.0
-    except ValueError:
-        share = -1.0
-    if not 0.0 < share <= 1.0:
-        raise InputError(
-            f"the share is '{part}'",
-            where=where,
-            allowed="above 0, at most 1",
-            remedy="write server:share, such as s1:0.7",
-        )
-    return share
-
-
 def _print(result: lb.Rebalanced, figure: Path | None, output: Format) -> None:
-    moves = Table(
-        ("shard", "from", "to", "load"),
-        [(t.shard, t.source or None, t.target, t.load) for t in result.transfers],
-    )
     if figure is not None:
         from walras.plot.files import save
         from walras.plot.rebalance import loads_figure
 
         save(loads_figure(result), figure)
     if output is Format.CSV:
-        emit(moves, output)
+        emit(moves_table(result), output)
         return
-    facts = _facts(result)
+    facts = facts_of(result)
     if output is Format.JSON:
-        told = Table(tuple(facts), [tuple(facts.values())]).records()[0]
-        servers = _servers(result, result.problem.servers).records()
-        put(to_json({**told, "transfers": moves.records(), "servers": servers}))
+        told = record(facts).records()[0]
+        servers = servers_table(result, result.problem.servers).records()
+        put(to_json({**told, "transfers": moves_table(result).records(), "servers": servers}))
         return
     emit(Table(("", "rebalanced"), list(facts.items())))
     if result.moves:
-        title = f"the {min(_SHOWN, result.moves)} largest of {result.moves} moves"
-        emit(Table(moves.columns, moves.rows[:_SHOWN], title))
-    emit(_servers(result, _SHOWN))
-    tell(_message(result.status))
-
-
-def _message(status: Status) -> str:
-    if status is Status.OPTIMAL:
-        return "No placement within the limits needs a lower cost of moves."
-    return "The placement meets all limits; the bound leaves open whether fewer moves would do."
-
-
-def _facts(result: lb.Rebalanced) -> dict[str, Cell]:
-    p = result.problem
-    mean = float(p.load.sum()) / p.servers
-    before = p.loads_now() / mean
-    return {
-        "servers": p.servers,
-        "shards": p.shards,
-        "status": str(result.status),
-        "moves": result.moves,
-        "cost": result.value,
-        "bound": result.bound,
-        "gap": result.gap,
-        "least and largest load before, of the mean": f"{before.min():.4g} to {before.max():.4g}",
-        "after": f"{result.loads.min() / mean:.4g} to {result.loads.max() / mean:.4g}",
-        "violation": result.violation,
-        "method": result.method,
-        "seconds": result.seconds,
-    }
-
-
-def _servers(result: lb.Rebalanced, most: int) -> Table:
-    """Loads before and after, those that change most first."""
-    p = result.problem
-    before, after = p.loads_now(), result.loads
-    held = np.bincount(result.server, minlength=p.servers)
-    order = np.argsort(-np.abs(after - before), kind="stable")[:most].tolist()
-    rows = [
-        (
-            p.server_names[i],
-            float(before[i]),
-            float(after[i]),
-            float(p.lower[i]),
-            float(p.upper[i]),
-            int(held[i]),
-        )
-        for i in order
-    ]
-    title = f"the {len(rows)} of {p.servers} servers whose load changes most"
-    return Table(("server", "before", "after", "least", "most", "replicas"), rows, title)
+        emit(moves_table(result, _SHOWN))
+    emit(servers_table(result, _SHOWN))
+    tell(message_of(result))
 
 
 def _play(
@@ -351,7 +214,7 @@ def _play(
     word = "replicas kept" if options.keep else "replicas dropped"
     policy = partial(lb.solve_round, options=options)
     played = [lb.play(first, u, policy, f"Walras, {word}", stages.count)]
-    if baseline:
+    if baseline and not stages.stopped:
         played.append(lb.play(first, u, lb.estore, "E-Store greedy", stages.count))
     return played, f"{numbers.source}, {numbers.origin}"
 
@@ -376,33 +239,10 @@ def _print_rounds(
         from walras.plot.rebalance import rounds_figure
 
         save(rounds_figure(played), figure)
-    frames = [one.frame() for one in played]
-    columns = tuple(map(str, frames[0].columns))
-    lines = Table(columns, [tuple(row) for frame in frames for row in frame.to_numpy().tolist()])
     if output is not Format.TABLE:
-        emit(lines, output)
+        emit(of_frame(pd.concat([one.frame() for one in played])), output)
         return
-    put(f"numbers: {source}")
-    warm_up = WARM_UP if len(played[0].rounds) > WARM_UP else 0
-    told = [_means(one, warm_up) for one in played]
-    rows = [(fact, *(facts[fact] for facts in told)) for fact in told[0]]
-    title = f"means over rounds {warm_up} to {len(played[0].rounds) - 1}"
-    emit(Table(("", *(one.policy for one in played)), rows, title))
-
-
-def _means(one: lb.Rounds, warm_up: int) -> dict[str, Cell]:
-    frame = one.frame()
-    counted = frame[warm_up:]
-    return {
-        "moves a round": one.mean_moves(),
-        f"moves of loads above {STRICTER:g}": one.mean_moves(stricter=True),
-        "proved least, from the same placement": float(counted["bound"].mean()),
-        "rounds at the proved least": float((counted["moves"] <= counted["bound"]).mean()),
-        "seconds a round, median": float(counted["seconds"].median()),
-        "longest": float(frame["seconds"].max()),
-        "replicas at the end": int(frame["replicas"].iloc[-1]),
-        "largest violation": float(frame["violation"].max()),
-    }
+    emit(rounds_table(played, source))
 
 
 app = typer.Typer(add_completion=False)

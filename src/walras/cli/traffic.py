@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
 
+from walras import checks
 from walras.cli.common.engine_options import (
     EngineName,
     EngineOption,
@@ -19,6 +19,7 @@ from walras.cli.common.engine_options import (
     engine_from,
 )
 from walras.cli.common.errors import ended, ending
+from walras.cli.common.figures import need_figures
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import (
@@ -31,20 +32,18 @@ from walras.cli.common.solving import (
     Tolerance,
 )
 from walras.cli.common.streams import put, tell
-from walras.cli.traffic_files import check_drawing, draw, read_flows
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering.candidates import Kind
-from walras.errors import InputError
+from walras.domains.traffic_engineering.traffic import model_traffic
+from walras.reports import traffic as report
 from walras.reports.solution import facts_of
-from walras.reports.tables import Cell, Table, to_json
+from walras.reports.tables import Table, record, to_json
 from walras.separable import Leximin, Separable
-from walras.settings import check_range
 from walras.solution import Solution
 from walras.solving import solve
 from walras.types import Floats
 
 _SHOWN = 12  # links and pairs in the tables; json and csv have all of them
-_NEGLIGIBLE = 1e-9  # share of the largest flow below which a flow is rounding
 _PATHS, _SOLVING = "finding paths", "solving for flows"
 _EXPECTED = {_PATHS: 1.0, _SOLVING: 2.0}
 
@@ -123,23 +122,6 @@ Exit codes: as for walras solve cluster.
 """
 
 
-@dataclass(frozen=True, eq=False)
-class _Given:
-    """The problem's data.
-
-    Attributes:
-        net: The network, without the links that failed.
-        demand: (nodes, nodes) traffic asked for.
-        paths: Candidate paths.
-        kept: (nodes, nodes) the demand without what is left out since no path joins it.
-    """
-
-    net: te.Network
-    demand: Floats
-    paths: te.Paths
-    kept: Floats
-
-
 NetworkOption = Annotated[str, typer.Option(help="A file, or the name of a real network.")]
 DemandOption = Annotated[str, typer.Option(help="A file, or lognormal, gravity or bimodal.")]
 Aim = Annotated[Objective, typer.Option(help="What to aim at.")]
@@ -205,8 +187,8 @@ def traffic(
     """Route a network's traffic over candidate paths: flows, their value, and proof."""
     old = {"parts": parts, "mode": mode, "collapse": collapse}
     chosen = engine_from(engine, engine_option, old)
-    check_range("load", load, 0.0, 1e6)
-    check_drawing(figure)
+    checks.number(load, "--load", 0.0, 1e6)
+    _check_drawing(figure)
     net = te.load_topology(
         network,
         seed=seed,
@@ -223,7 +205,8 @@ def traffic(
     ):
         stages.begin(_PATHS)
         paths = te.candidate_paths(net, k, _KINDS[kind], threads=threads, on_progress=stages.count)
-        given = _Given(net, asked, paths, te.joined_traffic(asked, paths) if drop else asked)
+        kept = te.joined_traffic(asked, paths) if drop else asked
+        given = report.RoutedTraffic(net, asked, paths, kept, _drawn(net, demand, failures))
         solution = solve(
             _state(given, objective, levels),
             engine=chosen,
@@ -232,7 +215,7 @@ def traffic(
             threads=threads,
             device=device,
             polish=polish,
-            start=None if start is None else read_flows(start, paths),
+            start=None if start is None else te.read_flows(start, paths),
             on_progress=stages.begin(_SOLVING),
         )
     _print(given, solution, objective, output, figure)
@@ -243,11 +226,18 @@ def _asked(
     net: te.Network, failures: int, seed: int, demand: str, load: float
 ) -> tuple[te.Network, Floats]:
     """The network without the links that fail, and what is asked of it."""
-    check_range(
-        "failures", failures, 0, net.links - 1, whole=True, words=", so that a link is left"
-    )
+    checks.whole(failures, "--failures", 0, net.links - 1, words=", so that a link is left")
     asked = _demand(demand, net, load, seed)
     return net.without(te.random_failures(net, failures, seed)) if failures else net, asked
+
+
+def _drawn(net: te.Network, demand: str, failures: int) -> str:
+    """What of the data is drawn at random, in words."""
+    parts = ["stand-in of the network"] if "synthetic" in net.origin else []
+    parts += ["capacities"] if "drawn" in net.origin else []
+    parts += [] if _is_file(demand) else [f"{demand} traffic"]
+    parts += ["failures"] if failures else []
+    return ", ".join(parts)
 
 
 def _is_file(demand: str) -> bool:
@@ -258,22 +248,10 @@ def _demand(demand: str, net: te.Network, load: float, seed: int) -> Floats:
     """Traffic from a file, or drawn from a model to carry a share of all capacity."""
     if _is_file(demand):
         return te.load_traffic(demand, net)
-    total = load * float(net.capacity.sum())
-    if demand == "lognormal":
-        return te.lognormal_traffic(net, seed=seed, total=total)
-    if demand == "gravity":
-        return te.gravity_traffic(net, seed=seed, total=total)
-    if demand == "bimodal":
-        return te.bimodal_traffic(net, seed=seed, total=total)
-    raise InputError(
-        f"there is no traffic model '{demand}'",
-        where="--demand",
-        allowed="lognormal, gravity, bimodal, or a .npy, .csv, .xml or .txt file",
-        remedy="use one of these",
-    )
+    return model_traffic(demand, net, load=load, seed=seed)
 
 
-def _state(given: _Given, objective: Objective, levels: int) -> Separable | Leximin:
+def _state(given: report.RoutedTraffic, objective: Objective, levels: int) -> Separable | Leximin:
     if objective is Objective.FAIR:
         return te.max_min_fair(given.net, given.kept, given.paths, levels=levels)
     state = {
@@ -285,14 +263,18 @@ def _state(given: _Given, objective: Objective, levels: int) -> Separable | Lexi
 
 
 def _print(
-    given: _Given, solution: Solution, objective: Objective, output: Format, figure: Path | None
+    given: report.RoutedTraffic,
+    solution: Solution,
+    objective: Objective,
+    output: Format,
+    figure: Path | None,
 ) -> None:
     paths, x = given.paths, solution.x
-    flow = np.where(x > _NEGLIGIBLE * max(float(x.max()), 1e-300), x, 0.0)
+    flow = np.where(x > report.NEGLIGIBLE * max(float(x.max()), 1e-300), x, 0.0)
     judged = te.evaluate(given.demand, paths, flow)
     if figure is not None:
-        draw(figure, judged, given.net)
-    flows = _flows(paths, flow)
+        _draw(figure, judged, given.net)
+    flows = report.flows_table(paths, flow)
     lost = given.demand - given.kept
     if np.any(lost):
         tell(
@@ -302,82 +284,46 @@ def _print(
     if output is Format.CSV:
         emit(flows, output)
         return
-    facts = {**_facts(given, judged), **facts_of(solution, solution.certificate.violation)}
+    facts = {**report.facts_of(given, judged), **facts_of(solution, solution.certificate.violation)}
     if objective is Objective.FAIR:
         facts["levels"] = ", ".join(f"{level.value:.6g}" for level in solution.levels)
     price = np.abs(solution.prices.resources)
     if output is Format.JSON:
-        told = Table(tuple(facts), [tuple(facts.values())]).records()[0]
-        links = _links(given, judged, price, given.net.links).records()
+        told = record(facts).records()[0]
+        links = report.links_table(given, judged, price, given.net.links).records()
         put(to_json({**told, "links": links, "flows": flows.records()}))
         return
-    emit(Table(("", "solution"), list(facts.items())))
-    emit(_links(given, judged, price, _SHOWN))
-    worst = _worst_served(given, judged)
+    rows = [(name, value) for name, value in facts.items() if name != "synthetic"]
+    emit(Table(("", "solution"), rows, given.headline))
+    emit(report.links_table(given, judged, price, _SHOWN))
+    worst = report.worst_served(given, judged)
     if worst.rows:
         emit(worst)
     tell(ending(solution.status, solution.gap, solution.gap_unit))
 
 
-def _facts(given: _Given, judged: te.Evaluation) -> dict[str, Cell]:
-    net, paths = given.net, given.paths
-    return {
-        "network": net.name,
-        "origin": net.origin,
-        "nodes": net.nodes,
-        "links": net.links,
-        "pairs": paths.pairs,
-        "pairs without a path": paths.disconnected,
-        "candidate paths": paths.count,
-        "traffic asked for": judged.asked,
-        "traffic left out": float((given.demand - given.kept).sum()),
-        "share served": judged.satisfied,
-        "largest utilisation": judged.max_utilisation,
-    }
+def _check_drawing(path: Path | None) -> None:
+    """Refuse a figure that could not be drawn, before the work.
+
+    Raises:
+        InputError: Its ending or folder will not do.
+        EngineError: A package is missing.
+    """
+    if path is None:
+        return
+    need_figures("--figure")
+    from walras.plot.files import check_file
+
+    check_file(path, "--figure")
 
 
-def _flows(paths: te.Paths, flow: Floats) -> Table:
-    """One row a path that carries traffic."""
-    names = paths.network.node_names
-    rows = [
-        (
-            names[paths.source[paths.pair[p]]],
-            names[paths.target[paths.pair[p]]],
-            float(flow[p]),
-            " ".join(names[v] for v in paths.nodes_of(p)),
-        )
-        for p in np.flatnonzero(flow).tolist()
-    ]
-    return Table(("source", "target", "flow", "path"), rows)
+def _draw(path: Path, judged: te.Evaluation, network: te.Network) -> None:
+    """Draw the network with the utilisation of its links.
 
+    Raises:
+        DataError: The file cannot be written.
+    """
+    from walras import plot
+    from walras.plot.files import save
 
-def _links(given: _Given, judged: te.Evaluation, price: Floats, most: int) -> Table:
-    """The fullest links, of equally full ones the dearest first."""
-    full = np.round(judged.utilisation, 6)
-    order = np.lexsort((-price, -full))[:most].tolist()
-    rows = [
-        (
-            given.net.link_name(e),
-            float(given.net.capacity[e]),
-            float(judged.load[e]),
-            float(judged.utilisation[e]),
-            float(price[e]),
-        )
-        for e in order
-    ]
-    title = f"fullest {len(rows)} of {given.net.links} links"
-    return Table(("link", "capacity", "load", "utilisation", "price of one more"), rows, title)
-
-
-def _worst_served(given: _Given, judged: te.Evaluation) -> Table:
-    """The pairs that lack most."""
-    lacking = np.where(judged.demand > judged.served, judged.demand - judged.served, 0.0)
-    lacking[lacking <= _NEGLIGIBLE * judged.demand] = 0.0
-    some = int(np.count_nonzero(lacking))
-    order = np.argsort(-lacking, kind="stable")[: min(some, _SHOWN)].tolist()
-    names = given.paths.pair_names
-    rows = [(names[j], float(judged.demand[j]), float(judged.served[j])) for j in order]
-    title = f"{some} of {given.paths.pairs} pairs are not served in full" + (
-        f"; the {len(rows)} that lack most" if some > len(rows) else ""
-    )
-    return Table(("pair", "demand", "served"), rows, title)
+    save(plot.network_utilisation(network, plot.utilisation_frame(network, judged)), path)

@@ -185,6 +185,7 @@ def fetch(
         InputError: The name is unknown or the mirror is not an address.
         DataError: The network or the disk failed, a download is too long or too large, or a file is
             not the one registered.
+        StoppedError: ``on_progress`` returned True before the end.
 
     Example:
         >>> import walras as wl

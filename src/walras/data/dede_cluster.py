@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from walras.data.dataset import Source
-from walras.data.store import unreadable
+from walras.data.store import read_amounts, unreadable
 from walras.types import Floats, Longs
 
 NAME = "dede_cluster"
@@ -56,14 +56,8 @@ def read(folder: Path) -> ClusterThroughputs:
     Raises:
         DataError: A file is not what it should be.
     """
-    throughput_path, workers_path = folder / THROUGHPUT_FILE, folder / WORKERS_FILE
-    try:
-        throughput = np.asarray(np.load(throughput_path, allow_pickle=False), dtype=np.float64)
-    except (OSError, EOFError, ValueError) as error:
-        raise unreadable(NAME, throughput_path, error) from error
-    if throughput.shape != SHAPE or not np.all(np.isfinite(throughput) & (throughput >= 0.0)):
-        reason = f"shape {throughput.shape} is not {SHAPE}, or an entry is negative or not finite"
-        raise unreadable(NAME, throughput_path, reason)
+    throughput = read_amounts(NAME, folder / THROUGHPUT_FILE, SHAPE)
+    workers_path = folder / WORKERS_FILE
     try:
         spec = json.loads(workers_path.read_text(encoding="utf-8"))
         workers = np.array([int(spec[f"worker_{i}"]) for i in range(SHAPE[0])], dtype=np.int64)

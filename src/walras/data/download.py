@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from walras import checks
 from walras.data.dataset import DataFile, DataSet
 from walras.data.store import (
     FileState,
@@ -24,7 +25,7 @@ from walras.data.store import (
     content_checksum,
     source_checksum,
 )
-from walras.errors import DataError, InputError
+from walras.errors import DataError, InputError, StoppedError
 from walras.progress import OnProgress, Progress, tell
 
 ORIGINS = "https://raw.githubusercontent.com"
@@ -72,6 +73,7 @@ def download(
         InputError: The mirror's address has no scheme that can be read, or the time is none.
         DataError: The network or the disk failed, a download is too long or too large, or a file
             is not the one registered.
+        StoppedError: ``on_progress`` returned True before the end.
     """
     if not mirror.startswith(("https://", "http://", "file://")):
         raise InputError(
@@ -80,13 +82,10 @@ def download(
             allowed="https://..., http://... or file://...",
             remedy=f"leave it out to use {ORIGINS}",
         )
-    if not 0.0 < time_limit < threading.TIMEOUT_MAX:
-        raise InputError(
-            f"is {time_limit}",
-            where="time_limit",
-            allowed="seconds, above 0",
-            remedy=f"leave it out for {TIME_LIMIT:g} s",
-        )
+    remedy = f"leave it out for {TIME_LIMIT:g} s"
+    time_limit = checks.number(
+        time_limit, "time_limit", above=0.0, below=threading.TIMEOUT_MAX, words=" s", remedy=remedy
+    )
     until = time.monotonic() + time_limit
     folder = cache_folder() / data_set.name
     states = check(data_set, folder)
@@ -102,7 +101,14 @@ def download(
             _check_source(content, file.source_sums[k] if file.source_sums else None, url)
             contents.append(content)
             done += 1
-            tell(on_progress, done, total, note=path)
+            stopped = tell(on_progress, done, total, note=path)
+            if stopped and done < total:
+                raise StoppedError(
+                    f"was stopped after {done} of {total} files",
+                    where=f"the download of '{data_set.name}'",
+                    allowed="all files",
+                    remedy="fetch it again: sets that are whole are kept",
+                )
         _put(data_set, file, contents, folder)
     return folder
 

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from walras import checks
 from walras.data.dataset import Source
 from walras.data.store import unreadable
-from walras.errors import InputError
 from walras.types import Floats, Longs
 
 NAME = "gavel"
@@ -74,13 +74,8 @@ class GavelThroughputs:
             InputError: The two lengths differ.
         """
         scales = np.asarray(scale_factors, dtype=np.int64)
-        if scales.shape != (len(job_types),):
-            raise InputError(
-                f"{len(job_types)} job types but scale factors of shape {scales.shape}",
-                where="scale_factors",
-                allowed=f"shape ({len(job_types)},)",
-                remedy="pass one scale factor a job",
-            )
+        remedy = "pass one scale factor a job"
+        checks.shaped(scales, (len(job_types),), "scale_factors", remedy=remedy)
         known = {pair: j for j, pair in enumerate(self._pairs())}
         wanted = zip(job_types, scales.tolist(), strict=True)
         return np.array([known.get(pair, -1) for pair in wanted], dtype=np.int64)

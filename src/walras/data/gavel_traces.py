@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from walras import checks
 from walras.data.dataset import Source
 from walras.data.store import unpacked, unreadable
-from walras.errors import DataError, InputError
+from walras.errors import DataError
 
 NAME = "gavel_traces"
 FILE = "traces.csv.gz"
@@ -86,14 +87,9 @@ class JobTraces:
         Raises:
             InputError: There is no trace of that name.
         """
+        remedy = "list them with walras.data.load('gavel_traces').names"
+        checks.one_of(name, "name", self.names, "trace", remedy=remedy)
         jobs = self.jobs[self.jobs["trace"] == name]
-        if jobs.empty:
-            raise InputError(
-                f"there is no trace '{name}'",
-                where="name",
-                allowed=f"one of {len(self.names)} names such as '{self.names[0]}'",
-                remedy="list them with walras.data.load('gavel_traces').names",
-            )
         return jobs.sort_values("arrival_time", kind="stable", ignore_index=True)
 
 

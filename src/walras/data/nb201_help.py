@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from walras import checks
 from walras.data.dataset import Source
 from walras.data.formats.pickles import load_plain, load_plain_after
 from walras.data.store import MOST_UNPACKED, unreadable
-from walras.errors import DataError, InputError
+from walras.errors import DataError
 from walras.types import Floats, Longs
 
 NAME = "nb201_help"
@@ -80,13 +81,7 @@ class Latencies:
             InputError: A device is unknown.
         """
         for k, name in enumerate(devices):
-            if name not in self.devices:
-                raise InputError(
-                    f"there is no device '{name}'",
-                    where=f"clusters[{k}]",
-                    allowed=", ".join(self.devices),
-                    remedy="choose among the columns of the set",
-                )
+            checks.one_of(name, f"clusters[{k}]", self.devices, "device")
         return self.latency_ms[:, [self.devices.index(name) for name in devices]]
 
     @property

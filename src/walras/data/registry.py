@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from walras import checks
 from walras.data import dede_cluster, gavel, gavel_traces, lb_random, mnist
 from walras.data.dataset import DataFile, DataSet, Origin
 from walras.data.registry_tasks import CLUSTER_RELIABILITY, NB201_HELP, ZEUS
@@ -15,7 +16,6 @@ from walras.data.synthetic import gavel as gavel_stand_in
 from walras.data.synthetic import gavel_traces as gavel_traces_stand_in
 from walras.data.synthetic import lb_random as lb_random_stand_in
 from walras.data.synthetic import mnist as mnist_stand_in
-from walras.errors import InputError
 
 _GAVEL = Origin(
     repository="stanford-futuredata/gavel",
@@ -191,11 +191,6 @@ def lookup(name: str) -> DataSet[Any]:
         >>> lookup("gavel").origin.repository
         'stanford-futuredata/gavel'
     """
-    if name not in REGISTRY:
-        raise InputError(
-            f"there is no data set '{name}'",
-            where="name",
-            allowed=", ".join(REGISTRY),
-            remedy="walras data list shows every set",
-        )
+    remedy = "walras data list shows every set"
+    checks.one_of(name, "name", REGISTRY, "data set", remedy=remedy)
     return REGISTRY[name]

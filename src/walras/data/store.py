@@ -12,10 +12,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import platformdirs
 
 from walras.data.dataset import DataFile, DataSet
 from walras.errors import DataError
+from walras.types import Floats
 
 ENVIRONMENT_VARIABLE = "WALRAS_DATA"
 MOST_UNPACKED = 2**28  # bytes; the largest registered file has 47 million
@@ -147,3 +149,24 @@ def unreadable(name: str, path: Path, reason: object) -> DataError:
         allowed="the file as published (walras data verify compares checksums)",
         remedy=f"walras data fetch {name} --force, or replace the file",
     )
+
+
+def read_amounts(name: str, path: Path, shape: tuple[int, ...]) -> Floats:
+    """A NumPy file of numbers that are finite and >= 0.
+
+    Args:
+        name: The data set's name.
+        path: The file.
+        shape: The shape it must have.
+
+    Raises:
+        DataError: The file cannot be read, has another shape, or holds another number.
+    """
+    try:
+        found = np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
+    except (OSError, EOFError, ValueError) as error:
+        raise unreadable(name, path, error) from error
+    if found.shape != shape or not np.all(np.isfinite(found) & (found >= 0.0)):
+        reason = f"shape {found.shape} is not {shape}, or an entry is negative or not finite"
+        raise unreadable(name, path, reason)
+    return found

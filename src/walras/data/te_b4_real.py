@@ -11,7 +11,7 @@ import numpy as np
 
 from walras.data.dataset import Source
 from walras.data.formats.pickles import load_plain
-from walras.data.store import unreadable
+from walras.data.store import read_amounts
 from walras.types import Floats
 
 NAME = "te_b4_real"
@@ -49,15 +49,7 @@ def read(folder: Path) -> B4Traffic:
     Raises:
         DataError: The file is not what it should be.
     """
-    path = folder / FILE
-    try:
-        demand = np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
-    except (OSError, EOFError, ValueError) as error:
-        raise unreadable(NAME, path, error) from error
-    if demand.shape != SHAPE or not np.all(np.isfinite(demand) & (demand >= 0.0)):
-        reason = f"shape {demand.shape} is not {SHAPE}, or an entry is negative or not finite"
-        raise unreadable(NAME, path, reason)
-    return B4Traffic(demand, "measured", str(folder))
+    return B4Traffic(read_amounts(NAME, folder / FILE, SHAPE), "measured", str(folder))
 
 
 def derive(contents: Sequence[bytes]) -> bytes:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from walras import checks
 from walras.demo import learning, network, placement, scheduling
 from walras.demo.learning import LearningSection
 from walras.demo.network import NetworkSection
@@ -20,7 +21,6 @@ from walras.demo.precompile import compiled_beside
 from walras.demo.scheduling import Comparison
 from walras.demo.stages import Silent, Stages
 from walras.domains.cluster_scheduling.rounds import Round, dede_like, gavel
-from walras.errors import InputError
 from walras.settings import Settings
 
 # Expected seconds of each policy on the small and the large round, for the time left.
@@ -68,14 +68,7 @@ class DemoSettings:
 
     def __post_init__(self) -> None:
         for name in ("tasks", "seed", "large"):
-            value = getattr(self, name)
-            if value < 0:
-                raise InputError(
-                    f"is {value}",
-                    where=name,
-                    allowed=">= 0",
-                    remedy="choose a whole number from 0 on",
-                )
+            checks.setting(self, name, 0, integer=True, where=name)
         Settings(threads=self.threads)  # refused now, not where the first solve comes
 
     def rounds(self) -> Rounds:

@@ -13,6 +13,7 @@ from walras.diagnosis.iis import conflict
 from walras.diagnosis.relaxation import Relaxation, improving_ray, least_relaxation
 from walras.errors import InfeasibleError, UnboundedError
 from walras.separable import Separable
+from walras.separable.rows import bound_sizes
 from walras.settings import Settings
 from walras.types import Floats
 
@@ -72,7 +73,7 @@ def _can_hold(problem: Separable, proof: Certificate) -> bool:
     rows = problem.rows
     y = rows.matrix @ proof.x + rows.scalar_matrix @ proof.t
     over = np.maximum(y - rows.upper, rows.lower - y)
-    size = np.max([np.where(np.isfinite(b), np.abs(b), 0.0) for b in (rows.lower, rows.upper)], 0)
+    size = bound_sizes(rows.lower, rows.upper)
     met = np.all((over <= FEASIBLE * size) | (size == 0.0))
     return bool(proof.feasible and np.isfinite(proof.value) and met)
 

@@ -17,6 +17,7 @@ from walras.diagnosis.positivity import held_at_zero, least_positive
 from walras.programs.highs import LinearProgram, solve_program
 from walras.programs.rounding import solve_whole, tightened
 from walras.separable.form import Rows, Separable, Utility
+from walras.separable.rows import bound_sizes
 from walras.settings import Settings
 from walras.status import Status
 from walras.types import Bools, Floats, Ints
@@ -331,9 +332,6 @@ def row_bounds(problem: Separable, positive: Bools) -> tuple[Floats, Floats]:
 
 def row_scale(matrix: sp.csc_array, low: Floats, high: Floats) -> Floats:
     """(rows,) largest bound or coefficient of each row, in which its violation is measured."""
-    bounds = np.maximum(
-        np.where(np.isfinite(low), np.abs(low), 0.0), np.where(np.isfinite(high), np.abs(high), 0.0)
-    )
     largest = abs(matrix).max(axis=1).toarray().ravel()
-    scale = np.maximum(bounds, largest)
+    scale = np.maximum(bound_sizes(low, high), largest)
     return np.where(scale > 0, scale, 1.0)

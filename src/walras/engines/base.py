@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from walras.errors import EngineError, InputError
+from walras.engines.options import Options
+from walras.errors import EngineError
 from walras.iterate import Iterate
 from walras.separable.form import Separable
 from walras.settings import Settings
 
 
 @dataclass(frozen=True, repr=False)
-class Engine(ABC):
+class Engine(Options, ABC):
     """A way to solve problems, with its options.
 
     Each engine is one frozen dataclass: its fields are its options, checked when it is made. Hand
@@ -85,18 +85,6 @@ class Engine(ABC):
                 remedy="use engine='auto', or engine='exact'",
             )
 
-    def __repr__(self) -> str:
-        """The class with the options that differ from the defaults."""
-        given = []
-        for field in fields(self):
-            value = getattr(self, field.name)
-            default = field.default
-            if default is MISSING and field.default_factory is not MISSING:
-                default = field.default_factory()
-            if value != default:
-                given.append(f"{field.name}={value!r}")
-        return f"{type(self).__name__}({', '.join(given)})"
-
 
 def has_integers(problem: Separable) -> bool:
     """Whether some entries must be whole.
@@ -105,43 +93,3 @@ def has_integers(problem: Separable) -> bool:
         problem: The problem.
     """
     return problem.integer is not None and bool(np.any(problem.integer))
-
-
-def check_flag(name: str, value: object, *, optional: bool = False) -> None:
-    """Refuse an option that is not True or False.
-
-    Args:
-        name: The option.
-        value: What was given.
-        optional: Whether None is allowed, too.
-
-    Raises:
-        InputError: Names the option and its value.
-    """
-    if not isinstance(value, bool | np.bool_) and not (optional and value is None):
-        raise InputError(
-            f"is {value!r}",
-            where=f"setting {name}",
-            allowed="True, False or None" if optional else "True or False",
-            remedy="use one of these",
-        )
-
-
-def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
-    """Refuse an option that is none of some words.
-
-    Args:
-        name: The option.
-        value: What was given.
-        choices: The words that are allowed.
-
-    Raises:
-        InputError: Names the option and its value.
-    """
-    if value not in choices:
-        raise InputError(
-            f"is {value!r}",
-            where=f"setting {name}",
-            allowed=", ".join(choices),
-            remedy="use one of these names",
-        )

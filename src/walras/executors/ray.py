@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from walras import checks
 from walras.engines.admm.slices import Slice
 from walras.engines.admm.worker_pool import Executor, WorkerPool
 from walras.errors import EngineError, InputError
 from walras.extras import install_hint
-from walras.settings import check_range
 
 if TYPE_CHECKING:
     from walras.executors.ray_pool import Actors
@@ -50,7 +50,7 @@ class Ray:
     address: str | None = None
 
     def __post_init__(self) -> None:
-        check_range("actors", self.actors, 1, _MOST, whole=True)
+        checks.setting(self, "actors", 1, _MOST, integer=True)
         if self.address not in (None, "auto") and not _is_address(self.address):
             raise InputError(
                 f"is {self.address!r}",

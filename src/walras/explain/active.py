@@ -15,6 +15,7 @@ import numpy as np
 from walras.certificate import Certificate
 from walras.separable import Separable, Side, utility
 from walras.separable.amounts import bound_of_one
+from walras.separable.rows import bound_sizes
 from walras.types import Bools, Floats
 
 _NOTHING = 1e-9  # shares below this are zero whatever their partner is
@@ -155,6 +156,5 @@ def _row_size(problem: Separable, certificate: Certificate, activity: Floats) ->
     rows = problem.rows
     terms = abs(rows.matrix) @ np.abs(certificate.x)
     terms = terms + np.abs(rows.scalar_matrix) @ np.abs(certificate.t)
-    for bound in (rows.lower, rows.upper):
-        terms = np.maximum(terms, np.where(np.isfinite(bound), np.abs(bound), 0.0))
+    terms = np.maximum(terms, bound_sizes(rows.lower, rows.upper))
     return np.where(terms > 0, terms, 1.0)

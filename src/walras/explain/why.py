@@ -7,13 +7,13 @@ from rows that have a price). Entries in use break even; any other misses by cos
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, fields
 from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
+from walras import checks
 from walras.certificate import Certificate
 from walras.errors import InputError
 from walras.explain.active import Active, active
@@ -147,15 +147,7 @@ def demand_index(problem: Separable, demand: object) -> int:
             remedy="read the constraints' dual values, or state the problem in the separable form",
         )
     if isinstance(demand, str):
-        if demand in names:
-            return names.index(demand)
-        close = difflib.get_close_matches(demand, names, n=3, cutoff=0.5) or names[:3]
-        raise InputError(
-            f"there is no demand named {demand!r}",
-            where="demand",
-            allowed=f"one of {len(names)} names, such as {', '.join(close)}",
-            remedy="use a name of the problem, or the demand's index",
-        )
+        return names.index(checks.one_of(demand, "demand", names, "demand named"))
     index = -1
     if isinstance(demand, int | np.integer) and not isinstance(demand, bool):
         index = int(demand)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -24,10 +24,11 @@ from walras.learn.training_problem import (
     lesson_of,
 )
 from walras.predict import Recipe, Tasks
-from walras.progress import OnProgress, counts, tell
+from walras.progress import OnProgress, Stoppable, counts, tell
+from walras.status import Status
 from walras.types import Floats
 
-Told = Callable[[int, int], None]
+Measured = tuple[str, Floats, LearnSettings]  # name, regret of every round, settings
 
 _FOLDS = 3
 _ROUNDS = 400
@@ -48,12 +49,18 @@ class Finding:
     """One candidate, measured on rounds of tasks that it did not see.
 
     Attributes:
-        name: In words.
+        name: What it is, in words.
         settings: How it is trained and decoded.
-        regret: Mean relative excess of makespan + price x missing success.
-        gain: How much less that is than the plain model of its class; of plain models, than the
-            plain linear one.
+        regret: Mean relative excess over the oracle of makespan + price x missing success.
+        gain: How much lower that is than the regret of the plain model of its class. For a plain
+            model: than the regret of the plain linear one.
         error: Twice the standard error of the gain over the rounds.
+
+    Example:
+        >>> from walras.learn import Finding, LearnSettings
+        >>> found = Finding("linear: bagging", LearnSettings(members=5), 0.12, 0.03, error=0.01)
+        >>> found.pays
+        True
     """
 
     name: str
@@ -74,9 +81,27 @@ class Advice:
 
     Attributes:
         findings: Plain model classes first, then the options of the best of them.
+        status: ``feasible``, or ``interrupted`` where ``on_progress`` left candidates out.
+
+    Example:
+        >>> from walras.learn import Advice, Finding, LearnSettings
+        >>> plain = Finding("linear", LearnSettings(), regret=0.15, gain=0.0, error=0.0)
+        >>> bagging = Finding("linear: bagging", LearnSettings(members=5), 0.12, 0.03, 0.01)
+        >>> Advice((plain, bagging)).best.name
+        'linear: bagging'
     """
 
     findings: tuple[Finding, ...]
+    status: Status = Status.FEASIBLE
+
+    def __repr__(self) -> str:
+        found = f"{len(self.findings)} candidates, best {self.best.name!r}"
+        return f"Advice({found}, regret {self.best.regret:.4g})"
+
+    @property
+    def value(self) -> float:
+        """The regret of the best."""
+        return self.best.regret
 
     @property
     def best(self) -> Finding:
@@ -112,29 +137,48 @@ def advise(
     set is not looked at.
 
     Args:
-        data: A recipe, or tasks of a log.
-        tasks_per_round: N.
-        seed: Of everything that is drawn.
-        min_success: The floor; one that binds in half of the rounds if None.
-        on_progress: Called with a Progress that counts the candidates.
-        settings: Of every candidate; ``model`` other than ``auto`` keeps to that class.
-        changes: Settings by name.
+        data: A recipe of :func:`walras.predict.recipe`, or tasks of a log.
+        tasks_per_round: Tasks in a round, at least 1.
+        seed: Seed of everything that is drawn.
+        min_success: Least mean success of a round, 0 to 1; one that binds in half of the rounds if
+            None.
+        on_progress: Called with a Progress that counts the candidates, its ``note`` the next one;
+            True returns those so far.
+        settings: Settings of every candidate; ``model`` other than ``auto`` keeps to that class.
+        changes: Settings of :class:`LearnSettings`, by name.
+
+    Returns:
+        The candidates with what was measured, and the best.
 
     Raises:
         InputError: A setting is out of range, or there are too few tasks.
         EngineError: A method needs torch, which is missing.
+
+    Example:
+        >>> import walras as wl
+        >>> sizes = {"train_tasks": 40, "validation_tasks": 80, "test_tasks": 20}
+        >>> data = wl.predict.recipe("nb201", clusters="A", synthetic=True, **sizes)
+        >>> short = {"model": "linear", "steps": 2, "check_every": 2, "rounds": 20}
+        >>> advice = wl.learn.advise(data, tasks_per_round=5, **short)
+        >>> [found.name for found in advice.findings][:2]
+        ['linear', 'linear: hard decoding']
     """
     base = (settings or named("auto", seed)).with_(**changes)
-    contest = _Contest(data, base, tasks_per_round, min_success, on_progress)
-    models = contest.models
-    plain = [contest.measure(str(m), base.with_(**_PLAIN, model=m)) for m in models]
+    hook = Stoppable(on_progress)
+    contest = _Contest(data, base, tasks_per_round, min_success, hook)
+    plain = list[Measured]()
+    for m in contest.models:
+        if not hook.stopped:
+            plain.append(contest.measure(str(m), base.with_(**_PLAIN, model=m)))
     best = min(plain, key=lambda found: found[1].mean())
     findings = [_finding(*found, plain[0][1]) for found in plain]
     for name, options in contest.options.items():
+        if hook.stopped:
+            break
         own = {"method": "tsm", "margin": "tuned", "model": best[2].model} | options
         found = contest.measure(f"{best[0]}: {name}", base.with_(**own))
         findings.append(_finding(*found, best[1]))
-    return Advice(tuple(findings))
+    return Advice(tuple(findings), hook.status)
 
 
 class _Contest:
@@ -146,7 +190,7 @@ class _Contest:
         base: LearnSettings,
         size: int,
         floor: float | None,
-        on_progress: OnProgress | None,
+        on_progress: OnProgress,
     ) -> None:
         self.base, self._size, self._on_progress = base, size, on_progress
         self._lessons = list(_folds(data_of(data), base, size, floor))
@@ -157,9 +201,10 @@ class _Contest:
             has = {"linear": True, "counts": graphs, "mlp": torch}
             self.models = [model for model in _MODELS if has[model]]
         self.options = {k: v for k, v in _OPTIONS.items() if torch or "method" not in v}
-        self._done, self._all = 0, len(self.models) + len(self.options)
+        self._names = [*map(str, self.models), *self.options]
+        self._done = 0
 
-    def measure(self, name: str, settings: LearnSettings) -> tuple[str, Floats, LearnSettings]:
+    def measure(self, name: str, settings: LearnSettings) -> Measured:
         """The relative excess of every round of every fold."""
         found = []
         for made, judge in self._lessons:
@@ -168,7 +213,8 @@ class _Contest:
             placed = placed_by(judge, seen.times, seen.success, settings, learned.margin)
             found.append(judge.elastic(placed))
         self._done += 1
-        tell(self._on_progress, self._done, self._all)
+        following = self._names[self._done] if self._done < len(self._names) else ""
+        tell(self._on_progress, self._done, len(self._names), note=following)
         return name, np.concatenate(found), settings
 
 
@@ -215,16 +261,15 @@ def fit_best(
     on_progress: OnProgress | None,
 ) -> FittedModel:
     """Train what :func:`advise` finds best, on all training tasks; see :func:`walras.learn.fit`."""
+    hook = Stoppable(on_progress)
     advice = advise(
         data,
         tasks_per_round=tasks_per_round,
         min_success=min_success,
-        on_progress=on_progress,
+        on_progress=hook,
         settings=settings,
     )
     chosen = advice.best.settings
     made = lesson(data, chosen, tasks_per_round=tasks_per_round, min_success=min_success)
     learned = fit_problem(made, chosen)
-    return FittedModel(
-        chosen, learned.predictor, learned.terms, learned.margin, learned.history, advice.findings
-    )
+    return replace(learned, settings=chosen, choice=advice.findings, status=hook.status)

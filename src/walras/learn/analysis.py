@@ -122,8 +122,27 @@ def paired(
 
     The choice looks at the judged rounds, which favours the baseline.
 
+    Args:
+        frame: A frame of :func:`walras.learn.compare`, one row a method, setting, size and seed.
+        method: Name of the method.
+        metric: Column to compare, such as ``elastic_regret``.
+        baselines: Names of the baselines.
+
+    Returns:
+        The method's and the baseline's numbers, (cells, seeds) each.
+
     Raises:
         InputError: The frame lacks the method, a baseline or a common seed.
+
+    Example:
+        >>> import pandas as pd
+        >>> from walras.learn import paired
+        >>> rows = [(m, "A", 40, 5, s, r + 0.01 * s) for s in (0, 1)
+        ...         for m, r in (("tsm-raw", 0.3), ("tsm-log", 0.2), ("mfcp-ad", 0.1))]
+        >>> names = "method setting train_tasks tasks_per_round seed elastic_regret".split()
+        >>> pair = paired(pd.DataFrame(rows, columns=names), "mfcp-ad", "elastic_regret")
+        >>> pair.own, pair.base
+        (array([[0.1 , 0.11]]), array([[0.2 , 0.21]]))
     """
     known = set(frame["method"])
     for name in (method, *baselines):
@@ -167,8 +186,26 @@ def summary(
     ``median_cell``, ``least_cell``, ``largest_cell``; ``better`` and ``worse``, cells that differ
     at 5 % by paired tests with Holm's correction over the cells; ``cells``, ``seeds``; ``seconds``.
 
+    Args:
+        frame: A frame of :func:`walras.learn.compare`, one row a method, setting, size and seed.
+        metric: Column to compare, such as ``elastic_regret``.
+        baselines: Names of the baselines.
+
+    Returns:
+        The table, one row a method.
+
     Raises:
         InputError: See :func:`paired`.
+
+    Example:
+        >>> import pandas as pd
+        >>> from walras.learn import summary
+        >>> rows = [(m, "A", 40, 5, s, r + 0.01 * s, 1.0) for s in (0, 1)
+        ...         for m, r in (("tsm-raw", 0.3), ("tsm-log", 0.2), ("mfcp-ad", 0.1))]
+        >>> names = "method setting train_tasks tasks_per_round seed elastic_regret".split()
+        >>> table = summary(pd.DataFrame(rows, columns=[*names, "seconds"]))
+        >>> table[["method", "ratio", "cells", "seeds"]].round(3).values.tolist()
+        [['tsm-raw', 1.488, 1, 2], ['tsm-log', 1.0, 1, 2], ['mfcp-ad', 0.512, 1, 2]]
     """
     rows = []
     for method in dict.fromkeys(frame["method"]):

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from walras import checks
 from walras.learn.forward import forward_gradient
 from walras.learn.implicit import Gradient, dense_gradient, implicit_gradient
 from walras.matching.relaxed import Relaxed, minimise, relaxed_match
 from walras.matching.smoothed import Smoothing
 from walras.matching.speedup import Decay
-from walras.settings import check_range
 
 _DENSE = 400  # clusters x tasks up to which the dense system is solved
 _STEP, _MOST_STEP = 0.2, 1e-2  # first of the differences: what moves the shares, and at most
@@ -23,6 +23,7 @@ _FORWARD = 0.002  # step of the forward gradient, likewise
 _ACCURATE, _DOUBT = 1e-6, 0.01  # what passes, and how uncertain the differences may be
 _SAFE = 2.0  # growth of the change from one step to the next at which the halving ends
 _NOTHING = 1e-10  # derivatives below this part of what they can be count as 0
+_FORWARD_NOTHING = 1e-9  # likewise, for one-sided differences: the rounding of both ends counts
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,12 @@ class GradientCheck:
         probes: Entries of times and of chances that were probed.
         residual: Of the solutions.
         solved: Whether every round is solved; see :attr:`walras.matching.relaxed.Relaxed.solved`.
+
+    Example:
+        >>> from walras.learn import GradientCheck
+        >>> GradientCheck(implicit=1e-9, dense=1e-9, forward=0.01, uncertainty=1e-8, probes=24,
+        ...               residual=1e-13, solved=True).passed
+        True
     """
 
     implicit: float
@@ -77,28 +84,42 @@ def check_gradient(
 ) -> GradientCheck:
     """Compare the derivatives of a random linear loss of the relaxed matching.
 
+    Source: Huo et al. (ICPP 2025), equation 15 and Algorithm 2; Ridders (1982) for the differences.
+
     Args:
-        times: (rounds, clusters, tasks).
-        success: (rounds, clusters, tasks).
-        min_success: Floor.
+        times: (rounds, clusters, tasks) times, > 0, in one unit.
+        success: (rounds, clusters, tasks) chances of success, 0 to 1.
+        min_success: Least mean success of a round, one or (rounds,).
         smoothing: See :class:`walras.matching.Smoothing`.
-        speedup: See :func:`walras.matching.relaxed_match`.
+        speedup: Curve of tasks that run together on a cluster; see
+            :func:`walras.matching.relaxed_match`.
         step: Largest of the central differences, in units of the scale, 1e-12 to 0.1; if None, a
             fifth of what moves the shares, at most 0.01.
-        probes: Entries of the times, and as many of the chances, to probe.
-        seed: Of the loss and the entries.
+        probes: Entries of the times, and as many of the chances, to probe, at least 1.
+        seed: Seed of the loss and of the probed entries.
+
+    Returns:
+        The largest differences.
 
     Raises:
         InputError: As :func:`walras.matching.relaxed_match`, or a setting outside its range.
 
     Warns:
         InaccuracyWarning: Rounds are not solved.
+
+    Example:
+        >>> import numpy as np
+        >>> import walras as wl
+        >>> rng = np.random.default_rng(0)
+        >>> times, success = rng.uniform(0.5, 1.5, (1, 3, 5)), rng.uniform(0.8, 1.0, (1, 3, 5))
+        >>> wl.learn.check_gradient(times, success, 0.85, probes=2).passed
+        True
     """
     found = relaxed_match(times, success, min_success, smoothing, speedup=speedup)
     unit = _unit(found)
     own_step = min(_STEP * unit, _MOST_STEP) if step is None else step
-    check_range("step", own_step, 1e-12, 1e-1)
-    check_range("probes", probes, 1, 10**6, whole=True)
+    own_step = checks.number(own_step, "setting step", 1e-12, 1e-1)
+    probes = checks.whole(probes, "setting probes", 1, 10**6)
     generator = torch.Generator().manual_seed(seed)
     by_x = torch.randn(tuple(found.x.shape), generator=generator, dtype=torch.float64)
     by_x = by_x.to(found.x.device)
@@ -111,14 +132,15 @@ def check_gradient(
         for _ in range(probes)
     ]
     slopes = [_slope(found, by_x, which, at, own_step) for which, at in entries]
-    sizes = _sizes(found, by_x, own[0])
+    sizes = _sizes(found, by_x, own[0], _NOTHING)
     worst = [_worst(gradient, entries, slopes, sizes) for gradient in own]
     doubts = [error / sizes[entry[0]] for entry, (_, error) in zip(entries, slopes, strict=True)]
     estimate = forward_gradient(found, by_x, seed=seed, step=_FORWARD * unit)
+    forward_sizes = _sizes(found, by_x, own[0], _FORWARD_NOTHING)
     return GradientCheck(
         implicit=worst[0],
         dense=worst[1] if len(own) > 1 else float("nan"),
-        forward=_apart(estimate, own[0], sizes),
+        forward=_apart(estimate, own[0], forward_sizes),
         uncertainty=max(doubts),
         probes=2 * probes,
         residual=float(found.residual.max()),
@@ -132,9 +154,11 @@ def _unit(found: Relaxed) -> float:
     return found.problem.tau / max(1.0, by_success)
 
 
-def _sizes(found: Relaxed, by_x: torch.Tensor, gradient: Gradient) -> dict[str, float]:
+def _sizes(
+    found: Relaxed, by_x: torch.Tensor, gradient: Gradient, nothing: float
+) -> dict[str, float]:
     """The largest derivative of each kind, or the least that counts."""
-    least = _NOTHING * float(by_x.abs().max()) / found.problem.tau
+    least = nothing * float(by_x.abs().max()) / found.problem.tau
     return {
         "times": max(float(gradient.times.abs().max()), least / float(found.scale.min())),
         "success": max(float(gradient.success.abs().max()), least),

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.errors import DataError, EngineError, InputError, WalrasError
 from walras.files import write_text
@@ -33,7 +34,7 @@ from walras.learn.training_problem import Evaluator, TrainingProblem, complete, 
 from walras.machine import cores
 from walras.predict import Predictor, Recipe, Tasks
 from walras.progress import OnProgress, counts, tell
-from walras.settings import check_range
+from walras.status import Status
 from walras.types import Ints
 
 __all__ = ["COLUMNS", "KEYS", "METRICS", "RunConfig", "compare", "finished", "measured", "run_cell"]
@@ -71,38 +72,47 @@ def compare(
     """Train and judge methods on the same splits and rounds.
 
     Args:
-        methods: Names, complete settings, or names of your own with settings.
-        settings: Lists of clusters, or the letters of known settings; the recipe's own clusters,
-            A of ``nb201``, if None.
-        train_tasks: Numbers of tasks to train on; 40 if None, and of a log all that are not held
-            out.
+        methods: Names of ``walras.learn.METHODS``, complete settings, or names of your own with
+            settings.
+        settings: Lists of clusters, or the letters of known settings; the recipe's own clusters, A
+            of ``nb201``, if None.
+        train_tasks: Numbers of tasks to train on. If None: 40; of a log, all that are not held out.
         tasks_per_round: Numbers of tasks in a round.
         seeds: How many, from 0; or which.
-        data: Name of the recipe; or tasks of a log of yours, of which each seed holds a quarter
-            out to validate on and a quarter to judge by.
-        min_success: The floor; one that binds in half of the rounds if None.
-        test_rounds: Rounds judged a cell.
-        workers: Processes of one thread each; all cores if None, 1 for this process alone.
-        folder: Keeps finished cells, and goes on from those it has.
-        on_progress: Called with a Progress that counts the cells.
+        data: Name of the recipe; or tasks of a log of yours, of which each seed holds a quarter out
+            to validate on and a quarter to judge by.
+        min_success: Least mean success of a round, 0 to 1; one that binds in half of the rounds if
+            None.
+        test_rounds: Rounds that each cell is judged by.
+        workers: Processes of one thread each; one for each core if None, 1 for this process alone.
+        folder: Folder of finished cells, which a later call goes on from.
+        on_progress: Called with a Progress that counts the cells; True returns those so far.
         recipe_options: Other options of :func:`walras.predict.recipe`.
         changes: Settings of every method, by name.
 
     Returns:
         One row a method, setting, size and seed; columns ``COLUMNS``. ``elastic_regret`` is that of
         the elastic decoder, the rest that of the decoder under a hard floor. A method that failed
-        has its error and no numbers. ``attrs["complete"]`` is False after Ctrl-C, which keeps the
-        finished cells.
+        has its error and no numbers. ``attrs["complete"]`` is False after Ctrl-C or where
+        ``on_progress`` stopped it, which keep the finished cells; ``attrs["status"]`` says so.
 
     Raises:
         InputError: A name is unknown, tasks are too few, the methods' terms differ, or the folder
             holds another comparison.
         DataError: The folder cannot be used.
-        EngineError: A worker process ended: a script that calls this needs the guard
-            ``if __name__ == "__main__"``, since workers import it.
+        EngineError: A worker process ended: a script that calls this needs the guard ``if __name__
+            == "__main__"``, since workers import it.
+
+    Example:
+        >>> import walras as wl
+        >>> sizes = {"validation_tasks": 80, "test_tasks": 40, "synthetic": True}
+        >>> frame = wl.learn.compare(["tam", "tsm-log"], ["A"], seeds=1, test_rounds=20, workers=1,
+        ...                          recipe_options=sizes, rounds=20)
+        >>> frame[["method", "tasks_per_round", "seed"]].values.tolist()
+        [['tam', 5, 0], ['tsm-log', 5, 0]]
     """
     if workers is not None:
-        check_range("workers", workers, 1, 10**6, whole=True)
+        workers = checks.whole(workers, "setting workers", 1, 10**6)
     chosen = by_name(methods, changes)
     tasks = _own_tasks(data, settings, recipe_options)
     if train_tasks is None:
@@ -119,6 +129,7 @@ def compare(
     rows, stopped = _rows(cells, work, store, workers or cores(), on_progress)
     frame = pd.DataFrame([row for cell in cells for row in rows.get(cell, ())], columns=COLUMNS)
     frame.attrs["complete"] = not stopped
+    frame.attrs["status"] = str(Status.INTERRUPTED if stopped else Status.FEASIBLE)
     return frame
 
 
@@ -132,13 +143,9 @@ def _own_tasks(
     """
     if isinstance(data, str):
         return None
-    if not isinstance(data, Tasks):
-        raise InputError(
-            f"is a {type(data).__name__}",
-            where="data",
-            allowed="the name of a recipe, or tasks of a log",
-            remedy="make tasks with walras.predict.read_log(path).tasks(features)",
-        )
+    allowed = "the name of a recipe, or tasks of a log"
+    remedy = "make tasks with walras.predict.read_log(path).tasks(features)"
+    tasks = checks.of_kind(data, Tasks, "data", allowed, remedy=remedy)
     for name, given in (("settings", settings), ("recipe_options", recipe_options)):
         if given is not None:
             raise InputError(
@@ -147,7 +154,7 @@ def _own_tasks(
                 allowed="None: a log has its own clusters",
                 remedy="leave it out, or filter the log before",
             )
-    return data
+    return tasks
 
 
 def _digest(tasks: Tasks) -> str:
@@ -159,6 +166,7 @@ def _digest(tasks: Tasks) -> str:
 
 
 Work = Callable[[RunConfig], list[dict[str, Any]]]
+Finished = Callable[[RunConfig, list[dict[str, Any]]], bool]  # whether to stop
 
 
 def _rows(
@@ -168,14 +176,14 @@ def _rows(
     workers: int,
     on_progress: OnProgress | None,
 ) -> tuple[dict[RunConfig, list[dict[str, Any]]], bool]:
-    """The rows of each cell, those that are missing run now; and whether Ctrl-C ended it."""
+    """The rows of each cell, those that are missing run now; and whether it was stopped."""
     rows = {cell: kept for cell in cells if (kept := store.read(cell)) is not None}
     todo = [cell for cell in cells if cell not in rows]
 
-    def finished(cell: RunConfig, own: list[dict[str, Any]]) -> None:
+    def finished(cell: RunConfig, own: list[dict[str, Any]]) -> bool:
         rows[cell] = own
         store.write(cell, own)
-        tell(on_progress, len(rows), len(cells))
+        return tell(on_progress, len(rows), len(cells)) and len(rows) < len(cells)
 
     count = min(workers, max(1, len(todo)))
     stopped = _here(todo, work, finished) if count == 1 else _apart(todo, work, finished, count)
@@ -185,11 +193,12 @@ def _rows(
 def _here(
     todo: Sequence[RunConfig],
     work: Work,
-    finished: Callable[[RunConfig, list[dict[str, Any]]], None],
+    finished: Finished,
 ) -> bool:
     try:
         for cell in todo:
-            finished(cell, work(cell))
+            if finished(cell, work(cell)):
+                return True
     except KeyboardInterrupt:
         return True
     return False
@@ -198,7 +207,7 @@ def _here(
 def _apart(
     todo: Sequence[RunConfig],
     work: Work,
-    finished: Callable[[RunConfig, list[dict[str, Any]]], None],
+    finished: Finished,
     workers: int,
 ) -> bool:
     context = multiprocessing.get_context("spawn")
@@ -208,7 +217,8 @@ def _apart(
     }
     try:
         for job in as_completed(jobs):
-            finished(jobs[job], job.result())
+            if finished(jobs[job], job.result()):
+                return True
     except KeyboardInterrupt:
         return True
     except BrokenProcessPool as error:

@@ -33,19 +33,33 @@ def fit(
 
     Args:
         method: One of ``walras.learn.METHODS``, or complete settings.
-        data: A recipe, or tasks of a log (a quarter is held out to validate on).
-        tasks_per_round: N of the rounds trained on and validated with.
-        seed: Of everything that is drawn.
-        min_success: The floor of mean success; one that binds in half of the rounds if None.
+        data: A recipe of :func:`walras.predict.recipe`, or tasks of a log (a quarter is held out to
+            validate on).
+        tasks_per_round: Tasks in a round that is trained on or validated with, at least 1.
+        seed: Seed of everything that is drawn.
+        min_success: Least mean success of a round, 0 to 1; one that binds in half of the rounds if
+            None.
         start: A two-stage predictor to start from; trained here if None.
         checkpoint: A file for methods that train in steps: continued where it exists, also to more
             ``steps`` than before.
-        on_progress: Called with a Progress that counts the steps.
+        on_progress: Called with a Progress that counts the steps; True ends the training with the
+            best model so far.
         changes: Other settings of :class:`LearnSettings`, by name.
+
+    Returns:
+        The trained model, with the margin and the terms it places by.
 
     Raises:
         InputError: A method, setting or checkpoint does not fit, or there are too few tasks.
         EngineError: torch is needed and missing, or the loss is no number any more.
+
+    Example:
+        >>> import walras as wl
+        >>> sizes = {"train_tasks": 40, "validation_tasks": 80, "test_tasks": 20}
+        >>> data = wl.predict.recipe("nb201", clusters="A", synthetic=True, **sizes)
+        >>> model = wl.learn.fit("tsm-log", data, tasks_per_round=5, rounds=20)
+        >>> model.times(data.test).shape  # (clusters, tasks)
+        (3, 20)
     """
     given = method if isinstance(method, LearnSettings) else named(method, seed)
     settings = given.with_(**changes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,15 +11,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from walras import predict
+from walras import checks, predict
 from walras.errors import InputError
 from walras.extras import need_torch
 from walras.learn.decide import placed_by, tuned_margin
 from walras.learn.settings import LINEAR, THROUGH, TWO_STAGE, LearnSettings
 from walras.learn.training_problem import Evaluator, PlacementRule, TrainingProblem
 from walras.predict import KINDS, Prediction, Predictor, Tasks
-from walras.progress import OnProgress
+from walras.progress import OnProgress, Stoppable
 from walras.saving import save
+from walras.status import Status
 from walras.types import Floats, Ints, Longs
 
 
@@ -29,10 +31,21 @@ class FittedModel:
     Attributes:
         settings: How it was trained.
         predictor: Predicts times and chances, with intervals.
-        terms: Floor, price, scale.
-        margin: Added to the floor when placing.
-        history: (step, regret of validation rounds) of every look; the start is step 0.
-        choice: Of ``auto``: what was measured of every candidate, else empty.
+        terms: Floor, price and scale that rounds are placed by.
+        margin: Added to the floor when placing, -1 to 1.
+        history: (step, regret) of the validation rounds at every look; the start is step 0.
+        choice: For method ``auto``: a :class:`Finding` of each candidate; else empty.
+        status: ``feasible``, or ``interrupted`` where ``on_progress`` stopped the training.
+
+    Example:
+        >>> import walras as wl
+        >>> sizes = {"train_tasks": 40, "validation_tasks": 80, "test_tasks": 20}
+        >>> data = wl.predict.recipe("nb201", clusters="A", synthetic=True, **sizes)
+        >>> model = wl.learn.fit("tsm-log", data, tasks_per_round=5, rounds=20)
+        >>> model
+        FittedModel(tsm-log, 3 clusters)
+        >>> model.place(data.test, [[0, 1, 2, 3, 4]]).shape  # (rounds, tasks)
+        (1, 5)
     """
 
     settings: LearnSettings
@@ -41,9 +54,21 @@ class FittedModel:
     margin: float
     history: tuple[tuple[int, float], ...] = ()
     choice: tuple[Any, ...] = ()
+    status: Status = Status.FEASIBLE
+
+    @property
+    def value(self) -> float:
+        """Least regret of the validation rounds at any look; NaN for what trains without them."""
+        return min((regret for _, regret in self.history), default=math.nan)
 
     def times(self, tasks: Tasks | pd.DataFrame) -> Floats:
         """(M, N) predicted seconds.
+
+        Args:
+            tasks: Tasks, or a frame of features as of :meth:`walras.predict.Predictor.predict`.
+
+        Returns:
+            (M, N) predicted seconds, clusters x tasks.
 
         Raises:
             InputError: The tasks have other clusters or features than those trained on.
@@ -51,7 +76,14 @@ class FittedModel:
         return self.predict(tasks).times
 
     def success(self, tasks: Tasks | pd.DataFrame) -> Floats:
-        """(M, N) predicted chances of success; errors as :meth:`times`."""
+        """(M, N) predicted chances of success; errors as :meth:`times`.
+
+        Args:
+            tasks: Tasks, or a frame of features as of :meth:`walras.predict.Predictor.predict`.
+
+        Returns:
+            (M, N) predicted chances, 0 to 1, clusters x tasks.
+        """
         return self.predict(tasks).success
 
     def place(self, tasks: Tasks, rounds: npt.ArrayLike) -> Ints:
@@ -60,6 +92,9 @@ class FittedModel:
         Args:
             tasks: Tasks, whose measured times are not looked at.
             rounds: (K, N) positions among them.
+
+        Returns:
+            (K, N) the cluster's number of each task in each round.
 
         Raises:
             InputError: Other tasks than those trained on, or no positions among them.
@@ -73,6 +108,9 @@ class FittedModel:
 
         Args:
             tasks: Tasks, or a frame of features as of :meth:`walras.predict.Predictor.predict`.
+
+        Returns:
+            Times, chances and their intervals.
 
         Raises:
             InputError: The tasks have other clusters or features than those trained on.
@@ -126,26 +164,22 @@ def fit_problem(
     on_progress: OnProgress | None = None,
 ) -> FittedModel:
     """Train on a training problem; see :func:`walras.learn.fit`."""
-    seen = view_of(made, settings)
+    seen, hook = view_of(made, settings), Stoppable(on_progress)
     _check(settings, start, checkpoint)
     if settings.method in TWO_STAGE:
-        found = start or two_stage(seen, settings, on_progress)
+        found = start or two_stage(seen, settings, hook)
         history: list[tuple[int, float]] = []
     else:
-        found, history = _through(seen, settings, start, checkpoint, on_progress)
+        found, history = _through(seen, settings, start, checkpoint, hook)
     held = found.predict(seen.validation.tasks)
     margin = tuned_margin(seen.validation, held.times, held.success, settings)
-    return FittedModel(settings, found, made.terms, margin, tuple(history))
+    return FittedModel(settings, found, made.terms, margin, tuple(history), status=hook.status)
 
 
 def _check(settings: LearnSettings, start: object, checkpoint: object) -> None:
-    if start is not None and not isinstance(start, Predictor):
-        raise InputError(
-            f"is {start!r:.40}",
-            where="start",
-            allowed="a predictor of walras.predict.fit",
-            remedy="leave it out: a two-stage predictor is trained",
-        )
+    if start is not None:
+        remedy = "leave it out: a two-stage predictor is trained"
+        checks.of_kind(start, Predictor, "start", "a predictor", remedy=remedy)
     if checkpoint is not None and settings.method in TWO_STAGE:
         raise InputError(
             f"is given to '{settings.method}'",
@@ -162,8 +196,11 @@ def two_stage(
     changes = TWO_STAGE.get(settings.method, {})
     if "loss" in changes or "method" in changes:
         return _stage_one(made, settings, on_progress, **changes)
-    judge = made.validation
-    found = [_stage_one(made, settings, on_progress, loss=loss) for loss in ("log", "raw")]
+    judge, hook, losses = made.validation, Stoppable(on_progress), ("log", "raw")
+    found = list[Predictor]()
+    for k, loss in enumerate(losses):
+        if not hook.stopped:
+            found.append(_stage_one(made, settings, hook.part(k, len(losses)), loss=loss))
 
     def regret(predictor: Predictor) -> float:
         held = predictor.predict(judge.tasks)

@@ -40,9 +40,18 @@ class Gradient:
     """Derivatives of a loss by what a relaxed matching was made from.
 
     Attributes:
-        times: (rounds, clusters, tasks).
-        success: (rounds, clusters, tasks).
-        floor: (rounds,) by ``min_success``.
+        times: (rounds, clusters, tasks) by the times.
+        success: (rounds, clusters, tasks) by the chances.
+        floor: (rounds,) by ``min_success``; NaN where it is not estimated.
+
+    Example:
+        >>> import torch
+        >>> import walras as wl
+        >>> times = torch.rand(1, 3, 5, dtype=torch.float64) + 0.5
+        >>> found = wl.matching.relaxed_match(times, torch.full((1, 3, 5), 0.9), 0.8)
+        >>> gradient = wl.learn.implicit_gradient(found, torch.ones_like(found.x))
+        >>> gradient.times.shape, gradient.floor.shape
+        (torch.Size([1, 3, 5]), torch.Size([1]))
     """
 
     times: torch.Tensor
@@ -53,12 +62,26 @@ class Gradient:
 def implicit_gradient(relaxed: Relaxed, by_x: torch.Tensor) -> Gradient:
     """Pull a loss' derivative back through a relaxed matching, the scale held fixed.
 
+    Source: Huo et al. (ICPP 2025), equation 15; here by a system with M + 1 unknowns a round.
+
     Args:
         relaxed: A solution by ``mode="newton"`` (or any stationary one).
         by_x: (rounds, clusters, tasks) derivative of the loss by ``relaxed.x``.
 
+    Returns:
+        The derivative by times, chances and floor.
+
     Warns:
         InaccuracyWarning: Rounds are not solved: what is differentiated there is no solution.
+
+    Example:
+        >>> import torch
+        >>> import walras as wl
+        >>> times = torch.tensor([[[1.0, 2.0], [2.0, 1.0]]], dtype=torch.float64)
+        >>> found = wl.matching.relaxed_match(times, torch.full((1, 2, 2), 0.9), 0.8)
+        >>> load = torch.tensor([[[1.0, 1.0], [0.0, 0.0]]], dtype=torch.float64)  # of cluster 0
+        >>> bool(wl.learn.implicit_gradient(found, load).times[0, 0, 0] < 0.0)  # slower, less load
+        True
     """
     relaxed.warn_unsolved("the derivative")
     p, x, n, m = relaxed.problem, relaxed.x, relaxed.problem.tasks, relaxed.x.shape[-2]
@@ -86,13 +109,34 @@ def _spread(p: Smoothed, x: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
 
 
 def dense_gradient(relaxed: Relaxed, by_x: torch.Tensor) -> Gradient:
-    """The same by the dense optimality system of equation 15, the reference; small rounds only.
+    """The derivative of :func:`implicit_gradient` by the dense optimality system, for small rounds.
 
-    As printed that system is singular: the Hessian of F has rank M at most and every bound's
-    multiplier is 0 at an interior X. With the entropy's ``tau / (N x)`` on its diagonal it is
-    regular, and the multipliers drop out. In rows times x, shares of 0 are no exception:
+    It is the reference for tests.
+
+    Source: Huo et al. (ICPP 2025), equation 15. As printed that system is singular: the Hessian of
+    F has rank M at most, and every bound's multiplier is 0 at an interior X. With the entropy's
+    ``tau / (N x)`` on its diagonal it is regular, and the multipliers drop out. In rows times x,
+    shares of 0 are no exception:
 
         [x H + tau / N, x D'; D, 0] [dX; dv] = -[x (F_xt dt + F_xa da + F_xg dg); 0].
+
+    Args:
+        relaxed: A solution by ``mode="newton"`` (or any stationary one).
+        by_x: (rounds, clusters, tasks) derivative of the loss by ``relaxed.x``.
+
+    Returns:
+        The derivative by times, chances and floor.
+
+    Example:
+        >>> import torch
+        >>> import walras as wl
+        >>> times = torch.tensor([[[1.0, 2.0], [2.0, 1.0]]], dtype=torch.float64)
+        >>> found = wl.matching.relaxed_match(times, torch.full((1, 2, 2), 0.9), 0.8)
+        >>> load = torch.tensor([[[1.0, 1.0], [0.0, 0.0]]], dtype=torch.float64)
+        >>> dense, implicit = (f(found, load).times for f in
+        ...                    (wl.learn.dense_gradient, wl.learn.implicit_gradient))
+        >>> bool(torch.allclose(dense, implicit, rtol=1e-6, atol=1e-10))
+        True
     """
     rounds, m, n = relaxed.x.shape
     parts: list[tuple[torch.Tensor, ...]] = []
@@ -164,21 +208,32 @@ def matched(
 ) -> torch.Tensor:
     """A relaxed matching that autograd differentiates by times, success and the floor.
 
+    Source: Huo et al. (ICPP 2025), problem 10 as the forward step, equation 15 as the backward one.
+
     Args:
-        times: (rounds, clusters, tasks) predicted times.
-        success: (rounds, clusters, tasks) predicted chances.
-        min_success: Floor, one or (rounds,).
+        times: (rounds, clusters, tasks) predicted times, > 0, in one unit.
+        success: (rounds, clusters, tasks) predicted chances, 0 to 1.
+        min_success: Least mean success, one or (rounds,).
         smoothing: See :class:`walras.matching.Smoothing`.
         scale: (rounds,) unit of time, held fixed under differentiation; see
             :func:`walras.matching.relaxed_match`.
-        speedup: See there.
-        tolerance: See there.
+        speedup: Curve of tasks that run together; see :func:`walras.matching.relaxed_match`.
+        tolerance: Residual at which a round is solved; see :func:`walras.matching.relaxed_match`.
 
     Returns:
         (rounds, clusters, tasks) shares, in the dtype of ``times``.
 
     Raises:
         InputError: As :func:`walras.matching.relaxed_match`.
+
+    Example:
+        >>> import torch
+        >>> import walras as wl
+        >>> times = torch.tensor([[[1.0, 2.0], [2.0, 1.0]]]).double().requires_grad_()
+        >>> shares = wl.learn.matched(times, torch.full((1, 2, 2), 0.9), 0.8)
+        >>> (times * shares).sum(-1).amax(-1).mean().backward()  # of the largest load
+        >>> shares.sum(1).detach().round(decimals=6), times.grad.shape
+        (tensor([[1., 1.]], dtype=torch.float64), torch.Size([1, 2, 2]))
     """
     floor = torch.as_tensor(min_success, dtype=torch.float64, device=times.device)
     options = {"smoothing": smoothing, "scale": scale, "speedup": speedup, "tolerance": tolerance}

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from walras import checks
 from walras.errors import InputError
 from walras.learn.settings import LearnSettings, named
 from walras.learn.training_problem import complete, draw
 from walras.predict import SETTINGS, Recipe, Tasks, recipe
 from walras.predict.recipes.recipes import DEFAULTS
-from walras.settings import check_range
 
 
 @dataclass(frozen=True)
@@ -142,17 +142,18 @@ def grid(
                 remedy=f"write {name}=[{given}]",
             )
     _check_options(rest["options"])
-    for name, values in (*sizes.items(), ("test_rounds", [rest["test_rounds"]])):
-        for value in values:
-            check_range(name, value, 1, 10**9, whole=True)
+    trained, per_round, (test_rounds,) = (
+        [checks.whole(value, f"setting {name}", 1, 10**9) for value in values]
+        for name, values in (*sizes.items(), ("test_rounds", [rest["test_rounds"]]))
+    )
+    rest = {**rest, "test_rounds": test_rounds}
     drawn = range(seeds) if isinstance(seeds, int) else seeds
-    for seed in drawn:
-        check_range("seeds", seed, 0, 2**63 - 1, whole=True)
+    drawn = [checks.whole(seed, "setting seeds") for seed in drawn]
     known = DEFAULTS.get(rest["recipe"], ()) if tasks is None else tasks.clusters
     own = [known] if settings is None else map(_clusters, settings)
     cells = [
         RunConfig(clusters=clusters, train_tasks=train, tasks_per_round=size, seed=seed, **rest)
-        for clusters, train, size, seed in product(own, train_tasks, tasks_per_round, drawn)
+        for clusters, train, size, seed in product(own, trained, per_round, drawn)
     ]
     if not cells:
         _refuse_nothing()
@@ -170,14 +171,7 @@ def grid(
 def _check_options(options: Sequence[tuple[str, Any]]) -> None:
     fields = {"name", "clusters", "train_tasks", "seed"}  # the cell's own
     known = sorted(set(signature(recipe).parameters) - fields)
-    for name, _ in options:
-        if name not in known:
-            raise InputError(
-                f"has '{name}'",
-                where="recipe_options",
-                allowed=", ".join(known),
-                remedy="give options of walras.predict.recipe",
-            )
+    checks.known_keys([name for name, _ in options], known, "recipe_options")
 
 
 def _refuse_nothing() -> None:
@@ -192,14 +186,7 @@ def _refuse_nothing() -> None:
 def _clusters(given: Sequence[str] | str) -> tuple[str, ...]:
     if not isinstance(given, str):
         return tuple(given)
-    if given not in SETTINGS:
-        raise InputError(
-            f"there is no setting '{given}'",
-            where="settings",
-            allowed=f"{', '.join(SETTINGS)}, or lists of clusters",
-            remedy="name the clusters",
-        )
-    return SETTINGS[given]
+    return SETTINGS[checks.one_of(given, "settings", SETTINGS, "setting")]
 
 
 def by_name(
@@ -234,12 +221,6 @@ def _named(
         return {name: own.with_(**changes) for name, own in methods.items()}
     made = [m if isinstance(m, LearnSettings) else named(m) for m in methods]
     names = [m.method for m in made]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(
-            f"'{twice}' is there twice",
-            where="methods",
-            allowed="different names",
-            remedy="give a mapping from names of your own to settings",
-        )
+    remedy = "give a mapping from names of your own to settings"
+    checks.distinct(names, "methods", "method", remedy=remedy)
     return {m.method: m.with_(**changes) for m in made}

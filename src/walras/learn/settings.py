@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from walras import checks
 from walras.errors import InputError
 from walras.kernels.devices import check_device
 from walras.matching.speedup import Decay
 from walras.predict.settings import Training
-from walras.settings import check_range
 
 TWO_STAGE = {
     "tam": {"method": "tam"},
@@ -49,16 +49,16 @@ _CHOICES = {
     "joint": ("together", "alternating"),
     "link": ("auto", "softplus", "exp"),
 }
-_COUNTS = {
-    "members": 1,
-    "steps": 1,
-    "batch": 1,
-    "samples": 1,
-    "check_every": 1,
-    "rounds": 1,
-    "iterations": 1,
-    "epochs": 1,
-}
+_COUNTS = (
+    "members",
+    "steps",
+    "batch",
+    "samples",
+    "check_every",
+    "rounds",
+    "iterations",
+    "epochs",
+)
 _RANGES = {
     "price": (0.0, 1e6),
     "temperature": (1e-6, 1e3),
@@ -76,49 +76,60 @@ _RANGES = {
 class LearnSettings:
     """Settings of :func:`walras.learn.fit`; times count in units of an even load.
 
+    The attributes below come in groups: method and model; decoding; training; relaxed matching;
+    the estimators of single methods; the paper's variants; device and seed.
+
+    Source: Huo et al. (ICPP 2025), problems 10 and 12, Algorithms 1 and 2, and its ablations.
+
     Attributes:
         method: One of ``METHODS``.
         model: ``linear``; ``counts``: linear on the numbers of operators of each kind; ``mlp``;
-            ``gnn``; or a torch module of yours. Method ``auto`` also takes ``auto``: the class is
-            chosen, too.
+            ``gnn``; or a torch module of yours. Method ``auto`` also takes ``auto``, which chooses
+            the class, too.
         members: Models whose mean predicts (bagging); 1 for one.
-        decoder: How a round is placed on predictions: ``elastic``: least makespan + price x
-            missing success; ``hard``: least makespan that meets the floor; ``relaxed``: each
-            task's largest share of the relaxed matching, the paper's.
-        margin: Added to the floor when decoding; ``tuned`` on validation rounds.
-        price: rho, of a unit of missing mean success.
+        link: Link of linear models: ``softplus``, ``exp``, or ``auto``, chosen on validation tasks.
+        epochs: Epochs of torch models in two-stage training.
+        decoder: How a round is placed on predictions: ``elastic``: least makespan + price x missing
+            success; ``hard``: least makespan that meets the floor; ``relaxed``: each task's largest
+            share of the relaxed matching, the paper's.
+        margin: Added to the floor when decoding, -1 to 1; ``tuned`` on validation rounds.
+        price: Price rho of one unit of missing mean success, 0 to 1e6.
         objective: ``makespan``; or ``sum`` of the times with success known, the linear ablation.
-        speedup: Of tasks that run together on a cluster, or None.
+        speedup: Curve of tasks that run together on a cluster; None where they run one after the
+            other.
         warm_start: Start from two-stage training; else from the averages of each cluster.
-        joint: Train times and success ``together``, or ``alternating`` as in the paper.
-        anchor: Weight of the two-stage loss beside the decision's.
         steps: Steps of Adam.
-        batch: Rounds a step.
-        learning_rate: Its first; it falls as a cosine.
+        batch: Rounds in each step.
+        learning_rate: First learning rate, 1e-9 to 100; it falls as a cosine.
+        anchor: Weight of the two-stage loss beside the decision's, 0 to 1e6.
         rounds: Validation rounds for early stopping and tuning.
         check_every: Steps between looks at the exact decoded regret of validation rounds.
-        temperature: Of the relaxed matching.
-        sharpness: Of its smoothed maximum.
-        barrier: ``elastic`` price, the paper's ``log`` barrier, or ``hard``: the kinked penalty
-            of its ablation.
-        linear_loss: Train for the mean load in place of the makespan: the paper's ablation (1).
-        mode: Of ``mfcp-fg``: ``orthogonal`` directions, or ``paper``: Algorithms 1 and 2 as
-            printed.
+        temperature: Temperature of the relaxed matching, 1e-6 to 1000.
+        sharpness: Sharpness beta of its smoothed maximum, 1e-6 to 1e6.
+        barrier: ``elastic`` price, the paper's ``log`` barrier, or ``hard``: the kinked penalty of
+            its ablation.
         samples: Directions of ``mfcp-fg`` (N if None), draws of ``score-function`` and
             ``perturbed`` (16 if None), placements of a pool (32 if None).
-        step: Size of the perturbations of ``mfcp-fg``.
-        iterations: Of Algorithm 1, in mode ``paper``.
-        rate: Its learning rate eta.
-        noise: Standard deviation of log times and logits, of ``score-function``, ``perturbed``.
-        pool_temperature: Of the ``pool`` losses.
-        link: Of linear models; ``auto`` is tuned.
-        epochs: Of torch models in two-stage training.
-        device: Where relaxed matchings and models are computed: ``cpu``, ``cuda``.
-        seed: Of everything that is drawn.
+        step: Size of the perturbations of ``mfcp-fg``, 1e-9 to 1.
+        noise: Standard deviation of log times and logits, of ``score-function`` and ``perturbed``.
+        pool_temperature: Temperature of the ``pool`` losses, 1e-6 to 1000.
+        joint: Train times and success ``together``, or ``alternating`` as in the paper.
+        linear_loss: Train for the mean load in place of the makespan: the paper's ablation (1).
+        mode: Mode of ``mfcp-fg``: ``orthogonal`` directions, or ``paper``: Algorithms 1 and 2 as
+            printed.
+        iterations: Iterations of Algorithm 1, in mode ``paper``.
+        rate: Learning rate eta of Algorithm 1, in mode ``paper``.
+        device: Where relaxed matchings and models are computed: ``cpu`` or ``cuda``.
+        seed: Seed of everything that is drawn.
 
     Raises:
         InputError: A setting is unknown or out of its range.
         EngineError: There is no such device.
+
+    Example:
+        >>> from walras.learn import LearnSettings
+        >>> LearnSettings(method="mfcp-ad", steps=50).with_(margin="tuned").margin
+        'tuned'
     """
 
     method: str = "tsm"
@@ -155,28 +166,25 @@ class LearnSettings:
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
-            if getattr(self, name) not in allowed:
-                _refuse(name, f"'{getattr(self, name)}'", ", ".join(allowed))
+            checks.one_of(getattr(self, name), f"setting {name}", allowed)
         if isinstance(self.model, str) and self.model not in MODELS:
             _refuse("model", f"'{self.model}'", f"{', '.join(MODELS)}, or a torch.nn.Module")
         if isinstance(self.model, str) and self.model == "auto" and self.method != "auto":
             _refuse("model", "'auto'", "another model, or method='auto'")
-        for name, least in _COUNTS.items():
-            if getattr(self, name) is not None:
-                check_range(name, getattr(self, name), least, 10**9, whole=True)
+        for name in _COUNTS:
+            checks.setting(self, name, 1, 10**9, integer=True, optional=name == "samples")
         for name, (low, high) in _RANGES.items():
-            check_range(name, getattr(self, name), low, high)
+            checks.setting(self, name, low, high)
         if isinstance(self.margin, str) and self.margin != "tuned":
             _refuse("margin", f"'{self.margin}'", "a number from -1 to 1, or 'tuned'")
         if not isinstance(self.margin, str):
-            check_range("margin", self.margin, -1.0, 1.0)
+            checks.setting(self, "margin", -1.0, 1.0)
         for name in ("warm_start", "linear_loss"):
-            if not isinstance(getattr(self, name), bool):
-                _refuse(name, repr(getattr(self, name)), "True or False")
-        speedup: object = self.speedup
-        if not isinstance(speedup, Decay | None):
-            _refuse("speedup", repr(speedup), "a walras.matching.Decay, or None")
-        check_range("seed", self.seed, 0, 2**63 - 1, whole=True)
+            checks.flag(getattr(self, name), f"setting {name}")
+        if self.speedup is not None:
+            words = "a walras.matching.Decay, or None"
+            checks.of_kind(self.speedup, Decay, "setting speedup", words)
+        checks.setting(self, "seed", 0, 2**63, integer=True)
         check_device(self.device)
         if self.method in LINEAR and self.objective != "sum":
             _refuse(
@@ -192,17 +200,27 @@ class LearnSettings:
     def with_(self, **changes: Any) -> LearnSettings:
         """These settings with some replaced.
 
+        Args:
+            changes: Settings by name.
+
+        Returns:
+            The changed settings.
+
         Raises:
             InputError: There is no such setting.
         """
-        known = {f.name for f in fields(self)}
-        for name in changes:
-            if name not in known:
-                _refuse(name, "unknown", ", ".join(sorted(known)))
+        checks.known_keys(changes, [f.name for f in fields(self)], "settings of learning")
         return replace(self, **changes)
 
     def training(self, **changes: Any) -> Training:
-        """Two-stage training with the same model, seed and epochs."""
+        """Two-stage training with the same model, seed and epochs.
+
+        Args:
+            changes: Settings of :class:`walras.predict.Training`, by name.
+
+        Returns:
+            The settings of :func:`walras.predict.fit`.
+        """
         given: dict[str, Any] = {
             "model": "linear" if self.model == "counts" else self.model,
             "link": self.link,
@@ -228,5 +246,5 @@ def named(method: str, seed: int = 0) -> LearnSettings:
 
 def _refuse(name: str, value: str, allowed: str) -> None:
     raise InputError(
-        f"is {value}", where=f"learning, {name}", allowed=allowed, remedy=f"choose another {name}"
+        f"is {value}", where=f"setting {name}", allowed=allowed, remedy=f"choose another {name}"
     )

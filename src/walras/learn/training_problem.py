@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from walras import checks
 from walras.errors import InputError
 from walras.learn.linear import place_linear
 from walras.learn.settings import LearnSettings
@@ -22,7 +23,6 @@ from walras.matching import (
 )
 from walras.matching.round import FLOOR_ROUNDING
 from walras.predict import Recipe, Tasks, in_rounds
-from walras.settings import check_range
 from walras.types import Floats, Ints, Longs
 
 NODES = 100_000  # nodes a round; about 50 ms. Rounds of 25 tasks may stop at it
@@ -214,14 +214,9 @@ def data_of(given: object) -> Recipe | Tasks:
     Raises:
         InputError: It is neither a recipe nor tasks.
     """
-    if not isinstance(given, Recipe | Tasks):
-        raise InputError(
-            f"is a {type(given).__name__}",
-            where="data",
-            allowed="a recipe, or the tasks of a log",
-            remedy="make it with walras.predict.recipe, or read_log(path).tasks(features)",
-        )
-    return given
+    allowed = "a recipe, or the tasks of a log"
+    remedy = "make it with walras.predict.recipe, or read_log(path).tasks(features)"
+    return checks.of_kind(given, (Recipe, Tasks), "data", allowed, remedy=remedy)
 
 
 def lesson(
@@ -244,7 +239,7 @@ def lesson(
         InputError: There are too few tasks.
     """
     data = data_of(data)
-    check_range("tasks_per_round", tasks_per_round, 1, 10**6, whole=True)
+    tasks_per_round = checks.whole(tasks_per_round, "setting tasks_per_round", 1, 10**6)
     if isinstance(data, Tasks):
         train, held = _held_out(data, settings.seed, tasks_per_round)
     else:
@@ -283,9 +278,10 @@ def lesson_of(
     min_success: float | None,
 ) -> TrainingProblem:
     """A lesson of tasks to train on and others to validate on; see :func:`lesson`."""
-    check_range("tasks_per_round", tasks_per_round, 1, 10**6, whole=True)
+    tasks_per_round = checks.whole(tasks_per_round, "setting tasks_per_round", 1, 10**6)
     if min_success is not None:
-        check_range("min_success", min_success, 0.0, 1.0, words=": a mean chance over the tasks")
+        words = ": a mean chance over the tasks"
+        min_success = checks.number(min_success, "setting min_success", 0.0, 1.0, words=words)
     mean = np.nanmean(train.times, axis=1)
     scale = tasks_per_round / float((1.0 / mean).sum())
     free = PlacementRule(0.0, 0.0, scale, settings.objective, settings.speedup)

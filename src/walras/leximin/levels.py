@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from walras.checks import read_only
 from walras.iterate import Iterate
-from walras.reals import read_only
 from walras.types import Bools, Floats
 
 

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from walras.errors import InputError
+from walras import checks
 from walras.kernels.matching.rounds import HARD, improve_rounds, solve_rounds
 from walras.machine import cores
 from walras.matching.metrics import Outcome, evaluate
 from walras.matching.round import FLOOR_ROUNDING, Round, check_rounds, matrix
 from walras.matching.speedup import Speedup, zeta_table
-from walras.settings import check_range
 from walras.types import Bools, Floats, Ints, Longs
 
 NODES = 2_000_000  # nodes a round; about half a second
@@ -142,8 +141,8 @@ def match_rounds(
         [4.31 5.05 4.89] [ True  True  True]
     """
     t, a, floor, price = _checked(times, success, min_success, shortfall_price)
-    check_range("tolerance", tolerance, 0.0, 1.0)
-    check_range("node_limit", node_limit, 1, 10**15, whole=True)
+    tolerance = checks.number(tolerance, "setting tolerance", 0.0, 1.0)
+    node_limit = checks.whole(node_limit, "setting node_limit", 1, 10**15)
     zeta = zeta_table(speedup, *t.shape[1:])
     given = Arrays.of(t, a, zeta, floor, price)
     found = solve_rounds(
@@ -201,13 +200,8 @@ def decode(
     """
     t, a, floor, price = _checked(times, success, min_success, shortfall_price)
     shares = matrix(relaxed, "relaxed", dimensions=3)
-    if shares.shape != t.shape:
-        raise InputError(
-            f"has shape {shares.shape}",
-            where="relaxed",
-            allowed=f"{t.shape}, as times",
-            remedy="decode a matching of the same rounds",
-        )
+    remedy = "decode a matching of the same rounds"
+    checks.shaped(shares, t.shape, "relaxed", "as times", remedy=remedy)
     given = Arrays.of(t, a, zeta_table(speedup, *t.shape[1:]), floor, price)
     x: Ints = np.where(np.isfinite(t), shares, -np.inf).argmax(axis=1).astype(np.int32)
     improve_rounds(given.t, given.a, given.zeta, given.goal, given.price, x, _workers(threads))
@@ -223,34 +217,15 @@ def _checked(
     t = matrix(times, "times", dimensions=3)
     a = matrix(success, "success", dimensions=3)
     check_rounds(t, a)
-    floor = _per_round(min_success, "min_success", len(t), 1.0)
+    floor = checks.one_each(min_success, "min_success", len(t), "round", 0.0, 1.0)
     if shortfall_price is None:
         return t, a, floor, None
-    return t, a, floor, _per_round(shortfall_price, "shortfall_price", len(t), np.inf)
-
-
-def _per_round(given: npt.ArrayLike, name: str, rounds: int, most: float) -> Floats:
-    found = np.asarray(given, dtype=np.float64)
-    if found.shape not in ((), (rounds,)):
-        raise InputError(
-            f"has shape {found.shape}",
-            where=name,
-            allowed=f"one number or ({rounds},)",
-            remedy="give one number a round",
-        )
-    good = np.isfinite(found) & (found >= 0) & (found <= most)
-    if not np.all(good):
-        raise InputError(
-            f"is {found.ravel()[int(np.argmin(good))]:g}",
-            where=f"{name}[{int(np.argmin(good))}]" if found.ndim else name,
-            allowed=f"0 to {most:g}",
-            remedy="correct the number",
-        )
-    return np.array(np.broadcast_to(found, rounds))
+    most = checks.LARGEST
+    price = checks.one_each(shortfall_price, "shortfall_price", len(t), "round", 0.0, most)
+    return t, a, floor, price
 
 
 def _workers(threads: int | None) -> int:
     if threads is None:
         return cores()
-    check_range("threads", threads, 1, 4096, whole=True)
-    return threads
+    return checks.whole(threads, "setting threads", 1, 4096)

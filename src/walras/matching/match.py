@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.deprecated import renamed_keywords
-from walras.errors import InputError
 from walras.kernels.matching.rounds import solve_rounds
 from walras.matching.exact import NODES, Arrays
 from walras.matching.model import integer_program
@@ -20,7 +20,6 @@ from walras.matching.round import Round, Table
 from walras.matching.search import Found, objective_of, search
 from walras.matching.speedup import Speedup
 from walras.progress import OnProgress, Progress
-from walras.settings import check_range, make_plain
 from walras.solving import solve
 from walras.status import Status
 
@@ -150,20 +149,11 @@ class MatchSettings:
     on_progress: OnProgress | None = None
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise InputError(
-                f"is {self.method!r}",
-                where="setting method",
-                allowed=", ".join(METHODS),
-                remedy="choose one of these",
-            )
-        check_range("tolerance", self.tolerance, 0.0, 1.0)
-        check_range("seed", self.seed, 0, 2**31 - 1, whole=True)
-        if self.time_limit is not None:
-            check_range("time_limit", self.time_limit, 0.0, math.inf)
-        if self.threads is not None:
-            check_range("threads", self.threads, 1, 4096, whole=True)
-        make_plain(self, "tolerance", "time_limit", "threads", "seed")
+        checks.one_of(self.method, "setting method", METHODS)
+        checks.setting(self, "tolerance", 0.0, 1.0)
+        checks.setting(self, "seed", 0, 2**31 - 1, integer=True)
+        checks.setting(self, "time_limit", 0.0, math.inf, optional=True)
+        checks.setting(self, "threads", 1, 4096, integer=True, optional=True)
 
 
 def match_round(round_: Round, settings: MatchSettings | None = None) -> Plan:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from walras import checks
 from walras.errors import InaccuracyWarning, InputError
 from walras.matching.relaxed_compiled import compiles, solve_compiled
 from walras.matching.relaxed_descent import as_printed, descend
@@ -17,7 +18,6 @@ from walras.matching.relaxed_newton import newton
 from walras.matching.round import check_rounds
 from walras.matching.smoothed import Curve, Forces, Smoothed, Smoothing, State, even_load
 from walras.matching.speedup import Decay
-from walras.settings import check_range
 from walras.status import Status
 
 __all__ = ["Relaxed", "Smoothing", "relaxed_match"]
@@ -174,13 +174,10 @@ def relaxed_match(
                 [0.98, 0.02]]])
     """
     chosen = smoothing or Smoothing()
-    if mode not in MODES:
-        raise InputError(
-            f"is {mode!r}", where="mode", allowed=", ".join(MODES), remedy="choose one of these"
-        )
-    check_range("tolerance", tolerance, 1e-14, 1.0)
-    check_range("iterations", iterations, 1, 10**9, whole=True)
-    check_range("rate", rate, 1e-12, 1e12)
+    checks.one_of(mode, "mode", MODES)
+    tolerance = checks.number(tolerance, "setting tolerance", 1e-14, 1.0)
+    iterations = checks.whole(iterations, "setting iterations", 1, 10**9)
+    rate = checks.number(rate, "setting rate", 1e-12, 1e12)
     problem, unit = _stated(times, success, min_success, chosen, speedup, scale)
     with torch.no_grad():
         at = None if start is None else _start(problem, start)
@@ -299,23 +296,10 @@ def curve_of(speedup: Decay | None, t: torch.Tensor) -> Curve | None:
     """
     if speedup is None:
         return None
-    if not isinstance(speedup, Decay):
-        raise InputError(
-            f"is a {type(speedup).__name__}",
-            where="speedup",
-            allowed="None or a Decay",
-            remedy="fit a Decay: the relaxation needs a smooth ratio",
-        )
-    m = t.shape[-2]
-    parts = []
-    for name in ("limit", "rate"):
-        value = np.asarray(getattr(speedup, name), dtype=np.float64)
-        if value.shape not in ((), (m,)):
-            raise InputError(
-                f"has shape {value.shape}",
-                where=f"speedup.{name}",
-                allowed=f"one or ({m},)",
-                remedy="give one number a cluster",
-            )
-        parts.append(torch.as_tensor(value, device=t.device).expand(m))
-    return Curve(*parts)
+    remedy = "fit a Decay: the relaxation needs a smooth ratio"
+    checks.of_kind(speedup, Decay, "speedup", "None or a Decay", remedy=remedy)
+    parts = (
+        checks.one_each(getattr(speedup, name), f"speedup.{name}", t.shape[-2], "cluster")
+        for name in ("limit", "rate")
+    )
+    return Curve(*(torch.as_tensor(value, device=t.device) for value in parts))

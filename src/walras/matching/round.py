@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from walras import checks
 from walras.errors import InfeasibleError, InputError
 from walras.matching.speedup import Speedup, zeta_table
 from walras.types import Bools, Floats
@@ -188,15 +189,7 @@ def matrix(given: object, name: str, *, dimensions: int = 2) -> Floats:
     Raises:
         InputError: Not numeric, not of so many dimensions, or empty.
     """
-    try:
-        found = np.ascontiguousarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"is not numeric: {error}",
-            where=name,
-            allowed="numbers",
-            remedy="remove text and empty cells, and give every row the same length",
-        ) from error
+    found = np.ascontiguousarray(checks.numeric(given, name))
     if found.ndim != dimensions or not found.size:
         shape = "(rounds, clusters, tasks)" if dimensions == 3 else "(clusters, tasks)"
         raise InputError(
@@ -221,37 +214,27 @@ def check_rounds(
     Raises:
         InputError: The first number that cannot be used, or a task that no cluster runs.
     """
-    if success.shape != times.shape:
-        raise InputError(
-            f"has shape {success.shape}",
-            where="success",
-            allowed=f"{times.shape}, as times",
-            remedy="give both one row a cluster and one column a task",
-        )
-    with np.errstate(invalid="ignore"):
-        checks = (
-            ("times", times, times > 0, "> 0; inf where the cluster cannot run the task"),
-            ("success", success, (success >= 0) & (success <= 1), "0 to 1"),
-        )
-    for label, array, good, allowed in checks:
-        if not np.all(good):
-            at = tuple(int(k) for k in np.unravel_index(int(np.argmin(good)), array.shape))
-            value = float(array[at])
-            raise InputError(
-                "is missing (NaN)" if np.isnan(value) else f"is {value:g}",
-                where=f"{label}{name(at)}",
-                allowed=allowed,
-                remedy=f"correct it, or leave the task out; {int((~good).sum())} such entries",
-            )
-    runs = np.isfinite(times).any(axis=-2)
-    if not np.all(runs):
-        at = tuple(int(k) for k in np.unravel_index(int(np.argmin(runs)), runs.shape))
-        raise InputError(
-            "no cluster can run the task",
-            where=f"times{name(at)}",
-            allowed="a finite time on at least one cluster",
-            remedy="leave the task out of the round, or add a cluster that runs it",
-        )
+    remedy = "give both one row a cluster and one column a task"
+    checks.shaped(success, times.shape, "success", "as times", remedy=remedy)
+    remedy = "correct it, or leave the task out"
+    checks.within(
+        times,
+        lambda at: f"times{name(at)}",
+        high=np.inf,
+        above=0.0,
+        words="; inf where the cluster cannot run the task",
+        remedy=remedy,
+    )
+    checks.within(success, lambda at: f"success{name(at)}", 0.0, 1.0, remedy=remedy)
+    alone: Bools = ~np.any(np.isfinite(times), axis=-2)
+    checks.refuse_first(
+        alone,
+        alone,
+        lambda at: f"times{name(at)}",
+        what="no cluster can run the task",
+        allowed="a finite time on at least one cluster",
+        remedy="leave the task out of the round, or add a cluster that runs it",
+    )
 
 
 def check_floor(min_success: float, shortfall_price: float | None) -> None:
@@ -260,34 +243,17 @@ def check_floor(min_success: float, shortfall_price: float | None) -> None:
     Raises:
         InputError: A number is outside its range.
     """
-    if not 0.0 <= min_success <= 1.0:
-        raise InputError(
-            f"is {min_success:g}",
-            where="min_success",
-            allowed="0 to 1",
-            remedy="it is the mean chance of success over the tasks",
-        )
-    if shortfall_price is not None and not 0.0 <= shortfall_price < np.inf:
-        raise InputError(
-            f"is {shortfall_price:g}",
-            where="shortfall_price",
-            allowed="finite and >= 0, or None",
-            remedy="None makes the floor hard",
-        )
+    remedy = "it is the mean chance of success over the tasks"
+    checks.number(min_success, "min_success", 0.0, 1.0, remedy=remedy)
+    if shortfall_price is not None:
+        remedy = "None makes the floor hard"
+        checks.number(shortfall_price, "shortfall_price", 0.0, words=", or None", remedy=remedy)
 
 
 def _labels(given: Sequence[str] | None, count: int, name: str) -> tuple[str, ...]:
     if given is None:
         return ()
-    found = tuple(str(label) for label in given)
-    if len(found) != count or len(set(found)) < count:
-        raise InputError(
-            f"has {len(found)} labels, {len(set(found))} of them distinct",
-            where=name,
-            allowed=f"{count} distinct labels",
-            remedy="give one label each",
-        )
-    return found
+    return checks.distinct(given, name, count=count)
 
 
 def _aligned(frame: pd.DataFrame, rows: tuple[str, ...], columns: tuple[str, ...]) -> pd.DataFrame:
@@ -299,16 +265,14 @@ def _aligned(frame: pd.DataFrame, rows: tuple[str, ...], columns: tuple[str, ...
         ("cluster", named.index, rows),
         ("task", named.columns, columns),
     ):
-        missing = [label for label in wanted if label not in own]
-        unknown = [label for label in own if label not in wanted]
-        if missing or unknown:
-            what = f"has no {side} '{missing[0]}'" if missing else f"unknown {side} '{unknown[0]}'"
-            raise InputError(
-                what,
-                where="success",
-                allowed=f"the {len(wanted)} {side}s of times",
-                remedy="give both tables the same labels",
-            )
+        checks.same_names(
+            list(own),
+            wanted,
+            "success",
+            side,
+            allowed=f"the {len(wanted)} {side}s of times",
+            remedy="give both tables the same labels",
+        )
     return named.loc[list(rows), list(columns)]
 
 
@@ -322,13 +286,8 @@ def _interval(
     if given is None:
         return None
     found = matrix(given, name, dimensions=3)
-    if found.shape != (2, *shape):
-        raise InputError(
-            f"has shape {found.shape}",
-            where=name,
-            allowed=f"{(2, *shape)}: lower ends, then upper ends",
-            remedy="stack the two arrays: np.stack([lower, upper])",
-        )
+    words, remedy = "lower ends, then upper ends", "stack the two arrays: np.stack([lower, upper])"
+    checks.shaped(found, (2, *shape), name, words, remedy=remedy)
     wrong = np.argwhere(~(found[0] <= found[1]))
     if len(wrong):
         i, j = wrong[0]

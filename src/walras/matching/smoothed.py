@@ -21,8 +21,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from walras.errors import InputError
-from walras.settings import check_range
+from walras import checks
 
 BARRIERS = ("log", "elastic")
 
@@ -65,16 +64,10 @@ class Smoothing:
     price: float = 10.0
 
     def __post_init__(self) -> None:
-        if self.barrier not in BARRIERS:
-            raise InputError(
-                f"is {self.barrier!r}",
-                where="Smoothing.barrier",
-                allowed=", ".join(BARRIERS),
-                remedy="choose one of these",
-            )
+        checks.one_of(self.barrier, "setting barrier", BARRIERS)
         for name in ("temperature", "sharpness", "weight", "width"):
-            check_range(name, getattr(self, name), 1e-9, 1e9)
-        check_range("price", self.price, 0.0, 1e9)
+            checks.setting(self, name, 1e-9, 1e9)
+        checks.setting(self, "price", 0.0, 1e9)
 
     def floor_cost(self, g: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """The cost of the floor and its first two derivatives.

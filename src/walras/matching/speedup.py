@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.errors import InputError
 from walras.types import Floats, Longs
 
+_ONE_EACH = "give one number, or one a cluster"
 _FORMS = (
     "None, a Decay, an array (counts,) or (clusters, counts) of the ratios for 1, 2, ... tasks, "
     "a function of the count, or one function a cluster"
@@ -45,18 +47,11 @@ class Decay:
     rate: float | Floats = 0.5
 
     def __post_init__(self) -> None:
-        limit, rate = np.asarray(self.limit, float), np.asarray(self.rate, float)
-        for name, value, good, allowed in (
-            ("limit", limit, (limit > 0) & (limit <= 1), "above 0, at most 1"),
-            ("rate", rate, (rate > 0) & np.isfinite(rate), "finite and > 0"),
-        ):
-            if value.ndim > 1 or not np.all(good):
-                raise InputError(
-                    f"is {value.tolist()}",
-                    where=f"Decay.{name}",
-                    allowed=allowed,
-                    remedy="give one number, or one a cluster",
-                )
+        for name, most in (("limit", 1.0), ("rate", checks.LARGEST)):
+            value = checks.numeric(getattr(self, name), f"Decay.{name}", remedy=_ONE_EACH)
+            if value.ndim > 1:
+                checks.shaped(value, value.shape[:1], f"Decay.{name}", remedy=_ONE_EACH)
+            checks.within(value, f"Decay.{name}", high=most, above=0.0, remedy=_ONE_EACH)
 
     @classmethod
     def pinned(cls, at_two: npt.ArrayLike, limit: float = 0.6) -> Decay:
@@ -73,15 +68,8 @@ class Decay:
             InputError: A ratio is not between the limit and 1.
         """
         two = np.atleast_1d(np.asarray(at_two, dtype=np.float64))
-        bad = ~((two > limit) & (two < 1.0))
-        if np.any(bad):
-            at = int(np.argmax(bad))
-            raise InputError(
-                f"is {two[at]:g}",
-                where=f"at_two[{at}]",
-                allowed=f"above {limit:g}, below 1",
-                remedy="lower the limit, or give this cluster's ratios as an array",
-            )
+        remedy = "lower the limit, or give this cluster's ratios as an array"
+        checks.within(two, "at_two", above=limit, below=1.0, remedy=remedy)
         return cls(limit, -np.log((two - limit) / (1.0 - limit)))
 
     def at(self, count: npt.ArrayLike) -> Floats:
@@ -153,16 +141,13 @@ def zeta_table(speedup: Speedup | None, clusters: int, tasks: int) -> Floats:
     table = np.ones((clusters, tasks + 1))
     if speedup is not None and tasks:
         table[:, 1:] = _ratios(speedup, clusters, np.arange(1, tasks + 1))
-    bad = ~(np.isfinite(table) & (table > 0))
-    if np.any(bad):
-        i, n = (int(k[0]) for k in np.nonzero(bad))
-        raise InputError(
-            f"is {table[i, n]:g}",
-            where=f"speedup of cluster {i} with {n} tasks",
-            allowed="finite and > 0; 1 is one after the other",
-            remedy="give the time together over the sum of the times alone",
-        )
-    return table
+    return checks.within(
+        table,
+        lambda at: f"speedup of cluster {at[0]} with {at[1]} tasks",
+        above=0.0,
+        words="; 1 is one after the other",
+        remedy="give the time together over the sum of the times alone",
+    )
 
 
 def _ratios(speedup: Speedup, clusters: int, counts: Longs) -> Floats:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from walras import checks
 from walras.data.formats.sheet import Cell, Sheet, read
 from walras.errors import InputError, WalrasError
 from walras.matching.round import Round
@@ -233,13 +234,11 @@ def check_same(
     Raises:
         InputError: A label is missing or unknown.
     """
-    missing = [label for label in wanted if label not in own]
-    unknown = [label for label in own if label not in wanted]
-    if missing or unknown:
-        what = f"has no {kind} '{missing[0]}'" if missing else f"unknown {kind} '{unknown[0]}'"
-        raise InputError(
-            what,
-            where=str(sheet.path),
-            allowed=f"the {kind}s of {other}",
-            remedy="give both files the same tasks and clusters",
-        )
+    checks.same_names(
+        own,
+        wanted,
+        str(sheet.path),
+        kind,
+        allowed=f"the {kind}s of {other}",
+        remedy="give both files the same tasks and clusters",
+    )

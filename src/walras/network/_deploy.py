@@ -15,7 +15,9 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
+from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.errors import EngineError, InputError
 from walras.extras import install_hint
@@ -28,6 +30,7 @@ from walras.network.drivers.lock import Lock, claim
 from walras.network.drivers.manifest import FILE, Manifest
 from walras.network.drivers.plan import Plan
 from walras.network.drivers.recorded_node import Keeping
+from walras.network.drivers.step_records import StepRecords
 from walras.network.epoch import Epoch, epoch
 from walras.network.graph.network import Network
 from walras.network.methods.surplus import Surplus
@@ -35,8 +38,9 @@ from walras.network.problem.network_problem import NetworkProblem
 from walras.network.problem.optimum import Optimum
 from walras.network.problem.quanta import AuditError
 from walras.network.protocol.settings import Settings
-from walras.network.validation import of_kind, whole
+from walras.network.run import cost_gaps, share_rows
 from walras.progress import OnProgress, Progress
+from walras.status import Status
 from walras.types import Bools, Floats, Longs
 
 FINAL = "final.json"
@@ -79,20 +83,31 @@ class Deployment:
     """What real processes decided.
 
     Attributes:
-        problem: What was to be decided.
+        problem: Costs, budget, boxes, and what was trained.
         folder: Of traces, logs and ``deployment.json``; ``walras network replay`` reads it.
         alive: (centres,) whose processes ran to the end.
         held: (centres,) quanta of CPU that each holds, 0 for the others.
         models: (centres, scalars) their models; None without a loss.
         epochs: (centres,) how often each started anew.
         in_flight: Quanta sent and not credited between them.
-        seconds: From the first tick to the last report.
-        bytes: Sent by all.
+        seconds: Wall time from the first tick to the last report.
+        bytes: Sent by all centres together.
         refused: Messages and connections turned away, by reason.
         enforced: (centres,) whether the share was enforced by a control group.
         digests: Fingerprint of each centre's state at its end, empty for the others.
         failures: What centres ended with that ended by an error of their own, by number.
         leased: (centres,) who may use their shares: more than half of all centres hear them.
+        records: Shares, quanta and bytes of every step, as the centres reported them.
+        status: ``feasible``; ``interrupted`` where ``on_progress`` stopped it, ``user_limit`` where
+            the time was over.
+
+    Example:
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> problem = wn.NetworkProblem([wn.QuadraticCPU(c, 1.0) for c in (1.0, 3.0)], budget=4.0)
+        >>> done = wn.deploy(problem, wn.Network.ring(2), steps=60)
+        >>> done.shares.round(3), done.audit, done.alive
+        (array([1., 3.]), 0, array([ True,  True]))
     """
 
     problem: NetworkProblem
@@ -109,6 +124,8 @@ class Deployment:
     digests: tuple[str, ...]
     failures: Mapping[int, str]
     leased: Bools
+    records: StepRecords
+    status: Status
 
     @property
     def shares(self) -> Floats:
@@ -136,9 +153,58 @@ class Deployment:
     @property
     def cost_gap(self) -> float:
         """``(F - F*) / |F*|`` of those alive, signed; absolute where F* is 0 to rounding."""
-        filled = np.where(self.alive, self.shares, self.problem.inside)
         best, scale = self.problem.measure(self.alive)
-        return (float(self.problem.cost(filled)[self.alive].sum()) - best) / scale
+        return (self.value - best) / scale
+
+    @property
+    def value(self) -> float:
+        """CPU cost of those alive at the end."""
+        filled = np.where(self.alive, self.shares, self.problem.inside)
+        return float(self.problem.cost(filled)[self.alive].sum())
+
+    @property
+    def bound(self) -> float:
+        """The least cost that they could have, by an independent solver."""
+        return self.optimum.cost
+
+    @property
+    def gap(self) -> float:
+        """:attr:`cost_gap`."""
+        return self.cost_gap
+
+    def frame(self) -> pd.DataFrame:
+        """One row a step: step, bits, seconds, gap, CPU held and idle, centres alive."""
+        found, to_shares = self.records, self.problem.quanta.shares
+        shares, held = to_shares(found.shares), to_shares(found.held).sum(axis=1)
+        filled = np.where(found.alive, shares, self.problem.inside)
+        cost = np.array(
+            [self.problem.cost(x)[a].sum() for x, a in zip(filled, found.alive, strict=True)]
+        )
+        columns = {
+            "step": found.steps,
+            "bits": 8 * found.bytes,
+            "seconds": found.seconds,
+            "cost_gap": cost_gaps(self.problem, cost, found.alive),
+            "held": held,
+            "idle": held - shares.sum(axis=1),
+            "alive": found.alive.sum(axis=1),
+        }
+        return pd.DataFrame(columns).assign(method="deployment")
+
+    def share_frame(self) -> pd.DataFrame:
+        """One row a step and centre: step, centre, share."""
+        return share_rows(self.records.steps, self.problem.quanta.shares(self.records.shares))
+
+    def __repr__(self) -> str:
+        ran = f"{int(self.alive.sum())} of {len(self.alive)} centres ran to the end"
+        return f"Deployment({ran}, gap {self.gap:.1e}, {self.status})"
+
+    def __str__(self) -> str:
+        return (
+            f"{int(self.alive.sum())} of {len(self.alive)} centres ran to the end, "
+            f"cost {self.value:.9g}, least {self.bound:.9g}, gap {self.gap:.1e}, "
+            f"{self.bytes:,} bytes, {self.seconds:.3g} s, folder {self.folder}"
+        )
 
 
 @renamed_keywords(_of_members, watch="on_progress")
@@ -162,18 +228,20 @@ def deploy(
     durable: bool = False,
     trace_limit: int = _TRACE_LIMIT,
     time_limit: float = 300.0,
+    every: int = 1,
     on_progress: OnProgress | None = None,
 ) -> Deployment:
     """Let every centre run as a process of its own, until all have made their steps.
 
     Args:
-        problem: What is to be decided; costs and losses that are classes of Walras.
+        problem: Costs, budget, boxes, and what is trained; costs and losses that are classes of
+            Walras.
         network: Who talks to whom; undirected. Of one that changes, the links at its first step.
-        steps: Ticks of each centre; with ``resume`` as many more.
+        steps: Ticks of each centre, at least 1; with ``resume`` as many more.
         pace: ``rounds`` in step with the neighbours, or ``clock``: every ``period`` ms.
-        period: Milliseconds between ticks by the clock.
+        period: Milliseconds between ticks by the clock, at least 1.
         hosts: Where each centre runs; this host when left out.
-        folder: For traces and logs; a fresh temporary one when left out.
+        folder: Folder for traces and logs; a fresh temporary one when left out.
         resume: Go on where its traces end, with the same problem, network and settings.
         restart: Start a process again that ended by itself.
         method: Steps of the algorithm; safe ones when left out.
@@ -185,24 +253,38 @@ def deploy(
         durable: Have traces on the disk before a message leaves: they survive a loss of power.
         trace_limit: MiB after which a trace begins anew with the centre's state.
         time_limit: Seconds after which all are stopped where they are.
-        on_progress: Called about ten times a second with a :class:`DeployProgress`; True stops
-            all centres where they are.
+        every: Steps between the records of :meth:`Deployment.frame`.
+        on_progress: Called about ten times a second with a :class:`DeployProgress`; True stops all
+            centres where they are.
+
+    Returns:
+        What the processes decided, and what each held at its end.
 
     Raises:
         InputError: Settings do not go together, a port or folder is taken or another problem's.
         DataError: The folder's files cannot be written, are damaged, or of different moments.
         EngineError: A process does not start, or all are lost.
         AuditError: More than the budget was held and in flight.
+
+    Example:
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> problem = wn.NetworkProblem([wn.QuadraticCPU(c, 1.0) for c in (1.0, 3.0)], budget=4.0)
+        >>> done = wn.deploy(problem, wn.Network.ring(2), steps=60)  # two processes
+        >>> done.shares.round(3), done.in_flight
+        (array([1., 3.]), 0)
     """
     _require_sockets()
-    of_kind(network, Network, "network")
+    checks.of_kind(network, Network, "network")
     chosen = settings or _patience(pace, period, network.diameter, steps)
     plan = Plan(problem, network.at(0), chosen, method or Surplus(), start, seed)
-    keeping = Keeping(durable, 2**20 * whole(trace_limit, "trace_limit", least=1))
-    job = _Job(plan, pace, period, keeping, hosts, cgroups, launcher, resume * steps)
+    keeping = Keeping(durable, 2**20 * checks.whole(trace_limit, "trace_limit", 1))
+    extend, every = resume * steps, checks.whole(every, "every", 1)
+    job = _Job(plan, pace, period, keeping, hosts, cgroups, launcher, extend, every)
     with _crew(job, folder) as crew:
-        seconds = _supervise(crew, time_limit, steps, on_progress, restart=restart)
-        return _result(problem, crew.folder, crew.members, seconds)
+        began = time.time()
+        end = _supervise(crew, time_limit, steps, on_progress, restart=restart)
+        return _result(problem, crew.folder, crew.members, end, began)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +299,7 @@ class _Job:
     cgroups: Sequence[Json] | None
     launcher: str
     extend: int
+    every: int
 
 
 @contextmanager
@@ -238,6 +321,7 @@ def _crew(job: _Job, folder: Path | None) -> Iterator[Launcher]:
             "folder": str(home),
             "resume": job.extend > 0,
             "extend": job.extend,
+            "every": job.every,
         }
         told = [
             {**shared, "terms": terms[k], "cgroup": None if job.cgroups is None else job.cgroups[k]}
@@ -343,9 +427,9 @@ def _launcher(
 
 def _supervise(
     crew: Launcher, limit: float, steps: int, on_progress: OnProgress | None, *, restart: bool
-) -> float:
-    """Until all that are left have done their steps, and stopped; returns the seconds it took."""
-    began = time.monotonic()
+) -> tuple[Status, float]:
+    """Until all that are left have done their steps, and stopped; the end and the seconds."""
+    began, status = time.monotonic(), Status.LIMIT
     while (seconds := time.monotonic() - began) < limit:
         crew.collect(0.1)
         running = [member for member in crew.members if not member.lost]
@@ -355,16 +439,18 @@ def _supervise(
                     crew.restart(k)
         if all(member.lost for member in crew.members):
             raise _all_lost(crew.members)
-        ticks = [int(member.state.get("ticks", 0)) for member in running]
-        slowest = min(steps, min(ticks, default=0))
-        now = DeployProgress(slowest, seconds, total=steps, members=tuple(crew.members))
+        left = max((int(member.state.get("left", steps)) for member in running), default=steps)
+        done = max(0, steps - left)
+        now = DeployProgress(done, seconds, total=steps, members=tuple(crew.members))
         if on_progress is not None and on_progress(now):
+            status = Status.INTERRUPTED
             break
         if all(member.state.get("done") for member in running):
+            status = Status.FEASIBLE
             break
     seconds = time.monotonic() - began
     crew.stop(_STOP_SECONDS)
-    return seconds
+    return status, seconds
 
 
 def _all_lost(members: Sequence[Member]) -> EngineError:
@@ -378,9 +464,13 @@ def _all_lost(members: Sequence[Member]) -> EngineError:
 
 
 def _result(
-    problem: NetworkProblem, folder: Path, members: Sequence[Member], seconds: float
+    problem: NetworkProblem,
+    folder: Path,
+    members: Sequence[Member],
+    end: tuple[Status, float],
+    began: float,
 ) -> Deployment:
-    n = len(members)
+    n, (status, seconds) = len(members), end
     final = {k: member.final for k, member in enumerate(members) if member.final is not None}
     if not final:
         raise _all_lost(members)
@@ -401,10 +491,11 @@ def _result(
     if problem.loss is not None:
         width = len(next(iter(final.values()))["model"])
         models = np.array([final[k]["model"] if k in final else [np.nan] * width for k in range(n)])
+    ran = np.isin(np.arange(n), living)
     return Deployment(
         problem,
         folder,
-        np.isin(np.arange(n), living),
+        ran,
         held,
         models,
         epochs,
@@ -416,6 +507,8 @@ def _result(
         digests,
         {k: member.failure for k, member in enumerate(members) if member.failure},
         np.array([k in final and bool(final[k]["leased"]) for k in range(n)]),
+        StepRecords.of([member.steps for member in members], ran, began),
+        status,
     )
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
+import pandas as pd
+
 from walras.deprecated import renamed_keywords
 from walras.errors import DataError, InputError
 from walras.network._deploy import FINAL
@@ -31,6 +33,7 @@ from walras.network.protocol.centre import NodeConfig
 from walras.network.protocol.messages import MessageError
 from walras.network.protocol.node import NetworkConfig, Node
 from walras.progress import OnProgress, counts, tell
+from walras.status import Status
 
 _AUDIT_EVERY = 500  # events
 
@@ -45,7 +48,8 @@ class Replay:
         audits: How often the books were taken; they agreed each time.
         books: Where all quanta were at the end.
         same: Whether each centre's state is the one that its process ended with; None for those
-            that did not end well, or whose traces were cut short since.
+            that did not end well, or whose traces were cut short or not played to their end.
+        status: ``feasible``, or ``interrupted`` where ``on_progress`` stopped it before the end.
     """
 
     nodes: tuple[Node, ...]
@@ -53,6 +57,19 @@ class Replay:
     audits: int
     books: Books
     same: tuple[bool | None, ...]
+    status: Status = Status.FEASIBLE
+
+    def __repr__(self) -> str:
+        equal = sum(found is True for found in self.same)
+        return f"Replay({self.events} events, {equal} of {len(self.same)} states the same)"
+
+    def frame(self) -> pd.DataFrame:
+        """One row a centre: epoch, ticks, quanta held, and whether its state is the same."""
+        rows = [
+            (k, node.life[1], node.ticks, int(node.ledger.held[0]), same)
+            for k, (node, same) in enumerate(zip(self.nodes, self.same, strict=True))
+        ]
+        return pd.DataFrame(rows, columns=["centre", "epoch", "ticks", "quanta_held", "same_state"])
 
 
 @renamed_keywords(counts, progress="on_progress")
@@ -62,12 +79,24 @@ def replay(folder: Path, *, on_progress: OnProgress | None = None) -> Replay:
     Every message that a centre took must be one that another's replay sends, byte for byte.
 
     Args:
-        folder: Of the deployment.
-        on_progress: Called with a Progress that counts the bytes of traces read.
+        folder: Folder of the deployment, with the traces of all centres.
+        on_progress: Called with a Progress that counts the bytes of traces read; True stops there.
+
+    Returns:
+        The centres as their traces left them, and where all quanta were.
 
     Raises:
         DataError: A file is missing or damaged, or a message was taken that none sent.
         AuditError: A quantum was lost or made.
+
+    Example:
+        >>> from pathlib import Path
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> problem = wn.NetworkProblem([wn.QuadraticCPU(c, 1.0) for c in (1.0, 3.0)], budget=4.0)
+        >>> done = wn.deploy(problem, wn.Network.ring(2), steps=20, folder=Path("run"))
+        >>> wn.replay(Path("run")).same
+        (True, True)
     """
     manifest = Manifest.read(folder)
     charter = manifest.agreed
@@ -79,8 +108,8 @@ def replay(folder: Path, *, on_progress: OnProgress | None = None) -> Replay:
     total = sum(t.path.stat().st_size for player in players for t in player.traces)
     whole = all(player.begun == (0, 0) for player in players)
     events = audits = 0
-    moved = True
-    while moved:
+    moved, stopped = True, False
+    while moved and not stopped:
         moved = False
         for k, player in enumerate(players):
             for _ in range(_AUDIT_EVERY):
@@ -92,9 +121,10 @@ def replay(folder: Path, *, on_progress: OnProgress | None = None) -> Replay:
         # Traces that begin with a state begin at different moments: then only the end is of one.
         _check([life for p in players for life in p.lives], events, ordered=whole or not moved)
         audits += 1
-        tell(on_progress, min(total, sum(player.read for player in players)), total)
+        read = min(total, sum(player.read for player in players))
+        stopped = tell(on_progress, read, total) and moved
     stuck = [k for k, player in enumerate(players) if player.next is not None]
-    if stuck:
+    if stuck and not stopped:
         raise DataError(
             "took a message that no centre sent",
             where=f"trace of centre {stuck[0]}",
@@ -104,9 +134,11 @@ def replay(folder: Path, *, on_progress: OnProgress | None = None) -> Replay:
     nodes = tuple(player.lives[-1] for player in players)
     final = books([life for player in players for life in player.lives])
     same = [
-        None if p.torn else found for p, found in zip(players, _same(folder, nodes), strict=True)
+        None if p.torn or p.next is not None else found
+        for p, found in zip(players, _same(folder, nodes), strict=True)
     ]
-    return Replay(nodes, events, audits, final, tuple(same))
+    status = Status.INTERRUPTED if stuck else Status.FEASIBLE
+    return Replay(nodes, events, audits, final, tuple(same), status)
 
 
 class _Player:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.errors import InaccuracyWarning, InputError
 from walras.network.backends import Backend, protocol_plan
@@ -24,14 +25,15 @@ from walras.network.problem.quanta import AuditError, DivergedError, audit, coun
 from walras.network.problem.test_set import TestSet
 from walras.network.protocol.settings import Settings
 from walras.network.run import Run
-from walras.network.validation import of_kind, whole
-from walras.progress import OnProgress, counts, tell
+from walras.progress import OnProgress, Stoppable, counts, tell
+from walras.status import Status
 from walras.types import Bools, Floats, Longs, Weights
 
 _MEMORY = 2**31  # bytes of shares that a run may keep
 _SOON = 100  # steps before which a loss may rise
 _SWING = 0.05  # of what the loss fell in all: a rise between two looks that is none of rounding
 _SLIGHT = 1e-6  # of the loss: rounding, in single precision too
+_LOOK = 0.1  # seconds between calls of on_progress
 _LOOKS = 100  # times that the loss of all data is computed
 _STEPS = ("share_step", "share_momentum", "model_step", "alpha", "step")  # that may be given
 DEFAULT_LINKS = LogQuantizer(rho=0.125, mode="innovation")
@@ -63,12 +65,12 @@ def simulate(
     these settle what a dead centre held.
 
     Args:
-        problem: What is to be decided.
+        problem: Costs, budget, boxes, and what is trained.
         network: Who talks to whom, and when.
         links: What messages carry. When left out, innovation-coded logarithms in the vectorised
             back end, and 64-bit numbers in the protocol, which has no codes.
-        steps: How many.
-        faults: What goes wrong.
+        steps: How many, at least 1.
+        faults: What goes wrong; nothing when left out.
         seed: Of faults, batches and the first model: the same seed gives the same run.
         method: The algorithm; ``Surplus()`` with safe steps when left out.
         start: (centres,) the budget's first split, in proportion; equal when left out. Where it
@@ -79,7 +81,11 @@ def simulate(
             ``auto`` takes the protocol for those, for given ``settings``, and for crashes in small
             runs; else the vectorised method. ``Run.backend`` says which one ran.
         settings: Leases and patience of the protocol, in steps; fit to the network if left out.
-        on_progress: Called now and then with a Progress that counts steps.
+        on_progress: Called ten times a second with a Progress that counts steps; True ends the run
+            there.
+
+    Returns:
+        Shares, models, costs, bits and the audit, step by step.
 
     Raises:
         InputError: Settings do not go together, a step is unsafe, or the back end cannot run this.
@@ -88,9 +94,19 @@ def simulate(
 
     Warns:
         InaccuracyWarning: The loss did not fall, or swings at the end.
+
+    Example:
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> cpu = [wn.QuadraticCPU(center=c, scale=1.0) for c in (1.0, 2.0, 6.0)]
+        >>> problem = wn.NetworkProblem(cpu, budget=6.0, boxes=(0.0, 4.0))
+        >>> run = wn.simulate(problem, wn.Network.ring(3), steps=300)
+        >>> run.shares[-1].round(4), int(abs(run.audit).max())
+        (array([0.5, 1.5, 4. ]), 0)
     """
     _check_kinds(network, links, method, faults)
-    _check(problem, network, whole(steps, "steps"), whole(every, "every"))
+    steps, every = checks.whole(steps, "steps", 1), checks.whole(every, "every", 1)
+    _check(problem, network, steps, every)
     chosen = Surplus() if method is None else method
     plan = protocol_plan(
         problem,
@@ -111,19 +127,25 @@ def simulate(
         training = chosen.models(setting) if problem.loss is not None else None
     else:
         sharing, training = _protocol_sides(plan, faults, seed)
-    diary = _Diary(problem, steps, every, test)
+    hook = Stoppable(on_progress)
+    diary, look = _Diary(problem, steps, every, test), _Look(hook, steps)
     diary.begin(training)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        for number, graph in _steps(network, steps, on_progress):
+        for number, graph in _steps(network, steps):
             try:
                 sharing.step(graph, number)
                 if training is not None:
                     training.step(graph, number)
-                diary.note(number, sharing, training)
+                stopped = look(number + 1)
+                diary.note(number, sharing, training, last=stopped)
             except DivergedError as error:
                 raise _diverged(number, error, chosen) from error
-    diary.warn(steps)
-    return diary.run(chosen.name, training, "vectorised" if plan is None else "protocol")
+            if stopped:
+                break
+    if not hook.stopped:
+        diary.warn(steps)
+    backend = "vectorised" if plan is None else "protocol"
+    return diary.run(chosen.name, training, backend, hook.status)
 
 
 def _protocol_sides(
@@ -134,19 +156,27 @@ def _protocol_sides(
     return ProtocolShares(world), None if plan.problem.loss is None else ProtocolModels(world)
 
 
-def _steps(
-    network: Network, steps: int, on_progress: OnProgress | None
-) -> Iterator[tuple[int, Network]]:
-    """Number and links of each step; ``on_progress`` is called ten times a second."""
+def _steps(network: Network, steps: int) -> Iterator[tuple[int, Network]]:
+    """Number and links of each step."""
     graph, period = network.at(0), 0
-    last = time.perf_counter()
     for number in range(steps):
         if network.period(number) != period:
             graph, period = network.at(number), network.period(number)
         yield number, graph
-        if time.perf_counter() - last > 0.1:
-            last = time.perf_counter()
-            tell(on_progress, number + 1, steps)
+
+
+class _Look:
+    """Tells the hook how many steps are done, ten times a second; True where it asks to stop."""
+
+    def __init__(self, hook: OnProgress, steps: int) -> None:
+        self._hook, self._steps, self._next = hook, steps, 0.0
+
+    def __call__(self, done: int) -> bool:
+        now = time.perf_counter()
+        if now < self._next or done == self._steps:
+            return False
+        self._next = now + _LOOK
+        return tell(self._hook, done, self._steps)
 
 
 class _Diary:
@@ -202,11 +232,16 @@ class _Diary:
                 stacklevel=3,
             )
 
-    def note(self, number: int, sharing: ShareSide, training: ModelSide | None) -> None:
-        """Audit the step just made; record it if it is its turn."""
+    def note(
+        self, number: int, sharing: ShareSide, training: ModelSide | None, *, last: bool
+    ) -> None:
+        """Audit the step just made; record it if it is its turn, or the last."""
         self._count(number, sharing.quanta)
         self._measure(sharing)
         k = self._next
+        if last:
+            self._recorded = np.append(self._recorded[:k], number + 1)
+            self._audit = self._audit[: number + 1]
         if number + 1 != self._recorded[k]:
             return
         seconds = time.perf_counter() - self._began
@@ -256,24 +291,27 @@ class _Diary:
             if self._test is not None:
                 self._numbers[k, 4] = self._test.accuracy(self._problem.learning[0], mean)
 
-    def run(self, name: str, training: ModelSide | None, backend: str) -> Run:
+    def run(self, name: str, training: ModelSide | None, backend: str, status: Status) -> Run:
         """All that was recorded."""
+        n = self._next
+        numbers = self._numbers[:n]
         return Run(
             method=name,
             backend=backend,
+            status=status,
             problem=self._problem,
             recorded=self._recorded,
-            shares=self._shares,
-            holdings=self._held,
-            alive=self._alive,
+            shares=self._shares[:n],
+            holdings=self._held[:n],
+            alive=self._alive[:n],
             model=None if training is None else training.models,
-            consensus_error=self._numbers[:, 0],
-            loss=self._numbers[:, 1],
-            tracking_error=self._numbers[:, 2],
-            bits=self._bits,
+            consensus_error=numbers[:, 0],
+            loss=numbers[:, 1],
+            tracking_error=numbers[:, 2],
+            bits=self._bits[:n],
             audit=self._audit,
-            seconds=self._numbers[:, 3],
-            accuracy=self._numbers[:, 4],
+            seconds=numbers[:, 3],
+            accuracy=numbers[:, 4],
             halvings=tuple(getattr(training, "halvings", ())),
             largest_excess=self._excess,
         )
@@ -282,20 +320,14 @@ class _Diary:
 def _check_kinds(network: object, links: object, method: object, faults: object) -> None:
     """Refuse what is no network, no links, method or faults, such as their names or classes."""
     if faults is not None:
-        of_kind(faults, Faults, "faults")
+        checks.of_kind(faults, Faults, "faults")
     for name, value, needed, example in (
         ("network", network, "at", "Network.ring(8)"),
         ("links", links, "quantise", "LogQuantizer(0.125)"),
         ("method", method, "shares", "Surplus()"),
     ):
-        usable = hasattr(value, needed) and not isinstance(value, type)
-        if not usable and not (name != "network" and value is None):
-            raise InputError(
-                f"is {value!r}",
-                where=name,
-                allowed=f"an object such as {example}",
-                remedy=f"{name}={example}",
-            )
+        if name == "network" or value is not None:
+            checks.object_with(value, needed, name, example)
 
 
 def _check(problem: NetworkProblem, network: Network, steps: int, every: int) -> None:
@@ -305,13 +337,6 @@ def _check(problem: NetworkProblem, network: Network, steps: int, every: int) ->
             where="network",
             allowed="as many as costs",
             remedy="draw a network of that size",
-        )
-    if steps < 1 or every < 1:
-        raise InputError(
-            f"are {steps} and {every}",
-            where="steps and every",
-            allowed="1 or more each",
-            remedy="run a step at least",
         )
     if 8 * problem.centres * (steps // every) > _MEMORY:
         raise InputError(
@@ -323,15 +348,8 @@ def _check(problem: NetworkProblem, network: Network, steps: int, every: int) ->
 
 
 def _fractions(start: npt.ArrayLike, centres: int) -> Floats:
-    fractions = np.asarray(start, np.float64)
-    if fractions.shape != (centres,):
-        raise InputError(
-            f"has the shape {fractions.shape}",
-            where="start",
-            allowed=f"({centres},)",
-            remedy="give one fraction a centre",
-        )
-    return fractions
+    remedy = "give one fraction a centre"
+    return checks.shaped(checks.numeric(start, "start"), (centres,), "start", remedy=remedy)
 
 
 def _diverged(number: int, error: DivergedError, method: Method) -> DivergedError:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from walras import checks
 from walras.errors import InputError
 from walras.network.drivers.plan import Plan
 from walras.network.graph.network import Network
@@ -47,10 +48,7 @@ def protocol_plan(
     Raises:
         InputError: The back end that was asked for would treat the run differently, or cannot.
     """
-    if backend not in BACKENDS:
-        raise InputError(
-            f"is {backend!r}", where="backend", allowed=", ".join(BACKENDS), remedy="choose one"
-        )
+    checks.one_of(backend, "backend", BACKENDS)
     faults = faults or Faults()
     faults.check(problem.centres)
     reason = why_protocol(network, faults, steps)
@@ -102,14 +100,14 @@ def _refuse_vectorised(reason: str, settings: Settings | None) -> None:
             where="backend = vectorised",
             allowed="no delays, no cuts, and crashes that leave more than half of the centres "
             "running and connected",
-            remedy="backend='protocol', which runs the nodes that deploy runs",
+            remedy="the back end 'protocol', which runs the nodes that deploy runs",
         )
     if settings is not None:
         raise InputError(
             "are the protocol's",
             where="settings, with backend = vectorised",
             allowed="none",
-            remedy="backend='protocol', or faults=Faults(lease=...)",
+            remedy="the back end 'protocol', or faults=Faults(lease=...)",
         )
 
 
@@ -122,7 +120,7 @@ def _refuse_protocol(
             f"carry codes, not 64-bit numbers: {type(links).__name__}",
             where="links, with backend = protocol" + needed,
             allowed='Ideal(), or links left out; in a scenario, kind = "ideal" in [links]',
-            remedy="leave links out" if reason else "leave links out, or backend='vectorised'",
+            remedy="leave links out" if reason else "leave links out, or the back end 'vectorised'",
         )
     if settings is None and faults.lease != Faults.lease:
         raise InputError(

@@ -13,6 +13,7 @@ from walras.network.epoch import Epoch, epoch
 from walras.network.problem.network_problem import NetworkProblem
 from walras.network.problem.optimum import Optimum
 from walras.saving import save
+from walras.status import Status
 from walras.types import Bools, Floats, Longs, Weights
 
 
@@ -41,6 +42,18 @@ class Run:
         largest_excess: Largest distance of a living centre's share from its box, at any step: 0 but
             for methods that keep no boxes.
         backend: What ran: ``vectorised``, or ``protocol``, the nodes that ``deploy`` runs.
+        status: ``feasible``, or ``interrupted`` where ``on_progress`` stopped the run.
+
+    Example:
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> problem = wn.NetworkProblem([wn.QuadraticCPU(c, 1.0) for c in (1.0, 2.0, 6.0)], 6.0)
+        >>> run = wn.simulate(problem, wn.Network.ring(3), steps=200)
+        >>> round(run.value, 6), run.bound
+        (1.5, 1.5)
+        >>> print(run.frame()[["step", "held", "idle", "audit"]].tail(1).to_string(index=False))
+         step  held  idle  audit
+          200   6.0   0.0      0
     """
 
     method: str
@@ -60,6 +73,7 @@ class Run:
     halvings: tuple[int, ...] = ()
     largest_excess: float = 0.0
     backend: str = "vectorised"
+    status: Status = Status.FEASIBLE
 
     @cached_property
     def optimum(self) -> Optimum:
@@ -87,15 +101,7 @@ class Run:
         where a method leaves the boxes. Absolute where F* is 0 to rounding: 1e-12 of the cost of
         the split that a run begins with. NaN while the boxes of those alive cannot hold the budget.
         """
-        gaps = np.empty(len(self.recorded))
-        known: dict[bytes, tuple[float, float]] = {}
-        for k, alive in enumerate(self.alive):
-            key = alive.tobytes()
-            if key not in known:
-                known[key] = self.problem.measure(alive)
-            best, scale = known[key]
-            gaps[k] = (self.cost[k] - best) / scale
-        return gaps
+        return cost_gaps(self.problem, self.cost, self.alive)
 
     @property
     def value(self) -> float:
@@ -186,11 +192,34 @@ class Run:
 
     def share_frame(self) -> pd.DataFrame:
         """One row a record and centre: step, centre, share."""
-        records, centres = self.shares.shape
-        return pd.DataFrame(
-            {
-                "step": np.repeat(self.recorded, centres),
-                "centre": np.tile(np.arange(centres), records),
-                "share": self.shares.ravel(),
-            }
-        )
+        return share_rows(self.recorded, self.shares)
+
+
+def cost_gaps(problem: NetworkProblem, cost: Floats, alive: Bools) -> Floats:
+    """(records,) costs over the optimum of those alive; see :attr:`Run.cost_gap`."""
+    gaps = np.empty(len(cost))
+    known: dict[bytes, tuple[float, float]] = {}
+    for k, living in enumerate(alive):
+        key = living.tobytes()
+        if key not in known:
+            known[key] = problem.measure(living)
+        best, scale = known[key]
+        gaps[k] = (cost[k] - best) / scale
+    return gaps
+
+
+def share_rows(steps: Longs, shares: Floats) -> pd.DataFrame:
+    """One row a record and centre: step, centre, share.
+
+    Args:
+        steps: (records,) numbers of steps.
+        shares: (records, centres).
+    """
+    records, centres = shares.shape
+    return pd.DataFrame(
+        {
+            "step": np.repeat(steps, centres),
+            "centre": np.tile(np.arange(centres), records),
+            "share": shares.ravel(),
+        }
+    )

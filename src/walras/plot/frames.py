@@ -93,7 +93,7 @@ def history_frame(histories: Mapping[str, History]) -> pd.DataFrame:
     """Columns ``policy`` and the fields of a history's steps; one row a step.
 
     Args:
-        histories: The diary of each solve, by policy.
+        histories: The history of each solve, by policy.
 
     Returns:
         The frame.

@@ -24,10 +24,22 @@ def methods_by_setting(frame: pd.DataFrame) -> Figure:
     Bars are means over seeds; whiskers one standard deviation, as it is (the paper draws ten).
 
     Args:
-        frame: As of :func:`walras.learn.compare`.
+        frame: A frame of :func:`walras.learn.compare`: columns ``method``, ``setting``,
+            ``elastic_regret``, ``reliability``, ``utilisation``.
+
+    Returns:
+        The figure, one panel a measure.
 
     Raises:
         InputError: A column is missing.
+
+    Example:
+        >>> import pandas as pd
+        >>> from walras import plot
+        >>> rows = [("tsm", "A", 0, 0.2, 0.9, 0.8), ("mfcp-ad", "A", 0, 0.1, 0.9, 0.8)]
+        >>> names = ["method", "setting", "seed", "elastic_regret", "reliability", "utilisation"]
+        >>> len(plot.methods_by_setting(pd.DataFrame(rows, columns=names)).axes)
+        3
     """
     shown = ("elastic_regret", "reliability", "utilisation")
     need(frame, "method", "setting", *shown)
@@ -60,11 +72,23 @@ def methods_by_size(frame: pd.DataFrame, across: str = "tasks_per_round") -> Fig
     """Regret and utilisation against a size, a line a method, one standard deviation as whiskers.
 
     Args:
-        frame: As of :func:`walras.learn.compare`.
-        across: ``tasks_per_round`` or ``train_tasks``.
+        frame: A frame of :func:`walras.learn.compare`: columns ``method``, ``elastic_regret``,
+            ``utilisation`` and the one that ``across`` names.
+        across: The size on the horizontal axis: ``tasks_per_round`` or ``train_tasks``.
+
+    Returns:
+        The figure, one panel a measure.
 
     Raises:
         InputError: A column is missing.
+
+    Example:
+        >>> import pandas as pd
+        >>> from walras import plot
+        >>> rows = [("tsm", 5, 0.2, 0.8), ("tsm", 15, 0.1, 0.9)]
+        >>> names = ["method", "tasks_per_round", "elastic_regret", "utilisation"]
+        >>> len(plot.methods_by_size(pd.DataFrame(rows, columns=names)).axes)
+        2
     """
     shown = ("elastic_regret", "utilisation")
     need(frame, "method", across, *shown)

@@ -171,28 +171,38 @@ def budget_audit(frame: pd.DataFrame, budget: float) -> Figure:
     """What the living hold, what is under way, and their sum less the budget: zero.
 
     Args:
-        frame: Columns ``step``, ``held``, ``audit``.
+        frame: Columns ``step``, ``held``, and ``audit`` where every step was audited.
         budget: All CPU.
 
     Raises:
         InputError: A column is missing.
     """
-    need(frame, "step", "held", "audit")
-    figure, (upper, lower) = blank(7.6, 3.0, panels=2)
+    need(frame, "step", "held")
+    audited = "audit" in frame
+    figure, panels = blank(7.6 if audited else 6.8, 3.0, panels=2 if audited else 1)
     step, held = frame["step"].to_numpy(), frame["held"].to_numpy()
+    upper = panels[0]
     upper.plot(step, held / budget, color=colour(0), linewidth=1.4, label="held by the living")
     upper.fill_between(
-        step, held / budget, 1.0, color=colour(1), alpha=0.3, linewidth=0, label="under way"
+        step,
+        held / budget,
+        1.0,
+        color=colour(1),
+        alpha=0.3,
+        linewidth=0,
+        label="under way or not yet settled",
     )
     upper.ticklabel_format(useOffset=False)
     upper.set_ylabel("part of the budget")
     upper.set_xlabel(_LABELS["step"])
     legend(upper)
-    lower.plot(step, frame["audit"], color=colour(2), linewidth=1.4)
-    lower.set_ylim(-1.5, 1.5)
-    lower.set_yticks([-1, 0, 1])
-    lower.set_ylabel("quanta over the budget")
-    lower.set_xlabel(_LABELS["step"])
+    if audited:
+        lower = panels[1]
+        lower.plot(step, frame["audit"], color=colour(2), linewidth=1.4)
+        lower.set_ylim(-1.5, 1.5)
+        lower.set_yticks([-1, 0, 1])
+        lower.set_ylabel("quanta over the budget")
+        lower.set_xlabel(_LABELS["step"])
     return figure
 
 

@@ -65,10 +65,23 @@ def served_frame(histories: Mapping[str, History], asked: float) -> pd.DataFrame
     """Columns ``policy``, ``elapsed``, ``satisfied``, ``bound``: shares of the traffic asked for.
 
     Args:
-        histories: The diary of each solve of a total flow, by policy; values of steps whose
-            primal residual is not small yet are those of flows that do not fit. Steps that
-            prove nothing yet are left out.
-        asked: All traffic asked for.
+        histories: The history of each solve of a total flow, by policy. While the primal residual
+            is not small, values are those of flows that do not fit. Steps that prove nothing yet
+            are left out.
+        asked: All traffic asked for, in the flow's unit.
+
+    Returns:
+        The frame, one row a policy and step.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> flow = te.max_total_flow(net, demand, te.candidate_paths(net, cache=False))
+        >>> s = wl.solve(flow, engine="admm")
+        >>> list(wl.plot.served_frame({"admm": s.history}, asked=15.0).columns)
+        ['policy', 'elapsed', 'satisfied', 'bound']
     """
     known = {
         name: [step for step in history if math.isfinite(step.value)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from walras.lazy import lazy_names
 from walras.predict.graphs.graph import FEATURES, KINDS, TaskGraph, closed_form
+from walras.predict.logs.features import read_features
 from walras.predict.logs.log import TaskLog, read_log
 from walras.predict.logs.sacct import read_sacct
 from walras.predict.models.calibration import brier_score, coverage, reliability_table
@@ -42,6 +43,7 @@ __all__ = [
     "from_torch",
     "in_rounds",
     "load",
+    "read_features",
     "read_log",
     "read_sacct",
     "recipe",

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
-from numbers import Integral, Real
 from typing import Any, Literal
 
-from walras.errors import InputError
+from walras import checks
 
 Method = Literal["tam", "tsm", "bagged", "ucb-optimistic", "ucb-pessimistic"]
 METHODS = ("tam", "tsm", "bagged", "ucb-optimistic", "ucb-pessimistic")
@@ -61,33 +59,18 @@ class Training:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _among("method", self.method, METHODS)
-        _among("loss", self.loss, LOSSES)
-        _among("link", self.link, LINKS)
+        checks.one_of(self.method, "setting method", METHODS)
+        checks.one_of(self.loss, "setting loss", LOSSES)
+        checks.one_of(self.link, "setting link", LINKS)
         if isinstance(self.model, str):
-            _among("model", self.model, MODELS)
+            checks.one_of(self.model, "setting model", MODELS)
         for name in ("members", "epochs", "hidden", "layers"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                _refuse(name, value, "a whole number >= 1")
-        for name in ("confidence", "learning_rate", "level"):
-            value = getattr(self, name)
-            most = 1.0 if name == "level" else inf
-            if not isinstance(value, Real) or not 0.0 < float(value) < most:
-                _refuse(name, value, "0 < level < 1" if name == "level" else "finite and > 0")
+            checks.setting(self, name, 1, integer=True)
+        for name in ("confidence", "learning_rate"):
+            checks.setting(self, name, above=0.0)
+        checks.setting(self, "level", above=0.0, below=1.0)
 
     @property
     def ensemble(self) -> int:
         """Number of models that are trained."""
         return 1 if self.method in ("tam", "tsm") else self.members
-
-
-def _among(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        _refuse(name, f"'{value}'", ", ".join(allowed))
-
-
-def _refuse(name: str, value: object, allowed: str) -> None:
-    raise InputError(
-        f"is {value}", where=f"training, {name}", allowed=allowed, remedy=f"choose another {name}"
-    )

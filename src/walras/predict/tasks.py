@@ -9,6 +9,7 @@ from typing import NoReturn
 import numpy as np
 import pandas as pd
 
+from walras import checks
 from walras.errors import InputError
 from walras.predict.graphs.features import feature_rows
 from walras.predict.graphs.graph import TaskGraph
@@ -54,7 +55,7 @@ class Tasks:
     def __post_init__(self) -> None:
         shape = (len(self.clusters), len(self.names))
         for name in ("features", "times", "success", "runs"):
-            array = _numbers(getattr(self, name), name)
+            array = checks.numeric(getattr(self, name), name, copy=True)
             if name == "runs" and not array.size:
                 array = np.ones(shape)
             wanted = (shape[1], *array.shape[1:]) if name == "features" else shape
@@ -73,25 +74,23 @@ class Tasks:
         self._check_values()
 
     def _check_values(self) -> None:
-        if not np.isfinite(self.features).all():
-            j, k = np.argwhere(~np.isfinite(self.features))[0]
-            _refuse(
-                "is not finite",
-                f"features[{j}, {k}] (task {self.names[j]})",
-                "finite numbers",
-                "fill it in or leave the task out",
-            )
+        checks.within(
+            self.features,
+            lambda at: f"features[{at[0]}, {at[1]}] (task {self.names[at[0]]})",
+            remedy="fill it in or leave the task out",
+        )
         self._check("times", (self.times <= 0) | np.isinf(self.times), "> 0 s, NaN where unknown")
         wrong = (self.success < 0) | (self.success > 1) | np.isinf(self.success)
         self._check("success", wrong, "0..1, NaN where unknown")
         self._check("runs", ~(self.runs >= 0) | np.isinf(self.runs), ">= 0")
 
     def _check(self, name: str, wrong: Bools, allowed: str) -> None:
-        if wrong.any():
-            i, j = np.argwhere(wrong)[0]
-            where = f"{name}[{i}, {j}] (task {self.names[j]} on cluster {self.clusters[i]})"
-            value = getattr(self, name)[i, j]
-            _refuse(f"is {value:g}", where, allowed, "correct it or leave the run out")
+        def where(at: tuple[int, ...]) -> str:
+            task, cluster = self.names[at[1]], self.clusters[at[0]]
+            return f"{name}[{at[0]}, {at[1]}] (task {task} on cluster {cluster})"
+
+        remedy = "correct it or leave the run out"
+        checks.refuse_first(wrong, getattr(self, name), where, allowed=allowed, remedy=remedy)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -164,26 +163,8 @@ def check_tasks(given: object, where: str) -> Tasks:
     Raises:
         InputError: It is something else.
     """
-    if not isinstance(given, Tasks):
-        _refuse(
-            f"is a {type(given).__name__}",
-            where,
-            "a walras.predict.Tasks",
-            "make them with a recipe, or read_log(path).tasks(features)",
-        )
-    return given
-
-
-def _numbers(given: object, name: str) -> Floats:
-    try:
-        return np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        _refuse(
-            f"cannot be read as numbers: {error}",
-            name,
-            "an array of numbers",
-            "turn words into numbers, one row the same length as another",
-        )
+    remedy = "make them with a recipe, or read_log(path).tasks(features)"
+    return checks.of_kind(given, Tasks, where, "a walras.predict.Tasks", remedy=remedy)
 
 
 def _refuse(what: str, where: str, allowed: str, remedy: str) -> NoReturn:

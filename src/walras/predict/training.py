@@ -17,7 +17,7 @@ from walras.predict.models.networks import GraphTensors, NetworkKind, NetworkMod
 from walras.predict.predictor import Predictor
 from walras.predict.settings import Training
 from walras.predict.tasks import Tasks
-from walras.progress import OnProgress, tell
+from walras.progress import OnProgress, Stoppable, tell
 from walras.types import Longs
 
 _BATCH = 256
@@ -41,13 +41,15 @@ def fit_networks(
         validation: Tasks to stop by.
         settings: How to train.
         start: A predictor of torch models whose weights to start from where shapes agree.
-        on_progress: Called with a Progress that counts epochs.
+        on_progress: Called with a Progress that counts epochs; True ends the training with the best
+            weights so far, and with the modules so far.
     """
+    hook, members = Stoppable(on_progress), list[NetworkModel]()
     with _one_thread(), torch.random.fork_rng(devices=[]):
-        return [
-            _member(k, train, validation, settings, start, on_progress)
-            for k in range(settings.ensemble)
-        ]
+        while len(members) < settings.ensemble and not hook.stopped:
+            k = len(members)
+            members.append(_member(k, train, validation, settings, start, hook))
+    return members
 
 
 @contextmanager
@@ -67,7 +69,7 @@ def _member(
     validation: Tasks,
     settings: Training,
     start: Predictor | None,
-    on_progress: OnProgress | None,
+    on_progress: OnProgress,
 ) -> NetworkModel:
     """One module of the ensemble, trained."""
     rng = np.random.default_rng((settings.seed, 4, k))
@@ -77,8 +79,8 @@ def _member(
         _start_from(model.module, start, k)
     drawn = train if settings.ensemble == 1 else _bootstrap(train, rng)
 
-    def on_epoch(done: int) -> None:
-        tell(on_progress, k * settings.epochs + done, settings.ensemble * settings.epochs)
+    def on_epoch(done: int) -> bool:
+        return tell(on_progress, k * settings.epochs + done, settings.ensemble * settings.epochs)
 
     _train(model, drawn, validation, settings, rng, on_epoch)
     return model
@@ -90,7 +92,7 @@ def _fresh(train: Tasks, settings: Training) -> NetworkModel:
     if name not in ("mlp", "gnn", "module"):
         raise InputError(
             f"is {type(settings.model).__name__}",
-            where="training, model",
+            where="setting model",
             allowed="'linear', 'mlp', 'gnn' or a torch.nn.Module",
             remedy="pass a module",
         )
@@ -132,7 +134,7 @@ def _train(
     validation: Tasks,
     settings: Training,
     rng: np.random.Generator,
-    on_epoch: Callable[[int], None],
+    on_epoch: Callable[[int], bool],
 ) -> None:
     """AdamW with one cycle of the step size; the best weights on the validation set stay."""
     module = model.module
@@ -157,7 +159,8 @@ def _train(
                 found = float(sets[1].loss(None, settings.loss))
             if found < best:
                 best, kept = found, copy.deepcopy(module.state_dict())
-            on_epoch(epoch)
+            if on_epoch(epoch):
+                break
     if not np.isfinite(best):
         raise EngineError(
             f"the loss on validation is {found:g} after every epoch",

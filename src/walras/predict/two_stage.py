@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.errors import InputError
 from walras.predict.models.calibration import apply_logistic, conformal_radius, fit_logistic
@@ -49,7 +50,8 @@ def fit(
         validation: Tasks to tune and calibrate on.
         settings: How to train; the defaults if None.
         start: A predictor of torch models to start from; its clusters may differ.
-        on_progress: Called with a Progress that counts the epochs of torch models.
+        on_progress: Called with a Progress that counts the epochs of torch models; True ends the
+            training with the best weights so far.
         **changes: Single settings by name, in place of those of ``settings``.
 
     Returns:
@@ -91,13 +93,7 @@ def fit(
 def _changed(settings: Training, changes: Mapping[str, Any]) -> Training:
     known = [field.name for field in fields(Training)]
     for name in changes:
-        if name not in known:
-            raise InputError(
-                f"there is no setting '{name}'",
-                where="training",
-                allowed=", ".join(known),
-                remedy="name one of them",
-            )
+        checks.one_of(name, "training", known, "setting")
     return replace(settings, **changes)
 
 

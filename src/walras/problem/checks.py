@@ -11,6 +11,7 @@ from cvxpy.constraints.constraint import Constraint
 from cvxpy.constraints.nonpos import Inequality
 from cvxpy.constraints.zero import Equality
 
+from walras import checks
 from walras.errors import InfeasibleError, InputError
 from walras.separable.cvxpy.atoms import short_name
 from walras.separable.cvxpy.leaves import bounds
@@ -24,13 +25,9 @@ def check_objective(objective: Any) -> None:
     Raises:
         InputError: It is not; names the sub-expression that breaks the rules.
     """
-    if not isinstance(objective, cp.Minimize | cp.Maximize):
-        raise InputError(
-            f"is a {type(objective).__name__}",
-            where="objective",
-            allowed="cvxpy.Minimize(...) or cvxpy.Maximize(...)",
-            remedy="wrap the expression in one of them",
-        )
+    allowed = "cvxpy.Minimize(...) or cvxpy.Maximize(...)"
+    remedy = "wrap the expression in one of them"
+    checks.of_kind(objective, (cp.Minimize, cp.Maximize), "objective", allowed, remedy=remedy)
     if objective.is_dcp():
         return
     wanted = "convex" if isinstance(objective, cp.Minimize) else "concave"
@@ -60,27 +57,16 @@ def check_constraints(constraints: Sequence[Any] | None, what: str = "constraint
         return []
     if isinstance(constraints, Constraint):
         constraints = [constraints]
-    if not isinstance(constraints, Iterable):
-        raise InputError(
-            f"is a {type(constraints).__name__}",
-            where=f"{what}s",
-            allowed="a list of cvxpy constraints such as [x <= 1]",
-            remedy="put them in a list",
-        )
+    allowed = "a list of cvxpy constraints such as [x <= 1]"
+    checks.of_kind(constraints, Iterable, f"{what}s", allowed, remedy="put them in a list")
     kept = []
     for k, constraint in enumerate(constraints):
         where = f"{what}[{k}]"
         if isinstance(constraint, bool) and constraint:
             continue
-        if not isinstance(constraint, Constraint):
-            raise InputError(
-                f"is {constraint!r}"
-                if isinstance(constraint, bool)
-                else f"is a {type(constraint).__name__}",
-                where=where,
-                allowed="a cvxpy constraint such as x <= 1",
-                remedy="compare cvxpy expressions with <=, >= or ==",
-            )
+        remedy = "compare cvxpy expressions with <=, >= or =="
+        allowed = "a cvxpy constraint such as x <= 1"
+        checks.of_kind(constraint, Constraint, where, allowed, remedy=remedy)
         if not (_is_read(constraint) or constraint.is_dcp()):
             _raise_not_dcp(constraint, where)
         kept.append(constraint)

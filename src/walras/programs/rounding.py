@@ -25,6 +25,7 @@ import scipy.sparse as sp
 from walras.certificate.implied import implied_bounds
 from walras.programs.highs import Answer, LinearProgram, as_is, solve_program
 from walras.progress import Progress
+from walras.separable.rows import bound_sizes
 from walras.settings import Settings
 from walras.status import Status
 from walras.types import Floats, Ints
@@ -140,9 +141,7 @@ def _errors(program: LinearProgram, x: Floats) -> tuple[Floats, Floats]:
     np.minimum.at(least, sizes.indices, np.where(sizes.data > 0, sizes.data, np.inf))
     typical = min(1.0, float(np.max(others, initial=0.0))) * np.where(least < np.inf, least, 0.0)
     size = np.maximum(sizes @ np.abs(x), typical)
-    for bound in (program.row_lower, program.row_upper):
-        size = np.maximum(size, np.where(np.isfinite(bound), np.abs(bound), 0.0))
-    return over, size
+    return over, np.maximum(size, bound_sizes(program.row_lower, program.row_upper))
 
 
 @dataclass(eq=False)

@@ -6,9 +6,11 @@ import csv
 import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import pandas as pd
 
 from walras.text import visible
 
@@ -38,6 +40,17 @@ class Table:
             {name: _plain(cell) for name, cell in zip(self.columns, row, strict=True)}
             for row in self.rows
         ]
+
+
+def of_frame(frame: pd.DataFrame, title: str = "", digits: int = 6) -> Table:
+    """The rows of a frame under its columns."""
+    rows = [tuple(row) for row in frame.itertuples(index=False, name=None)]
+    return Table(tuple(map(str, frame.columns)), rows, title, digits)
+
+
+def record(facts: Mapping[str, Cell]) -> Table:
+    """One row: each fact under its name, as JSON and CSV have them."""
+    return Table(tuple(facts), [tuple(facts.values())])
 
 
 def to_json(content: Any) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from walras.engines.admm import ADMM
 from walras.engines.base import Engine
 from walras.engines.exact.engine import Exact, is_linear
-from walras.engines.integer.engine import SMALL, Integer
+from walras.engines.integer.engine import Integer
 from walras.engines.interior import Interior
 from walras.select.cost_model import left_over, narrow_rows, predicted
 from walras.select.registry import AUTO, engine_of
@@ -102,8 +102,9 @@ def _quickest(problem: Separable, tolerance: float, *, levels: bool) -> Choice:
     """The engine of the least predicted seconds, of those that can do it."""
     if problem.integer is not None and np.any(problem.integer):
         whole = int(np.sum(problem.integer))
-        if whole > SMALL and is_linear(problem):
-            return Choice(Integer(), f"{whole} entries are whole", {})
+        searched = Integer()
+        if whole > searched.exact_entries and is_linear(problem):
+            return Choice(searched, f"{whole} entries are whole", {})
         return Choice(Exact(), "some entries are integer", {})
     refused = Interior().accepts(problem)
     if refused is not None:

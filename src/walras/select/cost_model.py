@@ -23,8 +23,8 @@ from importlib import resources
 import numpy as np
 
 from walras.engines.exact.engine import is_linear
-from walras.engines.interior.columns import FIRST
 from walras.engines.interior.form import MAX_SLOTS
+from walras.engines.interior.options import DEFAULTS
 from walras.programs.highs import PRIMAL_BELOW
 from walras.programs.sifting import WIDE
 from walras.separable import Separable, Side
@@ -72,7 +72,7 @@ def features(problem: Separable, engine: str, tolerance: float) -> tuple[str, Fl
 
 def _of_interior(problem: Separable, nonzeros: float) -> Floats:
     blocks, narrow = max(*problem.shape, 1), float(narrow_rows(problem))
-    kept = min(problem.entries, 2 * FIRST * blocks)
+    kept = min(problem.entries, 2 * DEFAULTS.columns.first * blocks)
     held = nonzeros / max(problem.entries, 1) * kept / blocks
     return np.array([1.0, kept, narrow**2, narrow**3, blocks * held**2, nonzeros])
 

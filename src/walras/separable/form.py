@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from walras import checks
 from walras.errors import InputError
 from walras.files import write_text
 from walras.saving import saved_fields
@@ -279,46 +280,23 @@ def _check_types(p: Separable) -> None:
                 allowed="a numpy array of " + ("booleans" if kinds == "b" else "numbers"),
                 remedy="pass numpy.asarray of it",
             )
-    for name, scale in (("gap_scale", p.gap_scale), ("constant", p.constant)):
-        fine = scale is None or (np.isfinite(scale) and (scale > 0 or name == "constant"))
-        if not fine:
-            raise InputError(
-                f"is {scale}",
-                where=name,
-                allowed="finite" if name == "constant" else "finite and > 0, or None",
-                remedy="leave it out",
-            )
+    checks.number(p.constant, "constant", remedy="leave it out")
+    if p.gap_scale is not None:
+        checks.number(p.gap_scale, "gap_scale", above=0.0, words=", or None", remedy="leave it out")
 
 
 def _check_lengths(p: Separable) -> None:
     n, s, r = p.entries, p.scalars, p.rows.count
-    expected = {
-        "resource": (p.resource.shape, (n,)),
-        "demand": (p.demand.shape, (n,)),
-        "quadratic": (p.quadratic.shape, (n,)),
-        "lower": (p.lower.shape, (n,)),
-        "upper": (p.upper.shape, (n,)),
-        "scalar_lower": (p.scalar_lower.shape, (s,)),
-        "scalar_upper": (p.scalar_upper.shape, (s,)),
-        "rows.matrix": (p.rows.matrix.shape, (r, n)),
-        "rows.scalar_matrix": (p.rows.scalar_matrix.shape, (r, s)),
-        "rows.upper": (p.rows.upper.shape, (r,)),
-        "rows.side": (p.rows.side.shape, (r,)),
-        "rows.owner": (p.rows.owner.shape, (r,)),
-        "rows.utility": (p.rows.utility.shape, (r,)),
-        "rows.weight": (p.rows.weight.shape, (r,)),
-        "rows.parameter": (p.rows.parameter.shape, (r,)),
-    }
-    if p.integer is not None:
-        expected["integer"] = (p.integer.shape, (n,))
-    for name, (got, want) in expected.items():
-        if tuple(got) != want:
-            raise InputError(
-                f"has shape {tuple(got)}",
-                where=name,
-                allowed=f"{want}",
-                remedy="give every array of the problem the same entries, scalars and rows",
-            )
+    remedy = "give every array of the problem the same entries, scalars and rows"
+    entries = ["resource", "demand", "quadratic", "lower", "upper"]
+    entries += [] if p.integer is None else ["integer"]
+    for names, count in ((entries, n), (["scalar_lower", "scalar_upper"], s)):
+        for name in names:
+            checks.shaped(getattr(p, name), (count,), name, remedy=remedy)
+    checks.shaped(p.rows.matrix, (r, n), "rows.matrix", remedy=remedy)
+    checks.shaped(p.rows.scalar_matrix, (r, s), "rows.scalar_matrix", remedy=remedy)
+    for name in ("upper", "side", "owner", "utility", "weight", "parameter"):
+        checks.shaped(getattr(p.rows, name), (r,), f"rows.{name}", remedy=remedy)
     if n == 0:
         raise InputError(
             "the problem has no entries",
@@ -330,71 +308,38 @@ def _check_lengths(p: Separable) -> None:
 
 def _check_names(p: Separable) -> None:
     for name, given in (("resource", p.resource_names), ("demand", p.demand_names)):
-        if not isinstance(given, list | tuple) or len(set(given)) == len(given):
-            continue
-        twice = next(label for k, label in enumerate(given) if label in given[:k])
-        raise InputError(
-            f"'{twice}' comes twice",
-            where=f"{name}_names",
-            allowed="distinct names",
-            remedy=f"give every {name} a name of its own",
-        )
+        if isinstance(given, list | tuple):
+            checks.distinct(given, f"{name}_names", "name")
 
 
 def _check_owners(p: Separable) -> None:
     for name, owner, count in zip(
         ("resource", "demand"), (p.resource, p.demand), p.shape, strict=True
     ):
-        bad = (owner < -1) | (owner >= count)
-        if np.any(bad):
-            k = int(np.argmax(bad))
-            raise InputError(
-                f"is {owner[k]}",
-                where=f"{name}[{k}]",
-                allowed=f"0 to {count - 1}, or -1 for none",
-                remedy=f"number each entry's {name} as in {name}_names",
-            )
+        remedy = f"number each entry's {name} as in {name}_names"
+        checks.within(owner, name, -1, count - 1, words="; -1 for none", remedy=remedy)
 
 
 def _check_rows(p: Separable) -> None:
     rows, (resources, demands) = p.rows, p.shape
     most = np.array([resources, demands, 0])
-    ranges = (
-        ("side", rows.side, (rows.side < 0) | (rows.side >= len(Side)), "a value of Side"),
-        (
-            "utility",
-            rows.utility,
-            (rows.utility < 0) | (rows.utility >= len(Utility)),
-            "a value of Utility",
-        ),
+    for name, array, kinds in (("side", rows.side, Side), ("utility", rows.utility, Utility)):
+        words, remedy = f", of {kinds.__name__}", "use walras.separable's own numbers"
+        checks.within(array, f"rows.{name}", 0, len(kinds) - 1, words=words, remedy=remedy)
+    checks.refuse_first(
+        (rows.owner < -1) | (rows.owner >= most[rows.side]),
+        rows.owner,
+        lambda at: f"rows.owner[{at[0]}] ({rows.name(at[0])})",
+        allowed="the owner's number on its side, -1 on a coupled row",
+        remedy="number owners as in resource_names and demand_names",
     )
-    for name, array, bad, allowed in ranges:
-        if np.any(bad):
-            k = int(np.argmax(bad))
-            raise InputError(
-                f"is {array[k]}",
-                where=f"rows.{name}[{k}]",
-                allowed=allowed,
-                remedy="use walras.separable's own numbers",
-            )
-    bad = (rows.owner < -1) | (rows.owner >= most[rows.side])
-    if np.any(bad):
-        k = int(np.argmax(bad))
-        raise InputError(
-            f"is {rows.owner[k]}",
-            where=f"rows.owner[{k}] ({rows.name(k)})",
-            allowed="the owner's number on its side, -1 on a coupled row",
-            remedy="number owners as in resource_names and demand_names",
-        )
-    bad = rows.is_utility & (rows.weight < 0)
-    if np.any(bad):
-        k = int(np.argmax(bad))
-        raise InputError(
-            f"is {rows.weight[k]:g}",
-            where=f"rows.weight[{k}] ({rows.name(k)})",
-            allowed=">= 0 on a row with a utility",
-            remedy="a negative weight makes the objective concave to minimise",
-        )
+    checks.refuse_first(
+        rows.is_utility & (rows.weight < 0),
+        rows.weight,
+        lambda at: f"rows.weight[{at[0]}] ({rows.name(at[0])})",
+        allowed=">= 0 on a row with a utility",
+        remedy="a negative weight makes the objective concave to minimise",
+    )
 
 
 def _check_numbers(p: Separable) -> None:
@@ -408,33 +353,21 @@ def _check_numbers(p: Separable) -> None:
         "rows.parameter": p.rows.parameter,
     }
     for name, array in finite.items():
-        if not np.all(np.isfinite(array)):
-            raise InputError(
-                "is not finite",
-                where=f"{name}[{int(np.argmin(np.isfinite(array)))}]",
-                allowed="finite numbers",
-                remedy="remove NaN and infinity from the data",
-            )
-    if np.any(p.quadratic < 0):
-        raise InputError(
-            "is negative",
-            where=f"quadratic[{int(np.argmax(p.quadratic < 0))}]",
-            allowed=">= 0",
-            remedy="the objective must be convex in every entry",
-        )
-    ordered = (
-        ("lower", p.lower, p.upper),
-        ("scalar_lower", p.scalar_lower, p.scalar_upper),
-        ("rows.lower", p.rows.lower, p.rows.upper),
+        checks.within(array, name, remedy="remove NaN and infinity from the data")
+    remedy = "the objective must be convex in every entry"
+    checks.within(p.quadratic, "quadratic", 0.0, remedy=remedy)
+    _check_order(p.lower, p.upper, lambda at: f"lower[{at[0]}]")
+    lower, upper = p.scalar_lower, p.scalar_upper
+    _check_order(lower, upper, lambda at: f"scalar_lower[{at[0]}]")
+    _check_order(p.rows.lower, p.rows.upper, lambda at: p.rows.name(at[0]))
+
+
+def _check_order(low: Floats, high: Floats, where: Callable[[tuple[int, ...]], str]) -> None:
+    checks.refuse_first(
+        ~(low <= high) | (low == np.inf) | (high == -np.inf),
+        low,
+        where,
+        what=lambda at: f"the bounds [{low[at]:g}, {high[at]:g}] admit no number",
+        allowed="lower <= upper",
+        remedy="swap or loosen the bounds",
     )
-    for name, low, high in ordered:
-        bad = ~(low <= high) | (low == np.inf) | (high == -np.inf)
-        if np.any(bad):
-            k = int(np.argmax(bad))
-            label = p.rows.name(k) if name.startswith("rows") else f"{name}[{k}]"
-            raise InputError(
-                f"the bounds [{low[k]:g}, {high[k]:g}] admit no number",
-                where=label,
-                allowed="lower <= upper",
-                remedy="swap or loosen the bounds",
-            )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 
+from walras import checks
 from walras.errors import InputError
 from walras.separable.form import Family, Separable
 
@@ -41,13 +41,7 @@ class Leximin:
     levels: int = 10
 
     def __post_init__(self) -> None:
-        if not _is_whole(self.levels) or self.levels < 1:
-            raise InputError(
-                f"is {self.levels!r}",
-                where="levels",
-                allowed="an integer >= 1",
-                remedy="ask for at least one level",
-            )
+        checks.setting(self, "levels", 1, integer=True)
         found = [f.name for f in self.problem.rows.families]
         if self.problem.scalars != 1 or self.family not in found:
             raise InputError(
@@ -72,10 +66,6 @@ class Leximin:
     def rows(self) -> Family:
         """The family of rows that is raised."""
         return next(f for f in self.problem.rows.families if f.name == self.family)
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def leximin_of(problem: Separable) -> Leximin | None:

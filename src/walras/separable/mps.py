@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
 import gzip
 import re
 import tempfile
@@ -71,15 +70,12 @@ def _read(path: Path) -> Any:
     Raises:
         DataError: HiGHS cannot read it, or a number in it is none.
     """
-    solver, said = new_highs(), list[str]()
-    solver.setOptionValue("output_flag", True)
-    solver.setOptionValue("log_to_console", False)
-    solver.cbLogging.subscribe(lambda event: said.append(event.message.strip()))
+    solver = new_highs()
     text, is_utf8 = _text(path)
-    with contextlib.ExitStack() as scratch:
-        source = path if is_utf8 else _as_utf8(path, text, scratch)
-        status = solver.readModel(str(source))
-    said[:] = [words.replace(str(source), str(path)) for words in said]
+    with tempfile.TemporaryDirectory(prefix="walras-") as scratch:
+        source = path if is_utf8 else _as_utf8(path, text, Path(scratch))
+        status, said = _read_model(solver, source, Path(scratch) / "highs.log")
+    said = [words.replace(str(source), str(path)) for words in said]
     reasons = [_plain(words) for words in said if words.startswith("ERROR")]
     lines = text.splitlines()
     costs = dict[str, float]()
@@ -97,16 +93,32 @@ def _read(path: Path) -> Any:
     return model
 
 
-def _as_utf8(path: Path, text: str, scratch: contextlib.ExitStack) -> Path:
+def _read_model(solver: Any, source: Path, log: Path) -> tuple[Any, list[str]]:
+    """Read a model; return HiGHS' status and its messages.
+
+    The messages come through a file, since HiGHS before 1.14 calls no callback while it reads.
+    """
+    solver.setOptionValue("output_flag", True)
+    solver.setOptionValue("log_to_console", False)
+    solver.setOptionValue("log_file", str(log))
+    status = solver.readModel(str(source))
+    solver.setOptionValue("log_file", "")  # closes the file
+    text = log.read_text(encoding="utf-8", errors="replace")
+    return status, [words.strip() for words in re.split(r"^(?=[A-Z]+: )", text, flags=re.M)]
+
+
+def _as_utf8(path: Path, text: str, folder: Path) -> Path:
     """A copy for HiGHS, whose names are UTF-8."""
-    folder = scratch.enter_context(tempfile.TemporaryDirectory(prefix="walras-"))
-    copy = Path(folder) / f"model{'.mps' if '.mps' in path.suffixes else '.lp'}"
+    copy = folder / f"model{'.mps' if '.mps' in path.suffixes else '.lp'}"
     copy.write_text(text, encoding="utf-8")
     return copy
 
 
 def _text(path: Path) -> tuple[str, bool]:
-    """A file's text, and whether it is UTF-8; Latin-1 where it is neither that nor UTF-16."""
+    """A file's text, and whether it is plain UTF-8; Latin-1 where it is neither that nor UTF-16.
+
+    HiGHS before 1.12 does not skip the byte order mark of a packed file.
+    """
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     except (OSError, EOFError, zlib.error) as error:
@@ -118,6 +130,8 @@ def _text(path: Path) -> tuple[str, bool]:
         ) from error
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", errors="replace"), False
+    if data.startswith(codecs.BOM_UTF8):
+        return data.decode("utf-8-sig", errors="replace"), False
     try:
         return data.decode("utf-8"), True
     except UnicodeDecodeError:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from walras.errors import InputError
+from walras import checks
 from walras.types import Bools, Floats, Ints
 
 
@@ -201,16 +201,27 @@ class Rows:
         return f"row[{row}]"
 
 
+def bound_sizes(lower: Floats, upper: Floats) -> Floats:
+    """(n,) the larger of two bounds in absolute value, where one that is infinite counts as 0.
+
+    Args:
+        lower: (n,) lower bounds.
+        upper: (n,) upper bounds.
+    """
+    low, high = (np.where(np.isfinite(bound), np.abs(bound), 0.0) for bound in (lower, upper))
+    return np.maximum(low, high)
+
+
 def check_sparse(matrix: object) -> None:
     """Refuse what is no sparse matrix by columns.
 
     Raises:
         InputError: It is dense, or sparse in another form.
     """
-    if not isinstance(matrix, sp.csc_array | sp.csc_matrix):
-        raise InputError(
-            f"is a {type(matrix).__name__}",
-            where="rows.matrix",
-            allowed="a scipy.sparse.csc_array",
-            remedy="pass scipy.sparse.csc_array(matrix)",
-        )
+    checks.of_kind(
+        matrix,
+        (sp.csc_array, sp.csc_matrix),
+        "rows.matrix",
+        "a scipy.sparse.csc_array",
+        remedy="pass scipy.sparse.csc_array(matrix)",
+    )

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from walras import checks
 from walras.errors import InputError
 from walras.separable.form import Family, Rows, Separable, Side, Utility
-from walras.types import Floats, Longs
+from walras.types import Bools, Floats, Longs
 
 
 def assignment(
@@ -130,20 +131,13 @@ def _check(c: Floats, a: Floats, b: Floats) -> None:
             remedy="one row an agent in each",
         )
     for name, array in (("weight", a), ("capacity", b)):
-        bad = ~(np.isfinite(array) & (array >= 0.0))
-        if np.any(bad):
-            at = tuple(int(k) for k in np.argwhere(bad)[0])
-            raise InputError(
-                f"is {array[at]:g}",
-                where=f"{name}{list(at)}",
-                allowed="finite and >= 0",
-                remedy="correct it; forbid a pair by an infinite cost",
-            )
-    alone = ~np.isfinite(c).any(axis=0)
-    if np.any(alone):
-        raise InputError(
-            "is allowed on no agent",
-            where=f"task {int(np.argmax(alone))}",
-            allowed="at least one finite cost",
-            remedy="allow it somewhere, or leave it out",
-        )
+        checks.within(array, name, 0.0, remedy="correct it; forbid a pair by an infinite cost")
+    alone: Bools = ~np.any(np.isfinite(c), axis=0)
+    checks.refuse_first(
+        alone,
+        alone,
+        lambda at: f"task {at[0]}",
+        what="is allowed on no agent",
+        allowed="at least one finite cost",
+        remedy="allow it somewhere, or leave it out",
+    )

@@ -19,6 +19,11 @@ from walras.cli.common.engine_options import engine_from
         ("admm", ["restarts=none", "collapse=TRUE"], wl.engines.ADMM(collapse=True)),
         ("pop", ["parts=3", "splitting=0.2"], wl.engines.POP(parts=3, splitting=0.2)),
         ("integer", ["seed=1", "seed=2"], wl.engines.Integer(seed=2)),
+        (
+            "interior",
+            ["step_fraction=0.99", "columns.first=4", "columns.added=2"],
+            wl.engines.Interior(0.99, columns=wl.engines.ColumnGeneration(first=4, added=2)),
+        ),
     ],
 )
 def test_words_become_an_engine(
@@ -37,6 +42,14 @@ def test_words_become_an_engine(
         ("admm", ["executor=ray"], "is 'executor=ray'"),
         ("admm", ["rho=soft"], "--engine-option rho: is 'soft'; allowed: float or none"),
         ("admm", ["collapse=2"], "--engine-option collapse: is '2'; allowed: true or false or"),
+        ("interior", ["columns=4"], "is 'columns=4'.*columns.least_entries"),
+        ("interior", ["columns.fast=4"], "is 'columns.fast=4'.*columns.first"),
+        ("interior", ["columns.first=0"], r"setting ColumnGeneration\.first: is 0"),
+        (
+            "admm",
+            ["proofs.most=x"],
+            r"--engine-option proofs\.most: is 'x'; allowed: whole number;",
+        ),
         ("pop", ["parts=2.5"], "allowed: whole number or none"),
         ("pop", ["seed=none"], "is 'none'; allowed: whole number;"),
         ("pop", ["parts=0"], "setting parts: is 0"),

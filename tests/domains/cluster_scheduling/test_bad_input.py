@@ -77,7 +77,7 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "labels of another type": ({"resource_names": 5}, "resource names", "is 5"),
     "labels of text": ({"demand_names": "abc"}, "demand names", "is 'abc'"),
-    "too few labels": ({"demand_names": ["a"]}, "demand_names", "1 labels for 3"),
+    "too few labels": ({"demand_names": ["a"]}, "demand_names", "1 labels"),
     "mask without a type": (
         {"throughput": FRAME, "allowed": FRAME.iloc[:1] > 0}, "allowed", "no resource 'k80'",
     ),
@@ -112,13 +112,13 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         "quota.limits['ann']", "is 'x'",
     ),
     "quota limit of NaN": (
-        {"quota": cs.Quota({"ann": [0]}, {"ann": np.nan})}, "quota.limits['ann']", "nan",
+        {"quota": cs.Quota({"ann": [0]}, {"ann": np.nan})}, "quota.limits['ann']", "NaN",
     ),
     "an unknown argument": ({"quotas": None}, "cluster_scheduling", "no argument 'quotas'"),
-    "quota of another type": ({"quota": {"a": 1}}, "quota", "type dict"),
+    "quota of another type": ({"quota": {"a": 1}}, "quota", "a dict"),
     "quota groups of another type": (
         {"quota": cs.Quota([0], {"ann": 1.0})},  # type: ignore[arg-type]
-        "quota.groups", "type list",
+        "quota.groups", "a list",
     ),
     "quota of one number": (
         {"quota": cs.Quota({"ann": 1}, {"ann": 1.0})},  # type: ignore[dict-item]
@@ -174,7 +174,7 @@ def test_throughputs_that_large_alpha_cannot_tell(unit: float, alpha: float) -> 
 def test_levels_are_a_positive_integer() -> None:
     levels: tuple[Any, ...] = (0, -1, 1.5, "3", True, None)
     for level in levels:
-        with pytest.raises(InputError, match=r"levels: is .*an integer >= 1"):
+        with pytest.raises(InputError, match=r"levels: is .*a whole number, >= 1"):
             cs.leximin(T, SIZE, CAPACITY, levels=level)
     assert cs.leximin(T, SIZE, CAPACITY, levels=np.int64(2)).levels == 2  # type: ignore[arg-type]
 
@@ -207,7 +207,7 @@ def test_evaluation_of_another_shape() -> None:
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_evaluation_of_what_is_not_finite(value: float) -> None:
-    with pytest.raises(InputError, match=r"x\[0 \(v100\), 0 \(a\)\]: is -?(nan|inf)"):
+    with pytest.raises(InputError, match=r"x\[0 \(v100\), 0 \(a\)\]: is -?(NaN|inf)"):
         cs.evaluate(FRAME, SIZE, CAPACITY, np.full((2, 3), value))
     with pytest.raises(InputError, match=r"x\[1 \(1\), 2 \(2\)\]"):
         cs.evaluate(T, SIZE, CAPACITY, spoiled(T * 0, (1, 2), value))

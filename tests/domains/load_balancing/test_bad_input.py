@@ -19,7 +19,7 @@ GOOD: dict[str, Any] = {"loads": [3.0, 2.0, 1.0], "placement": [0, 1, 1], "band"
     [
         ({"loads": [3.0, -2.0, 1.0]}, r"loads\[1\]", "-2"),
         ({"loads": [3.0, 0.0, 1.0]}, r"loads\[1\]", "is 0"),
-        ({"loads": [3.0, np.nan, 1.0]}, r"loads\[1\]", "nan"),
+        ({"loads": [3.0, np.nan, 1.0]}, r"loads\[1\]", "NaN"),
         ({"loads": ["a", 1.0, 1.0]}, "loads", "not numeric"),
         ({"loads": pd.Series([1.0, 2.0, 3.0], ["a", "b", "a"])}, "loads", "'a' appears twice"),
         ({"placement": [0, 7, 1], "servers": 2}, r"placement\[1\]", "no server '7'"),
@@ -52,7 +52,7 @@ GOOD: dict[str, Any] = {"loads": [3.0, 2.0, 1.0], "placement": [0, 1, 1], "band"
             "'a' appears twice",
         ),
         ({"band": -0.1}, "band", "-0.1"),
-        ({"band": np.nan}, "band", "nan"),
+        ({"band": np.nan}, "band", "NaN"),
         ({"memory": -1.0}, "memory", "-1"),
         ({"memory": [1.0]}, "memory", "shape"),
         ({"footprint": 0.0}, "footprint", "is 0"),

@@ -372,7 +372,7 @@ class TestBadInput:
     def test_integer_entries(self) -> None:
         problem = cluster(cs.total_throughput, 3, 5)
         whole = replace(problem, integer=np.ones(problem.entries, bool))
-        with pytest.raises(wl.EngineError, match="engine='exact'"):
+        with pytest.raises(wl.EngineError, match="engine auto, exact, integer"):
             solved(whole, 1e-3)
 
     @pytest.mark.parametrize(

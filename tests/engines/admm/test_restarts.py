@@ -55,7 +55,7 @@ class _Watched(Restarts):
 
     def __init__(self) -> None:
         self.epochs: list[list[float]] = [[]]
-        super().__init__()
+        super().__init__(wl.engines.RestartRule())
 
     def note(self, residual: float) -> bool:
         self.epochs[-1].append(residual)

@@ -14,17 +14,13 @@ from tests.bank.case import Case
 from tests.bank.whole import best_assignment, drawn_assignment
 
 import walras as wl
-from walras.engines.integer import Integer, engine, tasks
+from walras.engines.integer import Integer, tasks
 from walras.engines.integer import feasibility_pump as pump
 from walras.separable import Separable, assignment
 from walras.settings import Settings
 from walras.status import Status
 
-
-@pytest.fixture
-def never_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Problems of any size go through all stages."""
-    monkeypatch.setattr(engine, "SMALL", 0)
+ALL_STAGES = Integer(exact_entries=0)  # problems of any size go through all stages
 
 
 def kept(problem: Separable, x: np.ndarray) -> float:
@@ -43,12 +39,9 @@ def kept(problem: Separable, x: np.ndarray) -> float:
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in WHOLE])
 @pytest.mark.parametrize("which", ["exact", "integer"])
-def test_known_optima_are_found_and_proved(
-    case: Case, which: str, request: pytest.FixtureRequest
-) -> None:
-    if which == "integer":
-        request.getfixturevalue("never_small")
-    s = wl.solve(case.base, engine=which, tolerance=1e-9, time_limit=120.0)
+def test_known_optima_are_found_and_proved(case: Case, which: str) -> None:
+    engine = ALL_STAGES if which == "integer" else which
+    s = wl.solve(case.base, engine=engine, tolerance=1e-9, time_limit=120.0)
     assert s.status is Status.OPTIMAL, str(s)
     assert s.value == pytest.approx(case.value, abs=1e-9)
     assert s.bound == pytest.approx(case.value, abs=1e-6)
@@ -56,7 +49,6 @@ def test_known_optima_are_found_and_proved(
         np.testing.assert_allclose(s.entries, case.entries, atol=1e-9)
 
 
-@pytest.mark.usefixtures("never_small")
 @settings(max_examples=25)
 @given(kind=st.sampled_from("CDE"), seed=st.integers(0, 500), optional=st.booleans())
 def test_assignments_agree_with_trying_everything(kind: str, seed: int, optional: bool) -> None:
@@ -69,7 +61,7 @@ def test_assignments_agree_with_trying_everything(kind: str, seed: int, optional
         with pytest.raises((wl.InfeasibleError, wl.EngineError)):
             raise_unless_solved(problem)
         return
-    s = wl.solve(problem, engine="integer", tolerance=1e-9, time_limit=10.0)
+    s = wl.solve(problem, engine=ALL_STAGES, tolerance=1e-9, time_limit=10.0)
     assert s.value == pytest.approx(best)
     assert s.bound <= best + 1e-6
     assert s.status is Status.OPTIMAL
@@ -77,7 +69,7 @@ def test_assignments_agree_with_trying_everything(kind: str, seed: int, optional
 
 
 def raise_unless_solved(problem: Separable) -> None:
-    s = wl.solve(problem, engine="integer", time_limit=10.0)
+    s = wl.solve(problem, engine=ALL_STAGES, time_limit=10.0)
     if s.status is Status.FAILED:
         raise wl.EngineError(str(s))
 
@@ -129,7 +121,7 @@ def test_the_pump_offers_whole_points_and_shakes_when_it_cycles() -> None:
         return len(offered) == 6
 
     half = np.full(case.base.entries, 0.5)
-    pump.pump(case.base, half, Settings(time_limit=20.0), 0, take)
+    pump.pump(case.base, half, Settings(time_limit=20.0), ALL_STAGES, take)
     assert len(offered) == 6
     assert all(np.all(x == np.round(x)) for x in offered)
     assert len({x.tobytes() for x in offered}) >= 3
@@ -143,20 +135,20 @@ def test_only_assignments_are_recognised_as_such() -> None:
     assert not recognised["coins"]
 
 
-@pytest.mark.usefixtures("never_small")
 def test_a_callback_stops_with_the_best_so_far() -> None:
     cost, weight, capacity = drawn_assignment("D", 8, 200, 2)
     problem = assignment(cost, weight, capacity)
-    s = wl.solve(problem, engine="integer", on_progress=lambda step: True, tolerance=1e-12)
+    s = wl.solve(problem, engine=ALL_STAGES, on_progress=lambda step: True, tolerance=1e-12)
     assert s.status is Status.INTERRUPTED
     assert kept(problem, s.entries) <= 1e-9
     assert s.bound <= s.value
 
 
-@pytest.mark.usefixtures("never_small")
 def test_the_same_seed_gives_the_same_assignment() -> None:
     problem = assignment(*drawn_assignment("D", 5, 60, 2))
-    first, again = (Integer(3).solve(problem, Settings(tolerance=0.05)).x for _ in range(2))
+    first, again = (
+        replace(ALL_STAGES, seed=3).solve(problem, Settings(tolerance=0.05)).x for _ in range(2)
+    )
     assert np.array_equal(first, again)
 
 
@@ -165,7 +157,7 @@ def test_the_same_seed_gives_the_same_assignment() -> None:
     [
         ({"weight": np.ones((2, 2))}, "have shapes"),
         ({"weight": -np.ones((2, 3))}, r"weight\[0, 0\].*is -1"),
-        ({"capacity": [1.0, np.nan]}, r"capacity\[1\].*is nan"),
+        ({"capacity": [1.0, np.nan]}, r"capacity\[1\].*is NaN"),
         ({"cost": [[1.0, np.inf, 1.0], [1.0, np.inf, 1.0]]}, "task 1: is allowed on no agent"),
     ],
 )

@@ -10,7 +10,6 @@ from tests.domains.traffic_engineering.networks import random_case
 
 import walras as wl
 from walras.engines.exact.engine import linear_program
-from walras.engines.interior import engine
 from walras.engines.interior.form import Restriction, make_form
 from walras.engines.interior.point import Layout
 from walras.engines.interior.presolve_simplices import Presolved, Simplices, presolve
@@ -73,10 +72,8 @@ def test_block_generation_finds_what_all_blocks_find(
     seed: int, objective: object, scale: float
 ) -> None:
     problem = flow(seed, objective, scale)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "_MANY_BLOCKS", 0.0)
-        patch.setattr(engine, "_LEAST_BLOCKS", 0)
-        s = wl.solve(problem, engine="interior", threads=2)
+    always = wl.engines.BlockGeneration(least_blocks=0, blocks_per_capacity=0.0)
+    s = wl.solve(problem, engine=wl.engines.Interior(blocks=always), threads=2)
     assert s.status is wl.Status.OPTIMAL
     assert s.engine == "interior"
     expected = problem.reported(optimum(problem))
@@ -114,10 +111,8 @@ def test_large_flows_leave_blocks_out() -> None:
     paths = te.candidate_paths(network, k=2)
     demand = te.lognormal_traffic(network, seed=2)
     problem = te.max_total_flow(network, demand * (40.0 / demand.sum()), paths)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "_MANY_BLOCKS", 5.0)
-        patch.setattr(engine, "_LEAST_BLOCKS", 500)
-        s = wl.solve(problem, engine="interior")
+    early = wl.engines.BlockGeneration(least_blocks=500, blocks_per_capacity=5.0)
+    s = wl.solve(problem, engine=wl.engines.Interior(blocks=early))
     counts = [int(step.note.split()[0]) for step in s.history if "blocks" in step.note]
     assert len(counts) > 1
     assert counts[0] < paths.pairs

@@ -40,7 +40,7 @@ def test_column_generation_finds_what_all_entries_find(
     problem: Separable = objective(*cluster(40, 300, tightness))  # type: ignore[operator]
     values = []
     for few in (False, True):
-        monkeypatch.setattr(engine, "_many_columns", lambda problem, few=few: few)
+        monkeypatch.setattr(engine, "_many_columns", lambda problem, rule, few=few: few)
         s = wl.solve(problem, engine="interior", threads=2)
         assert (s.engine, s.status) == ("interior", wl.Status.OPTIMAL)
         values.append(s.value)
@@ -68,7 +68,7 @@ def test_columns_that_end_short_of_their_rows_prove_what_repair_leaves(
         bad = replace(ending.residuals, primal_error=5e-8)
         return replace(ending, point=point, residuals=bad, converged=False)
 
-    monkeypatch.setattr(engine, "_many_columns", lambda problem: True)
+    monkeypatch.setattr(engine, "_many_columns", lambda problem, rule: True)
     monkeypatch.setattr(engine, "run", stalled)
     found = Interior().solve(problem, Settings(1e-6, None, 2))
     assert rounds[0] < problem.entries

@@ -130,7 +130,7 @@ def test_where_it_applies_the_advice_says_so() -> None:
 
 def test_a_learner_that_is_none_is_refused() -> None:
     wrong: Learner = "guessing"  # type: ignore[assignment]
-    with pytest.raises(InputError, match="learner: is guessing"):
+    with pytest.raises(InputError, match="learner: is 'guessing'"):
         wn.Surplus(learner=wrong)
 
 

@@ -221,7 +221,7 @@ QUAD = [wn.QuadraticCPU(1.0, 1.0)] * 3
         (
             lambda: Stated(QUAD, 1.0, loss=wn.Logistic(), shards=[([[math.nan]], [1])] * 3),
             InputError,
-            r"shards\[0\], sample 0: is not finite",
+            r"shards\[0\], sample 0: is NaN",
         ),
         (
             lambda: Stated([lambda x: -x * x] * 3, 1.0, (0.0, 1.0)),

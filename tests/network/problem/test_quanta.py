@@ -53,7 +53,7 @@ def test_the_audit_is_exact_beyond_64_bits() -> None:
 
 @pytest.mark.parametrize("budget", [0.0, -1.0, math.nan, math.inf])
 def test_a_budget_that_is_no_budget_is_refused(budget: float) -> None:
-    with pytest.raises(InputError, match=r"^budget: is .*positive"):
+    with pytest.raises(InputError, match=r"^budget: is .*finite and > 0"):
         Quanta.of(budget)
 
 

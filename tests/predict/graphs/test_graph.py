@@ -40,7 +40,7 @@ def test_depth_and_height_are_longest_paths() -> None:
         ({"edges": [(0, 1), (-1, 1)]}, r"edges\[1\]", r"is \(-1, 1\)"),
         ({"kinds": ("input", "magic", "output")}, r"kinds\[1\]", "is 'magic'"),
         ({"macs": [0, -1, 0]}, r"macs\[1\]", "is -1"),
-        ({"params": [0, np.nan, 0]}, r"params\[1\]", "is nan"),
+        ({"params": [0, np.nan, 0]}, r"params\[1\]", "is NaN"),
         ({"elements": [1, 2]}, "elements", r"has shape \(2,\)"),
         ({"batch": 0}, "batch", "is 0"),
         ({"kinds": (), "macs": [], "params": [], "elements": [], "edges": []}, "kinds", "no oper"),
@@ -102,3 +102,10 @@ def test_graphs_beside_each_other_keep_their_edges_apart() -> None:
     assert batch.count == 3
     assert np.array_equal(batch.graph, np.repeat([0, 1, 2], 3))
     assert np.array_equal(batch.graph[batch.edges[:, 0]], batch.graph[batch.edges[:, 1]])
+
+
+def test_a_cycle_names_five_operators_at_most() -> None:
+    ring = [(k, k % 7 + 1) for k in range(1, 8)]
+    fields = {name: [0.0] * 9 for name in ("macs", "params", "elements")}
+    with pytest.raises(InputError, match=r"among operators \[1, 2, 3, 4, 5\]"):
+        TaskGraph(("input", *["conv"] * 7, "output"), **fields, edges=[(0, 1), *ring])  # type: ignore[arg-type]

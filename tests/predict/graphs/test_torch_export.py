@@ -116,3 +116,58 @@ def test_an_input_that_does_not_fit_is_one_error_and_nothing_else(
         logger.removeHandler(told)
     assert capfd.readouterr() == ("", "")
     assert not logger.disabled
+
+
+def test_a_tensor_that_is_no_attribute_is_a_constant() -> None:
+    outside = torch.full((3,), 2.0)
+
+    class Scaled(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return torch.relu(x * outside)
+
+    graph = from_torch(Scaled(), torch.zeros(4, 3))
+    assert graph.kinds[0] == "input"
+    assert graph.params.sum() == 0
+
+
+def test_what_is_written_through_a_view_belongs_to_the_tensor() -> None:
+    class Scaled(nn.Module):
+        def forward(self, x: Any) -> Any:
+            y = torch.tanh(x)
+            y[0].mul_(2.0)
+            y[1].add_(x[0])
+            return y
+
+    graph = from_torch(Scaled(), torch.zeros(2, 3))
+    above, waiting = set(), [graph.kinds.index("output")]
+    while waiting:
+        here = waiting.pop()
+        above.add(here)
+        waiting += [int(a) for a, b in graph.edges if b == here and int(a) not in above]
+    assert above == set(range(len(graph))), "every operator feeds the output"
+
+
+def test_the_batch_is_the_first_axis_of_the_first_tensor_that_has_one() -> None:
+    class Both(nn.Module):
+        def forward(self, scale: Any, x: Any = None) -> Any:
+            return scale if x is None else scale * x
+
+    scalar = torch.tensor(2.0)
+    assert from_torch(Both(), (scalar,)).batch == 1
+    assert from_torch(Both(), (scalar, torch.zeros(5, 3))).batch == 5
+
+
+def test_only_what_depends_on_data_is_said_to() -> None:
+    class Wrong(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x @ torch.zeros(7, 7)
+
+    class Choosing(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x if x.sum() > 0 else -x
+
+    with pytest.raises(InputError) as told:
+        from_torch(Wrong(), torch.zeros(4, 3))
+    assert "depends on its data" not in str(told.value).split("allowed")[0]
+    with pytest.raises(InputError, match="depends on its data"):
+        from_torch(Choosing(), torch.zeros(4, 3))

@@ -246,3 +246,22 @@ def test_the_command_writes_the_log_and_counts(tmp_path: Path) -> None:
         assert part in shown
     error = CliRunner().invoke(app, [*arguments[:4], "--to", str(tmp_path / "no" / "x.csv")])
     assert isinstance(error.exception, DataError)
+
+
+def test_times_of_a_task_differ_up_to_300_fold_before_units_are_doubted(tmp_path: Path) -> None:
+    rows = "task,cluster,seconds,outcome\nx,a,1,completed\nx,a,{:g},completed\n"
+    assert read_log(write(tmp_path, rows.format(300))).problems == ()
+    (problem,) = read_log(write(tmp_path, rows.format(301))).problems
+    assert "differ over 300-fold" in str(problem)
+
+
+def test_three_values_are_shown_and_more_are_dots() -> None:
+    assert log._some(pd.Series(["c", "a", "b", "a"])) == "'a', 'b', 'c'"
+    assert log._some(pd.Series(["d", "c", "a", "b"])) == "'a', 'b', 'c', ..."
+
+
+def test_a_written_table_has_the_columns_of_the_log_alone(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    runs = read_log(write(tmp_path, RUNS)).runs
+    log.write_log(runs.iloc[::-1], tmp_path / "runs.parquet")
+    assert parquet.read_schema(tmp_path / "runs.parquet").names == list(runs.columns)

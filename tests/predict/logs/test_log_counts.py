@@ -209,7 +209,7 @@ def test_tasks_of_words_are_refused(name: str) -> None:
     given = {"features": [[1.0]], "times": [[1.0]], "success": [[1.0]], "runs": [[1.0]]}
     arrays: dict[str, Any] = {key: np.array(value) for key, value in given.items()}
     for words in (np.array([["large"]]), [[1.0], [1.0, 2.0]], np.array([[{}]])):
-        with pytest.raises(InputError, match=f"{name}: cannot be read as numbers"):
+        with pytest.raises(InputError, match=f"{name}: is not numeric"):
             Tasks(("t",), ("c",), **(arrays | {name: words}))
 
 

@@ -162,3 +162,15 @@ def test_the_command_takes_a_delimiter(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, [*arguments, "--delimiter", "zz"])
     assert [row["runs"] for row in json.loads(result.stdout)] == [1, 1]
     assert isinstance(CliRunner().invoke(app, arguments).exception, DataError)
+
+
+def test_a_bad_job_of_json_is_told_by_its_number(tmp_path: Path) -> None:
+    job = {"state": {"current": ["COMPLETED"]}, "time": {"elapsed": 60}, "name": "a", "job_id": 1}
+    jobs = [
+        {**job, "partition": "v100"},
+        {**job, "partition": "v100", "job_id": 2, "time": {"elapsed": -5}},
+    ]
+    path = tmp_path / "jobs.json"
+    path.write_text(json.dumps({"jobs": jobs}))
+    (problem,) = read_sacct(path).log.problems
+    assert list(problem.rows) == [2]

@@ -74,3 +74,9 @@ def test_bins_and_scores_by_hand() -> None:
             judge(none, none)
     with pytest.raises(InputError, match="bins: is 0"):
         reliability_table(chance, outcome, 0)
+
+
+def test_the_coverage_of_a_single_measurement_is_all_or_nothing() -> None:
+    low, high = np.array([[1.0], [1.0], [1.0]]), np.array([[2.0], [2.0], [2.0]])
+    found = coverage(low, high, np.array([[1.5], [3.0], [np.nan]]))
+    np.testing.assert_array_equal(found, [1.0, 0.0, np.nan])

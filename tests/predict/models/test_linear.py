@@ -176,3 +176,16 @@ def test_a_linear_model_predicts_its_scale_times_the_mean_of_its_score() -> None
     wide = Tasks(("x",), ("a", "b"), np.zeros((1, 3)), np.ones((2, 1)), np.ones((2, 1)))
     with pytest.raises(InputError, match=r"features: have 3 columns; allowed: the 2 columns"):
         found.predict(wide)
+
+
+def test_a_single_failed_run_is_known() -> None:
+    once = Tasks(
+        ("x",), ("a",), np.zeros((1, 1)), np.ones((1, 1)), np.zeros((1, 1)), np.ones((1, 1))
+    )
+    np.testing.assert_array_equal(fit_average(once).success, [0.0])
+
+
+def test_two_members_are_fitted_on_two_samples() -> None:
+    choice = LinearChoice("exp", np.full(2, 0.1), np.full(2, 0.1))
+    one, two = fit_linear(tasks_of(3), choice, "log", 2, np.random.default_rng(0))
+    assert not np.array_equal(one.time, two.time)

@@ -15,7 +15,15 @@ from torch import nn
 
 from walras.errors import EngineError, InputError
 from walras.predict import Recipe, TaskGraph, Tasks, fit, load, recipe, two_stage
-from walras.predict.models.networks import GraphNetwork, NetworkModel, graph_tensors
+from walras.predict.models.networks import (
+    NODE_FEATURES,
+    FullyConnected,
+    GraphNetwork,
+    GraphTensors,
+    NetworkKind,
+    NetworkModel,
+    graph_tensors,
+)
 from walras.progress import counts
 
 
@@ -191,3 +199,109 @@ def test_as_many_tasks_are_held_out_as_intervals_need(small: Recipe) -> None:
     found = fit(few, model="mlp", epochs=1).predict(small.test)
     assert np.isfinite(found.high).all()
     assert np.isinf(fit(few, model="mlp", epochs=1, level=0.95).radius).all()
+
+
+def _drawn(module: nn.Module) -> dict[str, np.ndarray]:
+    """The module's weights, drawn anew, as arrays."""
+    generator = torch.Generator().manual_seed(3)
+    for parameter in module.parameters():
+        nn.init.normal_(parameter, generator=generator)
+    return {name: value.detach().numpy() for name, value in module.named_parameters()}
+
+
+def test_a_fully_connected_network_is_hidden_layers_and_a_linear_path_without_a_constant() -> None:
+    network = FullyConnected(features=3, clusters=2, hidden=4, layers=2).double()
+    zeros = torch.zeros(5, 3, dtype=torch.float64)
+    np.testing.assert_array_equal(
+        network(zeros).detach().numpy(), np.tile(network.head.bias.detach().numpy(), (5, 1))
+    )
+    w = _drawn(network)
+    x = np.random.default_rng(0).normal(size=(5, 3))
+    hidden = np.maximum(x @ w["body.0.weight"].T + w["body.0.bias"], 0.0)
+    hidden = np.maximum(hidden @ w["body.2.weight"].T + w["body.2.bias"], 0.0)
+    wanted = hidden @ w["head.weight"].T + w["head.bias"] + x @ w["direct.weight"].T
+    np.testing.assert_allclose(network(torch.from_numpy(x)).detach().numpy(), wanted, rtol=1e-12)
+
+
+def test_a_graph_network_sums_over_operators_after_rounds_of_messages() -> None:
+    network = GraphNetwork(clusters=2, hidden=3, layers=1).double()
+    assert network.time.bias.tolist() == [-2.0, -2.0]  # an eighth of the mean time an operator
+    w = _drawn(network)
+    node = np.random.default_rng(1).normal(size=(4, NODE_FEATURES))
+    edges, graph = [(0, 1), (1, 2)], [0, 0, 0, 1]
+    state = np.maximum(node @ w["enter.weight"].T + w["enter.bias"], 0.0)
+    before, after = np.zeros_like(state), np.zeros_like(state)
+    for tail, head in edges:
+        before[head] += state[tail]
+        after[tail] += state[head]
+    message = np.concatenate([state, before, after], axis=1)
+    state = state + np.maximum(message @ w["rounds.0.weight"].T + w["rounds.0.bias"], 0.0)
+    state = np.concatenate([state, node], axis=1)
+    times = np.logaddexp(0.0, state @ w["time.weight"].T + w["time.bias"])
+    chances = state @ w["success.weight"].T + w["success.bias"]
+    wanted = [
+        np.concatenate([np.log(times[rows].sum(axis=0)), chances[rows].sum(axis=0)])
+        for rows in (slice(0, 3), slice(3, 4))
+    ]
+    tail, head = torch.tensor(edges).T
+    given = GraphTensors(torch.from_numpy(node), tail, head, torch.tensor(graph), 2)
+    np.testing.assert_allclose(network(given).detach().numpy(), wanted, rtol=1e-12)
+
+
+def test_kind_depth_and_height_of_an_operator_are_one_hot(small: Recipe) -> None:
+    tasks = small.test.take(np.arange(3))
+    node = graph_tensors(tasks).node.numpy()
+    kinds = NODE_FEATURES - 2 * 8 - 6
+    depth = np.concatenate([graph.depth for graph in tasks.graphs])
+    shown = node[:, kinds : kinds + 8]
+    assert np.array_equal(node[:, :kinds].sum(axis=1), np.ones(len(node)))
+    assert np.array_equal(shown.sum(axis=1), np.ones(len(node)))
+    first, last = depth == 0, depth == depth.max()
+    assert (shown[first].argmax(axis=1) == 0).all()
+    assert (shown[last].argmax(axis=1) == shown.argmax(axis=1).max()).all()
+
+
+def test_depths_over_seven_are_one() -> None:
+    count = 12
+    line = TaskGraph(
+        ("input", *["conv1x1"] * (count - 2), "output"),
+        np.zeros(count), np.zeros(count), np.ones(count),
+        np.array([(k, k + 1) for k in range(count - 1)]),
+    )  # fmt: skip
+    tasks = Tasks(
+        ("line",),
+        ("a",),
+        np.zeros((1, 1)),
+        np.ones((1, 1)),
+        np.ones((1, 1)),
+        np.ones((1, 1)),
+        (line,),
+    )
+    given = graph_tensors(tasks)
+    kinds = NODE_FEATURES - 2 * 8 - 6
+    depth = given.node.numpy()[:, kinds : kinds + 8].argmax(axis=1)
+    assert depth.tolist() == [min(k, 7) for k in range(count)]
+    assert (given.tail.tolist(), given.head.tolist()) == (list(range(11)), list(range(1, 12)))
+
+
+def test_features_are_centred_and_scaled_and_modules_fail_with_reasons(small: Recipe) -> None:
+    class Tuple(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return (x,)
+
+    two = Tasks(
+        ("x", "y"), ("a",), np.array([[1.0, 10.0], [3.0, 30.0]]), np.ones((1, 2)), np.ones((1, 2)),
+        np.ones((1, 2)),
+    )  # fmt: skip
+    kind = NetworkKind("module", 2, 1, 4, 1)
+    mean, spread = np.array([2.0, 20.0]), np.array([1.0, 10.0])
+    model = NetworkModel(kind, Tuple(), np.ones(1), mean, spread)
+    np.testing.assert_allclose(model.inputs(two).numpy(), [[-1.0, -1.0], [1.0, 1.0]])
+    with pytest.raises(InputError, match="torch module: returns a tuple"):
+        model.scores(model.inputs(two))
+    wide = NetworkModel(kind, nn.Linear(5, 2), np.ones(1), mean, spread)
+    with pytest.raises(InputError, match="torch module: fails on its inputs"):
+        wide.scores(wide.inputs(two))
+    ours = NetworkModel(replace(kind, name="mlp"), nn.Linear(5, 2), np.ones(1), mean, spread)
+    with pytest.raises(RuntimeError):
+        ours.scores(ours.inputs(two))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
@@ -13,6 +13,7 @@ from walras.cli.common.streams import tell
 from walras.cli.common.usage_errors import ENGINE_OPTION
 from walras.deprecated import GOES_IN
 from walras.engines.base import Engine
+from walras.engines.options import Options, group_of
 from walras.errors import InputError
 from walras.select.registry import AUTO, ENGINES, engine_of
 
@@ -24,7 +25,8 @@ EngineOption = Annotated[
     typer.Option(
         ENGINE_OPTION,
         metavar="NAME=VALUE",
-        help="An option of the engine, such as mode=paper with --engine admm; may be repeated.",
+        help="An option of the engine, such as mode=paper with --engine admm, or "
+        "columns.first=4 with --engine interior; may be repeated.",
     ),
 ]
 OldParts = Annotated[int | None, typer.Option("--parts", hidden=True)]
@@ -77,16 +79,20 @@ def engine_from(
             )
         return name
     engine = engine_of(name)
+    groups: dict[str, dict[str, Any]] = {}
     for text in options or ():
         key, value = _read(engine, text)
-        given[key] = value
+        group, dot, name = key.rpartition(".")
+        (groups.setdefault(group, {}) if dot else given)[name] = value
+    for group, values in groups.items():
+        given[group] = replace(getattr(engine, group), **values)
     return type(engine)(**given)
 
 
 def _read(engine: Engine, text: str) -> tuple[str, object]:
-    """The name and the value of one ``NAME=VALUE``."""
+    """The name and the value of one ``NAME=VALUE``; of an option in a group, ``GROUP.NAME``."""
     name, equals, word = text.partition("=")
-    kinds = _kinds(type(engine))
+    kinds = dict(_kinds(type(engine)))
     if not equals or name not in kinds:
         known = ", ".join(kinds) or "nothing: this engine has no options"
         raise InputError(
@@ -111,16 +117,16 @@ def _read(engine: Engine, text: str) -> tuple[str, object]:
     )
 
 
-def _kinds(engine: type[Engine]) -> dict[str, tuple[type, ...]]:
-    """Of each option that words can state, the types of its values."""
-    hints = get_type_hints(engine)
-    found = {}
-    for field in fields(engine):
+def _kinds(options: type[Options], group: str = "") -> Iterator[tuple[str, tuple[type, ...]]]:
+    """Each option that words can state, with the types of its values."""
+    hints = get_type_hints(options)
+    for field in fields(options):
         hint = hints[field.name]
         kinds = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
         if any(kind in _PLAIN for kind in kinds):
-            found[field.name] = kinds
-    return found
+            yield group + field.name, kinds
+        elif (members := group_of(field)) is not None:
+            yield from _kinds(members, f"{field.name}.")
 
 
 def _value(kind: type, word: str) -> object:

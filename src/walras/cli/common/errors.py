@@ -14,6 +14,7 @@ from walras.errors import (
     EngineError,
     InfeasibleError,
     InputError,
+    StoppedError,
     UnboundedError,
     WalrasError,
 )
@@ -40,6 +41,7 @@ _OF_ERROR: dict[type[WalrasError], tuple[ExitCode, str]] = {
     UnboundedError: (ExitCode.UNBOUNDED, "unbounded"),
     DataError: (ExitCode.NO_DATA, "data"),
     EngineError: (ExitCode.FAILED, "engine"),
+    StoppedError: (ExitCode.INTERRUPTED, "stopped"),
 }
 
 _OF_STATUS = {

@@ -55,11 +55,13 @@ def _print_table(table: Table) -> None:
     for k, name in enumerate(table.columns):
         numeric = all(is_number(row[k]) for row in table.rows) and bool(table.rows)
         # The first column names the row: a name that is cut in two cannot be copied.
+        longest = max((len(show(row[k], table.digits)) for row in table.rows), default=0)
         drawn.add_column(
             escape(show(name)),
             justify="right" if numeric else "left",
             overflow="fold",
             no_wrap=k == 0,
+            min_width=longest if numeric else None,  # nor can a number that is
         )
     for row in table.rows:
         drawn.add_row(*(escape(show(cell, table.digits)) for cell in row))

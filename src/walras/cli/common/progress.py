@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Self
 
 from walras.cli.common.compiling import CompileWatch
@@ -40,12 +40,7 @@ class Interruptible:
         self._previous = signal.signal(signal.SIGINT, self._ask)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         signal.signal(signal.SIGINT, self._previous)
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
@@ -97,17 +92,12 @@ class Stages:
             self._compiling.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._ended.set()
         if self._teller is not None and self._teller.is_alive():
             self._teller.join()
         if self._compiling is not None:
-            self._compiling.__exit__(kind, error, trace)
+            self._compiling.__exit__(*raised)
         if self._bar is not None:
             self._bar.stop()
 
@@ -140,9 +130,10 @@ class Stages:
         if self._interrupt.asked:
             raise KeyboardInterrupt
 
-    def count(self, progress: Progress) -> None:
-        """Take down the progress of a stage that counts its steps; errors as :meth:`advance`."""
-        self.advance(progress.iteration, progress.total)
+    def count(self, progress: Progress) -> bool:
+        """Take down the progress of a stage that counts its steps; True once to be stopped."""
+        self._reached(progress.iteration / progress.total)
+        return self._interrupt.asked
 
     def _step(self, progress: Progress) -> bool:
         gap = progress.gap if math.isfinite(progress.gap) and progress.gap > 0 else 1.0

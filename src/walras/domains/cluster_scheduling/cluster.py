@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from walras import checks
 from walras.domains.cluster_scheduling import matrices
 from walras.domains.cluster_scheduling.matrices import Matrix, Names, Vector
 from walras.errors import InputError
@@ -172,9 +173,9 @@ def _speeds(throughput: Matrix, names: Names) -> Floats | sp.csc_array:
             row = int(sparse.indices[at[0]])
             return f"throughput[{names.resource(row)}, {names.demand(column)}]"
 
-        matrices.in_range(sparse.data, where_stored, positive=False, remedy=remedy)
+        checks.within(sparse.data, where_stored, 0.0, remedy=remedy)
         return sparse
-    dense = matrices.numeric(throughput, "throughput")
+    dense = checks.numeric(throughput, "throughput")
     if dense.ndim != 2:
         raise InputError(
             f"has {dense.ndim} dimensions",
@@ -186,8 +187,7 @@ def _speeds(throughput: Matrix, names: Names) -> Floats | sp.csc_array:
     def where(at: tuple[int, ...]) -> str:
         return f"throughput[{names.resource(at[0])}, {names.demand(at[1])}]"
 
-    matrices.in_range(dense, where, positive=False, remedy=remedy)
-    return dense
+    return checks.within(dense, where, 0.0, remedy=remedy)
 
 
 def _check_counts(m: int, n: int, names: Names) -> None:
@@ -199,13 +199,9 @@ def _check_counts(m: int, n: int, names: Names) -> None:
             remedy="add a resource type and a job",
         )
     for side, own, count in (("resource", names.resources, m), ("demand", names.demands, n)):
-        if own is not None and len(own) != count:
-            raise InputError(
-                f"{len(own)} labels for {count} {side}s",
-                where=f"{side}_names",
-                allowed=f"{count} labels",
-                remedy="give throughput as (resources, demands)",
-            )
+        if own is not None:
+            remedy = "give throughput as (resources, demands)"
+            checks.distinct(own, f"{side}_names", count=count, remedy=remedy)
 
 
 def _pairs(

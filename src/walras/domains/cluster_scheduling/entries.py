@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
+from walras import checks
 from walras.domains.cluster_scheduling import matrices
 from walras.domains.cluster_scheduling.cluster import Cluster
 from walras.domains.cluster_scheduling.matrices import Matrix
@@ -70,13 +71,8 @@ def with_churn(cluster: Cluster, previous: Matrix, churn: float, *, whole: bool 
     Raises:
         InputError: ``previous`` or ``churn`` is not usable.
     """
-    if not matrices.is_real(churn) or not 0 <= churn < np.inf:
-        raise InputError(
-            f"is {churn!r}",
-            where="churn",
-            allowed="finite and >= 0 per GPU",
-            remedy="state it in units of the objective",
-        )
+    words, remedy = " per GPU", "state it in units of the objective"
+    churn = checks.number(churn, "churn", 0.0, words=words, remedy=remedy)
     share, unlisted = _shares(cluster, previous)
     price = churn * cluster.size
     paid = float(share @ price[cluster.demand] + unlisted @ price)
@@ -107,15 +103,7 @@ def _shares(cluster: Cluster, previous: Matrix) -> tuple[Floats, Floats]:
         i, j = int(row[at[0]]), int(column[at[0]])
         return f"previous[{cluster.resource_names[i]}, {cluster.demand_names[j]}]"
 
-    matrices.in_range(value, where, positive=False, remedy="give shares of time, 0 to 1")
-    over = np.flatnonzero(value > 1.0 + _ROUNDING)
-    if len(over):
-        raise InputError(
-            f"is {value[over[0]]:g}",
-            where=where((int(over[0]),)),
-            allowed="0 to 1",
-            remedy="give shares of time, not GPUs",
-        )
+    checks.within(value, where, 0.0, 1.0 + _ROUNDING, remedy="give shares of time, not GPUs")
     m = cluster.resources
     pairs = cluster.demand.astype(np.int64) * m + cluster.resource
     wanted = column.astype(np.int64) * m + row
@@ -149,13 +137,13 @@ def _in_order(cluster: Cluster, previous: Matrix) -> sp.coo_array:
         column = pd.Index(cluster.demand_names).get_indexer(pd.Index(columns))
         _check_some_known(row, rows, "resource", "rows of previous")
         _check_some_known(column, columns, "job", "columns of previous")
-        known = matrices.numeric(previous, "previous")[np.ix_(row >= 0, column >= 0)]
+        known = checks.numeric(previous, "previous")[np.ix_(row >= 0, column >= 0)]
         i, j = np.nonzero(known)
         return sp.coo_array((known[i, j], (row[row >= 0][i], column[column >= 0][j])), shape=shape)
     if isinstance(previous, matrices.SPARSE):
         sparse = matrices.compressed(previous, "previous")
-        matrices.shaped(sparse.shape, shape, "previous", "as throughput")
+        matrices.shaped(sparse, shape, "previous", "as throughput")
         return sparse.tocoo()
-    dense = matrices.numeric(previous, "previous")
-    matrices.shaped(dense.shape, shape, "previous", "as throughput")
+    dense = checks.numeric(previous, "previous")
+    matrices.shaped(dense, shape, "previous", "as throughput")
     return sp.coo_array(dense)

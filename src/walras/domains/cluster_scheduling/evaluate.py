@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from walras import checks
 from walras.domains.cluster_scheduling import cluster as clusters
 from walras.domains.cluster_scheduling import matrices
 from walras.domains.cluster_scheduling import quota as quotas
-from walras.domains.cluster_scheduling.cluster import Cluster
 from walras.domains.cluster_scheduling.matrices import Matrix, Vector
 from walras.domains.cluster_scheduling.quota import Quota
-from walras.errors import InputError
 from walras.types import Floats
 
 
@@ -106,9 +105,15 @@ def evaluate(
     cluster = clusters.read(throughput, size, capacity, weight, allowed)
     if isinstance(x, pd.DataFrame):
         x = matrices.aligned(x, cluster.resource_names, cluster.demand_names, "x")
-    shares = matrices.numeric(x, "x")
-    matrices.shaped(shares.shape, (cluster.resources, cluster.jobs), "x", "as throughput")
-    _check_finite(shares, cluster)
+    shape = (cluster.resources, cluster.jobs)
+    shares = matrices.shaped(checks.numeric(x, "x"), shape, "x", "as throughput")
+    checks.within(  # NaN would fail every comparison below, and so look feasible
+        shares,
+        lambda at: (
+            f"x[{at[0]} ({cluster.resource_names[at[0]]}), {at[1]} ({cluster.demand_names[at[1]]})]"
+        ),
+        remedy="use 0 where a job does not run",
+    )
     speeds = cluster.dense()
     held = cluster.size * shares.sum(axis=0)
     used = shares @ cluster.size
@@ -130,16 +135,3 @@ def evaluate(
         weight=cluster.weight,
         violation=float(max(0.0, *excess)),
     )
-
-
-def _check_finite(shares: Floats, cluster: Cluster) -> None:
-    """NaN would fail every comparison below, and so look feasible."""
-    bad = np.argwhere(~np.isfinite(shares))
-    if len(bad):
-        i, j = bad[0]
-        raise InputError(
-            f"is {shares[i, j]:g}",
-            where=f"x[{i} ({cluster.resource_names[i]}), {j} ({cluster.demand_names[j]})]",
-            allowed="finite shares of time",
-            remedy="use 0 where a job does not run",
-        )

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
+from walras import checks
 from walras.errors import InputError
-from walras.reals import reals
 from walras.types import Bools, Floats
 
 Labels = tuple[str, ...]
 Matrix = npt.ArrayLike | pd.DataFrame | sp.sparray | sp.spmatrix
 Vector = npt.ArrayLike | pd.Series
 SPARSE = (sp.sparray, sp.spmatrix)
+_Array = TypeVar("_Array", npt.NDArray[Any], sp.csc_array)
+_SHAPES = (
+    "give throughput as (resources, demands), size and weight one number a demand, capacity one "
+    "number a resource"
+)
 
 
 @dataclass(frozen=True)
@@ -46,27 +50,7 @@ def labels(given: Sequence[object] | pd.Index | None, name: str) -> Labels | Non
     """
     if given is None:
         return None
-    _check_listed(given, name)
-    out = tuple(map(str, given))
-    if len(set(out)) < len(out):
-        twice = next(label for k, label in enumerate(out) if label in out[:k])
-        raise InputError(
-            f"the label '{twice}' appears twice",
-            where=name,
-            allowed="distinct labels",
-            remedy="rename or merge the rows of that label",
-        )
-    return out
-
-
-def _check_listed(given: object, name: str) -> None:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InputError(
-            f"is {given!r}",
-            where=name,
-            allowed="a sequence of labels",
-            remedy="give one label a row or column of throughput",
-        )
+    return checks.distinct(given, name, remedy="give one label a row or column of throughput")
 
 
 def compressed(given: Any, where: str) -> sp.csc_array:
@@ -90,69 +74,13 @@ def compressed(given: Any, where: str) -> sp.csc_array:
     return out
 
 
-def numeric(given: object, where: str) -> Floats:
-    """Any array-like as float64.
+def shaped(array: _Array, shape: tuple[int, ...], where: str, words: str) -> _Array:
+    """An array of the shape that the instance asks for.
 
     Raises:
-        InputError: Something in it is not a number.
+        InputError: It has another one.
     """
-    try:
-        return reals(given)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"is not numeric: {error}",
-            where=where,
-            allowed="numbers",
-            remedy="remove text and empty cells, and give every row the same length",
-        ) from error
-
-
-def is_real(value: object) -> bool:
-    """Whether it is one real number, of Python or NumPy."""
-    return isinstance(value, Real)
-
-
-def shaped(got: tuple[int, ...], shape: tuple[int, ...], where: str, why: str) -> None:
-    """Check a shape.
-
-    Raises:
-        InputError: It differs.
-    """
-    if got != shape:
-        raise InputError(
-            f"has shape {got}",
-            where=where,
-            allowed=f"{shape}, {why}",
-            remedy="give throughput as (resources, demands), size and weight one number a demand, "
-            "capacity one number a resource",
-        )
-
-
-def in_range(
-    array: Floats, where: Callable[[tuple[int, ...]], str], *, positive: bool, remedy: str
-) -> None:
-    """Check that all numbers are finite and >= 0, or > 0.
-
-    Raises:
-        InputError: One is not; names the first.
-    """
-    if array.size == 0:
-        return
-    low, high = float(array.min()), float(array.max())  # NaN spreads, and fails both comparisons
-    if (low > 0 if positive else low >= 0) and high < np.inf:
-        return
-    good = np.isfinite(array) & ((array > 0) if positive else (array >= 0))
-    at = tuple(int(k) for k in np.unravel_index(int(np.argmin(good)), array.shape))
-    value = float(array[at])
-    what = "NaN" if np.isnan(value) else f"{value:g}"
-    if positive and not np.isfinite(value):
-        remedy = "give a number; where nothing limits, one larger than all that can be used"
-    raise InputError(
-        f"is {what}",
-        where=where(at),
-        allowed="finite and > 0" if positive else "finite and >= 0",
-        remedy=remedy,
-    )
+    return checks.shaped(array, shape, where, words, remedy=_SHAPES)
 
 
 def vector(
@@ -173,29 +101,28 @@ def vector(
     """
     if isinstance(given, pd.Series) and known is not None:
         given = _matched(given, known, name, side)
-    array = numeric(given, name)
-    shaped(array.shape, (length,), name, f"one number a {side}")
+    array = shaped(checks.numeric(given, name), (length,), name, f"one number a {side}")
 
     def where(at: tuple[int, ...]) -> str:
         return f"{name}[{at[0]}]" + (f" ({known[at[0]]})" if known else "")
 
-    in_range(array, where, positive=True, remedy=remedy)
-    return array
+    endless = "give a number; where nothing limits, one larger than all that can be used"
+    checks.refuse_first(~np.isfinite(array), array, where, allowed="finite and > 0", remedy=endless)
+    return checks.within(array, where, above=0.0, remedy=remedy)
 
 
 def _matched(given: pd.Series, known: Labels, name: str, side: str) -> Floats:
     own = labels(given.index, f"labels of {name}") or ()
-    missing = sorted(set(known) - set(own))
-    unknown = sorted(set(own) - set(known))
-    if missing or unknown:
-        what = f"has no {side} '{missing[0]}'" if missing else f"unknown {side} '{unknown[0]}'"
-        raise InputError(
-            what,
-            where=f"labels of {name}",
-            allowed=f"the {side}s of throughput",
-            remedy="give throughput, size, weight and capacity the same labels",
-        )
-    return numeric(pd.Series(given.to_numpy(), index=list(own)).reindex(list(known)), name)
+    checks.same_names(
+        own,
+        known,
+        f"labels of {name}",
+        side,
+        allowed=f"the {side}s of throughput",
+        remedy="give throughput, size, weight and capacity the same labels",
+    )
+    ordered = pd.Series(given.to_numpy(), index=list(own)).reindex(list(known))
+    return checks.numeric(ordered, name)
 
 
 def boolean(given: Matrix, shape: tuple[int, int], names: Names) -> Bools | sp.csc_array:
@@ -205,9 +132,7 @@ def boolean(given: Matrix, shape: tuple[int, int], names: Names) -> Bools | sp.c
         InputError: Wrong shape or labels, or values that are not booleans.
     """
     if isinstance(given, SPARSE):
-        sparse = compressed(given, "allowed")
-        shaped(sparse.shape, shape, "allowed", "as throughput")
-        return sparse
+        return shaped(compressed(given, "allowed"), shape, "allowed", "as throughput")
     if isinstance(given, pd.DataFrame) and names.resources and names.demands:
         given = aligned(given, names.resources, names.demands, "allowed")
     try:
@@ -219,7 +144,7 @@ def boolean(given: Matrix, shape: tuple[int, int], names: Names) -> Bools | sp.c
             allowed=f"shape {shape}",
             remedy="give every row the same length",
         ) from error
-    shaped(mask.shape, shape, "allowed", "as throughput")
+    shaped(mask, shape, "allowed", "as throughput")
     if mask.dtype != np.bool_ and not np.all((mask == 0) | (mask == 1)):
         raise InputError(
             f"holds values of type {mask.dtype} other than 0 and 1",
@@ -242,13 +167,13 @@ def aligned(frame: pd.DataFrame, resources: Labels, demands: Labels, name: str) 
         ("resource", own_rows, resources),
         ("demand", own_columns, demands),
     ):
-        missing = sorted(set(wanted) - set(own))
-        if missing:
-            raise InputError(
-                f"has no {side} '{missing[0]}'",
-                where=name,
-                allowed=f"all {len(wanted)} {side}s",
-                remedy="give it the labels of throughput",
-            )
+        checks.same_names(
+            [*(set(own) & set(wanted))],
+            wanted,
+            name,
+            side,
+            allowed=f"all {len(wanted)} {side}s",
+            remedy="give it the labels of throughput",
+        )
     renamed = frame.set_axis(list(own_rows), axis=0).set_axis(list(own_columns), axis=1)
     return renamed.loc[list(resources), list(demands)].to_numpy()

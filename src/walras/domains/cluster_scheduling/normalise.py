@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 
+from walras import checks
 from walras.domains.cluster_scheduling import cluster as clusters
 from walras.domains.cluster_scheduling.baselines import isolated_share
 from walras.domains.cluster_scheduling.matrices import Matrix, Vector
-from walras.errors import InputError
 from walras.types import Floats
 
 
@@ -48,15 +48,12 @@ def normalise(
         array([[1.8, 1. , 3. ],
                [0.6, 1. , 1.5]])
     """
+    checks.one_of(per, "per", ("gpu", "share"))
     cluster = clusters.read(throughput, size, capacity)
     if per == "gpu":
         share = np.outer(cluster.capacity / cluster.capacity.sum(), 1.0 / cluster.size)
-    elif per == "share":
-        share = isolated_share(cluster)
     else:
-        raise InputError(
-            f"is '{per}'", where="per", allowed="'gpu' or 'share'", remedy="choose one of them"
-        )
+        share = isolated_share(cluster)
     dense = cluster.dense()
     reference = (dense * share).sum(axis=0)
     return np.asarray(dense / reference)

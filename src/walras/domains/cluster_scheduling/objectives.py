@@ -27,10 +27,11 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
+from walras import checks
 from walras.domains.cluster_scheduling import cluster as clusters
 from walras.domains.cluster_scheduling import entries as columns
-from walras.domains.cluster_scheduling import matrices, rows
 from walras.domains.cluster_scheduling import quota as quotas
+from walras.domains.cluster_scheduling import rows
 from walras.domains.cluster_scheduling.cluster import Cluster
 from walras.domains.cluster_scheduling.entries import Entries
 from walras.domains.cluster_scheduling.matrices import Matrix, Vector
@@ -309,13 +310,8 @@ def alpha_fair(
         >>> round(s.value, 3)
         -2.659
     """
-    if not matrices.is_real(alpha) or not 0 <= alpha <= 100:
-        raise InputError(
-            f"is {alpha!r}",
-            where="alpha",
-            allowed="a number from 0 to 100",
-            remedy="use max_min or leximin for the limit of large alpha",
-        )
+    remedy = "use max_min or leximin for the limit of large alpha"
+    alpha = checks.number(alpha, "alpha", 0.0, 100.0, remedy=remedy)
     case = _Case.of(throughput, size, capacity, weight, allowed, **options)
     cluster, entries = case.cluster, case.entries
     if alpha == 0:
@@ -487,10 +483,5 @@ class _Case:
 
 
 def _check_names(options: Mapping[str, object]) -> None:
-    for name in options.keys() - Options.__annotations__.keys():
-        raise InputError(
-            f"there is no argument {name!r}",
-            where="cluster_scheduling",
-            allowed=", ".join(Options.__annotations__),
-            remedy="use one of these names",
-        )
+    for name in options:
+        checks.one_of(name, "cluster_scheduling", Options.__annotations__, "argument")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 
 import numpy as np
 
-from walras.domains.cluster_scheduling import matrices
+from walras import checks
 from walras.errors import InputError
 from walras.types import Floats, Ints
 
@@ -136,22 +136,13 @@ def resolve(quota: Quota, demand_names: Sequence[str]) -> Limits:
 
 
 def _check_types(quota: object) -> None:
-    if not isinstance(quota, Quota):
-        raise InputError(
-            f"is of type {type(quota).__name__}",
-            where="quota",
-            allowed="a Quota, or None",
-            remedy="write Quota(groups={'ann': jobs}, limits={'ann': gpus})",
-        )
+    remedy = "write Quota(groups={'ann': jobs}, limits={'ann': gpus})"
+    given = checks.of_kind(quota, Quota, "quota", "a Quota, or None", remedy=remedy)
     for name in ("groups", "limits"):
-        given = getattr(quota, name)
-        if not isinstance(given, Mapping):
-            raise InputError(
-                f"is of type {type(given).__name__}",
-                where=f"quota.{name}",
-                allowed="a mapping from the groups' names",
-                remedy="pass a dict",
-            )
+        allowed = "a mapping from the groups' names"
+        checks.of_kind(
+            getattr(given, name), Mapping, f"quota.{name}", allowed, remedy="pass a dict"
+        )
 
 
 def _check_limits(quota: Quota) -> None:
@@ -164,26 +155,20 @@ def _check_limits(quota: Quota) -> None:
             remedy="give groups and limits the same names",
         )
     for name, limit in quota.limits.items():
-        if not matrices.is_real(limit) or not 0 < limit < np.inf:
-            raise InputError(
-                f"is {limit!r}",
-                where=f"quota.limits['{name}']",
-                allowed="finite and > 0 GPUs",
-                remedy="leave an unlimited group out; remove the jobs of a group that may not run",
-            )
+        checks.number(
+            limit,
+            f"quota.limits['{name}']",
+            above=0.0,
+            words=" GPUs",
+            remedy="leave an unlimited group out; remove the jobs of a group that may not run",
+        )
 
 
 def _members(
     name: str, jobs: Sequence[int] | Sequence[str], position: Mapping[str, int], quota: Quota
 ) -> Ints:
     where = f"quota.groups['{name}']"
-    if isinstance(jobs, str) or not isinstance(jobs, Collection):
-        raise InputError(
-            f"is {jobs!r}",
-            where=where,
-            allowed="a sequence of labels or positions",
-            remedy="list the group's jobs",
-        )
+    checks.distinct(jobs, where, "label or position", remedy="list the group's jobs once each")
     found = []
     for job in jobs:
         # Jobs that are labelled by numbers are meant by these, unless users stand job by job.

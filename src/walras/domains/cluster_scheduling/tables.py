@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
+from walras import checks
 from walras.data.formats.sheet import Cell, Sheet, ignored, read
 from walras.domains.cluster_scheduling.quota import Quota
 from walras.errors import InputError
@@ -160,14 +161,8 @@ def _capacities(
     resource: Sheet, speeds: Sheet, drain: Collection[str], bad: _Bad
 ) -> dict[str, float]:
     """Capacity of each resource, 0 of those that are drained."""
-    unknown = next((name for name in drain if name not in resource.keys), None)
-    if unknown is not None:
-        raise InputError(
-            f"there is no resource '{unknown}'",
-            where="--drain",
-            allowed=", ".join(resource.keys),
-            remedy="name a resource of the table",
-        )
+    for name in drain:
+        checks.one_of(name, "--drain", resource.keys, "resource")
     known = set(speeds.columns[1:])
     _check_columns(speeds, set(resource.keys), resource, bad)
     found: dict[str, float] = {}

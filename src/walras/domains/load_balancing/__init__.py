@@ -22,6 +22,7 @@ from walras.domains.load_balancing.sequence import (
     play,
     round_loads,
 )
+from walras.domains.load_balancing.tables import read_round
 
 __all__ = [
     "Evaluation",
@@ -39,6 +40,7 @@ __all__ = [
     "plain_program",
     "play",
     "pop_rebalance",
+    "read_round",
     "rebalance",
     "round_loads",
     "solve_round",

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from walras import checks
 from walras.domains.load_balancing.bound import Bound, counting_bound
 from walras.domains.load_balancing.instance import Round
 from walras.domains.load_balancing.program import all_pairs, solve_pairs
 from walras.domains.load_balancing.result import Rebalanced
 from walras.domains.load_balancing.search import Placed
 from walras.errors import EngineError
-from walras.settings import Settings, check_range
+from walras.settings import Settings
 from walras.status import Status
 from walras.types import Floats, Ints
 
@@ -78,7 +79,7 @@ def pop_rebalance(
         >>> lb.pop_rebalance(round_, parts=2).violation <= 1e-6
         True
     """
-    check_range("parts", parts, 1, problem.servers, whole=True)
+    parts = checks.whole(parts, "setting parts", 1, problem.servers)
     began = time.perf_counter()
     found: list[tuple[Ints, Ints, Floats]] = []
     longest = 0.0

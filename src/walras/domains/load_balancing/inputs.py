@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
+from walras import checks
+from walras.checks import reals
 from walras.domains.load_balancing.instance import Round
 from walras.errors import InputError
-from walras.reals import reals
-from walras.settings import check_range
 from walras.types import Bools, Floats, Ints
 
 Vector = npt.ArrayLike | pd.Series
@@ -69,8 +69,6 @@ def make_round(
     shard_names = _names(loads.index if isinstance(loads, pd.Series) else len(load), "loads")
     entries, server_names = _placement(placement, servers, shard_names)
     count = len(server_names)
-    check_range("band", band, 0.0, MOST_BAND)
-    check_range("spread", spread, 1, count, whole=True)
     return Round(
         load=load,
         footprint=_positive(1.0 if footprint is None else footprint, "footprint", len(load)),
@@ -78,12 +76,12 @@ def make_round(
         weight=_positive(1.0 if weight is None else weight, "weight", count),
         memory=_positive(memory, "memory", count, finite=False),
         drain=_drain(drain, server_names),
-        band=float(band),
+        band=checks.number(band, "setting band", 0.0, MOST_BAND),
         server=np.asarray(entries.row, dtype=np.int32),
         shard=np.asarray(entries.col, dtype=np.int32),
         share=_shares(entries),
         zone=_zones(zone, count),
-        spread=int(spread),
+        spread=checks.whole(spread, "setting spread", 1, count),
         replicas=None if replicas is None else _replicas(replicas, len(load), count),
         server_names=server_names,
         shard_names=shard_names,
@@ -93,18 +91,7 @@ def make_round(
 def _names(given: Sequence[object] | pd.Index | int, where: str) -> tuple[str, ...]:
     if isinstance(given, int):
         return tuple(map(str, range(given)))
-    names = tuple(map(str, given))
-    seen: dict[str, int] = {}
-    for k, name in enumerate(names):
-        if name in seen:
-            raise InputError(
-                f"the id '{name}' appears twice, at {seen[name]} and {k}",
-                where=where,
-                allowed="distinct ids",
-                remedy="rename one of them, or merge the two",
-            )
-        seen[name] = k
-    return names
+    return checks.distinct(given, where, "id", remedy="rename one of them, or merge the two")
 
 
 def _positive(given: Any, where: str, count: int | None, *, finite: bool = True) -> Floats:
@@ -113,32 +100,23 @@ def _positive(given: Any, where: str, count: int | None, *, finite: bool = True)
     Raises:
         InputError: Another length, or a number that is not positive (or not finite).
     """
-    try:
-        out = np.array(reals(given))
-    except (TypeError, ValueError) as error:
+    remedy = "give every shard or server its number"
+    if count is not None:
+        out = checks.one_each(given, where, count, "shard or server", remedy=remedy)
+    else:
+        out = checks.numeric(given, where, remedy=remedy, copy=True)
+    if out.ndim != 1 or len(out) == 0:
         raise InputError(
-            f"is not numeric: {error}", where=where, allowed="numbers", remedy="pass numbers"
-        ) from error
-    if out.ndim == 0 and count is not None:
-        out = np.full(count, float(out))
-    if out.ndim != 1 or len(out) != (len(out) if count is None else count) or len(out) == 0:
-        raise InputError(
-            f"has shape {out.shape}",
-            where=where,
-            allowed="one number each" if count is None else f"({count},), or one number for all",
-            remedy="give every shard or server its number",
+            f"has shape {out.shape}", where=where, allowed="one number each", remedy=remedy
         )
-    bad = ~(out > 0.0) | (np.isinf(out) if finite else False)
-    if np.any(bad):
-        k = int(np.argmax(bad))
-        label = f"{where}[{given.index[k]}]" if isinstance(given, pd.Series) else f"{where}[{k}]"
-        raise InputError(
-            f"is {out[k]:g}",
-            where=label,
-            allowed="finite and > 0" if finite else "> 0",
-            remedy="correct it, or leave out what carries nothing",
-        )
-    return out
+    index = given.index if isinstance(given, pd.Series) else range(len(out))
+    return checks.within(
+        out,
+        lambda at: f"{where}[{index[at[0]]}]",
+        high=checks.LARGEST if finite else np.inf,
+        above=0.0,
+        remedy="correct it, or leave out what carries nothing",
+    )
 
 
 def _placement(
@@ -177,7 +155,7 @@ def _order(labels: pd.Index, shards: tuple[str, ...]) -> list[int]:
         raise InputError(
             f"the shard '{odd[0]}' is unknown to {other}",
             where=where,
-            allowed=_few(shards),
+            allowed=checks.few(shards),
             remedy="name the same shards in both",
         )
     return [at[name] for name in shards]
@@ -200,13 +178,7 @@ def _by_shard(
     names = _names(sorted(set(homes)) if servers is None else servers, "servers")
     known = {name: i for i, name in enumerate(names)}
     for j, home in enumerate(homes):
-        if home not in known:
-            raise InputError(
-                f"there is no server '{home}'",
-                where=f"placement[{shards[j]}]",
-                allowed=_few(names),
-                remedy="use a known server, or add this one",
-            )
+        checks.one_of(home, f"placement[{shards[j]}]", known, "server")
     rows = np.array([known[home] for home in homes])
     entries = (np.ones(len(homes)), (rows, np.arange(len(homes))))
     return sp.coo_array(entries, shape=(len(names), len(shards))), names
@@ -238,15 +210,12 @@ def _by_matrix(
             allowed=f"(servers, {len(shards)})",
             remedy="one row a server, one column a shard",
         )
-    bad = ~(np.isfinite(out.data) & (out.data >= 0.0))
-    if np.any(bad):
-        k = int(np.argmax(bad))
-        raise InputError(
-            f"is {out.data[k]:g}",
-            where=f"placement[{out.row[k]}, {shards[out.col[k]]}]",
-            allowed="finite and >= 0",
-            remedy="give shares, or True where the shard is",
-        )
+    checks.within(
+        out.data,
+        lambda at: f"placement[{out.row[at[0]]}, {shards[out.col[at[0]]]}]",
+        0.0,
+        remedy="give shares, or True where the shard is",
+    )
     names = labels or _names(out.shape[0] if servers is None else servers, "servers")
     if len(names) != out.shape[0]:
         raise InputError(
@@ -259,11 +228,6 @@ def _by_matrix(
     return out, names
 
 
-def _few(names: tuple[str, ...]) -> str:
-    shown = ", ".join(names[:5])
-    return f"{shown}, ... ({len(names)} in all)" if len(names) > 5 else shown
-
-
 def _shares(entries: sp.coo_array) -> Floats:
     """Shares that sum to one over each shard."""
     whole = np.bincount(entries.col, entries.data, entries.shape[1])
@@ -274,14 +238,7 @@ def _drain(given: Sequence[object], names: tuple[str, ...]) -> Bools:
     known = {name: i for i, name in enumerate(names)}
     out = np.zeros(len(names), dtype=np.bool_)
     for label in map(str, given):
-        if label not in known:
-            raise InputError(
-                f"there is no server '{label}'",
-                where="drain",
-                allowed=_few(names),
-                remedy="drain servers of the placement",
-            )
-        out[known[label]] = True
+        out[known[checks.one_of(label, "drain", known, "server")]] = True
     if out.all():
         raise InputError(
             "names every server",
@@ -308,15 +265,13 @@ def _zones(given: Sequence[object] | None, count: int) -> Ints:
 
 def _replicas(given: Any, shards: int, servers: int) -> Ints:
     if np.ndim(given) == 0:  # one fault, not one of the first shard
-        check_range("replicas", given, 1, servers, whole=True)
+        checks.whole(given, "setting replicas", 1, servers)
     out = _positive(given, "replicas", shards)
-    bad = (out != np.round(out)) | (out > servers)
-    if np.any(bad):
-        k = int(np.argmax(bad))
-        raise InputError(
-            f"is {out[k]:g}",
-            where=f"replicas[{k}]",
-            allowed=f"whole numbers, 1 to {servers}",
-            remedy="a shard has at most one replica a server",
-        )
+    checks.refuse_first(
+        (out != np.round(out)) | (out > servers),
+        out,
+        "replicas",
+        allowed=f"whole numbers, 1 to {servers}",
+        remedy="a shard has at most one replica a server",
+    )
     return out.astype(np.int32)

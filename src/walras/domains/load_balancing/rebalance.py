@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.domains.load_balancing.bound import Bound, counting_bound, rounded_bound
 from walras.domains.load_balancing.feasibility import refuse_impossible, refuse_unmet
@@ -24,7 +25,7 @@ from walras.domains.load_balancing.result import Rebalanced
 from walras.domains.load_balancing.search import Effort, Placed, search, tidied
 from walras.errors import EngineError
 from walras.progress import OnProgress, Progress
-from walras.settings import Settings, check_range, make_plain
+from walras.settings import Settings
 from walras.status import Status
 
 _PROGRAM_SECONDS = 5.0  # for a mixed-integer program, where the caller sets no limit
@@ -63,11 +64,9 @@ class Options:
     on_progress: OnProgress | None = None
 
     def __post_init__(self) -> None:
-        check_range("attempts", self.attempts, 0, 10**9, whole=True)
-        check_range("seed", self.seed, 0, 2**31 - 1, whole=True)
-        if self.time_limit is not None:
-            check_range("time_limit", self.time_limit, 0.0, np.inf)
-        make_plain(self, "attempts", "seed", "time_limit")
+        checks.setting(self, "attempts", 0, 10**9, integer=True)
+        checks.setting(self, "seed", 0, 2**31 - 1, integer=True)
+        checks.setting(self, "time_limit", 0.0, np.inf, optional=True)
 
 
 @renamed_keywords(callback="on_progress")

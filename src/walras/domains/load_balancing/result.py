@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from walras.checks import read_only
 from walras.deprecated import renamed_attribute
 from walras.domains.load_balancing.instance import Round
-from walras.reals import read_only
 from walras.saving import save
 from walras.status import Status
 from walras.types import Bools, Floats, Ints

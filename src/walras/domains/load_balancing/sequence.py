@@ -21,6 +21,7 @@ from walras.domains.load_balancing.instance import Round
 from walras.domains.load_balancing.rebalance import solve_round
 from walras.domains.load_balancing.result import Rebalanced
 from walras.progress import OnProgress, counts, tell
+from walras.status import Status
 from walras.types import Floats, Ints
 
 WARM_UP = 20  # rounds that the published means leave out
@@ -71,6 +72,7 @@ class Rounds:
         policy: Its name.
         rounds: One record per round.
         last: The last round's result.
+        status: ``feasible``, or ``interrupted`` where ``on_progress`` left rounds out.
 
     Example:
         >>> from walras.domains import load_balancing as lb
@@ -82,6 +84,11 @@ class Rounds:
     policy: str
     rounds: tuple[RoundRecord, ...]
     last: Rebalanced | None = field(default=None, compare=False, repr=False)
+    status: Status = Status.FEASIBLE
+
+    def __repr__(self) -> str:
+        mean = f"{self.mean_moves():.4g} moves a round"
+        return f"Rounds({self.policy!r}, {len(self.rounds)} rounds, {mean})"
 
     def frame(self) -> pd.DataFrame:
         """One row a round, with the policy's name."""
@@ -184,7 +191,8 @@ def play(
         last = result
         if tell(on_progress, len(records), len(numbers)):
             break
-    return Rounds(name, tuple(records), last)
+    status = Status.FEASIBLE if len(records) == len(numbers) else Status.INTERRUPTED
+    return Rounds(name, tuple(records), last, status)
 
 
 def _played(

@@ -18,6 +18,7 @@ from walras.domains.traffic_engineering.baselines import (
 from walras.domains.traffic_engineering.candidates import candidate_paths
 from walras.domains.traffic_engineering.edge_form import max_total_flow_by_link
 from walras.domains.traffic_engineering.evaluate import Evaluation, evaluate
+from walras.domains.traffic_engineering.flows import read_flows
 from walras.domains.traffic_engineering.matrices import joined_traffic, load_traffic
 from walras.domains.traffic_engineering.network import Network, random_failures
 from walras.domains.traffic_engineering.objectives import (
@@ -65,6 +66,7 @@ __all__ = [
     "min_max_utilisation",
     "pop_flow",
     "random_failures",
+    "read_flows",
     "redistributed_traffic",
     "scaled_traffic",
     "shortest_path",

@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from walras import checks
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
 from walras.domains.traffic_engineering.network import Network
@@ -20,7 +21,6 @@ from walras.domains.traffic_engineering.paths import Paths
 from walras.domains.traffic_engineering.traffic import top_tenth
 from walras.engines.base import Engine
 from walras.engines.pop.engine import POP
-from walras.errors import InputError
 from walras.separable import Separable
 from walras.solving import solve
 from walras.types import Bools, Floats
@@ -123,13 +123,7 @@ def demand_pinning(
         >>> print(te.demand_pinning(net, demand, paths).flow.sum().round(3))
         15.0
     """
-    if objective not in ("flow", "utilisation"):
-        raise InputError(
-            f"is {objective!r}",
-            where="objective",
-            allowed="'flow' or 'utilisation'",
-            remedy="choose one of these",
-        )
+    checks.one_of(objective, "objective", ("flow", "utilisation"))
     began = time.perf_counter()
     traffic = matrices.traffic(demand, network)
     state = _flow_beside if objective == "flow" else _utilisation_beside

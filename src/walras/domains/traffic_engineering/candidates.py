@@ -14,10 +14,11 @@ from typing import Literal
 import numpy as np
 import platformdirs
 
+from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.domains.traffic_engineering.network import Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
-from walras.errors import DataError, InputError
+from walras.errors import DataError, StoppedError
 from walras.files import replacing
 from walras.kernels.paths import disjoint as kernels
 from walras.kernels.paths.simple import shortest_from
@@ -69,6 +70,7 @@ def candidate_paths(
 
     Raises:
         InputError: ``k`` or ``kind`` is unknown.
+        StoppedError: ``on_progress`` returned True before the end.
 
     Example:
         >>> from walras.domains import traffic_engineering as te
@@ -77,7 +79,8 @@ def candidate_paths(
         array([1, 1, 2, 1])
     """
     of_kind(network, Network, "network")
-    _check(k, kind)
+    k = checks.whole(k, "k", 1, _MOST, remedy="4 is what the field uses")
+    checks.one_of(kind, "kind", _SEARCH)
     file = _cache_file(network, k, kind)
     known = _read(file, network) if cache else None
     if known is not None:
@@ -91,20 +94,6 @@ def candidate_paths(
 def cache_folder() -> Path:
     """Where candidate paths are kept, as the operating system wants it."""
     return platformdirs.user_cache_path("walras") / "paths"
-
-
-def _check(k: object, kind: object) -> None:
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= _MOST:
-        raise InputError(
-            f"is {k!r}",
-            where="k",
-            allowed=f"an integer, 1 to {_MOST}",
-            remedy="4 is what the field uses",
-        )
-    if kind not in _SEARCH:
-        raise InputError(
-            f"is {kind!r}", where="kind", allowed=", ".join(_SEARCH), remedy="choose one of these"
-        )
 
 
 def _search(
@@ -121,11 +110,18 @@ def _search(
         found: _Found = search(graph, scratch.work, source, int(k))
         return found
 
-    tell(on_progress, 0, network.nodes)
+    stopped = tell(on_progress, 0, network.nodes)
     done: list[_Found | None] = [None] * network.nodes
     for finished, (source, found) in enumerate(_in_threads(run, network.nodes, threads), 1):
         done[source] = found
-        tell(on_progress, finished, network.nodes)
+        stopped = tell(on_progress, finished, network.nodes) or stopped
+        if stopped and finished < network.nodes:
+            raise StoppedError(
+                f"was stopped after {finished} of {network.nodes} sources",
+                where="the search for candidate paths",
+                allowed="all sources",
+                remedy="let it end; the paths are then kept for the next time",
+            )
     parts = [found for found in done if found is not None]
     counts = np.concatenate([part[0] for part in parts]).astype(np.int64)
     return counts, np.concatenate([p[1] for p in parts]), np.concatenate([p[2] for p in parts])

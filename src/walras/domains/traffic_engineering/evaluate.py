@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from walras import checks
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
 from walras.domains.traffic_engineering.network import of_kind
 from walras.domains.traffic_engineering.paths import Paths
-from walras.errors import InputError
 from walras.types import Floats
 
 
@@ -89,14 +89,10 @@ def evaluate(demand: Demand, paths: Paths, flow: Floats) -> Evaluation:
         array([4., 5., 3.])
     """
     of_kind(paths, Paths, "paths")
-    x = matrices.numbers(flow, "flow")
-    if x.shape != (paths.count,) or not np.all(np.isfinite(x)):
-        raise InputError(
-            f"has shape {x.shape}, or an entry that is not finite",
-            where="flow",
-            allowed=f"({paths.count},) finite numbers, one a path",
-            remedy="pass a solution's x, or a baseline's flow",
-        )
+    remedy = "pass a solution's x, or a baseline's flow"
+    x = checks.numeric(flow, "flow")
+    checks.shaped(x, (paths.count,), "flow", "one number a path", remedy=remedy)
+    checks.within(x, "flow", remedy=remedy)
     traffic = matrices.traffic(demand, paths.network)
     own, capacity = paths.demands(traffic), paths.network.capacity
     load, served = paths.loads(x), paths.served(x)

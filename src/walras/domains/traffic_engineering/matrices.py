@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from walras import checks
 from walras.data.formats.graphs import read_demands
 from walras.domains.traffic_engineering.network import Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import DataError, InputError
-from walras.reals import reals
-from walras.types import Bools, Floats
+from walras.types import Floats
 
 Demand = npt.ArrayLike | pd.DataFrame
 
@@ -36,24 +35,24 @@ def traffic(demand: Demand, network: Network, name: str = "demand") -> Floats:
     of_kind(network, Network, "network")
     if isinstance(demand, pd.DataFrame):
         demand = _by_label(demand, network, name)
-    array = numbers(demand, name)
-    n = network.nodes
-    if array.shape != (n, n):
-        raise InputError(
-            f"has shape {array.shape}",
-            where=name,
-            allowed=f"({n}, {n}): a row and a column a node of {network.name}",
-            remedy="give the matrix of this network",
-        )
-    bad = ~(np.isfinite(array) & (array >= 0))
-    if np.any(bad):
-        _refuse(array, bad, network, name, "finite and >= 0", "replace it by 0 or by what was sent")
-    own = np.eye(n, dtype=np.bool_) & (array != 0)
-    if np.any(own) and name != "weight":
-        _refuse(
-            array, own, network, name, "0 on the diagonal", "leave out what a node sends to itself"
-        )
-    return array
+    array = checks.numeric(demand, name)
+    n, names = network.nodes, network.node_names
+    words = f"a row and a column a node of {network.name}"
+    checks.shaped(array, (n, n), name, words, remedy="give the matrix of this network")
+
+    def where(at: tuple[int, ...]) -> str:
+        return f"{name}[{names[at[0]]}, {names[at[1]]}]"
+
+    checks.within(array, where, 0.0, remedy="replace it by 0 or by what was sent")
+    if name == "weight":
+        return array
+    return checks.refuse_first(
+        np.eye(n, dtype=np.bool_) & (array != 0),
+        array,
+        where,
+        allowed="0 on the diagonal",
+        remedy="leave out what a node sends to itself",
+    )
 
 
 def check_joined(demand: Floats, paths: Paths) -> None:
@@ -134,13 +133,8 @@ def load_traffic(path: str | Path, network: Network) -> Floats:
                [0., 0., 3.],
                [0., 0., 0.]])
     """
-    if not isinstance(path, str | Path):
-        raise InputError(
-            f"is a {type(path).__name__}",
-            where="path",
-            allowed="a path",
-            remedy="give a .npy, .csv, .xml or .txt file",
-        )
+    remedy = "give a .npy, .csv, .xml or .txt file"
+    checks.of_kind(path, (str, Path), "path", "a path", remedy=remedy)
     of_kind(network, Network, "network")
     file = Path(path)
     if file.suffix in (".xml", ".txt"):
@@ -179,13 +173,8 @@ def _from_sndlib(file: Path, network: Network) -> Floats:
     out = np.zeros((network.nodes, network.nodes))
     for a, b, value in read_demands(file):
         for end in (a, b):
-            if end not in place:
-                raise InputError(
-                    f"there is no node '{end}'",
-                    where=str(file),
-                    allowed="demands between nodes of the network",
-                    remedy="load the network that these demands are of",
-                )
+            remedy = "load the network that these demands are of"
+            checks.one_of(end, str(file), place, "node", remedy=remedy)
         out[place[a], place[b]] += value
     return traffic(out, network, str(file))
 
@@ -193,55 +182,10 @@ def _from_sndlib(file: Path, network: Network) -> Floats:
 def _by_label(frame: pd.DataFrame, network: Network, name: str) -> npt.NDArray[np.object_]:
     names = list(network.node_names)
     for side, labels in (("row", frame.index), ("column", frame.columns)):
-        own = [str(label) for label in labels]
-        if sorted(own) != sorted(names):
-            odd = next((x for x in own if x not in set(names)), None)
-            what = f"there is no node '{odd}'" if odd is not None else f"has {len(own)} labels"
-            raise InputError(
-                what,
-                where=f"{side}s of {name}",
-                allowed=f"the {len(names)} nodes' names",
-                remedy="label every row and column with a node's name, each once",
-            )
+        where, remedy = f"{side}s of {name}", "label each row and column with a node's name, once"
+        allowed = f"the {len(names)} nodes' names"
+        own = checks.distinct(labels, where, remedy=remedy)
+        checks.same_names(own, names, where, "node", allowed=allowed, remedy=remedy)
     plain = frame.set_axis([str(x) for x in frame.index], axis=0)
     plain = plain.set_axis([str(x) for x in frame.columns], axis=1)
     return np.asarray(plain.loc[names, names].to_numpy())
-
-
-def _refuse(
-    array: Floats, bad: Bools, network: Network, name: str, allowed: str, remedy: str
-) -> None:
-    i, j = np.unravel_index(int(np.argmax(bad)), bad.shape)
-    names = network.node_names
-    raise InputError(
-        f"is {array[i, j]:g}",
-        where=f"{name}[{names[i]}, {names[j]}]",
-        allowed=allowed,
-        remedy=remedy,
-    )
-
-
-def numbers(values: npt.ArrayLike, name: str) -> Floats:
-    """An array of numbers.
-
-    Args:
-        values: What was given.
-        name: What errors call it.
-
-    Raises:
-        InputError: There is something else in it.
-    """
-    try:
-        return reals(values)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"is not numeric: {error}",
-            where=name,
-            allowed="numbers",
-            remedy="remove text and empty cells",
-        ) from error
-
-
-def is_number(value: object) -> bool:
-    """Whether it is one real number."""
-    return isinstance(value, Real) and not isinstance(value, bool)

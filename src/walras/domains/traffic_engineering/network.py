@@ -11,9 +11,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.errors import InputError
-from walras.reals import reals
-from walras.settings import check_range
 from walras.types import Bools, Floats, Ints, Longs
 
 _Kind = TypeVar("_Kind")
@@ -53,10 +52,12 @@ class Network:
     position: Floats | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "source", _whole(self.source, "source"))
-        object.__setattr__(self, "target", _whole(self.target, "target"))
-        object.__setattr__(self, "capacity", _numbers(self.capacity, "capacity"))
-        object.__setattr__(self, "node_names", tuple(map(str, self.node_names)))
+        object.__setattr__(self, "source", _positions(self.source, "source"))
+        object.__setattr__(self, "target", _positions(self.target, "target"))
+        capacity = checks.numeric(self.capacity, "capacity", copy=True)
+        object.__setattr__(self, "capacity", capacity)
+        names = checks.distinct(self.node_names, "node_names", remedy="rename one of the nodes")
+        object.__setattr__(self, "node_names", names)
         _check_counts(self)
         _check_links(self)
         for array in (self.source, self.target, self.capacity):
@@ -109,15 +110,15 @@ class Network:
         Raises:
             InputError: A number is no link's, or no link is left.
         """
-        failed = np.unique(_whole(list(links), "links"))
-        if len(failed) and not (failed[0] >= 0 and failed[-1] < self.links):
-            wrong = int(failed[0]) if failed[0] < 0 else int(failed[-1])
-            raise InputError(
-                f"there is no link {wrong}",
-                where="links",
-                allowed=f"0 to {self.links - 1}",
-                remedy="give the numbers of links of this network",
-            )
+        failed = np.unique(_positions(list(links), "links"))
+        checks.refuse_first(
+            (failed < 0) | (failed >= self.links),
+            failed,
+            lambda at: "links",
+            what=lambda at: f"there is no link {failed[at]}",
+            allowed=f"0 to {self.links - 1}",
+            remedy="give the numbers of links of this network",
+        )
         kept = np.ones(self.links, dtype=np.bool_)
         kept[failed] = False
         return Network(
@@ -154,7 +155,7 @@ def random_failures(network: Network, count: int, seed: int) -> Longs:
         2
     """
     of_kind(network, Network, "network")
-    check_range("count", count, 0, network.links - 1, whole=True, words=", so that a link is left")
+    count = checks.whole(count, "count", 0, network.links - 1, words=", so that a link is left")
     return np.sort(generator(seed).choice(network.links, count, replace=False))
 
 
@@ -169,14 +170,8 @@ def of_kind(value: object, kind: type[_Kind], name: str) -> _Kind:
     Raises:
         InputError: It is something else.
     """
-    if not isinstance(value, kind):
-        raise InputError(
-            f"is a {type(value).__name__}",
-            where=name,
-            allowed=f"a {kind.__name__}",
-            remedy="make them with load_topology and candidate_paths",
-        )
-    return value
+    remedy = "make them with load_topology and candidate_paths"
+    return checks.of_kind(value, kind, name, remedy=remedy)
 
 
 def generator(seed: int) -> np.random.Generator:
@@ -185,43 +180,19 @@ def generator(seed: int) -> np.random.Generator:
     Raises:
         InputError: It is no whole number from 0 on.
     """
-    check_range("seed", seed, 0, 2**63, whole=True)
-    return np.random.default_rng(seed)
+    return np.random.default_rng(checks.whole(seed, "seed", 0, 2**63))
 
 
-def _numbers(values: npt.ArrayLike, name: str) -> Floats:
-    """A copy as numbers.
-
-    Raises:
-        InputError: There is something else among them.
-    """
-    try:
-        return np.array(reals(values))
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"is not numeric: {error}",
-            where=name,
-            allowed="numbers",
-            remedy="number the nodes from 0 in the order of their names",
-        ) from error
-
-
-def _whole(values: npt.ArrayLike, name: str) -> Ints:
+def _positions(values: npt.ArrayLike, name: str) -> Ints:
     """A copy as whole numbers.
 
     Raises:
         InputError: There is something else among them.
     """
-    found = _numbers(values, name)
+    remedy = "number nodes and links from 0, nodes in the order of their names"
+    found = checks.numeric(values, name, remedy=remedy)
     odd = ~(np.abs(found) < 2**31) | (found != np.floor(found))
-    if np.any(odd):
-        e = int(np.argmax(odd))
-        raise InputError(
-            f"is {found.flat[e]:g}",
-            where=f"{name}[{e}]",
-            allowed="whole numbers",
-            remedy="number nodes and links from 0",
-        )
+    checks.refuse_first(odd, found, name, allowed="whole numbers", remedy=remedy)
     return found.astype(np.int32)
 
 
@@ -240,15 +211,6 @@ def _check_counts(net: Network) -> None:
             where=f"network {net.name}",
             allowed="at least two nodes and one link",
             remedy="check the file or the arrays",
-        )
-    if len(set(net.node_names)) < net.nodes:
-        seen = set[str]()
-        twice = next(n for n in net.node_names if n in seen or seen.add(n))  # type: ignore[func-returns-value]
-        raise InputError(
-            f"the label '{twice}' appears twice",
-            where="node_names",
-            allowed="distinct labels",
-            remedy="rename one of the nodes",
         )
 
 
@@ -280,34 +242,24 @@ def _check_links(net: Network) -> None:
         "one link from a node to another",
         f"add up their capacities, or {_MERGE}",
     )
-    bad = ~(np.isfinite(net.capacity) & (net.capacity > 0))
-    _refuse(
-        net,
-        bad,
-        "has a capacity that is not a positive number",
-        "finite and > 0",
-        "remove links that carry nothing",
-        values=net.capacity,
+    checks.within(
+        net.capacity,
+        lambda at: f"capacity of {_named(net, at)}",
+        above=0.0,
+        remedy="remove links that carry nothing",
     )
 
 
-def _refuse(
-    net: Network,
-    bad: Bools,
-    what: str,
-    allowed: str,
-    remedy: str,
-    values: Floats | None = None,
-) -> None:
-    if not np.any(bad):
-        return
-    e = int(np.argmax(bad))
-    ends = [
-        net.node_names[v] if 0 <= v < net.nodes else str(v) for v in (net.source[e], net.target[e])
-    ]
-    value = "" if values is None else f": {values[e]:g}"
-    raise InputError(
-        f"{what}{value}", where=f"link {e} ({ends[0]}->{ends[1]})", allowed=allowed, remedy=remedy
+def _named(net: Network, at: tuple[int, ...]) -> str:
+    """A link in errors; its ends may be no nodes."""
+    both = (net.source[at[0]], net.target[at[0]])
+    ends = [net.node_names[v] if 0 <= v < net.nodes else str(v) for v in both]
+    return f"link {at[0]} ({ends[0]}->{ends[1]})"
+
+
+def _refuse(net: Network, bad: Bools, what: str, allowed: str, remedy: str) -> None:
+    checks.refuse_first(
+        bad, bad, lambda at: _named(net, at), what=what, allowed=allowed, remedy=remedy
     )
 
 
@@ -318,12 +270,5 @@ def positions_of(names: Sequence[str], chosen: Sequence[str]) -> Longs:
         InputError: A label is unknown.
     """
     known = {name: k for k, name in enumerate(names)}
-    unknown = next((str(name) for name in chosen if str(name) not in known), None)
-    if unknown is not None:
-        raise InputError(
-            f"there is no node '{unknown}'",
-            where="node",
-            allowed=f"such as '{names[0]}'",
-            remedy="use the network's node_names",
-        )
-    return np.array([known[str(name)] for name in chosen], dtype=np.int64)
+    found = [known[checks.one_of(str(name), "node", known, "node")] for name in chosen]
+    return np.array(found, dtype=np.int64)

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from walras import checks
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
 from walras.domains.traffic_engineering.network import Network, of_kind
@@ -217,15 +218,13 @@ class _Case:
     def weights(self, weight: Demand) -> Floats:
         """(pairs,) checked weights."""
         own = self.paths.demands(matrices.traffic(weight, self.network, "weight"))
-        bad = self.asked & (own <= 0)
-        if np.any(bad):
-            raise InputError(
-                "is 0",
-                where=f"weight[{self.paths.pair_names[int(np.argmax(bad))]}]",
-                allowed="> 0 wherever there is demand",
-                remedy="give the pair a positive weight",
-            )
-        return own
+        return checks.refuse_first(
+            self.asked & (own <= 0),
+            own,
+            lambda at: f"weight[{self.paths.pair_names[at[0]]}]",
+            allowed="> 0 wherever there is demand",
+            remedy="give the pair a positive weight",
+        )
 
     def served(self, name: str, *, upper: Floats, lower: Floats | None = None) -> _Block:
         """``lower <= y_k <= upper``."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
@@ -56,7 +57,7 @@ def scaled_traffic(
         within: How near to it is near enough, > 0.
         engine: Solves each problem, to a gap of a tenth of ``within``.
         on_progress: Called after each solve with a Progress: ``step`` is the factor, ``value`` the
-            share served at it.
+            share served at it. True returns the traffic at that factor.
 
     Returns:
         (nodes, nodes) traffic.
@@ -73,14 +74,8 @@ def scaled_traffic(
         21.4
     """
     of_kind(paths, Paths, "paths")
-    for name, value in (("satisfied", satisfied), ("within", within)):
-        if not matrices.is_number(value) or not 0 < value < 1:
-            raise InputError(
-                f"is {value!r}",
-                where=name,
-                allowed="above 0 and below 1",
-                remedy="give a share, such as 0.92",
-            )
+    satisfied = checks.number(satisfied, "satisfied", above=0.0, below=1.0)
+    within = checks.number(within, "within", above=0.0, below=1.0)
     traffic = matrices.traffic(demand, paths.network)
     low, high, factor = 0.0, np.inf, 1.0
     found: Solution | None = None
@@ -89,9 +84,9 @@ def scaled_traffic(
         problem = max_total_flow(paths.network, scaled, paths)
         found = solve(problem, engine=engine, tolerance=0.1 * within, start=found)
         share = found.value / float(scaled.sum())
-        if on_progress is not None:
-            on_progress(Progress(k, value=share, bound=satisfied, step=factor))
-        if abs(share - satisfied) <= within:
+        step = Progress(k, value=share, bound=satisfied, step=factor)
+        stopped = on_progress is not None and on_progress(step)
+        if stopped or abs(share - satisfied) <= within:
             return scaled
         low, high = (factor, high) if share > satisfied else (low, factor)
         factor = _between(low, high)

@@ -8,12 +8,11 @@ from typing import Literal
 
 import numpy as np
 
-from walras import data
+from walras import checks, data
 from walras.data.formats.graphs import Graph, read_graph
 from walras.data.te_topologies import Topologies
 from walras.domains.traffic_engineering.network import Network, generator
 from walras.errors import InputError
-from walras.settings import check_range
 from walras.types import Floats
 
 Parallel = Literal["error", "merge"]
@@ -69,20 +68,15 @@ def load_topology(
         >>> net.nodes, net.links
         (12, 38)
     """
-    if parallel not in (None, "error", "merge"):
-        raise InputError(
-            f"is {parallel!r}",
-            where="parallel",
-            allowed="'error', 'merge' or None",
-            remedy="choose one of these",
-        )
-    if not isinstance(source, str | Path):
-        raise InputError(
-            f"is a {type(source).__name__}",
-            where="source",
-            allowed="a path or a name",
-            remedy="give a file, or the name of a network such as 'B4'",
-        )
+    if parallel is not None:
+        checks.one_of(parallel, "parallel", ("error", "merge"))
+    checks.of_kind(
+        source,
+        (str, Path),
+        "source",
+        "a path or a name",
+        remedy="give a file, or the name of a network such as 'B4'",
+    )
     path = Path(source)
     is_file = isinstance(source, Path) or bool(path.suffix) or path.exists()
     _check_capacities(path, capacity, draw_capacities, is_file=is_file)
@@ -101,7 +95,7 @@ def load_topology(
 def _check_capacities(path: Path, capacity: object, draw: object, *, is_file: bool) -> None:
     """Refuse an attribute where there is none to choose, and both ways to a capacity at once."""
     if draw is not None:
-        check_range("draw_capacities", draw, 0, 2**63, whole=True)
+        checks.whole(draw, "draw_capacities", 0, 2**63)
     if capacity is None:
         return
     if not isinstance(capacity, str) or not capacity:
@@ -145,7 +139,7 @@ def _by_name(wanted: str, synthetic: bool | None, seed: int) -> tuple[str, Topol
 
 def _network(graph: Graph, name: str, origin: str, draw: int | None, parallel: Parallel) -> Network:
     if draw is not None:
-        graph = replace(graph, capacity=_drawn(len(graph.capacity), draw))
+        graph = replace(graph, capacity=_drawn(len(graph.capacity), int(draw)))
         origin += f"; {len(graph.capacity)} capacities drawn with seed {draw}"
     graph = graph.both_ways()
     if parallel == "merge":

@@ -12,12 +12,12 @@ from typing import Never
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
 from walras.domains.traffic_engineering.network import Network, generator, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import InputError
-from walras.settings import check_range
 from walras.types import Bools, Floats
 
 SIGMA = 2.477
@@ -54,7 +54,7 @@ def lognormal_traffic(
         9.0
     """
     of_kind(network, Network, "network")
-    _check("sigma", sigma)
+    sigma = checks.number(sigma, "sigma", 0.0)
     weight = _lognormal("sigma", sigma, generator(seed), (network.nodes,) * 2)
     return _scaled(network, weight, total, ("sigma", sigma))
 
@@ -88,7 +88,7 @@ def gravity_traffic(
                [0.  , 0.  , 0.  ]])
     """
     of_kind(network, Network, "network")
-    _check("spread", spread)
+    spread = checks.number(spread, "spread", 0.0)
     noise = _lognormal("spread", spread, generator(seed), (2, network.nodes))
     out = np.bincount(network.source, weights=network.capacity, minlength=network.nodes)
     into = np.bincount(network.target, weights=network.capacity, minlength=network.nodes)
@@ -127,14 +127,41 @@ def bimodal_traffic(
         9.0
     """
     of_kind(network, Network, "network")
-    _check("large", large, 1.0)
-    _check("ratio", ratio)
+    large = checks.number(large, "large", 0.0, 1.0)
+    ratio = checks.number(ratio, "ratio", 0.0)
     random = generator(seed)
     shape = (network.nodes,) * 2
     mean = np.where(random.random(shape) < large, ratio, 1.0)
     with np.errstate(over="ignore"):
         weight = mean * random.uniform(0.5, 1.5, shape)
     return _scaled(network, weight, total, ("ratio", ratio))
+
+
+def model_traffic(model: str, network: Network, *, load: float, seed: int) -> Floats:
+    """Traffic drawn from a model named in words, to carry a share of all capacity.
+
+    Args:
+        model: ``lognormal``, ``gravity`` or ``bimodal``.
+        network: The network.
+        load: All traffic as a share of the capacity of all links.
+        seed: Seed of the model.
+
+    Raises:
+        InputError: There is no such model.
+    """
+    total = load * float(network.capacity.sum())
+    if model == "lognormal":
+        return lognormal_traffic(network, seed=seed, total=total)
+    if model == "gravity":
+        return gravity_traffic(network, seed=seed, total=total)
+    if model == "bimodal":
+        return bimodal_traffic(network, seed=seed, total=total)
+    raise InputError(
+        f"there is no traffic model '{model}'",
+        where="demand",
+        allowed="lognormal, gravity, bimodal, or a .npy, .csv, .xml or .txt file",
+        remedy="use one of these",
+    )
 
 
 def capped_traffic(demand: Demand, paths: Paths, multiple: float) -> Floats:
@@ -166,7 +193,7 @@ def capped_traffic(demand: Demand, paths: Paths, multiple: float) -> Floats:
                [0., 0., 0.]])
     """
     of_kind(paths, Paths, "paths")
-    _check("multiple", multiple, positive=True)
+    multiple = checks.number(multiple, "multiple", above=0.0)
     traffic = matrices.traffic(demand, paths.network)
     alone = np.full(traffic.shape, np.inf)
     alone[paths.source, paths.target] = paths.served(paths.bottleneck())
@@ -230,10 +257,10 @@ def diurnal_series(
         >>> te.diurnal_series(demand, net, times=4).demand.shape
         (4, 3, 3)
     """
-    _check("swing", swing, 1.0)
-    _check("noise", noise)
-    check_range("times", times, 1, 1_000_000, whole=True)
-    check_range("period", period, 1, 1_000_000, whole=True)
+    swing = checks.number(swing, "swing", 0.0, 1.0)
+    noise = checks.number(noise, "noise", 0.0)
+    times = checks.whole(times, "times", 1, 1_000_000)
+    period = checks.whole(period, "period", 1, 1_000_000)
     mean = matrices.traffic(demand, network)
     random = generator(seed)
     hour = random.random(network.nodes)
@@ -270,14 +297,14 @@ def fluctuating_series(
         >>> te.fluctuating_series(day, factor=2.0).demand.shape
         (4, 3, 3)
     """
-    _check("factor", factor)
+    factor = checks.number(factor, "factor", 0.0)
     given = series.demand if isinstance(series, TrafficSeries) else series
-    demand = matrices.numbers(given, "series")
-    if demand.ndim != 3 or len(demand) < 3 or not np.all(np.isfinite(demand) & (demand >= 0)):
+    demand = checks.within(checks.numeric(given, "series"), "series", 0.0)
+    if demand.ndim != 3 or len(demand) < 3:
         raise InputError(
-            f"has shape {demand.shape}, or an entry that is negative or not finite",
+            f"has shape {demand.shape}",
             where="series",
-            allowed="(times, nodes, nodes), finite and >= 0, at least 3 times",
+            allowed="(times, nodes, nodes), at least 3 times",
             remedy="give a longer series: variances of changes are taken from it",
         )
     spread = np.sqrt(factor * np.var(np.diff(demand, axis=0), axis=0))
@@ -312,7 +339,7 @@ def redistributed_traffic(demand: Demand, network: Network, share: float) -> Flo
         >>> print(te.redistributed_traffic(demand, net, share=0.4).sum().round(6))
         100.0
     """
-    _check("share", share, 1.0)
+    share = checks.number(share, "share", 0.0, 1.0)
     traffic = matrices.traffic(demand, network)
     top = top_tenth(traffic)
     inside, outside = float(traffic[top].sum()), float(traffic[~top].sum())
@@ -353,9 +380,11 @@ def _scaled(
     network: Network, weight: Floats, total: float | None, wide: tuple[str, float]
 ) -> Floats:
     """Weights off the diagonal, scaled to a total; ``wide`` is what spreads them, and its name."""
-    _check("total", total if total is not None else 0.0)
     np.fill_diagonal(weight, 0.0)
-    wanted = LOAD * float(network.capacity.sum()) if total is None else total
+    if total is None:
+        wanted = LOAD * float(network.capacity.sum())
+    else:
+        wanted = checks.number(total, "total", 0.0)
     with np.errstate(over="ignore"):
         weighed = weight.sum()
     if not np.isfinite(weighed):
@@ -370,16 +399,3 @@ def _refuse_wide(name: str, value: float) -> Never:
         allowed="one whose largest demand is finite",
         remedy="choose a smaller one",
     )
-
-
-def _check(name: str, value: float, most: float = np.inf, *, positive: bool = False) -> None:
-    good = matrices.is_number(value) and (value > 0 if positive else value >= 0)
-    good = good and value <= most
-    if not good or value == np.inf:
-        low = "> 0" if positive else ">= 0"
-        raise InputError(
-            f"is {value!r}",
-            where=name,
-            allowed=f"finite and {low}" + ("" if most == np.inf else f", at most {most:g}"),
-            remedy="choose a number in that range",
-        )

@@ -23,9 +23,9 @@ from walras.engines.admm.roots import increasing_root
 from walras.separable import Utility, utility
 from walras.types import Floats
 
-_STAY = 0.1  # share of a negative price that a step leaves at least
+_LEAST_LEFT = 0.1  # share of a negative price that a step leaves: utilities need one below zero
 _TINY = np.finfo(float).tiny
-_EXACT = 1e-12
+_SCALAR_TOLERANCE = 1e-12  # of the scalar's root, relative to what prices pay: about rounding
 
 
 class CouplingRows:
@@ -88,7 +88,7 @@ class CouplingRows:
     def inside(self, price: Floats) -> Floats:
         """Extrapolated prices, where a cost has none of that sign near the present one."""
         falling = np.isin(self.rows.kind, (Utility.LOG, Utility.POWER))
-        return np.where(falling, np.minimum(price, _STAY * self.price), price)
+        return np.where(falling, np.minimum(price, _LEAST_LEFT * self.price), price)
 
     def _stepped(self, used: Floats, slope: Floats, rho: float) -> tuple[Floats, float, float]:
         """New prices, new scalar, and the largest error of a row relative to its terms."""
@@ -144,7 +144,7 @@ class CouplingRows:
             return cost + float(shift @ price), slope
 
         size = abs(cost) + float(np.abs(shift) @ np.abs(self.price[held]))
-        return increasing_root(paid, self.t, lower, upper, _EXACT * size)
+        return increasing_root(paid, self.t, lower, upper, _SCALAR_TOLERANCE * size)
 
     def _cost_prices(self, used: Floats, h: Floats) -> Floats:
         """Prices of rows with a cost, one step towards f'(F) = p inside its domain."""
@@ -157,4 +157,4 @@ class CouplingRows:
         slope = np.where(np.isfinite(slope), slope, 0.0)
         new = price + (used[at] - y) / (h[at] + slope)
         falling = np.isin(kind, (Utility.LOG, Utility.POWER))
-        return np.where(falling, np.minimum(new, _STAY * price), new)
+        return np.where(falling, np.minimum(new, _LEAST_LEFT * price), new)

@@ -15,7 +15,7 @@ from walras.engines.admm.method import Method
 from walras.engines.admm.options import ADMMOptions
 from walras.engines.admm.proofs.central_prover import CentralProver
 from walras.engines.admm.proofs.distributed_prover import DistributedProver
-from walras.engines.admm.proofs.incumbent import COARSE, Incumbent, Prover
+from walras.engines.admm.proofs.incumbent import Incumbent, Prover
 from walras.engines.admm.proofs.row_classification import RowClassification, roles
 from walras.engines.admm.proofs.tighten_duals import DualTightening
 from walras.engines.admm.schemes import (
@@ -42,10 +42,11 @@ from walras.separable import Separable
 from walras.settings import Settings
 from walras.status import Status
 
-_SHARE = 0.999  # of the tolerance that the engine's own proof must reach
-_ROOM = 0.5  # of the tolerance that the iterates may stay from a bound
-PROOF = "proof"  # what a step is called in whose iteration the value and the bound were proved
-_DOUBTFUL = 500  # iterations without a feasible allocation and a finite bound
+_PROOF_SHARE = 0.999  # share of the tolerance that the engine's own proof must reach
+# A scalar that is all of the objective need not come nearer to its bound than this share of the
+# tolerance.
+_SCALAR_SHARE = 0.5
+PROOF = "proof"  # note of an iteration in which the value and the bound were proved
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,6 +72,13 @@ class ADMM(ADMMOptions, Engine):
         iterations: Iterations at most.
         executor: Who holds the slices of demands and runs their passes, such as
             ``walras.Ray(actors=4)``; None: threads of this process.
+        paper_residual: Relative residual at which mode ``paper`` stops, as the released package
+            does, above 0 to 1.
+        penalty: How rho adapts.
+        restart_rule: When an epoch of iterations with restarts ends.
+        proofs: After how many iterations a proof is made.
+        start_prices: Prices for a start that has none.
+        joint: Sweeps of modes ``penalty`` and ``augmented-lagrangian``.
 
     Raises:
         InputError: A setting is outside its range.
@@ -156,12 +164,12 @@ class _Solve:
         """Cut the problem into slices, and iterate on them."""
         problem, settings, options = self.problem, self.settings, self.options
         form, of_rows = _split(problem, settings, options)
-        first = beginning(form, settings.start, options.rho)
+        first = beginning(form, settings.start, options.rho, options.start_prices)
         executor = executor_on(settings.device, options.executor)
         slices = cut(
             form, executor.slices(settings.workers), first.x, first.price, of_rows, first.own
         )
-        self.best = Incumbent(problem, self.iteration_log, settings.tolerance)
+        self.best = Incumbent(problem, self.iteration_log, settings.tolerance, options.proofs)
         self.built = self.iteration_log.elapsed
         self.pool = executor.open(slices)
         tightening = DualTightening(form)
@@ -245,12 +253,12 @@ def _timings(built: float, elapsed: float, work: float, options: ADMMOptions) ->
 def _scheme(options: ADMMOptions, form: Form) -> Scheme:
     restarts = _restarts(form) if options.restarts is None else options.restarts
     if options.collapse:
-        return Collapsed(restarts=options.restarts is not False)
+        return Collapsed(restarts=options.restarts is not False, options=options)
     if options.mode == "hard":
-        return Splitting(options.relaxation, restarts=restarts)
+        return Splitting(options.relaxation, restarts=restarts, options=options)
     if options.mode == "paper":
-        return Published()
-    return Joint(multipliers=options.mode == "augmented-lagrangian")
+        return Published(options.paper_residual)
+    return Joint(multipliers=options.mode == "augmented-lagrangian", rule=options.joint)
 
 
 def _restarts(form: Form) -> bool:
@@ -268,7 +276,7 @@ def _run(
 ) -> Status:
     """Iterate, and prove at times, until the proof is good enough or someone says stop."""
     scheme, own_rule = _scheme(options, method.form), options.mode == "paper"
-    doubtful = _DOUBTFUL
+    doubtful = options.proofs.diagnose_after
     for k in range(options.iterations):
         method.pool.begin_iteration(scheme.resume(method))
         ended = scheme.iterate(method)
@@ -285,13 +293,13 @@ def _run(
             return iteration_log.outcome or Status.INTERRUPTED
         if not proved:
             continue
-        if best.gap <= _SHARE * settings.tolerance and not own_rule:
+        if best.gap <= _PROOF_SHARE * settings.tolerance and not own_rule:
             return Status.OPTIMAL
         if over:
             break
-        roomy = options.mode == "hard" and settings.tolerance >= COARSE
+        roomy = options.mode == "hard" and settings.tolerance >= options.proofs.coarse_tolerance
         if roomy and np.isfinite(best.bound):
-            method.settle_for(best.bound + _ROOM * settings.tolerance * abs(best.bound))
+            method.settle_for(best.bound + _SCALAR_SHARE * settings.tolerance * abs(best.bound))
         if k >= doubtful and not np.isfinite(best.gap):
             doubtful = 4 * k
             if _has_no_optimum(method.form.problem, iteration_log, settings):

@@ -15,12 +15,14 @@ from walras.engines.admm.start import Beginning
 from walras.engines.admm.worker_pool import WorkerPool
 from walras.types import Floats
 
-_SLIGHT = 1e-6  # multipliers whose square is a smaller share of x's say nothing
-_PASSES = 2  # evaluations of the rows' block an iteration
-_LOOSE, _TIGHT = 1e-2, 1e-10  # tolerances of the blocks: relative to the residual, between these
-_GROUP = 1e-3  # tolerance of the demands' block relative to that of the rows' block
-_PAID = 10.0  # tolerance of the scalar's root relative to that of the rows' block
-_NONE = 1e-300
+_LEAST_MULTIPLIERS = 1e-6  # squares of multipliers below this share of x's are no scale
+_ROW_EVALUATIONS = 2  # evaluations of the rows' block an iteration
+# The blocks are solved to a tenth of the primal residual, within these relative tolerances.
+_BLOCK_TOLERANCE = 0.1
+_LOOSEST, _TIGHTEST = 1e-2, 1e-10
+_DEMAND_TOLERANCE = 1e-3  # tolerance of the demands' block relative to that of the rows' block
+_SCALAR_TOLERANCE = 10.0  # tolerance of the scalar's root relative to that of the rows' block
+_TINY = 1e-300  # keeps a division by zero from happening
 
 
 @dataclass
@@ -68,7 +70,7 @@ class Method:
         self.moved = self.apart = np.inf
         self.residuals = Residuals()
         self._sizes = (0.0, 0.0)
-        self._tolerance = _LOOSE
+        self._tolerance = _LOOSEST
 
     def set_prox_centre(self) -> None:
         """Centres of the demands' block; the state of a fixed point, if there is none yet."""
@@ -78,7 +80,7 @@ class Method:
 
     def solve_demands(self, softness: float = 0.0) -> None:
         """Solve the demands' block, at the scalar that the demands' prices pay for."""
-        inner = self._tolerance * _GROUP
+        inner = self._tolerance * _DEMAND_TOLERANCE
         if self._group_scalar is None:
             self.passes.solve_demands(0.0, inner, softness)
             return
@@ -88,7 +90,7 @@ class Method:
             value, slope = self.passes.solve_demands(t, inner, softness)
             return cost + float(value), float(slope)
 
-        near = min(_PAID * self._tolerance, 3.0 * _LOOSE) * abs(cost)
+        near = min(_SCALAR_TOLERANCE * self._tolerance, 3.0 * _LOOSEST) * abs(cost)
         self.t = increasing_root(paid, self.t, lower, upper, near)
 
     def settle_for(self, value: float) -> None:
@@ -109,7 +111,7 @@ class Method:
         """Solve the rows' block."""
         own = len(self.form.own.source)  # those take a step in every pass
         self.narrow.settle(
-            self.passes.row_usage, self.rho, 0.0 if own else self._tolerance, _PASSES
+            self.passes.row_usage, self.rho, 0.0 if own else self._tolerance, _ROW_EVALUATIONS
         )
 
     def advance(self, relaxation: float) -> None:
@@ -120,16 +122,20 @@ class Method:
         self._sizes = (size, dual)
         self.apart = float(np.sqrt(apart))
         with np.errstate(over="ignore"):  # where x is zero, any distance is
-            self.residuals.primal = float(np.sqrt(apart / max(size, _NONE)))
-        self._tolerance = float(np.clip(0.1 * self.residuals.primal, _TIGHT, _LOOSE))
+            self.residuals.primal = float(np.sqrt(apart / max(size, _TINY)))
+        self._tolerance = float(
+            np.clip(_BLOCK_TOLERANCE * self.residuals.primal, _TIGHTEST, _LOOSEST)
+        )
 
     def measure_change(self) -> None:
         """Measure how far x went since the last call."""
         moved = float(self.passes.change()[1])
         size, dual = self._sizes
         since, self.seen = self.count - self.seen, self.count
-        self.moved = float(np.sqrt(moved / max(size, _NONE))) / since
-        self.residuals.dual = float(np.sqrt(moved / max(dual, _SLIGHT * size, _NONE))) / since
+        self.moved = float(np.sqrt(moved / max(size, _TINY))) / since
+        self.residuals.dual = (
+            float(np.sqrt(moved / max(dual, _LEAST_MULTIPLIERS * size, _TINY))) / since
+        )
 
     def note_residuals(self, moved: float, paid: float) -> None:
         """Residuals of a scheme without copies: how far x and the prices went, squared."""
@@ -137,8 +143,10 @@ class Method:
         size = float(self.narrow.capacities @ (price * price))
         since, self.seen = self.count - self.seen, self.count
         self.residuals.dual = float(np.sqrt(moved)) / since
-        self.residuals.primal = float(np.sqrt(paid / max(size, _NONE))) / since
-        self._tolerance = float(np.clip(0.1 * self.residuals.primal, _TIGHT, _LOOSE))
+        self.residuals.primal = float(np.sqrt(paid / max(size, _TINY))) / since
+        self._tolerance = float(
+            np.clip(_BLOCK_TOLERANCE * self.residuals.primal, _TIGHTEST, _LOOSEST)
+        )
 
     def rescale(self, factor: float) -> None:
         """Multiply rho, keeping every multiplier."""

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from walras import checks
+from walras.engines.admm.option_groups import (
+    JointMinimisation,
+    PenaltyUpdate,
+    ProofSchedule,
+    RestartRule,
+    StartPrices,
+)
 from walras.engines.admm.worker_pool import Executor
-from walras.engines.base import check_choice, check_flag
+from walras.engines.options import Options, number
 from walras.errors import InputError
-from walras.settings import check_range, make_plain
 
 MODES = ("hard", "paper", "penalty", "augmented-lagrangian")
 
 
 @dataclass(frozen=True, repr=False)
-class ADMMOptions:
+class ADMMOptions(Options):
     """Which splitting method runs, and where.
 
     :class:`walras.engines.ADMM` documents each of them.
@@ -28,14 +35,22 @@ class ADMMOptions:
     collapse: bool | None = None
     restarts: bool | None = None
     rho: float | None = None
-    relaxation: float = 1.8
-    iterations: int = 20_000
+    relaxation: float = number(1.8, 1.0, 1.99)
+    iterations: int = number(20_000, 1, 10**9, whole=True)
     executor: Executor | None = None
+    paper_residual: float = number(5e-3, 1e-15, 1.0)
+    penalty: PenaltyUpdate = field(default_factory=PenaltyUpdate)
+    restart_rule: RestartRule = field(default_factory=RestartRule)
+    proofs: ProofSchedule = field(default_factory=ProofSchedule)
+    start_prices: StartPrices = field(default_factory=StartPrices)
+    joint: JointMinimisation = field(default_factory=JointMinimisation)
 
     def __post_init__(self) -> None:
-        check_choice("mode", self.mode, MODES)
-        check_flag("collapse", self.collapse, optional=True)
-        check_flag("restarts", self.restarts, optional=True)
+        super().__post_init__()
+        checks.one_of(self.mode, "setting mode", MODES)
+        for name in ("collapse", "restarts"):
+            if getattr(self, name) is not None:
+                checks.flag(getattr(self, name), f"setting {name}", " or None")
         if self.collapse and self.mode != "hard":
             raise InputError(
                 f"goes with mode 'hard' alone, not {self.mode!r}",
@@ -50,20 +65,12 @@ class ADMMOptions:
                 allowed="False or None",
                 remedy="leave mode out, or restarts",
             )
-        if self.rho is not None:
-            check_range("rho", self.rho, np.finfo(float).tiny, 1e100)
+        checks.setting(self, "rho", np.finfo(float).tiny, 1e100, optional=True)
         if self.executor is not None:
-            _require_executor(self.executor)
-        check_range("relaxation", self.relaxation, 1.0, 1.99)
-        check_range("iterations", self.iterations, 1, 10**9, whole=True)
-        make_plain(self, "rho", "relaxation", "iterations")
-
-
-def _require_executor(value: object) -> None:
-    if not isinstance(value, Executor) or isinstance(value, type):
-        raise InputError(
-            f"is {value!r}",
-            where="setting executor",
-            allowed="an executor such as walras.Ray(actors=2), or None",
-            remedy="make one, or leave executor out",
-        )
+            checks.of_kind(
+                self.executor,
+                Executor,
+                "setting executor",
+                "an executor such as walras.Ray(actors=2), or None",
+                remedy="make one, or leave executor out",
+            )

@@ -13,21 +13,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from walras.engines.admm.option_groups import RestartRule
+
 REFLECTED = 2.0  # relaxation that takes T to 2 T - 1
-_ENOUGH = 0.2  # share of the first residual of an epoch at which it ends
-_SOME = 0.8  # share at which it ends once the residual rises
-_LONG = 0.36  # share of all iterations at which it ends in any case
 
 
 class Restarts:
     """The epochs of one solve.
 
+    Args:
+        rule: When an epoch ends.
+
     Attributes:
         count: Restarts so far.
     """
 
-    def __init__(self) -> None:
-        self.count = 0
+    def __init__(self, rule: RestartRule) -> None:
+        self.count, self._rule = 0, rule
         self._total = 0
         self._begin()
 
@@ -52,9 +54,9 @@ class Restarts:
         self._total += 1
         rises, self._last = residual > self._last, residual
         over = self._length > 1 and (
-            residual <= _ENOUGH * self._first
-            or (residual <= _SOME * self._first and rises)
-            or self._length >= _LONG * self._total
+            residual <= self._rule.sufficient * self._first
+            or (residual <= self._rule.necessary * self._first and rises)
+            or self._length >= self._rule.artificial * self._total
         )
         if over:
             self.count += 1

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-_EVALUATIONS = 60
-_EXPAND = 4.0
+_MOST_EVALUATIONS = 60  # bisection alone halves a bracket to rounding in that many
+_REACH_GROWTH = 4.0  # factor on the way tried beyond a bracket without an end
 
 
 def increasing_root(
@@ -32,7 +32,7 @@ def increasing_root(
     t = float(np.clip(guess, lower, upper))
     untried = {bound for bound in (lower, upper) if np.isfinite(bound)}
     reach = max(abs(t), 1.0)
-    for _ in range(_EVALUATIONS):
+    for _ in range(_MOST_EVALUATIONS):
         value, slope = function(t)
         untried.discard(t)
         if abs(value) <= tolerance or (value > 0 and t <= lower) or (value < 0 and t >= upper):
@@ -45,7 +45,7 @@ def increasing_root(
             new = lower
         elif not lower < new < upper:
             new = _inside(t, value, lower, upper, reach)
-            reach *= _EXPAND
+            reach *= _REACH_GROWTH
         if new == t:
             return t
         t = new

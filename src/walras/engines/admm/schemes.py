@@ -11,23 +11,16 @@ from typing import Protocol
 import numpy as np
 
 from walras.engines.admm.method import Method
+from walras.engines.admm.option_groups import JointMinimisation
+from walras.engines.admm.options import ADMMOptions
 from walras.engines.admm.passes import Resume
 from walras.engines.admm.restarts import REFLECTED, Restarts
 from walras.separable import Utility
 from walras.types import Floats
 
-_PLAIN = 20  # iterations before those with restarts
-_EVERY = 10  # most iterations between two looks at rho
-_LEAN = 0.7  # residuals balanced a little on the side of small rho: fewer iterations where scarce
-_UNTIL = 150  # iteration from which rho is frozen for ever longer; with restarts, for an epoch
-_STEP = 5.0  # largest factor of a change of rho
-_BALANCED = 1.5  # imbalance of the residuals that is left alone
-PUBLISHED_CORES = 64  # among which the published timing shares the subproblems
-_PUBLISHED_STOP = 5e-3  # relative residuals at which the released package stops
-_SWEEPS = 30  # most sweeps of a joint minimisation
-_SETTLED = 1e-3  # relative change of x at which a joint minimisation counts as done
-_GROWTH = 2.0  # of the penalty, once a joint minimisation is done
-_LARGEST = 1e10  # penalty relative to the first at which it grows no more
+PUBLISHED_CORES = 64  # cores among which the published timing shares the subproblems
+_PREFERENCE_FROM = 20  # iteration from which residuals tell enough to prefer a side
+_OPTIONS = ADMMOptions()
 
 
 class Scheme(Protocol):
@@ -54,11 +47,15 @@ class Splitting:
     Args:
         relaxation: Over-relaxation, 1 to under 2.
         restarts: Reflected Halpern iterations with restarts after the first ones.
+        options: How rho adapts, and when epochs end.
     """
 
-    def __init__(self, relaxation: float, *, restarts: bool = False) -> None:
-        self._relaxation = relaxation
-        self._restarts = Restarts() if restarts else None
+    def __init__(
+        self, relaxation: float, *, restarts: bool = False, options: ADMMOptions = _OPTIONS
+    ) -> None:
+        self._relaxation, self._rule = relaxation, options.penalty
+        self._first_restart = options.restart_rule.first
+        self._restarts = Restarts(options.restart_rule) if restarts else None
         self._next = 1
 
     def resume(self, method: Method) -> Resume:
@@ -70,14 +67,15 @@ class Splitting:
         method.set_prox_centre()
         method.solve_demands()
         method.solve_rows()
-        if self._restarts is None or method.count < _PLAIN:
+        if self._restarts is None or method.count < self._first_restart:
             method.advance(self._relaxation)
             due = method.count == self._next
         else:
             due = self._restart(method, self._restarts)
         if due:
-            few = min(_EVERY, 2 + method.count // 3)
-            self._next = method.count + (few if method.count <= _UNTIL else method.count // 2)
+            few = min(self._rule.every, 2 + method.count // 3)
+            early = method.count <= self._rule.until
+            self._next = method.count + (few if early else max(method.count // 2, 1))
             self._balance(method)
         return False
 
@@ -93,11 +91,13 @@ class Splitting:
         first = method.seen == 0
         method.measure_change()
         if not first:
-            residuals = method.residuals
+            residuals, rule = method.residuals, self._rule
             ratio = float(np.sqrt(residuals.primal / max(residuals.dual, 1e-300)))
-            ratio *= _LEAN if self._restarts is None and method.count > _PLAIN else 1.0
-            if not 1.0 / _BALANCED <= ratio <= _BALANCED:
-                method.rescale(float(np.clip(ratio, 1.0 / _STEP, _STEP)))
+            late = self._restarts is None and method.count > _PREFERENCE_FROM
+            ratio *= rule.preference if late else 1.0
+            if not 1.0 / rule.imbalance <= ratio <= rule.imbalance:
+                most = rule.largest_factor
+                method.rescale(float(np.clip(ratio, 1.0 / most, most)))
 
 
 class Collapsed:
@@ -111,10 +111,12 @@ class Collapsed:
 
     Args:
         restarts: Reflected Halpern iterations with restarts.
+        options: How rho adapts, and when epochs end.
     """
 
-    def __init__(self, *, restarts: bool = False) -> None:
-        self._restarts = Restarts() if restarts else None
+    def __init__(self, *, restarts: bool = False, options: ADMMOptions = _OPTIONS) -> None:
+        self._restarts = Restarts(options.restart_rule) if restarts else None
+        self._rule = options.penalty
         self._at = self._anchor = np.zeros((2, 0))  # prices of the state, and what it uses of rows
         self._looked = np.zeros(0)
         self._next = 1
@@ -143,7 +145,7 @@ class Collapsed:
             over = self._restart(method, self._restarts, reached)
         method.count += 1
         if over:
-            self._next = method.count + min(_EVERY, 2 + method.count // 3)
+            self._next = method.count + min(self._rule.every, 2 + method.count // 3)
             self._balance(method)
         return False
 
@@ -168,8 +170,8 @@ class Collapsed:
         self._looked = price
         method.note_residuals(moved / max(size, 1e-300), paid)
         if method.count > 1 and moved > 0.0 and paid > 0.0:
-            factor = np.sqrt(np.sqrt(paid / moved) / method.rho)
-            method.rho *= float(np.clip(factor, 1.0 / _STEP, _STEP))
+            factor, most = np.sqrt(np.sqrt(paid / moved) / method.rho), self._rule.largest_factor
+            method.rho *= float(np.clip(factor, 1.0 / most, most))
 
 
 class Published:
@@ -178,7 +180,13 @@ class Published:
     Minimising ``rho/2 ||(a x - b + alpha)+||^2`` in a block leaves the price ``p = rho (a x - b +
     alpha)+``, so that the scaled multiplier's update ``alpha += (a x - b)`` is ``alpha = p / rho``.
     It stops at the relative residuals of the released package (Xu, Yu and Yan, OSDI 2025).
+
+    Args:
+        stop: Relative residual at which it stops.
     """
+
+    def __init__(self, stop: float = _OPTIONS.paper_residual) -> None:
+        self._stop = stop
 
     def resume(self, method: Method) -> Resume:
         """See :meth:`Scheme.resume`."""
@@ -197,7 +205,7 @@ class Published:
         method.advance(1.0)
         method.measure_change()
         residuals = method.residuals
-        return method.count > 1 and max(residuals.primal, residuals.dual) <= _PUBLISHED_STOP
+        return method.count > 1 and max(residuals.primal, residuals.dual) <= self._stop
 
 
 class Joint:
@@ -207,10 +215,11 @@ class Joint:
 
     Args:
         multipliers: Whether there are multipliers.
+        rule: When a minimisation is done, and how the penalty grows.
     """
 
-    def __init__(self, *, multipliers: bool) -> None:
-        self._multipliers = multipliers
+    def __init__(self, *, multipliers: bool, rule: JointMinimisation = _OPTIONS.joint) -> None:
+        self._multipliers, self._rule = multipliers, rule
         self._sweeps = 0
         self._first = 0.0
 
@@ -228,10 +237,10 @@ class Joint:
         method.advance(1.0)
         method.measure_change()
         self._sweeps += 1
-        if self._sweeps == _SWEEPS or method.moved <= _SETTLED:
+        if self._sweeps == self._rule.sweeps or method.moved <= self._rule.change:
             self._sweeps = 0
             if self._multipliers:
                 method.passes.update_multipliers()
-            elif method.rho < _LARGEST * self._first:
-                method.rho *= _GROWTH
+            elif method.rho < self._rule.largest_penalty * self._first:
+                method.rho *= self._rule.growth
         return False

@@ -25,15 +25,13 @@ from walras.certificate.repair import best_scalars, repair, scaled_down
 from walras.certificate.structure import structure
 from walras.engines.admm.entries import gathered
 from walras.engines.admm.form import Form
+from walras.engines.admm.option_groups import StartPrices
 from walras.programs.implied_bounds import equal_shares, least_limit
 from walras.separable import Separable, Utility, utility
 from walras.settings import Start
 from walras.types import Floats
 
-_NEAR = 0.1  # gap of an allocation from which on prices that go with it help
-_MOST = 3_000_000  # coefficients from which iterations are quicker than what prices would save
-_STEPS = 100
-_PAID = 10.0  # weight of what prices must pay for a scalar
+_RULE = StartPrices()
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +55,16 @@ class Beginning:
     rho: float
 
 
-def beginning(form: Form, start: Start | None, rho: float | None) -> Beginning:
+def beginning(
+    form: Form, start: Start | None, rho: float | None, rule: StartPrices = _RULE
+) -> Beginning:
     """Equal shares at no price, or what a warm start knows, in the problem's own terms.
 
     Args:
         form: The split problem.
         start: The warm start, if any.
         rho: The penalty, or None: from the data.
+        rule: When prices are sought for an allocation without them.
     """
     problem = form.problem
     shares = equal_shares(problem)
@@ -74,7 +75,7 @@ def beginning(form: Form, start: Start | None, rho: float | None) -> Beginning:
         known = len(start.x)
         shares[:known] = np.where(np.isfinite(start.x), start.x, shares[:known])
         shares = _held(problem, shares)
-        price = _worth_more(problem, _given(problem, start, shares), price)
+        price = _worth_more(problem, _given(problem, start, shares, rule), price)
     padded = np.append(price, 0.0)  # the rows of number -1
     t = best_scalars(problem, shares, np.zeros(problem.scalars))
     scalar = float(t[0]) if problem.scalars else 0.0
@@ -94,17 +95,17 @@ def _held(problem: Separable, x: Floats) -> Floats:
     return scaled_down(problem, np.minimum(x, least_limit(problem, most, problem.upper)))
 
 
-def _given(problem: Separable, start: Start, x: Floats) -> Floats:
+def _given(problem: Separable, start: Start, x: Floats, rule: StartPrices) -> Floats:
     """The prices of a start; where it has none, those that go with its allocation.
 
     The latter where they prove that it is near an optimum; others mislead.
     """
-    if np.any(np.isfinite(start.prices)) or problem.rows.matrix.nnz > _MOST:
+    if np.any(np.isfinite(start.prices)) or problem.rows.matrix.nnz > rule.coefficients:
         return start.prices
     x, t = repair(problem, x, np.zeros(problem.scalars))
-    found = complementary_prices(problem, x, t)
+    found = complementary_prices(problem, x, t, rule)
     value, bound = minimised_value(problem, x, t), dual_bound(problem, found).value
-    near = gap_between(problem, x, t, value, bound) <= _NEAR
+    near = gap_between(problem, x, t, value, bound) <= rule.gap
     return found if near else np.full(len(found), np.nan)
 
 
@@ -144,13 +145,16 @@ def first_rho(form: Form, x: Floats) -> float:
     return rho
 
 
-def complementary_prices(problem: Separable, x: Floats, t: Floats) -> Floats:
+def complementary_prices(
+    problem: Separable, x: Floats, t: Floats, rule: StartPrices = _RULE
+) -> Floats:
     """(rows,) prices for an allocation, of any sign.
 
     Args:
         problem: The problem.
         x: (entries,) the allocation, within the rows.
         t: (scalars,) that go with it.
+        rule: Steps of the fit, and the weight of scalars in it.
     """
     rows, matrix = problem.rows, problem.rows.matrix
     y = matrix @ x + rows.scalar_matrix @ t
@@ -163,13 +167,15 @@ def complementary_prices(problem: Separable, x: Floats, t: Floats) -> Floats:
     parts = [size @ matrix[:, used].T.tocsr()[:, held], sp.diags_array(slack[held])]
     right = [-x[used] * cost, np.zeros(len(held))]
     if problem.scalars:
-        weight = _PAID * np.maximum(np.abs(t), np.finfo(float).tiny)
+        weight = rule.scalar_weight * np.maximum(np.abs(t), np.finfo(float).tiny)
         parts.append(sp.diags_array(weight) @ sp.csr_array(rows.scalar_matrix[held].T))
         right.append(-weight * (problem.scalar_cost + rows.scalar_matrix.T @ prices))
     system = sp.csr_array(sp.vstack(parts))
     unit = np.sqrt(np.asarray(system.power(2).sum(axis=0)).ravel())
     unit = np.where(unit > 0, unit, 1.0)
-    found = spla.lsqr(system @ sp.diags_array(1.0 / unit), np.concatenate(right), iter_lim=_STEPS)
+    found = spla.lsqr(
+        system @ sp.diags_array(1.0 / unit), np.concatenate(right), iter_lim=rule.steps
+    )
     prices[held] = found[0] / unit
     return prices
 

@@ -16,10 +16,11 @@ from walras.types import Floats
 
 Node = tuple[int, int]  # height above the leaves, and place among its like
 
-_LEAST, _MOST = 8, 128  # leaves
-_LOAD = 1 << 16  # entries and copies of a leaf: passes over it take a multiple of calling them
-_SMALL = 1 << 17  # entries and copies up to which uneven shares do not matter
-_FEW = 4  # holders up to which all share the same leaves, and leaves a holder that are about even
+_LEAST_LEAVES, _MOST_LEAVES = 8, 128
+_LEAF_LOAD = 1 << 16  # entries and copies of a leaf: a pass over it takes a multiple of its call
+_SMALL_LOAD = 1 << 17  # entries and copies up to which uneven shares do not matter
+_FEW_HOLDERS = 4  # up to so many holders share the same leaves
+_EVEN_LEAVES = 4  # leaves a holder that make shares about even
 
 
 def leaves_of(load: int, holders: int) -> int:
@@ -31,9 +32,9 @@ def leaves_of(load: int, holders: int) -> int:
         load: Entries and copies.
         holders: Threads or actors.
     """
-    leaves = min(max(_LEAST, _power(load // _LOAD)), _MOST)
-    uneven = holders > _FEW and load > _SMALL and leaves % holders != 0
-    return max(leaves, _power(_FEW * holders if uneven else holders))
+    leaves = min(max(_LEAST_LEAVES, _power(load // _LEAF_LOAD)), _MOST_LEAVES)
+    uneven = holders > _FEW_HOLDERS and load > _SMALL_LOAD and leaves % holders != 0
+    return max(leaves, _power(_EVEN_LEAVES * holders if uneven else holders))
 
 
 def _power(least: int) -> int:

@@ -21,7 +21,8 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 
-from walras.engines.exact.conic_setup import ENDED, LONG, NOT_BEGUN, beginning, least_seconds
+from walras.engines.exact.conic_setup import ENDED, NOT_BEGUN, beginning, least_seconds
+from walras.engines.exact.options import DEFAULTS, ExactOptions
 from walras.engines.exact.utility_scaling import scales_of
 from walras.iterate import Iterate
 from walras.programs.clarabel_process import solve_in_process
@@ -49,14 +50,13 @@ _STATUS = {
     "DualInfeasible": Status.UNBOUNDED,
     "AlmostDualInfeasible": Status.UNBOUNDED,
     "MaxTime": Status.LIMIT,
-    "CallbackTerminated": Status.LIMIT,  # or the diary knows better
+    "CallbackTerminated": Status.LIMIT,  # or the iteration log knows better
     INTERRUPTED: Status.INTERRUPTED,
     "MaxIterations": Status.INACCURATE,  # the engine gives up, as at the next two
     "InsufficientProgress": Status.INACCURATE,
     "NumericalError": Status.INACCURATE,
 }
 _STUCK = ("InsufficientProgress", "NumericalError")
-_STEPS = (0.99, 0.8)  # longest steps: where Clarabel is stuck, shorter ones lead round
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,9 @@ class _Block:
     sign: Floats
 
 
-def solve_conic(problem: Separable, settings: Settings) -> Iterate:
+def solve_conic(
+    problem: Separable, settings: Settings, options: ExactOptions = DEFAULTS
+) -> Iterate:
     """Solve a continuous problem by Clarabel's interior point method.
 
     Args:
@@ -87,6 +89,7 @@ def solve_conic(problem: Separable, settings: Settings) -> Iterate:
             objective is below one, repair adds to it, and prices are known to its square root. A
             time limit in which Clarabel cannot even be set up is not spent on it; where its setup
             is long, it runs in a process that is ended at the limit and by Ctrl-C.
+        options: Step fractions, and from when on a process pays.
 
     Returns:
         The point and a price for every row; that of a utility row is its slope f'(y).
@@ -107,12 +110,11 @@ def solve_conic(problem: Separable, settings: Settings) -> Iterate:
     )
     constant, built = problem.constant + _left_out(units.problem, scales), iteration_log.elapsed
     spare = None
-    if setup > LONG and settings.time_limit is not None:
+    if setup > options.process_setup and settings.time_limit is not None:
         spare = beginning(problem, settings, ENDED)
     try:
-        found = _run(
-            program, settings, iteration_log, partial(_progress, problem, constant, worth), setup
-        )
+        progress_of = partial(_progress, problem, constant, worth)
+        found = _run(program, settings, iteration_log, progress_of, setup, options)
     except KeyboardInterrupt:
         found, iteration_log.outcome = None, Status.INTERRUPTED
     if found is None:
@@ -138,19 +140,20 @@ def _run(
     iteration_log: IterationLog,
     progress_of: Callable[[float, ConicStep], Progress],
     setup: float,
+    options: ExactOptions,
 ) -> ConicPoint | None:
     """Clarabel's answer, by long steps, or by shorter ones where those get stuck.
 
     A second try is set up anew, which takes ``setup`` seconds at least. None if it had to be ended.
     """
     found = None
-    for longest in _STEPS:
+    for longest in (options.step_fraction, options.retry_step_fraction):
         wanted, spent = _wanted(settings, longest, iteration_log.elapsed), iteration_log.elapsed
 
         def heed(step: ConicStep, spent: float = spent) -> bool:
             return iteration_log.record(progress_of(spent, step))
 
-        if setup > LONG:
+        if setup > options.process_setup:
             found = solve_in_process(program, wanted, heed, iteration_log.deadline) or found
         else:
             found = solve_in_thread(program, wanted, heed)

@@ -26,16 +26,13 @@ from walras.status import Status
 
 NOT_BEGUN = "Clarabel: not begun, its setup takes longer than the time limit"
 ENDED = "Clarabel: ended before it had a point"
-LONG = (
-    0.1  # estimated seconds from which a process of its own pays: it takes half a second to start
-)
 
 # Seconds a coefficient and a squared length, on a core of an Intel Xeon at 2.3 GHz: below the least
 # of 25 problems (markets of 4 to 500 resources, dense and sparse random rows, blocks), 0.20 us and
 # 4.7 ns. All of Clarabel took twice as long or more, mostly five times, so that a core of twice the
 # speed loses nothing by it.
-_A_COEFFICIENT, _A_SQUARE = 0.15e-6, 4.5e-9
-_DENSE = 10.0  # of the root of the system's size: rows that the order leaves out
+_COEFFICIENT_SECONDS, _SQUARE_SECONDS = 0.15e-6, 4.5e-9
+_DENSE_ROW = 10.0  # length, in roots of the system's size, above which the order leaves a row out
 
 
 def least_seconds(problem: Separable) -> float:
@@ -47,8 +44,8 @@ def least_seconds(problem: Separable) -> float:
     number = np.random.default_rng(0).random(problem.entries)[entry]
     _, first = np.unique(np.bincount(matrix.indices, number, rows), return_index=True)
     length = length[first]
-    searched = length[length <= _DENSE * np.sqrt(problem.entries + rows)]
-    return float(_A_COEFFICIENT * matrix.nnz + _A_SQUARE * np.sum(searched**2))
+    searched = length[length <= _DENSE_ROW * np.sqrt(problem.entries + rows)]
+    return float(_COEFFICIENT_SECONDS * matrix.nnz + _SQUARE_SECONDS * np.sum(searched**2))
 
 
 def beginning(problem: Separable, settings: Settings, message: str) -> Iterate:

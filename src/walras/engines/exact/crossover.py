@@ -18,8 +18,8 @@ from walras.programs.attempt import attempted
 from walras.separable import Separable
 from walras.settings import Settings
 
-_USED = 1e-7  # share of its largest entry from which an entry counts as used
-_FREE = 1e-6  # share of its terms up to which a reduced cost counts as zero
+_IN_USE = 1e-7  # share of its largest entry from which an entry counts as used
+_ZERO_COST = 1e-6  # share of its terms up to which a reduced cost counts as zero
 
 
 def polish(problem: Separable, proof: Certificate, settings: Settings) -> Iterate | None:
@@ -45,8 +45,8 @@ def polish(problem: Separable, proof: Certificate, settings: Settings) -> Iterat
 def _support(problem: Separable, proof: Certificate) -> np.ndarray:
     """(entries,) True on those a vertex may use; those that cannot rest at a bound are in."""
     terms = np.abs(problem.cost) + abs(problem.rows.matrix).T @ np.abs(proof.prices)
-    used = proof.x > _USED * np.max(np.abs(proof.x), initial=0.0)
-    free = np.abs(proof.reduced) <= _FREE * terms
+    used = proof.x > _IN_USE * np.max(np.abs(proof.x), initial=0.0)
+    free = np.abs(proof.reduced) <= _ZERO_COST * terms
     return np.asarray(used | free | ~np.isfinite(problem.lower) | (problem.lower != 0.0))
 
 

@@ -20,12 +20,13 @@ from walras.separable import utility
 from walras.separable.form import Separable, Utility
 from walras.types import Bools, Floats, Longs
 
-# Tangents that are vertical at zero are first taken no closer than this share of the relaxed
-# activity, then closer by this factor at a time, as long as slopes are this many times the relaxed
-# one at most. Activities that are met have tangents of their own up to steeper slopes.
-_NEAREST, _CLOSER, _STEEPEST, _STEEPEST_MET = 1e-3, 1e-3, 1e7, 1e12
-_CLOSEST = 1e-15
-_NEIGHBOURS = 3
+# Tangents of utilities that are vertical at zero come nearer to zero in steps.
+_NEAREST_FIRST = 1e-3  # least activity of the first tangents, as a share of the relaxed activity
+_STEP_NEARER = 1e-3  # factor on the least activity from one step to the next
+_STEEPEST = 1e7  # slope, in relaxed slopes, at which the steps end
+_STEEPEST_MET = 1e12  # the same for tangents at activities that points have
+_LEAST_ACTIVITY = 1e-15  # share of the relaxed activity below which no tangent is taken
+_NEIGHBOURS = 3  # whole numbers on either side of the relaxed one that get tangents
 VERTICAL = (Utility.LOG, Utility.POWER, Utility.ENTROPY)  # their tangents at zero
 
 
@@ -105,7 +106,7 @@ class Cuts:
         self._terms = terms
         self._lowest = _where_steep(terms, relaxed, _STEEPEST)
         self._least = _where_steep(terms, relaxed, _STEEPEST_MET)
-        self._floor = np.maximum(_NEAREST * np.abs(relaxed), self._lowest)
+        self._floor = np.maximum(_NEAREST_FIRST * np.abs(relaxed), self._lowest)
         self._term: list[Longs] = []
         self._slope: list[Floats] = []
         self._height: list[Floats] = []
@@ -153,7 +154,7 @@ class Cuts:
     def _inside(self, y: Floats) -> Floats:
         """Activities where tangents are not vertical; the floor falls where they were below it."""
         terms, floor = self._terms, self._floor
-        self._floor = np.where(y < floor, np.maximum(_CLOSER * floor, self._lowest), floor)
+        self._floor = np.where(y < floor, np.maximum(_STEP_NEARER * floor, self._lowest), floor)
         floor = np.where(y >= self._least, np.minimum(y, floor), floor)
         floor = np.where(terms.least > 0, terms.least, np.where(terms.vertical, floor, 0.0))
         return np.where(terms.kind == Utility.QUADRATIC, y, np.maximum(y, floor))
@@ -169,4 +170,4 @@ def _where_steep(terms: Terms, y: Floats, times: float) -> Floats:
     """Activities at which slopes are so many times those at y: of powers y times^(-1/a)."""
     power = terms.kind == Utility.POWER
     share = times ** (-1.0 / np.where(power, terms.parameter, 1.0))
-    return np.asarray(np.maximum(share, _CLOSEST) * np.abs(y))
+    return np.asarray(np.maximum(share, _LEAST_ACTIVITY) * np.abs(y))

@@ -17,6 +17,7 @@ from walras.diagnosis.relaxation import improving_ray, least_relaxation
 from walras.engines.base import Engine, has_integers
 from walras.engines.exact.conic import solve_conic
 from walras.engines.exact.conic_setup import beginning
+from walras.engines.exact.options import ExactOptions
 from walras.engines.exact.outer_approximation import solve_by_cuts
 from walras.engines.exact.setup_time import GRACE, is_too_short
 from walras.iterate import Iterate
@@ -31,15 +32,28 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Floats
 
-# A point this many times larger than every bound lies far along an unbounded direction.
-_FAR = 1e8
+_FAR_POINT = 1e8  # entries so many times larger than every bound lie along an unbounded direction
 
 
 @dataclass(frozen=True, repr=False)
-class Exact(Engine):
+class Exact(ExactOptions, Engine):
     """General solvers: HiGHS for linear and integer problems, Clarabel for convex utilities.
 
     It takes every problem. It is the right engine for small problems and for integer entries.
+
+    Attributes:
+        step_fraction: Share of the way to the boundary that a step of Clarabel goes at most, 0.1 to
+            under 1.
+        retry_step_fraction: The same in a second try, where Clarabel got stuck: shorter steps may
+            find a way round.
+        process_setup: Estimated seconds of Clarabel's setup, which cannot be stopped, above which
+            it runs in a process of its own that can be ended, 0 or more. The process takes half a
+            second to start.
+        integer_gap_share: Gap of the integer programs in outer approximation, as a share of the
+            tolerance, 0 to 1.
+
+    Raises:
+        InputError: An option is outside its range.
 
     Example:
         >>> import walras as wl
@@ -87,9 +101,9 @@ class Exact(Engine):
             solver = _integer if has_integers(problem) else _linear
             found = solver(problem, settings)
         elif has_integers(problem):
-            found = solve_by_cuts(problem, settings)
+            found = solve_by_cuts(problem, settings, self)
         else:
-            answer = attempted(lambda: solve_conic(problem, settings), None)
+            answer = attempted(lambda: solve_conic(problem, settings, self), None)
             found = answer or _without_answer(problem, settings)
         if found.status in (Status.INFEASIBLE, Status.UNBOUNDED) or _is_suspect(problem, found):
             return attempted(lambda: _diagnosed(problem, found, settings), found)
@@ -222,7 +236,7 @@ def _is_suspect(problem: Separable, found: Iterate) -> bool:
         return False
     bounds = np.concatenate([problem.lower, problem.upper, problem.rows.lower, problem.rows.upper])
     largest = max(1.0, float(np.max(np.abs(bounds[np.isfinite(bounds)]), initial=0.0)))
-    is_far = bool(np.max(np.abs(found.x), initial=0.0) > _FAR * largest)
+    is_far = bool(np.max(np.abs(found.x), initial=0.0) > _FAR_POINT * largest)
     return is_far or found.status is not Status.OPTIMAL
 
 

@@ -22,6 +22,7 @@ from walras.diagnosis.relaxation import is_strict, least_relaxation, without_cos
 from walras.engines.exact.conic import solve_conic
 from walras.engines.exact.conic_setup import beginning
 from walras.engines.exact.cuts import VERTICAL, Cuts, Terms
+from walras.engines.exact.options import DEFAULTS, ExactOptions
 from walras.iterate import Iterate
 from walras.programs.attempt import attempted
 from walras.programs.highs import Answer, LinearProgram, no_answer, solve_program
@@ -33,18 +34,20 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Floats
 
-_SHARPER = 0.1  # gap of the integer programs, as a share of the tolerance
-_FEW = 3
-_ALMOST = 1e-9  # this close to a whole number counts as whole
+_DIAGNOSE_FROM = 3  # integer programs without a point from which infeasibility is looked for
+_INTEGRALITY = 1e-9  # a number this little below a whole one is rounded up, not down
 
 
-def solve_by_cuts(problem: Separable, settings: Settings) -> Iterate:
+def solve_by_cuts(
+    problem: Separable, settings: Settings, options: ExactOptions = DEFAULTS
+) -> Iterate:
     """Solve a problem with integer entries and convex utilities.
 
     Args:
         problem: The problem.
         settings: ``tolerance`` is the relative gap at which to stop; ``max_iterations`` counts
             integer programs.
+        options: Of the engine.
 
     Returns:
         The best point, the bound that the integer programs proved, and the prices of the
@@ -53,13 +56,13 @@ def solve_by_cuts(problem: Separable, settings: Settings) -> Iterate:
     iteration_log = IterationLog(settings)
     quiet = replace(settings, on_progress=None, verbose=False)
     bare = replace(problem, integer=None)
-    relaxed = attempted(lambda: solve_conic(bare, quiet), None)
+    relaxed = attempted(lambda: solve_conic(bare, quiet, options), None)
     if relaxed is None:  # without a relaxed point the cuts begin elsewhere
         rest = beginning(bare, quiet, "Clarabel broke down")
         relaxed = replace(rest, status=Status.INACCURATE)
     if not relaxed.status.has_allocation:
         return relaxed
-    search = _Search(problem, relaxed, settings, iteration_log)
+    search = _Search(problem, relaxed, settings, iteration_log, options)
     stopped = relaxed.status in (Status.LIMIT, Status.INTERRUPTED)
     status = relaxed.status if stopped else search.run()
     return Iterate(
@@ -79,9 +82,15 @@ class _Search:
     """The loop: integer program, conic solve with the integers fixed, cuts."""
 
     def __init__(
-        self, problem: Separable, relaxed: Iterate, settings: Settings, iteration_log: IterationLog
+        self,
+        problem: Separable,
+        relaxed: Iterate,
+        settings: Settings,
+        iteration_log: IterationLog,
+        options: ExactOptions,
     ) -> None:
         self.problem, self.settings, self.iteration_log = problem, settings, iteration_log
+        self.options = options
         self.terms = Terms.of(problem)
         self.cost = np.concatenate([problem.cost, problem.scalar_cost])
         self.whole = (
@@ -101,7 +110,7 @@ class _Search:
     def run(self) -> Status:
         """Iterate until the gap closes or a limit is reached."""
         for _ in range(self.settings.max_iterations):
-            sharp = max(_SHARPER * self.settings.tolerance, 1e-12)
+            sharp = max(self.options.integer_gap_share * self.settings.tolerance, 1e-12)
             answer = self._asked(replace(self._limits(), tolerance=sharp))
             if answer.status is Status.FAILED and self.best_value < np.inf:
                 return Status.INACCURATE
@@ -140,7 +149,7 @@ class _Search:
 
     def _is_impossible(self) -> bool:
         """Whether every choice leaves some logarithm at zero; tested once, after a few choices."""
-        if self.best_value < np.inf or self.iteration_log.steps < _FEW or self._was_asked:
+        if self.best_value < np.inf or self.iteration_log.steps < _DIAGNOSE_FROM or self._was_asked:
             return False
         self._was_asked = True
         return least_relaxation(self.problem, self._limits()).is_needed
@@ -205,7 +214,7 @@ class _Search:
         """Try roundings of z first, so that a short search has a point."""
         problem, n = self.problem, self.problem.entries
         nothing = np.clip(0.0, problem.lower, problem.upper)
-        for x in (np.floor(z[:n] + _ALMOST), np.round(z[:n]), nothing):
+        for x in (np.floor(z[:n] + _INTEGRALITY), np.round(z[:n]), nothing):
             rounded = np.concatenate([np.where(self.whole, x, z[:n]), z[n:]])
             if violation(problem, rounded[:n], rounded[n:]) <= FEASIBLE:
                 self.best = rounded if self.best_value == np.inf else self.best
@@ -240,7 +249,7 @@ class _Search:
         if bare is None:
             return np.inf
         limits = self._limits()
-        found = attempted(lambda: solve_conic(bare, limits), None)
+        found = attempted(lambda: solve_conic(bare, limits, self.options), None)
         if found is None:
             return -np.inf
         if found.status.has_allocation:

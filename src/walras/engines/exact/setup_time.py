@@ -7,13 +7,13 @@ from walras.settings import Settings
 
 # Seconds for each coefficient that the setups of HiGHS and the first-order engine take at least
 # (912,000 entries: 1.0 and 1.2 s, on a core of an Intel Xeon at 2.3 GHz).
-_A_COEFFICIENT = 0.5e-6
-_LONG = 0.05  # seconds of setup up to which an engine begins whatever the limit is
+_COEFFICIENT_SECONDS = 0.5e-6
+_NEGLIGIBLE_SETUP = 0.05  # seconds of setup up to which an engine begins whatever the limit is
 GRACE = 0.1  # seconds for a first point if the limit left no time
 
 
 def is_too_short(problem: Separable, settings: Settings) -> bool:
     """Whether the time limit is shorter than the setup of HiGHS or the first-order engine."""
-    setup = _A_COEFFICIENT * problem.rows.matrix.nnz
+    setup = _COEFFICIENT_SECONDS * problem.rows.matrix.nnz
     limit = settings.time_limit
-    return limit is not None and setup > _LONG and limit < setup
+    return limit is not None and setup > _NEGLIGIBLE_SETUP and limit < setup

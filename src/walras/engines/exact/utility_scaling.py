@@ -24,8 +24,8 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Floats
 
-_STEEP = 3.0  # from this exponent a on, powers are scaled by the max-min allocation
-_ROUGH = 1e-2  # tolerance of the rough solve, of which only sizes are used
+_STEEP_EXPONENT = 3.0  # from this exponent a on, powers are scaled by the max-min allocation
+_ROUGH_TOLERANCE = 1e-2  # tolerance of the rough solve, of which only sizes are used
 
 
 def scales_of(problem: Separable, settings: Settings) -> Floats:
@@ -40,7 +40,7 @@ def scales_of(problem: Separable, settings: Settings) -> Floats:
     convex = rows.utility == Utility.CONVEX_POWER
     unit = rows.weight ** (-1 / np.where(convex, rows.parameter, 1.0))
     out = np.where(convex, unit, np.where(scaled & (largest > 0), largest, 1.0))
-    steep = (rows.utility == Utility.POWER) & (rows.parameter > _STEEP)
+    steep = (rows.utility == Utility.POWER) & (rows.parameter > _STEEP_EXPONENT)
     if not np.any(steep):
         return out
     share = np.where(steep, rows.weight ** (1.0 / np.where(steep, rows.parameter - 1.0, 1.0)), 0.0)
@@ -57,7 +57,7 @@ def _has_costs(problem: Separable) -> bool:
 def _rough(problem: Separable, share: Floats, settings: Settings) -> float:
     """The least y_k / share_k near an optimum; 0 if it is not known."""
     try:
-        rough = replace(settings, tolerance=max(settings.tolerance, _ROUGH))
+        rough = replace(settings, tolerance=max(settings.tolerance, _ROUGH_TOLERANCE))
         found = Interior().solve(problem, rough)
     except EngineError:  # the interior engine refuses so many free entries
         return 0.0

@@ -13,7 +13,7 @@ from walras.programs.highs import LinearProgram, solve_program
 from walras.settings import Settings
 from walras.types import Bools, Ints
 
-_ROOM = 1e-9  # relative: what HiGHS' tolerance may exceed a capacity by
+_CAPACITY_ERROR = 1e-9  # by how much HiGHS may exceed a capacity: relative, and absolute
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ def branch(tasks: Tasks, keep: Bools, start: Ints | None, settings: Settings) ->
     found = np.full(len(keep), -1, dtype=np.int32)
     found[task[chosen]] = agent[chosen]
     load = np.bincount(found, tasks.weight[every, found], len(tasks.capacity))
-    fits = np.all(load <= tasks.capacity * (1.0 + _ROOM) + _ROOM)
+    fits = np.all(load <= tasks.capacity * (1.0 + _CAPACITY_ERROR) + _CAPACITY_ERROR)
     whole = chosen.sum() == len(keep) and np.all(found >= 0)
     return Branched(found if fits and whole else None, answer.bound)
 

@@ -17,6 +17,7 @@ from walras.engines.base import Engine, has_integers
 from walras.engines.exact.engine import Exact, is_linear, linear_program
 from walras.engines.integer.feasibility_pump import pump
 from walras.engines.integer.generalised_assignment import assign
+from walras.engines.integer.options import IntegerOptions
 from walras.engines.integer.tasks import recognised
 from walras.iterate import Iterate
 from walras.programs.attempt import attempted
@@ -24,26 +25,27 @@ from walras.programs.highs import Answer, LinearProgram, no_answer
 from walras.programs.rounding import solve_whole, whole_point
 from walras.progress import History, Timings
 from walras.separable.form import Separable
-from walras.settings import Settings, check_range, make_plain
+from walras.settings import Settings
 from walras.status import Status
 from walras.types import Floats
 
-SMALL = 2_000  # whole entries up to which HiGHS alone is as good
-SMALL_ASSIGNMENT = 200  # the same of assignments
-_PUMP = 0.2  # of the time limit
-_NEAR = 0.3
-_NO_LIMIT = 60.0  # seconds in all where the caller sets no limit
-_WHOLE = 1e-6
+_INTEGRALITY = 1e-6  # distance from a whole number that HiGHS allows
 
 
 @dataclass(frozen=True, repr=False)
-class Integer(Engine):
+class Integer(IntegerOptions, Engine):
     """Whole entries at sizes that branch and bound alone does not reach.
 
     Small problems, and those without whole entries, go to the exact engine.
 
     Attributes:
         seed: Of the random choices of the search, at least 0.
+        exact_entries: Whole entries up to which the exact engine alone is as good, 0 or more.
+        exact_assignment_entries: The same of generalised assignments, 0 or more.
+        default_time_limit: Seconds in all where the caller sets no limit, above 0.
+        neighbourhood_share: Share of the time limit for HiGHS near the best point, 0 to 1.
+        pump: The search for a first integer point.
+        assignment: The search for generalised assignments.
 
     Raises:
         InputError: An option is outside its range.
@@ -58,12 +60,6 @@ class Integer(Engine):
     """
 
     name = "integer"
-
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_range("seed", self.seed, 0, 2**63, whole=True)
-        make_plain(self, "seed")
 
     def accepts(self, problem: Separable) -> str | None:
         """Say why the engine cannot solve a problem, or None if it can.
@@ -82,7 +78,7 @@ class Integer(Engine):
         Args:
             problem: Any problem; without whole entries it goes to the exact engine.
             settings: ``time_limit`` ends it with the best point and the bound so far; where there
-                is none, branching ends after a minute.
+                is none, ``default_time_limit`` holds.
 
         Returns:
             The best point, prices of its relaxation, and the bound that was proved.
@@ -90,14 +86,19 @@ class Integer(Engine):
         if problem.integer is None or not has_integers(problem) or not is_linear(problem):
             return Exact().solve(problem, settings)
         entries = int(problem.integer.sum())
-        tasks = recognised(problem) if entries > min(SMALL, SMALL_ASSIGNMENT) else None
-        if tasks is None and entries <= SMALL:
+        tasks = recognised(problem) if entries > self._least_searched else None
+        if tasks is None and entries <= self.exact_entries:
             return Exact().solve(problem, settings)
         if tasks is not None:
-            found = assign(problem, tasks, settings, self.seed)
+            found = assign(problem, tasks, settings, self)
             if np.isfinite(found.bound) and found.history.steps:
                 return found
-        return _General(problem, settings, self.seed).solve()
+        return _General(problem, settings, self).solve()
+
+    @property
+    def _least_searched(self) -> int:
+        """Whole entries up to which no search is made, whatever the structure."""
+        return min(self.exact_entries, self.exact_assignment_entries)
 
 
 @dataclass(eq=False)
@@ -109,11 +110,12 @@ class _Best:
 class _General:
     """A linear problem with integer entries and no known structure."""
 
-    def __init__(self, problem: Separable, settings: Settings, seed: int) -> None:
-        self._problem, self._settings, self._seed = problem, settings, seed
+    def __init__(self, problem: Separable, settings: Settings, options: IntegerOptions) -> None:
+        self._problem, self._settings, self._options = problem, settings, options
         self._program = linear_program(problem)
         self._began = time.perf_counter()
-        self._limit = _NO_LIMIT if settings.time_limit is None else settings.time_limit
+        limit = settings.time_limit
+        self._limit = options.default_time_limit if limit is None else limit
         self._best = _Best()
 
     def solve(self) -> Iterate:
@@ -124,8 +126,8 @@ class _General:
         self._take(relaxed)
         if self._best.x is None:
             entries = relaxed.x[: self._problem.entries]
-            limits, repaired = self._within(_PUMP), self._repaired
-            attempted(lambda: pump(self._problem, entries, limits, self._seed, repaired), None)
+            limits, repaired = self._within(self._options.pump.time_share), self._repaired
+            attempted(lambda: pump(self._problem, entries, limits, self._options, repaired), None)
         self._near(relaxed.x)
         answer = self._part(self._program, 1.0, self._best.x)
         self._take(answer)
@@ -146,9 +148,9 @@ class _General:
         if answer.x is None or not answer.status.has_allocation:
             return
         whole = np.asarray(self._program.integer)
-        if np.any(np.abs(answer.x - np.round(answer.x))[whole] > _WHOLE):
+        if np.any(np.abs(answer.x - np.round(answer.x))[whole] > _INTEGRALITY):
             return
-        point, limits = answer.x, self._within(_PUMP)
+        point, limits = answer.x, self._within(self._options.pump.time_share)
         x = attempted(lambda: whole_point(self._program, point, limits), None)
         value = np.inf if x is None else float(self._program.cost @ x)
         if value < self._best.value:
@@ -164,7 +166,7 @@ class _General:
             upper=np.where(whole, columns, self._program.upper),
             integer=None,
         )
-        self._take(self._part(fixed, _PUMP))
+        self._take(self._part(fixed, self._options.pump.time_share))
         return self._best.x is not None
 
     def _near(self, relaxed: Floats) -> None:
@@ -172,13 +174,13 @@ class _General:
         if self._best.x is None:
             return
         whole = np.asarray(self._program.integer)
-        agree = whole & (np.abs(self._best.x - relaxed) < _WHOLE)
+        agree = whole & (np.abs(self._best.x - relaxed) < _INTEGRALITY)
         program: LinearProgram = replace(
             self._program,
             lower=np.where(agree, self._best.x, self._program.lower),
             upper=np.where(agree, self._best.x, self._program.upper),
         )
-        self._take(self._part(program, _NEAR, self._best.x))
+        self._take(self._part(program, self._options.neighbourhood_share, self._best.x))
 
     def _iterate(self, relaxed: Answer, answer: Answer) -> Iterate:
         p, n = self._problem, self._problem.entries

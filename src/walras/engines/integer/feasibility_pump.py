@@ -19,21 +19,17 @@ from dataclasses import replace
 import numpy as np
 
 from walras.engines.admm import ADMM
+from walras.engines.integer.options import IntegerOptions
 from walras.separable.form import Separable
 from walras.settings import Settings, Start
 from walras.types import Bools, Floats
-
-_ROUNDS = 30
-_TOLERANCE = 1e-3  # of the convex steps
-_SHAKEN = 0.2  # share of the entries that may flip when the projection cycles
-_DIGITS = 6
 
 
 def pump(
     problem: Separable,
     relaxed: Floats,
     settings: Settings,
-    seed: int,
+    options: IntegerOptions,
     repaired: Callable[[Floats], bool],
 ) -> None:
     """Pass integer points near the relaxation to ``repaired`` until it returns True.
@@ -42,20 +38,21 @@ def pump(
         problem: A linear problem with whole entries.
         relaxed: (entries,) a solution of its relaxation.
         settings: ``time_limit`` for all rounds together.
-        seed: Of the random tie-breaks.
+        options: Seed of the random tie-breaks, rounds and tolerance.
         repaired: Takes (entries,) a point with whole integer entries; True ends the pump.
     """
     began = time.perf_counter()
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(options.seed)
     whole = np.asarray(problem.integer, dtype=np.bool_)
     x, u = relaxed.copy(), np.zeros(problem.entries)
     rho = _penalty(problem, relaxed)
     seen: set[bytes] = set()
     start: Start | None = None
-    for _ in range(_ROUNDS):
+    for _ in range(options.pump.rounds):
         z = np.where(whole, np.round(x + u), x)
         if z[whole].tobytes() in seen:
-            z, u = _shaken(x, z, whole, random), np.zeros(problem.entries)
+            share = options.pump.flips
+            z, u = _shaken(x, z, whole, random, share), np.zeros(problem.entries)
         seen.add(z[whole].tobytes())
         z = np.clip(z, problem.lower, problem.upper)
         if repaired(z):
@@ -64,7 +61,7 @@ def pump(
         if left == 0.0:
             return
         near = _near(problem, z - u, whole, rho)
-        found = ADMM().solve(near, Settings(_TOLERANCE, left, settings.threads, start))
+        found = ADMM().solve(near, Settings(options.pump.tolerance, left, settings.threads, start))
         x, start = found.x, Start(found.x, found.prices)
         u = np.where(whole, u + x - z, 0.0)
 
@@ -83,11 +80,13 @@ def _near(problem: Separable, target: Floats, whole: Bools, rho: float) -> Separ
     )
 
 
-def _shaken(x: Floats, z: Floats, whole: Bools, random: np.random.Generator) -> Floats:
-    """Flip some of the entries nearest to a half."""
+def _shaken(
+    x: Floats, z: Floats, whole: Bools, random: np.random.Generator, share: float
+) -> Floats:
+    """Flip at most a share of the entries, those nearest to a half."""
     entries = np.flatnonzero(whole)
     doubt = np.abs(x[entries] - z[entries]) + 0.3 * random.random(len(entries))
-    flips = entries[np.argsort(-doubt)[: max(1, int(_SHAKEN * len(entries) * random.random()))]]
+    flips = entries[np.argsort(-doubt)[: max(1, int(share * len(entries) * random.random()))]]
     out = z.copy()
     out[flips] += np.where(x[flips] >= z[flips], 1.0, -1.0)
     return out

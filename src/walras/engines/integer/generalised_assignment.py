@@ -2,10 +2,11 @@
 
 The prices of the agents give a bound L and reduced costs r. With an assignment of cost U in hand,
 an entry with ``L + r_ij > U`` is in no better one and is dropped; the knapsacks of
-:mod:`.relaxing` raise the bound and drop more. HiGHS then looks among the entries most likely to
-be in a good assignment, deals out the tasks of a few agents at a time, and in the end proves what
-it can on all that is left; its bound holds for the whole. Source of the neighbourhoods: Yagiura,
-Ibaraki and Glover 2004 (ejection chains); of fixing by reduced costs: Savelsbergh 1997.
+:mod:`.lagrangian_bound` raise the bound and drop more. HiGHS then looks among the entries that are
+most likely in a good assignment, assigns the tasks of a few agents at a time anew, and in the end
+proves what it can on all that is left; its bound holds for the whole problem. Source of the
+neighbourhoods: Yagiura, Ibaraki and Glover 2004 (ejection chains); of fixing by reduced costs:
+Savelsbergh 1997.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 from walras.engines.integer.branching import branch, reassigned
 from walras.engines.integer.lagrangian_bound import relax
+from walras.engines.integer.options import IntegerOptions
 from walras.engines.integer.tasks import NEVER, Tasks
 from walras.iterate import Iterate
 from walras.kernels.local_search import assign as kernel
@@ -29,44 +31,39 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Bools, Floats, Ints
 
-_NEAR = 10  # agents that the search tries for a task
-_FIRST, _MORE = 1500, 300  # steps of the prices: at first, and once an assignment is known
-_PRICES, _STEP_SECONDS = 0.15, 2.5e-9  # part of a time limit for them; of a step, an entry
-_AHEAD = 0.01  # relative: how far above the bound the optimum is taken to be, before one is known
-_STEPS = 10_000  # proposals of the first annealing, a task
-_MOST_STEPS = 6_000_000  # of a first annealing: another must fit in, should it end above a capacity
-_SLOWER, _SLOWEST = 1.5, 6  # factor from one annealing to the next, and how often
-# Temperatures of the annealings in turn, of the spread of costs; where each ends, of its first.
-_HOT, _COLD = (0.06, 0.1, 0.03), 0.05
-_HARDEST = 1e6  # at most
-_HARDER = 2.0  # factor on the penalty after an annealing that ended above a capacity
-_SECOND = 3  # the agent, by its cost, whose distance from the cheapest is the spread
-_HALF = 0.5  # a mean task above a capacity costs about half a temperature, at least
-_LEAST = 0.2  # worth of weight on an agent, at least, of the mean
-_STALE = 4  # annealings without a better assignment after which HiGHS has its turn
-_RUNS = 6  # annealings where there is no time limit
-_SMALL = 1_000  # entries up to which HiGHS gets all that are useful at once
-_LARGE = 60_000  # entries from which HiGHS does not get all that are useful
-_SEARCH, _SEARCH_LARGE = 0.15, 0.4  # shares of a time limit: for prices and annealing
-_RELAX = 0.12  # for the knapsacks
-_LIKELY = 0.2  # for HiGHS on the entries that are most likely; of the whole, nothing where large
-_DEAL, _DEAL_MANY = 0.5, 0.9  # of what then is left: for dealing out again; all where large
-_MANY, _FEW = 2.5, 2  # useful entries a task that are many, likely ones
-_DEALT, _DEALT_FEW, _DEAL_SECONDS = 6, 3, 0.5  # agents dealt out, their entries a task, seconds
-_NO_LIMIT = 60.0  # seconds for HiGHS where the caller sets no limit
+_FIRST_PRICE_STEPS, _MORE_PRICE_STEPS = 1500, 300  # before an assignment is known, and after it
+_PRICE_SHARE = 0.15  # share of a time limit that the first steps of the prices may take
+_PRICE_STEP_SECONDS = 2.5e-9  # seconds of a step of the prices for each entry, at least
+_GUESSED_GAP = 0.01  # relative gap of the optimum above the bound before an assignment is known
+_STEPS_A_SECOND = 3e5  # annealing proposals for each second of a time limit
+_LEAST_STEPS = 2e5  # annealing proposals, however short the time limit is
+_SLOWDOWN, _MOST_SLOWDOWNS = 1.5, 6  # factor on steps from one annealing to the next; how often
+# Temperatures of the annealings in turn, as shares of the spread of costs.
+_TEMPERATURES = (0.06, 0.1, 0.03)
+_LAST_TEMPERATURE = 0.05  # where an annealing ends, as a share of where it began
+_PENALTY_GROWTH = 2.0  # factor on the penalty after an annealing that ended above a capacity
+_LARGEST_PENALTY = 1e6  # of the first one
+_SPREAD_RANK = 3  # the agent, by its cost, whose distance from the cheapest is the spread
+_LEAST_OVERLOAD = 0.5  # temperatures that a mean task above a capacity costs at least
+_LEAST_WORTH = 0.2  # worth of weight on an agent, as a share of the mean, at least
+_MANY_USEFUL = 2.5  # useful entries a task that are many
+_LIKELY_ENTRIES = 2  # likely entries a task that HiGHS gets at once
+_REGROUP_ENTRIES = 3  # likely entries a task where a few agents' tasks are assigned anew
 
 
-def assign(problem: Separable, tasks: Tasks, settings: Settings, seed: int) -> Iterate:
+def assign(
+    problem: Separable, tasks: Tasks, settings: Settings, options: IntegerOptions
+) -> Iterate:
     """Solve a generalised assignment.
 
     Args:
         problem: The problem.
         tasks: The same as dense arrays.
         settings: ``time_limit`` and ``on_progress`` stop it; ``tolerance`` ends it early.
-        seed: Of the search.
+        options: Seed of the search, and how it spends the time.
     """
     began = time.perf_counter()
-    search = _Search(problem, tasks, settings, seed, began)
+    search = _Search(problem, tasks, settings, options, began)
     search.run()
     message = "annealed search"
     if not search.done(began):
@@ -79,15 +76,21 @@ class _Search:
     """Prices, the best assignment and the best bound so far."""
 
     def __init__(
-        self, problem: Separable, tasks: Tasks, settings: Settings, seed: int, began: float
+        self,
+        problem: Separable,
+        tasks: Tasks,
+        settings: Settings,
+        options: IntegerOptions,
+        began: float,
     ) -> None:
+        self._options, self._rule = options, options.assignment
         self._problem, self._tasks, self._settings = problem, tasks, settings
         self._began = began
         self._price = np.zeros(len(tasks.capacity))
         self._bound, self._best_cost = -np.inf, np.inf
         self._best = np.argmin(tasks.cost, axis=1).astype(np.int32)
-        self._random = seeded(seed)
-        self._diary = IterationLog(settings)
+        self._random = seeded(options.seed)
+        self._iteration_log = IterationLog(settings)
         self._stopped, self._penalty = False, 1.0
         self._raised = np.full(tasks.cost.shape, -np.inf)  # bounds of using single entries
         steps = tasks.cost[tasks.cost < NEVER]
@@ -99,12 +102,12 @@ class _Search:
         self._ascend(self._first_steps(), self._greedy(t.cost))
         self._greedy(t.cost + self._price * t.weight)
         limit = self._settings.time_limit
-        large = t.cost.size > _LARGE
-        share = _SEARCH_LARGE if large else _SEARCH
+        large = t.cost.size > self._rule.large
+        share = self._rule.search_share_large if large else self._rule.search_share
         until = None if limit is None else self._began + share * limit
         state: kernel.Assignment | None = None
         spread, stale, slower = 1.0, 0, 0
-        for run in range(_RUNS if limit is None else 10**6):
+        for run in range(self._rule.annealings if limit is None else 10**6):
             reduced = t.cost + self._price * t.weight
             near = self._near(reduced)
             if state is None:
@@ -112,15 +115,15 @@ class _Search:
                 spread = _spread(np.take_along_axis(reduced, near, axis=1))
             before = self._best_cost
             if run and np.any(state.load > t.capacity * (1.0 + 1e-12)):
-                self._penalty = min(_HARDER * self._penalty, _HARDEST)
-            self._anneal(near, state, _HOT[run % len(_HOT)] * spread, slower)
+                self._penalty = min(_PENALTY_GROWTH * self._penalty, _LARGEST_PENALTY)
+            self._anneal(near, state, _TEMPERATURES[run % len(_TEMPERATURES)] * spread, slower)
             slower += bool(np.isfinite(self._best_cost))  # until one is known, none is drawn out
             stale = 0 if self._best_cost < before or np.isinf(before) else stale + 1
-            self._ascend(_MORE, self._best_cost)
+            self._ascend(_MORE_PRICE_STEPS, self._best_cost)
             self._note()
             late = until is not None and time.perf_counter() > until
             late = late and not (large and np.isinf(self._best_cost))  # HiGHS would find none
-            idle = stale == _STALE and (until is None or not large)
+            idle = stale == self._rule.stale_annealings and (until is None or not large)
             if late or idle or self._stopped or self.done(self._began):
                 return
 
@@ -128,9 +131,9 @@ class _Search:
         """Steps of the prices that fit into a part of the time limit."""
         limit = self._settings.time_limit
         if limit is None:
-            return _FIRST
-        fit = _PRICES * limit / (_STEP_SECONDS * self._tasks.cost.size)
-        return int(np.clip(fit, _FIRST // 10, _FIRST))
+            return _FIRST_PRICE_STEPS
+        fit = _PRICE_SHARE * limit / (_PRICE_STEP_SECONDS * self._tasks.cost.size)
+        return int(np.clip(fit, _FIRST_PRICE_STEPS // 10, _FIRST_PRICE_STEPS))
 
     def _greedy(self, cost: Floats) -> float:
         """Give each task, those that lose most first, to its cheapest agent with room.
@@ -153,7 +156,7 @@ class _Search:
         return total
 
     def _near(self, reduced: Floats) -> Ints:
-        count = min(_NEAR, reduced.shape[1])
+        count = min(self._rule.candidates, reduced.shape[1])
         near = np.argpartition(reduced, count - 1, axis=1)[:, :count]
         order = np.argsort(np.take_along_axis(reduced, near, axis=1), axis=1, kind="stable")
         return np.take_along_axis(near, order, axis=1).astype(np.int32)
@@ -161,13 +164,15 @@ class _Search:
     def _anneal(self, near: Ints, state: kernel.Assignment, hot: float, slower: int) -> None:
         t = self._tasks
         # What weight is worth on each agent: its price, but something where there is room to spare.
-        least = max(_LEAST * float(self._price.mean()), _HALF * hot / float(t.weight.mean() + 1e-9))
+        overload = _LEAST_OVERLOAD * hot / float(t.weight.mean() + 1e-9)
+        least = max(_LEAST_WORTH * float(self._price.mean()), overload)
         worth = np.maximum(self._price, least)
         penalty = self._penalty * worth
-        longer = _SLOWER ** min(slower, _SLOWEST)
-        steps = _STEPS * len(t.cost)
+        longer = _SLOWDOWN ** min(slower, _MOST_SLOWDOWNS)
+        steps = self._rule.steps * len(t.cost)
         if self._settings.time_limit is not None:  # about ten million proposals a second
-            steps = int(min(steps, _MOST_STEPS, max(2e5, 3e5 * self._settings.time_limit)))
+            fit = max(_LEAST_STEPS, _STEPS_A_SECOND * self._settings.time_limit)
+            steps = int(min(steps, self._rule.most_steps, fit))
         found = kernel.anneal(
             t.cost,
             t.weight,
@@ -177,7 +182,7 @@ class _Search:
             self._best,
             self._best_cost,
             hot,
-            _COLD * hot,
+            _LAST_TEMPERATURE * hot,
             penalty,
             int(longer * steps),
             self._random,
@@ -187,7 +192,7 @@ class _Search:
     def _ascend(self, steps: int, target: float) -> None:
         t = self._tasks
         price = self._price.copy()
-        aim = target if np.isfinite(target) else self._bound + _AHEAD * abs(self._bound)
+        aim = target if np.isfinite(target) else self._bound + _GUESSED_GAP * abs(self._bound)
         bound = float(kernel.ascend(t.cost, t.weight, t.capacity, price, aim, steps))
         if bound > self._bound:
             self._bound, self._price = bound, price
@@ -212,23 +217,25 @@ class _Search:
 
     def prove(self) -> None:
         """Knapsacks, HiGHS on the likely entries, a few agents at a time, then on all useful."""
-        t = self._tasks
-        large = t.cost.size > _LARGE
+        t, rule = self._tasks, self._rule
+        large = t.cost.size > rule.large
         self._relax()
-        many = self._useful().sum() > _MANY * len(t.cost)
+        many = self._useful().sum() > _MANY_USEFUL * len(t.cost)
         if many and not large and not self._closed:
-            self._branch(self._likely(_FEW), _LIKELY * self._limit)
-        if t.cost.size > _SMALL:
-            self._deal(self._left() * (1.0 if large else _DEAL_MANY if many else _DEAL))
+            self._branch(self._likely(_LIKELY_ENTRIES), rule.likely_share * self._limit)
+        if t.cost.size > rule.small:
+            share = rule.regroup_share_many if many else rule.regroup_share
+            self._regroup(self._left() * (1.0 if large else share))
         keep = self._useful()
-        if keep.sum() <= _LARGE and not self.done(self._began):
+        if keep.sum() <= rule.large and not self.done(self._began):
             bound = self._branch(keep, self._left())
             if np.isfinite(bound):
                 self._bound = max(self._bound, min(bound, self._best_cost))
 
     @property
     def _limit(self) -> float:
-        return _NO_LIMIT if self._settings.time_limit is None else self._settings.time_limit
+        limit = self._settings.time_limit
+        return self._options.default_time_limit if limit is None else limit
 
     def _left(self) -> float:
         """Seconds left of the time limit."""
@@ -245,9 +252,9 @@ class _Search:
         price = reduced.min(axis=1)
         self._raised = self._bound + reduced - price[:, None]
         useful = self._useful()
-        if not np.isfinite(self._best_cost) or useful.sum() > _LARGE:
+        if not np.isfinite(self._best_cost) or useful.sum() > self._rule.large:
             return
-        goes_on = self._until(_RELAX * self._limit)
+        goes_on = self._until(self._rule.knapsack_share * self._limit)
         found = relax(self._tasks, useful, price, self._best_cost, goes_on)
         self._raised = np.maximum(self._raised, found.raised)
         self._bound = max(self._bound, min(found.bound, self._best_cost))
@@ -278,15 +285,15 @@ class _Search:
         self._note()
         return found.bound
 
-    def _deal(self, seconds: float) -> None:
-        """Deal out the tasks of a few agents at a time, drawn at random."""
+    def _regroup(self, seconds: float) -> None:
+        """Assign the tasks of a few agents at a time anew; the agents are drawn at random."""
         random = np.random.default_rng(int(self._random[0] % 2**32))
         agents, goes_on, likely = len(self._tasks.capacity), self._until(seconds), None
-        count = min(_DEALT, agents // 2 + 1)
+        count = min(self._rule.regroup_agents, agents // 2 + 1)
         while np.isfinite(self._best_cost) and goes_on() and not self._closed:
-            likely = self._likely(_DEALT_FEW) if likely is None else likely
+            likely = self._likely(_REGROUP_ENTRIES) if likely is None else likely
             chosen = np.sort(random.choice(agents, count, replace=False)).astype(np.int32)
-            limit = min(_DEAL_SECONDS, self._left())
+            limit = min(self._rule.regroup_seconds, self._left())
             settings = replace(self._settings, time_limit=limit, start=None)
             before = self._best_cost
             self._take(reassigned(self._tasks, likely, self._best, chosen, settings))
@@ -304,8 +311,10 @@ class _Search:
         p = self._problem
         gap = (self._best_cost - self.rounded()) / max(abs(self._best_cost), 1e-12)
         value, bound = (p.reported(v + p.constant) for v in (self._best_cost, self.rounded()))
-        step = Progress(self._diary.steps, self._diary.elapsed, value, bound, gap, 0.0, 0.0)
-        if self._diary.record(step) and self._diary.outcome is Status.INTERRUPTED:
+        step = Progress(
+            self._iteration_log.steps, self._iteration_log.elapsed, value, bound, gap, 0.0, 0.0
+        )
+        if self._iteration_log.record(step) and self._iteration_log.outcome is Status.INTERRUPTED:
             self._stopped = True
 
     def iterate(self, seconds: float, message: str) -> Iterate:
@@ -325,7 +334,7 @@ class _Search:
             t=np.zeros(0),
             prices=_with_tasks(p, prices),
             status=status,
-            history=self._diary.history,
+            history=self._iteration_log.history,
             timings=Timings(iterate=seconds),
             message=message,
             bound=min(self.rounded(), self._best_cost) + p.constant,
@@ -335,7 +344,7 @@ class _Search:
 
 def _spread(near: Floats) -> float:
     """What the next agents of a task cost more than the cheapest, on average."""
-    width = min(_SECOND, near.shape[1] - 1)
+    width = min(_SPREAD_RANK, near.shape[1] - 1)
     return max(float(np.mean(near[:, width] - near[:, 0])), 1e-3 * float(np.abs(near).mean()), 1e-6)
 
 

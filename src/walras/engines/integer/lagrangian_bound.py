@@ -17,8 +17,8 @@ from walras.engines.integer.tasks import Tasks
 from walras.kernels import knapsacks as kernel
 from walras.types import Bools, Floats, Ints
 
-_MOST_ROOM = 10_000  # largest whole capacity
-_STEPS = 20  # steps between two checks of the time
+_MOST_ROOM = 10_000  # largest capacity in whole units: a knapsack's table has a row for each
+_STEPS_A_CHECK = 20  # steps of the prices between two checks of the time
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def relax(
     size, room = whole(tasks.weight, tasks.capacity)
     entries, agent = kernel.make_entries(tasks.cost, size, room, keep)
     ascent = kernel.make_ascent(price, len(agent))
-    while kernel.climb(entries, ascent, target, _STEPS) and goes_on():
+    while kernel.climb(entries, ascent, target, _STEPS_A_CHECK) and goes_on():
         pass
     raised, taken = np.full(keep.shape, np.inf), np.zeros(keep.shape, dtype=np.int32)
     bound = float(ascent.state[0])

@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from walras.engines.interior.form import Form, Restriction
+from walras.engines.interior.options import DEFAULTS
 from walras.engines.interior.point import Layout, Point
 from walras.engines.interior.presolve_simplices import Presolved, Simplices
 from walras.engines.interior.shares import block_centres
 from walras.separable import Side
 from walras.types import Bools, Floats, Longs
 
-_FIRST_SHARE = 0.99  # of all limits, that the blocks of the first round have together
-_FITS = 0.999  # share of a capacity that the blocks at rest may take
-_FITTINGS = 10
+_RESTING_SHARE = 0.999  # share of a capacity that the blocks at rest may take together
+_FITTING_PASSES = 10  # each brings back half of the blocks on capacities that are overloaded
 _KEPT_SLACK = 0.5  # share of its slack that a capacity has at least after blocks came and went
 _LEAST_ROOM = 0.1  # share of a capacity that the blocks that take part have at least
-_FAR = 1e-3  # products are at least this share of the barrier parameter
+_LEAST_PRODUCT = 1e-3  # complementary products are at least this share of the barrier parameter
 
 
 @dataclass(eq=False)
@@ -35,11 +35,13 @@ class OpenBlocks:
         simplices: All blocks.
         decided: What holds before solving.
         active: (blocks,) True on those that take part.
+        first_share: Share of all limits that the blocks of the first round have together.
         choice: (blocks,) place at which a block rests, -1 at nothing.
     """
 
     simplices: Simplices
     decided: Presolved
+    first_share: float = DEFAULTS.blocks.first_share
     active: Bools = field(init=False)
     choice: Longs = field(init=False)
 
@@ -50,7 +52,7 @@ class OpenBlocks:
         order = np.argsort(-limit, kind="stable")
         share = np.cumsum(limit[order]) / np.sum(limit)
         self.active = np.zeros(s.blocks, dtype=bool)
-        self.active[order[: int(np.searchsorted(share, _FIRST_SHARE)) + 1]] = True
+        self.active[order[: int(np.searchsorted(share, self.first_share)) + 1]] = True
         self.active &= ~settled
         self.choice = np.full(s.blocks, -1, dtype=np.int64)
         places = np.flatnonzero(~self.decided.closed & settled[s.block])
@@ -118,8 +120,8 @@ class OpenBlocks:
         s, rows = self.simplices, self.simplices.problem.rows
         free = ~self.decided.loose
         free[s.row] = False
-        for _ in range(_FITTINGS):
-            over = free & (rows.matrix @ self.rest() > _FITS * rows.upper)
+        for _ in range(_FITTING_PASSES):
+            over = free & (rows.matrix @ self.rest() > _RESTING_SHARE * rows.upper)
             resting = np.flatnonzero(~self.active & (self.choice >= 0) & ~self.decided.settled)
             part = rows.matrix[:, s.entry[self.choice[resting]]]
             found = resting[part.T @ over.astype(np.float64) > 0]
@@ -146,7 +148,7 @@ def carried_blocks(form: Form, layout: Layout, old: Form, point: Point, mu: floa
     price, x = block_centres(form, charge, mu)
     price = np.where(was >= 0, point.p[was], price)
     x = np.where(at >= 0, point.x[at], x)
-    z = np.maximum(charge + form.local[0] * price[form.block], _FAR * mu / x)
+    z = np.maximum(charge + form.local[0] * price[form.block], _LEAST_PRODUCT * mu / x)
     t = point.t
     if len(t):
         t = _raised(form, x, t, held)
@@ -156,7 +158,7 @@ def carried_blocks(form: Form, layout: Layout, old: Form, point: Point, mu: floa
     s = form.b - form.matrix @ x - form.border @ t
     s[form.local_rows :] = np.maximum(s[form.local_rows :], _KEPT_SLACK * held)
     pairs = layout.price_positive
-    s = np.where(pairs, np.maximum(s, _FAR * mu / np.where(pairs, p, 1.0)), 0.0)
+    s = np.where(pairs, np.maximum(s, _LEAST_PRODUCT * mu / np.where(pairs, p, 1.0)), 0.0)
     none = np.zeros(0)
     return Point.of(x, z, none, none, s, p, t)
 

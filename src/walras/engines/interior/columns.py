@@ -17,21 +17,18 @@ from walras.certificate.structure import structure
 from walras.engines.interior.equilibrium_start import market_scores, scarcity
 from walras.engines.interior.form import Form
 from walras.engines.interior.new_demands import new_demands
+from walras.engines.interior.options import DEFAULTS, ColumnGeneration
 from walras.engines.interior.point import Layout, Point
 from walras.engines.interior.start import INSIDE, packing_rows, raise_packing, scaled_inside
 from walras.kernels import cpu as kernels
 from walras.separable import Separable, Utility
 from walras.types import Bools, Floats, Ints, Longs
 
-FIRST = 8  # columns a block and a score in the first round
-WANTED = 5  # columns a block in the first round of a market
-MORE = 6  # columns a block and round after it
-_KNOWN = 10  # columns a block and score in the first round of a warm start
-_USED = 1e-3  # share of its block's largest entry from which a known entry is in use
-_OWN_CHARGE = (0.01, 0.1, 1.0, 10.0)  # of a new demand's row, in mean charges of other rows
-_NEW_EACH = 16  # columns a new demand and score in the first round of a warm start
-_NEW = 1.0  # a new column begins at most at this multiple of a typical one
-_ROOM = 0.05  # share of a row that new columns together begin with at most
+_IN_USE = 1e-3  # share of its block's largest entry from which a known entry counts as in use
+# The price of a new demand's own row is not known: guesses at it, in mean charges of other rows.
+_OWN_ROW_CHARGES = (0.01, 0.1, 1.0, 10.0)
+_LARGEST_NEW_COLUMN = 1.0  # a new column begins at most at this multiple of a typical one
+_ROW_SHARE_OF_NEW = 0.05  # share of a row that new columns together begin with at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +78,9 @@ class Pool:
         return out
 
 
-def first_entries(problem: Separable, pool: Pool, threads: int) -> Bools:
+def first_entries(
+    problem: Separable, pool: Pool, threads: int, rule: ColumnGeneration = DEFAULTS.columns
+) -> Bools:
     """(entries,) True on those of the first round.
 
     In a roomy market what demands want at rough prices chooses them (:mod:`.market`). Elsewhere
@@ -99,12 +98,12 @@ def first_entries(problem: Separable, pool: Pool, threads: int) -> Bools:
     in_order = isinstance(pool.order, slice)
     wanted = market_scores(problem, share, pool.ptr, threads) if in_order else None
     if wanted is not None:
-        active[pool.best(wanted, closed, np.inf, WANTED, threads)] = True
+        active[pool.best(wanted, closed, np.inf, rule.first_in_market, threads)] = True
         return np.asarray(active & ~closed)
     np.negative(share, out=share)
-    active[pool.best(share, closed, np.inf, FIRST, threads)] = True
+    active[pool.best(share, closed, np.inf, rule.first, threads)] = True
     share /= _scarcity(problem, share)
-    active[pool.best(share, closed, np.inf, FIRST, threads)] = True
+    active[pool.best(share, closed, np.inf, rule.first, threads)] = True
     return np.asarray(active & ~closed)
 
 
@@ -116,7 +115,14 @@ def _always(problem: Separable, pool: Pool) -> Bools:
     return np.asarray(active)
 
 
-def known_entries(problem: Separable, pool: Pool, x: Floats, prices: Floats, threads: int) -> Bools:
+def known_entries(
+    problem: Separable,
+    pool: Pool,
+    x: Floats,
+    prices: Floats,
+    threads: int,
+    rule: ColumnGeneration = DEFAULTS.columns,
+) -> Bools:
     """(entries,) True on those of a warm start's first round.
 
     Of the entries that were there before, what was used and the ones of least reduced cost; of
@@ -129,23 +135,25 @@ def known_entries(problem: Separable, pool: Pool, x: Floats, prices: Floats, thr
         x: (entries,) known allocation, NaN where nothing is known.
         prices: (rows,) known prices, NaN where nothing is known.
         threads: Threads of the kernels.
+        rule: How many entries a block.
     """
     is_new, fixed = np.isnan(x), problem.lower == problem.upper
     prices = np.nan_to_num(prices)
     reduced = kernels.reduced_costs(problem.rows.matrix, problem.cost, prices, threads)
     closed = is_new | fixed
     known = np.where(is_new, 0.0, x)
-    unused = known <= _USED * pool.block_maxima(known)
+    unused = known <= _IN_USE * pool.block_maxima(known)
     active = _always(problem, pool)
-    active[pool.best(-known, closed | unused, np.inf, _KNOWN, threads)] = True
-    active[pool.best(reduced, closed, np.inf, _KNOWN, threads)] = True
+    active[pool.best(-known, closed | unused, np.inf, rule.first_from_start, threads)] = True
+    active[pool.best(reduced, closed, np.inf, rule.first_from_start, threads)] = True
     new = pool.of_blocks(new_demands(problem, x) & np.any(prices), problem.demand)
     for score in _new_scores(problem, new, prices):
-        best = Pool.of(problem.demand[new]).best(score, fixed[new], np.inf, _NEW_EACH, threads)
+        part, most = Pool.of(problem.demand[new]), rule.first_of_new_demand
+        best = part.best(score, fixed[new], np.inf, most, threads)
         active[new[best]] = True
     if np.count_nonzero(is_new) > len(new):
         is_new[new] = False
-        active |= first_entries(problem, pool, threads) & is_new
+        active |= first_entries(problem, pool, threads, rule) & is_new
     return np.asarray(active & ~fixed)
 
 
@@ -164,7 +172,7 @@ def _new_scores(problem: Separable, new: Longs, prices: Floats) -> Iterator[Floa
     _, owner = np.unique(problem.demand[new], return_inverse=True)
     mean = (np.bincount(owner, charge) / np.bincount(owner))[owner]
     mean[mean == 0.0] = 1.0
-    for share in _OWN_CHARGE:
+    for share in _OWN_ROW_CHARGES:
         yield -brings / (charge + share * mean)
 
 
@@ -210,12 +218,12 @@ def carried(form: Form, layout: Layout, old: Form, point: Point, mu: float) -> P
     x[kept] = point.x[np.searchsorted(old.columns, form.columns[kept])]
     typical = float(np.sum(point.x) / max(len(point.x), 1)) or 1.0
     p = _row_values(form, old, point.p)
-    least = mu / (_NEW * typical)
+    least = mu / (_LARGEST_NEW_COLUMN * typical)
     floor = np.where(kept, 0.0, least)
     p = raise_packing(form, packing_rows(form), p, margin=1.0, floor=floor)
     z = form.c + form.h * x + form.transposed @ p
     new = np.where(kept, 0.0, mu / np.maximum(z, least))
-    room = np.where(form.b > 0, _ROOM * form.b, np.inf)
+    room = np.where(form.b > 0, _ROW_SHARE_OF_NEW * form.b, np.inf)
     x = np.minimum(x + scaled_inside(form, new, room), INSIDE * form.u)
     w = (form.u - x)[layout.bounded]
     y = mu / w

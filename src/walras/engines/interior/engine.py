@@ -9,11 +9,12 @@ import numpy as np
 from walras.certificate import certify, dual_bound, gap_between
 from walras.engines.base import Engine, has_integers
 from walras.engines.interior.blocks import OpenBlocks, carried_blocks
-from walras.engines.interior.columns import MORE, Pool, carried, first_entries, known_entries, slim
+from walras.engines.interior.columns import Pool, carried, first_entries, known_entries, slim
 from walras.engines.interior.form import MAX_BORDER, Form, Restriction, make_form, redundant_rows
 from walras.engines.interior.loop import FEASIBLE, Termination, gap_scale, run
 from walras.engines.interior.new_demands import new_demands
 from walras.engines.interior.objective_scaling import scale_objective, unit_of_objective
+from walras.engines.interior.options import ColumnGeneration, InteriorOptions
 from walras.engines.interior.point import Layout, Point, Residuals
 from walras.engines.interior.presolve_simplices import Simplices, presolve
 from walras.engines.interior.start import cold_start, warm_start
@@ -28,31 +29,41 @@ from walras.settings import Settings, Start
 from walras.status import Status
 from walras.types import Bools, Floats
 
-_ROUNDS = 40
-_FIRST_TOLERANCE = 0.3
-_TIGHTEN = 0.05  # next round's tolerance as a share of the gap just certified
-_FEW = 0.05  # new entries a narrow row, up to which the next round aims at the tolerance itself
-_SHARE = 0.3  # the method's own gap as a share of the tolerance asked for
-_APART = 0.5  # points of a path that are kept lie this factor of the gap apart
-_UNMET = 1e-5  # residual from which a round counts as infeasible
-_SOON = 2.0  # reduced cost of an entry that would hold half of what a typical one holds
-_MANY_BLOCKS = 20.0  # blocks a capacity from which leaving some out pays
-_LEAST_BLOCKS = 2000
-_ROUGH_BLOCKS = 0.1  # the gap at which blocks that are sure of their choice leave
-_SURE = (0.1, 0.02)  # lead of a choice, of a typical charge: at rough prices, at the last ones
-_COMPANY = 3  # such entries at most for each that pays
-_NEWS = 0.05  # share of new demands from which to begin cold takes fewer iterations
-_PATIENCE = 30  # iterations that a warm start gets
-_ROUNDING = 1e-9  # a gap that more entries cannot be expected to close
-_MANY = 24.0  # mean entries a block from which column generation pays
-_LARGE = 4000
+# Few new entries hardly move the prices: up to this many of them a narrow row, the next round aims
+# at the tolerance itself.
+_FEW_NEW_ENTRIES = 0.05
+# Of a path only points are kept whose gap is at most this share of the gap of the one before.
+_PATH_SPACING = 0.5
+_INFEASIBLE_ROUND = 1e-5  # relative primal residual: with too few entries no point meets the rows
+# Reduced cost, in barrier parameters over a typical entry, up to which an entry nearly pays: on the
+# central path it would hold half of what a typical one holds.
+_NEARLY_PAYS = 2.0
+_ROUNDING_GAP = 1e-9  # relative gap that more entries cannot be expected to close
 
 
 @dataclass(frozen=True, repr=False)
-class Interior(Engine):
+class Interior(InteriorOptions, Engine):
     """The structured interior point: fast and accurate where one side is narrow.
 
     It takes continuous problems of which at most 64 entries and scalars are free.
+
+    Attributes:
+        step_fraction: Share of the way to the boundary that a step goes at most, 0.5 to under 1.
+        short_step_fraction: The same where less than half of the Newton step is possible: farther
+            from the boundary the next direction is better.
+        correctors: Centrality correctors an iteration at most, 0 to 100. They are tried where a
+            factorisation costs many solves.
+        gap_share: Gap at which the method stops, as a share of the tolerance, 0 to 1. What is left
+            of the tolerance is for the repair of the rows.
+        stalled_iterations: Iterations without progress after which a run with tiny steps ends, 1 or
+            more.
+        rounds: Rounds of column or block generation at most, 0 or more.
+        columns: When and how it works on a few entries a block.
+        blocks: When and how it leaves out blocks whose choice is sure.
+        warm: How it uses a start.
+
+    Raises:
+        InputError: An option is outside its range.
 
     Example:
         >>> import walras as wl
@@ -101,9 +112,9 @@ class Interior(Engine):
         self.require(problem)
         unit = unit_of_objective(problem)
         problem = scale_objective(problem, unit)
-        run = _Solve(problem, settings, unit)
+        run = _Solve(problem, settings, self, unit)
         try:
-            if _many_columns(problem):
+            if _many_columns(problem, self.columns):
                 return run.by_columns()
             simplices = Simplices.of(problem)
             return run.whole() if simplices is None else run.by_blocks(simplices)
@@ -111,12 +122,12 @@ class Interior(Engine):
             return run.result(Status.INTERRUPTED)
 
 
-def _many_columns(problem: Separable) -> bool:
+def _many_columns(problem: Separable, rule: ColumnGeneration) -> bool:
     """Whether blocks are wide enough, and linear enough, for column generation."""
     blocks = len(problem.demand_names)
     narrow = int(np.sum(problem.rows.side != Side.DEMAND))
-    wide = problem.entries > max(_LARGE, _MANY * blocks) and narrow <= problem.rows.count - narrow
-    return wide and not np.any(problem.quadratic)
+    wide = problem.entries > max(rule.least_entries, rule.entries_per_block * blocks)
+    return wide and narrow <= problem.rows.count - narrow and not np.any(problem.quadratic)
 
 
 @dataclass(eq=False)
@@ -125,6 +136,7 @@ class _Solve:
 
     problem: Separable
     settings: Settings
+    options: InteriorOptions
     unit: float = 1.0
     iteration_log: IterationLog = field(init=False)
     start: Start | None = None
@@ -139,7 +151,7 @@ class _Solve:
 
     def __post_init__(self) -> None:
         self.iteration_log, start = IterationLog(self.settings), self.settings.start
-        most = _NEWS * len(self.problem.demand_names)
+        most = self.options.warm.new_demands * len(self.problem.demand_names)
         if start is not None and np.sum(new_demands(self.problem, start.x)) <= most:
             self.start = replace(start, prices=start.prices / self.unit)
 
@@ -147,38 +159,46 @@ class _Solve:
     def threads(self) -> int:
         return self.settings.workers
 
+    @property
+    def _own_tolerance(self) -> float:
+        """The gap at which the method stops."""
+        return self.options.gap_share * self.settings.tolerance
+
+    def _layout(self, form: Form) -> Layout:
+        return Layout.of(form, self.options.correctors)
+
     def whole(self) -> Iterate:
         """All entries at once."""
         form = make_form(self.problem, Restriction(redundant=redundant_rows(self.problem)))
-        layout = Layout.of(form)
+        layout = self._layout(form)
         self.built = self.iteration_log.elapsed
-        ending = self._begin(form, layout, _SHARE * self.settings.tolerance, "")
+        ending = self._begin(form, layout, self._own_tolerance, "")
         return self.result(self._outcome(ending))
 
     def _begin(self, form: Form, layout: Layout, tolerance: float, note: str) -> Termination:
         """A run from the warm start, if there is one and it gets anywhere, else from the data."""
-        start, point = self.start, cold_start(form, layout)
+        start, point, warm = self.start, cold_start(form, layout), self.options.warm
         if start is not None:
-            near = warm_start(form, layout, point, start.x, start.prices)
-            ending = self._run(form, layout, near, tolerance, f"{note} warm", _PATIENCE)
+            near = warm_start(form, layout, point, start.x, start.prices, warm.gap)
+            ending = self._run(form, layout, near, tolerance, f"{note} warm", warm.iterations)
             if ending.converged or ending.stopped:
                 return ending
         return self._run(form, layout, point, tolerance, note)
 
     def by_columns(self) -> Iterate:
         """A few entries a block, more of them as their prices ask for it."""
-        problem, tolerance = self.problem, self.settings.tolerance
+        problem, tolerance, rule = self.problem, self.settings.tolerance, self.options.columns
         pool = Pool.of(problem.demand)
         active = self._first(pool)
         self.built = self.iteration_log.elapsed
-        loose, gap, settled = max(_FIRST_TOLERANCE, tolerance), np.inf, False
+        loose, gap, settled = max(rule.first_gap, tolerance), np.inf, False
         form = make_form(problem, Restriction(np.flatnonzero(active)))
-        layout = Layout.of(form)
+        layout = self._layout(form)
         ending = self._begin(form, layout, loose, f"{len(form.columns)} entries")
-        for _ in range(_ROUNDS):
+        for _ in range(self.options.rounds):
             if ending.stopped:
                 break
-            if not ending.converged and ending.residuals.primal_error > _UNMET:
+            if not ending.converged and ending.residuals.primal_error > _INFEASIBLE_ROUND:
                 return self.whole()  # too few entries may have no feasible allocation
             previous = gap
             gap, added = self._price(pool, active, ending)
@@ -188,20 +208,22 @@ class _Solve:
             stands = not added and gap >= 0.9 * previous
             if stands and loose <= 1e-3 * tolerance:
                 break
-            aim = _TIGHTEN * (loose if stands else gap)  # the method's own gap may be the smaller
-            if added <= _FEW * form.narrow.shape[0]:
-                aim = min(aim, _SHARE * tolerance)
+            aim = rule.tightening * (
+                loose if stands else gap
+            )  # the method's own gap may be the smaller
+            if added <= _FEW_NEW_ENTRIES * form.narrow.shape[0]:
+                aim = min(aim, self._own_tolerance)
             loose = float(np.clip(aim, 1e-3 * tolerance, loose))
             point = ending.point
             if added:
                 old, form = form, make_form(problem, Restriction(np.flatnonzero(active)))
-                layout = Layout.of(form)
+                layout = self._layout(form)
                 point = self._carried(form, layout, old, gap)
             ending = self._run(form, layout, point, loose, f"{len(form.columns)} entries")
         status = self._outcome(ending)
         if status not in (Status.OPTIMAL, Status.FAILED):
             return self.result(status)
-        if gap <= max(tolerance, _ROUNDING) and (status == Status.OPTIMAL or settled):
+        if gap <= max(tolerance, _ROUNDING_GAP) and (status == Status.OPTIMAL or settled):
             proved = gap <= 0.5 * tolerance  # where the method stalled, too
             return self.result(Status.OPTIMAL if proved else status)
         return self._repaired() or self.whole()
@@ -214,20 +236,21 @@ class _Solve:
 
     def by_blocks(self, simplices: Simplices) -> Iterate:
         """What can be decided at once, then the blocks whose choice is open."""
-        blocks = OpenBlocks(simplices, presolve(simplices))
+        rule = self.options.blocks
+        blocks = OpenBlocks(simplices, presolve(simplices), rule.first_share)
         if blocks.capacities > simplices.blocks:  # the capacities are the wide side
             return self.whole()
-        tolerance = loose = _SHARE * self.settings.tolerance
-        many = max(_LEAST_BLOCKS, _MANY_BLOCKS * blocks.capacities)
+        tolerance = loose = self._own_tolerance
+        many = max(rule.least_blocks, rule.blocks_per_capacity * blocks.capacities)
         if np.sum(blocks.active) < many or self.start is not None:
             blocks.take_all()
         else:
-            loose = max(_ROUGH_BLOCKS, tolerance)
+            loose = max(rule.first_gap, tolerance)
         self.built = self.iteration_log.elapsed
         old, gap, ending = None, np.inf, None
-        for _ in range(_ROUNDS):
+        for _ in range(self.options.rounds):
             form = make_form(self.problem, blocks.restriction())
-            layout, note = Layout.of(form), f"{form.blocks} blocks"
+            layout, note = self._layout(form), f"{form.blocks} blocks"
             if old is None:
                 ending = self._begin(form, layout, loose, note)
             else:
@@ -256,7 +279,8 @@ class _Solve:
             gap = gap_between(self.problem, x, t, ending.residuals.value, bound)
             if gap <= self.settings.tolerance:
                 return gap, 0
-        margin = _SURE[final]
+        rule = self.options.blocks
+        margin = rule.margin if final else rule.first_margin
         return gap, blocks.review(prices, margin, self.threads, drop=not final)
 
     def _kept(self, gap: float) -> tuple[Point, float]:
@@ -266,10 +290,10 @@ class _Solve:
         return point, mu
 
     def _first(self, pool: Pool) -> Bools:
-        start = self.start
+        start, rule = self.start, self.options.columns
         if start is None:
-            return first_entries(self.problem, pool, self.threads)
-        return known_entries(self.problem, pool, start.x, start.prices, self.threads)
+            return first_entries(self.problem, pool, self.threads, rule)
+        return known_entries(self.problem, pool, start.x, start.prices, self.threads, rule)
 
     def _carried(self, form: Form, layout: Layout, old: Form, gap: float) -> Point:
         """The last round's path, at the gap that pricing found, on more entries."""
@@ -294,7 +318,7 @@ class _Solve:
 
         def watch(k: int, found: Residuals, gap: float, step: float, point: Point) -> bool:
             self.point = point
-            if not self.path or gap < _APART * self.path[-1][1]:
+            if not self.path or gap < _PATH_SPACING * self.path[-1][1]:
                 self.path.append((slim(point), gap, found.mu))
             value, bound = found.value, found.value - found.gap
             return self.iteration_log.record(
@@ -320,6 +344,7 @@ class _Solve:
             self.elimination,
             watch,
             self.iteration_log.deadline,
+            self.options,
         )
         self.point = ending.point
         return ending
@@ -339,14 +364,15 @@ class _Solve:
         gap = gap_between(problem, x, t, ending.residuals.value, self.bound)
         reduced = kernels.reduced_costs(problem.rows.matrix, problem.cost, prices, self.threads)
         closed = active | (problem.lower == problem.upper)
-        added = pool.best(reduced, closed, 0.0, MORE, self.threads)
+        rule = self.options.columns
+        added = pool.best(reduced, closed, 0.0, rule.added, self.threads)
         active[added] = True
         if len(added) and self.start is None:
             # Prices from nowhere still move: entries that come next in their block go in as well.
-            soon = _SOON * ending.residuals.mu / (float(np.mean(self.point.x)) or 1.0)
+            soon = _NEARLY_PAYS * ending.residuals.mu / (float(np.mean(self.point.x)) or 1.0)
             near = pool.best(reduced, closed | active, soon, 1, self.threads)
             order = np.argsort(reduced[near], kind="stable")
-            active[near[order[: _COMPANY * len(added)]]] = True
+            active[near[order[: rule.added_early * len(added)]]] = True
         return gap, len(added)
 
     def _outcome(self, ending: Termination | None) -> Status:

@@ -20,15 +20,17 @@ from walras.kernels import cpu as kernels
 from walras.separable import Separable, Side, Utility
 from walras.types import Floats, Longs
 
-# What there is of resources over what all demands could use, from which rough prices are found. At
-# half of it they save as much of a cold start, but a warm start is to take half of that at most.
+# Capacity over what all demands could use, from which resources are roomy and rough prices are
+# found. At half of it they would save as much of a cold start, but leave a warm start less to save.
 _ROOMY = 2.0
-_HEATS = (0.3, 0.2, 0.15)  # of the passes: how far behind its best an entry gets 1/e of its part
-_SPENT = 0.5  # share of all budgets that the first prices take
-_DAMPED = 0.7
+# Temperatures of the passes: how far behind the best, in logarithms of benefit, an entry gets 1/e
+# of the best one's part.
+_TEMPERATURES = (0.3, 0.2, 0.15)
+_FIRST_SPENDING = 0.5  # share of all budgets that the first prices take
+_NEWTON_DAMPING = 0.7  # share of a Newton step: demands react to more than one price
 _LEAST_SLOPE = 0.3  # of what is wanted of a resource, as a share of it
-_FARTHEST = 1.0  # step, in logarithms of prices
-_TINY = 1e-9
+_LONGEST_STEP = 1.0  # of the logarithm of a price
+_NEGLIGIBLE = 1e-9  # share of a mean capacity that counts as nothing
 
 
 def market_scores(problem: Separable, share: Floats, ptr: Longs, threads: int) -> Floats | None:
@@ -52,11 +54,11 @@ def market_scores(problem: Separable, share: Floats, ptr: Longs, threads: int) -
     if not price @ capacity > 0:
         return None
     row, budget = problem.resource, problem.rows.weight[problem.rows.is_utility]
-    price *= _SPENT * np.sum(budget) / (price @ capacity)
+    price *= _FIRST_SPENDING * np.sum(budget) / (price @ capacity)
     with np.errstate(divide="ignore"):
         benefit = np.log(share)
     benefit[problem.lower == problem.upper] = -np.inf
-    *first, last = _HEATS
+    *first, last = _TEMPERATURES
     for heat in first:
         _, load, slope = kernels.wanted(ptr, row, benefit, use, budget, price, heat, threads)
         price = _moved(price, load, slope, capacity)
@@ -78,11 +80,11 @@ def scarcity(problem: Separable, share: Floats) -> Floats:
 
 def _moved(price: Floats, load: Floats, slope: Floats, capacity: Floats) -> Floats:
     """Prices after a damped Newton step of the logarithm of what is wanted over what there is."""
-    least = _TINY * float(np.mean(capacity))
+    least = _NEGLIGIBLE * float(np.mean(capacity))
     over = np.maximum(load, least) / np.maximum(capacity, least)
     slope = np.maximum(slope + _LEAST_SLOPE * load, least)
-    way = _DAMPED * np.log(over) * np.maximum(load, capacity) / slope
-    return np.asarray(price * np.exp(np.clip(way, -_FARTHEST, _FARTHEST)))
+    way = _NEWTON_DAMPING * np.log(over) * np.maximum(load, capacity) / slope
+    return np.asarray(price * np.exp(np.clip(way, -_LONGEST_STEP, _LONGEST_STEP)))
 
 
 def _is_market(problem: Separable) -> bool:

@@ -23,9 +23,9 @@ from walras.errors import EngineError
 from walras.separable import Separable, Side, Utility
 from walras.types import Bools, Floats, Longs
 
-MAX_SLOTS = 4
-MAX_BORDER = 64
-_CHUNK = 50_000  # entries looked at together, so that no array of X's size is made
+MAX_SLOTS = 4  # own rows of a block that are eliminated; more become narrow rows
+MAX_BORDER = 64  # free entries and scalars: the border is dense
+_CHUNK = 50_000  # entries looked at together, so that no array of the problem's size is made
 
 # Kinds of row; utilities keep their own number.
 INEQUALITY, EQUALITY, EMPTY = -1, -2, -3

@@ -10,18 +10,20 @@ import numpy as np
 
 from walras.certificate import LEAST_TERMS
 from walras.engines.interior.form import Form
+from walras.engines.interior.options import DEFAULTS, InteriorOptions
 from walras.engines.interior.point import Layout, Point, Residuals, residuals
 from walras.engines.interior.steps import System, iterate
 from walras.kernels.schur.elimination import Elimination, FactorError
 from walras.separable import Utility
 
-FEASIBLE = 1e-8
-_ROUGH = 1e-2  # residuals of this share of the tolerance hardly show in the gap
-_MENDED = 1e-6  # residuals that the certificate's repair takes out at little cost
-_STALLED = 8  # iterations without progress
-_TINY_STEP = 1e-6
-_ZERO = 1e-15  # share of the first point's objective below which it is on its way to zero
-_LEAST = 1e-2  # the barrier parameter stops at this share of what the tolerance asks for
+FEASIBLE = 1e-8  # relative residual at which rows and columns count as met
+_RESIDUAL_SHARE = 1e-2  # residuals of this share of the tolerance hardly show in the gap
+_REPAIRABLE = 1e-6  # relative residual that the certificate's repair takes out at little cost
+_TINY_STEP = 1e-6  # step length, of a full step, that is no progress
+_CLOSED_GAP = 1e-10  # relative gap below which rounding hides further progress
+_PROGRESS = 0.9  # share of the best merit that counts as progress
+_VANISHING = 1e-15  # share of the first point's objective below which it is on its way to zero
+_LEAST_BARRIER = 1e-2  # the barrier parameter stops at this share of what the tolerance asks for
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ def run(
     elimination: Elimination,
     watch: Watcher,
     deadline: float = np.inf,
+    options: InteriorOptions = DEFAULTS,
 ) -> Termination:
     """Iterate until the gap is within the tolerance, nothing moves, or the watcher says stop.
 
@@ -82,31 +85,32 @@ def run(
         elimination: Of this form's blocks.
         watch: Called once an iteration with (iteration, residuals, gap, step, point); True stops.
         deadline: ``time.perf_counter`` value at which to stop.
+        options: Step fractions, and when a run counts as stalled.
     """
     found = _measure(form, layout, point)
     best, best_merit, since = (point, found), np.inf, 0
     length, k = float("nan"), 0
-    zero = 0.0 if _never_zero(form) else _ZERO * max(abs(found.value), found.terms)
+    zero = 0.0 if _never_zero(form) else _VANISHING * max(abs(found.value), found.terms)
     for k in range(most + 1):
         scale = gap_scale(form, found, zero)
         gap = found.gap / scale
         merit = max(gap, found.primal_error, found.dual_error)
         if not np.isfinite(merit):
             break
-        if merit < 0.9 * best_merit:
+        if merit < _PROGRESS * best_merit:
             best, best_merit, since = (point, found), merit, 0
         else:
             since += 1
-        limit = max(_ROUGH * tolerance, min(tolerance, FEASIBLE))
+        limit = max(_RESIDUAL_SHARE * tolerance, min(tolerance, FEASIBLE))
         converged = gap <= tolerance and max(found.primal_error, found.dual_error) <= limit
         stopped = watch(k, found, gap, length, point) or time.perf_counter() > deadline
         if converged or stopped:
             return Termination(point, found, converged, stopped, k)
-        if _is_stuck(form, best[1], since, length, tolerance):
+        if _is_stuck(form, best[1], since, length, tolerance, options.stalled_iterations):
             break
         try:
-            least = _LEAST * tolerance * scale / layout.count
-            point, primal, dual = _advance(form, layout, point, found, elimination, least)
+            least = _LEAST_BARRIER * tolerance * scale / layout.count
+            point, primal, dual = _advance(form, layout, point, found, elimination, least, options)
         except FactorError:
             break
         length = min(primal, dual)
@@ -119,12 +123,14 @@ def _never_zero(form: Form) -> bool:
     return bool(np.any((form.kind == Utility.POWER) & (form.parameter > 1)))
 
 
-def _is_stuck(form: Form, best: Residuals, since: int, length: float, tolerance: float) -> bool:
+def _is_stuck(
+    form: Form, best: Residuals, since: int, length: float, tolerance: float, stalled: int
+) -> bool:
     """Whether nothing is to be hoped for; residuals beside a closed gap are what repair mends."""
     gap = best.gap / gap_scale(form, best)
-    if gap <= tolerance and max(best.primal_error, best.dual_error) <= _MENDED:
-        return since > _STALLED // 2
-    return since > _STALLED and (length < _TINY_STEP or gap < 1e-10 or since > 5 * _STALLED)
+    if gap <= tolerance and max(best.primal_error, best.dual_error) <= _REPAIRABLE:
+        return since > stalled // 2
+    return since > stalled and (length < _TINY_STEP or gap < _CLOSED_GAP or since > 5 * stalled)
 
 
 def _measure(form: Form, layout: Layout, point: Point) -> Residuals:
@@ -140,6 +146,7 @@ def _advance(
     found: Residuals,
     elimination: Elimination,
     least: float,
+    options: InteriorOptions,
 ) -> tuple[Point, float, float]:
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        return iterate(System.of(form, layout, point, found, elimination), least)
+        return iterate(System.of(form, layout, point, found, elimination), least, options)

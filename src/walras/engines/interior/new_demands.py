@@ -14,11 +14,12 @@ from walras.engines.interior.form import EMPTY, INEQUALITY, Form
 from walras.separable import Separable, Utility
 from walras.types import Bools, Floats, Longs
 
-_STEPS = 30
-_HALVINGS = 20
-_INSIDE = 0.95  # longest step, as a share of the way to the boundary
-_RIDGE = 1e-12  # of the curvature: a block with one column that matters curves one way alone
-_CENTRED = 1e-4  # squared Newton decrement below which a block counts as centred
+_NEWTON_STEPS = 30  # at most; a handful are usual
+_HALVINGS = 20  # of a step, down to a millionth of it
+_STEP_FRACTION = 0.95  # longest step, as a share of the way to the boundary
+# Share of the curvature that is added to it: with one column that matters it is singular.
+_RIDGE = 1e-12
+_CENTRED = 1e-4  # squared Newton decrement, in barrier parameters, at which a block is centred
 
 
 def new_demands(problem: Separable, x: Floats) -> Bools:
@@ -92,7 +93,7 @@ def _centred(
             np.sum(bound * price, axis=1) - mu * np.add.reduceat(np.log(z), first) - logs
         )
 
-    for _ in range(_STEPS):
+    for _ in range(_NEWTON_STEPS):
         z = base + np.sum(a * price[owner], axis=1)
         weighted = a / z[:, None]
         slack = np.divide(theta, price, out=np.zeros_like(price), where=present)
@@ -105,7 +106,9 @@ def _centred(
             break
         fall = np.maximum.reduceat(-np.sum(a * move[owner], axis=1) / z, first)
         relative = np.divide(-move, price, out=np.zeros_like(price), where=present)
-        length = np.minimum(1.0, _INSIDE / np.maximum(fall, np.max(relative, axis=1)).clip(1e-12))
+        length = np.minimum(
+            1.0, _STEP_FRACTION / np.maximum(fall, np.max(relative, axis=1)).clip(1e-12)
+        )
         now = function(price)
         for _ in range(_HALVINGS):
             over = function(price + length[:, None] * move) > now

@@ -13,8 +13,8 @@ import numpy as np
 from walras.programs.implied_bounds import equal_shares
 from walras.separable import Separable, Utility
 
-_EVEN = 100.0  # exponents of two up to this are as good as none
-_MOST = 900.0
+_ORDINARY_EXPONENT = 100.0  # of two: objectives of that size need no scaling
+_LARGEST_EXPONENT = 900.0  # of two: within the range of a float, 1023, with room for products
 
 
 def unit_of_objective(problem: Separable) -> float:
@@ -27,9 +27,9 @@ def unit_of_objective(problem: Separable) -> float:
     some = steep[y > 0]
     size = np.log2(rows.weight[some]) + (1.0 - rows.parameter[some]) * np.log2(y[y > 0])
     largest = float(np.max(size, initial=-np.inf))
-    if not np.isfinite(largest) or abs(largest) <= _EVEN:
+    if not np.isfinite(largest) or abs(largest) <= _ORDINARY_EXPONENT:
         return 1.0
-    return float(np.exp2(np.clip(np.round(largest), -_MOST, _MOST)))
+    return float(np.exp2(np.clip(np.round(largest), -_LARGEST_EXPONENT, _LARGEST_EXPONENT)))
 
 
 def scale_objective(problem: Separable, unit: float) -> Separable:

@@ -9,15 +9,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from walras.engines.interior.form import EMPTY, EQUALITY, INEQUALITY, Form
+from walras.engines.interior.options import DEFAULTS
 from walras.separable import Utility, utility
 from walras.types import Bools, Floats, Longs
 
-_CORRECTORS = 4
-_WORTH = 30.0  # solves that an iteration without correctors must cost for them to pay
-_PASSES = 100.0  # operations a column that such an iteration takes beside its factorisation
-_STEEPER = 1e3  # by which a step may raise a utility's slope
-_CHEAP = 5e5  # operations of a solve that hardly counts
-_EXACT, _NEARLY = 1e-9, 1e-3  # dual residuals between these are looked at term by term
+_CORRECTORS_PAY_FROM = 30.0  # solves that an iteration without correctors must cost
+_OPERATIONS_A_COLUMN = 100.0  # that such an iteration takes beside its factorisation
+_CHEAP_SOLVE = 5e5  # operations of a solve that hardly counts
+_STEEPER = 1e3  # factor by which a step may raise a utility's slope
+# Relative dual residuals between these are compared with their terms one by one, as the terms may
+# cancel: smaller ones are rounding, larger ones no doubt.
+_DOUBTFUL_RESIDUALS = (1e-9, 1e-3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +109,7 @@ class Layout:
         magnitude: |A|, for the scale of a row; A itself where it is not negative.
         largest: (rows,) largest coefficient of each row.
         count: number of complementary pairs.
-        correctors: centrality correctors an iteration at most; see :func:`_correctors`.
+        correctors: centrality correctors an iteration at most; see :func:`_correctors_pay`.
     """
 
     bounded: Longs
@@ -122,8 +124,13 @@ class Layout:
     correctors: int
 
     @classmethod
-    def of(cls, form: Form) -> Layout:
-        """The layout of a form."""
+    def of(cls, form: Form, correctors: int = DEFAULTS.correctors) -> Layout:
+        """The layout of a form.
+
+        Args:
+            form: The form.
+            correctors: Centrality correctors an iteration at most, where they pay.
+        """
         kind = form.kind
         magnitude = abs(form.matrix) if np.any(form.matrix.data < 0) else form.matrix
         concave = np.isin(kind, (Utility.LOG, Utility.POWER))
@@ -140,7 +147,7 @@ class Layout:
             magnitude=magnitude,
             largest=_largest(magnitude),
             count=max(len(form.c) + len(bounded) + len(pairs), 1),
-            correctors=_correctors(form),
+            correctors=correctors if _correctors_pay(form) else 0,
         )
 
 
@@ -155,13 +162,13 @@ def _hastened(form: Form) -> Floats:
     return np.where(power, 1.0 / (1.0 - least), 1.0)
 
 
-def _correctors(form: Form) -> int:
-    """Correctors pay where an iteration costs many solves (Gondzio 1996, section 5)."""
+def _correctors_pay(form: Form) -> bool:
+    """Whether an iteration costs so many solves that correctors pay (Gondzio 1996, section 5)."""
     m, per_block = form.narrow.shape[0], np.diff(form.narrow.indptr[form.ptr])
     factor = float(np.sum(per_block.astype(np.float64) ** 2)) + m**3 / 3
-    iteration = factor + _PASSES * len(form.c)
+    iteration = factor + _OPERATIONS_A_COLUMN * len(form.c)
     solve = 4.0 * form.narrow.nnz + 2.0 * m**2
-    return _CORRECTORS if iteration > _WORTH * solve or solve < _CHEAP else 0
+    return bool(iteration > _CORRECTORS_PAY_FROM * solve or solve < _CHEAP_SOLVE)
 
 
 def _largest(magnitude: sp.csr_array) -> Floats:
@@ -266,8 +273,9 @@ def _dual_error(form: Form, dual: Floats, prices: Floats, border: Floats, point:
     """
     scale = 1.0 + np.max(np.abs(form.c), initial=0.0)
     columns = np.abs(dual) / (scale + np.abs(prices) + np.abs(point.z))
-    if _EXACT < np.max(columns, initial=0.0) <= _NEARLY:
-        some = np.flatnonzero(columns > _EXACT)
+    rounding, large = _DOUBTFUL_RESIDUALS
+    if rounding < np.max(columns, initial=0.0) <= large:
+        some = np.flatnonzero(columns > rounding)
         terms = abs(form.transposed[some]) @ np.abs(point.p)
         columns[some] = np.abs(dual[some]) / (scale + terms + np.abs(point.z[some]))
     magnitude = np.abs(form.e) + np.abs(form.border).T @ np.abs(point.p)

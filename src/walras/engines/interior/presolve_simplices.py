@@ -18,8 +18,8 @@ from walras.kernels.simplices import activity_ranges, choices
 from walras.separable import Separable, Side
 from walras.types import Bools, Floats, Longs
 
-_PASSES = 5
-_SURELY = 1.0 + 1e-9  # a row is left out if it cannot even come this near
+_PASSES = 5  # rounds of bounds and choices at most; each may settle more
+_WITH_ROUNDING = 1.0 + 1e-9  # a row is left out if its most, times this, is within its bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,17 +149,17 @@ def _cannot_bind(problem: Separable, least: Floats, most: Floats, capacity: Bool
     """(rows,) True where the most that can be carried is within the bound."""
     upper = problem.rows.upper
     if not problem.scalars:
-        return np.asarray(_SURELY * most <= upper)
+        return np.asarray(_WITH_ROUNDING * most <= upper)
     e = problem.rows.scalar_matrix[:, 0]
     pays = capacity & (e < 0)
     share = np.where(pays, -e, 1.0)
     forced = np.where(pays, (least - upper) / share, -np.inf)
     t = float(max(np.max(forced, initial=-np.inf), problem.scalar_lower[0]))
     if not np.isfinite(t):
-        return np.asarray((_SURELY * most <= upper) & (e == 0))
+        return np.asarray((_WITH_ROUNDING * most <= upper) & (e == 0))
     room = upper + np.where(pays, share * t, 0.0)
     # The row that forces t stays: the others are loose because it is there.
-    return np.asarray((_SURELY * most <= room) & (pays | (e == 0)) & (forced < t))
+    return np.asarray((_WITH_ROUNDING * most <= room) & (pays | (e == 0)) & (forced < t))
 
 
 def _taken(simplices: Simplices, free: Bools, closed: Bools, settled: Bools) -> tuple[Bools, Bools]:

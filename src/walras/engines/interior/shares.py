@@ -24,13 +24,14 @@ from walras.engines.interior.point import Layout, Point
 from walras.kernels.simplices import centres
 from walras.types import Floats
 
-_SHARE = 0.01  # gap at the start, of a guess at the optimum
-_STEPS = 20
-_MEMORY = 8
+_FIRST_GAP = 0.01  # relative gap at the start, of a guess at the optimum
+_LBFGS_STEPS = 20  # as much work as a few factorisations
+_LBFGS_PAIRS = 8  # past moves that are remembered
 _CENTRED = 0.3  # largest relative error of a row's slack times price that is good enough
-_LONGEST = 2.0  # step of the logarithm of a price
-_DECREASE = 1e-4
-_HALVINGS = 30
+_LONGEST_STEP = 2.0  # of the logarithm of a price
+_SUFFICIENT_DECREASE = 1e-4  # Armijo's share of the predicted decrease
+_HALVINGS = 30  # of a step, down to rounding
+_BISECTIONS = 200  # more than the bits of a number: ends when neighbours are reached
 
 
 def are_shares(form: Form) -> bool:
@@ -111,7 +112,7 @@ class _Dual:
 def shared_start(form: Form, layout: Layout) -> Point:
     """A feasible start with centred columns, at prices near the central path's."""
     first, dual = form.local_rows, _Dual.of(form)
-    mu = _SHARE * dual.scale() / layout.count
+    mu = _FIRST_GAP * dual.scale() / layout.count
     v = _lowest(partial(dual.loss, mu=mu), np.zeros(len(dual.weight)), _CENTRED * mu)
     share, r, price, x = dual.at(v, mu)
     z = r + form.local[0] * price[form.block]
@@ -127,14 +128,14 @@ def _lowest(loss: Callable[[Floats], tuple[float, Floats]], v: Floats, enough: f
     """A few steps of L-BFGS down a smooth loss, until no slope is above ``enough``."""
     value, slope = loss(v)
     pairs: list[tuple[Floats, Floats, float]] = []
-    for _ in range(_STEPS):
+    for _ in range(_LBFGS_STEPS):
         if np.max(np.abs(slope)) <= enough:
             break
         way = -_newton_like(pairs, slope)
-        length, fall = min(1.0, _LONGEST / float(np.max(np.abs(way)))), float(slope @ way)
+        length, fall = min(1.0, _LONGEST_STEP / float(np.max(np.abs(way)))), float(slope @ way)
         for _ in range(_HALVINGS):
             lower, new = loss(v + length * way)
-            if lower <= value + _DECREASE * length * fall:
+            if lower <= value + _SUFFICIENT_DECREASE * length * fall:
                 break
             length *= 0.5
         else:
@@ -142,7 +143,7 @@ def _lowest(loss: Callable[[Floats], tuple[float, Floats]], v: Floats, enough: f
         move, curvature = length * way, new - slope
         v, value, slope = v + move, lower, new
         if move @ curvature > 0:
-            pairs = [*pairs[1 - _MEMORY :], (move, curvature, float(move @ curvature))]
+            pairs = [*pairs[1 - _LBFGS_PAIRS :], (move, curvature, float(move @ curvature))]
     return v
 
 
@@ -187,7 +188,7 @@ def centred_scalar(cost: float, e: Floats, s: Floats, mu: float) -> float:
     reach = mu * len(s) / max(abs(cost), 1e-300)
     low = high - 2.0 * reach - 1e-12 * abs(high) if not np.isfinite(low) else low
     high = low + 2.0 * reach + 1e-12 * abs(low) if not np.isfinite(high) else high
-    for _ in range(200):
+    for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
         if middle in (low, high):
             break

@@ -14,17 +14,18 @@ import scipy.sparse as sp
 
 from walras.engines.interior.form import EQUALITY, INEQUALITY, Form
 from walras.engines.interior.new_demands import centre_newcomers
+from walras.engines.interior.options import DEFAULTS
 from walras.engines.interior.point import Layout, Point, products
 from walras.engines.interior.shares import are_shares, centred_scalar, shared_start
 from walras.separable import Utility, utility
 from walras.types import Bools, Floats
 
 INSIDE = 0.999  # share of its upper bound at which an entry begins at most
-_SWEEPS = 4
-_FULL = 0.95  # share of a packing row that the columns of a cold start fill at most
-_FIRST_MU = 0.2
-_SLACK = 0.1  # least share of a row's size that a price-less row of a warm start gets as slack
-_WARM = 0.03  # relative gap whose barrier parameter a warm start takes
+_CENTRING_SWEEPS = 4  # Newton steps over all packing rows; a rough centre is enough
+_FILLED = 0.95  # share of a packing row that the columns of a cold start fill at most
+_FIRST_BARRIER = 0.2  # barrier parameter, of the largest cost times entry
+_UNPRICED_SLACK = 0.1  # least slack of a row without a known price, as a share of its size
+_OVERFULL = 1e-3  # slack of a row that the first point breaks, as a share of the row's size
 
 
 def cold_start(form: Form, layout: Layout) -> Point:
@@ -56,13 +57,13 @@ def _analytic_centre(form: Form, packing: Bools) -> tuple[Floats, Floats]:
     local = packing.copy()
     local[form.local_rows :] = False
     narrow = packing & ~local
-    for _ in range(_SWEEPS):
+    for _ in range(_CENTRING_SWEEPS):
         for rows in (local, local, narrow):
             if np.any(rows):
                 a = _centre_step(form, matrix, squared, transposed, a, rows)
     price = transposed @ a
     x = np.where(price > 0, 1.0 / np.where(price > 0, price, 1.0), _typical(form, price))
-    return scaled_inside(form, x, np.where(packing, _FULL * form.b, np.inf)), a
+    return scaled_inside(form, x, np.where(packing, _FILLED * form.b, np.inf)), a
 
 
 def _typical(form: Form, price: Floats) -> float:
@@ -117,13 +118,13 @@ def _complete(form: Form, layout: Layout, packing: Bools, x: Floats, a: Floats) 
     p[layout.fixed], s[layout.fixed] = _utility_prices(form, layout, s)
     share = _scalar_shares(form)
     pull = np.abs(form.c) + abs(form.transposed) @ np.where(packing, 0.0, np.abs(p) + share)
-    mu = _FIRST_MU * max(float(np.max(pull * x, initial=0.0)), 1e-300)
+    mu = _FIRST_BARRIER * max(float(np.max(pull * x, initial=0.0)), 1e-300)
     t = _centred_scalars(form, s, mu)
     if len(t):
         s = np.where(form.kind == INEQUALITY, s - form.border @ t, s)
     pairs = form.kind == INEQUALITY
     size = np.abs(form.b) + np.abs(activity)
-    floor = 1e-3 * size + 1e-8 * (float(np.max(size, initial=0.0)) or 1.0)
+    floor = _OVERFULL * size + 1e-8 * (float(np.max(size, initial=0.0)) or 1.0)
     outside = pairs & (s < 1e-6 * floor)
     s = np.where(outside, floor, s)
     s[form.kind == EQUALITY] = 0.0
@@ -205,12 +206,18 @@ def raise_packing(
     return p
 
 
-def warm_start(form: Form, layout: Layout, cold: Point, x: Floats, prices: Floats) -> Point:
+def warm_start(
+    form: Form,
+    layout: Layout,
+    cold: Point,
+    x: Floats,
+    prices: Floats,
+    gap: float = DEFAULTS.warm.gap,
+) -> Point:
     """A point near a known allocation and its prices, pulled back to the central path.
 
     Known prices set the reduced costs, entries that were zero begin at ``x = mu/z``, scalars are
-    centred on the rows whose price is known, and what is new begins as in a cold start. The
-    barrier parameter is that of a gap of ``_WARM``, more than a few per cent of change can open.
+    centred on the rows whose price is known, and what is new begins as in a cold start.
 
     Args:
         form: The problem.
@@ -218,6 +225,7 @@ def warm_start(form: Form, layout: Layout, cold: Point, x: Floats, prices: Float
         cold: The start from the data alone, used where nothing is known.
         x: (entries,) known allocation, NaN elsewhere.
         prices: (rows,) known prices, NaN elsewhere.
+        gap: Relative gap that sets the barrier parameter.
     """
     known = form.flip * (x[form.columns] - form.shift)
     fresh = np.isnan(known)
@@ -228,14 +236,14 @@ def warm_start(form: Form, layout: Layout, cold: Point, x: Floats, prices: Float
     worth = float(np.sum((price * form.b)[told & packing]))
     # An allocation without prices does not tell the objective's size: the cold start's gap does.
     scale = form.problem.gap_scale or worth or products(layout, cold)
-    mu = _WARM * max(scale, 1e-300) / layout.count
+    mu = gap * max(scale, 1e-300) / layout.count
     large = layout.magnitude @ known + np.abs(form.b)  # a slack of the row at most
     large = np.where(large > 0, large, 1.0)
     s, t = _warm_slacks(form, layout, known, told, mu, large)
     p = np.where(told, price, np.where(pairs, 0.0, cold.p))
     p = _market_prices(form, p, pairs & ~packing & ~told)
     p = _balanced(form, p)
-    slack = np.where(pairs, np.clip(s, _SLACK * large, large), large)
+    slack = np.where(pairs, np.clip(s, _UNPRICED_SLACK * large, large), large)
     p = np.where(layout.price_positive, np.maximum(p, mu / slack), p)
     typical = float(np.mean(known)) or float(np.mean(cold.x))  # all zero says nothing of sizes
     floor = mu / np.maximum(known, typical)

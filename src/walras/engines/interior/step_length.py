@@ -16,10 +16,10 @@ import numpy as np
 from walras.engines.interior.point import Layout, Point, Step
 from walras.types import Bools, Floats
 
-_LEAST_SHARE = 0.1
-_CUTS = 20
-_ON_TOP = 1.0 + 1e-9  # where two lines cross this much under the others, they are on top
-_DAMPING = (0.98, 0.9995)  # for short and for long steps
+_LEAST_SHARE = 0.1  # of a correction: smaller ones change nothing (Colombo and Gondzio 2008)
+_MOST_CUTS = 20  # cutting planes; few are ever met
+_ON_TOP = 1.0 + 1e-9  # rounding within which the crossing of two lines is the maximum of all
+_HALF_STEP = 0.5  # step length that divides short steps from long ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +75,14 @@ class RelativeStep:
         """The longest primal and dual step, at most one."""
         return _length(self.primal), _length(self.dual)
 
-    def damped(self) -> tuple[float, float]:
-        """Lengths that keep every coordinate positive."""
-        damping = _DAMPING[min(self.lengths) > 0.5]
+    def damped(self, short: float, long: float) -> tuple[float, float]:
+        """Lengths that keep every coordinate positive.
+
+        Args:
+            short: Share of the way to the boundary where less than half a step is possible.
+            long: The same for longer steps.
+        """
+        damping = long if min(self.lengths) > _HALF_STEP else short
         primal, dual = (float(np.max(f, initial=1e-12)) for f in (self.primal, self.dual))
         return min(1.0, damping / primal), min(1.0, damping / dual)
 
@@ -122,7 +127,7 @@ def best_share(falls: Floats, change: Floats) -> float:
     low = top(_LEAST_SHARE)
     if low[2] > 0.0:
         return _LEAST_SHARE
-    for _ in range(_CUTS):
+    for _ in range(_MOST_CUTS):
         share = (low[1] - high[1] + high[2] * high[0] - low[2] * low[0]) / (high[2] - low[2])
         middle, crossing = top(share), low[1] + low[2] * (share - low[0])
         if middle[1] <= crossing * _ON_TOP:

@@ -14,6 +14,7 @@ import numpy as np
 
 from walras.engines.interior.form import Form
 from walras.engines.interior.newton import Direction, Newton
+from walras.engines.interior.options import DEFAULTS, InteriorOptions
 from walras.engines.interior.point import (
     Layout,
     Point,
@@ -28,14 +29,14 @@ from walras.kernels.schur.elimination import Elimination
 from walras.separable import Utility
 from walras.types import Floats
 
-_CLIP = 10.0  # second-order terms at most this many barrier parameters
-_ENOUGH = 0.9  # no corrector above this step length
+_SECOND_ORDER_LIMIT = 10.0  # barrier parameters: larger second-order terms mislead
+_LONG_STEP = 0.9  # step length above which a corrector gains too little to pay
 _OUTLIERS = (0.1, 10.0)  # products outside these multiples of the target are pulled back
-_SIGMA = (1e-9, 1.0)
-_REFINEMENTS = 2
-_REFINE_ABOVE = 1e-12
-_SHORT = 0.1  # steps below this are compared with those that no second-order term bends
-_REACH = 0.5  # by how much more a corrector tries to go
+_CENTRING_RANGE = (1e-9, 1.0)  # of Mehrotra's centring parameter sigma
+_REFINEMENTS = 2  # passes of iterative refinement at most: the third gains nothing
+_REFINE_ABOVE = 1e-12  # relative residual, about the rounding of one solve
+_SHORT_STEP = 0.1  # steps below this are compared with those without second-order terms
+_CORRECTOR_REACH = 0.5  # by how much more, in step length, a corrector tries to go
 _LEAST_GAIN = 0.02  # of the two lengths together, for which one more corrector is tried
 
 
@@ -152,7 +153,7 @@ class System:
 
     def corrector(self, affine: Step, target: float) -> ComplementarityTarget:
         """Every product to the target, less the predictor's second-order term."""
-        most = _CLIP * self.residuals.mu
+        most = _SECOND_ORDER_LIMIT * self.residuals.mu
         curvature = np.clip(affine.primal * affine.dual, -most, most)
         return ComplementarityTarget(target - curvature, self._utility_second_order(affine))
 
@@ -175,33 +176,38 @@ class System:
         self, step: Step, lengths: tuple[float, float], target: float
     ) -> ComplementarityTarget:
         """A pull on the products that a longer step would leave far from the target."""
-        trial = self.point.plus(step, *(min(1.0, length + _REACH) for length in lengths))
+        trial = self.point.plus(step, *(min(1.0, length + _CORRECTOR_REACH) for length in lengths))
         low, high = _OUTLIERS[0] * target, _OUTLIERS[1] * target
         products = trial.primal * trial.dual
         pull = np.maximum(np.clip(products, low, high) - products, -high)
         return ComplementarityTarget(pull, np.zeros(trial.rows))
 
 
-def iterate(system: System, least: float) -> tuple[Point, float, float]:
+def iterate(
+    system: System, least: float, options: InteriorOptions = DEFAULTS
+) -> tuple[Point, float, float]:
     """One iteration: the next point and the lengths of the primal and the dual step.
 
     Args:
         system: The factored system.
         least: Barrier parameter below which nothing is gained; the target does not go below it.
+        options: How far towards the boundary a step goes.
     """
     layout, point, mu = system.layout, system.point, system.residuals.mu
     affine = system.predictor()
     falls = RelativeStep.of(system.heights, affine)
     after = products(layout, point.plus(affine, *falls.lengths)) / layout.count
-    sigma = float(np.clip(min(after / mu if mu > 0 else 0.0, 1.0) ** 3, *_SIGMA))
+    sigma = float(np.clip(min(after / mu if mu > 0 else 0.0, 1.0) ** 3, *_CENTRING_RANGE))
     target = max(sigma * mu, least)
     step, falls = _corrected(system, affine, falls, target)
-    if min(falls.lengths) < _SHORT:
+    if min(falls.lengths) < _SHORT_STEP:
         plain = affine.plus(system.correction(system.centring(target)), 1.0, 1.0)
         if min(RelativeStep.of(system.heights, plain).lengths) > min(falls.lengths):
             step = plain
     step = system.refined(step)
-    primal, dual = RelativeStep.of(system.heights, step).damped()
+    primal, dual = RelativeStep.of(system.heights, step).damped(
+        options.short_step_fraction, options.step_fraction
+    )
     if system.together:
         primal = dual = min(primal, dual)
     return point.plus(step, primal, dual), primal, dual
@@ -214,7 +220,7 @@ def _corrected(
     wish = system.corrector(step, target)
     for k in range(1 + system.layout.correctors):
         if k:
-            if min(falls.lengths) > _ENOUGH:
+            if min(falls.lengths) > _LONG_STEP:
                 break
             wish = system.centred(step, falls.lengths, target)
         correction, before = system.correction(wish), sum(falls.lengths)

@@ -21,18 +21,19 @@ from functools import partial
 
 import numpy as np
 
+from walras import checks
 from walras.engines.base import Engine, has_integers
 from walras.engines.exact.engine import Exact
 from walras.engines.interior import Interior
 from walras.engines.pop.parts import Part, asks, merge, split
-from walras.errors import EngineError, InputError
+from walras.errors import EngineError
 from walras.iterate import Iterate
 from walras.progress import Progress
 from walras.separable import Separable
-from walras.settings import Settings, check_range, make_plain
+from walras.settings import Settings
 
-_PARTS = 4  # where the caller does not say; more are faster and worse
-_SPLITTING = 0.1  # share of flows that are split where the caller does not say
+_DEFAULT_PARTS = 4  # where the caller does not say; more are faster and worse
+_DEFAULT_SPLITTING = 0.1  # share of flows that are split where the caller does not say
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,20 +71,17 @@ class POP(Engine):
     engine: Engine = field(default_factory=Interior)
 
     def __post_init__(self) -> None:
-        if self.parts is not None:
-            words = ", and at most the number of demands"
-            check_range("parts", self.parts, 1, 10**9, whole=True, words=words)
-        check_range("seed", self.seed, 0, 2**63, whole=True)
-        if self.splitting is not None:
-            check_range("splitting", self.splitting, 0.0, 1.0)
-        if not isinstance(self.engine, Engine):
-            raise InputError(
-                f"is {self.engine!r}",
-                where="setting engine",
-                allowed="an engine for the parts, such as walras.engines.Exact()",
-                remedy="make one, or leave engine out",
-            )
-        make_plain(self, "parts", "seed", "splitting")
+        words = ", and at most the number of demands"
+        checks.setting(self, "parts", 1, 10**9, integer=True, optional=True, words=words)
+        checks.setting(self, "seed", 0, 2**63, integer=True)
+        checks.setting(self, "splitting", 0.0, 1.0, optional=True)
+        checks.of_kind(
+            self.engine,
+            Engine,
+            "setting engine",
+            "an engine for the parts, such as walras.engines.Exact()",
+            remedy="make one, or leave engine out",
+        )
 
     def accepts(self, problem: Separable) -> str | None:
         """Say why the engine cannot solve a problem, or None if it can.
@@ -105,7 +103,7 @@ class POP(Engine):
 
         Returns:
             A feasible point when every part is; prices are averaged where parts share a row. Its
-            status is at best ``INACCURATE``, as the parts' optima are seldom the whole's, whose
+            status is at best ``FEASIBLE``, as the parts' optima are seldom the whole's, whose
             certificate may know better. ``timings.iterate`` is the wall time taken here,
             ``timings.ideal`` the longest of the parts' own iteration times: what POP's authors
             report.
@@ -116,8 +114,8 @@ class POP(Engine):
         """
         self.require(problem)
         demands = max(int(np.sum(asks(problem))), 1)
-        parts = min(_PARTS, demands) if self.parts is None else self.parts
-        check_range("parts", parts, 1, demands, whole=True, words=", the number of demands")
+        parts = min(_DEFAULT_PARTS, demands) if self.parts is None else self.parts
+        checks.whole(parts, "setting parts", 1, demands, words=", the number of demands")
         began = time.perf_counter()
         pieces = split(problem, parts, self.seed, self._share(problem))
         built = time.perf_counter()
@@ -130,7 +128,7 @@ class POP(Engine):
         """Share of the demands that are split among all parts."""
         if self.splitting is not None:
             return self.splitting
-        return _SPLITTING if np.all(problem.resource < 0) else 0.0
+        return _DEFAULT_SPLITTING if np.all(problem.resource < 0) else 0.0
 
 
 def _solved(pieces: Sequence[Part], settings: Settings, engine: Engine) -> list[Iterate]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from walras.iterate import Iterate
 from walras.progress import Timings, join
 from walras.separable import Family, Rows, Separable, Side
+from walras.separable.rows import bound_sizes
 from walras.settings import Start
 from walras.status import Status
 from walras.types import Bools, Floats, Ints
@@ -86,9 +87,9 @@ def _sizes(problem: Separable) -> Floats:
     unit = (
         part.max(axis=1).toarray().ravel() if len(own) and problem.entries else np.zeros(len(own))
     )
-    bounds = [np.where(np.isfinite(b[own]), np.abs(b[own]), 0.0) for b in (rows.lower, rows.upper)]
     scalar = np.abs(rows.scalar_matrix[own]).max(axis=1, initial=0.0)
-    asked = np.maximum.reduce([*bounds, scalar]) / np.where(unit > 0, unit, np.inf)
+    asked = np.maximum(bound_sizes(rows.lower[own], rows.upper[own]), scalar)
+    asked = asked / np.where(unit > 0, unit, np.inf)
     out = np.zeros(problem.shape[1])
     np.maximum.at(out, rows.owner[own], asked)
     return out
@@ -223,5 +224,5 @@ def _worst(iterates: Sequence[Iterate]) -> Status:
     """The status of the whole: that of its worst part; never optimal, which parts cannot prove."""
     ranking = (Status.INTERRUPTED, Status.LIMIT, Status.INACCURATE)
     found = {iterate.status for iterate in iterates}
-    ended = Status.OPTIMAL if len(iterates) == 1 else Status.INACCURATE
+    ended = Status.OPTIMAL if len(iterates) == 1 else Status.FEASIBLE
     return next((status for status in ranking if status in found), ended)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from walras.errors import InputError
+from walras import checks
 from walras.network.drivers.bundle import check_keys
 
 _PERIOD = 100_000  # microseconds
@@ -38,14 +38,10 @@ class Enforcer:
             say("no control group is given: shares are advice, nothing enforces them")
             return cls(None)
         check_keys(told, "cgroup", ("group", "processors"))
-        group, processors = Path(told["group"]), float(told["processors"])
-        if not processors > 0.0:
-            raise InputError(
-                f"is {processors}",
-                where="cgroup.processors",
-                allowed="a positive number",
-                remedy="say how many processors a share of 1 stands for",
-            )
+        group, remedy = Path(told["group"]), "say how many processors a share of 1 stands for"
+        processors = checks.number(
+            told["processors"], "cgroup.processors", above=0.0, remedy=remedy
+        )
         why = unwritable(group)
         if why:
             say(f"{group} {why}: shares are advice, nothing enforces them")

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from walras import checks
 from walras.errors import InputError
 from walras.network.drivers.bundle import Json
 from walras.network.drivers.launch import LOCAL, Host
-from walras.network.validation import flag, number, text, whole
 
 _CHOICES = {"pace": ("rounds", "clock"), "launcher": ("processes", "ray")}
 
@@ -52,22 +52,15 @@ def inventory(table: Mapping[str, Any], centres: int) -> Inventory:
         InputError: A value cannot be used.
     """
     for name, allowed in _CHOICES.items():
-        if table.get(name, allowed[0]) not in allowed:
-            raise _refuse(f"deploy.{name}", table[name], " or ".join(allowed))
-    period = whole(table.get("period", 20), "deploy.period", least=1)
-    limit = number(table.get("time_limit", 300.0), "deploy.time_limit")
-    if period > 60_000:
-        raise _refuse("deploy.period", period, "1..60000 ms")
-    if not limit > 0:
-        raise _refuse("deploy.time_limit", limit, "seconds, above 0")
+        checks.one_of(table.get(name, allowed[0]), f"deploy.{name}", allowed)
     return Inventory(
         table.get("pace", "rounds"),
-        period,
+        checks.whole(table.get("period", 20), "deploy.period", 1, 60_000, words=" ms"),
         table.get("launcher", "processes"),
-        flag(table.get("restart", False), "deploy.restart"),
-        flag(table.get("durable", False), "deploy.durable"),
-        whole(table.get("trace_limit", 64), "deploy.trace_limit", least=1),
-        limit,
+        checks.flag(table.get("restart", False), "deploy.restart"),
+        checks.flag(table.get("durable", False), "deploy.durable"),
+        checks.whole(table.get("trace_limit", 64), "deploy.trace_limit", 1),
+        checks.number(table.get("time_limit", 300.0), "deploy.time_limit", above=0.0, words=" s"),
         _hosts(table.get("hosts"), centres),
         _cgroups(table.get("cgroup"), centres),
     )
@@ -83,15 +76,15 @@ def _hosts(entries: Any, centres: int) -> list[Host] | None:
     found = []
     for centre in range(centres):
         entry = entries[centre % len(entries)]
-        port = whole(entry.get("port", 0), "deploy.hosts.port")
+        port = checks.whole(entry.get("port", 0), "deploy.hosts.port")
         port = port + centre // len(entries) if port else 0
         if port >= 2**16:
             raise _refuse("deploy.hosts.port", port, "0..65535, for all centres of the host")
         command = entry.get("command", list(LOCAL))
         if not isinstance(command, list) or not command:
             raise _refuse("deploy.hosts.command", command, "a list of words")
-        words = tuple(text(word, "deploy.hosts.command") for word in command)
-        address = text(entry.get("address", "127.0.0.1"), "deploy.hosts.address")
+        words = tuple(checks.text(word, "deploy.hosts.command") for word in command)
+        address = checks.text(entry.get("address", "127.0.0.1"), "deploy.hosts.address")
         found.append(Host(address, words, port))
     return found
 
@@ -100,10 +93,9 @@ def _cgroups(entry: Any, centres: int) -> list[Json] | None:
     if entry is None:
         return None
     _known("deploy.cgroup", entry, ("group", "processors"))
-    group = text(entry.get("group", ""), "deploy.cgroup.group")
-    processors = number(entry.get("processors", 1.0), "deploy.cgroup.processors")
-    if not processors > 0:
-        raise _refuse("deploy.cgroup.processors", processors, "a number, above 0")
+    group = checks.text(entry.get("group", ""), "deploy.cgroup.group")
+    processors = entry.get("processors", 1.0)
+    processors = checks.number(processors, "deploy.cgroup.processors", above=0.0)
     if "{centre}" not in group:
         raise _refuse("deploy.cgroup.group", group, "a path with {centre} in it")
     return [
@@ -115,14 +107,7 @@ def _cgroups(entry: Any, centres: int) -> list[Json] | None:
 def _known(where: str, entry: Any, keys: tuple[str, ...]) -> None:
     if not isinstance(entry, Mapping):
         raise _refuse(where, entry, "a table")
-    for key in entry:
-        if key not in keys:
-            raise InputError(
-                f"has the unknown key '{key}'",
-                where=where,
-                allowed=", ".join(keys),
-                remedy="correct its spelling, or leave it out",
-            )
+    checks.known_keys(entry, keys, where)
 
 
 def _refuse(where: str, value: object, allowed: str) -> InputError:

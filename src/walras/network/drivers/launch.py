@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 from walras.errors import DataError, EngineError, InputError
@@ -50,11 +49,16 @@ class Host:
     """Where a centre runs.
 
     Attributes:
-        address: That the others reach it at: of IPv4 or IPv6, or the name of an interface.
+        address: Address at which the others reach it: of IPv4 or IPv6, or the name of an interface.
         command: Starts a process there that speaks on its standard input and output; this host's
             Python when left out. ``("ssh", "10.0.0.5", "walras-python", "-m",
             "walras.network.drivers.process")`` starts it elsewhere.
-        port: To listen at; any free one when 0.
+        port: Port to listen at, 1..65535; any free one when 0.
+
+    Example:
+        >>> from walras.network import Host
+        >>> Host("10.0.0.5", port=5600).listen
+        'tcp://10.0.0.5:5600'
     """
 
     address: str = "127.0.0.1"
@@ -180,6 +184,7 @@ class Member:
         lost: Whether its process ended by itself.
         failure: The error that it ended with; empty for none.
         restarts: How often it was started again.
+        steps: Its steps as it reported them: (epoch, step, time, share, quanta held, bytes sent).
     """
 
     child: Started
@@ -190,6 +195,7 @@ class Member:
     lost: bool = False
     failure: str = ""
     restarts: int = 0
+    steps: list[list[float]] = field(default_factory=list)
 
 
 class Launcher:
@@ -226,12 +232,7 @@ class Launcher:
             undo.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._end()
 
     def bind(self, seconds: float) -> None:
@@ -273,8 +274,10 @@ class Launcher:
                 allowed=f"{_RESTARTS} restarts",
                 remedy="see its log in the deployment's folder",
             )
-        self.members[centre].child.end()
-        member = self.members[centre] = Member(self._start(centre), restarts=times)
+        earlier = self.members[centre]
+        earlier.child.end()
+        member = Member(self._start(centre), restarts=times, steps=earlier.steps)
+        self.members[centre] = member
         member.child.say({**self._told[centre], "resume": True, "extend": 0})
 
     def collect(self, seconds: float) -> None:
@@ -323,6 +326,7 @@ class Launcher:
         elif "known" in line:
             for waiting in self._unanswered.values():
                 waiting.discard(k)
+        member.steps += line.get("steps", [])
         member.state = line.get("state", member.state)
         member.final = line.get("final", member.final)
 

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.errors import InputError
 from walras.network.drivers.shard import ShardGradient
 from walras.network.graph.network import Network
@@ -25,7 +26,6 @@ from walras.network.protocol.membership import Memory
 from walras.network.protocol.messages import Codec
 from walras.network.protocol.node import NetworkConfig, Node
 from walras.network.protocol.settings import Settings
-from walras.network.validation import of_kind
 
 _SLIGHT = 1e-9  # of the budget: rounding of an optimal share of 0
 _PERIODS = 1000  # changes of a network whose links are counted together
@@ -55,7 +55,7 @@ class Plan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        of_kind(self.method, Surplus, "method")
+        checks.of_kind(self.method, Surplus, "method")
         if self.network.centres != self.problem.centres:
             raise InputError(
                 f"has {self.network.centres} centres, the problem {self.problem.centres}",
@@ -119,14 +119,11 @@ class Plan:
     def charter(self) -> NetworkConfig:
         """What all centres are told."""
         n = self.problem.centres
-        fractions = None if self.start is None else np.asarray(self.start, np.float64)
-        if fractions is not None and fractions.shape != (n,):
-            raise InputError(
-                f"has the shape {fractions.shape}",
-                where="start",
-                allowed=f"({n},)",
-                remedy="give one fraction a centre",
-            )
+        fractions = None
+        if self.start is not None:
+            remedy = "give one fraction a centre"
+            fractions = checks.numeric(self.start, "start", remedy=remedy)
+            checks.shaped(fractions, (n,), "start", remedy=remedy)
         begun = self.problem.first_split(fractions)
         codec = Codec(self._name(begun.tobytes()), n, self._terms[0].width)
         return NetworkConfig(codec, self.settings, begun, [list(w) for w in self.weights])

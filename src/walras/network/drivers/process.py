@@ -22,6 +22,7 @@ from walras.errors import DataError, InputError, WalrasError
 from walras.network.drivers.bundle import Json, check_keys, unpack_charter, unpack_terms
 from walras.network.drivers.cgroup import Enforcer
 from walras.network.drivers.consistency import knowledge
+from walras.network.drivers.event_log import EventLog
 from walras.network.drivers.folder import made, own_file, read_json, terms_path, write_whole
 from walras.network.drivers.recorded_node import Keeping, RecordedNode
 from walras.network.drivers.scheduling import Clock, Pace, Rounds
@@ -31,7 +32,7 @@ from walras.network.protocol.messages import MessageError
 _REPORT = 0.25  # seconds between reports
 _KEYS = (
     "deployment", "charter", "terms", "keys", "listen", "allowed", "folder", "keeping", "pace",
-    "resume", "extend", "cgroup",
+    "resume", "extend", "every", "cgroup",
 )  # fmt: skip
 
 
@@ -68,6 +69,10 @@ class Process:
         self._pace = _pace(told["pace"], self._journal, self._post.lost)
         if told["extend"]:
             self._journal.extend(int(told["extend"]), self._pace.now)
+        unit = "rounds" if told["pace"]["kind"] == "rounds" else "ms"
+        self._events = EventLog(self._log.info, self._journal.node, self._pace.now, unit)
+        self._every = int(told["every"])
+        self._steps: list[tuple[float, ...]] = []  # not reported yet
         self._descriptor = sys.stdin.fileno()
         self._unread = unread
         self._started = self._stopped = False
@@ -84,7 +89,8 @@ class Process:
             while not self._stopped:
                 self._turn()
             self._journal.close()
-            say({"final": self._state(final=True)})
+            self._events.end(self._journal.node)
+            say({"final": self._state(final=True), "steps": self._steps})
         except WalrasError as error:
             self._log.error("ended early: %s", error)
             raise
@@ -108,12 +114,22 @@ class Process:
         if self._pace.ready():
             for receiver, data in self._journal.tick(self._pace.tick()):
                 self._post.send(receiver, data)
-            node = self._journal.node
-            self._enforcer.enforce(node.share(self._pace.now) * self._terms.unit)
+            self._after_tick()
         if time.monotonic() - self._reported > _REPORT:
             self._reported = time.monotonic()
             self._note_refusals()
-            say({"state": self._state()})
+            steps, self._steps = self._steps, []
+            say({"state": self._state(), "steps": steps})
+
+    def _after_tick(self) -> None:
+        """Enforce the share, tell what changed, and note the step for the starter."""
+        node, now = self._journal.node, self._pace.now
+        share = node.share(now)
+        self._enforcer.enforce(share * self._terms.unit)
+        self._events.look(node, now, self._post.lost)
+        if node.ticks == node.last_step or (not node.resting and node.ticks % self._every == 0):
+            held, sent = int(node.ledger.held[0]), self._journal.bytes_sent
+            self._steps.append((node.life[1], node.ticks, time.time(), share, held, sent))
 
     def _listen(self) -> None:
         """Read what the starter says."""
@@ -176,6 +192,7 @@ class Process:
             "centre": self._terms.centre,
             "epoch": node.life[1],
             "ticks": node.ticks,
+            "left": max(0, node.last_step - node.ticks),
             "held": int(node.ledger.held[0]),
             "share": node.share(now),
             "leased": node.view.leased(now),

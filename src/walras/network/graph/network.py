@@ -13,11 +13,11 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from walras import checks
 from walras.data.formats.graphs import read_graph
 from walras.errors import InputError
 from walras.network.graph.random_graphs import draw
-from walras.network.graph.reading import in_range, link_pairs, link_weights, metropolis, read_links
-from walras.network.validation import choice, number, whole
+from walras.network.graph.reading import link_pairs, link_weights, metropolis, read_links
 from walras.types import Bools, Floats, Longs
 
 _DENSE = 600  # nodes up to which spectra are computed in full
@@ -44,17 +44,30 @@ class Law:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A weighted graph of centres.
+    """A weighted graph of centres: who talks to whom.
+
+    Make one with :meth:`of`, :meth:`ring`, :meth:`grid`, :meth:`erdos_renyi`,
+    :meth:`small_world` or :meth:`from_file`.
+
+    Source: arXiv 2510.25176, assumption 2 (undirected graphs with symmetric weights).
 
     Attributes:
         centres: How many.
-        tail: (arcs,) where an arc begins; an undirected link is two arcs: all links one way come
+        tail: (arcs,) where an arc begins. An undirected link is two arcs: all links one way come
             first, then all of them the other way.
         head: (arcs,) where it ends: what the tail sends, the head hears.
         weight: (arcs,) > 0.
         directed: Whether any link leads one way only, or has two weights.
-        family: How it was drawn, to draw it again.
-        law: How it changes; None for never.
+        family: The name and the numbers by which it was drawn; empty for given links.
+        law: How it changes in time; None for never.
+
+    Example:
+        >>> from walras.network import Network
+        >>> ring = Network.ring(4)
+        >>> ring.links, ring.diameter, ring.balanced
+        (4, 2, True)
+        >>> Network.of(3, [(0, 1), (1, 2)]).weight.round(2)
+        array([0.33, 0.33, 0.33, 0.33])
     """
 
     centres: int
@@ -80,10 +93,13 @@ class Network:
         Args:
             centres: How many nodes.
             links: (links, 2) node numbers, from sender to receiver when directed.
-            weights: (links,); Metropolis weights 1 / (1 + the larger degree) when left out, or
-                1 / (1 + out-degree of the sender) when directed.
+            weights: (links,); Metropolis weights 1 / (1 + the larger degree) when left out, or 1 /
+                (1 + out-degree of the sender) when directed.
             directed: Whether a link leads one way only.
-            family: How it was drawn.
+            family: The name and the numbers by which it was drawn, to draw it again.
+
+        Returns:
+            The network.
 
         Raises:
             InputError: A link or weight cannot be used, or the graph is not connected.
@@ -110,20 +126,45 @@ class Network:
 
         Drawn again until it is connected, up to 100 times.
 
+        Args:
+            centres: How many nodes, 2 or more.
+            p: Probability of a link, 0 < p <= 1.
+            seed: Seed of the draw.
+            directed: Whether a link leads one way only.
+
+        Returns:
+            The network, with Metropolis weights.
+
         Raises:
             InputError: p is not in (0, 1], or too small for a connected graph to turn up.
         """
-        in_range("p", p, 0.0, 1.0)
+        p = checks.number(p, "p", high=1.0, above=0.0, remedy="it is a probability")
         return cls._drawn(("erdos_renyi", centres, p), seed, directed=directed)
 
     @classmethod
     def ring(cls, centres: int, *, directed: bool = False) -> Network:
-        """Everyone talks to the two beside them (to the next one only, when directed)."""
+        """Everyone talks to the two beside them (to the next one only, when directed).
+
+        Args:
+            centres: How many nodes, 2 or more.
+            directed: Whether a link leads one way only.
+
+        Returns:
+            The network.
+        """
         return cls._drawn(("ring", centres), 0, directed=directed)
 
     @classmethod
     def grid(cls, rows: int, columns: int) -> Network:
-        """A rectangle of centres that talk to those beside, above and below."""
+        """A rectangle of centres that talk to those beside, above and below.
+
+        Args:
+            rows: Rows of the rectangle, 1 or more.
+            columns: Its columns, 1 or more.
+
+        Returns:
+            The network of rows x columns centres, numbered row by row.
+        """
         return cls._drawn(("grid", rows * columns, rows, columns), 0)
 
     @classmethod
@@ -131,13 +172,25 @@ class Network:
         """A ring of links to the ``k`` nearest, each rewired with probability ``p``.
 
         Source: Watts and Strogatz, Nature 1998.
+
+        Args:
+            centres: How many nodes, 3 or more.
+            k: Neighbours of each before rewiring; even, 2 <= k < centres.
+            p: Probability that a link is rewired, 0 <= p <= 1.
+            seed: Seed of the draw.
+
+        Returns:
+            The network.
+
+        Raises:
+            InputError: k or p is out of its range, or no draw is connected.
         """
-        in_range("p", p, -1e-300, 1.0)
+        p = checks.number(p, "p", 0.0, 1.0, remedy="it is a probability")
         return cls._drawn(("small_world", centres, k, p), seed)
 
     @classmethod
     def _drawn(cls, family: tuple[Any, ...], seed: int, *, directed: bool = False) -> Network:
-        centres, seed = int(family[1]), whole(seed, "seed")
+        centres, seed = checks.whole(family[1], "centres"), checks.whole(seed, "seed")
         _check_several(centres)
         for attempt in range(100):
             links = draw(family, np.random.default_rng((seed, attempt)), directed=directed)
@@ -156,6 +209,14 @@ class Network:
     @classmethod
     def from_file(cls, path: str | Path, *, directed: bool = False) -> Network:
         """A graph from node-link JSON, GraphML, SNDlib, or CSV lines ``from,to[,weight]``.
+
+        Args:
+            path: The file, ending in ``.json``, ``.graphml``, ``.csv`` or SNDlib's ``.txt`` or
+                ``.xml``.
+            directed: Whether the links of a file lead one way only.
+
+        Returns:
+            The network; parallel links count once.
 
         Raises:
             DataError: The file is not there, or not of its form.
@@ -189,16 +250,19 @@ class Network:
             kind: ``redraw`` draws the graph anew from its family (relabels the centres where the
                 family has no chance in it); ``union`` shows one of ``parts`` parts of the links at
                 a time, none of which need be connected.
-            parts: For ``union``.
+            parts: How many parts ``union`` makes.
             seed: Of the draws.
+
+        Returns:
+            The changing network.
 
         Raises:
             InputError: A number is out of range, there is no such kind, or the graph is directed
                 and not balanced.
         """
-        every = whole(every, "switching, every", least=1)
-        parts = whole(parts, "switching, parts", least=1)
-        choice("redraw", "union")(kind, "switching, kind")
+        every = checks.whole(every, "switching, every", 1)
+        parts = checks.whole(parts, "switching, parts", 1)
+        checks.one_of(kind, "switching, kind", ("redraw", "union"))
         if self.directed and not self.balanced:
             raise InputError(
                 "does not switch",
@@ -207,22 +271,25 @@ class Network:
                 remedy="leave switching out, or use an undirected graph",
             )
         failing = self.law.failing if self.law else 0.0
-        return replace(self, law=Law(every, kind, parts, failing, whole(seed, "seed")))
+        return replace(self, law=Law(every, kind, parts, failing, checks.whole(seed, "seed")))
 
     def failing(self, probability: float, *, every: int = 1, seed: int = 0) -> Network:
         """The same network, each link down with that probability, drawn every so many steps.
 
+        Args:
+            probability: That a link is down, 0 <= probability < 1.
+            every: Steps between draws, at least 1.
+            seed: Seed of the draws.
+
+        Returns:
+            The changing network.
+
         Raises:
             InputError: The probability is not in [0, 1), or the graph is directed.
         """
-        every = whole(every, "failing, every", least=1)
-        if not 0.0 <= number(probability, "failing") < 1.0:
-            raise InputError(
-                f"is {probability}",
-                where="failing",
-                allowed="0 <= probability < 1",
-                remedy="let links come back now and then",
-            )
+        every = checks.whole(every, "failing, every", 1)
+        remedy = "let links come back now and then"
+        probability = checks.number(probability, "failing", 0.0, below=1.0, remedy=remedy)
         if self.directed:
             raise InputError(
                 "are directed",
@@ -230,15 +297,29 @@ class Network:
                 allowed="undirected graphs",
                 remedy="use an undirected graph",
             )
-        law = self.law or Law(every, "union", 1, 0.0, whole(seed, "seed"))
+        law = self.law or Law(every, "union", 1, 0.0, checks.whole(seed, "seed"))
         return replace(self, law=replace(law, failing=probability))
 
     def period(self, step: int) -> int:
-        """Number of changes up to a step; the graph stays as it is within one."""
+        """Number of changes up to a step; the graph stays as it is within one.
+
+        Args:
+            step: Number of the step, from 0.
+
+        Returns:
+            The number of changes so far; 0 for a network that stays.
+        """
         return step // self.law.every if self.law else 0
 
     def at(self, step: int) -> Network:
-        """The graph in force at a step, without a law of its own."""
+        """The graph in force at a step, without a law of its own.
+
+        Args:
+            step: Number of the step, from 0.
+
+        Returns:
+            The links of that step.
+        """
         if self.law is None:
             return self
         still, law, period = replace(self, law=None), self.law, self.period(step)
@@ -264,7 +345,14 @@ class Network:
         )
 
     def without(self, gone: Bools) -> Network:
-        """The graph among the centres that are left; the others keep their numbers."""
+        """The graph among the centres that are left; the others keep their numbers.
+
+        Args:
+            gone: (centres,) which are left out.
+
+        Returns:
+            The network of the others' links.
+        """
         return self._keep(~(gone[self.tail] | gone[self.head]))
 
     @property

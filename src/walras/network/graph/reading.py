@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.errors import DataError, InputError
 from walras.types import Floats, Longs
 
@@ -33,25 +34,26 @@ def link_pairs(centres: int, links: npt.ArrayLike, *, directed: bool) -> Longs:
             allowed="(links, 2) whole numbers",
             remedy="give pairs of centres",
         )
-    wrong = (pairs < 0).any(axis=1) | (pairs >= centres).any(axis=1) | (pairs[:, 0] == pairs[:, 1])
-    if wrong.any():
-        k = int(np.argmax(wrong))
-        raise InputError(
-            f"is {tuple(pairs[k].tolist())}",
-            where=f"links[{k}]",
-            allowed=f"two different centres 0..{centres - 1}",
-            remedy="correct that link",
-        )
+    tail, head = pairs[:, 0], pairs[:, 1]
+    checks.refuse_first(
+        (pairs < 0).any(axis=1) | (pairs >= centres).any(axis=1) | (tail == head),
+        tail,
+        "links",
+        what=lambda at: f"is {tuple(pairs[at].tolist())}",
+        allowed=f"two different centres 0..{centres - 1}",
+        remedy="correct that link",
+    )
     key = pairs if directed else np.sort(pairs, axis=1)
-    _, first, count = np.unique(key, axis=0, return_index=True, return_counts=True)
-    if (count > 1).any():
-        k = int(first[np.argmax(count > 1)])
-        raise InputError(
-            f"is {tuple(pairs[k].tolist())} and comes twice",
-            where=f"links[{k}]",
-            allowed="each link once",
-            remedy="add up the weights of the two",
-        )
+    again = np.ones(len(pairs), np.bool_)
+    again[np.unique(key, axis=0, return_index=True)[1]] = False
+    checks.refuse_first(
+        again,
+        tail,
+        "links",
+        what=lambda at: f"is {tuple(pairs[at].tolist())} and comes twice",
+        allowed="each link once",
+        remedy="add up the weights of the two",
+    )
     return pairs.astype(np.int64)
 
 
@@ -61,15 +63,10 @@ def link_weights(weights: npt.ArrayLike, links: int) -> Floats:
     Raises:
         InputError: One is missing, or not positive.
     """
-    w = np.asarray(weights, np.float64)
-    if w.shape != (links,) or not (np.isfinite(w) & (w > 0.0)).all():
-        raise InputError(
-            f"has the shape {w.shape}, or a weight is not positive",
-            where="weights",
-            allowed=f"{links} positive, finite numbers",
-            remedy="leave weights out for Metropolis'",
-        )
-    return w
+    remedy = "leave weights out for Metropolis'"
+    w = checks.numeric(weights, "weights", remedy=remedy)
+    checks.shaped(w, (links,), "weights", "one a link", remedy=remedy)
+    return checks.within(w, "weights", above=0.0, remedy=remedy)
 
 
 def read_links(path: Path) -> tuple[Longs, list[float] | None]:
@@ -95,18 +92,3 @@ def read_links(path: Path) -> tuple[Longs, list[float] | None]:
             "holds no link", where=str(path), allowed="lines of from,to", remedy="add links"
         )
     return pairs, weights
-
-
-def in_range(name: str, value: float, above: float, most: float) -> None:
-    """Refuse what is not a probability above some bound.
-
-    Raises:
-        InputError: It is out of range.
-    """
-    if not above < value <= most:
-        raise InputError(
-            f"is {value}",
-            where=name,
-            allowed=f"above {max(above, 0.0):g}, at most {most:g}",
-            remedy="it is a probability",
-        )

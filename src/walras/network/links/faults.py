@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from walras import checks
 from walras.errors import InputError
-from walras.network.validation import number, whole
 
 
 @dataclass(frozen=True)
@@ -14,9 +14,14 @@ class Crash:
     """A centre that stops.
 
     Attributes:
-        centre: Its number.
+        centre: Its number, from 0.
         step: The step at which it falls silent, with all it holds.
-        rejoin: The step at which it comes back with nothing, or None.
+        rejoin: The step at which it comes back with nothing; None for never.
+
+    Example:
+        >>> from walras.network import Crash, Faults
+        >>> Faults(crashes=[Crash(2, step=100, rejoin=400)]).running(centres=5, step=200)
+        4
     """
 
     centre: int
@@ -29,9 +34,15 @@ class Cut:
     """A time in which no message passes between some centres and all others.
 
     Attributes:
-        centres: Those on one side.
+        centres: Numbers of the centres on one side.
         step: The first step of the cut.
         until: The step at which messages pass again.
+
+    Example:
+        >>> from walras.network import Cut
+        >>> cut = Cut(centres=(0, 1), step=100, until=200)
+        >>> cut.parts(0, 3, step=150), cut.parts(0, 1, step=150)
+        (True, False)
     """
 
     centres: tuple[int, ...]
@@ -39,7 +50,16 @@ class Cut:
     until: int
 
     def parts(self, one: int, other: int, step: int) -> bool:
-        """Whether the cut is between two centres at this step."""
+        """Whether the cut is between two centres at this step.
+
+        Args:
+            one: Number of a centre.
+            other: Number of another.
+            step: Number of the step.
+
+        Returns:
+            True where their messages do not pass.
+        """
         return self.step <= step < self.until and (one in self.centres) != (other in self.centres)
 
 
@@ -49,18 +69,26 @@ class Faults:
 
     Attributes:
         loss: Probability that a message never arrives, 0 <= loss < 1.
-        duplication: Probability that a message arrives twice.
-        reordering: Probability that a message is overtaken by the next one.
-        delay: Most steps that a message is under way beyond the usual one; uniform.
-        crashes: When which centre stops; ``{centre: step}``, or :class:`Crash` objects or
-            tuples ``(centre, step)`` and ``(centre, step, rejoin)``.
-        lease: Steps of silence after which the vectorised back end declares a centre dead. The
-            protocol's leases are in its settings.
+        duplication: Probability that a message arrives twice, 0 <= duplication < 1.
+        reordering: Probability that the next message overtakes a message, 0 <= reordering < 1.
+        delay: Most steps that a message is under way beyond the usual one; uniform on 0..delay.
+        crashes: When which centre stops; ``{centre: step}``, or :class:`Crash` objects or tuples
+            ``(centre, step)`` and ``(centre, step, rejoin)``.
+        lease: Steps of silence after which the vectorised back end declares a centre dead, at least
+            1. The protocol's leases are in its settings.
         cuts: When the network falls apart; :class:`Cut` objects or tuples ``(centres, step,
             until)``.
 
     Raises:
         InputError: A rate or a number is out of its range.
+
+    Example:
+        >>> from walras.network import Crash, Faults
+        >>> faults = Faults(loss=0.2, crashes={3: 300})
+        >>> faults.all_crashes
+        (Crash(centre=3, step=300, rejoin=None),)
+        >>> faults.any, round(faults.silence, 2)
+        (True, 0.2)
     """
 
     loss: float = 0.0
@@ -73,11 +101,9 @@ class Faults:
 
     def __post_init__(self) -> None:
         for name in ("loss", "duplication", "reordering"):
-            rate = number(getattr(self, name), f"faults.{name}")
-            if not 0.0 <= rate < 1.0:
-                raise _out_of_range(name, rate, "0 <= rate < 1")
-        whole(self.delay, "faults.delay")
-        whole(self.lease, "faults.lease", least=1)
+            checks.number(getattr(self, name), f"faults.{name}", 0.0, below=1.0)
+        checks.setting(self, "delay", 0, integer=True, where="faults.delay")
+        checks.setting(self, "lease", 1, integer=True, where="faults.lease")
         given = self.crashes.items() if isinstance(self.crashes, Mapping) else self.crashes
         if not isinstance(given, Iterable):
             raise _out_of_range("crashes", given, "a list of crashes: (centre, step[, rejoin])")
@@ -120,7 +146,15 @@ class Faults:
         return bool(rates or self.crashes or self.cuts)
 
     def running(self, centres: int, step: int) -> int:
-        """How many of the centres run at a step."""
+        """How many of the centres run at a step.
+
+        Args:
+            centres: How many centres there are.
+            step: Number of the step.
+
+        Returns:
+            The number of those that run.
+        """
         down = {
             crash.centre
             for crash in self.all_crashes
@@ -130,6 +164,9 @@ class Faults:
 
     def check(self, centres: int) -> None:
         """Refuse crashes and cuts of centres that do not exist, and crashes of all centres.
+
+        Args:
+            centres: How many centres there are.
 
         Raises:
             InputError: A crash names no centre, or none would survive.
@@ -161,7 +198,7 @@ def _crash(k: int, entry: object) -> Crash:
             allowed="centre and step, or centre, step and rejoin",
             remedy="Crash(centre, step), or a tuple of these",
         )
-    return Crash(*(whole(value, where) for value in entry))
+    return Crash(*(checks.whole(value, where) for value in entry))
 
 
 def _cut(k: int, entry: object) -> Cut:
@@ -181,9 +218,9 @@ def _cut(k: int, entry: object) -> Cut:
             allowed="the centres on one side, the first step, and the step after the last",
             remedy="Cut((0, 1), 100, 200), or a tuple of these",
         )
-    centres = tuple(whole(value, f"{where}.centres") for value in entry[0])
-    step = whole(entry[1], f"{where}.step")
-    return Cut(centres, step, whole(entry[2], f"{where}.until", least=step + 1))
+    centres = tuple(checks.whole(value, f"{where}.centres") for value in entry[0])
+    step = checks.whole(entry[1], f"{where}.step")
+    return Cut(centres, step, checks.whole(entry[2], f"{where}.until", step + 1))
 
 
 def _out_of_range(name: str, value: object, allowed: str) -> InputError:

@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.errors import InputError
-from walras.network.validation import number, whole
 from walras.types import Floats, Longs
 
 Mode = Literal["value", "difference", "innovation"]
@@ -48,17 +48,42 @@ class Links(Protocol):
 
 @dataclass(frozen=True)
 class Ideal:
-    """Links that carry 64-bit numbers."""
+    """Links that carry 64-bit numbers.
+
+    Attributes:
+        mode: What is coded: the values themselves.
+        sector: Upper bound of decoded over coded value: 1.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.network import Ideal
+        >>> Ideal().quantise(np.array([0.1, 0.2])), Ideal().bits(scalars=2)
+        (array([0.1, 0.2]), 128)
+    """
 
     mode: Mode = "value"
     sector: float = 1.0
 
     def quantise(self, u: npt.NDArray[Real]) -> npt.NDArray[Real]:
-        """``u`` itself."""
+        """``u`` itself.
+
+        Args:
+            u: (..., scalars) messages, one a row.
+
+        Returns:
+            The same array.
+        """
         return u
 
     def bits(self, scalars: int) -> int:
-        """64 a scalar."""
+        """64 a scalar.
+
+        Args:
+            scalars: How many a message carries.
+
+        Returns:
+            Bits of the message.
+        """
         return _DOUBLE * scalars
 
 
@@ -66,12 +91,23 @@ class Ideal:
 class UniformQuantizer:
     """Values rounded to multiples of ``step``; leaves a bias of that order.
 
+    Source: arXiv 2510.25176, the quantiser that its section on logarithms compares with.
+
     Attributes:
-        step: Distance between codes, in the values' unit.
-        width: Bits a scalar; values beyond :attr:`reach` saturate, which a run refuses.
+        step: Distance between codes, in the values' unit, > 0.
+        width: Bits a scalar, 2..32; values beyond :attr:`reach` saturate, which a run refuses.
+        mode: What is coded: the values themselves.
+        sector: Upper bound of decoded over coded value, rounding aside: 1.
 
     Raises:
         InputError: The step is not positive, or the width not in 2..32.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.network import UniformQuantizer
+        >>> coarse = UniformQuantizer(step=0.25, width=8)
+        >>> coarse.quantise(np.array([0.1, 0.2, -0.9])), coarse.reach
+        (array([ 0.  ,  0.25, -1.  ]), 31.75)
     """
 
     step: float
@@ -80,10 +116,10 @@ class UniformQuantizer:
     sector: float = 1.0
 
     def __post_init__(self) -> None:
-        if not number(self.step, "UniformQuantizer.step") > 0.0:
-            raise _refuse("UniformQuantizer.step", self.step, "a positive number")
-        if not 2 <= whole(self.width, "UniformQuantizer.width") <= 32:
-            raise _refuse("UniformQuantizer.width", self.width, "2..32 bits")
+        checks.number(self.step, "UniformQuantizer.step", above=0.0)
+        checks.setting(
+            self, "width", 2, 32, integer=True, words=" bits", where="UniformQuantizer.width"
+        )
 
     @property
     def reach(self) -> float:
@@ -91,14 +127,28 @@ class UniformQuantizer:
         return float(self.step * (2 ** (self.width - 1) - 1))
 
     def quantise(self, u: npt.NDArray[Real]) -> npt.NDArray[Real]:
-        """step x [u / step], saturated."""
+        """step x [u / step], saturated.
+
+        Args:
+            u: (..., scalars) messages, one a row.
+
+        Returns:
+            The decoded messages, shaped as ``u``.
+        """
         last = 2 ** (self.width - 1) - 1
         codes = np.clip(np.rint(u / self.step), -last, last)
         rounded: npt.NDArray[Real] = (codes * self.step).astype(u.dtype)
         return rounded
 
     def bits(self, scalars: int) -> int:
-        """``width`` a scalar."""
+        """``width`` a scalar.
+
+        Args:
+            scalars: How many a message carries.
+
+        Returns:
+            Bits of the message.
+        """
         return self.width * scalars
 
 
@@ -141,6 +191,8 @@ class LogQuantizer:
     2^(width - 1) - 2 exponents below the largest counts as zero, and innovation coding sends it
     when its turn comes.
 
+    Source: arXiv 2510.25176, equation 33.
+
     Attributes:
         rho: Distance between neighbouring levels' logarithms, 0.03 <= rho < 2 ln 2.
         mode: ``innovation`` converges exactly, ``value`` (the paper's reading) to within a factor
@@ -149,6 +201,15 @@ class LogQuantizer:
 
     Raises:
         InputError: rho, mode or width is out of range.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.network import LogQuantizer
+        >>> log = LogQuantizer(rho=0.5)
+        >>> log.quantise(np.array([1.0, 0.5, -0.3])).round(3)
+        array([ 1.   ,  0.607, -0.368])
+        >>> log.bits(scalars=3), round(log.sector, 3)
+        (40, 1.284)
     """
 
     rho: float
@@ -156,16 +217,12 @@ class LogQuantizer:
     width: int = 8
 
     def __post_init__(self) -> None:
-        if not 0.03 <= number(self.rho, "LogQuantizer.rho") < 2.0 * math.log(2.0):
-            raise _refuse(
-                "LogQuantizer.rho",
-                self.rho,
-                "0.03 <= rho < 2 ln 2 = 1.386: beyond, an innovation's error exceeds itself",
-            )
-        if self.mode not in ("value", "difference", "innovation"):
-            raise _refuse("LogQuantizer.mode", self.mode, "value, difference or innovation")
-        if not 2 <= whole(self.width, "LogQuantizer.width") <= 16:
-            raise _refuse("LogQuantizer.width", self.width, "2..16 bits")
+        words = " (2 ln 2): beyond, an innovation's error exceeds itself"
+        checks.number(self.rho, "LogQuantizer.rho", 0.03, below=2.0 * math.log(2.0), words=words)
+        checks.one_of(self.mode, "LogQuantizer.mode", ("value", "difference", "innovation"))
+        checks.setting(
+            self, "width", 2, 16, integer=True, words=" bits", where="LogQuantizer.width"
+        )
 
     @property
     def sector(self) -> float:
@@ -178,11 +235,25 @@ class LogQuantizer:
         return int(2 ** (self.width - 1) - 1)
 
     def bits(self, scalars: int) -> int:
-        """16 for the scale and ``width`` a scalar; 16 in all for one scalar."""
+        """16 for the scale and ``width`` a scalar; 16 in all for one scalar.
+
+        Args:
+            scalars: How many a message carries.
+
+        Returns:
+            Bits of the message.
+        """
         return _HEADER if scalars == 1 else _HEADER + self.width * scalars
 
     def quantise(self, u: npt.NDArray[Real]) -> npt.NDArray[Real]:
-        """What receivers decode; the same as :meth:`decode` of :meth:`encode`, for each row."""
+        """What receivers decode; the same as :meth:`decode` of :meth:`encode`, for each row.
+
+        Args:
+            u: (..., scalars) messages, one a row.
+
+        Returns:
+            The decoded messages, shaped as ``u``.
+        """
         exponent = self._exponents(u)
         scale = exponent.max(axis=-1, keepdims=True) if u.size else exponent
         kept = (exponent > _NONE) & (scale - exponent < self.digits)
@@ -190,7 +261,14 @@ class LogQuantizer:
         return np.where(kept, np.copysign(level, u), 0.0).astype(u.dtype)
 
     def encode(self, u: npt.NDArray[Real]) -> Code:
-        """The message for the scalars ``u`` (scalars,)."""
+        """The message for the scalars ``u`` (scalars,).
+
+        Args:
+            u: (scalars,) one message.
+
+        Returns:
+            Its code.
+        """
         exponent = self._exponents(u)
         scale = float(exponent.max()) if u.size else _NONE
         if scale == _NONE:
@@ -200,7 +278,14 @@ class LogQuantizer:
         return Code(int(scale), np.where(u < 0, -distance, distance))
 
     def decode(self, code: Code) -> Floats:
-        """The scalars that a message stands for."""
+        """The scalars that a message stands for.
+
+        Args:
+            code: A message's code.
+
+        Returns:
+            (scalars,) the decoded scalars.
+        """
         distance = np.abs(code.digits)
         exponent = np.where(distance > 0, code.scale - distance + 1, 0).astype(np.float64)
         level = np.exp(self.rho * exponent)
@@ -212,9 +297,3 @@ class LogQuantizer:
         some = size > math.exp(max(-_FARTHEST * self.rho, -744.0))
         exponent = np.rint(np.log(np.where(some, size, 1.0)) / self.rho)
         return np.where(some, np.minimum(exponent, _FARTHEST), _NONE)
-
-
-def _refuse(where: str, value: object, allowed: str) -> InputError:
-    return InputError(
-        f"is {value}", where=where, allowed=allowed, remedy="choose a value within the range"
-    )

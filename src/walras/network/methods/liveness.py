@@ -1,4 +1,10 @@
-"""Who is alive, who is silent, whose lease has run out."""
+"""Who is alive, who is silent, whose lease has run out, where all crashes are known.
+
+The protocol's centres find this out from heartbeats and majorities
+(:mod:`walras.network.protocol.membership`). The vectorised back end knows the crashes, takes leases
+for granted, and refuses what only majorities can settle. Who takes estates over is one rule for
+both.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from walras.network.links.faults import Faults
+from walras.network.protocol.crash_settlement import coordinator_among
 from walras.types import Longs
 
 
@@ -31,6 +38,7 @@ class Liveness:
         self._returning: list[int] = []
         self.alive = np.ones(centres, bool)
         self.settled = np.ones(centres, bool)
+        self._in_first_life = np.ones(centres, bool)
 
     def advance(self, number: int, neighbours: Callable[[int], Longs]) -> list[int]:
         """Let centres fall silent; the dead whose shares are to be taken over at this step."""
@@ -38,6 +46,7 @@ class Liveness:
         for crash in crashes:
             if crash.step == number:
                 self.alive[crash.centre] = self.settled[crash.centre] = False
+                self._in_first_life[crash.centre] = False
             if crash.step + self._faults.lease == number:
                 self._declared.append(crash.centre)
             if crash.rejoin == number:
@@ -56,7 +65,10 @@ class Liveness:
         self.alive[ready] = True
         return ready
 
-    def successor(self, centre: int) -> int:
-        """The successor agreed on before: the next centre, by number, that is alive."""
-        n = len(self.alive)
-        return next(k % n for k in range(centre + 1, centre + n) if self.alive[k % n])
+    @property
+    def coordinator(self) -> int:
+        """The centre that takes estates over, by the protocol's rule.
+
+        There is one: :class:`walras.network.Faults` refuse crashes of all centres.
+        """
+        return coordinator_among(self._in_first_life)

@@ -14,13 +14,14 @@ from walras.network.methods.liveness import Liveness
 from walras.network.methods.rules import box_price, handed_over, push
 from walras.network.methods.steps import Steps
 from walras.network.problem.quanta import portioned, summed
+from walras.network.protocol.crash_settlement import estate
 from walras.types import Bools, Floats, Longs
 
 _SUM = 64  # bits of a running sum in a message
 
 
 class LossyShares:
-    """Shares on running sums; a crashed centre's are handed to a successor after the lease.
+    """Shares on running sums; a crashed centre's go to the coordinator after the lease.
 
     No centre hands over what it holds up to its lower limit: it owes the rest, its price is that of
     what it holds less what it owes, and it pays when quanta come in.
@@ -122,20 +123,20 @@ class LossyShares:
         ledger.under_way[here] = 0
 
     def _take_over(self, dead: list[int]) -> None:
-        """The edge-refund rule, the refunds handed to a successor.
+        """Settle the dead by the protocol's rule (:mod:`walras.network.protocol.crash_settlement`).
 
-        Lost with c are its share and what was under way to and from it: origin_c + sum_j given_jc
-        over its living neighbours j, who close their accounts with c by origin_j -= given_jc.
+        Neighbours close their accounts with a dead centre, which moves their balances out of what
+        they began with. The coordinator takes the estate over as something it began with.
         """
         for centre in dead:
             self._life.settled[centre] = True
         for centre in dead:
-            successor = self._life.successor(centre)
+            coordinator = self._life.coordinator
             neighbours, given = self._ledger.owed(centre, self._life.alive)
-            inherited = int(self._origin[centre]) + int(given.sum())
+            inherited = estate(self._origin[centre : centre + 1], given[:, None])
             self._origin[neighbours] -= given
-            self._origin[successor] += inherited
-            self._held[successor] += inherited
+            self._origin[coordinator] += inherited[0]
+            self._held[coordinator] += inherited[0]
             self._held[centre] = self._origin[centre] = 0
             self._ledger.close(centre)
 

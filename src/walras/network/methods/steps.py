@@ -23,7 +23,7 @@ from typing import Literal
 import numpy as np
 from scipy.linalg import eigh
 
-from walras.errors import InputError
+from walras import checks
 from walras.network.graph.network import Network
 from walras.network.links.faults import Faults
 from walras.network.links.quantizers import Links
@@ -105,13 +105,8 @@ def safe_steps(
     Raises:
         InputError: alpha is not positive.
     """
-    if alpha is not None and not (np.isfinite(alpha) and alpha > 0.0):
-        raise InputError(
-            f"is {alpha}",
-            where="alpha",
-            allowed="a positive number",
-            remedy="leave it out for the default",
-        )
+    if alpha is not None:
+        alpha = checks.number(alpha, "alpha", above=0.0, remedy="leave it out for the default")
     reach = _largest_eigenvalue(network)
     sharing = _share_steps(problem, network, links, faults, reach)
     if problem.loss is None:
@@ -301,11 +296,6 @@ def checked(
     """
     if wanted is None:
         return default
-    if not (np.isfinite(wanted) and wanted > 0.0) or (wanted >= bound and not unsafe):
-        raise InputError(
-            f"is {wanted:g}",
-            where=name,
-            allowed=f"above 0, below {bound:.6g}",
-            remedy=f"{default:.6g} is safe; unsafe=True takes the step as it is",
-        )
-    return wanted
+    remedy = f"{default:.6g} is safe; unsafe=True takes the step as it is"
+    most = None if unsafe else bound
+    return checks.number(wanted, name, above=0.0, below=most, remedy=remedy)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.errors import InputError
 from walras.network.links.quantizers import Ideal
@@ -23,23 +23,40 @@ from walras.network.methods.training import Models
 class Surplus:
     """Settings of the algorithm; everything left out is computed from what is safe.
 
+    Centres exchange quanta of CPU along their links, downhill in marginal cost. The model is
+    learnt by exact diffusion, or by gradient tracking with a surplus.
+
+    Source: Doostmohammadian, Gabidullina and Rabiee, arXiv 2510.25176, equations 30 to 32, in
+    discrete time. The pages *The protocol* and *Co-optimisation* derive the steps.
+
     Attributes:
-        alpha: Weight of the gradient against consensus in tracking.
-        share_step: Step of the shares.
-        share_momentum: Part of a link's transfer that goes again at the next step, 0 <= part < 1;
-            0 makes the cost fall at every step.
-        model_step: Step of model and surplus.
-        batch: Samples a centre and step; all when None.
-        momentum: Of the tracker, 0 <= momentum < 1.
-        multiplier_step: Of the boxes' multipliers, as a part of the method of multipliers' own
-            step; less on one-way links that would not stand it.
+        alpha: Weight of the gradient against consensus in tracking, > 0; without a unit.
+        share_step: Step of the shares, in units of 1 / curvature of the costs; below 2 / (K
+            lambda_n L_f).
+        share_momentum: Part of a link's transfer that goes again at the next step, 0 <= part < 1; 0
+            makes the cost fall at every step.
+        model_step: Step of model and surplus, in units of 1 / curvature of the losses.
+        batch: Samples of each centre at each step, at least 1; all when None.
+        momentum: Momentum of the tracker, 0 <= momentum < 1.
+        multiplier_step: Step of the boxes' multipliers, 0 < multiplier_step <= 1, as a part of the
+            method of multipliers' own step. One-way links may force a smaller one.
         learner: ``diffusion`` is the faster, with half the bits, on a graph that stays; ``auto``
             takes it wherever it applies (:meth:`tracks` says where not), else ``tracking``.
         guard: Whether growing residuals halve the model's step.
-        unsafe: Take steps beyond their bounds.
+        unsafe: Take steps beyond their bounds, which may diverge.
+        name: Name in tables.
 
     Raises:
         InputError: A setting is out of its range.
+
+    Example:
+        >>> import walras as wl
+        >>> wn = wl.network
+        >>> problem = wn.NetworkProblem([wn.QuadraticCPU(c, 1.0) for c in (1.0, 2.0, 6.0)], 6.0)
+        >>> slow = wn.Surplus(share_step=0.1, share_momentum=0.0)
+        >>> run = wn.simulate(problem, wn.Network.ring(3), method=slow, steps=200)
+        >>> run.shares[-1].round(4)
+        array([0., 1., 5.])
     """
 
     alpha: float | None = None
@@ -55,21 +72,21 @@ class Surplus:
     name: str = "surplus"
 
     def __post_init__(self) -> None:
-        known = self.learner in ("auto", "tracking", "diffusion")
-        _within("learner", self.learner, known, "auto, tracking or diffusion")
-        _within("momentum", self.momentum, 0.0 <= self.momentum < 1.0, "0 <= momentum < 1")
-        inertia = self.share_momentum
-        _within("share_momentum", inertia, inertia is None or 0.0 <= inertia < 1.0, "0 <= part < 1")
-        _within(
-            "multiplier_step",
-            self.multiplier_step,
-            0.0 < self.multiplier_step <= 1.0,
-            "0 < multiplier_step <= 1",
-        )
-        _within("batch", self.batch, self.batch is None or self.batch >= 1, "at least 1")
+        checks.one_of(self.learner, "Surplus.learner", ("auto", "tracking", "diffusion"))
+        checks.number(self.momentum, "Surplus.momentum", 0.0, below=1.0)
+        if self.share_momentum is not None:
+            checks.number(self.share_momentum, "Surplus.share_momentum", 0.0, below=1.0)
+        checks.number(self.multiplier_step, "Surplus.multiplier_step", high=1.0, above=0.0)
+        checks.setting(self, "batch", 1, integer=True, optional=True, where="Surplus.batch")
 
     def steps(self, setting: Setting) -> Steps:
         """The steps to take, checked against their bounds.
+
+        Args:
+            setting: Problem, network, links and faults.
+
+        Returns:
+            The steps, with their bounds.
 
         Raises:
             InputError: A step is beyond its bound, and ``unsafe`` was not said.
@@ -93,7 +110,14 @@ class Surplus:
         return replace(safe, share=share, alpha=alpha, model=model)
 
     def tracks(self, setting: Setting) -> str | None:
-        """Why the model is tracked and not diffused; None where exact diffusion applies."""
+        """Why the model is tracked and not diffused; None where exact diffusion applies.
+
+        Args:
+            setting: Problem, network, links and faults.
+
+        Returns:
+            The reason in words, or None.
+        """
         links, network = setting.links, setting.network
         reasons = {
             "alpha is given, which tracking alone has": self.alpha is not None,
@@ -124,13 +148,27 @@ class Surplus:
         return reason is None
 
     def shares(self, setting: Setting) -> ShareSide:
-        """Whole quanta; on running sums where there are faults."""
+        """The rule that moves the shares: whole quanta, on running sums where there are faults.
+
+        Args:
+            setting: Problem, network, links and faults.
+
+        Returns:
+            The shares at the start.
+        """
         if setting.faults is not None and setting.faults.any:
             return LossyShares(setting, self.steps(setting))
         return Shares(setting, self.steps(setting))
 
     def models(self, setting: Setting) -> ModelSide:
-        """Exact diffusion or gradient tracking; on running sums where there are faults."""
+        """The rule that trains: exact diffusion or gradient tracking; on running sums with faults.
+
+        Args:
+            setting: Problem, network, links and faults.
+
+        Returns:
+            The models at the start.
+        """
         steps = self.steps(setting)
         if setting.faults is not None and setting.faults.any:
             return LossyModels(setting, steps, self.batch, self.momentum)
@@ -138,10 +176,3 @@ class Surplus:
         if steps.learner == "diffusion":
             return Diffused(setting, steps, guard=guard)
         return Models(setting, steps, self.batch, self.momentum, guard=guard)
-
-
-def _within(name: str, value: object, fine: bool, allowed: str) -> None:
-    if not fine or (isinstance(value, float) and not math.isfinite(value)):
-        raise InputError(
-            f"is {value}", where=f"Surplus.{name}", allowed=allowed, remedy="choose another"
-        )

@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.errors import InputError
 from walras.types import Floats, Longs
 
@@ -96,8 +97,8 @@ class QuadraticCPU:
     scale: Parameter
 
     def __post_init__(self) -> None:
-        _require("QuadraticCPU.center", self.center)
-        _require("QuadraticCPU.scale", self.scale, positive=True)
+        _check(self, "center")
+        _check(self, "scale", above=0.0)
 
     def value(self, x: Floats) -> Floats:
         """(x - center)^2 / (2 scale).
@@ -172,7 +173,7 @@ class ThroughputCPU:
 
     def __post_init__(self) -> None:
         for name in ("work", "rate", "efficiency", "power"):
-            _require(f"ThroughputCPU.{name}", getattr(self, name), positive=True)
+            _check(self, name, above=0.0)
 
     @classmethod
     def measured(
@@ -191,11 +192,11 @@ class ThroughputCPU:
 
         Raises:
             InputError: Fewer than two different shares, numbers that are not positive, or a
-                        throughput that falls with the share.
+                throughput that falls with the share.
         """
-        x, y = np.asarray(shares, np.float64), np.asarray(rates, np.float64)
-        _require("shares", x, positive=True)
-        _require("rates", y, positive=True)
+        x, y = checks.numeric(shares, "shares"), checks.numeric(rates, "rates")
+        checks.within(x, "shares", above=0.0)
+        checks.within(y, "rates", above=0.0)
         if x.ndim != 1 or x.shape != y.shape or len(np.unique(x)) < 2:
             raise InputError(
                 f"have the shapes {x.shape} and {y.shape}",
@@ -419,14 +420,8 @@ def _as_cost(cost: CPUCost | Callable[[float], float], centre: int) -> CPUCost:
     )
 
 
-def _require(where: str, value: Parameter, *, positive: bool = False) -> None:
-    array = np.atleast_1d(np.asarray(value, np.float64))
-    good = np.isfinite(array) & (array > 0.0 if positive else True)
-    if not good.all():
-        k = int(np.argmin(good))
-        raise InputError(
-            f"is {array[k]}",
-            where=where,
-            allowed=f"a {'positive, ' * positive}finite number",
-            remedy="correct the cost of that centre",
-        )
+def _check(cost: object, name: str, above: float | None = None) -> None:
+    """Refuse a parameter that is not finite, or not above a number."""
+    where = f"{type(cost).__name__}.{name}"
+    array = checks.numeric(getattr(cost, name), where)
+    checks.within(array, where, above=above, remedy="correct the cost of that centre")

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logsumexp
 
-from walras.errors import InputError
+from walras import checks
 from walras.network.problem.shards import Shards, with_intercept
 from walras.types import Floats, Weights
 
@@ -222,13 +222,8 @@ class SmoothHinge(_Classes):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (math.isfinite(self.sharpness) and self.sharpness > 0.0):
-            raise InputError(
-                f"is {self.sharpness}",
-                where="SmoothHinge.sharpness",
-                allowed="a positive number",
-                remedy="3 is a common choice",
-            )
+        remedy = "3 is a common choice"
+        checks.number(self.sharpness, "SmoothHinge.sharpness", above=0.0, remedy=remedy)
 
     @property
     def curvature(self) -> float:  # type: ignore[override]
@@ -309,13 +304,7 @@ class Softmax:
 
     def __post_init__(self) -> None:
         _not_negative(self)
-        if self.classes < 2:
-            raise InputError(
-                f"is {self.classes}",
-                where="Softmax.classes",
-                allowed="at least 2",
-                remedy="give the number of classes",
-            )
+        checks.setting(self, "classes", 2, integer=True, where="Softmax.classes")
 
     def prepare(self, shards: Shards) -> Shards:
         """The shards with the constant feature and checked targets.
@@ -451,24 +440,17 @@ def _prepared(
 ) -> Shards:
     features = with_intercept(shards.features) if intercept else shards.features
     if allowed is not None:
-        wrong = (shards.weight > 0) & ~np.isin(shards.targets, allowed)
-        if wrong.any():
-            centre, sample = np.argwhere(wrong)[0]
-            raise InputError(
-                f"is {shards.targets[centre, sample]}",
-                where=f"shards[{centre}], target {sample}",
-                allowed=", ".join(f"{value:g}" for value in allowed),
-                remedy="give the targets these values",
-            )
+        checks.refuse_first(
+            (shards.weight > 0) & ~np.isin(shards.targets, allowed),
+            shards.targets,
+            lambda at: f"shards[{at[0]}], target {at[1]}",
+            allowed=", ".join(f"{value:g}" for value in allowed),
+            remedy="give the targets these values",
+        )
     targets = shards.targets.astype(features.dtype if kind is np.float64 else kind)
     return Shards(features, targets, shards.weight, shards.sizes)
 
 
 def _not_negative(loss: Any) -> None:
-    if not (math.isfinite(loss.regularisation) and loss.regularisation >= 0.0):
-        raise InputError(
-            f"is {loss.regularisation}",
-            where=f"{type(loss).__name__}.regularisation",
-            allowed="at least 0",
-            remedy="choose a weight for |y|^2 / 2",
-        )
+    where, remedy = f"{type(loss).__name__}.regularisation", "choose a weight for |y|^2 / 2"
+    checks.number(loss.regularisation, where, 0.0, remedy=remedy)

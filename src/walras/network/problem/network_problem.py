@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.errors import InfeasibleError, InputError
 from walras.network.problem.cpu_costs import CPUCost, CPUCosts, QuadraticCPU, ThroughputCPU
 from walras.network.problem.kinks import sharpest
@@ -17,7 +18,6 @@ from walras.network.problem.losses import Loss
 from walras.network.problem.optimum import Optimum, best_model, best_shares
 from walras.network.problem.quanta import MOST, Quanta
 from walras.network.problem.shards import Shards
-from walras.network.validation import number
 from walras.types import Bools, Floats, Longs
 
 _NOTHING = 1e-12  # of the usual cost: a cost of 0, to rounding
@@ -97,7 +97,8 @@ class NetworkProblem:
         low, high = _boxes(boxes, costs.centres)
         set_ = object.__setattr__
         set_(self, "costs", costs)
-        set_(self, "budget", number(budget, "budget"))
+        remedy = "give the CPU that all centres share"
+        set_(self, "budget", checks.number(budget, "budget", above=0.0, remedy=remedy))
         set_(self, "low", low)
         set_(self, "high", high)
         self._count(0.0)
@@ -412,26 +413,18 @@ def _boxes(
     boxes: tuple[npt.ArrayLike, npt.ArrayLike] | None, centres: int
 ) -> tuple[Floats, Floats]:
     given = (-np.inf, np.inf) if boxes is None else boxes
-    sides = []
-    for name, side in zip(("low", "high"), given, strict=True):
-        array = np.asarray(side, np.float64)
-        if array.ndim > 1 or (array.ndim == 1 and len(array) != centres) or np.isnan(array).any():
-            raise InputError(
-                f"has the shape {array.shape}, or NaN",
-                where=f"boxes, {name}",
-                allowed=f"a number or {centres} numbers",
-                remedy="one bound a centre",
-            )
-        sides.append(np.broadcast_to(array, (centres,)).copy())
-    low, high = sides
-    if not (low <= high).all() or np.isinf(low[low == high]).any():
-        k = int(np.argmin((low <= high) & ~((low == high) & np.isinf(low))))
-        raise InputError(
-            f"is {low[k]:g}..{high[k]:g}",
-            where=f"boxes, centre {k}",
-            allowed="low <= high",
-            remedy="widen the box",
-        )
+    low, high = (
+        checks.one_each(side, f"boxes, {name}", centres, "centre")
+        for name, side in zip(("low", "high"), given, strict=True)
+    )
+    checks.refuse_first(
+        ~(low <= high) | ((low == high) & np.isinf(low)),
+        low,
+        lambda at: f"boxes, centre {at[0]}",
+        what=lambda at: f"is {low[at]:g}..{high[at]:g}",
+        allowed="low <= high",
+        remedy="widen the box",
+    )
     return low, high
 
 
@@ -449,13 +442,7 @@ def _data(
             allowed="both or neither",
             remedy="a loss needs every centre's data",
         )
-    if isinstance(loss, type) or not hasattr(loss, "prepare"):
-        raise InputError(
-            f"is {loss!r}",
-            where="loss",
-            allowed="an object such as Logistic()",
-            remedy="loss=Logistic()",
-        )
+    checks.object_with(loss, "prepare", "loss", "Logistic()")
     data = shards if isinstance(shards, Shards) else Shards.of(shards)
     if data.centres != centres:
         raise InputError(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from walras import checks
 from walras.errors import EngineError, InputError, WalrasError
 from walras.types import Floats, Longs
 
@@ -65,13 +66,8 @@ class Quanta:
             InputError: The budget is not a positive, finite number, or too small beside the
                 largest share to count both.
         """
-        if not (math.isfinite(budget) and budget > 0.0):
-            raise InputError(
-                f"is {budget}",
-                where="budget",
-                allowed="a positive, finite number",
-                remedy="give the CPU that all centres share",
-            )
+        remedy = "give the CPU that all centres share"
+        budget = checks.number(budget, "budget", above=0.0, remedy=remedy)
         exponent = math.frexp(float(np.spacing(budget)))[1] - 1
         total = int(math.ldexp(budget, -exponent))
         # Coarser by up to the budget's trailing zeros: so that a float holds each share. Beyond
@@ -129,15 +125,9 @@ class Quanta:
         Raises:
             InputError: A fraction is negative or not finite, or all are zero.
         """
-        good = np.isfinite(fractions) & (fractions >= 0.0)
-        if not good.all() or not fractions.sum() > 0.0:
-            bad = int(np.argmin(good))
-            raise InputError(
-                f"is {fractions[bad]}",
-                where=f"fractions[{bad}]",
-                allowed="finite, at least 0, and not all 0",
-                remedy="give a share to start from",
-            )
+        remedy = "give a share to start from"
+        checks.within(fractions, "fractions", 0.0, remedy=remedy)
+        checks.number(fractions.sum(), "sum of fractions", above=0.0, remedy=remedy)
         dealt: Longs = np.floor(self.total * (fractions / fractions.sum())).astype(np.int64)
         # The few quanta that rounding left, one by one (or taken back), beginning with the largest.
         order = np.argsort(-fractions, kind="stable")

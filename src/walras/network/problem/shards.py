@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.errors import InputError
 from walras.types import Bools, Longs, Weights
 
@@ -122,7 +123,7 @@ def split(
         centres: Number of shards, at least 1.
         seed: Of the shuffle.
         classes_each: How many runs of equal labels a centre gets: 2 gives most centres two of the
-                classes only (McMahan et al. 2017). Left out, shards are alike.
+            classes only (McMahan et al. 2017). Left out, shards are alike.
 
     Returns:
         ``(features, targets)`` of each centre.
@@ -179,20 +180,8 @@ def _check(k: int, features: Weights, targets: npt.NDArray[Any], first: Weights)
             allowed=f"{first.shape[1:]}, as in shards[0]",
             remedy="train on the same features",
         )
-    if targets.dtype.kind not in "biuf" or not np.isfinite(targets).all():
-        numbers = targets.dtype.kind in "biuf"
-        row = int(np.argmin(np.isfinite(targets))) if numbers else 0
-        raise InputError(
-            f"is {targets[row]!s}",
-            where=f"{where}, target {row}",
-            allowed="finite numbers",
-            remedy="drop that sample" if numbers else "give classes numbers",
-        )
-    if not np.isfinite(features).all():
-        row = int(np.argmin(np.isfinite(features).reshape(len(features), -1).all(axis=1)))
-        raise InputError(
-            "is not finite",
-            where=f"{where}, sample {row}",
-            allowed="finite features",
-            remedy="drop or fill that sample",
-        )
+    numbers = checks.numeric(targets, f"{where}, targets", remedy="give classes numbers")
+    remedy = "drop that sample"
+    checks.within(numbers, lambda at: f"{where}, target {at[0]}", remedy=remedy)
+    remedy = "drop or fill that sample"
+    checks.within(features, lambda at: f"{where}, sample {at[0]}", remedy=remedy)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.errors import EngineError, InputError
 from walras.extras import install_hint
 from walras.network.problem.shards import Shards
-from walras.network.validation import number
 from walras.types import Floats, Weights
 
 _ROUNDS = 20  # of the power iteration for the curvature
@@ -33,11 +33,11 @@ class TorchLoss:
     Attributes:
         module: A ``torch.nn.Module`` without randomness in its forward pass.
         criterion: From outputs and targets to one loss a sample, such as
-                ``torch.nn.functional.cross_entropy`` with ``reduction="none"``.
+            ``torch.nn.functional.cross_entropy`` with ``reduction="none"``.
         integers: Whether targets are class numbers.
         regularisation: Weight of ``|y|^2 / 2``, at least 0.
         smoothness_hint: L if known: how fast a centre's gradient changes, at most. Estimated near
-                the first model otherwise, which needs a loss that curves there.
+            the first model otherwise, which needs a loss that curves there.
         convex: False: the loss need not be convex.
 
     Raises:
@@ -84,13 +84,9 @@ class TorchLoss:
             )
 
         hint = self.smoothness_hint
-        if hint is not None and not number(hint, "TorchLoss.smoothness_hint") > 0.0:
-            raise InputError(
-                f"is {hint}",
-                where="TorchLoss.smoothness_hint",
-                allowed="a positive number",
-                remedy="leave it out to have it estimated",
-            )
+        if hint is not None:
+            remedy = "leave it out to have it estimated"
+            checks.number(hint, "TorchLoss.smoothness_hint", above=0.0, remedy=remedy)
 
     def prepare(self, shards: Shards) -> Shards:
         """Single precision, and class numbers as integers.
@@ -165,7 +161,7 @@ class TorchLoss:
 
         Raises:
             InputError: The Hessian is near 0 where gradients are not, as for L1 and hinge losses:
-                        it bounds nothing.
+                it bounds nothing.
         """
         if self.smoothness_hint is not None:
             return np.full(len(shards.sizes), self.smoothness_hint)

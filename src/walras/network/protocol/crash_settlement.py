@@ -16,14 +16,37 @@ never exceeds the budget; until then the estate lies idle.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from walras.network.protocol.ledger import Ledger
 from walras.network.protocol.membership import Membership
 from walras.network.protocol.records import Incarnation, Record, epoch_of
-from walras.types import Longs
+from walras.types import Bools, Longs
+
+
+def coordinator_among(in_first_life: Bools) -> int:
+    """The centre that takes estates over: the first one still in its first life, -1 if none is.
+
+    Args:
+        in_first_life: (centres,) whether its first life has not ended.
+    """
+    first = np.flatnonzero(in_first_life)
+    return int(first[0]) if len(first) else -1
+
+
+def estate(begun: Longs, balances: Iterable[Longs]) -> Longs:
+    """(width,) what an ended life leaves: what it began with, and its neighbours' balances.
+
+    Args:
+        begun: (width,) quanta that it began with, or took over later.
+        balances: Of each living neighbour, (width,) what it sent less what it credited.
+    """
+    total = begun.copy()
+    for balance in balances:
+        total += balance
+    return total
 
 
 class Settlement:
@@ -49,10 +72,10 @@ class Settlement:
 
         Who is in a later life knows that it is none, before others have signed its first one's end.
         """
-        first = np.flatnonzero(view.ended == 0)
+        first = view.ended == 0
         if view.memory.epoch:
-            first = first[first != view.centre]
-        return int(first[0]) if len(first) else -1
+            first[view.centre] = False
+        return coordinator_among(first)
 
     def claims(self, view: Membership, ledger: Ledger) -> Mapping[Incarnation, Longs]:
         """Balances of the closed links to ended neighbours that the coordinator has not settled."""
@@ -86,10 +109,8 @@ class Settlement:
         self._counted.update(claims)
         gain = np.zeros_like(ledger.held)
         for life in fresh:
-            if life[1] == 0:
-                gain += self._begun[life[0]]
-        for balance in claims.values():
-            gain += balance
+            begun = self._begun[life[0]] if life[1] == 0 else np.zeros_like(gain)
+            gain += estate(begun, [claims[key] for key in claims if key[1] == life])
         # A claimant that has ended since: its claims are edges between ended lives, which cancel.
         for claimant, life in [key for key in self._counted if key[0] in lives]:
             gain -= self._counted.pop((claimant, life))

@@ -95,6 +95,11 @@ class Node:
         return self.view.is_ended(self.life)
 
     @property
+    def last_step(self) -> int:
+        """After how many ticks it rests."""
+        return self._rest_at
+
+    @property
     def resting(self) -> bool:
         """Whether it has made all its steps."""
         return self.ticks >= self._rest_at

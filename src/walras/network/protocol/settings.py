@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from walras import checks
 from walras.deprecated import renamed_keywords
-from walras.errors import InputError
 
 
 @renamed_keywords(beat="heartbeat")
@@ -38,15 +38,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**40:
-                raise _refuse(field.name, value, "a whole number, 1 or more and below 2^40")
-        if self.lease < 4 * self.heartbeat:
-            raise _refuse(
-                "lease",
-                self.lease,
-                f"at least 4 heartbeats ({4 * self.heartbeat}), better 4 diameters",
-            )
+            checks.setting(self, field.name, 1, 2**40 - 1, integer=True)
+        words = ": at least 4 heartbeats, better 4 diameters"
+        checks.whole(self.lease, "setting lease", 4 * self.heartbeat, 2**40, words=words)
 
     @classmethod
     @renamed_keywords(beat="heartbeat")
@@ -58,9 +52,3 @@ class Settings:
         """
         lease = 6 * (diameter + 2) * heartbeat
         return cls(lease, max(1, lease // 10), heartbeat, 4 * heartbeat, 10 * lease, steps)
-
-
-def _refuse(name: str, value: object, allowed: str) -> InputError:
-    return InputError(
-        f"is {value}", where=f"settings.{name}", allowed=allowed, remedy="choose a value within"
-    )

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from walras import checks
 from walras import data as datasets
-from walras.errors import DataError, InputError
+from walras.errors import DataError
 from walras.network.backends import Backend
 from walras.network.graph.network import Network
 from walras.network.links.faults import Faults
@@ -22,8 +23,7 @@ from walras.network.problem.losses import LeastSquares, Logistic, Loss, SmoothHi
 from walras.network.problem.network_problem import Problem
 from walras.network.problem.shards import split
 from walras.network.problem.test_set import TestSet
-from walras.network.scenario.tables import completed
-from walras.network.validation import Table
+from walras.network.scenario.tables import Table, completed
 from walras.types import Weights
 
 
@@ -58,6 +58,16 @@ class Scenario:
     backend: Backend
     deploy: Table
     tables: Table
+
+    @property
+    def synthetic(self) -> str:
+        """What of it is drawn at random, in words; empty where all is stated or measured."""
+        cpu, loss = self.tables["cpu"], self.tables.get("loss", {})
+        stated = ("center", "scale") if cpu["kind"] == "quadratic" else ("work",)
+        drawn = ["costs"] if any(name not in cpu for name in stated) else []
+        if loss and self.test is not None and "measured" not in self.test.origin:
+            drawn.append("samples")
+        return " and ".join(drawn)
 
 
 def read_scenario(path: Path) -> Scenario:
@@ -202,15 +212,7 @@ def _links(table: Table) -> Links:
 
 def _each(table: Table, name: str, n: int, drawn: Any = 0.0) -> list[float]:
     value = table.get(name, drawn)
-    array = np.broadcast_to(value, n) if np.ndim(value) == 0 else np.asarray(value)
-    if array.shape != (n,):
-        raise InputError(
-            f"has {len(array)} numbers",
-            where=f"cpu.{name}",
-            allowed=f"one, or {n}",
-            remedy="give one number for all centres, or one each",
-        )
-    return [float(v) for v in array]
+    return [float(v) for v in checks.one_each(value, f"cpu.{name}", n, "centre")]
 
 
 EXAMPLE = """\

@@ -2,60 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from functools import partial
 from typing import Any
 
+from walras.checks import flag, known_keys, number, one_of, text, whole
 from walras.deprecated import warn_renamed
 from walras.errors import InputError
 from walras.network._simulate import DEFAULT_LINKS
 from walras.network.backends import BACKENDS
 from walras.network.links.faults import Faults
 from walras.network.methods.surplus import Surplus
-from walras.network.validation import (
-    Check,
-    Table,
-    anything,
-    bounds,
-    choice,
-    flag,
-    number,
-    numbers,
-    text,
-    whole,
-)
 
-_SEED, _COUNT = whole, partial(whole, least=1)
+Table = Mapping[str, Any]
+Check = Callable[[object, str], Any]
+"""Given a value and where it stands, gives it back in its type, or refuses it."""
+
+
+def _numbers(value: object, where: str) -> float | list[float]:
+    """A number, or a list of numbers."""
+    if not isinstance(value, list | tuple):
+        return number(value, where)
+    return [number(v, f"{where}[{k}]") for k, v in enumerate(value)]
+
+
+def _bounds(value: object, where: str) -> float | list[float]:
+    """A number, or a list of numbers; infinite ones too, also as text: JSON holds them so."""
+    if isinstance(value, list | tuple):
+        return [_bound(v, f"{where}[{k}]") for k, v in enumerate(value)]
+    return _bound(value, where)
+
+
+def _bound(value: object, where: str) -> float:
+    if type(value) is str:
+        value = {"inf": math.inf, "-inf": -math.inf}.get(value, value)
+    return number(value, where, -math.inf, math.inf)
+
+
+def _choice(*choices: str) -> Check:
+    """A check for one of some words."""
+    return partial(one_of, choices=choices)
+
+
+def _anything(value: object, where: str) -> object:
+    """Whatever it is: it is looked at elsewhere."""
+    return value
+
+
+_SEED, _COUNT = whole, partial(whole, low=1)
 KEYS: Mapping[str, Mapping[str, Check]] = {
     "": {
-        "seed": _SEED, "steps": _COUNT, "every": _COUNT, "network": anything, "cpu": anything,
-        "loss": anything, "links": anything, "faults": anything, "method": anything,
-        "deploy": anything, "backend": choice(*BACKENDS),
+        "seed": _SEED, "steps": _COUNT, "every": _COUNT, "network": _anything, "cpu": _anything,
+        "loss": _anything, "links": _anything, "faults": _anything, "method": _anything,
+        "deploy": _anything, "backend": _choice(*BACKENDS),
     },
     "network": {
-        "kind": choice("erdos_renyi", "ring", "grid", "small_world", "file"), "centres": whole,
+        "kind": _choice("erdos_renyi", "ring", "grid", "small_world", "file"), "centres": whole,
         "p": number, "k": _COUNT, "rows": _COUNT, "columns": _COUNT, "file": text,
-        "directed": flag, "seed": _SEED, "switching": _COUNT, "law": choice("redraw", "union"),
+        "directed": flag, "seed": _SEED, "switching": _COUNT, "law": _choice("redraw", "union"),
         "parts": _COUNT, "failing": number,
     },
     "cpu": {
-        "kind": choice("quadratic", "throughput"), "center": numbers, "scale": numbers,
-        "work": numbers, "rate": numbers, "efficiency": number, "power": number,
-        "budget": number, "low": bounds, "high": bounds, "seed": _SEED,
+        "kind": _choice("quadratic", "throughput"), "center": _numbers, "scale": _numbers,
+        "work": _numbers, "rate": _numbers, "efficiency": number, "power": number,
+        "budget": number, "low": _bounds, "high": _bounds, "seed": _SEED,
     },
     "loss": {
-        "kind": choice("svm", "logistic", "least_squares", "softmax"),
-        "data": choice("points", "mnist", "mnist-3-5"), "samples": _COUNT,
+        "kind": _choice("svm", "logistic", "least_squares", "softmax"),
+        "data": _choice("points", "mnist", "mnist-3-5"), "samples": _COUNT,
         "regularisation": number, "sharpness": number, "classes_each": _COUNT, "seed": _SEED,
     },
     "links": {
-        "kind": choice("log", "uniform", "ideal"), "rho": number, "mode": text, "width": whole,
+        "kind": _choice("log", "uniform", "ideal"), "rho": number, "mode": text, "width": whole,
         "step": number,
     },
     "faults": {
         "loss": number, "duplication": number, "reordering": number, "delay": whole,
-        "crashes": anything, "lease": whole, "cuts": anything,
+        "crashes": _anything, "lease": whole, "cuts": _anything,
     },
     "method": {
         "alpha": number, "share_step": number, "share_momentum": number, "model_step": number,
@@ -67,7 +92,7 @@ KEYS: Mapping[str, Mapping[str, Check]] = {
             "pace", "period", "launcher", "restart", "durable", "trace_limit", "time_limit",
             "hosts", "cgroup",
         ),
-        anything,
+        _anything,
     ),
 }  # fmt: skip
 """What each table may state. ``deploy`` is looked at where it is used."""
@@ -149,13 +174,6 @@ def _checked(name: str, table: object) -> dict[str, Any]:
     if name == "method" and "tempo" in table:
         warn_renamed("method.tempo", "method.multiplier_step")
         table = {("multiplier_step" if k == "tempo" else k): v for k, v in table.items()}
-    for key in table:
-        if key not in KEYS[name]:
-            raise InputError(
-                f"has the unknown key '{key}'",
-                where=where,
-                allowed=", ".join(KEYS[name]),
-                remedy="correct its spelling, or leave it out",
-            )
+    known_keys(table, KEYS[name], where)
     dotted = f"{name}." if name else ""
     return {key: KEYS[name][key](value, dotted + key) for key, value in table.items()}

@@ -9,6 +9,7 @@ from typing import NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.errors import InputError
 from walras.types import Floats, Longs
 
@@ -73,8 +74,7 @@ class TaskGraph:
         if n == 0:
             _refuse("has no operator", "kinds", "at least one", "add the operators of the task")
         for k, kind in enumerate(self.kinds):
-            if kind not in KINDS:
-                _refuse(f"is '{kind}'", f"kinds[{k}]", ", ".join(KINDS), "use 'other'")
+            checks.one_of(kind, f"graph, kinds[{k}]", KINDS, remedy="use 'other'")
         for k in np.flatnonzero(((self.edges < 0) | (self.edges >= n)).any(axis=1))[:1]:
             _refuse(
                 f"is {tuple(self.edges[k].tolist())}",
@@ -82,20 +82,18 @@ class TaskGraph:
                 f"0 to {n - 1}",
                 "number operators from 0 in the order of kinds",
             )
-        if self.batch < 1:
-            _refuse(f"is {self.batch}", "batch", ">= 1", "give the number of samples")
+        remedy = "give the number of samples"
+        checks.number(self.batch, "graph, batch", 1, remedy=remedy)
 
     def __len__(self) -> int:
         return len(self.kinds)
 
 
 def _numbers(values: npt.ArrayLike, n: int, name: str) -> Floats:
-    array = np.array(values, dtype=np.float64)
-    if array.shape != (n,):
-        _refuse(f"has shape {array.shape}", name, f"({n},)", "give one number an operator")
-    bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
-    if len(bad):
-        _refuse(f"is {array[bad[0]]:g}", f"{name}[{bad[0]}]", "finite and >= 0", "correct it")
+    where = f"graph, {name}"
+    array = checks.numeric(values, where, copy=True)
+    checks.shaped(array, (n,), where, "one number an operator")
+    checks.within(array, where, 0.0)
     array.setflags(write=False)
     return array
 

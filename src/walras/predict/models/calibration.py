@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
+from walras import checks
 from walras.errors import InputError
 from walras.predict.models.glm import fit_glm, inverse_link
 from walras.types import Bools, Floats
@@ -28,10 +29,7 @@ def conformal_radius(error: Floats, level: float) -> Floats:
     Raises:
         InputError: The level is not inside (0, 1).
     """
-    if not 0.0 < level < 1.0:
-        raise InputError(
-            f"is {level:g}", where="level", allowed="0 < level < 1", remedy="0.9 is usual"
-        )
+    level = checks.number(level, "level", above=0.0, below=1.0, remedy="0.9 is usual")
     radius = np.full(len(error), np.inf)
     for i, row in enumerate(error):
         known = np.sort(row[~np.isnan(row)])
@@ -161,8 +159,7 @@ def reliability_table(predicted: Floats, outcome: Floats, bins: int = 10) -> pd.
               0.15       0.0      2    0.0
               0.85       1.0      2    0.0
     """
-    if bins < 1:
-        raise InputError(f"is {bins}", where="bins", allowed=">= 1", remedy="10 is usual")
+    bins = checks.whole(bins, "bins", 1, remedy="10 is usual")
     known = _known(outcome)
     p, y = predicted[known], outcome[known]
     order = np.argsort(p, kind="stable")

@@ -9,10 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from walras import data
+from walras import checks, data
 from walras.data import gavel_pairs
 from walras.data.dataset import Source
-from walras.errors import InputError
 from walras.predict.graphs.graph import TaskGraph
 from walras.predict.recipes import nb201
 from walras.predict.tasks import Tasks
@@ -187,11 +186,4 @@ def fail_rates(mean_time: Floats, clusters: Sequence[str], synthetic: bool | Non
 
 
 def _position(name: str, known: Sequence[str], k: int) -> int:
-    if name not in known:
-        raise InputError(
-            f"there is no cluster '{name}'",
-            where=f"clusters[{k}]",
-            allowed=", ".join(known),
-            remedy="choose among the data set's",
-        )
-    return list(known).index(name)
+    return list(known).index(checks.one_of(name, f"clusters[{k}]", known, "cluster"))

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.data.dataset import Source
 from walras.data.gavel import CLUSTERS as GAVEL_CLUSTERS
 from walras.data.zeus import GPUS
@@ -96,13 +97,8 @@ class Recipe:
             InputError: A round asks for more tasks than the split has, or for none.
         """
         pool = len(getattr(self, split))
-        if not 1 <= tasks <= pool:
-            raise InputError(
-                f"is {tasks}",
-                where="tasks",
-                allowed=f"1 to the {pool} of split '{split}'",
-                remedy="draw smaller rounds",
-            )
+        words = f", the tasks of split '{split}'"
+        tasks = checks.whole(tasks, "tasks", 1, pool, words=words, remedy="draw smaller rounds")
         random = np.random.default_rng((seed, ("train", "validation", "test").index(split)))
         return np.array([random.choice(pool, tasks, replace=False) for _ in range(count)])
 
@@ -191,13 +187,7 @@ def recipe(
         >>> len(jobs.train), len(jobs.validation), len(jobs.test)
         (12, 34, 34)
     """
-    if name not in RECIPES:
-        raise InputError(
-            f"there is no recipe '{name}'",
-            where="name",
-            allowed=", ".join(RECIPES),
-            remedy="choose one of them",
-        )
+    checks.one_of(name, "name", RECIPES, "recipe")
     names = _clusters(name, clusters)
     rng = np.random.default_rng(seed)
     if name == "nb201":

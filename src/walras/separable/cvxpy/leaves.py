@@ -12,6 +12,7 @@ import cvxpy as cp
 import numpy as np
 import numpy.typing as npt
 
+from walras import checks
 from walras.errors import InputError
 from walras.types import Bools, Floats
 
@@ -127,14 +128,9 @@ def value(parameter: Leaf) -> Floats:
             allowed="finite numbers",
             remedy=f"assign {parameter.name()}.value before solving",
         )
-    if not np.all(np.isfinite(found)):
-        raise InputError(
-            "is not finite",
-            where=name,
-            allowed="finite numbers",
-            remedy="remove NaN and infinity from its value",
-        )
-    return found.astype(np.float64)
+    return checks.within(found, name, remedy="remove NaN and infinity from its value").astype(
+        np.float64
+    )
 
 
 def dense(value: Any) -> npt.NDArray[Any] | None:

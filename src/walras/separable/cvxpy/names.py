@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from walras.errors import InputError
+from walras import checks
 from walras.separable.cvxpy.atoms import Extreme, Smooth
 from walras.separable.cvxpy.structure import Structure
 from walras.separable.grouping import Split
@@ -70,15 +70,8 @@ class OwnerNames:
 def _owner_names(side: str, given: Sequence[str] | None, count: int) -> list[str]:
     if given is None:
         return [f"{side} group {k}" for k in range(count)]
-    names = [str(name) for name in given]
-    if len(names) != count or len(set(names)) < count:
-        raise InputError(
-            f"has {len(names)} names, {len(set(names))} of them distinct",
-            where=f"{side}_names",
-            allowed=f"{count} distinct names, one for each {side} group that was found",
-            remedy="print(problem.report()) shows the groups",
-        )
-    return names
+    remedy = f"print(problem.report()) shows the {count} {side} groups that were found"
+    return list(checks.distinct(given, f"{side}_names", "name", count=count, remedy=remedy))
 
 
 @dataclass(frozen=True, eq=False)

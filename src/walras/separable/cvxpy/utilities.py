@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from walras.errors import InputError
+from walras import checks
 from walras.separable import utility as utilities
 from walras.separable.cvxpy.atoms import Smooth
 from walras.separable.cvxpy.structure import Stacked, Structure
@@ -81,11 +81,6 @@ class UtilityRows:
 
 def _positive(divisor: Any, name: str) -> float:
     value = np.nan if divisor.value is None else float(np.asarray(divisor.value).ravel()[0])
-    if not value > 0:
-        raise InputError(
-            f"its divisor is {value}",
-            where=f"atom {name}",
-            allowed="> 0",
-            remedy="give quad_over_lin a positive constant",
-        )
+    remedy = "give quad_over_lin a positive constant"
+    checks.number(value, f"divisor of atom {name}", above=0.0, remedy=remedy)
     return value

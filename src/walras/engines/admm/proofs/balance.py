@@ -13,14 +13,14 @@ import scipy.sparse as sp
 
 from walras.certificate.contribution import room
 from walras.certificate.structure import structure
-from walras.engines.admm.proofs.repair import MOST, USED, evened
+from walras.engines.admm.proofs.repair import MOST_GROWTH, USED, evened
 from walras.engines.admm.proofs.row_classification import covers
 from walras.kernels import columns
 from walras.kernels.parallel import few, map_runs
 from walras.separable import Separable, Utility
 from walras.types import Floats
 
-SWEEPS = 6
+SWEEPS = 6  # passes over the entries in use; more change nothing in the fifth digit
 
 
 def helps(problem: Separable) -> bool:
@@ -51,7 +51,7 @@ class Balance:
         rising = np.isin(rows.utility, (Utility.LOG, Utility.POWER)) & ~shape.negative
         gain = rows.matrix.T @ (np.where(rising, 1.0, 0.0) + np.where(self._cover, -1.0, 0.0))
         gains = (problem.cost < 0) | ((problem.cost == 0) & (gain > 0))
-        self._most = np.where(gains, MOST, 1.0)
+        self._most = np.where(gains, MOST_GROWTH, 1.0)
         self.helps = helps(problem)
 
     def __call__(self, x: Floats, t: Floats) -> Floats:
@@ -72,7 +72,9 @@ class Balance:
         for _ in range(SWEEPS):
             if np.any(self._cover):
                 even = evened(self._cover, load, shares, 1.0)
-                load = self._scaled(part, -1.0, -even, np.full_like(most, MOST), upper, value)
+                load = self._scaled(
+                    part, -1.0, -even, np.full_like(most, MOST_GROWTH), upper, value
+                )
             load = self._scaled(part, 1.0, self._room(load), most, upper, value)
         out = np.zeros_like(x)
         out[used] = value

@@ -27,10 +27,10 @@ from scipy.linalg import lapack
 from walras.engines.admm.entries import Entries, runs
 from walras.types import Bools, Floats, Longs
 
-RIDGE = 1e-13  # relative, for narrow rows that repeat one another
-_DEPENDENT = 1e-11  # relative, for rows of one demand that repeat one another
-_NEAR = 1e-9  # square of a pivot from which they may
-_LENIENT = 1e-9  # relative, where tight rows may contradict one another
+RIDGE = 1e-13  # added to the diagonal, relative: narrow rows may repeat one another
+_RANK_TOLERANCE = 1e-11  # relative singular value below which rows of a demand repeat one another
+_DOUBTFUL_PIVOT = 1e-9  # square of a unit row's pivot below which they may do so
+_LENIENT_RIDGE = 1e-9  # the same as RIDGE where tight rows may contradict one another
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ def _blocks(local: Floats, group: Longs, metric: Floats, tight: Bools) -> Floats
 def _inverse(blocks: Floats, lenient: bool) -> sp.csr_array:
     """The inverse of blocks (groups, K, K) of one size."""
     inverses, scale = _scaled(blocks, lenient=lenient)
-    inverses = np.linalg.pinv(inverses, rcond=_DEPENDENT, hermitian=True) * scale
+    inverses = np.linalg.pinv(inverses, rcond=_RANK_TOLERANCE, hermitian=True) * scale
     groups, slots = blocks.shape[:2]
     where = np.arange(groups), np.arange(groups + 1)
     return sp.csr_array(sp.bsr_array((inverses, *where), shape=(groups * slots,) * 2))
@@ -171,8 +171,8 @@ def _one_inverse(block: Floats, *, lenient: bool) -> Floats:
     scaled, scale = _scaled(block, lenient=lenient)
     idle = np.diagonal(block) <= 0  # rows over entries that cannot move
     factor, wrong = lapack.dpotrf(scaled + np.diag(idle * 1.0), lower=True)
-    if wrong or np.min(np.diagonal(factor)) ** 2 < _NEAR:
-        return np.asarray(np.linalg.pinv(scaled, rcond=_DEPENDENT, hermitian=True) * scale)
+    if wrong or np.min(np.diagonal(factor)) ** 2 < _DOUBTFUL_PIVOT:
+        return np.asarray(np.linalg.pinv(scaled, rcond=_RANK_TOLERANCE, hermitian=True) * scale)
     lower = np.tril(lapack.dpotri(factor, lower=True)[0])
     return np.asarray((lower + lower.T - np.diag(np.diagonal(lower))) * scale)
 
@@ -182,7 +182,7 @@ def _scaled(blocks: Floats, *, lenient: bool) -> tuple[Floats, Floats]:
     size = np.sqrt(np.diagonal(blocks, axis1=-2, axis2=-1))
     unit = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
     scale = unit[..., :, None] * unit[..., None, :]
-    ridge = _LENIENT * np.eye(size.shape[-1]) if lenient else 0.0
+    ridge = _LENIENT_RIDGE * np.eye(size.shape[-1]) if lenient else 0.0
     return np.nan_to_num(blocks * scale) + ridge, scale  # nan: of huge entries
 
 

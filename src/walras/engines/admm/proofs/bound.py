@@ -239,13 +239,12 @@ class Bound(Contribution, BoundPasses):
         self._reduced[mine] = left
 
     def _raise(self, k: int) -> None:
-        """Least rise of the packing rows' prices that leaves no uncapped negative cost."""
-        a, ptr = self._data.entries.local[k], self._data.entries.ptr
+        """Raise the packing rows' prices; see :func:`walras.kernels.cpu.price_rise`."""
+        a, limits = self._data.entries.local[k], self._roles.limits[:, k]
         if not len(self._exempt):
             self._exempt = self._find_exempt()
-        asks = (self._reduced < 0) & (a > 0) & ~self._exempt
-        need = np.divide(-self._reduced, a, out=np.zeros(len(a)), where=asks)
-        rise = np.where(self._roles.limits[:, k], np.maximum.reduceat(need, ptr[:-1]), 0.0)
+        row = self._spread(np.where(limits, np.arange(len(limits)), -1).astype(np.int32))
+        rise = kernels.price_rise(row, a, self._reduced, self._exempt | (a <= 0), len(limits))
         self._price[:, k] += rise
         self._reduced += a * self._spread(rise)
 

@@ -17,9 +17,12 @@ import numpy as np
 
 from walras.certificate.contribution import (
     best_scalar,
+    corrected,
+    finite,
     may_move,
     one_way,
     payment_factor,
+    ridge,
     room,
     row_terms,
     scalar_range,
@@ -28,8 +31,6 @@ from walras.certificate.contribution import (
     share_factors,
 )
 from walras.certificate.dual_repair import HUGE, PASSES, project_row_signs
-from walras.certificate.feasibility import FEASIBLE
-from walras.certificate.repair import CORRECTIONS
 from walras.certificate.structure import structure
 from walras.engines.admm.method import Method
 from walras.engines.admm.proofs.balance import SWEEPS, helps
@@ -41,6 +42,7 @@ from walras.engines.admm.proofs.tighten_duals import DualTightening
 from walras.separable import Utility, utility
 from walras.types import Floats
 
+Settled = tuple[Floats, float, float]  # what rows are used, the scalar, the largest violation
 Candidate = tuple[Floats, float, float]  # prices of narrow rows; factors of the demands' (mend)
 
 
@@ -82,23 +84,20 @@ class DistributedProver:
             if self._shared:
                 load = repair.equalise(aim, self._evened(load, aim))
             load = repair.fill(room(self._packing & (load > 0), self._rows.upper, load))
-        load, t, far = self._settled(load, aim)
-        for attempt in range(CORRECTIONS if self._corrected else 0):
-            moved = self._moved(load, t, attempt) if far > FEASIBLE else None
-            if moved is None:
-                break
-            load, t, far = self._settled(moved, t)
-        self._t = t
+        settled = self._settled(load, aim)
+        if self._corrected:
+            settled = corrected(settled, lambda point: point[2], self._moved)
+        load, self._t, far = settled
         worth, terms = repair.value() + self._narrow_value(load)
         problem = self._problem
-        paid = float(problem.scalar_cost[0]) * t if problem.scalars else 0.0
+        paid = float(problem.scalar_cost[0]) * self._t if problem.scalars else 0.0
         return Allocation(
             problem.constant + float(worth) + paid,
             far,
             float(terms) + abs(paid) + abs(problem.constant),
         )
 
-    def _settled(self, load: Floats, t: float) -> tuple[Floats, float, float]:
+    def _settled(self, load: Floats, t: float) -> Settled:
         """Scaled to what rows allow: what that uses, its best scalar, and its violation."""
         rows = self._rows
         ratio = scale_down(self._packing, rows.upper, load)
@@ -114,18 +113,19 @@ class DistributedProver:
         within = float(self._repair.violation(t)[0])
         return load, t, max(float(np.max(above / size)), within, 0.0)
 
-    def _moved(self, load: Floats, t: float, attempt: int) -> Floats | None:
-        """What the entries use once they are corrected; None where they cannot be."""
+    def _moved(self, settled: Settled, attempt: int) -> Settled | None:
+        """The allocation after one least correction; None where the rows contradict one another."""
+        load, t, _ = settled
         error, held = errors(self._rows, load, self._size, t)
         tight = np.flatnonzero(held)
         system = self._repair.correction_system(tight, t, float(attempt))
         between, through, size = system[:, :-2], system[:, -2], system[:, -1]
-        ridge = RIDGE * size + np.finfo(float).tiny
+        system = between + np.diag(ridge(size, RIDGE))
         try:
-            y = np.asarray(np.linalg.solve(between + np.diag(ridge), error[tight] - through))
+            y = finite(np.asarray(np.linalg.solve(system, error[tight] - through)))
         except np.linalg.LinAlgError:  # the rows contradict one another
             return None
-        return self._repair.correct(y) if np.all(np.isfinite(y)) else None
+        return None if y is None else self._settled(self._repair.correct(y), t)
 
     def _narrow_value(self, load: Floats) -> Floats:
         """What utilities of narrow rows are worth, and the size of that."""

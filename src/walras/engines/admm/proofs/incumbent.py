@@ -11,16 +11,13 @@ import numpy as np
 from walras.certificate.certify import minimised_value, objective_terms, relative_gap
 from walras.certificate.feasibility import FEASIBLE, violation
 from walras.certificate.repair import best_scalars
+from walras.engines.admm.option_groups import ProofSchedule
 from walras.progress import Progress
 from walras.progress_log import IterationLog
 from walras.separable import Separable
 from walras.types import Floats
 
-COARSE = 5e-3  # tolerance from which the first few iterations may meet it, or hold a scalar back
-# Iterations before the first proof of a coarse gap, and between two proofs: as many as the trend of
-# the gap asks for, but some, for a proof costs a few to a dozen iterations, and no more than a
-# share of those made. They are counted, not timed: the same problem ends at the same iterate.
-_FIRST, _LEAST, _MOST, _GROWTH = 4, 8, 16, 0.2
+_SCHEDULE = ProofSchedule()
 
 
 @dataclass(frozen=True)
@@ -67,8 +64,9 @@ class Incumbent:
 
     Args:
         problem: The problem.
-        diary: Where every iteration is recorded.
+        iteration_log: Where every iteration is recorded.
         tolerance: The gap that is asked for.
+        schedule: After how many iterations a proof is made.
 
     Attributes:
         x: (entries,) the best allocation, once it is taken over.
@@ -79,16 +77,23 @@ class Incumbent:
         cost: Seconds that the last proof took.
     """
 
-    def __init__(self, problem: Separable, iteration_log: IterationLog, tolerance: float) -> None:
+    def __init__(
+        self,
+        problem: Separable,
+        iteration_log: IterationLog,
+        tolerance: float,
+        schedule: ProofSchedule = _SCHEDULE,
+    ) -> None:
         self.problem = problem
         x = np.clip(np.zeros(problem.entries), problem.lower, problem.upper)
         self.x, self.t = x, best_scalars(problem, x, np.zeros(problem.scalars))
         self.prices = np.zeros(problem.rows.count)
         self.bound, self.gap = -np.inf, np.inf
         self._rest = self._allocation = _resting(problem, self.x, self.t)
-        self._diary, self._tolerance = iteration_log, tolerance
+        self._iteration_log, self._tolerance, self._schedule = iteration_log, tolerance, schedule
         self._last, self.cost = (0, np.inf), 0.0
-        self._next = _FIRST if tolerance >= COARSE else _MOST
+        is_coarse = tolerance >= schedule.coarse_tolerance
+        self._next = schedule.first if is_coarse else schedule.most
 
     def due(self, iteration: int) -> bool:
         """Whether enough iterations have been made since the last proof."""
@@ -113,10 +118,10 @@ class Incumbent:
     ) -> bool:
         """Note an iteration; True when ``on_progress`` or the time limit says stop."""
         problem = self.problem
-        return self._diary.record(
+        return self._iteration_log.record(
             Progress(
                 iteration=iteration,
-                elapsed=self._diary.elapsed,
+                elapsed=self._iteration_log.elapsed,
                 value=problem.reported(self.value),
                 bound=problem.reported(self.bound),
                 gap=self.gap,
@@ -131,11 +136,12 @@ class Incumbent:
         """Iterations until the gap meets the tolerance, if it goes on falling at its last rate."""
         (before, wide), gap = self._last, self.gap
         self._last = (iteration, gap)
-        most = max(_MOST, int(_GROWTH * iteration))
+        rule = self._schedule
+        most = max(rule.most, int(rule.growth * iteration))
         if not self._tolerance < gap < wide or iteration == before:  # looked at once more
             return most
         rate = np.log(wide / gap) / (iteration - before)
-        return int(np.clip(np.ceil(np.log(gap / self._tolerance) / rate), _LEAST, most))
+        return int(np.clip(np.ceil(np.log(gap / self._tolerance) / rate), rule.least, most))
 
     def hand_over(self, prover: Prover) -> None:
         """Take over what the prover kept; the present point is proved again if that was lost."""

@@ -31,7 +31,7 @@ from walras.separable import Utility, utility
 from walras.types import Bools, Floats, Longs
 
 USED = 1e-9  # share of its demand's largest entry from which an entry counts as used
-MOST = 2.0  # largest growth of an entry in one sweep
+MOST_GROWTH = 2.0  # largest growth of an entry in one sweep
 _TINY = np.finfo(float).tiny
 
 T = TypeVar("T", bound=np.generic)
@@ -124,7 +124,7 @@ class Repair(Contribution, RepairPasses):
         """Scale by what is left of the scarcest row; (narrow,) what that uses."""
         packing, upper = self._roles.packing, self._data.groups.upper
         own = room(packing & (self._load > 0), upper, self._load)
-        return self._scaled(own, ratio, MOST)
+        return self._scaled(own, ratio, MOST_GROWTH)
 
     def seed_rows(self, rows: Floats) -> Floats:
         """Set every entry of some narrow rows to one; (narrow,) what that uses."""
@@ -322,7 +322,7 @@ def evened(cover: Bools, load: Floats, shift: Floats, t: float) -> Floats:
     """
     brought, wanted = -load, shift * t
     good = cover & (brought > 0) & (wanted > 0)
-    ratio = np.where(good, np.clip(wanted / np.where(good, brought, 1.0), 0.0, MOST), 1.0)
+    ratio = np.where(good, np.clip(wanted / np.where(good, brought, 1.0), 0.0, MOST_GROWTH), 1.0)
     return np.where(cover, ratio, np.inf)
 
 

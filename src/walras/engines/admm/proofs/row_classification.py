@@ -17,9 +17,10 @@ from walras.engines.admm.form import Form
 from walras.separable import Rows, Separable, Utility
 from walras.types import Bools, Floats, Ints
 
-MOST_TIGHT = 2_000  # narrow rows whose pairs may cross for a correction
-MOST_CORRECTED = 500  # narrow rows that always do
-MOST_PAIRS = 2e7  # pairs of own rows of a demand, of all demands
+# A correction sends a matrix over pairs of narrow rows: at most so many rows of any kind, ...
+MOST_NARROW = 2_000
+MOST_CORRECTED = 500  # ... and at most so many of those that scaling does not meet
+MOST_PAIRS = 2e7  # pairs of own rows of a demand, summed over all demands
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,7 @@ def roles(form: Form) -> RowClassification | None:
     scaled = _scaled(form, shape)
     corrected = bool(np.any(problem.lower) or not np.all(scaled))
     narrow = form.narrow.source[:-1]
-    few = bool(len(narrow) <= MOST_TIGHT and np.sum(~scaled[narrow]) <= MOST_CORRECTED)
+    few = bool(len(narrow) <= MOST_NARROW and np.sum(~scaled[narrow]) <= MOST_CORRECTED)
     few = few or not corrected
     if not (as_asked and few and _plain(form, shape) and _limited(form, shape)):
         return None

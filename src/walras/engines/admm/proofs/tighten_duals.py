@@ -24,8 +24,8 @@ from walras.engines.admm.scalar_bounds import ceiling
 from walras.separable import Utility
 from walras.types import Floats
 
-_CLOSE = 1e-9
-_ROWS = 2
+_CLOSE = 1e-9  # relative distance from the ceiling, and error of the root
+_ROWS = 2  # rows of a demand for which its best prices are known: one packs, one asks
 
 
 class DualTightening:

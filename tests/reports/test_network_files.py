@@ -12,7 +12,7 @@ import pytest
 from walras import network as wn
 from walras.errors import DataError
 from walras.network.scenario.scenario import scenario
-from walras.reports.network import save_run, write_record
+from walras.reports.network_files import save_run, write_record
 
 STATED = scenario({"steps": 20, "network": {"kind": "ring", "centres": 4}})
 

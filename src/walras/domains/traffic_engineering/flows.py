@@ -1,4 +1,4 @@
-"""Files of ``walras solve traffic``: flows to start from, and the drawing of a network."""
+"""Flows read from a table, as ``walras solve traffic -o csv`` prints them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from walras.cli.common.figures import need_figures
 from walras.data.formats.sheet import Cell, read
-from walras.domains import traffic_engineering as te
+from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import InputError
 from walras.types import Floats
 
 
-def read_flows(path: Path, paths: te.Paths) -> Floats:
-    """Flows as ``-o csv`` prints them, on the paths that are candidates here.
+def read_flows(path: Path, paths: Paths) -> Floats:
+    r"""Flows as ``-o csv`` prints them, on the paths that are candidates here.
 
     Args:
         path: CSV: ``source,target,flow,path``, the path's nodes parted by spaces.
@@ -26,6 +25,15 @@ def read_flows(path: Path, paths: te.Paths) -> Floats:
     Raises:
         DataError: The file cannot be read.
         InputError: It is no such table, names a node that there is not, or no candidate path.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> paths = te.candidate_paths(net, k=1, cache=False)
+        >>> _ = Path("flows.csv").write_text("source,target,flow,path\na,b,2.5,a b\n")
+        >>> te.read_flows(Path("flows.csv"), paths)
+        array([2.5, nan, nan])
     """
     net = paths.network
     node = {name: v for v, name in enumerate(net.node_names)}
@@ -61,30 +69,3 @@ def _node(cell: Cell, node: dict[str, int]) -> int:
             remedy="use flows of the same network",
         )
     return node[cell.text]
-
-
-def check_drawing(path: Path | None) -> None:
-    """Refuse a figure that could not be drawn, before the work.
-
-    Raises:
-        InputError: Its ending or folder will not do.
-        EngineError: A package is missing.
-    """
-    if path is None:
-        return
-    need_figures("--figure")
-    from walras.plot.files import check_file
-
-    check_file(path, "--figure")
-
-
-def draw(path: Path, judged: te.Evaluation, network: te.Network) -> None:
-    """Draw the network with the utilisation of its links.
-
-    Raises:
-        DataError: The file cannot be written.
-    """
-    from walras import plot
-    from walras.plot.files import save
-
-    save(plot.network_utilisation(network, plot.utilisation_frame(network, judged)), path)

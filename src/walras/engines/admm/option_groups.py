@@ -1,0 +1,156 @@
+"""Groups of the first-order engine's options: penalty, restarts, proofs, starts, joint sweeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from walras.engines.options import OptionGroup, number
+
+
+@dataclass(frozen=True, repr=False)
+class PenaltyUpdate(OptionGroup):
+    """How the penalty rho adapts: it balances the primal and the dual residual.
+
+    Too small a penalty leaves the copies of an entry apart, too large a one keeps the objective
+    from falling (Boyd et al. 2011, section 3.4.1). Modes ``hard`` and collapsed alone adapt it.
+
+    Attributes:
+        every: Iterations between two updates at most, 1 or more. The first updates come sooner.
+        until: Iteration after which updates become ever rarer, 0 or more: convergence needs a
+            penalty that stays. With restarts it then stays for an epoch.
+        largest_factor: Largest factor of one update, 1 or more.
+        imbalance: Ratio of the residuals, either way, that is left alone, 1 or more.
+        preference: Factor on that ratio, above 0: below 1 it prefers a small penalty, which takes
+            fewer iterations where resources are scarce. Not used with restarts.
+
+    Raises:
+        InputError: An option is outside its range.
+
+    Example:
+        >>> import walras as wl
+        >>> wl.engines.ADMM(penalty=wl.engines.PenaltyUpdate(until=0))
+        ADMM(penalty=PenaltyUpdate(until=0))
+    """
+
+    every: int = number(10, 1, 10**9, whole=True)
+    until: int = number(150, 0, 10**9, whole=True)
+    largest_factor: float = number(5.0, 1.0, 1e100)
+    imbalance: float = number(1.5, 1.0, 1e100)
+    preference: float = number(0.7, 1e-6, 1e6)
+
+
+@dataclass(frozen=True, repr=False)
+class RestartRule(OptionGroup):
+    """When an epoch of reflected Halpern iterations ends and the next begins.
+
+    The residual is that of the fixed point; the names are those of Applegate et al. 2023.
+
+    Attributes:
+        first: Iteration from which restarts are used, 0 or more: over-relaxed iterations before it
+            find the penalty. Collapsed iterations use them from the beginning.
+        sufficient: Share of the epoch's first residual at which it ends, 0 to 1.
+        necessary: Share of it at which it ends once the residual rises, 0 to 1.
+        artificial: Share of all iterations so far at which an epoch ends in any case, above 0 to 1.
+
+    Raises:
+        InputError: An option is outside its range.
+
+    Example:
+        >>> import walras as wl
+        >>> wl.engines.ADMM(restarts=True, restart_rule=wl.engines.RestartRule(sufficient=0.1))
+        ADMM(restarts=True, restart_rule=RestartRule(sufficient=0.1))
+    """
+
+    first: int = number(20, 0, 10**9, whole=True)
+    sufficient: float = number(0.2, 0.0, 1.0)
+    necessary: float = number(0.8, 0.0, 1.0)
+    artificial: float = number(0.36, 1e-6, 1.0)
+
+
+@dataclass(frozen=True, repr=False)
+class ProofSchedule(OptionGroup):
+    """After how many iterations an allocation and its bound are proved.
+
+    A proof costs a few to a dozen iterations. The trend of the gap says when the next one may meet
+    the tolerance. Iterations are counted and not timed, so that the same problem ends at the same
+    iterate on any machine.
+
+    Attributes:
+        first: Iterations before the first proof at a coarse tolerance, 1 or more.
+        least: Iterations between two proofs at least, 1 or more.
+        most: Iterations between two proofs at most, and before the first one at a fine tolerance;
+            1 or more. It holds where ``least`` is larger.
+        growth: The same as a share of all iterations so far, 0 or more, where that is more.
+        coarse_tolerance: Relative gap from which a tolerance counts as coarse: the first iterations
+            may meet it. 0 to 1.
+        diagnose_after: Iterations without an allocation and a bound after which the engine looks
+            whether the problem is infeasible or unbounded, 0 or more.
+
+    Raises:
+        InputError: An option is outside its range.
+
+    Example:
+        >>> import walras as wl
+        >>> wl.engines.ADMM(proofs=wl.engines.ProofSchedule(most=50))
+        ADMM(proofs=ProofSchedule(most=50))
+    """
+
+    first: int = number(4, 1, 10**9, whole=True)
+    least: int = number(8, 1, 10**9, whole=True)
+    most: int = number(16, 1, 10**9, whole=True)
+    growth: float = number(0.2, 0.0, 1e6)
+    coarse_tolerance: float = number(5e-3, 0.0, 1.0)
+    diagnose_after: int = number(500, 0, 10**9, whole=True)
+
+
+@dataclass(frozen=True, repr=False)
+class StartPrices(OptionGroup):
+    """Prices for a start that is an allocation without prices: a least-squares fit.
+
+    Attributes:
+        gap: Relative gap up to which the allocation with these prices is near enough to an optimum
+            that they help, 0 or more; others mislead.
+        coefficients: Coefficients of the rows up to which they are sought, 0 or more: beyond that
+            iterations are quicker than the fit.
+        steps: Steps of LSQR at most, 1 or more.
+        scalar_weight: Weight of what prices must pay for a scalar, above 0, where products of
+            entries and reduced costs weigh 1.
+
+    Raises:
+        InputError: An option is outside its range.
+
+    Example:
+        >>> import walras as wl
+        >>> wl.engines.ADMM(start_prices=wl.engines.StartPrices(gap=0.05))
+        ADMM(start_prices=StartPrices(gap=0.05))
+    """
+
+    gap: float = number(0.1, 0.0, 1e6)
+    coefficients: int = number(3_000_000, 0, 10**15, whole=True)
+    steps: int = number(100, 1, 10**9, whole=True)
+    scalar_weight: float = number(10.0, 1e-6, 1e100)
+
+
+@dataclass(frozen=True, repr=False)
+class JointMinimisation(OptionGroup):
+    """Sweeps over both blocks in modes ``penalty`` and ``augmented-lagrangian``.
+
+    Attributes:
+        sweeps: Sweeps of one minimisation at most, 1 or more.
+        change: Relative change of the allocation at which a minimisation counts as done, 0 or more.
+        growth: Factor on the penalty after each minimisation, 1 or more; mode ``penalty`` alone.
+        largest_penalty: Penalty, relative to the first, at which it grows no more, 1 or more.
+
+    Raises:
+        InputError: An option is outside its range.
+
+    Example:
+        >>> import walras as wl
+        >>> wl.engines.ADMM(mode="penalty", joint=wl.engines.JointMinimisation(growth=10.0))
+        ADMM(mode='penalty', joint=JointMinimisation(growth=10.0))
+    """
+
+    sweeps: int = number(30, 1, 10**9, whole=True)
+    change: float = number(1e-3, 0.0, 1.0)
+    growth: float = number(2.0, 1.0, 1e100)
+    largest_penalty: float = number(1e10, 1.0, 1e100)

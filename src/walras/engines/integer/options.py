@@ -1,0 +1,106 @@
+"""The options of the integer engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from walras.engines.options import OptionGroup, Options, number
+
+
+@dataclass(frozen=True, repr=False)
+class FeasibilityPump(OptionGroup):
+    """The search for a first integer point: convex steps alternate with rounding.
+
+    Attributes:
+        time_share: Share of the time limit that it gets at most, 0 to 1.
+        rounds: Rounds at most, 0 or more.
+        tolerance: Relative gap of a convex step, 1e-12 to 1: a rough one is rounded as well.
+        flips: Share of the integer entries that may flip when the same point comes back, 0 to 1.
+
+    Raises:
+        InputError: An option is outside its range.
+
+    Example:
+        >>> import walras as wl
+        >>> wl.engines.Integer(pump=wl.engines.FeasibilityPump(rounds=10))
+        Integer(pump=FeasibilityPump(rounds=10))
+    """
+
+    time_share: float = number(0.2, 0.0, 1.0)
+    rounds: int = number(30, 0, 10**9, whole=True)
+    tolerance: float = number(1e-3, 1e-12, 1.0)
+    flips: float = number(0.2, 0.0, 1.0)
+
+
+@dataclass(frozen=True, repr=False)
+class AssignmentSearch(OptionGroup):
+    """The search for assignments: prices, annealing, knapsacks, and HiGHS on likely entries.
+
+    Shares are of the time limit. An *entry* is a pair of a task and an agent.
+
+    Attributes:
+        candidates: Agents that annealing tries for a task, 1 or more; the cheapest at the prices.
+        steps: Proposals of the first annealing a task, 1 or more.
+        most_steps: Proposals of the first annealing at most, 1 or more, where there is a time
+            limit: a second one must fit in if the first ends above a capacity.
+        annealings: Annealings where there is no time limit, 1 or more.
+        stale_annealings: Annealings without a better assignment after which HiGHS goes on, 1 or
+            more.
+        large: Entries above which HiGHS gets the likely ones alone, 0 or more.
+        small: Entries up to which HiGHS gets all that are useful at once, 0 or more.
+        search_share: Share for prices and annealing, 0 to 1.
+        search_share_large: The same above ``large``, 0 to 1.
+        knapsack_share: Share for the bound by knapsacks, 0 to 1.
+        likely_share: Share for HiGHS on the most likely entries, 0 to 1.
+        regroup_share: Share of what then is left for assigning the tasks of a few agents anew, 0 to
+            1; HiGHS proves what it can in the rest.
+        regroup_share_many: The same where many entries are useful, 0 to 1.
+        regroup_agents: Agents whose tasks are assigned anew at a time, 1 or more.
+        regroup_seconds: Seconds for HiGHS each time at most, above 0.
+
+    Raises:
+        InputError: An option is outside its range.
+
+    Example:
+        >>> import walras as wl
+        >>> wl.engines.Integer(assignment=wl.engines.AssignmentSearch(candidates=20))
+        Integer(assignment=AssignmentSearch(candidates=20))
+    """
+
+    candidates: int = number(10, 1, 10**6, whole=True)
+    steps: int = number(10_000, 1, 10**9, whole=True)
+    most_steps: int = number(6_000_000, 1, 10**12, whole=True)
+    annealings: int = number(6, 1, 10**6, whole=True)
+    stale_annealings: int = number(4, 1, 10**6, whole=True)
+    large: int = number(60_000, 0, 10**12, whole=True)
+    small: int = number(1_000, 0, 10**12, whole=True)
+    search_share: float = number(0.15, 0.0, 1.0)
+    search_share_large: float = number(0.4, 0.0, 1.0)
+    knapsack_share: float = number(0.12, 0.0, 1.0)
+    likely_share: float = number(0.2, 0.0, 1.0)
+    regroup_share: float = number(0.5, 0.0, 1.0)
+    regroup_share_many: float = number(0.9, 0.0, 1.0)
+    regroup_agents: int = number(6, 1, 10**6, whole=True)
+    regroup_seconds: float = number(0.5, 1e-3, 1e9)
+
+
+@dataclass(frozen=True, repr=False)
+class IntegerOptions(Options):
+    """Which problems are searched, and how the time is spent.
+
+    :class:`walras.engines.Integer` documents each of them.
+
+    Raises:
+        InputError: An option is outside its range.
+    """
+
+    seed: int = number(0, 0, 2**63, whole=True)
+    exact_entries: int = number(2_000, 0, 10**12, whole=True)
+    exact_assignment_entries: int = number(200, 0, 10**12, whole=True)
+    default_time_limit: float = number(60.0, 1e-3, 1e9)
+    neighbourhood_share: float = number(0.3, 0.0, 1.0)
+    pump: FeasibilityPump = field(default_factory=FeasibilityPump)
+    assignment: AssignmentSearch = field(default_factory=AssignmentSearch)
+
+
+DEFAULTS = IntegerOptions()
