@@ -7,7 +7,7 @@ import pytest
 
 import walras as wl
 from walras.engines.interior.form import INEQUALITY, make_form
-from walras.engines.interior.new_demands import centre_newcomers, new_demands
+from walras.engines.interior.new_demands import centre_new_demands, new_demands
 from walras.engines.interior.point import Layout
 from walras.engines.interior.start import cold_start, packing_rows, raise_packing
 
@@ -24,7 +24,7 @@ def test_new_blocks_lie_on_the_central_path(objective: object) -> None:
     fresh = form.block >= 15
     p = raise_packing(form, packing_rows(form), cold.p)
     t = np.full(problem.scalars, 0.2)
-    centred, x, prices = centre_newcomers(form, fresh, p, t, MU)
+    centred, x, prices = centre_new_demands(form, fresh, p, t, MU)
     assert np.array_equal(centred, fresh)
     z = form.c + form.transposed @ prices
     np.testing.assert_allclose((x * z)[fresh], MU, rtol=1e-12)
@@ -42,7 +42,7 @@ def test_known_columns_and_blocks_are_left_alone() -> None:
     form = make_form(problem)
     p = cold_start(form, Layout.of(form)).p
     half = np.arange(len(form.columns)) % 2 == 0  # no block is wholly new
-    centred, _, prices = centre_newcomers(form, half, p, np.ones(1), MU)
+    centred, _, prices = centre_new_demands(form, half, p, np.ones(1), MU)
     assert not centred.any()
     assert np.array_equal(prices, p)
 
@@ -54,7 +54,7 @@ def test_blocks_outside_the_barriers_domain_are_left_to_the_usual_start(price: f
     form = make_form(problem)
     p = raise_packing(form, packing_rows(form), cold_start(form, Layout.of(form)).p)
     p[2 * form.slots : 3 * form.slots] = price
-    centred, x, prices = centre_newcomers(form, form.block >= 1, p, np.zeros(0), MU)
+    centred, x, prices = centre_new_demands(form, form.block >= 1, p, np.zeros(0), MU)
     assert set(form.block[centred]) == {1, 3}
     assert np.array_equal(
         prices[2 * form.slots : 3 * form.slots], p[2 * form.slots : 3 * form.slots]
@@ -68,7 +68,7 @@ def test_blocks_of_one_column_at_prices_that_curve_one_way_alone() -> None:
     form = make_form(problem)
     p = np.where(np.arange(len(form.b)) < form.local_rows, 2.0**30, 0.125)
     p[form.b == 1.0] *= 2.0  # what the throughput earns pays for the time
-    _, x, prices = centre_newcomers(form, form.block >= 2, p, np.full(1, 0.2), MU)
+    _, x, prices = centre_new_demands(form, form.block >= 2, p, np.full(1, 0.2), MU)
     assert np.all(np.isfinite(prices))
     assert np.all(x[form.block >= 2] > 0)
 

@@ -145,7 +145,7 @@ class ADMM(ADMMOptions, Engine):
 
 @dataclass(eq=False)
 class _Solve:
-    """The moving part of one solve: what is known so far, whoever stops it."""
+    """One solve: the best point, prices and bound so far, which remain if it is stopped."""
 
     problem: Separable
     settings: Settings
@@ -210,7 +210,7 @@ class _Solve:
                 return
 
     def result(self, status: Status) -> Iterate:
-        """What is known now, as every engine hands it back."""
+        """Build the engine's result from the best point so far."""
         problem, best = self.problem, self.best
         if best is None:
             x = np.clip(np.zeros(problem.entries), problem.lower, problem.upper)

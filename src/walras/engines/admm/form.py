@@ -3,7 +3,7 @@
 Block 2 solves every demand by itself: its entries with up to three of its rows. Block 1 solves
 every other row by itself, on copies of its entries, one for each row that an entry stands in. The
 side with more rows to itself plays the demands. Where asked, rows of a single demand beyond the
-three are told from those that demands share (:mod:`.private_rows`).
+three are kept apart from those that demands share (:mod:`.private_rows`).
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Ceilings:
 
 
 def ceiling(form: Form) -> tuple[float, int]:
-    """The most that the scalar in the demands' rows can be, infinite where that is not told.
+    """The most that the scalar in the demands' rows can be, infinite where that is not known.
 
     Args:
         form: The split problem.

@@ -150,13 +150,13 @@ def _run(
     for longest in (options.step_fraction, options.retry_step_fraction):
         wanted, spent = _wanted(settings, longest, iteration_log.elapsed), iteration_log.elapsed
 
-        def heed(step: ConicStep, spent: float = spent) -> bool:
+        def on_step(step: ConicStep, spent: float = spent) -> bool:
             return iteration_log.record(progress_of(spent, step))
 
         if setup > options.process_setup:
-            found = solve_in_process(program, wanted, heed, iteration_log.deadline) or found
+            found = solve_in_process(program, wanted, on_step, iteration_log.deadline) or found
         else:
-            found = solve_in_thread(program, wanted, heed)
+            found = solve_in_thread(program, wanted, on_step)
         too_late = time.perf_counter() + setup > iteration_log.deadline
         if found is None or found.status not in _STUCK or too_late:
             break

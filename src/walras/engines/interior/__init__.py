@@ -1,9 +1,15 @@
 """The structured interior point: fast and exact where one side is narrow.
 
-``form`` orders a problem in blocks, ``start`` finds a centred point, ``newton`` solves one system
-by a Schur complement on the narrow side, ``steps`` makes an iteration of it, ``method`` loops,
-``columns`` keeps the loop to the entries that matter, ``simplices`` and ``blocks`` to the blocks
-whose choice is open, ``newcomers`` centres new ones, ``engine`` is the face that others call.
+The engine's files, in the order of a solve:
+
+- ``form``: the problem in blocks with narrow rows; ``options``: what a caller may vary.
+- ``start``, ``shares``, ``equilibrium_start``: where the method begins.
+- ``newton``: one system by a Schur complement on the narrow side.
+- ``steps``, ``step_length``, ``point``: one iteration; ``loop``: all of them.
+- ``columns``, ``new_demands``: column generation, and entries of new demands.
+- ``presolve_simplices``, ``blocks``: blocks whose choice is still open.
+- ``engine``: the class that callers use.
+
 The formulas are in docs/explanation/method.md.
 """
 

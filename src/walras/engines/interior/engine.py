@@ -132,7 +132,7 @@ def _many_columns(problem: Separable, rule: ColumnGeneration) -> bool:
 
 @dataclass(eq=False)
 class _Solve:
-    """The moving part of one solve: what is known so far, whoever stops it."""
+    """One solve: the best point, prices and bound so far, which remain if it is stopped."""
 
     problem: Separable
     settings: Settings
@@ -383,7 +383,7 @@ class _Solve:
         return Status.OPTIMAL if ending is not None and ending.converged else Status.FAILED
 
     def result(self, status: Status) -> Iterate:
-        """What is known now, as every engine hands it back."""
+        """Build the engine's result from the best point so far."""
         problem, form, point = self.problem, self.form, self.point
         if form is None or point is None:
             x = np.where(np.isfinite(problem.lower), problem.lower, 0.0)

@@ -126,7 +126,7 @@ def _never_zero(form: Form) -> bool:
 def _is_stuck(
     form: Form, best: Residuals, since: int, length: float, tolerance: float, stalled: int
 ) -> bool:
-    """Whether nothing is to be hoped for; residuals beside a closed gap are what repair mends."""
+    """Whether the run has stalled; sooner where the gap is closed and repair meets the rows."""
     gap = best.gap / gap_scale(form, best)
     if gap <= tolerance and max(best.primal_error, best.dual_error) <= _REPAIRABLE:
         return since > stalled // 2

@@ -34,7 +34,7 @@ def new_demands(problem: Separable, x: Floats) -> Bools:
     return ~known[:-1]
 
 
-def centre_newcomers(
+def centre_new_demands(
     form: Form, fresh: Bools, p: Floats, t: Floats, mu: float
 ) -> tuple[Bools, Floats, Floats]:
     """Columns and local prices of the blocks of which nothing is known.

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from walras.engines.interior.form import EQUALITY, INEQUALITY, Form
-from walras.engines.interior.new_demands import centre_newcomers
+from walras.engines.interior.new_demands import centre_new_demands
 from walras.engines.interior.options import DEFAULTS
 from walras.engines.interior.point import Layout, Point, products
 from walras.engines.interior.shares import are_shares, centred_scalar, shared_start
@@ -161,10 +161,10 @@ def _scalar_shares(form: Form) -> Floats:
     return np.asarray(np.sum(share, axis=1))
 
 
-def _centred_scalars(form: Form, s: Floats, mu: float, told: Bools | None = None) -> Floats:
+def _centred_scalars(form: Form, s: Floats, mu: float, priced: Bools | None = None) -> Floats:
     """Each scalar in turn minimises its cost minus mu log of the slacks that hold it.
 
-    Only those of the rows ``told`` count, unless they leave a scalar without any.
+    Only those of the rows ``priced`` count, unless they leave a scalar without any.
     """
     t = np.zeros(len(form.e))
     s = s.copy()
@@ -173,8 +173,8 @@ def _centred_scalars(form: Form, s: Floats, mu: float, told: Bools | None = None
         rows = np.flatnonzero((e != 0) & (form.kind == INEQUALITY))
         if not len(rows):
             continue
-        if told is not None and np.any(told[rows]):
-            rows = rows[told[rows]]
+        if priced is not None and np.any(priced[rows]):
+            rows = rows[priced[rows]]
         t[k] = centred_scalar(float(form.e[k]), e[rows], s[rows], mu)
         s = s - e * t[k]
     return t
@@ -231,28 +231,28 @@ def warm_start(
     fresh = np.isnan(known)
     known = np.where(fresh, cold.x, np.maximum(known, 0.0))
     price = np.where(form.source >= 0, form.sign * prices[form.source], np.nan)
-    told = ~np.isnan(price)
+    priced = ~np.isnan(price)
     packing, pairs = packing_rows(form), form.kind == INEQUALITY
-    worth = float(np.sum((price * form.b)[told & packing]))
+    total = float(np.sum((price * form.b)[priced & packing]))
     # An allocation without prices does not tell the objective's size: the cold start's gap does.
-    scale = form.problem.gap_scale or worth or products(layout, cold)
+    scale = form.problem.gap_scale or total or products(layout, cold)
     mu = gap * max(scale, 1e-300) / layout.count
     large = layout.magnitude @ known + np.abs(form.b)  # a slack of the row at most
     large = np.where(large > 0, large, 1.0)
-    s, t = _warm_slacks(form, layout, known, told, mu, large)
-    p = np.where(told, price, np.where(pairs, 0.0, cold.p))
-    p = _market_prices(form, p, pairs & ~packing & ~told)
+    s, t = _warm_slacks(form, layout, known, priced, mu, large)
+    p = np.where(priced, price, np.where(pairs, 0.0, cold.p))
+    p = _market_prices(form, p, pairs & ~packing & ~priced)
     p = _balanced(form, p)
     slack = np.where(pairs, np.clip(s, _UNPRICED_SLACK * large, large), large)
     p = np.where(layout.price_positive, np.maximum(p, mu / slack), p)
     typical = float(np.mean(known)) or float(np.mean(cold.x))  # all zero says nothing of sizes
     floor = mu / np.maximum(known, typical)
     p = raise_packing(form, packing, p, margin=1.0, floor=floor)
-    new, centred, p = centre_newcomers(form, fresh, p, t, mu)
+    new, centred, p = centre_new_demands(form, fresh, p, t, mu)
     z = form.c + form.h * known + form.transposed @ p
     central = np.minimum(mu / np.maximum(z, floor), typical)
     start = np.where(fresh, central, np.maximum(known, central))
-    start = np.where(new, centred, _supplied(form, start, t, pairs & ~packing & ~told))
+    start = np.where(new, centred, _supplied(form, start, t, pairs & ~packing & ~priced))
     start = np.minimum(start, INSIDE * form.u)
     w = form.u[layout.bounded] - start[layout.bounded]
     y = mu / w
@@ -300,13 +300,13 @@ def _market_prices(form: Form, p: Floats, fresh: np.ndarray) -> Floats:
 
 
 def _warm_slacks(
-    form: Form, layout: Layout, x: Floats, told: Bools, mu: float, large: Floats
+    form: Form, layout: Layout, x: Floats, priced: Bools, mu: float, large: Floats
 ) -> tuple[Floats, Floats]:
     """Slacks of a known allocation, at least tiny, and scalars centred on the known rows."""
     pairs = form.kind == INEQUALITY
     s = form.b - form.matrix @ x
     _, s[layout.fixed] = _utility_prices(form, layout, s)
-    t = _centred_scalars(form, s, mu, told)
+    t = _centred_scalars(form, s, mu, priced)
     s = np.where(pairs, np.maximum(s - form.border @ t, 1e-12 * large), s)
     s[form.kind == EQUALITY] = 0.0
     return s, t

@@ -87,7 +87,7 @@ class System:
 
     @cached_property
     def heights(self) -> InverseDistance:
-        """Of the point, for the falls of its steps."""
+        """Inverse distances of the point from its bounds."""
         return InverseDistance.of(self.layout, self.point)
 
     @cached_property
@@ -104,11 +104,11 @@ class System:
         move = self.newton.solve(g, rho - self.residuals.primal, -self.residuals.border)
         return self._step(pull, rho, move)
 
-    def correction(self, wish: ComplementarityTarget) -> Step:
-        """What moves the products by a wish and leaves the other equations as they are."""
+    def correction(self, aim: ComplementarityTarget) -> Step:
+        """The direction that moves the products by an aim and keeps the other equations."""
         own = len(self._ratio)
-        pull = wish.products[:own] * -self.heights.primal[:own]
-        rho = self.rows.target * wish.products[own:] + wish.utility
+        pull = aim.products[:own] * -self.heights.primal[:own]
+        rho = self.rows.target * aim.products[own:] + aim.utility
         move = self.newton.solve(self._gathered(pull), rho, np.zeros(len(self.point.t)))
         return self._step(pull, rho, move)
 
@@ -195,14 +195,14 @@ def iterate(
     """
     layout, point, mu = system.layout, system.point, system.residuals.mu
     affine = system.predictor()
-    falls = RelativeStep.of(system.heights, affine)
-    after = products(layout, point.plus(affine, *falls.lengths)) / layout.count
+    relative = RelativeStep.of(system.heights, affine)
+    after = products(layout, point.plus(affine, *relative.lengths)) / layout.count
     sigma = float(np.clip(min(after / mu if mu > 0 else 0.0, 1.0) ** 3, *_CENTRING_RANGE))
     target = max(sigma * mu, least)
-    step, falls = _corrected(system, affine, falls, target)
-    if min(falls.lengths) < _SHORT_STEP:
+    step, relative = _corrected(system, affine, relative, target)
+    if min(relative.lengths) < _SHORT_STEP:
         plain = affine.plus(system.correction(system.centring(target)), 1.0, 1.0)
-        if min(RelativeStep.of(system.heights, plain).lengths) > min(falls.lengths):
+        if min(RelativeStep.of(system.heights, plain).lengths) > min(relative.lengths):
             step = plain
     step = system.refined(step)
     primal, dual = RelativeStep.of(system.heights, step).damped(
@@ -214,19 +214,19 @@ def iterate(
 
 
 def _corrected(
-    system: System, step: Step, falls: RelativeStep, target: float
+    system: System, step: Step, relative: RelativeStep, target: float
 ) -> tuple[Step, RelativeStep]:
     """The predictor with Mehrotra's correction and a few of Gondzio's, each with its best share."""
-    wish = system.corrector(step, target)
+    aim = system.corrector(step, target)
     for k in range(1 + system.layout.correctors):
         if k:
-            if min(falls.lengths) > _LONG_STEP:
+            if min(relative.lengths) > _LONG_STEP:
                 break
-            wish = system.centred(step, falls.lengths, target)
-        correction, before = system.correction(wish), sum(falls.lengths)
+            aim = system.centred(step, relative.lengths, target)
+        correction, before = system.correction(aim), sum(relative.lengths)
         more = RelativeStep.of(system.heights, correction)
-        shares = falls.best_shares(more, together=system.together)
-        step, falls = step.plus(correction, *shares), falls.added(more, *shares)
-        if k and sum(falls.lengths) < before + _LEAST_GAIN:
+        shares = relative.best_shares(more, together=system.together)
+        step, relative = step.plus(correction, *shares), relative.added(more, *shares)
+        if k and sum(relative.lengths) < before + _LEAST_GAIN:
             break
-    return step, falls
+    return step, relative

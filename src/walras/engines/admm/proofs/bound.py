@@ -139,7 +139,7 @@ class Bound(Contribution, BoundPasses):
         return self._paid(self._loaded)
 
     def repaired_scalar_payment(self) -> Floats:
-        """As :meth:`scalar_payment`, by the mended prices."""
+        """As :meth:`scalar_payment`, by the repaired prices."""
         return self._paid(self._price)
 
     def _paid(self, price: Floats) -> Floats:
@@ -152,7 +152,7 @@ class Bound(Contribution, BoundPasses):
         return self._leaves.sums(sums)
 
     def repair_prices(self, price: Floats, factor: float, rest: float) -> Floats:
-        """Mend the loaded prices; (narrow,) how far prices of the other rows must rise.
+        """Repair the loaded prices; (narrow,) how far prices of the other rows must rise.
 
         Args:
             price: (narrow,) prices of the other rows; the last one is 0.

@@ -43,7 +43,7 @@ from walras.separable import Utility, utility
 from walras.types import Floats
 
 Settled = tuple[Floats, float, float]  # what rows are used, the scalar, the largest violation
-Candidate = tuple[Floats, float, float]  # prices of narrow rows; factors of the demands' (mend)
+Candidate = tuple[Floats, float, float]  # prices of narrow rows; factors of the demands'
 
 
 class DistributedProver:
@@ -173,10 +173,10 @@ class DistributedProver:
         if self._tightening.applies(self._method.t):
             price = self._tightening(bound, price, self._method.t)
         for candidate in self._candidates(price):
-            value, mended = self._evaluated(*candidate)
+            value, repaired = self._evaluated(*candidate)
             if value > best:
                 bound.keep()
-                best, self._prices = value, mended
+                best, self._prices = value, repaired
         return best
 
     def _candidates(self, price: Floats) -> Iterator[Candidate]:
@@ -207,7 +207,7 @@ class DistributedProver:
         return np.array([np.sum(paid), np.sum(np.abs(paid))])
 
     def _evaluated(self, price: Floats, factor: float, rest: float) -> tuple[float, Floats]:
-        """The bound that prices prove, and the mended prices of the narrow rows."""
+        """The bound that prices prove, and the repaired prices of the narrow rows."""
         bound, rows = self._bound, self._rows
         bare = np.where(self._open, 0.0, price)
         if self._answered:
@@ -216,11 +216,11 @@ class DistributedProver:
             rise = bound.price_rise(bare)
         else:
             rise = bound.repair_prices(bare, factor, rest)
-        mended = bare + rise
-        own = row_terms(rows.kind, rows.weight, rows.parameter, rows.lower, rows.upper, mended)
+        repaired = bare + rise
+        own = row_terms(rows.kind, rows.weight, rows.parameter, rows.lower, rows.upper, repaired)
         value = self._problem.constant + float(np.sum(own))
-        value += self._scalar_terms(self._paid(mended, bound.repaired_scalar_payment))
-        return value + float(bound.value(rise)[0]), mended
+        value += self._scalar_terms(self._paid(repaired, bound.repaired_scalar_payment))
+        return value + float(bound.value(rise)[0]), repaired
 
     def _answer(self, price: Floats) -> Floats:
         """Prices moved for entries that nothing limits."""
